@@ -37,7 +37,7 @@ def build_info() -> dict[str, Any]: ...
 def record_layout() -> dict[str, dict[str, tuple[int, int]]]:
     """Struct name -> field name -> (offset, size), of the structs that Python packs or reads as bytes."""
 
-class LaunchPlan:
+class LaunchSequence:
     """Kernel launches, recorded once and replayed by each call of `run`.
 
     A launch is (kernel's handle, CUlaunchConfig, record, patches). A patch, (offset in the record in bytes, index,

@@ -35,25 +35,25 @@ class LaunchSequence:
 
     def __init__(self, launches: Sequence[Launch], device: int) -> None:
         self._launches, self._device = launches, device
-        self._native_plan: Any = None
+        self._loaded: Any = None
 
     def __call__(self, stream: int, values: Sequence[int]) -> None:
         with devices.use_device(self._device):
-            if self._native_plan is None:
-                self._native_plan = self._load(stream)
-            driver.check_status(self._native_plan.run(stream, values))
+            if self._loaded is None:
+                self._loaded = self._load(stream)
+            driver.check_status(self._loaded.run(stream, values))
 
     def _load(self, stream: int) -> Any:
-        """The extension's plan, with the driver's handles of the kernels. Compiles kernels at their first use."""
+        """The same sequence in the extension, with the kernels' driver handles. Compiles kernels at first use."""
         launches = []
         for name, grid, threads, shared, record, relocations in self._launches:
             handle, config = launch.launch_arguments(name, grid, threads, shared, self._device, stream)
             launches.append((handle, config, record, relocations))
-        return _launch_plan_class()(driver.function_address(driver.driver().cuLaunchKernelEx), launches)
+        return _sequence_class()(driver.function_address(driver.driver().cuLaunchKernelEx), launches)
 
 
-class _PythonLaunchPlan:
-    """`LaunchPlan` of the extension (cpu/bindings/launch_plan.cpp) in Python, if the extension cannot be loaded."""
+class _PythonLaunchSequence:
+    """The extension's class of cpu/bindings/launch_sequence.cpp in Python, if the extension cannot be loaded."""
 
     def __init__(self, function: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
         self._function = ctypes.CFUNCTYPE(ctypes.c_int, *driver.LAUNCH_ARGUMENTS)(function)
@@ -73,8 +73,8 @@ class _PythonLaunchPlan:
 
 
 @functools.cache
-def _launch_plan_class() -> Any:
+def _sequence_class() -> Any:
     try:
-        return extension().LaunchPlan
+        return extension().LaunchSequence
     except BackendError:
-        return _PythonLaunchPlan
+        return _PythonLaunchSequence

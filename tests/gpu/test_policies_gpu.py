@@ -20,7 +20,7 @@ every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: ty
 def test_compose_gpu_without_extension_launches_the_same(policy, monkeypatch):
     batch = images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
     expected = T.Compose([policy], seed=4)(batch, step=3)
-    monkeypatch.setattr(_launches, "_launch_plan_class", lambda: _launches._PythonLaunchPlan)
+    monkeypatch.setattr(_launches, "_sequence_class", lambda: _launches._PythonLaunchSequence)
     aug = T.Compose([policy], seed=4)
     for _ in range(2):
         assert torch.equal(aug(batch, step=3), expected)

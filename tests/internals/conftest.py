@@ -41,9 +41,9 @@ def gpu(request, monkeypatch):
     replace_everywhere(monkeypatch, streams, "is_capturing", lambda stream: False)
     replace_everywhere(monkeypatch, streams, "synchronize_stream", lambda stream, index: None)
     if request.param == "python":
-        monkeypatch.setattr(_launches, "_launch_plan_class", lambda: _launches._PythonLaunchPlan)
+        monkeypatch.setattr(_launches, "_sequence_class", lambda: _launches._PythonLaunchSequence)
     else:
         from cuaug import _native as native
 
-        assert _launches._launch_plan_class() is native.LaunchPlan
+        assert _launches._sequence_class() is native.LaunchSequence
     return driver

@@ -24,8 +24,8 @@ PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunc
 @pytest.fixture(params=["extension", "python"])
 def kind(request):
     if request.param == "python":
-        return _launches._PythonLaunchPlan
-    return importlib.import_module("cuaug._native").LaunchPlan
+        return _launches._PythonLaunchSequence
+    return importlib.import_module("cuaug._native").LaunchSequence
 
 
 def config(grid=(1, 2, 3), attributes=0):
@@ -145,7 +145,7 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     replace_everywhere(monkeypatch, devices, "context_users", [])
     monkeypatch.setattr(devices.thread_state, "devices", set())
     monkeypatch.setattr(_failures, "_versions", lambda: "no driver")
-    monkeypatch.setattr(_launches, "_launch_plan_class", lambda: kind)
+    monkeypatch.setattr(_launches, "_sequence_class", lambda: kind)
     launches = LaunchSequence([_launches.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
     for call_count in (1, 2):
         driver.statuses = [status]
@@ -166,8 +166,8 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
 @pytest.mark.parametrize(
     ("launch", "message"),
     [
-        ((1, config(), record(1), [(4, 0, 0)]), "a patch is a word of the record"),
-        ((1, config(), record(1), [(8, 0, 0)]), "a patch is a word of the record"),
+        ((1, config(), record(1), [(4, 0, 0)]), "a relocation is one whole word of the record"),
+        ((1, config(), record(1), [(8, 0, 0)]), "a relocation is one whole word of the record"),
         ((1, config()[:-1], record(1), []), "a configuration has 56 bytes"),
     ],
 )
@@ -175,12 +175,12 @@ def test_launch_sequence_rejects_offsets_outside_records(launch, message):
     from cuaug import _native as native
 
     with pytest.raises(ValueError, match=message):
-        native.LaunchPlan(1, [launch])
+        native.LaunchSequence(1, [launch])
 
 
 def test_launch_sequence_rejects_too_few_values():
     native, driver = importlib.import_module("cuaug._native"), Driver()
-    launches = native.LaunchPlan(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
+    launches = native.LaunchSequence(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
     with pytest.raises(ValueError, match="the launches need 3 values"):
         launches.run(0, (1, 2))
     assert not driver.asked

@@ -16,7 +16,7 @@ constexpr double min_parallel_values = 1 << 15;
 void bind_detection(pybind11::module_& module);
 void bind_encoded_files(pybind11::module_& module);
 void bind_jpeg(pybind11::module_& module);
-void bind_launch_plan(pybind11::module_& module);
+void bind_launch_sequence(pybind11::module_& module);
 void bind_loops(pybind11::module_& module);
 void bind_nvjpeg(pybind11::module_& module);
 void bind_record_layout(pybind11::module_& module);

@@ -90,7 +90,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     bind_detection(module);
     bind_encoded_files(module);
     bind_nvjpeg(module);
-    bind_launch_plan(module);
+    bind_launch_sequence(module);
     bind_record_layout(module);
 #ifdef CUAUG_JPEG
     bind_jpeg(module);

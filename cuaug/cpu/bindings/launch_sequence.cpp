@@ -33,7 +33,7 @@ using LaunchKernel = int (*)(const LaunchConfig* config, void* kernel, void** ar
 using Word = std::uint64_t;
 
 // A word of the records that differs from call to call: one of the call's values plus `addend`.
-struct RecordPatch {
+struct Relocation {
     std::size_t word, value;
     Word addend;
 };
@@ -44,17 +44,17 @@ struct Launch {
     std::size_t record;  // index of its first word
 };
 
-class LaunchPlan {
+class LaunchSequence {
 public:
     // (offset in the record in bytes, index of the call's value, addend)
-    using PatchArguments = std::tuple<std::size_t, std::size_t, Word>;
-    // (kernel, configuration, record, patches). The record is the kernel's only argument.
-    using LaunchArguments = std::tuple<std::uintptr_t, py::bytes, py::bytes, std::vector<PatchArguments>>;
+    using RelocationArguments = std::tuple<std::size_t, std::size_t, Word>;
+    // (kernel, configuration, record, relocations). The record is the kernel's only argument.
+    using LaunchArguments = std::tuple<std::uintptr_t, py::bytes, py::bytes, std::vector<RelocationArguments>>;
 
-    LaunchPlan(std::uintptr_t launch_kernel, const std::vector<LaunchArguments>& launches)
+    LaunchSequence(std::uintptr_t launch_kernel, const std::vector<LaunchArguments>& launches)
         : launch_kernel_(reinterpret_cast<LaunchKernel>(launch_kernel)) {
-        for (const auto& [kernel, config, record, patches] : launches)
-            add(reinterpret_cast<void*>(kernel), config, record, patches);
+        for (const auto& [kernel, config, record, relocations] : launches)
+            add(reinterpret_cast<void*>(kernel), config, record, relocations);
     }
 
     // The status of the first launch that fails, after which there are no more launches; 0 if none fails.
@@ -64,8 +64,8 @@ public:
         // If its queue is full the driver waits, perhaps for a host function that needs the GIL.
         const py::gil_scoped_release release;
         std::vector<Word> words = words_;  // a copy, because several threads may be here
-        for (const RecordPatch& patch : patches_)
-            words[patch.word] = static_cast<Word>(values[patch.value]) + patch.addend;
+        for (const Relocation& relocation : relocations_)
+            words[relocation.word] = static_cast<Word>(values[relocation.value]) + relocation.addend;
         for (const Launch& launch : launches_) {
             LaunchConfig config = launch.config;
             config.stream = reinterpret_cast<void*>(stream);
@@ -77,17 +77,17 @@ public:
 
 private:
     void add(void* kernel, std::string_view config, std::string_view record,
-             const std::vector<PatchArguments>& patches) {
+             const std::vector<RelocationArguments>& relocations) {
         Launch launch = {kernel, {}, words_.size()};
         if (config.size() != sizeof(LaunchConfig))
             throw py::value_error("a configuration has " + std::to_string(sizeof(LaunchConfig)) + " bytes");
         std::memcpy(&launch.config, config.data(), sizeof(LaunchConfig));
         words_.resize(words_.size() + (record.size() + sizeof(Word) - 1) / sizeof(Word));
         record.copy(reinterpret_cast<char*>(words_.data() + launch.record), record.size());
-        for (const auto& [offset, value, addend] : patches) {
+        for (const auto& [offset, value, addend] : relocations) {
             if (offset % sizeof(Word) != 0 || offset + sizeof(Word) > record.size())
-                throw py::value_error("a patch is a word of the record");
-            patches_.push_back({launch.record + offset / sizeof(Word), value, addend});
+                throw py::value_error("a relocation is one whole word of the record");
+            relocations_.push_back({launch.record + offset / sizeof(Word), value, addend});
             value_count_ = std::max(value_count_, value + 1);
         }
         launches_.push_back(launch);
@@ -96,16 +96,17 @@ private:
     const LaunchKernel launch_kernel_;
     std::vector<Launch> launches_{};
     std::vector<Word> words_{};  // all records, one after another
-    std::vector<RecordPatch> patches_{};
+    std::vector<Relocation> relocations_{};
     std::size_t value_count_ = 0;
 };
 
 }  // namespace
 
-void native::bind_launch_plan(py::module_& module) {
+void native::bind_launch_sequence(py::module_& module) {
     using namespace py::literals;
-    py::class_<LaunchPlan>(module, "LaunchPlan", "Kernel launches, recorded once and replayed by each call of `run`.")
-        .def(py::init<std::uintptr_t, const std::vector<LaunchPlan::LaunchArguments>&>(), "launch_kernel"_a,
+    py::class_<LaunchSequence>(module, "LaunchSequence",
+                               "Kernel launches, recorded once and replayed by each call of `run`.")
+        .def(py::init<std::uintptr_t, const std::vector<LaunchSequence::LaunchArguments>&>(), "launch_kernel"_a,
              "launches"_a)
-        .def("run", &LaunchPlan::run, "stream"_a, "values"_a);
+        .def("run", &LaunchSequence::run, "stream"_a, "values"_a);
 }
