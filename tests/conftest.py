@@ -1,4 +1,4 @@
-"""Marks, and the count of what a machine without a GPU left out."""
+"""Marks, and the number of tests that were skipped for want of a GPU or of a JPEG decoder."""
 
 import ctypes
 import functools
@@ -19,7 +19,7 @@ NO_JPEG = "no JPEG decoder"
 
 @functools.cache
 def gpu_count():
-    """Asked of the driver in its own words: a count of 0 must not come from a library that failed to load."""
+    """GPUs that the driver reports. No library is asked: one that fails to load would report 0."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -68,13 +68,13 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def write_kernel_table(terminalreporter, compiled, everything):
-    """Registers of each kernel on each architecture, the hungriest first; spilled bytes follow a plus sign."""
+    """Registers of each kernel on each architecture, the largest first; spilled bytes follow a plus sign."""
     architectures = sorted({architecture for _, architecture, _, _ in compiled})
     kernels = {}
     for name, architecture, registers, spilled in compiled:
         kernels.setdefault(name, {})[architecture] = f"{registers}+{spilled}" if spilled else str(registers)
-    hungriest = {name: max(registers for n, _, registers, _ in compiled if n == name) for name in kernels}
-    names = sorted(kernels, key=lambda name: (-hungriest[name], name))
+    max_registers = {name: max(registers for n, _, registers, _ in compiled if n == name) for name in kernels}
+    names = sorted(kernels, key=lambda name: (-max_registers[name], name))
     terminalreporter.section(f"registers (+ spilled bytes) of {len(names)} kernels")
     terminalreporter.write_line("".join(f"{f'sm_{a}':>8}" for a in architectures) + "  kernel")
     for name in names if everything else names[:10]:

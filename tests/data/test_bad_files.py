@@ -1,4 +1,4 @@
-"""Files that do not decode: raised, skipped, replaced, and found by a scan."""
+"""Files that do not decode: the loader raises, skips or replaces them, and a scan finds them."""
 
 import numpy as np
 import pytest

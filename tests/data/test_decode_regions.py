@@ -1,4 +1,4 @@
-"""Which part of an image is decoded, and at which resolution."""
+"""The loader decodes only the region that the recipe needs, at the lowest resolution that suffices."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ ROUNDED = Tolerance(1e-9, reason="pixels of at most 2000, rounded a few times")
 
 
 def test_loader_decodes_large_image_at_reduced_resolution():
-    """One half of 300 is 150: the region that `Resize` needs; pixels are those of a decoder that halves."""
+    """`Resize` from 300 to 150 needs half the resolution: the pixels equal those of a decoder that halves."""
     image = next(photographs(1, 300, 301))
     file = encoded(image)
     ((images, labels),) = Loader([file], 1, [T.Resize((150, 150))], library="numpy")
@@ -33,7 +33,7 @@ def test_loader_decodes_large_image_at_reduced_resolution():
 
 
 def test_loader_boxes_follow_reduced_resolution(files):
-    """A smooth image: wherever a box is, and at whatever scale it is decoded, its pixels are the plane's."""
+    """A smooth image: a box has the plane's pixels at any position and at any decoded scale."""
     y, x = np.mgrid[:400, :600]
     plane = np.stack([y / 400, x / 600, (x + y) / 1000], 2)
     file = encoded((plane * 255).round().astype("uint8"), subsampling=0, quality=100)
@@ -44,8 +44,8 @@ def test_loader_boxes_follow_reduced_resolution(files):
         ((images, _),) = loader
         expected = whole([(file, 0)] * 8, recipe, range(8), epoch)
         error = images.astype(int) - expected
-        assert np.abs(error).max() <= 6  # of what JPEG loses
-        assert np.abs(error.mean((1, 2))).max() < 0.6  # a pixel at 1/8, half a pixel astray, would be 2.5 levels
+        assert np.abs(error).max() <= 6  # the loss of JPEG
+        assert np.abs(error.mean((1, 2))).max() < 0.6  # an offset of half a pixel at 1/8 would be 2.5 levels
 
 
 @pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos"])
@@ -60,7 +60,7 @@ def test_loader_boxes_follow_reduced_resolution(files):
     ],
 )
 def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
-    """Larger and smaller ones than the result, in one batch: no pixel of a neighbour or of what lay in memory."""
+    """Boxes larger and smaller than the result in one batch: no pixel of a neighbour or of old memory appears."""
     rng = np.random.default_rng(0)
     sizes = [(1, 1), (1, 50), (40, 1), (30, 30), (450, 450), *rng.integers(8, 200, (20, 2)).tolist()]
     images = [rng.integers(128, 256, (*size, 3), "uint8") for size in sizes]

@@ -1,4 +1,4 @@
-"""A batch shared out to an engine and the CPU: here by an engine that is the CPU too, and fails when it is told to."""
+"""A batch is divided between an engine and the CPU. A fake engine decodes on the CPU, and fails on chosen files."""
 
 import ctypes
 import io as memory
@@ -135,9 +135,9 @@ def test_loader_decoders_keep_unsupported_files_on_cpu():
 
 
 def settled_split(engine, cpu):
-    """The images that the engine gets after 60 batches, each batch's costs, and the seconds that both parts take.
+    """The engine's images after 60 batches, each batch's costs, and the seconds that both parts take.
 
-    A unit of cost takes ``engine`` and ``cpu`` microseconds; two parts are begun before one is done.
+    A unit of cost takes ``engine`` and ``cpu`` microseconds; two parts start before one finishes.
     """
     splitter, random = WorkSplitter(FakeEngine()), np.random.default_rng(0)
     started, finished = [0.0, 0.0], np.zeros(2)
@@ -171,12 +171,12 @@ def test_loader_engine_and_cpu_take_equally_long(engine, cpu):
 
 @pytest.mark.parametrize(("engine", "cpu", "count"), [(*COSTS[3], 240), (*COSTS[4], 16)])
 def test_loader_slower_decoder_keeps_a_sixteenth(engine, cpu, count):
-    """Or its cost model would never be updated again."""
+    """Without any images its cost would never be measured again."""
     assert len(settled_split(engine, cpu)[0]) == count
 
 
 def test_loader_small_batch_hardly_changes_cost_model():
-    """An epoch's last batch, or one of bad files: what its few images take is mostly how long it takes to begin."""
+    """In a batch of few images, the last of an epoch or one of bad files, most of the time is start-up."""
     splitter = WorkSplitter(FakeEngine())
     for model, seconds in ((splitter.engine_model, 1e-10), (splitter.cpu_model, 1e-9)):
         for i in range(20):

@@ -1,4 +1,4 @@
-"""The loader: its batches are those of decoding every image whole and running the recipe."""
+"""The loader's batches equal those of decoding every full image and running the recipe."""
 
 import threading
 import warnings
@@ -185,7 +185,7 @@ def test_loader_returns_mixed_labels(files):
 
 
 def test_loader_leaves_warning_filters_alone(monkeypatch):
-    """They belong to the process: a decoding thread that set and restored them would undo what another has set."""
+    """Filters belong to the process: a decoding thread that set and restored them would undo another's change."""
     before, decoding, go_on = list(warnings.filters), threading.Event(), threading.Event()
     decode = other_formats.decode
 
@@ -193,7 +193,7 @@ def test_loader_leaves_warning_filters_alone(monkeypatch):
         return decode(BetweenReads(file), *rest)
 
     class BetweenReads:
-        """A file whose data are read while the filters of the test's thread are changed."""
+        """A file whose data are read while the test's thread changes the filters."""
 
         def __init__(self, file):
             self.file = file
@@ -228,7 +228,7 @@ def test_loader_max_pixels_none_lifts_limit():
 
 
 def test_loader_batch_survives_pin_memory(files):
-    """What torch's `pin_memory` does with a tuple."""
+    """torch's `pin_memory` rebuilds a tuple from its entries."""
     batch = next(iter(Loader(files, 4, RECIPES["crop and flip"], library="numpy")))
     images, labels = type(batch)(array for array in batch)
     assert images is batch.images

@@ -1,4 +1,4 @@
-"""The loader beside processes, signals and threads: nothing hangs, and nothing is left behind."""
+"""The loader with processes, signals and threads: nothing hangs, and no thread or process remains."""
 
 import inspect
 import itertools
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.jpeg
 
 @pytest.mark.alone
 def test_collate_killed_worker_ends_data_loader(files):
-    """As torch does it, with whichever error comes first; nothing is left behind."""
+    """torch raises whichever error comes first; no process remains."""
     pytest.importorskip("torch")
     program = f"""
 import os, signal
@@ -103,7 +103,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 @pytest.mark.alone
 def test_loader_interrupt_at_any_step_ends_iteration():
-    """One where a lock has just been taken, and `with` does not know of it, would leave both threads waiting."""
+    """An interrupt between a lock's acquisition and the start of its `with` block would leave both threads waiting."""
     lines, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
 
     def take(step):
@@ -181,9 +181,7 @@ def test_loader_memory_stays_flat(files):
 
 
 @pytest.mark.alone
-@pytest.mark.filterwarnings(
-    "ignore:.*fork"
-)  # of JAX and of Python, which are right: but the workers use neither's threads
+@pytest.mark.filterwarnings("ignore:.*fork")  # JAX and Python warn rightly, but the workers use the threads of neither
 @pytest.mark.parametrize(
     ("workers", "context", "persistent"),
     thinned(

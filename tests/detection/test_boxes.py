@@ -42,7 +42,7 @@ def test_box_iou_every_library(home):
 
 
 def slowly(kind, a, b):
-    """One pair, by the papers."""
+    """The overlap of one pair, as the papers define it."""
     iou = float(reference_ops.iou([a], [b])[0, 0])
     if kind == "iou":
         return iou

@@ -22,7 +22,7 @@ FLOATS = ["float16", "bfloat16", "float32", "float64"]
 
 
 def rounded(values, dtype):
-    """As the dtype holds them, in float64."""
+    """The values rounded to the dtype, in float64."""
     if dtype == "bfloat16":
         bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
         return values.astype(bfloat16).astype(np.float64)
@@ -50,7 +50,7 @@ def test_nms_equals_reference(scene, dtype, home):
 
 @functools.cache
 def by_definition(scene, count):
-    """Boxes, scores and classes; what is kept without and with the classes."""
+    """Boxes, scores and classes; the kept indices without and with the classes."""
     boxes, scores = (rounded(values, "float32") for values in box_cases.SCENES[scene](count, 1))
     classes = (box_cases.labels(count) // 10**11).astype(np.int32)
     indices = reference_ops.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5, classes)
@@ -131,7 +131,7 @@ def test_batched_nms_class_dtypes(dtype):
 
 
 def test_nms_threshold_is_strict_and_coordinates_unbounded():
-    """An IoU of exactly 1/2, 1/3 and 0.7, near the corner and where float32 has 1/8 of a pixel left."""
+    """An IoU of exactly 1/2, 1/3 and 0.7, near the origin and where float32 resolves 1/8 of a pixel."""
     for far in (0.0, 2.0**20):
         for a, b, share in (
             ((0, 0, 4, 4), (0, 0, 4, 2), 1 / 2),
@@ -212,7 +212,7 @@ def test_nms_ignores_requires_grad():
 
 
 def test_nms_repeated_call_reads_new_arrays(monkeypatch):
-    """Calls of torch are looked up by all but where arrays lie: what is found is what is described."""
+    """Calls on torch tensors are cached by everything but the addresses: a cached call must read the new arrays."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(nms_module, "_calls", {})
     drawn = [[torch.from_numpy(values) for values in box_cases.clustered(200, seed)] for seed in range(3)]
@@ -228,15 +228,15 @@ def test_nms_repeated_call_reads_new_arrays(monkeypatch):
                 across(boxes, scores),
             ):
                 for options in ({}, {"max_output": 7}, {"score_threshold": 0.5}, {"max_output": 7, "fixed_size": True}):
-                    tensors = [array.numpy() for array in inputs]
-                    assert_same(cuaug.nms(*inputs, 0.5, **options), cuaug.nms(*tensors, 0.5, **options))
+                    arrays = [array.numpy() for array in inputs]
+                    assert_same(cuaug.nms(*inputs, 0.5, **options), cuaug.nms(*arrays, 0.5, **options))
             actual = cuaug.batched_nms(boxes, scores, sample_classes, 0.25)
             assert_same(actual, cuaug.batched_nms(boxes.numpy(), scores.numpy(), sample_classes.numpy(), 0.25))
             remembered.append(len(nms_module._calls))
-    assert len(set(remembered)) == 1  # other arrays of the same kinds are not another call
-    assert 4 < remembered[0] < 5 * 4 + 1  # options are; boxes and their opposites lie alike
+    assert len(set(remembered)) == 1  # arrays of the same shapes, dtypes and strides share an entry
+    assert 4 < remembered[0] < 5 * 4 + 1  # other options have their own entry; boxes and -boxes share one
     pairs = torch.complex(boxes, -boxes)
-    for view in (pairs.imag, pairs.conj().imag):  # the second says of itself that its sign is the other one
+    for view in (pairs.imag, pairs.conj().imag):  # the second has its negative bit set
         expected = cuaug.nms(view.resolve_neg().numpy(), scores.numpy(), 0.5)
         assert_same(cuaug.nms(view, scores, 0.5), expected)
     assert view.is_neg()
@@ -260,7 +260,7 @@ def test_nms_call_cache_is_bounded(monkeypatch):
 
 
 def across(boxes, scores):
-    """All left edges first, then all tops."""
+    """Boxes whose memory holds all left edges first, then all tops."""
     return boxes.T.contiguous().T, scores
 
 
@@ -279,7 +279,7 @@ def tupled(result):
 
 @pytest.mark.parametrize("real", ["float32", "float64"])
 def test_nms_resolve_blocks_never_run_alone(real):
-    """nms_resolve.cu has no case for one alone. A block has no fewer threads than a sample has words of 32 boxes."""
+    """nms_resolve.cu has no case for a sample of one block, and needs a thread per word of 32 boxes."""
     met = set()
     for samples, count, processors in itertools.product((1, 3, 16), range(1, 16_500, 8), (1, 2, 3, 46, 132, 1024)):
         for kernel, grid, threads in nms_plan.plan_nms.__wrapped__(samples, count, real, False, processors).launches:

@@ -31,7 +31,7 @@ def expected_rois(features, rois, mode="avg", **options):
 @pytest.mark.parametrize("rois", [ROIS, TURNED], ids=["upright", "rotated"])
 @pytest.mark.parametrize("mode", ["avg", "max"])
 def test_roi_align_equals_reference(mode, rois, case, home):
-    """In each library's own layout, in the other one, and by default."""
+    """In both layouts, and in the library's default layout."""
     expected = expected_rois(maps("float32"), rois, mode, **CASES[case])
     for layout in ("NCHW", "NHWC"):
         features = put(in_layout(maps("float32"), layout), home, "float32")

@@ -39,7 +39,7 @@ def test_roi_align_huge_region_terminates():
 
 
 def test_roi_align_zero_weight_pixels_do_not_count():
-    """An infinite neighbour of an exact sample, or of another bin, leaves it alone."""
+    """A pixel of weight 0 does not change a sample, even if it is infinite or NaN."""
     features = maps("float32", shape=(1, 3, 8, 8)).astype(np.float32)
     bad = features.copy()
     bad[0, :, 3, :] = np.inf

@@ -1,4 +1,4 @@
-"""Overlap and suppression of rotated boxes, against areas summed up row by row; and what max_output leaves out."""
+"""Overlap and suppression of rotated boxes, against areas summed row by row; results limited by max_output."""
 
 import time
 
@@ -17,14 +17,14 @@ SUMMED = Tolerance(1e-6, reason="the reference sums 20,000 rows")
 
 
 def drawn(count, seed=0):
-    """[count, 5], many of which overlap."""
+    """Boxes of which many overlap. [count, 5]"""
     rng = seeded("rotated", count, seed)
     angles = np.where(rng.random(count) < 0.3, 90.0 * rng.integers(-5, 6, count), rng.uniform(-400, 400, count))
     return np.stack([*rng.uniform(0, 30, (2, count)), *rng.uniform(2, 30, (2, count)), angles], 1)
 
 
 def upright(boxes):
-    """Corners as boxes without a turn."""
+    """Boxes of corners as rotated boxes with an angle of 0."""
     return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2], 0 * boxes[:, :1]], 1)
 
 
@@ -141,7 +141,7 @@ def processor_time(call):
 
 @pytest.mark.alone
 def test_nms_max_output_stops_early():
-    """Each of 20,000 boxes apart from all others is otherwise compared with all before it: 200 times the work."""
+    """Without the limit, each of 20,000 disjoint boxes is compared with all before it: 200 times the work."""
     boxes, scores = box_cases.distant(20_000)
     indices = cuaug.nms(boxes, scores, 0.5, max_output=100)
     assert_array_equal(indices, np.argsort(-scores, kind="stable")[:100])

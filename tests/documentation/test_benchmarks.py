@@ -1,4 +1,4 @@
-"""The benchmark scripts run, check what they time, and say what they found."""
+"""The benchmark scripts run, check the results that they time, and report."""
 
 import argparse
 import importlib
@@ -32,7 +32,7 @@ def test_benchmark_warp_checks_times_and_writes(tmp_path):
 
 
 def test_benchmark_warp_wrong_result_fails(tmp_path):
-    """With a reference that mirrors the other way."""
+    """The reference is replaced by one that mirrors the other axis."""
     program = (
         "import sys, runpy; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv.pop(1))\n"
         "from tables import warp_reference as reference\n"
@@ -54,7 +54,7 @@ def test_benchmark_warp_no_row_fails():
 
 @pytest.fixture
 def recipes(monkeypatch):
-    """The modules of the other script."""
+    """The modules of benchmarks/transforms.py."""
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     return importlib.import_module("transforms"), importlib.import_module("recipe_peers")
 
@@ -63,7 +63,7 @@ IMAGES = np.random.default_rng(0).integers(0, 256, (4, 16, 16, 3)).astype(np.uin
 
 
 def lightened(images):
-    """Of each sample by a draw of its own."""
+    """Each sample gets its own draw."""
     return images.transpose(0, 3, 1, 2) / 255 + np.random.default_rng().uniform(0, 0.2, (len(images), 1, 1, 1))
 
 

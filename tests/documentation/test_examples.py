@@ -1,4 +1,4 @@
-"""The examples run from end to end, and end with the result that they promise."""
+"""The examples run, and print the results that they promise."""
 
 import importlib.util
 import os
@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(*arguments):
-    """What a script prints."""
+    """The output of a script."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     process = subprocess.run(

@@ -11,7 +11,7 @@ import cuaug
 from cuaug import transforms as T
 
 DOCS = Path(__file__).parents[2]
-# A file by its suffix, a folder by its last slash or by the folder of the repository that it lies in.
+# A file has a suffix; a folder ends with a slash or begins with a folder of the repository.
 PATHS = re.compile(
     r"(?<![\w./-])(?:[\w.-]+/)*(?:[\w.-]+\.(?:py|cuh?|[ch]pp|md|toml)|[\w.-]+/(?![\w.*<-]))"
     r"|(?<![\w./-])(?:cuaug|tests|benchmarks|docs)/[\w/-]+"
@@ -19,7 +19,7 @@ PATHS = re.compile(
 
 
 def blocks(name, heading=""):
-    """The Python of a page, section by section, and what stands in plain blocks."""
+    """The Python blocks of a page, section by section, and its plain blocks."""
     text = (DOCS / name).read_text().partition(heading)[2] if heading else (DOCS / name).read_text()
     section = text.partition("\n## ")[0] if heading else text
     return re.findall(r"```python\n(.*?)```", section, re.S), re.findall(r"\n\n```\n(.*?)```", section, re.S)
@@ -39,7 +39,7 @@ def test_readme_recipe_runs_and_prints_its_plan(capsys):
 def test_documentation_programs_run(page):
     programs, names = blocks(f"docs/{page}.md")[0], {}
     assert len(programs) >= 4
-    for program in programs:  # one after the other: what one makes, the next may use
+    for program in programs:  # in order: a program may use the names of the one before
         exec(program, names)
 
 

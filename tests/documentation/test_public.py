@@ -1,4 +1,4 @@
-"""The sets that have to agree: the functions of a module, ``cuaug.__all__``, the table of cases, the examples."""
+"""Sets that must agree: the functions of a module, ``cuaug.__all__``, the tables of rows, the examples."""
 
 import doctest
 import importlib.util
@@ -27,7 +27,7 @@ MODULES = [*IMAGES, *(importlib.import_module(f"cuaug.{name}") for name in ("geo
 
 
 def functions(module):
-    """What the module defines for its users, in the order of its text."""
+    """The public functions of a module, in the order of its text."""
     public = {name: value for name, value in vars(module).items() if inspect.isfunction(value)}
     return {n: f for n, f in public.items() if not n.startswith("_") and f.__module__ == module.__name__}
 
@@ -60,7 +60,7 @@ def test_warp_ops_have_rows():
     assert set(FIRST) == {name for module in WARPS for name in functions(module)}
 
 
-# What ops are made of, combined by, or share with a pass.
+# Headers that are not ops: parts of ops, and chains of them.
 NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "userop", "expressionvalue", "ops"}
 
 
@@ -98,14 +98,14 @@ def test_gallery_pictures_are_up_to_date(gallery):
         files = DOCS / "gallery" / f"{name}.jpg", io.BytesIO(gallery.encoded(strip))
         committed, drawn = (np.asarray(Image.open(file)).astype(int) for file in files)
         assert committed.shape == drawn.shape, name
-        # Another JPEG encoder, or a CPU's last bit, may change a little.
+        # Another JPEG encoder or another CPU may change the last bits.
         assert np.abs(committed - drawn).mean() < 0.5, f"{name}: run `python -m cuaug gallery`"
         if photo != "all" and strip.shape[0] == side and name not in {"to_dtype", "T.ToDtype", "T.Identity"}:
             cells = [strip[:, left : left + side] for left in range(0, strip.shape[1], side + 4)]
             assert any(not np.array_equal(cells[0], cell) for cell in cells[1:]), name
 
 
-# Without a rule: a displacement field has the images' size; mixes have no row; the others need arguments of their own.
+# No rule covers these: a displacement field has the images' size, mixes have no row, others need special arguments.
 CHOSEN_ALONE = ["elastic", "mixup", "cutmix", "T.PixelOp", "T.RandomAdjustSharpness", "T.Boxes", "T.Keypoints"]
 CHOSEN_ALONE += ["T.Compose", "T.RandomApply", "T.RandomChoice", "T.RandomOrder"]
 
@@ -141,13 +141,13 @@ def test_docstring_example_runs(module, name):
     assert [example for example in test.examples if example.want], f"{name} has no example with a result"
     message = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    with np.printoptions():  # what an example sets ends with it
+    with np.printoptions():  # restores the options that an example sets
         runner.run(test, out=message.append)
     assert runner.failures == 0, "".join(message)
 
 
 def descriptions(module, name):
-    """The docstring, and those of the functions to which it sends the reader for the rest."""
+    """The docstring, and those of the functions that it refers to."""
     text = getattr(module, name).__doc__
     following = [(at, other) for at, other in DOCUMENTED if other != name and f"are those of :func:`{other}`" in text]
     return text + "".join(descriptions(*other) for other in following)
@@ -155,7 +155,7 @@ def descriptions(module, name):
 
 @every_function
 def test_docstring_describes_every_parameter(module, name):
-    """By an entry of its own, or beside another one (``left`` after ``top``)."""
+    """Each parameter has an entry, or shares one with another (``left`` after ``top``)."""
     text, parameters = descriptions(module, name), inspect.signature(getattr(module, name)).parameters
     assert not [p for p in parameters if f"{p}:" not in text and f"``{p}``" not in text]
 

@@ -1,4 +1,4 @@
-"""Broken surroundings: no CuPy, a broken one, two; no extension; no usable cache folder; a full disk; fork."""
+"""Broken environments: no CuPy, a broken one, two; no extension; no usable cache folder; a full disk; fork."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from cuaug._program import sources as _sources
 
 @pytest.fixture
 def cuda(monkeypatch):
-    """The module with nothing remembered, before and after."""
+    """The module with empty caches, before and after the test."""
     modules = cupy_import, devices, kernels, launch, streams
     caches = [value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")]
     for cache in caches:
@@ -35,7 +35,7 @@ def cuda(monkeypatch):
 
 
 def installed(monkeypatch, *names, module=None):
-    """Pretend that these CuPy wheels are there, and what importing cupy gives."""
+    """Pretend that these CuPy wheels are installed, and choose the result of importing cupy."""
     wheels = [SimpleNamespace(metadata={"Name": name}) for name in ("numpy", *names)]
     monkeypatch.setattr(metadata, "distributions", lambda: wheels)
     monkeypatch.setitem(sys.modules, "cupy", module)
@@ -188,7 +188,7 @@ def test_kernel_cache_usable_folder_is_kept(tmp_path):
 
 
 def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
-    """Compiling waits until eight threads have come."""
+    """The compilation waits until eight threads have asked for the kernel."""
     compilations, barrier, coming, all_here = [], threading.Barrier(8), threading.Semaphore(0), threading.Event()
 
     class Module:

@@ -1,4 +1,4 @@
-"""What ``import cuaug`` costs and does: NumPy alone, quickly, without a GPU in sight."""
+"""``import cuaug`` loads NumPy alone, quickly, and does not initialize a GPU."""
 
 import pytest
 from helpers.child_process import python

@@ -1,4 +1,4 @@
-"""``info`` and the doctor tell what is there and, for each thing that is wrong, the command that repairs it."""
+"""``info`` and the doctor report the environment and, for each problem, the command that repairs it."""
 
 import json
 import os
@@ -15,7 +15,7 @@ PASCAL = {"name": "Tesla P100", "compute_capability": "6.0", "memory_gib": 16.0}
 
 
 def machine(monkeypatch, *gpus, driver="580.82.07", **wheels):
-    """Pretend: these GPUs under this driver, and these distributions installed."""
+    """Pretend that the machine has these GPUs, this driver and these distributions."""
     facts = {"version": driver, "cuda": "13.0", "gpus": list(gpus)} if driver else None
     installed = {name.replace("_", "-"): version for name, version in wheels.items()}
     replace_everywhere(monkeypatch, _info, "find_driver", lambda: facts)

@@ -1,4 +1,4 @@
-"""Writes the files that a run begins from: ``python tests/fuzz/corpus.py FOLDER``."""
+"""Writes the seed files of a fuzzing run: ``python tests/fuzz/corpus.py FOLDER``."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What takes too long for every run: ``make fuzz``."""
+"""Mutations that take too long for every run: ``make fuzz``."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_a_million_mutated_files(part):
 
 @pytest.mark.parametrize("part", range(28))
 def test_every_value_of_every_byte(part):
-    """178,500 files: the first 700 bytes, each with the 255 values that it has not."""
+    """178,500 files: each of the first 700 bytes takes each of the 255 other values."""
     file = encoded(piece(np.random.default_rng(SEED), 32, 48), progressive=True)
     tried, rng = 0, np.random.default_rng(SEED + part)
     for at in range(25 * part, 25 * (part + 1)):

@@ -132,7 +132,7 @@ def test_matrix_function_reads_strided_views(function, arguments):
 
 @pytest.fixture
 def unread(monkeypatch):
-    """Values that cannot be read, where there is no GPU: meta tensors, for which the bridge has no place."""
+    """Meta tensors, whose values cannot be read: they stand for device tensors where there is no GPU."""
     monkeypatch.setattr(_matrices, "is_host", lambda array: False)
     monkeypatch.setattr(_matrices, "asarray", lambda value, like, dtype: torch.as_tensor(value, device="meta"))
     return lambda values: torch.tensor(values, device="meta")
@@ -167,7 +167,7 @@ TRIANGLE = [(0, 0), (4, 0), (0, 4)]
 QUAD = [(0, 0), (4, 0), (4, 4), (0, 4)]
 
 
-KITE = [(0, 0), (4, 0), (2, 2), (0, 4)]  # the third lies on the line of the second and the fourth
+KITE = [(0, 0), (4, 0), (2, 2), (0, 4)]  # the third is on the line through the second and the fourth
 
 
 POINT = [(3, 3)] * 4

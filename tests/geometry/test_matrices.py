@@ -1,4 +1,4 @@
-"""Matrices made, composed, inverted and converted. Oracles: OpenCV, torchvision and the samplers of other libraries."""
+"""Functions that make, compose, invert and convert matrices, against OpenCV, torchvision and other samplers."""
 
 import cv2
 import numpy as np
@@ -54,7 +54,7 @@ def test_affine_matrix_equals_torchvision(angle, translate, scale, shear, size):
 
 
 def test_affine_matrix_turns_clockwise_about_center():
-    M = affine_matrix(90, (0, 0), 1.0, (0, 0), center=(2, 2))  # of a 4x4 image
+    M = affine_matrix(90, (0, 0), 1.0, (0, 0), center=(2, 2))  # the centre of a 4x4 image
     assert_equal(transform_points([(0, 0), (3, 0), (3, 3)], M), np.array([(3.0, 0), (3, 3), (0, 3)]), tolerance=FLOAT64)
 
 

@@ -1,4 +1,4 @@
-"""Points and boxes moved by matrices. Oracles: OpenCV and float64 NumPy."""
+"""Points and boxes transformed by matrices, against OpenCV and float64 NumPy."""
 
 import math
 

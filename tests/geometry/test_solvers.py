@@ -1,4 +1,4 @@
-"""Matrices from points. Oracles: OpenCV, scikit-image and float64 NumPy."""
+"""Matrices estimated from points, against OpenCV, scikit-image and float64 NumPy."""
 
 import cv2
 import numpy as np
@@ -74,7 +74,7 @@ def best(src, dst, kind):
     if kind != "affine":
         peer = {"similarity": skimage.transform.SimilarityTransform, "rigid": skimage.transform.EuclideanTransform}
         return peer[kind].from_estimate(src, dst).params[:2]
-    center = src.mean(0)  # about the origin, lstsq would be the less accurate of the two
+    center = src.mean(0)  # relative to the origin, lstsq would be less accurate than cuaug
     solved = np.linalg.lstsq(np.column_stack([src - center, np.ones(len(src))]), dst, rcond=None)[0].T
     return np.column_stack([solved[:, :2], solved[:, 2] - solved[:, :2] @ center])
 

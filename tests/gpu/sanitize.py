@@ -1,7 +1,7 @@
 """Run the GPU suite under compute-sanitizer: ``python sanitize.py [--tool memcheck ...] [pytest arguments]``.
 
-Each tool first has to find an error planted for it: one that has never reported anything cannot be told from one
-that does not run. The memory pools of CuPy and torch are off, since an error inside a pool's block is none to the tool.
+Each tool first has to find an error planted for it, because a tool that reports nothing looks the same as one
+that does not run. The memory pools of CuPy and torch are off, since the tools see no error inside a pool's block.
 Exit code 0: ran and found nothing; 1: found something; 2: not run.
 """
 
@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-# What to plant for each tool, and the one test that must be sent through it; the source is wrong on purpose.
+# Each tool's planted error, and a test that must run under the tool; the source is wrong on purpose.
 PLANTED = {
     "memcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x + 1000] = 1; }",
     "initcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x] = out[threadIdx.x + 32] + 1; }",
-    # Another warp's slot: the compiler turns a thread's own, written and read, into a register, and there is no race.
+    # The slot of another warp: the compiler keeps a thread's own slot in a register, which is no race.
     "racecheck": """extern "C" __global__ void planted(int* out) {
         __shared__ int slots[64];
         slots[threadIdx.x] = threadIdx.x;
@@ -77,7 +77,7 @@ def sanitized(sanitizer, tool, *arguments, timeout):
     """Errors in the tool's summary (None without one), exit code of the program, and all that was printed."""
     command = [sanitizer, "--tool", tool, "--target-processes", "application-only"]
     if tool == "memcheck":
-        command += ["--report-api-errors", "no"]  # libraries ask the driver about host pointers and expect a refusal
+        command += ["--report-api-errors", "no"]  # libraries query the driver about host pointers and expect an error
     environment = os.environ | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "XLA_PYTHON_CLIENT_ALLOCATOR": "platform"}
     program = [sys.executable, __file__, *arguments]
     process = subprocess.run(
@@ -89,11 +89,11 @@ def sanitized(sanitizer, tool, *arguments, timeout):
 
 
 def run_planted(tool):
-    """Called under the tool."""
+    """Runs under the tool."""
     import cupy
 
     cupy.cuda.set_allocator(None)
-    out = cupy.cuda.alloc(4 * 128)  # not cleared, so that initcheck has something to find
+    out = cupy.cuda.alloc(4 * 128)  # not cleared, so that initcheck finds an error
     cupy.RawKernel(PLANTED[tool], "planted")((1,), (64,), (out,))
     cupy.cuda.runtime.deviceSynchronize()
 
@@ -111,7 +111,7 @@ class EveryNth:
 
 
 def run_suite(step, first, arguments):
-    """Called under the tool."""
+    """Runs under the tool."""
     import cupy
 
     cupy.cuda.set_allocator(None)

@@ -35,7 +35,7 @@ def test_op_stays_on_second_gpu(case):
     there = {name: put(value, GPU).to("cuda:1") for name, value in parameters.items()}
     elsewhere = {name: put(value, GPU) for name, value in parameters.items()}
     assert_equal(call(case, second, there), result)
-    assert_equal(call(case, second, elsewhere), result)  # small parameters are moved
+    assert_equal(call(case, second, elsewhere), result)  # small parameters are copied to the images' device
     assert torch.cuda.current_device() == 0
 
 
@@ -69,7 +69,7 @@ def test_resize_torch_out_of_memory_breaks_nothing():
     batch = images(GPU, "float32")
     before = to_numpy(batch)
     cuaug.resize(batch, (40, 40), antialias=False)
-    gc.collect()  # what earlier tests have left in cycles
+    gc.collect()  # cycles of earlier tests
     torch.cuda.empty_cache()
     torch.cuda.synchronize()
     used = torch.cuda.memory_allocated()
@@ -132,7 +132,7 @@ def test_op_jax_stays_on_gpu(case, jax):
         assert_equal(to_numpy(batch), values)
     moved = {name: jax.numpy.asarray(np.float32(value)) for name, value in parameters.items() if name != "flip"}
     result = getattr(cuaug, case.op)(jax.numpy.asarray(noise()), **case.keywords("uint8"), **{**parameters, **moved})
-    # The oracle and not the CPU's result, whose rounded values no longer say which of them were ties.
+    # Compared with the oracle: the CPU's rounded result does not show which values were ties.
     expected = case.expected(noise(), parameters, "uint8")
     assert_equal(to_numpy(result), expected, library="numpy", dtype="uint8", tolerance=case.tolerance("uint8"))
 

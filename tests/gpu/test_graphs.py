@@ -1,4 +1,4 @@
-"""CUDA graphs: what is warm is captured and replayed; what is cold is refused, and the capture goes on."""
+"""CUDA graphs: a warm call is captured and replayed; a cold call is refused, and the capture continues."""
 
 import pytest
 from helpers.arrays import images, put
@@ -15,7 +15,7 @@ GPU = ("torch", "cuda")
 
 
 def captured(call):
-    """A graph of one call, warmed on a side stream as torch's manual asks, and the array that it writes."""
+    """A graph of one call, warmed on a side stream as torch's manual requires, and the array that it writes."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -91,7 +91,7 @@ print(said)
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("compiled_before", [True, False])
 def test_op_cold_kernel_is_refused_during_capture(first, compiled_before, tmp_path):
-    """Cold is what this process has not loaded, whether it is in the disk cache or not."""
+    """A kernel is cold if this process has not loaded it, even if the disk cache has it."""
     if compiled_before:
         python(COMPILE, CUPY_CACHE_DIR=str(tmp_path))
     message, _ = python(COLD.replace("FIRST", str(first)), CUPY_CACHE_DIR=str(tmp_path))

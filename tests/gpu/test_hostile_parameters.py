@@ -1,4 +1,4 @@
-"""Parameters that nobody drew, on a GPU, where they are not read. ``sanitize.py`` shows a write outside of an array."""
+"""Hostile parameters on a GPU, where cuaug does not read them. ``sanitize.py`` reports a write outside an array."""
 
 import pytest
 from tables.hostile import FUNCTIONS, GROUPS, check, check_function

@@ -1,4 +1,4 @@
-"""Decoding into pinned memory, from which a GPU copies without stopping, and by a GPU's engine."""
+"""Decoding into pinned memory, and decoding by nvJPEG."""
 
 import numpy as np
 import pytest
@@ -90,7 +90,7 @@ def test_decode_jpeg_device_falls_back_to_cpu():
 
 
 def test_decode_jpeg_device_many_images_in_rounds(monkeypatch):
-    """More than there is room for at a time; the memory is used again while what it held is still being moved."""
+    """More images than the memory of a round holds: a round reuses memory whose images are still being copied."""
     monkeypatch.setattr(_engine, "_CHUNK_BYTES", 1 << 20)
     files = files_of(24)
     expected = [on_host(image) for image in cio.decode_jpeg(files, device="cuda")]

@@ -1,4 +1,4 @@
-"""The loader on a GPU: the batches of the CPU, handed over on the taker's stream."""
+"""The loader on a GPU: its batches equal those of the CPU, and are ready on the consumer's stream."""
 
 import pytest
 from helpers.compare import Tolerance, assert_equal
@@ -45,7 +45,7 @@ def test_loader_hybrid_equals_cpu(files, name):
 
 @pytest.mark.parametrize("beside", [False, True])
 def test_loader_gpu_batches_complete_under_load(files, beside):
-    """The taker's stream has work queued before it reads: nothing of a batch is overwritten meanwhile."""
+    """The consumer's stream is busy before it reads a batch: the batch is not overwritten meanwhile."""
     recipe = T.Compose(RECIPES["crop and flip"], seed=2)
     expected = torch.stack([batch.images.double().sum() for batch in Loader(files, 5, recipe, library="torch")])
     stream = torch.cuda.Stream() if beside else torch.cuda.current_stream()

@@ -1,4 +1,4 @@
-"""Suppression on the GPU: against the CPU, against torchvision, in graphs, on streams, and with many boxes."""
+"""nms on the GPU: against the CPU, against torchvision, in graphs, on streams, and with many boxes."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -40,7 +40,7 @@ def test_nms_gpu_equals_cpu(scene, count, dtype):
 @pytest.mark.parametrize("scene", ["random", "clustered", "distant"])
 @pytest.mark.parametrize("count", [10, 1000, 10_000])
 def test_nms_gpu_equals_torchvision(scene, count):
-    """Few scores are ties: they go by index. Its float32 IoU may fall to the other side of the threshold: not here."""
+    """Equal scores are ordered by index. Here torchvision's float32 IoU is on the same side of each threshold."""
     ops = pytest.importorskip("torchvision.ops")
     boxes, scores = pairs(scene, count)
     classes = torch.arange(count, device="cuda") % 7
@@ -59,7 +59,7 @@ def by_class(classes, count):
 
 
 def test_nms_gpu_is_deterministic():
-    """The order in which blocks run changes; what they find does not."""
+    """The order in which blocks run does not change the result."""
     boxes, scores = pairs("clustered", 20_000)
     classes = torch.from_numpy(box_cases.labels(20_000)).cuda()
     first = cuaug.nms(boxes, scores, 0.5), cuaug.batched_nms(boxes, scores, classes, 0.5)
@@ -114,7 +114,7 @@ def test_nms_gpu_runs_on_current_stream(count):
 
 @pytest.mark.parametrize("images", [16, 40])
 def test_nms_gpu_batch_in_one_call(images):
-    """Of 40 images the pairs are too many."""
+    """16 images take the method that compares all pairs; 40 have too many pairs for it."""
     drawn = [box_cases.clustered(3000, seed) for seed in range(images)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
     counts = torch.arange(images, device="cuda") * 200 % 3100
@@ -129,7 +129,7 @@ def test_nms_gpu_batch_in_one_call(images):
 @each_scene
 @pytest.mark.parametrize("count", [1025, 5000, 10_000])
 def test_nms_gpu_last_block_resolves_the_rest(scene, count):
-    """Blocks that wait for blocks without a place on the GPU give up: otherwise the call would never end."""
+    """Blocks stop waiting for blocks that cannot become resident: otherwise the call would never end."""
     boxes, scores = pairs(scene, count)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     expected = cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5)
@@ -142,7 +142,7 @@ def test_nms_gpu_last_block_resolves_the_rest(scene, count):
 
 
 def test_nms_gpu_stream_priorities_terminate():
-    """Each of them wants most of the GPU's places, beside a third that has taken some."""
+    """Two calls that each need most of the GPU run at two priorities, beside a third stream that holds a part of it."""
     boxes, scores = pairs("clustered", 10_000)
     expected = cuaug.nms(boxes, scores, 0.5)
     torch.cuda.synchronize()
@@ -162,7 +162,7 @@ def test_nms_gpu_stream_priorities_terminate():
 
 
 def test_nms_gpu_more_samples_than_resident_blocks():
-    """Three blocks of 1,024 threads a sample, which wait for each other."""
+    """Each sample has three blocks of 1,024 threads that wait for each other."""
     drawn = [box_cases.clustered(1100, seed) for seed in range(220)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
     indices, kept_counts = cuaug.nms(boxes, scores, 0.5, fixed_size=True)
@@ -197,7 +197,7 @@ def test_nms_gpu_more_samples_than_grid_rows():
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_nms_gpu_word_block_and_method_boundaries(scene, count, dtype):
-    """Of many boxes too, all pairs are compared, as far as a GPU has room for them: words of 32, groups of 32 words."""
+    """Counts around a word of 32 boxes, a group of 32 words, and the limits between the methods."""
     boxes, scores = pairs(scene, count, 3, dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     actual = cuaug.nms(boxes, scores, 0.5)
@@ -222,7 +222,7 @@ def test_nms_gpu_counts_per_sample(count, samples):
     drawn = [box_cases.clustered(count, seed) for seed in range(samples)]
     boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
     classes = torch.from_numpy(np.stack([box_cases.labels(count, seed) for seed in range(samples)])).cuda()
-    counts = torch.arange(samples, device="cuda") * 7 % (count + 1)  # the first has none
+    counts = torch.arange(samples, device="cuda") * 7 % (count + 1)  # the first sample has no boxes
     options = {"fixed_size": True, "max_output": 50, "score_threshold": 0.1}
     actual = cuaug.batched_nms(boxes, scores, classes, 0.5, counts=counts, **options)
     host = (array.cpu() for array in (boxes, scores, classes))
@@ -243,7 +243,7 @@ def test_nms_gpu_areas_beyond_float32(count, scale):
 
 
 def test_nms_gpu_threads_on_their_own_streams():
-    """The number that a call waits for is in memory of the host, which calls take in turns."""
+    """Calls wait for a count in host memory that they share in turns."""
     drawn = [pairs("clustered", 400 + 200 * k, k) for k in range(8)]
     expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
     torch.cuda.synchronize()
@@ -260,7 +260,7 @@ def test_nms_gpu_threads_on_their_own_streams():
 
 @pytest.mark.parametrize("count", [2, 64, 1000, 1024, 5000])
 def test_nms_gpu_chain_in_any_order(count):
-    """Each box is decided by the one before it, which another warp or block has: as many rounds as boxes."""
+    """Each box depends on the one before it, which another warp or block decides: as many rounds as boxes."""
     boxes, scores = pairs("chain", count)
     for seed in range(5):
         order = torch.from_numpy(np.random.default_rng(seed).permutation(count)).cuda()
@@ -271,7 +271,7 @@ def test_nms_gpu_chain_in_any_order(count):
 
 @pytest.mark.parametrize("count", [1000, 3000, 30_000])
 def test_nms_gpu_result_is_ready_for_every_stream(count):
-    """The number is told when the indices are written. 30,000 boxes take more memory than is kept for a call."""
+    """The host sees the count only after the indices are written. 30,000 boxes need more memory than a call keeps."""
     drawn = [pairs("clustered", count, seed) for seed in range(4)]
     expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
     torch.cuda.synchronize()
@@ -279,14 +279,14 @@ def test_nms_gpu_result_is_ready_for_every_stream(count):
     for k in [0, 1, 2, 3] * 25:
         with torch.cuda.stream(side):
             actual = cuaug.nms(*drawn[k], 0.5)
-        copy = actual.clone()  # on the stream that knows nothing of the other
+        copy = actual.clone()  # on a stream that does not wait for the other
         actual.record_stream(torch.cuda.current_stream())
         assert_array_equal(to_numpy(copy), expected[k])
 
 
 @pytest.mark.parametrize("count", [1025, 3000, 10_000, 100_000])
 def test_nms_gpu_dependencies_across_blocks(count):
-    """Blocks follow each other bit by bit: chains of every length, side by side, and all boxes over one another."""
+    """Dependencies pass from block to block: chains of every length side by side, and boxes that all overlap."""
     rng = np.random.default_rng(count)
     for chains in (1, 3, 64, 1000):
         left, top = 2.0 * (np.arange(count) // chains), 10.0 * (np.arange(count) % chains)
@@ -317,7 +317,7 @@ def test_nms_gpu_dynamic_length_is_refused_in_capture():
             except cuaug.BackendError as error:
                 message = str(error)
     except RuntimeError:
-        pass  # torch finds the capture broken off
+        pass  # torch reports that the capture was invalidated
     assert "fixed_size=True" in message
     torch.cuda.synchronize()
     assert len(cuaug.nms(boxes, scores, 0.5)) > 10

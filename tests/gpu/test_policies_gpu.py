@@ -28,7 +28,7 @@ def test_compose_gpu_without_extension_launches_the_same(policy, monkeypatch):
 
 @every_policy
 def test_compose_gpu_threads_share_a_recipe(policy):
-    """Each on a stream of its own, with images and a step of its own."""
+    """Each thread has its own stream, images and step."""
     batches = [images(GPU, "uint8", "NCHW", (20, 50, 60, 3), seed=seed) for seed in range(6)]
     expected = [T.Compose([policy], seed=4)(batch, step=step) for step, batch in enumerate(batches)]
     torch.cuda.synchronize()
@@ -52,7 +52,7 @@ def test_compose_gpu_threads_share_a_recipe(policy):
 
 @every_policy
 def test_policy_gpu_memory_is_bounded(policy):
-    """Of the result, and of what is read and written at a time besides: two, of AugMix by each of three branches."""
+    """At most two batches beside the result, the input and output of a pass; two in each of AugMix's three branches."""
     batch = torch.zeros((64, 3, 224, 224), dtype=torch.uint8, device="cuda")
     aug = T.Compose([policy], seed=4)
     aug(batch)

@@ -10,7 +10,7 @@ from helpers.child_process import ended, python, started
 
 pytestmark = pytest.mark.gpu
 
-# Two kernels, compared with the CPU. `fresh` forgets what this process has loaded, so that the disk is read again.
+# Two kernels, compared with the CPU. `fresh` clears the loaded kernels, so that the disk cache is read again.
 CHECK = """
 import hashlib, os, pathlib, random, sys, warnings
 import cupy, numpy, cuaug
@@ -129,11 +129,11 @@ def test_kernel_cache_unusable_folder_becomes_private(case, tmp_path):
     count, folder = message.split()
     assert count == "1"
     assert Path(folder).parent == tmp_path
-    assert not Path(folder).exists()  # it was the child's own
+    assert not Path(folder).exists()  # the child's temporary folder
 
 
 def test_kernel_cache_folder_removed_while_running(tmp_path):
-    """As does one that lost its write permission: CuPy, imported before, notices when it saves."""
+    """The same holds for a folder that loses its write permission: CuPy, already imported, fails when it saves."""
     program = CHECK + "folder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\nfolder.rmdir()\nfolder.touch()\n" + WARNED
     assert python(program, CUPY_CACHE_DIR=str(tmp_path / "cache"))[0] == "1"
 
@@ -176,7 +176,7 @@ print(len(names))
 
 
 def test_kernel_cache_sixteen_processes(tmp_path):
-    """All are let go at once, by a file; three rounds, each with a cache of its own."""
+    """All processes start together, when a file appears; three rounds, each with its own cache."""
     for number in range(3):
         folder, cache = tmp_path / str(number), tmp_path / f"cache{number}"
         folder.mkdir()
@@ -189,7 +189,7 @@ def test_kernel_cache_sixteen_processes(tmp_path):
         left = sorted(path.name for path in cache.iterdir())
         assert not [name for name in left if "lock" in name or "tmp" in name], left
         assert python(CROWD, **surroundings) == ("8", "")
-        assert sorted(path.name for path in cache.iterdir()) == left  # all of it was there and readable
+        assert sorted(path.name for path in cache.iterdir()) == left  # every entry existed and was readable
 
 
 FORKED = """

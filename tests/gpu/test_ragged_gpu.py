@@ -23,7 +23,7 @@ ANTIALIASED = [T.RandomResizedCrop(64), T.RandomHorizontalFlip(), JITTER, T.ToDt
 
 
 def photos(count, min_side=40, spread=90, seed=0):
-    """Of different sizes."""
+    """Images of different sizes."""
     sizes = np.random.default_rng(seed).integers(min_side, min_side + spread, (count, 2)).tolist()
     return [images(GPU, "uint8", "NCHW", (1, *size, 3), seed=i % 7)[0] for i, size in enumerate(sizes)]
 
@@ -42,7 +42,7 @@ def test_compose_gpu_ragged_takes_launches_of_one_batch(transforms, layout, monk
 
     monkeypatch.setattr(_launch, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
     monkeypatch.setattr(LaunchSequence, "__call__", of_many)
-    for _ in range(2):  # traced, and then replayed
+    for _ in range(2):  # recorded, then replayed
         launched.clear()
         result = aug(ragged, step=3, layout=layout)
         assert len(launched) == aug.plan(ragged, layout=layout).launches < 6
@@ -65,7 +65,7 @@ def test_compose_gpu_ragged_other_sizes_compile_nothing():
 
 
 def test_compose_gpu_ragged_images_may_be_freed():
-    """Before the kernels that read them have begun."""
+    """The images are freed before the kernels that read them start."""
     aug, ragged = T.Compose(RAGGED, seed=2), photos(64)
     expected = aug(ragged, step=0)
     stream = torch.cuda.Stream()
@@ -90,7 +90,7 @@ def test_compose_gpu_ragged_is_refused_in_capture():
             aug(ragged)
         except cuaug.BackendError as error:
             messages.append(str(error))
-        return ragged[0] + 1  # of an empty graph torch would warn
+        return ragged[0] + 1  # torch warns about an empty graph
 
     captured(call)
     assert "images of different sizes cannot be captured" in messages[0]

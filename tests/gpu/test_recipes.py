@@ -42,7 +42,7 @@ def test_compose_gpu_second_call_compiles_and_waits_for_nothing(recipe):
 
 
 def recipe_with(p, size, fill, reach, degrees):
-    """The same transforms with other numbers in them."""
+    """One list of transforms with different numbers."""
     return T.Compose(
         [
             T.RandomCrop(size + 3, padding=2, fill=fill),
@@ -89,7 +89,7 @@ REPLAYED = [
 
 @pytest.mark.parametrize("name", REPLAYED)
 def test_compose_gpu_graph_replay_draws_anew(name):
-    """As many steps on as it was replayed."""
+    """Each replay advances the step by one."""
     recipe = BY_NAME[name]
     batch, aug = batch_of(recipe, 40), recipe.compose(recipe.dtypes[0])
     side = torch.cuda.Stream()
@@ -111,7 +111,7 @@ def test_compose_gpu_graph_replay_draws_anew(name):
 
 
 def test_compose_gpu_graph_of_smaller_batch():
-    """Also one whose branches' launches go together."""
+    """A recipe with branches, whose launches are batched."""
     batch = images(GPU, "uint8", "NCHW", (40, 50, 60, 3))
     smaller, aug = batch[:9].clone(), T.Compose([T.AugMix()], seed=5)
     aug(batch)
@@ -144,7 +144,7 @@ def test_compose_gpu_cold_recipe_is_refused_in_capture():
             aug(batch)
         except cuaug.BackendError as error:
             messages.append(str(error))
-        return batch + 1  # of an empty graph torch would warn
+        return batch + 1  # torch warns about an empty graph
 
     captured(call)
     assert messages
@@ -153,7 +153,7 @@ def test_compose_gpu_cold_recipe_is_refused_in_capture():
 
 @every_recipe
 def test_compose_gpu_side_stream_gives_the_same(recipe):
-    """The images are made on that stream too, behind work that takes a while."""
+    """The images are copied on the side stream too, after work that takes a while."""
     batch = batch_of(recipe)
     expected = recipe.compose(recipe.dtypes[0])(batch)
     torch.cuda.synchronize()
@@ -167,7 +167,7 @@ def test_compose_gpu_side_stream_gives_the_same(recipe):
 
 @every_recipe
 def test_compose_gpu_same_parameters_same_bits(recipe):
-    """Of many samples and regions, so that blocks end in any order."""
+    """Many samples and regions, so that blocks end in any order."""
     batch = images(GPU, recipe.dtypes[0], "NCHW", (64, 150, 170, recipe.channels[-1]))
     aug = recipe.compose(recipe.dtypes[0])
     params = aug.draw(batch)
@@ -177,7 +177,7 @@ def test_compose_gpu_same_parameters_same_bits(recipe):
 
 
 def test_compose_gpu_driver_error_breaks_nothing():
-    """More shared memory than there is."""
+    """A launch that asks for more shared memory than a block can have."""
     record = struct.pack(f"{records.DRAW.size}x")
     launches = LaunchSequence([Launch("cuaug::draw", (1, 1, 1), 256, 1 << 30, record, ())], 0)
     for _ in range(2):
@@ -209,7 +209,7 @@ def test_compose_gpu_more_samples_than_grid_rows(name):
 
 
 def test_compose_gpu_mean_of_large_images():
-    """Of many regions of each sample."""
+    """The mean is summed from many regions per sample."""
     batch = images(GPU, "uint8", "NCHW", (3, 600, 700, 3))
     batch[:, :, :300] //= 3
     aug = T.Compose([T.RandomHorizontalFlip(), JITTER], seed=5)

@@ -32,7 +32,7 @@ each_dtype = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 
 @pytest.fixture(params=[False, True], ids=["added up by whoever comes first", "the same in every run"])
 def each_way(request):
-    """Both ways back."""
+    """Both backward passes: by atomic additions, and deterministic."""
     torch.use_deterministic_algorithms(request.param)
     yield
     torch.use_deterministic_algorithms(False)
@@ -56,7 +56,9 @@ def both(call, maps, rois, gradient_seed=0, **options):
 def assert_alike(actual, expected, dtype):
     near = TOLERANCE[dtype]
     actual, expected = to_numpy(actual).astype(float), to_numpy(expected).astype(float)
-    size = max(1.0, np.abs(expected[np.isfinite(expected)]).max(initial=0))  # of sums: a gradient's terms cancel out
+    size = max(
+        1.0, np.abs(expected[np.isfinite(expected)]).max(initial=0)
+    )  # relative to the largest: a gradient's terms may cancel
     assert_allclose(actual, expected, near.relative, near.absolute * size, err_msg=near.reason)
 
 
@@ -87,7 +89,7 @@ def test_roi_align_gpu_strided_features_and_gradients(view, kind):
     rois = torch.from_numpy(regions(40, rotated)).cuda().float()
     assert_equal(call(maps, rois), call(maps.contiguous(), rois), tolerance=TOLERANCE[torch.float32])
     leaf = maps.detach().clone().requires_grad_()
-    call(leaf, rois).sum().backward()  # an expanded gradient
+    call(leaf, rois).sum().backward()  # the gradient is an expanded tensor
     other = maps.detach().clone().requires_grad_()
     out = call(other, rois)
     out.backward(torch.ones_like(out))
@@ -136,7 +138,7 @@ def test_roi_align_gpu_gradcheck(kind, each_way):
 
 @pytest.mark.parametrize("shape", [(3, 32767), (3, 32768), (32768, 3)], ids=str)
 def test_roi_align_gpu_offsets_beyond_32_bits(shape, each_way):
-    """Rows and columns below 2^15 are kept in four bytes together, others in eight."""
+    """Positions below 2^15 are packed into four bytes, others into eight."""
     rois = torch.tensor([(0, 0, 0, shape[1], shape[0]), (1, shape[1] - 9, shape[0] - 9, shape[1], shape[0])]) * 2.0
     rois[:, 0] /= 2
     results = []
@@ -182,7 +184,7 @@ HOSTILE = np.array(
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, rotated) in KINDS.items() if not rotated])
 def test_roi_align_gpu_invalid_or_huge_regions_terminate(kind, each_way):
-    """Samples that do not exist are none on a GPU, where no index is read; the CPU says so, and is not asked."""
+    """On the GPU a region of a sample that does not exist is 0; the CPU raises, and gets the valid regions alone."""
     call, _ = KINDS[kind]
     leaf = features(torch.float32, 8).requires_grad_()
     out = call(leaf, torch.from_numpy(HOSTILE).cuda())
@@ -224,7 +226,7 @@ def test_roi_align_gpu_max_gradient_goes_to_first(kind, each_way):
 
 @pytest.mark.parametrize("size", [14, 28, (32, 32), (40, 3), (3, 40)], ids=str)
 def test_roi_align_gpu_many_bins(size, each_way):
-    """More than a warp has sums for at once."""
+    """More bins than a warp sums at once."""
     maps, rois = features(torch.float32, 19), torch.from_numpy(regions(40))
     (out, gradient), (expected, expected_gradient) = both(
         lambda f, r: cuaug.roi_align(f, r, size, 0.5, 2, True), maps, rois
@@ -236,7 +238,7 @@ def test_roi_align_gpu_many_bins(size, each_way):
 @each_dtype
 @pytest.mark.parametrize("channels", [5, 20, 70])
 def test_roi_align_gpu_many_columns(channels, dtype):
-    """Beyond 32 they are found in several goes; beyond 144 a warp of roi_average.cu has fewer channels at a time."""
+    """Beyond 32 columns a warp needs several rounds; beyond 144 a warp of roi_average.cu takes fewer channels."""
     maps = features(dtype, channels, shape=(30, 250))
     corners = [(0, 1, 1, 200, 20), (1, 30, 2, 240, 28), (0, -3, 0, 255, 30), (1, 0, 0, 160, 29), (0, 9, 3, 60, 9)]
     rois = torch.tensor(corners, dtype=torch.float64)
@@ -257,7 +259,7 @@ def test_roi_align_gpu_in_cuda_graph(each_way):
     gradient = torch.ones(300, 40, 7, 7, device="cuda")
 
     def step():
-        leaf = maps.detach().requires_grad_()  # a leaf of the stream that this runs on
+        leaf = maps.detach().requires_grad_()  # a leaf of the current stream
         out = cuaug.roi_align(leaf, rois, 7, 0.5, 2, True)
         return out, torch.autograd.grad(out, leaf, gradient)[0]
 
@@ -292,7 +294,7 @@ def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, near, inside):
     for function in (cuaug.roi_align, ops.roi_align):
         inputs = maps, rois
         if function is ops.roi_align and dtype == torch.float16:
-            inputs = maps.float(), rois.float()  # whose coordinates would be of 11 bits
+            inputs = maps.float(), rois.float()  # float16 coordinates would have 11 bits
         leaf = inputs[0].clone().requires_grad_()
         out = function(leaf, inputs[1], 7, 0.5, ratio, aligned)
         (out.float() * torch.sin(torch.arange(49, device="cuda").float()).view(7, 7)).sum().backward()

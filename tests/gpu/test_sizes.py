@@ -1,4 +1,4 @@
-"""More elements than 32 bits count, and more samples than a grid has blocks."""
+"""Arrays of more than 2^31 elements, and more samples than a grid has blocks."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ M = np.array([[0.9, -0.2, 30.0], [0.15, 1.1, -20.0]])
 
 @pytest.fixture
 def room():
-    """Skips where the device has too little free memory; gives back what a test took."""
+    """Skip where the device has too little free memory; free the memory of a test."""
 
     def needs(gigabytes):
         torch.cuda.empty_cache()
@@ -27,7 +27,7 @@ def room():
 
 
 def filled(shape):
-    """Noise made on the device, in pieces: randint's own 64-bit temporaries would be eight times the image."""
+    """Noise made on the device in pieces: randint's 64-bit temporaries are eight times as large as the image."""
     generator = torch.Generator("cuda").manual_seed(20261120)
     image = torch.empty(shape, dtype=torch.uint8, device="cuda")
     for part in image.view(-1).split(1 << 28):
@@ -37,7 +37,7 @@ def filled(shape):
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_op_batch_of_more_than_2_31_elements(dtype, gigabytes):
-    """As float32 the result has byte offsets above 2**33. The last images are compared with themselves alone."""
+    """A float32 result has byte offsets above 2**33. The last images are compared with calls of their own."""
     gigabytes(60)
     images = filled((684, 1024, 1024, 3))
     assert images.numel() > 2**31
@@ -62,7 +62,7 @@ def pixels(image, x, y):
 
 @pytest.mark.parametrize("samples", [2, 3])
 def test_op_images_of_more_than_2_31_pixels(samples, gigabytes):
-    """One image alone is beyond 32 bits; with three, the last one begins beyond 2**32."""
+    """One image has more than 2**31 pixels; of three, the last begins beyond 2**32."""
     gigabytes(60)
     side = 46_342
     images = filled((samples, side, side, 1))
@@ -83,7 +83,7 @@ def test_op_images_of_more_than_2_31_pixels(samples, gigabytes):
 @pytest.mark.parametrize("samples", [65_535, 65_536, 70_000, 140_000])
 @pytest.mark.parametrize("channels", [1, 3, 6])
 def test_op_more_samples_than_grid_blocks(samples, channels):
-    """Six channels are two groups a sample: the grid runs out at half as many."""
+    """Six channels are two groups per sample: the grid's limit is reached at half as many samples."""
     images = filled((samples, 8, 8, channels))
     matrices = torch.eye(3, dtype=torch.float64, device="cuda")[:2].repeat(samples, 1, 1)
     matrices[:, 0, 2] = torch.arange(samples, device="cuda") % 7 - 3
@@ -119,8 +119,8 @@ def test_op_image_of_one_row_and_one_column():
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("border", ["constant", "edge"])
 def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
-    """Large batches are cut into taller pieces, and layouts into wider ones, whose coordinates begin elsewhere: of what
-    is bilinear, and has boxes that fit."""
+    """Large batches have taller output regions, and some layouts wider ones, whose coordinates begin elsewhere. Holds
+    for bilinear warps whose source boxes fit."""
     rng = np.random.default_rng(20261122)
     angle, scale = rng.uniform(-np.pi, np.pi, 250), rng.uniform(0.8, 1.6, 250)
     rotation = scale * np.stack([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -146,7 +146,7 @@ def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("border", ["constant", "edge"])
 def test_op_row_ends(border, layout, dtype):
-    """Lanes store words of several columns, or single elements where a row ends. Alone, and in the middle of others."""
+    """Lanes store words of several columns, or single elements at the end of a row. Into an array, and into a view."""
     matrix = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
     images = filled((2, 40, 48, 3)).to(getattr(torch, dtype))
     images = images if layout == "NHWC" else images.permute(0, 3, 1, 2).contiguous()
@@ -166,7 +166,7 @@ def test_op_row_ends(border, layout, dtype):
 
 @pytest.mark.parametrize("sizes", [(256, 192), (640, 480), (512, 224), (256, 224)])
 def test_resize_nearest_halves(sizes):
-    """Ratios whose positions are halves in every few columns: the pixel to the right, as Pillow and torchvision."""
+    """Ratios at which some positions are halves: the pixel to the right is taken, as in Pillow and torchvision."""
     size, small = sizes
     image = filled((2, size, size, 3))
     index = torch.floor((torch.arange(small, dtype=torch.float64) + 0.5) * size / small).long().cuda()

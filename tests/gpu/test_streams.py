@@ -1,4 +1,4 @@
-"""Streams and threads: work is queued where the caller's library is, and nothing waits for the device."""
+"""Streams and threads: work goes to the library's current stream, and no call waits for the device."""
 
 import contextlib
 import threading
@@ -23,7 +23,7 @@ main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
 
 
 def prepared(case, home=TORCH, device_parameters=True):
-    """A call on inputs that are there already; warm."""
+    """A warm call on inputs that are ready."""
     batch, parameters = images(home), case.parameters((SHAPE[0],))
     if device_parameters:
         parameters = {name: put(value, home) for name, value in parameters.items()}
@@ -37,7 +37,7 @@ def prepared(case, home=TORCH, device_parameters=True):
 
 
 def corrupted(call, stream, rounds, ms):
-    """How many sums of tensors change that were freed, with the sums still waiting, before ``call`` took memory."""
+    """The number of changed sums of tensors that were freed before ``call`` allocated, while the sums were queued."""
     with torch.cuda.stream(stream):
         like = call()
         lost = 0
@@ -57,7 +57,7 @@ def corrupted(call, stream, rounds, ms):
 @every_stream
 @main_cases
 def test_op_does_not_write_memory_still_read(case, make):
-    """The allocator hands freed memory to the next call on the same stream: only a kernel there is in order."""
+    """The allocator gives freed memory to the next call on the stream: only a kernel on that stream is in order."""
     assert corrupted(prepared(case), make(), rounds=5, ms=5) == 0
 
 
@@ -68,7 +68,7 @@ def test_op_two_hundred_rounds_on_reused_memory(make):
 
 @every_stream
 def test_busy_gpu_reveals_wrong_stream(make, monkeypatch):
-    """The control of the two tests above: on a stream that waits for nobody, the memory is overwritten."""
+    """The control of the two tests above: on an unordered stream, the memory is overwritten."""
     call, wrong, stream = prepared(SMOOTH["warp_affine"]), torch.cuda.Stream(), make()
     library = type(cuaug._arrays.registry.library_of(torch.Tensor))
     monkeypatch.setattr(library, "current_stream", lambda self, device: wrong.cuda_stream)
@@ -87,7 +87,7 @@ def test_op_torch_call_does_not_synchronize(case, parameters):
 @pytest.mark.parametrize("parameters", ["device", "host"])
 @main_cases
 def test_op_returns_while_device_is_busy(case, parameters, home):
-    """200 ms are queued before it; NumPy parameters are small enough for the driver's staging buffer."""
+    """The call is queued behind 200 ms of work; its NumPy parameters fit the driver's staging buffer."""
     call = prepared(case, home, device_parameters=parameters == "device")
     stream = stream_of(home[0])
     with current(home[0], stream), torch.cuda.stream(external(stream)):
@@ -103,7 +103,7 @@ def test_op_returns_while_device_is_busy(case, parameters, home):
 
 
 def stream_of(library):
-    """A stream of its own that does not wait for the default stream."""
+    """A new stream that does not wait for the default stream."""
     if library == "torch":
         return torch.cuda.Stream()
     return pytest.importorskip("cupy").cuda.Stream(non_blocking=True)
@@ -118,7 +118,7 @@ def external(stream):
 
 @contextlib.contextmanager
 def current(library, stream):
-    """Makes it the library's current stream; JAX has streams of its own and takes none."""
+    """Make it the library's current stream. JAX takes no stream: it has its own."""
     if library == "torch":
         with torch.cuda.stream(stream):
             yield
@@ -130,7 +130,7 @@ def current(library, stream):
 
 
 def late(library, values):
-    """The values as an array of the library whose stream is busy: zeros are read by whoever does not wait for it."""
+    """The values as an array of a library whose stream is busy: a reader that does not wait for it reads zeros."""
     if library == "torch":
         target, source = torch.zeros(values.shape, device="cuda"), torch.from_numpy(values).cuda()
         busy(5)
@@ -165,7 +165,7 @@ LIBRARIES = ["torch", "cupy", "jax"]
 @pytest.mark.parametrize("consumer", LIBRARIES)
 @pytest.mark.parametrize("producer", LIBRARIES)
 def test_op_waits_for_matrix_of_other_stream(producer, consumer):
-    """Images of one library and matrices of another, each with its own current stream; nobody synchronises."""
+    """Images of one library and matrices of another, each with its own current stream, without synchronization."""
     if "jax" in (producer, consumer):
         on_gpu_jax()
     values = matrix(np.random.default_rng(3), (3,))["M"].astype(np.float32)
@@ -188,7 +188,7 @@ def test_op_waits_for_matrix_of_other_stream(producer, consumer):
 
 
 class Exporter:
-    """Images that offer nothing but DLPack, from a stream that is still at work on them."""
+    """Images that offer DLPack alone, and whose stream still writes them."""
 
     def __init__(self, array):
         self.array = array

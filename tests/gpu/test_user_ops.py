@@ -1,4 +1,4 @@
-"""Users' expressions on a GPU: as on the CPU, in one pass, compiled once; and what is said if one does not compile."""
+"""PixelOp on a GPU: the formula's values in one pass, compiled once, and the message if it does not compile."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ every_user_op = pytest.mark.parametrize("user_op", USER_OPS, ids=str)
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @every_user_op
 def test_pixel_op_gpu_equals_formula(user_op, layout, dtype):
-    """Where there is a compiler beside the GPU, the CPU's results are held to the same formula: test_pixel_op.py."""
+    """transforms/test_pixel_op.py compares the CPU's results with the same formula."""
     for count in user_op.channels:
         batch = np.abs(noise((3, 17, 37, count), dtype))
         aug = T.Compose([user_op.transform()], seed=5)
@@ -50,7 +50,7 @@ def test_pixel_op_gpu_recipe_is_one_pass():
     assert len(aug.plan(on_gpu, layout="NHWC").passes) == 1
     result = to_numpy(aug(on_gpu, step=1, layout="NHWC")).astype(np.float32)
     on_cpu = aug(batch, step=1).astype(np.float32)
-    np.testing.assert_allclose(result, on_cpu, atol=2e-2)  # half precision of 0..4, after four ops in float32
+    np.testing.assert_allclose(result, on_cpu, atol=2e-2)  # float16 values of 0..4, after four ops in float32
     assert (np.abs(result - on_cpu) <= 4e-3).mean() > 0.995
 
 
@@ -107,5 +107,5 @@ def test_pixel_op_gpu_compile_error_shows_line(expression, message):
     assert line == expression
     assert message in words[0]
     assert len(words) <= 3
-    aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5)])  # and the next one works
+    aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5)])  # the next recipe works
     assert to_numpy(aug(torch.ones(1, 1, 2, 2, device="cuda"))).ravel().tolist() == [0.5] * 4

@@ -1,1 +1,1 @@
-"""What several tests use: arrays, comparisons, child processes, JPEG files, boxes, an emulated GPU."""
+"""Helpers of the tests: arrays, comparisons, child processes, JPEG files, boxes, an emulated GPU."""

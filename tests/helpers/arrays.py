@@ -33,17 +33,17 @@ def device_of(home):
 
 
 def seeded(*words):
-    """A generator that depends on its words only, so that a test alone draws what it draws in the suite."""
+    """A generator seeded by its words alone: a test draws the same numbers alone and in the suite."""
     return np.random.default_rng([20261120, zlib.crc32(repr(words).encode())])
 
 
 def max_value(dtype):
-    """What counts as full scale."""
+    """The value of the dtype that ops see as 1."""
     return float(np.iinfo(dtype).max) if "int" in dtype else 1.0
 
 
 def noise(shape=SHAPE, dtype="uint8", seed=0):
-    """Noise, the worst case for a resampler, with 0, 1, 254 and 255 (or their share of 1) planted in it."""
+    """Noise, the worst case for a resampler, in which 0, 1, 254 and 255 (or these / 255) occur."""
     rng, ends = seeded("noise", seed), np.array([0, 1, 254, 255])
     if dtype == "bool":
         return rng.integers(0, 2, shape).astype(bool)
@@ -92,7 +92,7 @@ def default_layout(home):
 
 
 def to_layout(array, layout):
-    """From ``[N, H, W, C]``."""
+    """The array [N, H, W, C] in another layout."""
     return np.moveaxis(array, -1, 1) if layout == "NCHW" else array
 
 
@@ -139,11 +139,11 @@ NEGATIVE = {
 
 @contextlib.contextmanager
 def nobody_waits():
-    """Makes torch raise where it would wait for the device."""
+    """Make torch raise where it would wait for the device."""
     import torch
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "a prototype feature": raised as an error, it would leave the mode set
+        warnings.simplefilter("ignore")  # "a prototype feature": as an error it would leave the mode set
         torch.cuda.set_sync_debug_mode("error")
     try:
         yield

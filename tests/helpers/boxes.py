@@ -1,4 +1,4 @@
-"""Boxes to suppress: random, clustered, and those that trip a loop up."""
+"""Scenes of boxes for nms: random, clustered, and special cases."""
 
 import numpy as np
 
@@ -15,21 +15,21 @@ def random(count, seed=0, spread=400.0):
 
 
 def clustered(count, seed=0):
-    """About a few places: chains of boxes that remove each other."""
+    """Clusters of boxes that suppress each other in chains."""
     rng = seeded("clusters", count, seed)
     centers = random(max(count // 12, 1), seed)[0]
     return centers[rng.integers(0, len(centers), count)] + rng.normal(0, 4, (count, 4)), rng.random(count)
 
 
 def whole(count, seed=0):
-    """On a coarse grid, with few scores: IoU at the threshold, duplicates, touching edges and ties."""
+    """Boxes on a coarse grid, with few scores: IoU at the threshold, duplicates, touching edges and ties."""
     rng = seeded("grid", count, seed)
     corner = rng.integers(0, 12, (count, 2)) * 4.0
     return np.concatenate([corner, corner + rng.integers(0, 4, (count, 2)) * 4.0], 1), rng.integers(0, 5, count) / 4
 
 
 def odd(count, seed=0):
-    """NaN, infinite, inverted and empty ones among clusters."""
+    """Clusters with NaN, infinite, inverted and empty boxes."""
     rng = seeded("odd", count, seed)
     boxes, scores = clustered(count, seed)
     chosen = rng.integers(0, 8, count)
@@ -46,19 +46,19 @@ def odd(count, seed=0):
 
 
 def chain(count, seed=0):
-    """Each removes the next one alone, so that every second is kept: as deep as decisions go."""
+    """Each box suppresses the next one alone: every second is kept, by the longest chain of decisions."""
     left = 2.0 * np.arange(count)
     return np.stack([left, 0 * left, left + 6, 0 * left + 5], 1), -np.arange(count) / count
 
 
 def distant(count, seed=0):
-    """All are kept."""
+    """Boxes without overlap: all are kept."""
     left = 10.0 * seeded("distant", count, seed).permutation(count)
     return np.stack([left, 0 * left, left + 6, 0 * left + 5], 1), seeded("scores", count).random(count)
 
 
 def same(count, seed=0):
-    """All alike but for one."""
+    """Equal boxes, and one that differs."""
     boxes = np.tile([[3.0, 4.0, 9.0, 8.0]], (count, 1))
     boxes[-1] += 50
     return boxes, np.full(count, 0.5)
@@ -68,7 +68,7 @@ SCENES = {f.__name__: f for f in (random, clustered, whole, odd, chain, distant,
 
 
 def labels(count, seed=0):
-    """Classes of very different sizes, one of them of a single box."""
+    """Classes of very different sizes; one has a single box."""
     rng = seeded("labels", count, seed)
     classes = np.minimum(rng.geometric(0.3, count), 9) * 10**11 - 3 * 10**11
     classes[0] = np.iinfo(np.int64).max

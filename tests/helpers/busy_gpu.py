@@ -1,4 +1,4 @@
-"""A GPU that is busy for a while, so that work in a wrong order shows; a GPU whose multiprocessors are occupied."""
+"""A stream that is busy for a while, which reveals work in a wrong order; multiprocessors that are occupied."""
 
 import contextlib
 import functools
@@ -36,7 +36,7 @@ def busy(ms):
 
 @contextlib.contextmanager
 def occupied_multiprocessors(free=1):
-    """All multiprocessors but ``free`` have no shared memory left: blocks that use some run on the others alone.
+    """Occupy the shared memory of all multiprocessors but ``free``: blocks that need some run on those alone.
 
     Fails if the body takes longer than about ten seconds, after which the multiprocessors are released.
     """

@@ -1,4 +1,4 @@
-"""Programs in a process of their own: what an import, a broken environment or a lost CUDA context does stays there."""
+"""Programs in child processes, for imports, broken environments and lost CUDA contexts."""
 
 import os
 import subprocess
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import cuaug
 
-ROOT = Path(cuaug.__file__).parents[1]  # where the tests found it, so that the child finds the same one
+ROOT = Path(cuaug.__file__).parents[1]  # the child imports the same cuaug
 TESTS = Path(__file__).parents[1]
 
 
 def started(program, **environment):
-    """A child that runs ``program``; a variable set to None is taken out of its environment."""
+    """A child that runs ``program``; a variable of None is removed from its environment."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(TESTS), os.environ.get("PYTHONPATH")]))
     merged = {**os.environ, "PYTHONPATH": path, **environment}
     surroundings = {name: value for name, value in merged.items() if value is not None}
@@ -22,7 +22,7 @@ def started(program, **environment):
 
 
 def ended(child, timeout=120):
-    """Standard output and error of a child, which must end well and in time."""
+    """Standard output and error of a child, which must succeed and end in time."""
     try:
         message, warned = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -1,10 +1,10 @@
-"""The one comparison of the test suite. It asserts: library, device, dtype and shape first, then the values."""
+"""The comparison of the test suite. It asserts library, device, dtype and shape first, then the values."""
 
 import dataclasses
 
 import numpy as np
 
-TIE = 1e-5  # a real value this near to a half is a tie: float32 holds levels above 128 to 1.5e-5
+TIE = 1e-5  # a value this near to a half is a tie: float32 resolves levels above 128 to 1.5e-5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Tolerance:
     """All but the share ``beyond`` within ``absolute + relative * |expected|``, the share ``exact`` equal if rounded.
 
     The exact share leaves out ties: weights of a resize are ratios of small integers, so that exact halves are
-    frequent, and rounding errors alone decide which way each one falls, in float64 as in float32.
+    frequent, and rounding errors decide how each is rounded, in float64 as in float32.
     """
 
     absolute: float = 0.0

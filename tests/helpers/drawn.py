@@ -1,4 +1,4 @@
-"""Drawn parameters of one transform, and comparisons of what it did."""
+"""Calls of one transform with its drawn parameters, and comparisons of the results."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ N, H, W, C = 48, 33, 47, 3
 
 
 def batch(dtype="uint8", samples=N):
-    """Smooth, with some noise, and from 20 to 220: no transform leaves it as it is."""
+    """Smooth images with some noise, of levels 20 to 220: every transform changes them."""
     rng = seeded("transforms", dtype)
     y, x = np.mgrid[:H, :W] / 47
     smooth = 110 + 70 * np.sin(3 * x + 5 * y)[..., None] * rng.uniform(0.6, 1, (samples, 1, 1, C))
@@ -18,7 +18,7 @@ def batch(dtype="uint8", samples=N):
 
 
 def drawn(transform, images, step=3, **options):
-    """The result, and what was drawn for it: columns by the end of their names, of a transform that occurs once."""
+    """The result of a transform, and its drawn parameters, of which `column` finds one by the end of its name."""
     aug = T.Compose([transform], seed=7)
     params = aug.draw(images, step=step, **options)
     return aug.apply(images, params), params

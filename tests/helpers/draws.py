@@ -15,13 +15,13 @@ def canvas(samples, size=CANVAS, channels=3):
 
 
 def columns(transforms, samples, size=CANVAS, seed=SEED, **when):
-    """What is drawn, by name. [N]"""
+    """Drawn parameters by name. [N]"""
     params = T.Compose(transforms, seed=seed).draw(canvas(samples, size), **when)
     return {name: params[name] for name in params.names}
 
 
 class Drawn(Transform):
-    """One instruction alone, for the kinds that no single transform shows."""
+    """A transform of one instruction, for kinds that no transform draws alone."""
 
     def __init__(self, kind, names, *arguments, before=()):
         self.kind, self.names, self.arguments, self.before = kind, names, arguments, before

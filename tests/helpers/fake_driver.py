@@ -15,7 +15,7 @@ PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunc
 
 
 class Launched(NamedTuple):
-    """What the driver was asked for."""
+    """One launch, as the driver received it."""
 
     kernel: str
     config: tuple  # grid, block, shared, stream, attributes
@@ -30,7 +30,7 @@ class Kernel(NamedTuple):
 
 
 class Driver:
-    """Pretends to launch."""
+    """Records launches in place of making them."""
 
     def __init__(self):
         self.launched, self.names, self.statuses = [], [], {}
@@ -69,7 +69,7 @@ def refuse(status):
 
 
 class Seen(NamedTuple):
-    """A call: what it returned, what it launched, and the memory that it was given."""
+    """A call's result, its launches, and the memory that it allocated."""
 
     made: Any
     launched: list

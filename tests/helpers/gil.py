@@ -1,14 +1,14 @@
-"""Whether another thread of Python runs during a call."""
+"""Whether another Python thread runs during a call."""
 
 import sys
 import threading
 
 
 def runs_during(call):
-    """Whether a second thread runs between the call's beginning and its end.
+    """Whether a second thread runs between the call's start and its end.
 
-    The interpreter takes the lock away from a thread only after its switch interval, here longer than any call: the
-    second thread runs before the call returns if the call itself gives the lock up.
+    The interpreter switches threads only after its switch interval, which is longer than any call here. So the second
+    thread runs before the call returns only if the call releases the lock.
     """
     started, other_ran, answer = threading.Event(), threading.Event(), []
 

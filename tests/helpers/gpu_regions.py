@@ -20,7 +20,7 @@ def regions(count, rotated=False, spread=(150.0, 110.0), seed=0):
 
 
 def features(dtype, channels=40, inside=False, shape=(60, 77), seed=0):
-    """On the GPU; distinct values, so that the greatest is one alone."""
+    """Maps on the GPU, of distinct values: the maximum is unique."""
     values = seeded("features", seed, channels, *shape).permutation(2 * channels * shape[0] * shape[1])
     maps = torch.from_numpy(values.reshape(2, channels, *shape) / values.size - 0.5).to(dtype).cuda()
     return maps.contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)

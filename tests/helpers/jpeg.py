@@ -1,4 +1,4 @@
-"""JPEG files for tests: photographs as Pillow and OpenCV write them, and what can be wrong with a file."""
+"""JPEG files for tests: photographs written by Pillow and OpenCV, and edits that damage a file."""
 
 import functools
 import io
@@ -16,13 +16,13 @@ SAMPLINGS = {"444": 0x111111, "422": 0x211111, "420": 0x221111, "440": 0x121111,
 
 @functools.cache
 def photographs():
-    """Seven, RGB, whose files come with scikit-image and scikit-learn."""
+    """Seven RGB photographs of scikit-image and scikit-learn."""
     images = [getattr(skimage.data, name)() for name in ("astronaut", "coffee", "chelsea", "rocket", "retina")]
     return [*(np.ascontiguousarray(photo[..., :3]) for photo in images), *load_sample_images().images]
 
 
 def piece(rng, height, width):
-    """Some of a photograph."""
+    """A random part of a photograph."""
     photo = photographs()[rng.integers(len(photographs()))]
     y, x = rng.integers(photo.shape[0] - height + 1), rng.integers(photo.shape[1] - width + 1)
     return np.ascontiguousarray(photo[y : y + height, x : x + width])
@@ -75,12 +75,12 @@ def segments(file):
 
 
 def frame(file):
-    """Where the frame header's marker lies: SOF0, SOF1 or SOF2."""
+    """Offset of the frame header's marker: SOF0, SOF1 or SOF2."""
     return next(start for marker, start, _ in segments(file) if marker in (0xC0, 0xC1, 0xC2))
 
 
 def claiming(file, height, width):
-    """The same data under a header that says another size."""
+    """The same data under a header that declares another size."""
     at = frame(file) + 5
     return file[:at] + struct.pack(">HH", height, width) + file[at + 4 :]
 
@@ -90,7 +90,7 @@ def with_byte(file, at, value):
 
 
 def with_segments(file, *added):
-    """Segments put behind the first marker."""
+    """The file with segments inserted after the first marker."""
     return file[:2] + b"".join(added) + file[2:]
 
 

@@ -1,4 +1,4 @@
-"""Mutated JPEG files, and what the decoder may say of them."""
+"""Mutated JPEG files, and the outcomes that the decoder may have."""
 
 import faulthandler
 from collections import Counter
@@ -9,9 +9,9 @@ import cuaug
 from cuaug import io as cio
 from helpers.jpeg import MUTATORS, bases
 
-# The closed list: what may leave the decoder for data, whatever they are.
+# All exceptions that the decoder may raise, whatever the data.
 ALLOWED = {cuaug.DecodeError, cuaug.ImageTooLarge, cuaug.UnsupportedImage}
-FOUR_MEGAPIXELS = 1 << 22  # what makes fuzzing possible: a claim of more is refused by its header
+FOUR_MEGAPIXELS = 1 << 22  # keeps fuzzing fast: a header that declares more is refused
 
 
 def allowed(error):
@@ -21,7 +21,7 @@ def allowed(error):
 
 
 def outcome_of(rng, file):
-    """Decode in a way drawn at random, twice, into memory of two different fillings."""
+    """Decode twice with options drawn at random, into memory filled with two different values."""
     scale, color = (1, 1 / 2, 1 / 4, 1 / 8)[rng.integers(4)], ("rgb", "bgr", "gray")[rng.integers(3)]
     strict, full_image = bool(rng.integers(2)), bool(rng.integers(2))
     channels = 1 if color == "gray" else 3
@@ -46,12 +46,12 @@ def outcome_of(rng, file):
 
 
 def mutated(seed, count):
-    """What becomes of so many mutated files."""
+    """The outcomes of so many mutated files."""
     outcomes, rng = Counter(), np.random.default_rng(seed)
     mutators = list(MUTATORS.values())
     for number in range(count):
         file = mutators[rng.integers(len(mutators))](rng, bases()[number % len(bases())])
-        faulthandler.dump_traceback_later(60, exit=True)  # a file that never ends ends the process
+        faulthandler.dump_traceback_later(60, exit=True)  # a decode that does not end ends the process
         outcomes[outcome_of(rng, file)] += 1
         faulthandler.cancel_dump_traceback_later()
     return outcomes

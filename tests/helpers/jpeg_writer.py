@@ -1,11 +1,11 @@
-"""A JPEG encoder of random coefficients (ITU-T T.81), for layouts of samples that no library writes."""
+"""A JPEG encoder of random coefficients (ITU-T T.81), for samplings that no library writes."""
 
 import math
 import struct
 
 import numpy as np
 
-# Codes of one length each: 12 of 4 bits for the sizes of DC, 162 of 8 bits for the runs and sizes of AC.
+# Codes of equal length: 12 of 4 bits for DC sizes, 162 of 8 bits for AC runs and sizes.
 DC_SIZES = list(range(12))
 AC_SYMBOLS = [0x00, 0xF0, *(run << 4 | size for run in range(16) for size in range(1, 11))]
 
@@ -87,7 +87,7 @@ def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None
 
 
 def marker_bombs():
-    """Segments by kind: very many of them, or very large ones."""
+    """Files with very many or very large segments, by kind of segment."""
     exif = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\0" * 60_000
     icc = [segment(0xE2, b"ICC_PROFILE\0" + bytes([i, 255]) + b"\7" * 1_000) for i in range(1, 256)]
     return {

@@ -1,4 +1,4 @@
-"""Files for loaders, and recipes that are run over them."""
+"""Files and recipes for the tests of the loader."""
 
 import io as memory
 
@@ -16,7 +16,7 @@ def encoded(image, **how):
 
 
 def photographs(count, min_side=60, max_side=200, seed=0):
-    """Pieces of photographs."""
+    """Random parts of photographs, of different sizes."""
     rng, sources = np.random.default_rng(seed), load_sample_images().images
     for i in range(count):
         height, width = rng.integers(min_side, max_side, 2)

@@ -50,7 +50,7 @@ def numbers(low, high):
 
 @st.composite
 def batches(draw, points=3, far=3000):
-    """Well-spread points: a triangle and a square, jittered, turned, moved. [N, points, 2]"""
+    """Well-spread points: a triangle and a square, jittered, rotated and shifted. [N, points, 2]"""
     shape = np.array([(0, 0), (100, 0), (100, 100), (0, 100), (50, 20), (30, 70), (80, 60)], np.float64)[:points]
     samples = []
     for _ in range(draw(st.integers(1, 3))):

@@ -1,4 +1,4 @@
-"""Recipes that move pixels, with the recipes by which images move as their masks do; label images."""
+"""Recipes that move pixels, each with the recipe that moves images as masks move; label images."""
 
 import torch
 
@@ -11,7 +11,7 @@ SHAPE = (5, 23, 17, 3)
 CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 
 
-# Each with the recipe by which its images move as its masks do: nearest, 0 outside, no colours.
+# Each with the recipe that moves images as masks move: nearest, 0 outside, no colour ops.
 MOVES = {
     "crops": (lambda how: [*CROPS], CROPS),
     "nothing": (lambda how: [], []),

@@ -14,7 +14,7 @@ TOLERANCE = {
     "float64": Tolerance(1e-12, reason="float64"),
 }
 N, C, H, W = 2, 21, 12, 9
-# sample, left, top, right, bottom: usual, at the edges, beyond them, as wide as all, tiny, empty, inverted, far away
+# sample, left, top, right, bottom: inside, at the edges, beyond them, full width, tiny, empty, inverted, outside
 ROIS = np.array(
     [
         (0, 1.25, 2.5, 6.75, 9.0),
@@ -43,7 +43,7 @@ TURNED = np.array(
 
 
 def maps(dtype="float64", seed=0, shape=(N, C, H, W)):
-    """[N, C, H, W], as the dtype holds them, in float64."""
+    """Maps rounded to the dtype, in float64. [N, C, H, W]"""
     values = seeded("maps", seed).normal(0, 1, shape)
     if dtype == "bfloat16":
         return values.astype(pytest.importorskip("ml_dtypes").bfloat16).astype(np.float64)
@@ -64,7 +64,7 @@ SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
 
 
 def pyramid():
-    """Maps of an image of 192 x 256, and regions of all levels: of sizes about where one begins, too."""
+    """Maps of an image of 192 x 256, and regions of all levels, some at the sizes where the level changes."""
     rng = seeded("pyramid")
     sizes = [10, 60, 111.9, 112, 112.1, 160, 223.99, 224, 300, 447, 448, 449, 900, 0, 2000]
     rois = []

@@ -1,4 +1,4 @@
-"""Replaces a function of cuaug wherever its modules have imported it by name."""
+"""Replaces a function of cuaug in every module that imported it by name."""
 
 import sys
 

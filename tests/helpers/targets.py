@@ -1,4 +1,4 @@
-"""Boxes and keypoints drawn for tests, and what becomes of them in float64 NumPy."""
+"""Random boxes and keypoints, and their positions after a map in float64 NumPy."""
 
 import math
 
@@ -33,7 +33,7 @@ EYE = np.eye(3)
 
 
 def maps(count, kind="perspective", seed=0):
-    """Turned, mirrored, scaled, moved and tilted, so that much of the image stays in sight. [N, 3, 3]"""
+    """Maps that rotate, mirror, scale, shift and tilt, and keep much of the image inside. [N, 3, 3]"""
     rng, matrices = seeded("maps", kind, seed), []
     for _ in range(count):
         angle, scale = rng.uniform(-math.pi, math.pi), rng.uniform(0.5, 1.5)
@@ -49,7 +49,7 @@ def maps(count, kind="perspective", seed=0):
 
 
 def some_boxes(shape, seed=0):
-    """Left, top, right, bottom within `SIZE`, some beyond its edges. [..., 4]"""
+    """Boxes (left, top, right, bottom) within `SIZE`, some beyond its edges. [..., 4]"""
     rng = seeded("boxes", shape, seed)
     low = rng.uniform(-20, (260, 160), (*shape, 2))
     return np.concatenate([low, low + rng.uniform(4, 90, (*shape, 2))], -1)
@@ -69,7 +69,7 @@ def formatted(edges, format):
 
 
 def carried(points, M):
-    """OpenCV's. [P, 2]"""
+    """Points transformed by OpenCV. [P, 2]"""
     return cv2.perspectiveTransform(np.array(points, np.float64)[None], M)[0]
 
 

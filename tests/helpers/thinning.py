@@ -1,8 +1,8 @@
-"""Parametrisations of which ``make test`` runs a part, and ``make test-all`` everything."""
+"""Parameter lists of which ``make test`` runs a part, and ``make test-all`` all."""
 
 import pytest
 
 
 def thinned(rows, is_quick):
-    """The rows, tuples of arguments, with those marked slow of which ``is_quick(*row)`` is false."""
+    """The rows (tuples of arguments); those without ``is_quick(*row)`` are marked slow."""
     return [pytest.param(*row, marks=[] if is_quick(*row) else pytest.mark.slow) for row in rows]

@@ -1,4 +1,4 @@
-"""torchvision beside a torch that its compiled operators do not fit: its wheel on PyPI beside torch for the CPU."""
+"""torchvision with a torch that its compiled operators do not fit: its PyPI wheel with torch for the CPU."""
 
 import functools
 import importlib.util

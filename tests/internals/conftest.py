@@ -13,7 +13,7 @@ from cuaug._gpu import launch_sequence as _launches
 
 @pytest.fixture(params=["extension", "python"])
 def gpu(request, monkeypatch):
-    """Torch's CPU memory as that of a GPU. All that has been given is in `gpu.given`."""
+    """A fake GPU: torch's CPU memory stands for device memory. `gpu.given` holds all allocations."""
     torch = pytest.importorskip("torch")
     driver, library = Driver(), library_of(torch.Tensor)
     driver.given, driver.stream = [], 7

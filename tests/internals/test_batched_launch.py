@@ -12,7 +12,7 @@ from cuaug._gpu.launch_sequence import Launch
 
 
 def random_launches(generator, count):
-    """Of kernels that go together and others, each of which writes memory of a few places and reads some more."""
+    """Launches of mergeable and other kernels; each writes one of eight buffers and reads two others."""
     launches = []
     for i in range(count):
         kernel = generator.choice(
@@ -27,7 +27,7 @@ def random_launches(generator, count):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_batched_launch_waits_for_dependencies(seed):
-    """Of launches that touch one place, of which one writes it, the first stays the first."""
+    """Launches that use one buffer, of which one writes it, keep their order."""
     launches = random_launches(random.Random(seed), 24)
     mergeable = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
     at = {}
@@ -61,7 +61,7 @@ def test_batched_launch_waits_for_dependencies(seed):
 
 
 def test_batched_launch_groups_as_early_as_possible():
-    """Chains of three steps, one behind the other: three launches, of at most four records each."""
+    """Five chains of three steps become three launches of at most four records each, and the fifth chain's."""
     chain = ["cuaug::warp_image<a>", "cuaug::histogram_lut<a>", "cuaug::warp_image<a>"]
     launches = [
         Launch(kernel, (5, 1, 1), 256, 0, bytes(64), ((0, 10 * i + step, 0), (48, 10 * i + step + 1, 0)))

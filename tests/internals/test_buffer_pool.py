@@ -1,4 +1,4 @@
-"""Memory of large results is used again once they are gone, and never before."""
+"""The buffer pool reuses memory of large results after they are freed. Guards results that users still hold."""
 
 import gc
 import threading
@@ -86,7 +86,7 @@ def test_buffer_pool_limits_slack_and_total(monkeypatch):
     large = memory.allocate(3 * SIZE)
     address = place(large)
     del large
-    assert place(memory.allocate(SIZE)) != address  # more than half of it would lie idle
+    assert place(memory.allocate(SIZE)) != address  # more than half of the buffer would be unused
     monkeypatch.setattr(memory, "_MAX_FREE_BYTES", 5 * SIZE)
     buffers = [memory.allocate(SIZE) for _ in range(7)]
     buffers.clear()
@@ -118,7 +118,7 @@ def test_buffer_pool_threads_never_share_memory():
 @pytest.mark.parametrize("make", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_op_large_results_keep_their_values(make, dtype):
-    """The next result is another's memory only when this one is gone."""
+    """A result's memory is reused only after the result is freed."""
     noise = np.random.default_rng(0).integers(0, 256, (40, 224, 224, 3), np.uint8)
     batch = make(noise if dtype == "uint8" else (noise / 255).astype(np.float32))
     first = cuaug.hflip(batch, layout="NHWC")
@@ -137,7 +137,7 @@ def test_op_large_results_keep_their_values(make, dtype):
 )
 @pytest.mark.parametrize("skipped", [0, 3])
 def test_op_nontemporal_stores_equal_plain_stores(layout, source, target, skipped):
-    """Of 16 MB and more; pieces begin anywhere in a line of the cache."""
+    """Results of 16 MB and more, whose rows begin anywhere in a cache line."""
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
     batch = (np.random.default_rng(0).random(shape) * (255 if source == "uint8" else 1)).astype(source)
     frame = np.full(batch.size + 5, 7, target)
@@ -152,7 +152,7 @@ def test_op_nontemporal_stores_equal_plain_stores(layout, source, target, skippe
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 def test_op_large_result_may_begin_anywhere(layout):
-    """Between two numbers, where no store past the cache may go."""
+    """At an address that is not aligned to a float, where nontemporal stores are not possible."""
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
     batch = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
     out = np.ndarray(shape, np.float32, bytearray(4 * batch.size + 8), offset=2)

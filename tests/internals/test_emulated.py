@@ -1,4 +1,4 @@
-"""The GPU's warp kernel, run on the CPU by helpers/emulator: a short form of what the GPU suite checks at length."""
+"""The GPU's warp kernel, run on the CPU by helpers/emulator: a sample of the GPU suite without a GPU."""
 
 import ctypes
 import itertools
@@ -22,7 +22,7 @@ from cuaug._passes.geometry import map_geometry
 from cuaug._passes.parameters import StridedArray
 
 NUMPY, TORCH = ("numpy", "cpu"), ("torch", "cpu")
-SHAPE = (2, 70, 80, 3)  # more than a region, and no multiple of one
+SHAPE = (2, 70, 80, 3)  # larger than an output region, and no multiple of one
 MATRIX = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
 AGREE = {
     "uint8": Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level"),
@@ -42,7 +42,7 @@ def homography(batch, layout):
 
 
 def remap(batch, layout, map_dtype="float32", **how):
-    """Partly outside; four entries lead nowhere."""
+    """Maps that are partly outside; four entries are not finite or huge."""
     y, x = np.mgrid[:42, :52].astype(map_dtype)
     x, y = 1.7 * x + 3 * np.sin(y) - 4, 2 * y - 2.5
     x[5, 5:9] = np.nan, np.inf, -1e20, 3e9
@@ -50,7 +50,7 @@ def remap(batch, layout, map_dtype="float32", **how):
 
 
 def fenced(values):
-    """A copy behind which memory ends: who reads on is killed."""
+    """A copy at the end of mapped memory: a read beyond it crashes."""
     page = mmap.PAGESIZE
     size = -(-values.nbytes // page) * page
     memory = np.frombuffer(mmap.mmap(-1, size + page), np.uint8)
@@ -61,7 +61,7 @@ def fenced(values):
 
 
 def displace(batch, layout, border="constant"):
-    """By maps of each sample, whose rows and columns lie apart; given to the pass, as arrays of the host are copied."""
+    """Strided maps per sample, handed to the pass directly, because public functions copy host arrays."""
     maps = np.float32(np.random.default_rng(1).normal(0, 4, (2, 2, 66, 138)))[..., ::2, ::2]
     x, y = (StridedArray(values.ctypes.data, *(step // 4 for step in values.strides), 0, values) for values in maps)
     image = describe_images(batch, layout)
@@ -74,7 +74,7 @@ def remap_flipped(batch, layout):
 
 
 def is_quick(warp, how, dtype, layout):
-    """One row of each geometry, and the affine one in every width of an element."""
+    """One row of each geometry, and the affine one for every element size."""
     return (not how and dtype == "uint8") or (warp is affine and not how and dtype == "float16" and layout == "NCHW")
 
 
@@ -134,7 +134,7 @@ def test_remap_chooses_grid_by_dtype_and_reach(batch, map_dtype, geometry, monke
     ),
 )
 def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, monkeypatch):
-    """Rows that sixteen bytes divide, four, or none."""
+    """Row lengths that are multiples of 16 bytes, of 4 bytes, or of neither."""
     emulated.patch(monkeypatch)
     wide = images(NUMPY, dtype, "NHWC", (2, 70, width, 5))[..., :channels]
     expected = affine(np.ascontiguousarray(wide), "NHWC")
@@ -153,7 +153,7 @@ def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, m
     ),
 )
 def test_warp_kernel_source_boxes_hold_turned_tiles(reduction, dtype, layout, monkeypatch):
-    """What is left out of a box no sample reads."""
+    """Source boxes of rotated tiles hold every pixel that a sample reads."""
     batch = images(NUMPY, dtype, layout, (1, 90, 104, 3))
     linear = [reduction * turned(angle, sheared) for angle in range(-180, 180, 37) for sheared in (0, 0.6)]
     linear += [np.diag(s) for s in ([-1, 1], [1.013, -0.987 * reduction], [1e-3, 1], [1, 1e-4], [1e-9, 1e-9])]
@@ -177,7 +177,7 @@ def turned(angle, sheared):
 @both_layouts
 @pytest.mark.parametrize("dtype", ["uint8", "float16"])
 def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkeypatch):
-    """Where there are many they are tall, those of half the columns twice as tall, and the last ones in halves."""
+    """With many regions they are tall, those of half the columns twice as tall, and the last ones are halved."""
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
     block_counts, results = [], []
@@ -198,7 +198,7 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
 @both_layouts
 @pytest.mark.parametrize("dtype", ["uint8", "float16"])
 def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
-    """Lanes store words of several columns, or single elements where a row ends."""
+    """Lanes store words of several columns, or single elements at the end of a row."""
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (1, 20, 24, 3))
     expected = np.moveaxis(to_numpy(affine(batch, layout, size=(9, 80))), -1 if layout == "NCHW" else -2, 0)
@@ -216,7 +216,7 @@ def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
 def test_warp_affine_kernel_rounds_half_to_even(step, monkeypatch):
     batch = images(NUMPY, "uint8", default_layout(NUMPY), (1, 20, 24, 3))
     M = np.array([[1.25, 0, -1 - step], [0, 1, 3 * step]])
-    expected = cuaug.warp_affine(batch, M, inverse=True)  # which ops/test_warps.py holds to it
+    expected = cuaug.warp_affine(batch, M, inverse=True)  # ops/test_warps.py compares the CPU with the reference
     emulated.patch(monkeypatch)
     assert_equal(cuaug.warp_affine(batch, M, inverse=True), expected)
 
@@ -243,7 +243,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("body", FAULTS)
 def test_emulator_reports_faults(body):
-    """Threads that are done hold up nobody."""
+    """Threads that have returned do not block a barrier."""
     output = np.zeros(64, np.uint32)
     run = emulated.kernel("one", emulated.translated(ONE.format(body)))
     assert run(struct.pack("P", output.ctypes.data), (2, 1, 1), 64) == FAULTS[body]

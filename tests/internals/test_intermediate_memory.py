@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch")
 
 
 def test_launch_plan_intermediate_memory_does_not_overlap():
-    """Of any spans: whether it is as little as can be is shown of recipes."""
+    """Random spans never overlap in memory while both are needed. Tests of recipes show that the block is small."""
     random = np.random.default_rng(0)
     for _ in range(300):
         sizes, first, duration = random.integers(1, 5000, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
@@ -51,7 +51,7 @@ def test_launch_plan_intermediate_memory_does_not_overlap():
     ids=lambda given: type(given).__name__,
 )
 def test_launch_plan_policy_takes_turns_with_few_batches(policy, batches, gpu):
-    """One is the result's; of AugMix each branch reads one and makes one, all at once."""
+    """A policy needs one batch beside its result; each branch of AugMix reads one and writes one at a time."""
     batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
     *_, allocations = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
     result, block = allocations[-2:]
@@ -60,7 +60,7 @@ def test_launch_plan_policy_takes_turns_with_few_batches(policy, batches, gpu):
 
 
 def test_launch_plan_sequence_takes_memory_of_two_images():
-    """One of which is the result's, or that of two of them if it is wider."""
+    """A sequence of passes needs two images: the result's own memory serves as one, or as both if it is wider."""
     chain = [memory.Lifetime(1024, i, i + 1) for i in range(6)]
     assert memory.assign_offsets(memory.Lifetime(1024, 6, 6), chain)[1] == 1024
     assert memory.assign_offsets(memory.Lifetime(2048, 6, 6), chain)[1] == 1024
@@ -70,7 +70,7 @@ def test_launch_plan_sequence_takes_memory_of_two_images():
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("channels", [1, 3, 4])
 def test_launch_plan_table_has_room_for_partial_sums(dtype, channels):
-    """A recipe may convert before it measures: room is kept without knowing what it will be."""
+    """A recipe may convert before a mean: the table has room for the partial sums of any dtype."""
     for size in ((1, 1), (224, 224), (65, 33), (1080, 1920)):
         for samples in (1, 7, 256, 3000):
             image = _images.placeholder((samples, *size, channels), dtype)._replace(device=0)

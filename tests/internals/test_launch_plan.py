@@ -27,7 +27,7 @@ def inside(word, array):
 
 
 class Moved(NamedTuple):
-    """Memory of the passes, where a trace has it, and from which launch to which it is needed."""
+    """An allocation of the passes: its address in the recorded plan, and the launches that need it."""
 
     array: Any
     begin: int
@@ -48,7 +48,7 @@ class Moved(NamedTuple):
 
 
 def parted(launched):
-    """Each with its place; those of several launches at once parted, the first of all before the second ones."""
+    """Launches with their positions; a batched launch is split, the first records of neighbours before the second."""
     alone, joint = [], []
     for i, each in enumerate([*launched, None]):
         if each and each.kernel.endswith(TOGETHER):
@@ -66,7 +66,7 @@ def parted(launched):
 
 
 def assert_same_launches(replayed, passes):
-    """But for where memory lies, and that some go together; returns where it went."""
+    """Assert that both launch the same but for addresses and batching; return the plan's memory."""
     alone = parted(replayed.launched)
     assert [(each.kernel, each.config) for _, each in alone] == [(each.kernel, each.config) for each in passes.launched]
     moved = {}
@@ -79,13 +79,13 @@ def assert_same_launches(replayed, passes):
             array = passes.given[place]
             begin = word - (known - array.data_ptr())
             before = moved.get(place, Moved(array, begin, i, i))
-            assert begin == before.begin  # it does not move while it is needed
+            assert begin == before.begin  # one address while it is needed
             moved[place] = before._replace(first=min(i, before.first), last=max(i, before.last))
     return list(moved.values())
 
 
 def assert_in_its_memory(moved, replayed, passes):
-    """Nothing lies where something else is needed; and no more is taken than is needed at a time."""
+    """Assert that memory needed at the same time does not overlap, and that the block is no larger than needed."""
     result, block = replayed.given
     own = next(each for each in moved if each.array is passes.made)
     assert own.begin == result.data_ptr()
@@ -136,7 +136,7 @@ def test_launch_plan_of_other_transforms_equals_passes(name, layout, gpu):
 def assert_traced(gpu, aug, dtype, layout):
     pixels = torch.zeros(5 * 64 * 80 * 3 + 64, dtype=getattr(torch, dtype))
     shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
-    for offset in (0, 64, 1):  # other memory, aligned alike; then not
+    for offset in (0, 64, 1):  # other memory of the same alignment; then of another
         image = describe_images(pixels[offset : offset + 5 * 64 * 80 * 3].reshape(shape), layout)
         plan = aug._plans.plan(image)
         draw._device_program(plan, image)
@@ -194,7 +194,7 @@ def test_launch_plan_driver_error_ends_call(gpu, monkeypatch):
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("layout", ["CHW", "HWC"])
 def test_launch_plan_ragged_takes_launches_of_one_batch(layout, antialias, gpu):
-    """Of sizes that it has not met as well: where images lie, and their sizes, are in a table that the kernels read."""
+    """Also for new sizes: kernels read the addresses and sizes of images from a table."""
     crop = T.RandomResizedCrop((13, 14), antialias=antialias)
     aug = T.Compose([crop, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4), T.ToDtype("float16", scale=True)])
     tag = "Planar" if layout == "CHW" else "Packed"

@@ -1,4 +1,4 @@
-"""Launches made by one call: what the driver is asked for, by a function in its place; of the extension and Python."""
+"""Launch sequences of the extension and of Python: a function in the driver's place records their launches."""
 
 import ctypes
 import importlib
@@ -37,7 +37,7 @@ def record(*numbers):
 
 
 class Driver:
-    """Writes down what it is asked for, and answers with the next of its statuses."""
+    """Records launches, and returns the next of its statuses."""
 
     def __init__(self, *statuses):
         self.statuses, self.asked = list(statuses), []
@@ -72,7 +72,7 @@ def test_launch_sequence_stops_at_first_failure(kind):
     launches = kind(driver.address, [(n, config(), record(n, 0, 0), []) for n in range(1, 5)])
     assert launches.run(0, ()) == 719
     assert [kernel for _, _, kernel, *_ in driver.asked] == [1, 2]
-    assert launches.run(0, ()) == 0  # what it was before is forgotten
+    assert launches.run(0, ()) == 0  # the earlier failure is not kept
 
 
 def test_launch_sequence_threads_have_their_own_records(kind):
@@ -98,7 +98,7 @@ def test_launch_sequence_threads_have_their_own_records(kind):
 
 @pytest.mark.alone
 def test_launch_sequence_releases_the_gil(kind):
-    """`nanosleep` in its place: it takes the configuration for seconds, which are 0, and nanoseconds."""
+    """`nanosleep` stands for the driver: it reads the configuration as 0 seconds and a quarter of nanoseconds."""
     libc = ctypes.CDLL(None)
     quarter = _launch._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
     launches = kind(_driver.function_address(libc.nanosleep), [(0, quarter, b"", [])])
@@ -106,7 +106,7 @@ def test_launch_sequence_releases_the_gil(kind):
 
 
 class Runtime:
-    """Of CuPy, in a process with three GPUs."""
+    """CuPy's runtime in a process with three GPUs."""
 
     def __init__(self, current):
         self.current, self.made_current = current, []
@@ -122,7 +122,7 @@ class Runtime:
 @pytest.mark.parametrize("status", [0, 719])
 @pytest.mark.parametrize("before", [0, 2])
 def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
-    """In a thread that has not launched there, too: its device may be the right one, and yet have no context."""
+    """Also in a thread's first launch on a device: the device may be current and yet have no context."""
     runtime, loaded = Runtime(before), []
     driver = Driver()
     devices_of_launches, launch = [], driver.launch
@@ -160,7 +160,7 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     assert runtime.made_current == ([2] if before == 2 else [2, 0, 2, 0])
     assert [request[1:4] for request in driver.asked] == [driver.asked[0][1:4]] * 2
     assert driver.asked[0][3] == [1, 44, 3]
-    assert devices.context_users  # so that a fork is known to be fatal
+    assert devices.context_users  # a later fork is reported
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What Python repeats of the kernels' text: nobody else would notice that one of the two has changed."""
+"""Grids that Python computes with the kernels' formulas. Guards that every pixel is written once."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from cuaug._passes import grids, kernel_config
 
 @pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])
 def test_pointwise_grid_columns_fit_a_block(width):
-    """What pointwise.cu takes for granted, and what a grid has room for."""
+    """pointwise.cu relies on these bounds, and so does the grid."""
     strips, runs, _ = grids.pointwise(grids.Slices("uint8", 3, 1, 1, width), 528, False)
     across = -(-width // 4)
     each = -(-across // strips)
@@ -30,7 +30,7 @@ def test_pointwise_grid_columns_fit_a_block(width):
     ("dtype", "copied"), [("uint8", True), ("uint8", False), ("float32", True), ("float64", False)]
 )
 def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, halves):
-    """`Regions` of gpu/region_scheduler.cuh, in its own words."""
+    """The arithmetic of `Regions` in gpu/region_scheduler.cuh covers each pixel once."""
     (height, width), how = size, (grids.Slices(dtype, 3, slices, *size), copied, halves)
     tall, down, narrow_tall, narrow_down, *divisors, unhalved = grids.warp_regions(*how)
     per_slice, by_across = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
@@ -51,7 +51,7 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
     top, left = row * most + (beyond & 1) * rows, column * side
     pixels = np.minimum(side, width - left) * np.minimum(rows, height - top)
 
-    # Maps are read where a piece begins; fixed_point.cuh holds 64 bands, 32 in small blocks.
+    # Maps are read at multiples of 4 rows; fixed_point.cuh holds 64 bands, 32 in small blocks.
     assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slices) & (pixels > 0)).all()
     assert pixels.sum() == slices * height * width
     result = np.stack([slice_, left, top], -1)
@@ -67,7 +67,7 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
 
 
 def test_mean_has_partial_sum_for_each_block():
-    """Blocks of halves would write to the same."""
+    """Regions that store a mean are not halved: two halves would write one partial sum."""
     image = _images.placeholder((256, 224, 224, 3), "uint8")
     parts = 256 * grids.partial_sum_count(image)
     for use, blocks in (((), parts + grids._MAX_HALVED_REGIONS), (("StoreAndMean",), parts)):

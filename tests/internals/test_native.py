@@ -1,4 +1,4 @@
-"""The compiled extension itself: instruction sets, threads, forks, the interpreter's lock, and what it refuses."""
+"""The compiled extension: instruction sets, threads, forks, the interpreter's lock, and rejected records."""
 
 import importlib.machinery
 import os
@@ -38,7 +38,7 @@ def turned(images, **options):
 
 
 def each_isa(make):
-    """What `make` gives under each instruction set, the plainest first."""
+    """Results of `make` under each instruction set, the baseline first."""
     results = {}
     for isa in native.instruction_sets():
         native.set_instruction_set(isa)
@@ -66,7 +66,7 @@ def test_extension_instruction_sets_agree(dtype, interpolation):
 
 
 def test_extension_nearest_moves_bits_under_every_instruction_set():
-    images = noise((2, 70, 83, 3), "int64") * 2**40 + 1  # beyond what a float64 holds
+    images = noise((2, 70, 83, 3), "int64") * 2**40 + 1  # float64 cannot hold these
     results = each_isa(lambda: turned(images, interpolation="nearest"))
     for result in results.values():
         assert np.isin(result, images).all()
@@ -75,7 +75,7 @@ def test_extension_nearest_moves_bits_under_every_instruction_set():
 
 @pytest.mark.parametrize("width", [*range(1, 40), 256, 300])
 def test_extension_packed_bytes_of_every_width(width):
-    """Behind an op that has nothing to do, but needs all channels: to the last byte, and not one further."""
+    """After an identity op on all channels, the loop writes up to the last byte and not beyond."""
     levels = np.array([-np.inf, -1e30, -0.5, 0, 0.5, 1.5, 2.5, 3.25, 127.5, 254.5, 254.51, 255.5, 1e30, np.inf, np.nan])
     values = seeded(width).choice(np.append(levels, np.arange(256)), (1, 3, width, 3))
     shares = np.float32(values / 255)
@@ -95,7 +95,7 @@ def test_extension_packed_bytes_of_every_width(width):
 def test_extension_half_precision_equals_numpy():
     bits = np.arange(65536, dtype=np.uint16)
     halves = bits.view(np.float16).reshape(1, 256, 256, 1)
-    # Every number that lies on a float16, between two, or beside the middle of two: rounding, subnormals, overflow.
+    # Every float16, the midpoints, and their neighbours: rounding, subnormals, overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         middles = np.concatenate([np.nextafter(halves.astype(np.float32), np.float32(s)) for s in (-np.inf, np.inf)])
         up = np.nextafter(halves, np.float16(np.inf)).astype(np.float32)
@@ -180,7 +180,7 @@ print("30 children")
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_extension_forked_child_starts_its_own_threads():
-    """In a process of its own: JAX, where another test has imported it, warns at every fork."""
+    """In a child process, because JAX warns at every fork once it is imported."""
     message, _ = python(FORKS)
     assert message == "30 children"
 

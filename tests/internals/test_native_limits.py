@@ -1,6 +1,6 @@
-"""The extension's loops have arrays of fixed sizes: a record beyond them is refused, before it becomes a loop.
+"""The extension's loops have arrays of fixed sizes: a record beyond them is refused before the loop starts.
 
-Python checks the same limits where arguments are public; these guard the extension against whoever packs a record.
+Python checks the same limits in public functions; these tests guard memory against any packed record.
 """
 
 import re
@@ -30,7 +30,7 @@ BATCH = {
 
 
 def packed(record, **values):
-    """A record that is 0 but for these fields."""
+    """A record of zeros with these fields."""
     data = bytearray(record.size)
     for name, value in values.items():
         offset, size = record.offsets[name]

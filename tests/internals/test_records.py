@@ -1,4 +1,4 @@
-"""Every record that Python packs has the layout of its C++ struct."""
+"""Every record that Python packs has the layout of its C++ struct. Guards the parameters of every kernel and loop."""
 
 import pytest
 

@@ -20,9 +20,6 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg
 
 
-# ---- other formats
-
-
 def by_format(image, kind, **options):
     file = io.BytesIO()
     image.save(file, kind, **options)
@@ -106,7 +103,7 @@ def test_decode_image_rejects_claimed_sizes():
 
 
 def test_decode_image_damage_raises_decode_error():
-    """Whatever Pillow raises. 2,400 files."""
+    """2,400 damaged files: whatever Pillow raises becomes a DecodeError."""
     rng = np.random.default_rng(SEED)
     small = Image.fromarray(PHOTO[:24, :24])
     bases = [by_format(small, kind) for kind in ("PNG", "BMP", "TIFF", "PPM", "WEBP", "GIF")]
@@ -124,7 +121,7 @@ def test_decode_image_damage_raises_decode_error():
 
 
 def test_decode_image_list_is_decoded_in_parallel(monkeypatch):
-    """Two wait for each other; and of those that fail the first in the list is named."""
+    """Two decodes wait for each other; of several failures the first in the list is reported."""
     barrier, decode = threading.Barrier(2), _codecs.decode
     monkeypatch.setattr(_codecs, "decode", lambda *how: (barrier.wait(20), decode(*how))[1])
     before = _cpu.extension().threads()

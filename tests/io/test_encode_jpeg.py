@@ -12,9 +12,6 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg
 
 
-# ---- encoding
-
-
 @pytest.mark.parametrize("layout", ["HWC", "CHW", "HW", "NHWC", "NCHW"])
 def test_encode_jpeg_layouts(layout):
     image = PHOTO[..., 0] if layout == "HW" else PHOTO
@@ -42,7 +39,9 @@ def test_encode_jpeg_round_trip():
         file = cio.encode_jpeg(flat, 100, sampling)
         assert cio.read_header(file).subsampling == sampling
         assert np.array_equal(cio.decode_jpeg(file), flat)
-    noise = np.random.default_rng(SEED).integers(0, 256, (700, 900, 3), np.uint8)  # a file larger than first thought
+    noise = np.random.default_rng(SEED).integers(
+        0, 256, (700, 900, 3), np.uint8
+    )  # a file larger than the first allocation
     file = cio.encode_jpeg(noise, 100, "444")
     assert np.abs(cio.decode_jpeg(file).astype(int) - noise).mean() < 1
     assert np.array_equal(cv2.imdecode(np.frombuffer(file, np.uint8), 1)[..., ::-1], cio.decode_jpeg(file))

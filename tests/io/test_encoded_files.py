@@ -1,4 +1,4 @@
-"""What holds encoded images in the extension: bytes of Python's, and files that it reads."""
+"""Encoded images in the extension: Python bytes, and files that it reads."""
 
 import os
 import sys
@@ -56,7 +56,7 @@ def test_encoded_input_invalid_entry_releases_the_others(entry):
     data = bytearray(b"held")
     with pytest.raises((TypeError, ValueError, BufferError)):
         native.EncodedFiles([data, entry])
-    data.clear()  # which it refuses to whoever holds it still
+    data.clear()  # raises while a view of the bytes exists
 
 
 def test_encoded_input_holds_and_releases_bytes():
@@ -71,7 +71,7 @@ def test_encoded_input_holds_and_releases_bytes():
 
 @pytest.mark.jpeg
 def test_encoded_input_work_keeps_its_input_alive():
-    """Files and parts are dropped before anything has been done: `wait` does it, and says what has failed."""
+    """The inputs are dropped before the work is done: `wait` finishes it and returns the failures."""
     image = np.full((16, 16, 3), 90, np.uint8)
     out = np.zeros((2, 16, 16, 3), np.uint8)
     files = native.EncodedFiles([io.encode_jpeg(image), io.encode_jpeg(image)[:200]])
@@ -82,7 +82,7 @@ def test_encoded_input_work_keeps_its_input_alive():
     assert (index, kind) == (0, "DecodeError")
     assert reason
     assert np.abs(out[0].astype(int) - 90).max() <= 1
-    assert pending.wait() == (finished, [(index, kind, reason)])  # once
+    assert pending.wait() == (finished, [(index, kind, reason)])  # a second wait returns the same
 
 
 @pytest.mark.jpeg

@@ -1,4 +1,4 @@
-"""Files that are damaged or made to harm: nothing leaves the decoder but an array or the family of DecodeError."""
+"""Damaged and malicious files: the decoder returns an array or raises a DecodeError."""
 
 import contextlib
 import gc
@@ -32,9 +32,9 @@ pytestmark = pytest.mark.jpeg
     ("part", "count"), thinned([(4, 2_000), *((part, 5_000) for part in range(4))], lambda part, count: part == 4)
 )
 def test_decode_jpeg_mutated_files_decode_or_raise(part, count):
-    """A million in tests/fuzz."""
+    """tests/fuzz decodes a million of them."""
     outcomes = mutated(SEED + part, count)
-    # The mutations reach all of the decoder: none of its usual answers is rare.
+    # The mutations reach every outcome: none is rare.
     assert min(outcomes[name] for name in ("array", "array, strict", "DecodeError", "ImageTooLarge")) > count // 100, (
         outcomes
     )
@@ -56,7 +56,7 @@ def test_decode_jpeg_rejects_truncation(kind):
     size = cio.read_header(file)[:2]
     assert len(file) <= 6_000
     assert file.endswith(b"\xff\xd9")
-    for end in range(len(file) - 1):  # but for the last byte, without which the marker is as good as whole
+    for end in range(len(file) - 1):  # the file without its last byte still decodes
         with pytest.raises(cuaug.DecodeError):
             cio.decode_jpeg(file[:end])
         try:
@@ -104,14 +104,14 @@ print(tried, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 @pytest.mark.alone
 def test_decode_jpeg_rejects_claimed_sizes():
-    """To decode what they claim would take two seconds and gigabytes each."""
+    """Decoding the declared sizes would take two seconds and gigabytes each."""
     tried, kilobytes = python(BOMBS, timeout=60)[0].split()
     assert int(tried) == 42
     assert int(kilobytes) < 16 << 10
 
 
 def of_many_scans(count, height, width):
-    """A progressive file whose last scan is there again and again."""
+    """A progressive file whose last scan is repeated."""
     file = by_pillow(np.zeros((height, width, 3), np.uint8), progressive=True)
     start = [at for marker, at, _ in segments(file) if marker == 0xDA][-1]
     return file[:-2] + file[start:-2] * count + b"\xff\xd9"
@@ -129,7 +129,7 @@ def test_decode_jpeg_counts_scans(scans, size):
 
 
 def processor_time(file):
-    """Of this thread, in the quickest of three."""
+    """Processor time of this thread, the shortest of three."""
     seconds = []
     for _ in range(3):
         begin = time.thread_time()
@@ -142,7 +142,7 @@ def processor_time(file):
 @pytest.mark.alone
 def test_decode_jpeg_stops_at_the_limit_of_scans():
     """5,000 scans take as long as the 100 that are allowed, not 50 times as long."""
-    allowed = of_many_scans(80, 512, 512)  # beside about ten of its own
+    allowed = of_many_scans(80, 512, 512)  # beside about ten of the original file
     assert processor_time(of_many_scans(5_000, 512, 512)) < 10 * processor_time(allowed)
 
 
@@ -167,7 +167,7 @@ assert np.array_equal(cio.decode_jpeg(filled), cio.decode_jpeg(file))
 
 @pytest.mark.parametrize("kind", marker_bombs())
 def test_decode_jpeg_many_markers_take_linear_time(kind):
-    """To look at each pair of 100,000 markers would take minutes."""
+    """Comparing each pair of 100,000 markers would take minutes."""
     python(MARKERS.format(kind=kind), timeout=60)
 
 
@@ -217,7 +217,7 @@ print((rounds(100) - before) >> 10)
 @pytest.mark.alone
 def test_decode_jpeg_errors_leak_nothing():
     pytest.importorskip("psutil")
-    assert int(python(LEAK)[0]) < 32 << 10  # KiB; of a row table of 16 KB each, 80 MB would be left
+    assert int(python(LEAK)[0]) < 32 << 10  # KiB; row tables of 16 KB each would leak 80 MB
 
 
 def test_decode_jpeg_error_holds_no_cycles():
@@ -282,7 +282,7 @@ def test_decode_jpeg_limits():
 
 
 def test_decode_jpeg_threads_equal_one():
-    """Eight at once, good files and bad ones, each from a call of its own."""
+    """Eight threads decode valid and damaged files at once, one file per call."""
     rng = np.random.default_rng(SEED)
     mutators = list(MUTATORS.values())
     files = [bases()[i % 21] if i % 2 else mutators[i % 7](rng, bases()[i % 21]) for i in range(500)]

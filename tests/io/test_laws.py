@@ -1,4 +1,4 @@
-"""Decoding agrees with other decoders, and a part of an image with the whole."""
+"""Decoding equals other decoders, and a decoded part equals that part of the full image."""
 
 import io
 import itertools
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.jpeg
 
 SCALES = (1, 1 / 2, 1 / 4, 1 / 8)
 COLORS = ("rgb", "bgr", "gray")
-# (horizontal, vertical) samplings of the components: the usual ones, and those that only specialists write.
+# (horizontal, vertical) samplings of the components: usual ones, and rare ones.
 LAYOUTS = [
     [(1, 1)], [(2, 2)], [(1, 1)] * 3, [(2, 1), (1, 1), (1, 1)], [(2, 2), (1, 1), (1, 1)], [(1, 2), (1, 1), (1, 1)],
     [(4, 1), (1, 1), (1, 1)], [(4, 2), (1, 1), (1, 1)], [(2, 4), (1, 1), (1, 1)], [(1, 4), (1, 1), (1, 1)],
@@ -27,7 +27,7 @@ LAYOUTS = [
 
 
 def boxes(rng, height, width, count):
-    """At all four edges, one pixel wide and high, on borders of blocks and off them."""
+    """Boxes at all four edges, one pixel wide and high, on block borders and off them."""
     yield from [(0, 0, 1, 1), (height - 1, width - 1, 1, 1), (0, 0, height, 1), (height - 1, 0, 1, width)]
     for _ in range(count):
         top, left = int(rng.integers(height)), int(rng.integers(width))
@@ -68,7 +68,7 @@ def test_decode_and_crop_jpeg_is_a_slice_for_every_sampling(layout, kind):
 
 
 def test_decode_and_crop_jpeg_of_incomplete_progressive_file_is_a_slice():
-    """Its blocks are smoothed by their neighbours'."""
+    """The decoder smooths blocks of an incomplete file with their neighbours."""
     rng = np.random.default_rng(SEED)
     file = encoded(piece(rng, 120, 160), progressive=True)
     scans = [at for at in range(len(file) - 1) if file[at : at + 2] == b"\xff\xda"]
@@ -94,7 +94,7 @@ def test_decode_jpeg_out_leaves_other_bytes():
             assert np.array_equal(part, unchanged[1 + top : -1, 2 + left : -2])
 
 
-# Another version of the same library, or another's copy of it: their transforms and upsampling are to a rounding alike.
+# Other versions or copies of libjpeg-turbo differ by a rounding in transforms and upsampling.
 ONE_LEVEL = 1
 
 
@@ -211,7 +211,7 @@ def test_decode_jpeg_orientation_equals_pillow(orientation, order):
 
 
 def broken_exif():
-    """Tag 0x0112 behind lengths, counts and types that are not so."""
+    """The orientation tag 0x0112 after wrong lengths, counts and types."""
     entry = b"\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00"
     tiff = b"MM\0*\0\0\0\x08\x00\x01" + entry
     yield from [tiff[:9], tiff[:15], tiff.replace(b"\0\0\0\x08", b"\xff\xff\xff\xff"), tiff.replace(b"MM\0*", b"MM\0+")]

@@ -1,4 +1,4 @@
-"""What calls a GPU's engine, with functions of Python's in the places of nvJPEG's: no GPU is needed."""
+"""The calls of nvJPEG, with Python functions in its place: no GPU is needed."""
 
 import ctypes
 import sys
@@ -25,7 +25,7 @@ DECODE = ctypes.CFUNCTYPE(
 
 
 class Library:
-    """Decodes a file to its own bytes, and fails at every batch that has one which begins with "bad"."""
+    """Decodes a file to its own bytes, and fails for a batch with a file that begins with "bad"."""
 
     def __init__(self, entered=0, fault=0):
         self.batches, self.known, self.fault = [], set(), fault

@@ -1,7 +1,7 @@
 """Kernels compile for every architecture without a GPU, without CuPy and without a warning, and do not spill.
 
-Registers and spills are those that ptxas reports; the summary at the end of the run holds the largest kernels, and all
-of them with ``--kernel-table``. Marked slow is all but: one name of each kernel on every architecture, the kernels of
+ptxas reports registers and spills; the summary at the end of the run lists the largest kernels, and all
+of them with ``--kernel-table``. Not marked slow: one name of each kernel on every architecture, the kernels of
 ``warmup()`` and of the usual recipe on sm_90, and on sm_75 as many names as have each template argument once.
 """
 
@@ -20,13 +20,13 @@ from cuaug._program import sources, user_ops
 
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
 ONE_OF_EACH_KERNEL, USUAL, EVERY = names_of.ONE_OF_EACH_KERNEL, names_of.USUAL, names_of.EVERY
-ONE_REGISTER = 8  # bytes: it may go to memory and back, as it does in a kernel or two on one architecture or another
-FEW = 128  # bytes that a seldom used kernel may spill: two stores and loads of a pixel of four doubles
-MANY = 384  # and one that holds 64 taps of Lanczos beside a chain of ops: up to 360 were seen
+ONE_REGISTER = 8  # bytes of one register stored and loaded: a few kernels spill it on some architecture
+FEW = 128  # bytes that a rarely used kernel may spill: two stores and loads of a pixel of four doubles
+MANY = 384  # and a kernel with 64 Lanczos taps beside a chain of ops: up to 360 were measured
 
 
 def with_new_arguments(names):
-    """Names that hold a word, as argument of a kernel, which no name before them holds."""
+    """Names with a template argument that no name before them has."""
     seen, chosen = set(), set()
     for name in names:
         arguments = {(kernels.skeleton_of(name), word) for word in re.findall(r"\w+", name)}
@@ -101,7 +101,7 @@ def test_warp_raw_staged_compiles_without_warning_or_spill(name, architecture, n
 
 @each_compilation(names_of.DETECTION)
 def test_detection_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
-    # What a thread of roi_backward_gather.cu sums up takes 32 registers, and a block of soft_nms.cu 1,024 threads.
+    # The sums of a thread of roi_backward_gather.cu take 32 registers; a block of soft_nms.cu has 1,024 threads.
     has_many_registers = name.startswith(("cuaug::roi_backward_gather", "cuaug::soft_nms"))
     check_kernel(nvrtc, name, architecture, record_property, FEW if has_many_registers else 0)
 
@@ -131,7 +131,7 @@ def test_every_kernel_has_a_name_that_is_compiled():
 
 
 def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
-    """`stages_raw` of kernel_config.py, which chooses a region's columns, and `is_raw_staged` of warp_config.cuh."""
+    """`stages_raw` of kernel_config.py, which decides a region's columns, equals `is_raw_staged` of warp_config.cuh."""
     from cuaug._passes.kernel_config import stages_raw
 
     factors = (
@@ -153,7 +153,7 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
         answers.append((stages_raw(template_names, layout), f"cuaug::is_raw_staged<{listed}>"))
     assert {raw_staged for raw_staged, _ in answers} == {True, False}
     row = {**names_of.CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
-    name = names_of.warp_of(row, kernels.chain(("Invert",)))  # whose text has that op
+    name = names_of.warp_of(row, kernels.chain(("Invert",)))  # its source text includes the op
     text, options = sources.kernel_source(name)
     claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in answers)
     compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)

@@ -1,4 +1,4 @@
-"""The helpers of the compile tests: the covering sets are complete, and what a compile test looks for is found."""
+"""The helpers of the compile tests: covering sets are complete, and planted errors and spills are reported."""
 
 import itertools
 
@@ -21,7 +21,7 @@ TABLES = (
 
 @pytest.mark.parametrize("table", TABLES)
 def test_covering_set_holds_every_pair(table):
-    """Counted apart from the code that built it."""
+    """Counted by other code than that which built the set."""
     factors = getattr(kernels, table)
     rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
     assert all(exists(row) for row in rows)

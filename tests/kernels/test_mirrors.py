@@ -1,4 +1,4 @@
-"""What Python repeats of the kernels: constants, and which kernels wait for the one before them."""
+"""Constants and lists that Python repeats from the kernels, and the kernels that wait for the one before them."""
 
 import pytest
 from helpers.nvrtc import Program, load_nvrtc
@@ -75,7 +75,7 @@ def test_tables_have_every_sampler_and_border():
 
 @pytest.mark.parametrize("name", sorted(ONE_OF_EACH_KERNEL), ids=kernels.skeleton_of)
 def test_pdl_kernels_wait_for_previous_kernel(name, nvrtc):
-    """A kernel that is launched early must wait, in its code, for the one before it; no other needs to."""
+    """A kernel that is launched early must wait in its code for the one before it; no other kernel waits."""
     source, options = sources.kernel_source(name)
     program = Program(nvrtc, source, name, [*options, "--gpu-architecture=compute_90"])
     assert ("griddepcontrol.wait" in program.ptx) == (kernels.skeleton_of(name) in kernels.PDL_KERNELS)

@@ -1,4 +1,4 @@
-"""The bridge: which arrays come in, in whose library they go out, and who owns the memory meanwhile."""
+"""Arrays of every library as arguments and results, and the ownership of their memory."""
 
 import ctypes
 import gc
@@ -33,7 +33,7 @@ FLIPPED = np.ascontiguousarray(BATCH[:, :, ::-1])
 
 
 class Exporter:
-    """An array that offers nothing but DLPack, and counts how often it is asked."""
+    """An array that offers DLPack alone, and counts the exports."""
 
     def __init__(self, array, versioned=True):
         self.array, self.versioned, self.asked = array, versioned, []
@@ -69,7 +69,7 @@ def test_op_accepts_dlpack_objects(make, versioned):
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
 def test_describe_equals_dlpack(view, home):
-    """The fast path reads attributes; what it finds is what the exchange protocol says."""
+    """The fast path reads attributes; its description equals that of the DLPack exchange."""
     if view in NEGATIVE and home[0] == "cupy":
         pytest.skip("CuPy 14.2 exports negative strides as huge ones; cuaug refuses those")
     if view in NEGATIVE and home[0] == "torch":
@@ -100,11 +100,11 @@ def test_op_dlpack_stream_only_for_devices():
 
 
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # of a capsule that is gone: an address, no longer an object
+DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # takes an address: the capsule is no longer an object
 
 
 class Capsules:
-    """An exporter of hand-made unversioned capsules that counts how often their memory is given back."""
+    """An exporter of hand-made unversioned capsules that counts the calls of their deleters."""
 
     class Tensor(ctypes.Structure):
         _fields_ = [
@@ -122,32 +122,30 @@ class Capsules:
             ("deleter", DELETER),
         ]
 
-    kept: ClassVar[
-        list
-    ] = []  # what a capsule may call whenever the collector gets to it, after all else is taken apart
+    callbacks: ClassVar[list] = []  # a capsule may be collected after everything else, so its callbacks stay alive
 
     def __init__(self, array, device=(1, 0), offset=0, lanes=1):
-        self.array, self.device, self.made = array, device, []
+        self.array, self.device, self.tensors = array, device, []
         self.offset, self.lanes = offset, lanes
-        given_back = self.given_back = []
+        deletions = self.deletions = []
         is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
             ("PyCapsule_IsValid", ctypes.pythonapi)
         )
 
-        def give_back(_):
-            given_back.append(True)
+        def count_deletion(_):
+            deletions.append(True)
 
-        def drop(capsule):
-            """Whoever renamed the capsule took over the duty to call the deleter; else it is the capsule's own."""
+        def destroy(capsule):
+            """The consumer that renamed the capsule calls the deleter; otherwise the capsule does."""
             if is_valid(capsule, b"dltensor"):
-                give_back(None)
+                count_deletion(None)
 
-        self.deleter, self.destructor = DELETER(give_back), DESTRUCTOR(drop)
-        self.kept.append((self.deleter, self.destructor, self.made))
+        self.deleter, self.destructor = DELETER(count_deletion), DESTRUCTOR(destroy)
+        self.callbacks.append((self.deleter, self.destructor, self.tensors))
 
     @property
     def deleted(self):
-        return len(self.given_back)
+        return len(self.deletions)
 
     def __dlpack_device__(self):
         return self.device
@@ -169,7 +167,7 @@ class Capsules:
             None,
             self.deleter,
         )  # strides NULL: contiguous, as before DLPack 1.2
-        self.made.append((tensor, shape))
+        self.tensors.append((tensor, shape))
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, DESTRUCTOR]
         return new(ctypes.addressof(tensor), b"dltensor", self.destructor)
@@ -181,7 +179,7 @@ def test_op_dlpack_capsule_is_released_once(offset):
     for calls in range(1, 4):
         assert_equal(np.from_dlpack(cuaug.hflip(capsules)), FLIPPED)
         gc.collect()
-        assert capsules.deleted == len(capsules.made) >= calls
+        assert capsules.deleted == len(capsules.tensors) >= calls
 
 
 def test_op_dlpack_failed_call_releases_memory():
@@ -189,7 +187,7 @@ def test_op_dlpack_failed_call_releases_memory():
     with pytest.raises(ValueError, match="flip"):
         cuaug.hflip(capsules, [True] * 9)
     gc.collect()
-    assert capsules.deleted == len(capsules.made)
+    assert capsules.deleted == len(capsules.tensors)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +245,7 @@ class TestInputsOfEveryKind:
 
     @pytest.mark.parametrize("tail", ["u1", "u2"])
     def test_a_field_of_a_structured_array(self, tail):
-        """Its stride in bytes need not be a multiple of its element's size: then only a copy can be read."""
+        """A stride that is no multiple of the element's size requires a copy."""
         values = noise(dtype="uint16")
         records = np.zeros(SHAPE, dtype=[("value", "u2"), ("tail", tail)])
         records["value"] = values
@@ -261,7 +259,7 @@ class TestInputsOfEveryKind:
         self.check(torch.nn.Parameter(torch.from_numpy(BATCH), requires_grad=False))
 
     def test_torch_that_requires_grad(self):
-        """Gradients do not pass through the warps yet: the call says so instead of cutting the graph silently."""
+        """Warps have no gradients: the call raises instead of detaching silently."""
         expected = torch.rand(3, 3, 17, 11, requires_grad=True)
         with pytest.raises(TypeError, match=r"requires_grad|detach"):
             cuaug.hflip(expected)
@@ -286,7 +284,7 @@ def test_op_imports_no_library():
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("last", [False, True])
 def test_op_large_torch_results_use_large_pages(dtype, last):
-    """Memory of NumPy's, as torch's own would be: of its shape, its strides, and free to be written."""
+    """Large torch results use NumPy's memory, with torch's shape and strides, and are writable."""
     torch = pytest.importorskip("torch")
     images = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (3, 3, 700, 800), "uint8"))
     images = images.contiguous(memory_format=torch.channels_last if last else torch.contiguous_format)
@@ -295,6 +293,8 @@ def test_op_large_torch_results_use_large_pages(dtype, last):
     assert result.dtype == expected.dtype
     assert result.stride() == images.stride()
     step = {"uint8": 0, "float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-23, "float64": 2**-23}[dtype]
-    assert (result.double() - expected.double()).abs().max() <= step  # of the dtype near 1; bytes are scaled in float32
+    assert (
+        result.double() - expected.double()
+    ).abs().max() <= step  # the dtype's step near 1; bytes are scaled in float32
     result.fill_(1)
     assert (result == 1).all()

@@ -205,7 +205,7 @@ WITHIN = sorted({case.op for case in CASES if case.within_unit_range})
 @every_home
 @pytest.mark.parametrize("op", WITHIN)
 def test_op_result_stays_within_unit_range(op, home):
-    """Whatever the factor: bytes are then stored as they are (packed_shares)."""
+    """For any factor: kernels store bytes of such ops without a clamp."""
     rng = np.random.default_rng(5)
     shares = rng.uniform(0, 1, (64, 40, 44, 3)).astype(np.float32)
     shares[rng.uniform(size=shares.shape) < 0.3] = 0
@@ -242,7 +242,7 @@ def test_op_result_stays_within_unit_range(op, home):
     ],
 )
 def test_op_gpu_images_of_any_shape(size, layout):
-    """Whole, where rows follow one another, and cut out, by ops that look at their place and by ops that do not."""
+    """Contiguous images and crops, with ops that use the position and ops that do not."""
     import torch
 
     generator = torch.Generator().manual_seed(size[0] * 5000 + size[1])
@@ -270,4 +270,4 @@ def test_op_gpu_images_of_any_shape(size, layout):
                 assert (off == 0).double().mean() > 0.99 or off.numel() < 300
                 if out is not into:
                     into.fill_(77)
-                    assert (out == 77).all()  # and nothing else was written
+                    assert (out == 77).all()  # nothing outside the crop was written

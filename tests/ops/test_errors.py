@@ -1,4 +1,4 @@
-"""Bad input: each row names the exception and the words its message must hold, and nothing is changed by the call."""
+"""Invalid arguments: each row has the exception and words of its message; the call changes nothing."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ READ_ONLY = np.empty_like(BATCH)
 READ_ONLY.flags.writeable = False
 W, P, R = cuaug.warp_affine, cuaug.warp_perspective, cuaug.remap
 
-# The call, its exception, and what the message says: the function, the parameter, the rule or the value.
+# The call, its exception, and words of the message: the function, the parameter, the rule or the value.
 REFUSED = {
     # images
     "a list": (lambda: W([[1, 2], [3, 4]], EYE), TypeError, "warp_affine | images | list"),
@@ -172,7 +172,7 @@ def test_op_rejects_other_dtypes_and_lists_allowed(case, dtype):
         assert word in str(refusal.value)
 
 
-@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # deprecated, but its tensors are still about
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # deprecated, but its tensors still exist
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.complex64, torch.int8, torch.quint8])
 def test_op_rejects_other_torch_dtypes(dtype):
     image = (

@@ -1,4 +1,4 @@
-"""Laws of the filters: each test is one sentence about every op, over the table of cases."""
+"""Laws of the filters. Each test is a law of every row of the table."""
 
 import itertools
 
@@ -24,7 +24,7 @@ from tables.filters import CASES
 
 import cuaug
 
-LARGE = (2, 150, 203, 3)  # several tiles of a block, the last ones cut off
+LARGE = (2, 150, 203, 3)  # several tiles, the last ones partial
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 
@@ -185,7 +185,7 @@ def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():
 def test_gaussian_blur_tiles_fit_shared_memory(dtype):
     from cuaug._passes import grids
 
-    max_channels = 1 if dtype == "float64" else 4  # channels that are filtered together
+    max_channels = 1 if dtype == "float64" else 4  # channels that one tile holds
     for channels, x, y in itertools.product(range(1, max_channels + 1), range(1, 128, 2), range(1, 128, 2)):
         assert grids.blur_tile.__wrapped__(dtype, channels, 1000, 1000, x, y).shared_bytes <= 48 << 10, (x, y)
 

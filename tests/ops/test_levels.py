@@ -10,11 +10,11 @@ from tables.row import TOLERANCES
 
 import cuaug
 
-LARGE = (2, 61, 83)  # enough pixels for steps of `equalize`, and for several pieces of a row
+LARGE = (2, 61, 83)  # enough pixels for steps of `equalize`, and for several segments of a row
 
 
 def muted(shape, dtype, seed=0):
-    """Noise of a part of the range, another one in each sample and channel."""
+    """Noise within a part of the range, which differs by sample and channel."""
     rng, top = np.random.default_rng(seed), np.iinfo(dtype).max if "int" in dtype else 1.0
     low, high = np.sort(rng.uniform(0.1, 0.9, (2, shape[0], 1, 1, shape[-1])), 0) * top
     values = np.clip(rng.normal((low + high) / 2, (high - low) / 6, shape), low, high)
@@ -114,7 +114,7 @@ def test_lut_rejects_other_dtypes(dtype):
 @every_home
 @pytest.mark.parametrize("channels", [1, 3, 5])
 def test_op_unchanged_samples_are_copied(channels, home):
-    """By a table of levels, and by sharpening: whole, cut out, with channels inside and outside."""
+    """lut with an identity table and sharpening by 1 copy samples: contiguous and cropped, in both layouts."""
     rng = np.random.default_rng(channels)
     tables = rng.integers(0, 256, (4, channels, 256)).astype("uint8")
     tables[0] = tables[2] = tables[3] = np.arange(256)
@@ -129,7 +129,7 @@ def test_op_unchanged_samples_are_copied(channels, home):
             assert_equal(from_layout(to_numpy(actual), layout), np.moveaxis(looked_up, 1, -1))
         floats = images(home, "float32", layout, (4, 13, 40, channels))
         if home[0] != "jax":
-            floats[0] *= 3  # nothing is clamped where nothing is done
+            floats[0] *= 3  # unchanged samples are not clamped
             floats[2, 0, 0] = float("nan")
         factors = [1.0, 2.5, 1.0, 0.0]
         sharp = to_numpy(cuaug.adjust_sharpness(floats, put(np.array(factors, "float32"), home), layout=layout))

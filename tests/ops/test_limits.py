@@ -1,6 +1,6 @@
-"""Limits that kernels and loops rely on, from every public way in; `test_native_limits.py` has the extension's own.
+"""Limits that kernels and loops rely on, in every public function; `test_native_limits.py` has the extension's.
 
-What is refused is a ValueError that names the function and the limit; the limit itself is accepted.
+A value beyond a limit raises a ValueError with the function and the limit; the limit itself is accepted.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from cuaug._passes.parameters import NULL_ARRAY, SampleParameters
 IMAGES = noise((2, 40, 30, 3))
 BOXES, SCORES = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)
 FEATURES, REGIONS = np.zeros((1, 4, 4, 1), np.float32), np.zeros((1, 5), np.float32)
-HUGE = 10**400  # that no float holds
+HUGE = 10**400  # too large for a float
 
 
 def described(name, **parameters):
@@ -114,7 +114,7 @@ REFUSED = {
 
 
 def repeated(*shape):
-    """One byte, again and again."""
+    """A broadcast byte."""
     return np.broadcast_to(np.uint8(0), shape)
 
 
@@ -141,7 +141,7 @@ def test_augmix_rejects_alpha_whose_shapes_overflow():
 
 @pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])
 def test_soft_nms_takes_any_counts(count):
-    """Below 0 no box takes part, and beyond the boxes all do, whatever 32 bits hold of the number."""
+    """A negative count takes no boxes, a count beyond the boxes takes all, even where 32 bits cannot hold it."""
     message, _ = python(
         "import numpy as np, cuaug\n"
         f"boxes, scores = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)\n"
@@ -159,7 +159,7 @@ def test_nms_takes_any_counts():
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_take_hostile_numbers_without_a_crash(name):
-    """In a process of its own, in which a crash is an exit code, and a loop without end a timeout."""
+    """In a child process, where a crash is an exit code and an endless loop a timeout."""
     message, _ = python(f"from tables.hostile import check_function; print(*check_function({name!r}))", timeout=120)
     refused, applied = map(int, message.split())
     assert refused + applied == 63

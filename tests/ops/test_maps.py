@@ -1,4 +1,4 @@
-"""Maps of `remap` and `elastic`: their dtype, their memory, their reach."""
+"""Maps of `remap` and `elastic`: dtypes, strides and far coordinates."""
 
 import warnings
 
@@ -56,7 +56,7 @@ def test_remap_far_whole_pixels_are_exact(width, relative, home):
 
 
 def lines():
-    """Maps of a column whose memory runs in every way."""
+    """Maps of a column with every memory order."""
     column = np.arange(9, dtype=np.float32).reshape(9, 1)
     turned, still = column[:, ::-1], column.copy()
     still.setflags(write=False)

@@ -1,4 +1,4 @@
-"""Mixed samples and labels, against the formula in float64."""
+"""mixup and cutmix of images and labels, against float64 NumPy."""
 
 import numpy as np
 import pytest

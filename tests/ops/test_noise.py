@@ -12,7 +12,7 @@ import cuaug
 
 @every_home
 def test_gaussian_noise_depends_on_seed_step_id_and_place(home):
-    """Whatever the batch, the layout and the dtype; and another seed, step or id, another noise."""
+    """Noise is the same in any batch, layout and dtype, and differs for another seed, step or id."""
     grey = np.full((4, 11, 13, 6), 0.5, np.float32)
 
     def noisy(images=grey, layout="NHWC", **more):
@@ -63,7 +63,7 @@ def test_gaussian_noise_is_normal(home):
     z = to_numpy(cuaug.gaussian_noise(flat, 0.5, 2.0, False, seed=9, layout="NHWC")).ravel() / 2 - 0.25
     assert abs(z.mean()) < 4 / np.sqrt(z.size)
     assert abs(z.var() - 1) < 4 * np.sqrt(2 / z.size)
-    for limit, share in ((1, 0.158655), (2, 0.0227501), (3, 0.0013499)):  # of the upper tail
+    for limit, share in ((1, 0.158655), (2, 0.0227501), (3, 0.0013499)):  # shares of the upper tail
         for tail in (z > limit, z < -limit):
             assert abs(tail.mean() - share) < 4 * np.sqrt(share / z.size)
     assert 4.5 < np.abs(z).max() < 6.6

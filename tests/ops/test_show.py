@@ -1,4 +1,4 @@
-"""``grid`` puts known pixels where they belong, and ``show`` draws what it was given."""
+"""``grid`` places known pixels, and ``show`` draws its arguments."""
 
 import builtins
 

@@ -13,11 +13,13 @@ main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
 
 
 def across_layouts(case, home, dtype):
-    """What two layouts may differ by. On a GPU each is its own kernel. Bilinear affine maps count in whole numbers, the
-    same in all of them. Of others ptxas rounds ``a * dx + e`` once where it fuses it and twice where it takes
-    ``a * dx`` out of the loop over rows, as it does for uint8 planes alone: an ulp of a coordinate, which shows where a
-    value is nearly a tie; and planes leave more memory to boxes, so that tiles begin elsewhere. What copies pixels has
-    no such values, and on the CPU one loop serves all layouts."""
+    """Tolerance between two layouts, which on a GPU are two kernels. On the CPU one loop serves all layouts.
+
+    Copied pixels are exact, and so are bilinear affine maps, which count in whole numbers. For other maps, ptxas rounds
+    ``a * dx + e`` once where it fuses it, and twice where it moves ``a * dx`` out of the loop over rows, as for uint8
+    planes alone: an ulp of a coordinate, which may round a near tie the other way. Planes also leave more memory to
+    source boxes, so that tiles begin elsewhere.
+    """
     if home[1] == "cpu" or case.copies or counts_in_whole_numbers(case):
         return EXACT
     return case.tolerance(dtype)
@@ -39,7 +41,7 @@ def test_op_layouts_agree(case, home):
         assert_equal(results["NCHW"], results["NHWC"], tolerance=across_layouts(case, home, dtype))
 
 
-# Borders of the call: inputs, outputs, layouts, memory
+# Inputs and outputs
 
 
 @every_home
@@ -60,7 +62,7 @@ def test_op_input_is_unchanged(case, home):
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
 @pytest.mark.parametrize("case", [case for case in MAIN if case.op not in ("remap", "elastic")], ids=str)
 def test_op_strided_view_equals_copy(case, view, home):
-    """But for those whose maps have their own size."""
+    """Without remap and elastic, whose maps have a size of their own."""
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float16", "float32"):

@@ -1,4 +1,4 @@
-"""Numbers that break kernels: not finite, huge, denormal and degenerate matrices and coordinates."""
+"""Matrices and coordinates that are not finite, huge, denormal or degenerate."""
 
 import itertools
 
@@ -43,7 +43,7 @@ def test_elastic_nonfinite_displacements_are_fill(interpolation, border):
 @every_mode
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
 def test_warp_affine_outside_between_equal_pixels(interpolation, border, dtype):
-    """Source positions in, out and in again at the same place: no run of pixels may be seen in them."""
+    """Positions alternate between a pixel and the outside: a kernel must not treat them as a run of pixels."""
     batch = noise(dtype=dtype)
     for bad, period in itertools.product((np.nan, 100.0, -100.0, 2.0**31), (2, 3, 4)):
         if border != "constant" and abs(bad) == 100:
@@ -68,7 +68,7 @@ def spoiled(rows, index, value):
 
 @every_mode
 def test_warp_affine_extreme_inverse_matrices(interpolation, border):
-    """What is finite and within 2**30 equals the reference; the rest is fill; host numbers not finite are refused."""
+    """Finite coordinates within 2**30 equal the reference, others are fill; host values must be finite."""
     for index, value in itertools.product(range(6), EXTREMES):
         M = spoiled(2, index, value)
         options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
@@ -96,7 +96,7 @@ def test_warp_affine_extreme_inverse_matrices(interpolation, border):
 @pytest.mark.parametrize("rows", [2, 3])
 @every_mode
 def test_warp_affine_perspective_extreme_matrices(interpolation, border, rows):
-    """Each is refused as singular or not finite, or gives finite pixels; never a NaN, never a crash."""
+    """Each matrix is rejected as singular or not finite, or gives finite pixels."""
     op = cuaug.warp_affine if rows == 2 else cuaug.warp_perspective
     for index, value in itertools.product(range(3 * rows), EXTREMES):
         options = {"interpolation": interpolation, "border": border, "fill": 0.625}
@@ -132,7 +132,7 @@ def test_warp_affine_bad_device_matrix_is_fill(interpolation, border):
 
 
 def beside_horizons(count, height, width):
-    """Perspectives whose horizon passes close by a corner or an edge of the output. [N, 3, 3]"""
+    """Perspectives whose horizon is close to a corner or an edge of the output. [N, 3, 3]"""
     rng = np.random.default_rng(20261123)
     angle = np.where(rng.integers(0, 2, count), rng.uniform(0, 2 * np.pi, count), rng.integers(0, 4, count) * np.pi / 2)
     depth = np.stack([np.cos(angle), np.sin(angle)], -1)
@@ -148,7 +148,7 @@ def beside_horizons(count, height, width):
 
 @pytest.mark.gpu
 def test_warp_perspective_near_horizon_reads_staged_box_only():
-    """What lies there is left from before: here NaN, of which all boxes were full."""
+    """Shared memory outside the staged box holds old values, here NaN: no sample may read it."""
     import torch
 
     size, count, options = (40, 64), 1 << 14, {"inverse": True, "border": "edge", "layout": "NCHW"}
@@ -186,8 +186,8 @@ def test_remap_bad_coordinate_leaves_other_samples(interpolation, border):
 
 
 def coordinate_error(M, size):
-    """How far float32 may misplace a source pixel: four roundings of 2**-24, of the numerators' and the depth's terms,
-    which the division by the depth ``w`` enlarges. Far from the tile, or close to the horizon, that is much. [H, W]"""
+    """The error of a float32 source position: four roundings of 2**-24 of the numerators' and the depth's terms,
+    which the division by the depth ``w`` enlarges, most of all close to the horizon. [H, W]"""
     x, y = reference.grid(size)
     terms = np.einsum("ij,jhw->ihw", np.abs(M), np.stack([x, y, np.ones_like(x)]))
     u, v, w = np.einsum("ij,jhw->ihw", M, np.stack([x, y, np.ones_like(x)]))
@@ -200,8 +200,8 @@ def coordinate_error(M, size):
 @pytest.mark.parametrize("home", [("numpy", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
 @every_mode
 def test_warp_perspective_horizon_in_image(interpolation, border, home):
-    """w = 0, w < 0 and w -> 0 across the image: finite everywhere, fill where w is 0, else the reference, with what the
-    coordinates' error makes of a slope of at most 4 (Lanczos, both axes, values in 0..1)."""
+    """w = 0, w < 0 and w -> 0 in the image: finite everywhere, fill where w is 0, else the reference, within the
+    coordinates' error times a slope of at most 4 (Lanczos, both axes, values in 0..1)."""
     side, compared = 16, 0
     batch = put(FLOATS, home)
     for gx, gy in ((-1 / 8, 0), (0, -1 / 8), (-1 / 16, -1 / 16), (-0.3, 0.01), (-1.0, 0), (1e-30, -1 / 4)):
@@ -225,7 +225,7 @@ def test_warp_perspective_horizon_in_image(interpolation, border, home):
 
 
 def edges(n):
-    """On, and one float32 step beside, every place where a rule changes."""
+    """Every position where a rule changes, and the float32 neighbours of each."""
     positions = np.float32([-1.5, -1, -0.5, 0, 0.5, n - 1.5, n - 1, n - 0.5, n, 2 * n - 0.5])
     return np.concatenate(
         [positions, np.nextafter(positions, np.float32(np.inf)), np.nextafter(positions, np.float32(-np.inf))]
@@ -233,7 +233,7 @@ def edges(n):
 
 
 def decided(coordinates):
-    """Where nearest has one answer: x + 0.5 rounds in float32, so a step beside a tie may fall on either side."""
+    """Whether nearest is unambiguous: x + 0.5 rounds in float32, so a neighbour of a tie may go to either side."""
     phase = (coordinates.astype(float) + 0.5) % 1
     return (phase == 0) | (np.minimum(phase, 1 - phase) > 1e-5)
 
@@ -287,7 +287,7 @@ def test_to_dtype_rounds_half_to_even():
 @pytest.mark.parametrize("home", [("torch", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
 @pytest.mark.parametrize("antialias", [True, False])
 def test_resized_crop_box_too_far_outside_is_zero(antialias, home):
-    """Values of 1: a single pixel of the image in a box would show."""
+    """The image is 1 everywhere: a single pixel of it in a box would be visible."""
     batch = put(np.ones((1, 17, 11, 3), np.float32).transpose(0, 3, 1, 2).copy(), home)
     for box in ((-65537, 0, 65537 + 17, 11), (0, 0, 17, 65536 + 12), (-(2**29), -(2**29), 2**30, 2**30)):
         actual = cuaug.resized_crop(batch, *box, (1, 1), antialias=antialias, interpolation="bilinear")
@@ -318,7 +318,7 @@ def test_warp_grid_divisors_are_exact(number):
     ],
 )
 def test_warp_grid_long_rows_are_not_raw_staged(extents, strides, layout):
-    """Boxes that hold what is in memory as it lies there count its bytes in 32 bits (kernels/gpu/copied.cuh)."""
+    """Raw staging counts the bytes of a source box in 32 bits (kernels/gpu/raw_box.cuh)."""
     from cuaug._arrays.images import BatchAxes
     from cuaug._passes.kernel_config import kernel_config
     from cuaug._program import names as _names

@@ -106,7 +106,7 @@ def test_resize_any_view_and_size(view, size, interpolation):
 
 @given(strided_images(), strided_images(), st.integers(0, 10_000))
 def test_warp_affine_out_any_view(view, frame, seed):
-    """`frame` lends its strides; each of its elements is one of a wider array."""
+    """`out` has the strides of `frame`, which is a view of a wider array."""
     M = matrix(seeded("out", seed))["M"]
     size = frame.shape[1:3]
     base = frame
@@ -156,7 +156,7 @@ def test_warp_affine_any_matrix_is_finite_or_named(entries, interpolation, borde
                 assert "sample 0" in str(refusal)  # noqa: PT017
             else:
                 assert np.isfinite(result).all()
-                assert np.abs(result).max() < 4  # a few times the largest value: no weight grows beyond its kernel's
+                assert np.abs(result).max() < 4  # a few times the largest value: weights are bounded by their kernel
 
 
 @given(

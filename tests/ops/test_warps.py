@@ -203,7 +203,7 @@ def test_op_fill_per_channel_and_sample(case, home):
 @pytest.mark.parametrize("scale", [0.5, 1, 1.25, 2])
 @pytest.mark.parametrize("step", [1 / 2, 1 / 4, 1 / 8])
 def test_warp_affine_rounds_half_to_even(step, scale, channels, home):
-    """Coordinates that are multiples of a power of two meet many, and bytes have weights that hold them exactly."""
+    """Coordinates that are multiples of a power of two give many exact halves, which the weights of bytes represent."""
     case, M = FIRST["warp_affine"], np.array([[scale, 0, -1 - step], [0, 1, 3 * step]])
     how = {"interpolation": "bilinear", "border": "constant", "inverse": True}
     for layout in ("NCHW", "NHWC"):
@@ -220,7 +220,7 @@ def test_warp_affine_rounds_half_to_even(step, scale, channels, home):
 @pytest.mark.parametrize("width", [16, 20, 22, 37])
 @pytest.mark.parametrize("op", ["warp_affine", "warp_perspective"])
 def test_op_any_width_and_fill(op, width, channels, home):
-    """Rows that sixteen bytes, four, or none divide, with a fill that differs by channel: kernels/gpu/raw_stage.cuh."""
+    """Row lengths that are multiples of 16 bytes, of 4, or of neither, with a fill per channel (gpu/raw_stage.cuh)."""
     rng = seeded("fill", width, channels)
     for dtype in ("uint8", "int16", "float16", "float32"):
         for layout in ("NCHW", "NHWC"):

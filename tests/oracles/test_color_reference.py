@@ -32,7 +32,7 @@ def test_reference_posterize_solarize_invert_equal_pillow():
 
 
 def test_reference_blends_equal_pillow():
-    """Pillow cuts the result off, and rounds the grey it blends with, to a whole level."""
+    """Pillow truncates the result, and rounds the grey of a blend to a whole level."""
     enhance = pytest.importorskip("PIL.ImageEnhance")
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
     pairs = [("Brightness", "adjust_brightness"), ("Color", "adjust_saturation"), ("Contrast", "adjust_contrast")]
@@ -84,7 +84,7 @@ def test_reference_lut_equals_opencv():
     ],
 )
 def test_reference_philox_equals_published_numbers(counter, key, words):
-    """Known answers that come with Random123 (Salmon et al. 2011)."""
+    """Known answers published with Random123 (Salmon et al. 2011)."""
     known_words = [[int(word, 16) for word in text.split()] for text in (counter, key, words)]
     assert reference_color.philox(*known_words[:2]) == known_words[2]
     arrays = [[np.array(word, np.uint64) for word in part] for part in known_words[:1]]

@@ -1,4 +1,4 @@
-"""The comparison must fail: one planted difference of every kind, and nothing else."""
+"""The comparison fails for one planted difference of every kind, and for nothing else."""
 
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ PIXELS = noise((1, 17, 11, 3))[0].astype(float)
 
 
 def test_reference_gaussian_blur_equals_scipy():
-    """SciPy calls the border without the edge repeated ``mirror``, and reflects again where it must."""
+    """SciPy's ``mirror`` is cuaug's reflect border."""
     ndimage = pytest.importorskip("scipy.ndimage")
     for (x, y), (sx, sy) in [((3, 5), (0.5, 1.2)), ((23, 41), (4.0, 9.0)), ((1, 7), (1.0, 2.0))]:
         expected = ndimage.gaussian_filter1d(PIXELS, sx, axis=1, mode="mirror", radius=x // 2)
@@ -31,7 +31,7 @@ def test_reference_gaussian_blur_equals_torch_convolution():
 
 
 def test_reference_gaussian_blur_default_sigma_equals_torchvision():
-    """Its documented formula: 1.1 for 5, 3.8 for 23."""
+    """By torchvision's documented formula: 1.1 for 5, 3.8 for 23."""
     for size, sigma in ((5, 1.1), (23, 3.8)):
         got, expected = (reference_filter.gaussian_blur(PIXELS, size, s, max_value=255) for s in (None, sigma))
         np.testing.assert_allclose(got, expected, atol=1e-9)
@@ -52,7 +52,7 @@ def test_reference_adjust_sharpness_equals_torch_convolution():
 
 
 def test_reference_adjust_sharpness_equals_pillow():
-    """Pillow rounds the smoothed image to whole levels, and cuts the result off."""
+    """Pillow rounds the smoothed image to whole levels, and truncates the result."""
     enhance = pytest.importorskip("PIL.ImageEnhance")
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
     for factor in (0.0, 0.5, 2.0):

@@ -1,4 +1,4 @@
-"""The helper that asks whether a call gives up the interpreter's lock must tell the two kinds apart."""
+"""`runs_during` distinguishes calls that release the interpreter's lock from calls that hold it."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""The float64 reference against other people's implementations: NumPy, SciPy, Pillow, OpenCV 5, torch, torchvision."""
+"""The float64 reference of the warps against NumPy, SciPy, Pillow, OpenCV 5, torch and torchvision."""
 
 import itertools
 
@@ -19,9 +19,9 @@ BORDERS = {
     "symmetric": (cv2.BORDER_REFLECT, "reflect"),
     "wrap": (cv2.BORDER_WRAP, "grid-wrap"),
 }
-# Nearest is left to SciPy: OpenCV's rounds coordinates to 1/1024 pixel first.
+# SciPy tests nearest, because OpenCV rounds its coordinates to 1/1024 pixel first.
 CV2 = {"bilinear": cv2.INTER_LINEAR, "bicubic": cv2.INTER_CUBIC, "lanczos": cv2.INTER_LANCZOS4}
-FLOAT32 = {"rtol": 0, "atol": 1e-4}  # their coordinates are float32
+FLOAT32 = {"rtol": 0, "atol": 1e-4}  # the other libraries' coordinates are float32
 M = np.array([[0.93, -0.41, 3.2], [0.37, 1.04, -2.6]])
 H = np.vstack([M, [0.004, -0.007, 1]])
 
@@ -66,7 +66,7 @@ def test_reference_sampling_equals_scipy(border, interpolation, order):
 def test_reference_warp_affine_equals_opencv(border, interpolation):
     image, options = IMAGE.astype(np.float32), {"borderMode": BORDERS[border][0], "borderValue": (0.1, 0.5, 0.9)}
     ours = {"interpolation": interpolation, "border": border, "fill": (0.1, 0.5, 0.9)}
-    if interpolation == "lanczos":  # OpenCV's taps stand at 1/32 pixel: move by a multiple of it
+    if interpolation == "lanczos":  # OpenCV's taps are at multiples of 1/32 pixel, so the shift is one too
         shift = np.array([[1, 0, 3 + 5 / 32], [0, 1, -2 - 17 / 32]])
         expected = cv2.warpAffine(image, shift, (13, 19), flags=CV2[interpolation], **options)
         np.testing.assert_allclose(reference.warp(image, shift, (19, 13), **ours), expected, **FLOAT32)
@@ -143,7 +143,7 @@ def listed(value):
 
 @pytest.fixture(scope="module")
 def functional():
-    """Of torchvision, whose names and meanings these ops carry."""
+    """torchvision's functional module, whose names and meanings these ops have."""
     return pytest.importorskip("torchvision.transforms.v2.functional")
 
 
@@ -151,7 +151,7 @@ def functional():
 @pytest.mark.parametrize("center", [None, [3.0, 12.5]])
 def test_reference_affine_rotate_perspective_elastic_equal_torchvision(functional, interpolation, center):
     images, mode = planes(IMAGE), functional.InterpolationMode(interpolation)
-    # Under bilinear torchvision weighs an edge pixel twice once there is a fill; cuaug blends as OpenCV does.
+    # With a fill, torchvision weights an edge pixel twice under bilinear; cuaug blends as OpenCV does.
     fill = [0.1, 0.5, 0.9] if interpolation == "nearest" else None
 
     def check(actual, expected):

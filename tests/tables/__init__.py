@@ -1,1 +1,1 @@
-"""The rows from which tests follow, and their oracles."""
+"""Tables of rows, over which the tests run, and their oracles."""

@@ -4,7 +4,7 @@ from cuaug import transforms as T
 from tables.recipe import ANY_CHANNELS, BILINEAR, COPIED_PIXELS, FLIPS, FLOAT32_COORDINATES, JITTER, MEAN, STD, Recipe
 
 COLOR_RECIPES = [
-    # A mean of what other ops have made, and two of them in one pass.
+    # A mean after other ops, and two means.
     Recipe(
         "invert-jitter",
         lambda level: [T.RandomInvert(), JITTER],

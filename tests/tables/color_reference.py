@@ -1,6 +1,6 @@
 """Colour in float64 NumPy: the formula of each op for one image, in the image's own range of 0..``max_value``.
 
-``oracles/test_color_reference.py`` holds them against the standard library, Pillow and torch.
+``oracles/test_color_reference.py`` compares them with the standard library, Pillow and torch.
 """
 
 import numpy as np
@@ -63,7 +63,7 @@ def posterize(image, bits, *, max_value):
 
 
 def autocontrast(image, *, max_value):
-    """Integers in float32, as torchvision: which results fall just below a whole level is a matter of rounding."""
+    """Integers are computed in float32, as in torchvision, because results just below a level depend on rounding."""
     real = np.float32 if max_value > 1 else np.float64
     low, high = image.min((0, 1)).astype(real), image.max((0, 1)).astype(real)
     scale = np.where(high > low, (high - low) * real(1 / max_value), real(1))
@@ -99,9 +99,9 @@ def philox(counter, key):
 
 
 def normals(shape, seed, step, ids):
-    """By Box and Muller, of four channels together: two pairs of words, each a radius and an angle. [H, W, C]
+    """Box and Muller, for four channels at once: two pairs of words, each a radius and an angle. [H, W, C]
 
-    The number whose logarithm gives the radius is one of float32: this decides which number is drawn, not how well.
+    The logarithm's argument is rounded to float32, as in the kernel, so that both draw the same number.
     """
     height, width, channels = shape
     out = np.empty((height, width, -(-channels // 4) * 4))

@@ -1,4 +1,4 @@
-"""The table of colour ops, as ``warps.py`` is that of the warps: parameters, oracle, tolerance, functor."""
+"""The table of colour ops: parameters, oracle, tolerance, functor."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ N, H, W, C = SHAPE
 
 
 def color_row(op, draw=no_parameters, options=None, **more):
-    """A row of the op, whose functor is the op's name in words of a capital each."""
+    """A row of the op; its functor is the op's name in PascalCase."""
     more.setdefault("functor", "".join(word.capitalize() for word in op.split("_")))
     return Row(op, draw, options or {}, getattr(color_reference, op), **more)
 
@@ -30,7 +30,7 @@ NORMAL_NUMBERS = {**TOLERANCES, "float64": Tolerance(absolute=1e-6, reason="norm
 
 
 def converting(target, exact, **options):
-    """Conversion to a dtype, which is the result's: its tolerance holds, and whole levels are exact."""
+    """Conversion to a dtype, with the tolerance of that dtype; whole levels may be exact."""
     tolerances = {d: EXACT if exact and is_integer(d) else TOLERANCES[target] for d in IMAGE_DTYPES}
     more = {"tolerance_of": tolerances, "result": lambda dtype: target, "functor": "ConvertRange"}
     return color_row("to_dtype", options={"dtype": target, **options}, **more)
@@ -73,8 +73,8 @@ def noises(rng, lead=()):
     return {"mean": rng.uniform(-0.2, 0.2, lead), "sigma": rng.uniform(0.05, 0.3, lead), "ids": ids}
 
 
-BYTES = {"dtypes": ("uint8",), "tolerance_of": {}, "functor": None}  # looked up: a kernel of their own
-LEVELS = {"tolerance_of": EXACT_INTEGERS}  # whole levels of integer images: nothing to round
+BYTES = {"dtypes": ("uint8",), "tolerance_of": {}, "functor": None}  # table look-ups have a kernel of their own
+LEVELS = {"tolerance_of": EXACT_INTEGERS}  # integer images keep whole levels, so nothing is rounded
 UNIT = {"within_unit_range": True}
 POSITION = {"uses_position": True}
 NOISE = {"tolerance_of": NORMAL_NUMBERS, **POSITION}

@@ -1,4 +1,4 @@
-"""Boxes in float64 NumPy, from the definitions."""
+"""Box functions in float64 NumPy, from the definitions."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ def area(box):
 
 
 def iou(a, b):
-    """Of each box of one set with each of another; 0 / 0 is 0."""
+    """IoU of each box of one set with each of another; 0 / 0 is 0."""
     a, b = np.asarray(a, np.float64)[:, None], np.asarray(b, np.float64)[None]
     with np.errstate(all="ignore"):
         across = np.minimum(a[..., 2], b[..., 2]) - np.maximum(a[..., 0], b[..., 0])
@@ -19,7 +19,7 @@ def iou(a, b):
 
 
 def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output=None):
-    """Greedy, one box after the other; with a NaN last, alone."""
+    """Greedy suppression, one box after the other; boxes with a NaN score come last and suppress nothing."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
     bad = np.isnan(scores) | np.isnan(boxes).any(-1)
     present = np.ones(len(boxes), bool) if score_threshold is None else scores > score_threshold
@@ -35,7 +35,7 @@ def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output
 
 
 def bilinear(y, x, height, width):
-    """Weights of the pixels of a map at a place, by torchvision's rule about the edge. [H, W]"""
+    """Weights of a map's pixels at a position, by torchvision's rule for the edge. [H, W]"""
     weights = np.zeros((height, width))
     if not (-1 <= y <= height and -1 <= x <= width):
         return weights
@@ -49,7 +49,7 @@ def bilinear(y, x, height, width):
 
 
 def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
-    """Of each bin, the weights of its samples. {(bin y, bin x): [S, H, W]}"""
+    """The weights of each bin's samples. {(bin y, bin x): [S, H, W]}"""
     shift, rotated = 0.5 if aligned else 0.0, len(roi) == 5
     sides = [side * scale for side in roi[:4]]
     width, height = sides[2:] if rotated else (sides[2] - sides[0], sides[3] - sides[1])
@@ -73,7 +73,7 @@ def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
 
 
 def roi_pixels(roi, size, extent, scale=1.0):
-    """As `roi_bins`: a sample for each pixel of a bin of roi_pool."""
+    """As `roi_bins`, with a sample for each pixel of a roi_pool bin."""
     left, top, right, bottom = (int(np.copysign(np.floor(abs(side * scale) + 0.5), side)) for side in roi)
     starts, lengths = (top, left), (max(bottom - top + 1, 1) / size[0], max(right - left + 1, 1) / size[1])
     bins = {}
@@ -119,7 +119,7 @@ def unpooled(features, bins, mode, gradient):
 
 
 def roi_level(roi, levels):
-    """torchvision's LevelMapper, of scales 1/4, 1/8, ...; a region without a size belongs to the first."""
+    """torchvision's LevelMapper for scales 1/4, 1/8, ...; a region without area belongs to the first."""
     area = roi[2] * roi[3] if len(roi) == 5 else (roi[2] - roi[0]) * (roi[3] - roi[1])
     if not area > 0:
         return 0
@@ -127,7 +127,7 @@ def roi_level(roi, levels):
 
 
 def slices(box, y):
-    """Where a rotated box begins and ends in rows at these heights."""
+    """Left and right ends of a rotated box in rows at these heights."""
     cx, cy, width, height, degrees = box
     cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
@@ -142,7 +142,7 @@ def slices(box, y):
 
 
 def rotated_iou(a, b, rows=20_000):
-    """The widths that two rotated boxes share, summed up row by row."""
+    """IoU of rotated boxes: the shared widths are summed row by row."""
     reach = [
         0.5 * (abs(box[2] * np.sin(np.radians(box[4]))) + abs(box[3] * np.cos(np.radians(box[4])))) for box in (a, b)
     ]
@@ -158,7 +158,7 @@ def rotated_iou(a, b, rows=20_000):
 
 
 def rotated_nms(boxes, scores, threshold, overlaps, classes=None):
-    """Greedy, with the overlaps given."""
+    """Greedy suppression with precomputed overlaps."""
     indices = []
     for i in np.lexsort((np.arange(len(boxes)), -np.asarray(scores))):
         if not any(overlaps[j, i] > threshold and (classes is None or classes[j] == classes[i]) for j in indices):
@@ -167,7 +167,7 @@ def rotated_nms(boxes, scores, threshold, overlaps, classes=None):
 
 
 def soft_nms(boxes, scores, method, iou_threshold=0.3, sigma=0.5, score_threshold=1e-3, max_output=None):
-    """One box after the other; with a NaN last, alone. Indices and scores."""
+    """Indices and decayed scores, one box after the other; boxes with a NaN score come last."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64).copy()
     with np.errstate(invalid="ignore"):
         left = [i for i in range(len(boxes)) if scores[i] > score_threshold]

@@ -1,4 +1,4 @@
-"""Draws in float64 and plain Python: Philox4x32-10, and what each transform makes of its words.
+"""Draws in float64 and plain Python: Philox4x32-10, and the parameters that each transform draws from its words.
 
 Written from the papers and from torchvision's algorithms; the words of a sample are those of (seed, step, id,
 position), and each draw of a transform has 64 blocks of four words to itself.
@@ -13,7 +13,7 @@ BLOCKS = 64
 
 
 def philox(counter, key):
-    """Salmon et al. 2011, section 4.3: ten rounds of two 32-bit products, the key bumped by Weyl constants."""
+    """Salmon et al. 2011, section 4.3: ten rounds of two 32-bit products; Weyl constants advance the key."""
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(10):
@@ -110,7 +110,7 @@ class Words:
         return 0, 0, 0, 0
 
     def cut(self, canvas, lam):
-        """CutMix: (top, left, height, width) around a uniform centre, and the share that is left of the image."""
+        """CutMix: (top, left, height, width) around a uniform centre, and the remaining share of the image."""
         height, width = canvas
         reach = 0.5 * math.sqrt(1 - lam)
         across, down = int(reach * width), int(reach * height)
@@ -127,7 +127,7 @@ class Words:
 
 
 def uniform_field(seed, step, sample, position, size):
-    """Two numbers in -1..1 for each pixel: two pixels share a block of four words, of which 24 bits count. [H, W, 2]"""
+    """Two numbers in -1..1 per pixel; two pixels share a block of four words, of which 24 bits are used. [H, W, 2]"""
     height, width = size
     half = -(-width // 2)
     counter_words = position | (sample >> 32 & 0xFFFF) << 16, sample & MASK, step & MASK
@@ -145,7 +145,7 @@ def resized_crop(t, canvas, of):
 
 
 def random_crop(t, canvas, of):
-    """Its padding's two numbers come before."""
+    """The corner, drawn after two numbers of its padding."""
     before = 2 if t.padding else 0
     padded = [extent + 2 * (t.padding or 0) for extent in canvas]
     return dict(zip(("top", "left"), of(before).crop(padded, t.size), strict=True))
@@ -161,7 +161,7 @@ def affine(t, canvas, of):
 
 
 def rotation(t, canvas, of):
-    """The angle of the matrix, which turns the other way."""
+    """The angle of the matrix, which has the opposite sign."""
     return {"angle": of(0).uniform(-t.degrees[1], -t.degrees[0])}
 
 
@@ -197,7 +197,7 @@ def erasing(t, canvas, of):
 
 
 def augmix(t, canvas, of):
-    """What each takes of what is left over: a Dirichlet distribution, one share after the other."""
+    """Dirichlet shares by stick breaking: each takes a Beta share of the remainder."""
     shapes = [1, *(t.mixture_width - i for i in range(1, t.mixture_width))]
     return {f"share_{i}": of(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(shapes)}
 
@@ -226,7 +226,7 @@ TRANSFORMS = {
 
 
 def drawn(transform, canvas, seed, step, sample, position=0):
-    """What a transform at a place of a recipe draws for one sample, by name."""
+    """The parameters that a transform at a position of a recipe draws for one sample, by name."""
     name = type(transform).__name__
     values = TRANSFORMS[name](transform, canvas, lambda index: Words(seed, step, sample, position, index))
     return {f"{position}.{name}.{key}": float(value) for key, value in values.items()}

@@ -1,6 +1,6 @@
 """Filters in float64 NumPy: each op for one image ``[H, W, C]``, in the image's own range of 0..``max_value``.
 
-``oracles/test_filter_reference.py`` holds them against SciPy, torch and Pillow.
+``oracles/test_filter_reference.py`` compares them with SciPy, torch and Pillow.
 """
 
 import numpy as np

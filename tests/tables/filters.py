@@ -1,4 +1,4 @@
-"""The table of filters, as ``warps.py`` is that of the warps: parameters, oracle, tolerance."""
+"""The table of filters: parameters, oracle, tolerance."""
 
 from tables import filter_reference
 from tables.row import Row, first_rows, no_parameters
@@ -9,7 +9,7 @@ def filter_row(op, draw=no_parameters, options=None, **more):
 
 
 def sigma(low, high, *axes):
-    """Without ``lead`` plain numbers: two in an array would be of two samples."""
+    """A draw of sigma. Without ``lead`` it gives plain numbers, since an array of two would be one per sample."""
 
     def draw(rng, lead=()):
         values = rng.uniform(low, high, (*lead, *axes))
@@ -27,7 +27,7 @@ CASES = [
     filter_row("gaussian_blur", sigma(0.4, 2.0), {"kernel_size": 5}, identity={"sigma": 1e-3}),
     filter_row("gaussian_blur", sigma(0.4, 2.0, 2), {"kernel_size": (3, 7)}),
     filter_row("gaussian_blur", options={"kernel_size": (7, 1)}),
-    filter_row("gaussian_blur", sigma(2.0, 6.0), {"kernel_size": 23}),  # wider than the image: reflected again
+    filter_row("gaussian_blur", sigma(2.0, 6.0), {"kernel_size": 23}),  # wider than the image: reflected more than once
     filter_row("gaussian_blur", sigma(9.0, 30.0, 2), {"kernel_size": (127, 125)}),
 ]
 FIRST = first_rows(CASES)

@@ -183,7 +183,7 @@ GEOMETRIC_RECIPES = [
         ANY_CHANNELS,
         **FLOAT32_COORDINATES,
     ),
-    # To 16 pixels from fewer than 32, so that no centre lies between two pixels.
+    # 16 pixels from fewer than 32: no centre is halfway between two pixels.
     Recipe(
         "nearest-resized-crop-flip",
         lambda level: [T.RandomResizedCrop(16, interpolation="nearest"), *FLIPS],

@@ -1,7 +1,7 @@
-"""Recipes whose drawn parameters are replaced by hostile numbers, and the check that nothing but a refusal follows.
+"""Recipes whose drawn parameters are replaced by hostile numbers, and the check of their results.
 
-A parameter table reaches the kernels in two ways: through ``params_from_dict``, which may refuse it, and through the
-array of a ``Params``, which nobody checks: whatever stands there, kernels and loops must end and stay in their arrays.
+A parameter table reaches the kernels in two ways: through ``params_from_dict``, which may reject it, and through the
+array of a ``Params``, which is not checked: for any numbers kernels and loops must end and stay in their arrays.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from cuaug import transforms as T
 
 VALUES = (0.0, -1.0, 1e-300, 1e9, 1e300, float("nan"), float("inf"), float("-inf"), 2.0**63)
 SHAPE = (3, 17, 11, 3)  # N, H, W, C
-MIXED_ROWS = 12  # rows in which every number is one of the above: a remainder traps where divisor and dividend agree
+MIXED_ROWS = 12  # rows of hostile numbers alone: a remainder traps for some pairs of dividend and divisor
 
 # Groups of recipes, (transforms, dtype): each group runs in one process.
 GROUPS = {
@@ -93,7 +93,7 @@ GROUPS = {
 
 
 def _added(values, *shape, to=0.0):
-    """Each sample's number, added to an array of this shape."""
+    """An array of this shape plus each sample's number."""
     return values[(slice(None), *(None,) * len(shape))] + _beside(np.full((1, *shape), to), values)
 
 
@@ -138,7 +138,7 @@ FUNCTIONS = {
 
 
 def tables(values, columns):
-    """Rows of numbers in place of `values` [N, P]: one hostile number each, in `columns`, then rows of nothing else."""
+    """Replacements of `values` [N, P]: one hostile number per row, in `columns`, then rows of hostile numbers alone."""
     for column, value in itertools.product(columns, VALUES):
         changed = values.copy()
         changed[:, column] = value
@@ -149,7 +149,7 @@ def tables(values, columns):
 
 
 def check(group, library="numpy"):
-    """Every drawn number of every recipe of a group, in turn, through both ways; how many were refused, and applied."""
+    """Replace every drawn number of every recipe of a group, in both ways; count the rejected and the applied."""
     refused = applied = 0
     with np.errstate(all="ignore"):
         for transforms, dtype in GROUPS[group]:
@@ -224,7 +224,7 @@ def _host(array):
 
 
 def check_function(name, library="numpy"):
-    """A function with hostile numbers: those of the host may be refused, those of a device are not read before."""
+    """Call a function with hostile numbers: host values may be rejected, device values are not checked."""
     refused = applied = 0
     with np.errstate(all="ignore"):
         for dtype in ("uint8", "float32", "float64"):
@@ -243,5 +243,5 @@ def check_function(name, library="numpy"):
 
 
 def _beside(array, values):
-    """In the library of the values."""
+    """The array in the library of the values."""
     return _array(np.ascontiguousarray(array, np.float64), "torch" if hasattr(values, "is_cuda") else "numpy")

@@ -1,7 +1,7 @@
 """Names of kernels to compile.
 
 The covering sets hold, for each kernel, names in which each value of each template argument meets each value of each
-other one. The others are kernels of the usual recipes, of ragged batches, of detection and of users' ops.
+other argument. The others are kernels of usual recipes, ragged batches, detection and users' ops.
 """
 
 import itertools
@@ -57,15 +57,15 @@ BLURS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4], "r
 MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
 EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
 LUTS = {**BLURS, "source": ["uint8"]}
-# What a recipe's pass does to pixels: chains of ops behind a resample.
+# Chains of ops after a resample, in a recipe's pass.
 JITTERED = ("ColorJitter", "RandomGrayscale", "Normalize")
 PARTED = (
     "JitterAfterMean",
     "RandomGrayscale",
     "Normalize",
-)  # by the pass before, which does what comes before the mean
+)  # the pass before applies the ops before the mean
 COLOURED = {"jittered": JITTERED, "grey": ("RandomGrayscale",)}
-SLOT = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # of a policy
+SLOT = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # one slot of a policy
 CHAINS = {
     **COLOURED,
     "erased": ("Erase",),
@@ -85,7 +85,7 @@ FUSED = {
     "border": [*WARPS["border"], *AROUND],
     "chain": list(CHAINS),
 }
-# Passes that do what comes before a mean, and take it on the way.
+# Passes that apply the ops before a mean, and sum the mean.
 BEFORE = {
     "none": (),
     "first": ("JitterBeforeMean",),
@@ -96,7 +96,7 @@ MEASURED = {
     "channels": [1, 3],
     "chain": list(BEFORE),
 }
-# By a field of displacements.
+# Warps by a displacement field.
 DISPLACING = {
     "geometry": ["CoordinateMap", "CoordinateMap64"],
     "sampler": ["Nearest", "Bilinear", "Bicubic"],
@@ -106,7 +106,7 @@ DISPLACED, MEASURED_DISPLACED = {**FUSED, **DISPLACING}, {**MEASURED, **DISPLACI
 
 
 def exists(row):
-    """Whether the library would ask for this; rules that name a factor the row does not have yet are silent."""
+    """Whether cuaug uses this combination; a rule about a factor that the row lacks does not apply."""
     packed = "Packed" in (row.get("layout"), row.get("result")) and row.get("channels") == 1
     labels = {"int32", "int64"} & {row.get("source"), row.get("target")}
     mixed = labels and ("source" in row and "target" in row) and row["source"] != row["target"]
@@ -190,7 +190,7 @@ def measuring(row, chain):
 
 
 def user_names():
-    """Each case in one chain for each number of channels, and in recipes, behind a resample and before a mean."""
+    """All users' ops in one chain per number of channels; one in recipes, after a resample and before a mean."""
     structs = {c: [op.struct() for op in pixel_ops.USER_OPS if c in op.channels] for c in (1, 2, 3, 4)}
     pointwise = [
         kernels.name_expression("pointwise", source, layout, c, kernels.chain(structs[c]), target, result, c)
@@ -214,7 +214,7 @@ def user_names():
 
 COVERING = covering_names()
 RECIPES = fused_names()
-# Of the usual recipe: the draws, then a crop that is resized, flipped, jittered and normalized, in a pass or two.
+# The usual recipe: draws, then a crop that is resized, flipped, jittered and normalized, in one pass or two.
 CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": AROUND[1]}
 USUAL_RECIPE = [
     "cuaug::draw",
@@ -252,7 +252,7 @@ USERS_ALONE, USERS_FUSED = user_names()
 
 
 def ragged_names():
-    """The first pass over images each of a size of its own: where they lie is read, not told."""
+    """The first pass over a ragged batch, whose addresses and sizes the kernel reads from a table."""
     names = []
     for dtype, layout in itertools.product(("uint8", "float16", "float32"), LAYOUTS):
         ragged_layout, filter_ = f"Ragged<cuaug::{layout}>", "CatmullRom" if dtype == "uint8" else "Triangle"
@@ -289,7 +289,7 @@ RAW_STAGED = [
 
 
 def detection_names():
-    """Suppression, and pooling of each shape and its gradient, with channels apart, single and as vectors."""
+    """nms, and roi pooling of each kind with its gradient, for planar, single and vectorized channels."""
     names = [kernels.name_expression(s, real) for s in ("nms_rank", "nms") for real in ("float64", "Rotated")]
     names += [
         kernels.name_expression(skeleton, "float64") for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask")

@@ -1,4 +1,4 @@
-"""One row for each op and variant: call, oracle, tolerance. Tests and the lists of functors follow from the rows."""
+"""One row for each op and variant: call, oracle, tolerance. Tests and lists of functors are derived from rows."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -33,14 +33,14 @@ def same_dtype(dtype):
 
 
 def scaled(share, dtype):
-    """A value in 0..1 as the images of a dtype have it: whole levels of an integer one."""
+    """A value of 0..1 in the range of a dtype, rounded to whole levels for integers."""
     value = np.asarray(share) * max_value(dtype)
     return np.rint(value) if is_integer(dtype) else value
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """``cuaug.op(images, **options, **draw(...))`` equals ``oracle`` of each image with its own parameters.
+    """A call ``cuaug.op(images, **options, **draw(...))``, which equals ``oracle`` of each image with its parameters.
 
     ``draw(rng, lead)`` gives the parameters, one value (``lead=()``) or one per sample (``lead=(N,)``). The oracle
     takes one image [H, W, C] of float64, the options, the parameters and the ``max_value`` of the dtype.
@@ -53,9 +53,9 @@ class Row:
     tolerance_of: Mapping = dataclasses.field(default_factory=lambda: TOLERANCES)  # by the images' dtype, else EXACT
     identity: dict | None = None  # the parameters that change nothing
     dtypes: tuple = tuple(IMAGE_DTYPES)
-    result: Callable = same_dtype  # the dtype that comes out, by the one that goes in
-    scaled_parameters: frozenset = frozenset()  # given here in 0..1, to the op in the images' own range
-    functor: str | None = None  # its struct in kernels/ops, where it has one
+    result: Callable = same_dtype  # dtype of the result, from the dtype of the images
+    scaled_parameters: frozenset = frozenset()  # in 0..1 here; scaled to the images' range in calls
+    functor: str | None = None  # its struct in kernels/ops, if it has one
     within_unit_range: bool = False  # keeps values of 0..1 in 0..1; sharpness clamps to it
     uses_position: bool = False  # the result of a pixel depends on its position in the image
     fused_only: bool = False  # a functor that only recipes use: no function, no oracle
@@ -66,18 +66,18 @@ class Row:
 
     @property
     def copies(self):
-        """Whether every value is an input's or the fill: exact for every dtype, label masks too."""
+        """Whether every value is a copied pixel or the fill: exact for every dtype, label masks included."""
         return not self.tolerance_of
 
     def some(self, *dtypes):
-        """Those of them that the op takes, or its own first one."""
+        """The dtypes among these that the op takes, or else the op's first dtype."""
         return [dtype for dtype in dtypes if dtype in self.dtypes] or self.dtypes[:1]
 
     def parameters(self, lead=(), dtype="uint8", seed=0):
         return self._in_range(self.draw(seeded(self.op, seed), lead), dtype)
 
     def keywords(self, dtype):
-        """The options as the op takes them for images of this dtype."""
+        """The options, in the range of images of this dtype."""
         return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in self._in_range(self.options, dtype).items()}
 
     def _in_range(self, values, dtype):
@@ -87,7 +87,7 @@ class Row:
         return self.tolerance_of.get(dtype, EXACT)
 
     def expected(self, images, parameters, dtype, lead=(N,), **more):
-        """The oracle over a batch: sample n gets its own parameters, or all get the one. [N, H, W, C]"""
+        """The oracle of a batch, with one set of parameters per sample or for all. [N, H, W, C]"""
         options = {**self.keywords(dtype), **more}
         samples = [{k: v[n] for k, v in parameters.items()} if lead else parameters for n in range(len(images))]
         pairs = zip(images, samples, strict=True)

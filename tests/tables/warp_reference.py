@@ -1,8 +1,8 @@
-"""The warp family in float64 NumPy: the textbook formula of each op, one image at a time and without speed.
+"""The warps in float64 NumPy: the textbook formula of each op, for one image.
 
-An image is ``[H, W, C]``, a size ``(H, W)``, a point ``(x, y)``; pixel centres stand at integers. The functions share
-the names and keywords of cuaug's, because the table of cases calls both, and share nothing else with it.
-``oracles/test_warp_reference.py`` holds them against OpenCV 5, Pillow, SciPy, torch and torchvision.
+An image is ``[H, W, C]``, a size ``(H, W)``, a point ``(x, y)``; pixel centres are integers. The functions share
+names and keywords with cuaug's, because the table calls both, and share nothing else with it.
+``oracles/test_warp_reference.py`` compares them with OpenCV 5, Pillow, SciPy, torch and torchvision.
 """
 
 import math
@@ -13,7 +13,7 @@ LIMIT = 2.0**30  # a coordinate beyond it, or not finite, is fill under every bo
 
 
 def border_index(i, n, border):
-    """Which of ``n`` pixels in a row stands at integer position ``i``; the names are those of ``np.pad``."""
+    """Index of the pixel, of ``n`` in a row, at integer position ``i``; borders are named as in ``np.pad``."""
     if border == "wrap":
         return i % n
     if border == "symmetric":
@@ -26,7 +26,7 @@ def border_index(i, n, border):
 
 
 def pick(image, x, y, border, fill):
-    """The pixels at integer positions, with the border's or the fill's where there is none."""
+    """The pixels at integer positions; outside the image the border's pixel or the fill."""
     height, width, _ = image.shape
     pixels = image[border_index(y, height, border), border_index(x, width, border)]
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
@@ -110,7 +110,7 @@ def remap(image, map_x, map_y, *, relative=False, **sampling):
 
 
 def filter_matrix(n_in, n_out, radius, kernel):
-    """Row ``o`` weighs the inputs of output ``o``: the kernel, widened when shrinking, normalised. [n_out, n_in]"""
+    """Row ``o`` has the weights of output ``o``: the kernel, widened when shrinking, normalized. [n_out, n_in]"""
     scale = n_in / n_out
     centre = (np.arange(n_out)[:, None] + 0.5) * scale
     weights = kernel((np.arange(n_in) + 0.5 - centre) / max(scale, 1))
@@ -147,7 +147,7 @@ def crop(image, top, left, height, width, fill=0):
 
 
 def center_crop(image, output_size, fill=0):
-    """torchvision's offsets: half of what is cut, rounded to even; half of what is missing, rounded down."""
+    """torchvision's offsets: half of the excess, rounded to even; half of the padding, rounded down."""
     size = (output_size, output_size) if isinstance(output_size, int) else output_size
     top, left = (
         round((n - expected) / 2) if n >= expected else -((expected - n) // 2)
@@ -204,11 +204,11 @@ def affine(
 
 
 def rotate(image, angle, interpolation="nearest", expand=False, center=None, fill=None, *, border="constant"):
-    """Counter-clockwise; ``expand`` takes the smallest canvas that holds the rotated image, about its middle."""
+    """Counter-clockwise rotation; ``expand`` takes the smallest size that holds the rotated image."""
     about = middle(image.shape) if center is None else center
     M = affine_matrix(-angle, (0, 0), 1, (0, 0), about)
     size = image.shape[:2]
-    if expand:  # torchvision ignores what is below 1e-4 of a pixel
+    if expand:  # torchvision ignores less than 1e-4 of a pixel
         corners = np.array([[0, 0], [size[1], 0], [0, size[0]], [size[1], size[0]]]) @ M[:2, :2].T + M[:2, 2]
         low, high = np.trunc(corners.min(0) * 1e4) / 1e4, np.trunc(corners.max(0) * 1e4) / 1e4
         width, height = (np.ceil(high) - np.floor(low)).astype(int)
@@ -230,7 +230,7 @@ def perspective_matrix(startpoints, endpoints):
 def perspective(
     image, startpoints, endpoints, interpolation="bilinear", fill=None, coefficients=None, *, border="constant"
 ):
-    """Points in pixels from the corner; ``coefficients`` begin the destination-to-source matrix, its last is 1. [8]"""
+    """Points in pixels from the corner; ``coefficients`` are a destination-to-source matrix without its last 1. [8]"""
     M = perspective_matrix(endpoints, startpoints) if coefficients is None else np.append(coefficients, 1).reshape(3, 3)
     fill = 0 if fill is None else fill
     return warp(image, M, inverse=True, origin="corner", interpolation=interpolation, border=border, fill=fill)

@@ -1,6 +1,6 @@
-"""The table of cases: one row per op and variant, with its parameters, its oracle's name and its tolerance.
+"""The table of warps: one row per op and variant, with parameters, oracle and tolerance.
 
-The oracle of ``cuaug.X`` is ``warp_reference.X``, a float64 formula for one image that is itself held against other
+The oracle of ``cuaug.X`` is ``warp_reference.X``, a float64 formula for one image that is itself compared with other
 libraries. A row draws its parameters for one value (``lead=()``) or one per sample (``lead=(N,)``).
 """
 
@@ -19,7 +19,7 @@ N, H, W, C = SHAPE
 
 
 def warp_row(op, options=None, draw=no_parameters, exact=False, identity=None):
-    """A row of the op, whose oracle needs no range; values that are copied are exact."""
+    """A row of the op, whose oracle does not use ``max_value``; copied pixels are exact."""
     oracle = getattr(warp_reference, op)
     return Row(
         op,
@@ -106,7 +106,7 @@ def waves(rng, lead=()):
     return {"displacement": rng.normal(0, 0.2, (*(lead or (1,)), H, W, 2))}
 
 
-FILL = {"fill": 0.375}  # which every dtype can hold
+FILL = {"fill": 0.375}  # exact in every dtype
 EYE = {"M": np.eye(3)}
 SAME_X, SAME_Y = (value.astype(np.float32) for value in warp_reference.grid((H, W)))
 MODES = [{"interpolation": i, "border": b, **FILL} for i, b in itertools.product(INTERPOLATIONS, BORDERS)]
@@ -199,7 +199,7 @@ def wide_boxes(rng, lead=()):
     return {"top": top, "left": left, "height": rng.integers(90, 160, lead), "width": rng.integers(90, 160, lead)}
 
 
-# One image of 224x224 a row: enough values for the share of exact ones to mean something.
+# One image of 224x224 per row: enough values for the exact share to be meaningful.
 SHARES = [
     dataclasses.replace(case, options={**case.options, **options})
     for interpolation in ("bilinear", "bicubic", "lanczos")

@@ -1,4 +1,4 @@
-"""Boxes follow their images. Oracles: OpenCV, kornia, and float64 NumPy, box by box."""
+"""Boxes follow their images: against OpenCV, kornia, and float64 NumPy, box by box."""
 
 import math
 
@@ -42,7 +42,7 @@ def unformatted(box, format):
 
 
 def expected_box(box, M, format, out_size, rounded=False):
-    """One box, in float64: what it becomes, its area, and the area before clipping."""
+    """One transformed box in float64, its area, and its area before clipping."""
     left, top, right, bottom = unformatted(np.asarray(box, np.float64), format)
     corners = carried([(x - 0.5, y - 0.5) for x in (left, right) for y in (top, bottom)], M) + 0.5
     edges = np.array([*corners.min(0), *corners.max(0)])
@@ -54,7 +54,7 @@ def expected_box(box, M, format, out_size, rounded=False):
 
 
 def expected_boxes(boxes, M, format="XYXY", out_size=OUT_SIZE, min_area=0, min_visibility=0, rounded=False):
-    """[N, B, 4] and [N, B]"""
+    """Transformed boxes and their validity. [N, B, 4] and [N, B]"""
     boxes_and_areas = [
         [expected_box(box, m, format, out_size, rounded) for box in sample] for sample, m in zip(boxes, M, strict=True)
     ]
@@ -133,7 +133,7 @@ def test_boxes_canvas_per_sample(home):
 
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
 def test_boxes_unrotated_equal_kornia(kind):
-    """kornia carries two corners, about which it must not turn, and leaves half a pixel to its caller."""
+    """kornia transforms two corners alone, so the maps do not rotate; its half pixel is added here."""
     bbox = pytest.importorskip("kornia.geometry.bbox")
     M = np.stack([np.diag([-1.3, 0.7, 1.0]), np.diag([0.6, -1.5, 1.0])])
     M[:, :2, 2] = 230, 90
@@ -153,7 +153,7 @@ def test_boxes_unrotated_equal_kornia(kind):
         [(-1, 0, 39), (0, 1, 0), (0, 0, 1)],  # horizontal flip of 40 columns
         [(0, 1, 0), (-1, 0, 39), (0, 0, 1)],  # quarter turn
         [(2, 0, 0.5), (0, 2, 0.5), (0, 0, 1)],  # each pixel becomes 2x2
-        [(1, 0, -14), (0, 1, 3), (0, 0, 1)],  # the canvas cuts it
+        [(1, 0, -14), (0, 1, 3), (0, 0, 1)],  # clipped by the canvas
     ],
 )
 def test_boxes_cover_pixels_that_opencv_moves(M):

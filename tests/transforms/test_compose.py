@@ -1,4 +1,4 @@
-"""What a user sees of `Compose`. Oracles: NumPy's slices, float64 NumPy, functions of cuaug on their own oracles."""
+"""`Compose`: arguments, results and sample structures, against NumPy and functions with oracles of their own."""
 
 import copy
 import doctest
@@ -15,7 +15,7 @@ from cuaug.transforms import compose
 FLOAT32 = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32")
 
 
-SHARES = np.zeros((5, 7))  # of classes
+SHARES = np.zeros((5, 7))  # one row of class shares per sample
 
 
 @every_home

@@ -19,7 +19,7 @@ every_move = pytest.mark.parametrize("name", MOVES)
 @every_home
 @every_move
 def test_compose_masks_move_as_label_images(home, name):
-    """The same recipe with nearest interpolation, on labels as if they were images."""
+    """Masks equal the label images of the same recipe with nearest interpolation."""
     make, still = MOVES[name]
     _, moved = recipe(name)(images(home, shape=SHAPE), put(labels(), home), step=2)
     as_images = T.Compose(make("nearest") if still is None else still, seed=7)
@@ -30,7 +30,7 @@ def test_compose_masks_move_as_label_images(home, name):
 
 @pytest.mark.parametrize("name", ["turned", "perspective", "resized", "antialiased"])
 def test_compose_masks_follow_matrices(name):
-    """float64 NumPy: the pixel under the centre that the inverse matrix leads to, and 0 outside."""
+    """Against float64 NumPy: the pixel at the centre mapped by the inverse matrix, and 0 outside."""
     aug, batch, masks = recipe(name), noise(SHAPE), labels("int64")
     params = aug.draw(batch, step=2)
     _, moved = aug(batch, masks, step=2)
@@ -80,7 +80,7 @@ def test_compose_several_masks_per_sample(library):
 @pytest.mark.parametrize("home", HOMES, ids=home_id)
 @pytest.mark.parametrize("moved", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
 def test_compose_noise_before_mean_differs_between_frames(moved, home):
-    """What comes before the mean of a ColorJitter is stored by the pass that takes the mean."""
+    """The pass that sums a ColorJitter's mean stores the ops before it."""
     grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), home)
     aug = T.Compose([moved, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
     result = to_numpy(aug(grey, layout="NTHWC", step=0)).astype(int)
@@ -160,7 +160,7 @@ def test_compose_box_and_keypoint_options():
 
 
 class Mixes(_transform.Transform):
-    """Each sample with the one before, by a share that is drawn."""
+    """Mixes each sample with the one before, by a drawn share."""
 
     def write(self, recipe):
         partner, lam = recipe.constant("partner", -1.0), recipe.uniform("lam", 0.2, 0.8, 1.0)

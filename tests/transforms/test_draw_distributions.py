@@ -11,11 +11,11 @@ from tables import draws as reference_draws
 
 from cuaug import transforms as T
 
-RARE = 1e-4  # a right program fails once in so many fixed seeds, and they are fixed
-# What numbers are distributed as.
+RARE = 1e-4  # a p-value that a correct program gives for one seed in 10,000; the seeds are fixed
+# Distributions
 
 MANY = 20_000
-LARGE = 4096, 4096  # so that whole pixels hardly round
+LARGE = 4096, 4096  # rounding to whole pixels is negligible
 
 
 def fits(values, distribution):
@@ -41,7 +41,7 @@ def happens(flags, p):
 
 
 def test_random_resized_crop_distribution():
-    """Where every attempt fits, nothing is rejected: area and ratio are as drawn."""
+    """With these scales every attempt fits, and area and ratio are distributed as drawn."""
     drawn = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
     top, left, height, width = (drawn[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
     uniform_in(height * width / (LARGE[0] * LARGE[1]), 0.0799, 0.5001)
@@ -51,7 +51,7 @@ def test_random_resized_crop_distribution():
 
 
 def accepted(rng, count, size, scale, ratio):
-    """torchvision's attempts in NumPy: of many, those that fit. [count, (area, log ratio)]"""
+    """torchvision's attempts in NumPy, without those that do not fit. [count, (area, log ratio)]"""
     area = size[0] * size[1] * rng.uniform(*scale, 4 * count)
     aspect = np.exp(rng.uniform(*np.log(ratio), 4 * count))
     w, h = np.rint(np.sqrt(area * aspect)), np.rint(np.sqrt(area / aspect))
@@ -150,11 +150,11 @@ def test_gaussian_blur_sigma_is_uniform():
     uniform_in(columns([T.GaussianBlur(5, (0.2, 1.9))], MANY)["0.GaussianBlur.sigma"], 0.2, 1.9)
 
 
-# What draws do not depend on.
+# Independence
 
 
 def independent(a, b):
-    """By a table of 8 x 8 equal shares, which sees more than a correlation does."""
+    """A chi-squared test of an 8 x 8 table of ranks, which detects more than a correlation does."""
     ranks = [np.argsort(np.argsort(values)) * 8 // len(values) for values in (a, b)]
     counts = np.zeros((8, 8))
     np.add.at(counts, tuple(ranks), 1)

@@ -40,14 +40,14 @@ def test_draws_reference_philox_equals_known_answers(counter, key, result):
 
 @pytest.mark.parametrize(("counter", "key", "result"), [known for known in KNOWN if known[1][1] < 1 << 31])
 def test_draws_library_philox_equals_known_answers(counter, key, result):
-    """The counter is index, position and the id's upper bits, its lower bits, step."""
+    """The counter holds index, position and the id's upper bits, the id's lower bits, step."""
     seed, sample = key[0] | key[1] << 32, counter[2] | (counter[1] >> 16) << 32
     drawn = columns([At(counter[1] & 0xFFFF, counter[0])], 1, seed=seed, ids=sample, step=counter[3])
     assert drawn["a"][0] == result[0] / 2**32
 
 
 def test_draws_philox_uses_every_bit_of_seed_step_and_id():
-    """Each bit alone, against the reference: none is lost, none lands elsewhere."""
+    """Each single bit gives the reference's value, so no bit is lost or moved."""
     probe, values = [Drawn("Uniform", ["a"], 0.0, 1.0, 0.0, 0.0)], set()
     bits = (
         [(1 << b, 0, 0) for b in range(63)] + [(0, 1 << b, 0) for b in range(32)] + [(0, 0, 1 << b) for b in range(48)]
@@ -84,7 +84,7 @@ TRANSFORMS = [
 
 
 def assert_drawn(drawn, expected):
-    """Every number that the reference names, of every sample."""
+    """Compare every parameter that the reference has, for every sample."""
     for name in expected[0]:
         values = [sample[name] for sample in expected]
         np.testing.assert_allclose(drawn[name], values, rtol=0, atol=1e-6, err_msg=name)
@@ -173,7 +173,7 @@ def test_draws_do_not_depend_on_batch(device):
 
 @pytest.mark.gpu
 def test_draws_devices_agree():
-    """Whole numbers exactly, others but for the rounding of a logarithm or an exponential."""
+    """Whole numbers are equal, others up to the rounding of a logarithm or an exponential."""
     for when in ({"step": 7}, {"step": 2**31 + 5, "ids": 2**40}):
         cpu, gpu = (drawn_on(device, 3000, **when) for device in ("cpu", "cuda"))
         for name, values in cpu.items():
@@ -183,7 +183,7 @@ def test_draws_devices_agree():
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("size", [(1, 3), (7, 49), (224, 299), (511, 1021)])
 def test_random_erasing_box_is_correctly_rounded(device, size):
-    """By IEEE division, which the program does not do."""
+    """The shares equal IEEE division, which the draw program avoids."""
     params = T.Compose([T.RandomResizedCrop(size, interpolation="nearest")], seed=SEED).draw(on(device, 300)).to_dict()
     drawn, matrix = params["drawn"], np.array(params["matrices"][0])
     for i, side, extent in ((0, "width", size[1]), (4, "height", size[0])):
@@ -234,7 +234,7 @@ def test_draws_do_not_depend_on_neighbours(replaced, other):
 
 
 def test_draws_probability_only_moves_threshold():
-    """Who is flipped with 0.3 is also flipped with 0.6."""
+    """A sample that is flipped with p = 0.3 is also flipped with p = 0.6."""
     flips_30, flips_60 = (columns([T.RandomHorizontalFlip(p)], 2000)["0.RandomHorizontalFlip.flip"] for p in (0.3, 0.6))
     assert (flips_30 <= flips_60).all()
     assert flips_30.sum() < flips_60.sum()

@@ -1,4 +1,4 @@
-"""Parameters that nobody drew: a refusal, or a result of the right shape and dtype, and never a crash or a hang."""
+"""Hostile parameters: an error, or a result of the right shape and dtype, and never a crash or a hang."""
 
 import json
 
@@ -19,7 +19,7 @@ JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_params_hostile_numbers_never_crash_or_hang(group):
-    """In a process of its own, in which a crash is an exit code, and a loop without end a timeout."""
+    """In a child process, where a crash is an exit code and an endless loop a timeout."""
     message, _ = python(f"from tables.hostile import check; print(*check({group!r}))", timeout=120)
     refused, applied = map(int, message.split())
     assert applied > 100
@@ -40,7 +40,7 @@ def test_params_hostile_numbers_reach_every_transform():
 
 
 def edited(aug, change):
-    """The description of drawn parameters, through JSON, with ``change`` made to it."""
+    """The dict of drawn parameters after JSON, edited by ``change``."""
     description = json.loads(json.dumps(aug.draw(IMAGES, step=0).to_dict()))
     change(description)
     return description
@@ -100,7 +100,7 @@ def test_params_from_dict_refuses_another_structure(change):
     [pytest.param(recipe, id=f"{name}-{i}") for name, group in GROUPS.items() for i, recipe in enumerate(group)],
 )
 def test_params_from_dict_takes_what_was_drawn(recipe):
-    """No rule refuses a number that a transform draws."""
+    """Every number that a transform draws is accepted."""
     transforms, dtype = recipe
     aug = T.Compose(transforms, seed=3)
     images = noise((40, *SHAPE[1:]), dtype)
@@ -110,7 +110,7 @@ def test_params_from_dict_takes_what_was_drawn(recipe):
 
 
 def test_params_from_dict_takes_matrices_without_an_inverse():
-    """Corners may be drawn that all meet in one point: their matrix is not finite."""
+    """Corners that are drawn at one point give a matrix that is not finite, which is accepted."""
     aug = T.Compose([T.RandomPerspective(1.0, p=1.0)], seed=1)
     params = aug.draw(IMAGES, step=0)
     description = params.to_dict()

@@ -1,4 +1,4 @@
-"""`Params.inverse`: results brought back to the images they were made of."""
+"""`Compose.inverse`: results mapped back to the pixels of their images."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_compose_inverse_restores_crop(home):
 @pytest.mark.parametrize("name", ["turned", "perspective", "two passes", "antialiased"])
 @pytest.mark.parametrize("how", ["bilinear", "nearest"])
 def test_compose_inverse_uses_inverse_matrices(name, how):
-    """float64 NumPy, for heat maps: other channels and another dtype than the images'."""
+    """Against float64 NumPy, for heat maps with other channels and another dtype than the images."""
     aug = recipe(name)
     params = aug.draw(noise(SHAPE))
     maps = noise((5, *params.result_size, 2), "float32", seed=8)

@@ -1,4 +1,4 @@
-"""Keypoints follow their images. Oracle: float64 NumPy, point by point."""
+"""Keypoints follow their images: against float64 NumPy, point by point."""
 
 import math
 
@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 
 def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, rounded=False):
-    """Sample by sample, point by point, in float64. [N, P, 2 or 3]"""
+    """Transformed points in float64. [N, P, 2 or 3]"""
     result = np.array(points, np.float64)
     for n, m in enumerate(M):
         middle = np.linalg.solve(m, [(out_size[1] - 1) / 2, (out_size[0] - 1) / 2, 1])
@@ -63,7 +63,9 @@ def test_keypoints_move_swap_and_hide(home, dtype, visible, options):
 @every_home
 def test_keypoints_ragged_equal_dense(home):
     M, counts = maps(4).astype("f4"), [2, 0, 1, 3]
-    M[2:] = M[:1] @ np.diag([1, np.sign(np.linalg.det(M[0, :2, :2])) * -1, 1]).astype("f4")  # mirrored, and not first
+    M[2:] = M[:1] @ np.diag([1, np.sign(np.linalg.det(M[0, :2, :2])) * -1, 1]).astype(
+        "f4"
+    )  # mirrored, after samples that are not
     ragged = [some_points((n, 7), seed=n).astype("f4") for n in counts]
     moved = move_keypoints(
         [put(points_of_sample, home) for points_of_sample in ragged], put(M, home), OUT_SIZE, Keypoints(PAIRS)

@@ -22,7 +22,7 @@ ONCE = Tolerance(1.0, exact=0.995, reason="rounded once, on store")
 
 
 def drawn(params, title, position=0):
-    """By the parameter's name."""
+    """The drawn parameters of one op, by name."""
     prefix = f"{position}.{title}."
     return {name.removeprefix(prefix): params[name] for name in params.names if name.startswith(prefix)}
 
@@ -33,7 +33,7 @@ def made(transform, batch, seed=5, **options):
     return aug.apply(batch, params, **options), params
 
 
-# What it makes.
+# Values
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def made(transform, batch, seed=5, **options):
     ids=str,
 )
 def test_pixel_op_equals_formula(user_op, dtype):
-    batch = np.abs(noise(SHAPE, dtype))  # a root of less than 0 is no number
+    batch = np.abs(noise(SHAPE, dtype))  # the square root of a negative number is NaN
     result, params = made(user_op.transform(), batch)
     parameters = {name: np.array(values) for name, values in drawn(params, user_op.name).items()}
     expected = expected_pixels(user_op, batch, parameters)
@@ -62,7 +62,7 @@ def test_pixel_op_equals_formula(user_op, dtype):
 )
 def test_pixel_op_channels_and_layouts(user_op, layout):
     for count in user_op.channels:
-        batch = noise((3, 9, 300, count), "float32")  # wider than a piece of a row
+        batch = noise((3, 9, 300, count), "float32")  # wider than a segment of a row
         result, params = made(user_op.transform(), to_layout(batch, layout), layout=layout)
         expected = expected_pixels(user_op, batch, {n: np.array(v) for n, v in drawn(params, user_op.name).items()})
         tolerance = user_op.tolerance("float32")
@@ -100,7 +100,7 @@ def test_pixel_op_floats_are_unclamped_and_integers_clamped():
     )
 
 
-# In a recipe.
+# In a recipe
 
 
 def test_pixel_op_is_fused_in_order():

@@ -33,8 +33,6 @@ print(pickle.dumps(pickle.loads({pickle.dumps(aug)!r})(batch, step=0)).hex())
     assert_equal(pickle.loads(bytes.fromhex(message)), aug(batch, step=0))
 
 
-# The compiler, and what it made.
-
 PROGRAM = """
 import numpy as np
 from cuaug import transforms as T
@@ -44,7 +42,7 @@ HALVED = "[50, 50, 50, 50]"
 
 
 def counting_compiler(folder):
-    """A compiler that takes a note of each program that it compiles."""
+    """A compiler that counts the programs that it compiles, and the function that returns the count."""
     notes, script = folder / "compiled", folder / "compiler"
     script.write_text(
         f'#!/bin/sh\ncase "$*" in *op.cpp*) echo "$$" >> {notes};; esac\nexec {_compiler.compiler_command()[0]} "$@"\n'
@@ -60,7 +58,7 @@ def test_pixel_op_compiled_once_for_processes(tmp_path):
         assert python(PROGRAM, **environment)[0] == HALVED
         assert count() == 1
     assert python(PROGRAM.replace("px * k", "k * px"), **environment)[0] == HALVED
-    assert python(PROGRAM.replace("k=0.5", "k=(0.5, 0.5)"), **environment)[0] == HALVED  # the text is the same
+    assert python(PROGRAM.replace("k=0.5", "k=(0.5, 0.5)"), **environment)[0] == HALVED  # the C++ text is the same
     assert count() == 2
     assert python(PROGRAM, **{**environment, "CXX": f"{script} -O1"})[0] == HALVED
     assert count() == 3
@@ -72,7 +70,7 @@ def test_pixel_op_concurrent_processes_compile(tmp_path):
     children = [started(PROGRAM, CXX=script, XDG_CACHE_HOME=str(tmp_path)) for _ in range(5)]
     assert [ended(child)[0] for child in children] == [HALVED] * 5
     assert count() >= 1
-    (left,) = (tmp_path / "cuaug").iterdir()  # and no trace of those that came second
+    (left,) = (tmp_path / "cuaug").iterdir()  # later processes leave no files
     assert left.suffix == ".so"
 
 
@@ -130,7 +128,7 @@ def test_pixel_op_cache_folder_must_be_private(state, tmp_path):
     message, _ = python(PROGRAM, XDG_CACHE_HOME=folder, TMPDIR=str(tmp_path))
     assert message == HALVED
     assert state != "open to others" or not list((cache / "cuaug").iterdir())
-    assert not list(tmp_path.glob("cuaug-*"))  # the process's own is gone with it
+    assert not list(tmp_path.glob("cuaug-*"))  # the temporary folder of the process was removed
 
 
 def test_pixel_op_instruction_sets_agree(tmp_path):

@@ -15,9 +15,6 @@ require_compiler()
 SHAPE = (5, 17, 11, 3)
 
 
-# What it refuses.
-
-
 @pytest.mark.parametrize(
     ("arguments", "parameters", "message"),
     [

@@ -1,4 +1,4 @@
-"""`Compose.plan`: passes, launches, bytes, and the reason of each pass."""
+"""`Compose.plan`: passes, launches, bytes, and the reason for each pass."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from cuaug import transforms as T
 
 
 def test_compose_plan_counts_passes_launches_and_bytes():
-    """README's test holds the text."""
+    """Fields of the plan; documentation/test_pages.py compares its text."""
     fused = [T.RandomResizedCrop(224, antialias=False), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4, 0.1)]
     aug = T.Compose([*fused, T.RandomGrayscale(), T.ToDtype("float16", scale=True), T.Normalize(0.5, 0.5)], seed=0)
     plan = aug.plan(size=(256, 256))
@@ -42,7 +42,7 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
         ([JITTER], [["ColorJitter"]], []),
         ([JITTER, CROP, JITTER], [["ColorJitter"], BEFORE, AFTER], [1]),
         ([T.RandomResizedCrop(64), JITTER], [BEFORE, AFTER], [0]),
-        ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),  # by a kernel of its own, as it may shrink more
+        ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),  # a resample is a kernel of its own
         ([T.RandomResizedCrop(40), T.ToDtype("float32", True), JITTER], [[], ["Rescale", "ColorJitter"]], []),
         ([T.GaussianBlur(3), JITTER], [[], ["ColorJitter"]], []),
         ([CROP, T.ColorJitter(0.4, 0.4, contrast_about=99.0)], [["ColorJitter"]], []),
@@ -63,7 +63,7 @@ def test_compose_pass_before_mean_does_what_precedes_it(transforms, chains, meas
 
 
 def test_compose_plan_splits_jitter_at_its_mean():
-    """Where a pass before can take the mean, none is launched for it."""
+    """The mean is summed by the pass before, if there is one, without a launch of its own."""
     plan = T.Compose([T.RandomResizedCrop(40), JITTER, JITTER]).plan(size=(100, 90))
     crop, jitter = ("RandomResizedCrop",), ("ColorJitter",)
     assert [pass_.transforms for pass_ in plan.passes] == [crop, jitter, jitter]
@@ -74,7 +74,7 @@ def test_compose_plan_splits_jitter_at_its_mean():
 
 
 def test_compose_plan_gives_each_pass_its_reason():
-    """Five rules, each of which alone begins the pass that names it; without its cause the pass is not there."""
+    """Five rules begin a pass, which names the rule; without the cause the pass does not exist."""
     turned, nearest = T.RandomRotation(9, "bilinear"), T.RandomRotation(9)
     reasons = {}
     for cause, transforms in {
@@ -122,9 +122,7 @@ def test_elastic_transform_plan_reports_field():
         "ElasticTransform: one resample, bilinear, by a field of noise, smoothed by 41 x 41 taps: "
         "2 launches, 0.64 MB a sample"
     )
-    assert (
-        field_pass.field == 100 * 200 * 2 * 4 * 4
-    )  # the noise is written and read, and so is what the Gaussian makes of it
+    assert field_pass.field == 100 * 200 * 2 * 4 * 4  # the noise is written and read, and so is the smoothed noise
     assert plan.launches == 1 + 2 + 3
     rough = T.Compose([T.ElasticTransform(sigma=0)]).plan(size=(100, 200))
     assert (rough.launches, rough.passes[0].field) == (3, 100 * 200 * 2 * 4 * 2)
@@ -142,7 +140,7 @@ def test_augmix_blends_branches_in_one_pass():
     blend = plan.passes[4]
     assert blend.lines == ("AugMix: the image and 3 branches, in a sum that is rounded once", "Normalize")
     assert blend.read == 4 * 100 * 200 * 3 == blend.written
-    assert plan.launches == 1 + 3 + 1  # levels are counted before the branches' passes, which go together
+    assert plan.launches == 1 + 3 + 1  # a histogram before the branches' passes, which are batched
 
 
 def test_compose_plan_needs_images_or_size():

@@ -1,4 +1,4 @@
-"""RandAugment, TrivialAugmentWide, AutoAugment and AugMix: each sample is what the drawn functions make of it."""
+"""RandAugment, TrivialAugmentWide, AutoAugment and AugMix: each sample equals the drawn functions' result."""
 
 import math
 from fractions import Fraction
@@ -19,12 +19,12 @@ FOURTEEN = [
 ]
 
 
-STRENGTH = {  # of torchvision's transforms/v2/_auto_augment.py: what a drawn magnitude does
+STRENGTH = {  # from torchvision's transforms/v2/_auto_augment.py: the effect of a drawn magnitude
     "ShearX": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (m, 0.0), interpolation="nearest", center=(0, 0), fill=9),
     "ShearY": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (0.0, m), interpolation="nearest", center=(0, 0), fill=9),
     "TranslateX": lambda x, m: cuaug.affine(x, 0.0, (m, 0), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
     "TranslateY": lambda x, m: cuaug.affine(x, 0.0, (0, m), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
-    "Rotate": lambda x, m: cuaug.rotate(x, -m, interpolation="nearest", fill=9),  # the matrix turns clockwise
+    "Rotate": lambda x, m: cuaug.rotate(x, -m, interpolation="nearest", fill=9),  # the matrix rotates clockwise
     "Brightness": cuaug.adjust_brightness,
     "Color": cuaug.adjust_saturation,
     "Contrast": cuaug.adjust_contrast,
@@ -45,7 +45,7 @@ UNSIZED = ("Identity", "AutoContrast", "Equalize", "Invert")
 
 
 def slot(images, params, position, names):
-    """Of each sample its op, by the function, with the number that was drawn."""
+    """The images after one slot: each sample's op as a function call with its drawn magnitude."""
     op = column(params, "op", position).astype(int)
 
     def expected(x, n):
@@ -60,7 +60,7 @@ def slot(images, params, position, names):
 def test_randaugment_does_what_it_drew():
     images = batch(samples=120)
     result, params = drawn(T.RandAugment(fill=9), images)
-    assert_near(result, slot(slot(images, params, 0, FOURTEEN), params, 1, FOURTEEN), 2)  # rounded once a slot
+    assert_near(result, slot(slot(images, params, 0, FOURTEEN), params, 1, FOURTEEN), 2)  # rounded once per slot
     first, params = drawn(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
     assert_near(first, slot(images, params, 0, FOURTEEN))
     assert set(column(params, "op").astype(int)) == set(range(14))
@@ -79,7 +79,7 @@ def test_trivial_augment_does_what_it_drew():
 
 
 def kinds(plan):
-    """Of each pass: the first ops, the overrides, and the chain."""
+    """The first ops, the overrides and the chain of each pass."""
     return [
         [[type(op).__name__ for op in ops] for ops in (pass_.first_ops, pass_.overrides)]
         + [[op.op for op in pass_.chain]]
@@ -88,13 +88,13 @@ def kinds(plan):
 
 
 def test_policy_slot_is_one_pass_with_what_follows():
-    """No sample is moved and sharpened, or sharpened and equalized."""
+    """One sample is never both moved and sharpened, or both sharpened and equalized, so one pass suffices."""
     images, policy = batch(samples=200), T.TrivialAugmentWide(fill=9)
     aug = T.Compose([policy, T.ToDtype("float32", scale=True)], seed=7)
     colours = ["AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize"]
     assert kinds(aug.draw(images).plan) == [[["CoordinateMap", "CoordinateMap"], ["Sharpen", "HistogramLut"], colours]]
     plan = aug.plan(images)
-    assert (len(plan.passes), plan.launches) == (1, 3)  # the draws, and the counts of levels
+    assert (len(plan.passes), plan.launches) == (1, 3)  # the pass, the draws, and the histogram
     params = aug.draw(images, step=3)
     result, rounded = aug.apply(images, params), T.Compose([policy], seed=7)(images, step=3)
     coloured = np.isin(column(params, "op"), [FOURTEEN.index(name) for name in ("Brightness", "Color")])
@@ -109,7 +109,7 @@ def test_policy_whole_batch_draw_waits_for_sample_changes():
 
 
 def test_random_choice_of_filters_and_moves_is_one_pass():
-    """As each sample gets one of them; ops that are drawn independently are passes of their own."""
+    """One pass, because each sample gets one entry; ops that are drawn independently have passes of their own."""
     entries = [T.RandomEqualize(1.0), T.RandomAdjustSharpness(2.0, 1.0), T.RandomRotation(30)]
     entries.append(T.RandomHorizontalFlip(1.0))
     images, aug = batch(samples=40), T.Compose([T.RandomChoice(entries), T.ToDtype("float32", scale=True)], seed=1)
@@ -136,7 +136,7 @@ def test_policy_in_random_apply_leaves_others():
 
 
 def shares_of(params):
-    """Of each sample, those of the image and of its chains. [N, 1 + chains]"""
+    """Shares of the image and of its chains, per sample. [N, 1 + chains]"""
     shares, left = [], np.ones(params.samples)
     for i in range(sum(".AugMix.share_" in name for name in params.names)):
         shares.append(left * column(params, f"share_{i}"))
@@ -145,7 +145,7 @@ def shares_of(params):
 
 
 def mixture(images, params, chains, names):
-    """In float64, rounded once, of what the functions make; of each slot what it made differs by its own rounding."""
+    """The mixture of the functions' results in float64, rounded once; each slot's result has its own rounding."""
     positions = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
     shares = shares_of(params)[..., None, None, None]
     total = shares[:, 0] * images
@@ -169,7 +169,7 @@ def test_augmix_does_what_it_drew(all_ops):
     result, params = drawn(T.AugMix(**how), images)
     expected = mixture(images, params, 3, names)
     difference = np.abs(result.astype(int) - expected)
-    assert (difference <= 1).mean() > 0.999  # a level off may be many, once levels are spread or cut
+    assert (difference <= 1).mean() > 0.999  # a difference of one level grows when later ops stretch or truncate levels
     assert changed(result, images).mean() > 0.9
 
 
@@ -185,7 +185,7 @@ def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
     for one in normalized.T:
         assert stats.kstest(one, stats.beta(alpha, alpha * (width - 1)).cdf).pvalue > 1e-4
         assert abs(stats.spearmanr(shares[:, 0], one).statistic) < 4 / np.sqrt(5000)
-    if width > 2:  # what two share among them is Beta again, and independent of how much it is
+    if width > 2:  # the ratio of two shares is Beta, and independent of their sum
         both = normalized[:, -1] + normalized[:, -2]
         part = normalized[:, -1] / both
         assert stats.kstest(part, stats.beta(alpha, alpha).cdf).pvalue > 1e-4
@@ -224,7 +224,7 @@ def names_of(policy, position):
 
 
 def torch_tables(bins, shear, shift, angle, factor, bits, max_bits=8):
-    """torchvision's, with torch's own arithmetic."""
+    """torchvision's magnitude tables, in torch's arithmetic."""
     torch = pytest.importorskip("torch")
     shears = [math.degrees(math.atan(m)) for m in torch.linspace(0.0, shear, bins).tolist()]
     factors = torch.linspace(0.0, factor, bins).tolist()
@@ -298,7 +298,7 @@ def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
 
 
 def test_autoaugment_policies_equal_papers():
-    """How often some ops occur in tables 7 to 9 of Cubuk et al., counted by hand."""
+    """Counts of some ops in tables 7 to 9 of Cubuk et al., counted by hand."""
     ops = {name: [step.op for pair in pairs for step in pair] for name, pairs in _policies.POLICIES.items()}
     assert {name: (len(names), names.count("Equalize"), names.count("Invert")) for name, names in ops.items()} == {
         "imagenet": (50, 17, 3),

@@ -1,4 +1,4 @@
-"""Lists of images of different sizes: each comes out as it does alone, but few batches are made of them."""
+"""Lists of images of different sizes: each result equals that of the single image, with few batches."""
 
 import numpy as np
 import pytest
@@ -20,18 +20,20 @@ CROP = T.RandomResizedCrop((13, 14), antialias=False)
 FLIPS = [T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 NORMALIZED = [T.ToDtype("float32", scale=True), T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4))]
 JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
-FAINT = T.ColorJitter((0.6, 1.0), (0.6, 1.0), (0.6, 1.0), 0.1)  # a level by which ties may differ remains a level
+FAINT = T.ColorJitter(
+    (0.6, 1.0), (0.6, 1.0), (0.6, 1.0), 0.1
+)  # factors up to 1: a difference of one level stays one level
 
 
 class Contrast(Transform):
-    """About the mean, as policies have it: an op that has nothing to do before its mean."""
+    """Contrast about the mean, as in policies: an op without work before its mean."""
 
     def write(self, recipe):
         about = Column("")
         recipe.add_pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.0, 1.0), about], mean=about)
 
 
-# What is done to images of which sizes, and how many batches that takes.
+# Recipes, the sizes of their images, and the number of batches.
 RECIPES = {
     "crop": ([CROP, *FLIPS], SIZES, 1),
     "crop, jitter, normalize": ([CROP, *FLIPS, JITTER, T.RandomGrayscale(0.2), *NORMALIZED], SIZES, 1),
@@ -64,10 +66,10 @@ RECIPES = {
     "perspective, crop": ([T.RandomPerspective(0.5, 0.6), T.RandomCrop(12)], LARGE, 1),
     "some turned, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
     "cubes, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
-    # Where an image has to be padded first, one more step is taken.
+    # Images that have to be padded first need one more batch.
     "centre": ([T.CenterCrop((15, 12)), T.RandomRotation(20)], SIZES, 2),
     "crop, padded if needed": ([T.RandomCrop((15, 12), pad_if_needed=True)], SIZES, 2),
-    # Not to one size, or not in one pass: a batch for each size.
+    # Results of different sizes, or a resize in several passes: a batch for each size.
     "flips": (FLIPS, SIZES, 8),
     "jitter, crop": ([JITTER, T.RandomCrop(12)], LARGE, 5),
     "antialiased resize by a side": ([T.Resize(12), T.CenterCrop(10)], SIZES, 8),
@@ -76,7 +78,7 @@ every_recipe = pytest.mark.parametrize("name", RECIPES)
 
 
 def same(home, dtype="uint8", source="uint8"):
-    """On a GPU an image alone may be read by another kernel: of its own layout, or for mild antialiased resizes."""
+    """Tolerance: a GPU may use another kernel for a single image than for a batch, by layout or resize factor."""
     if home[1] == "cpu":
         return EXACT
     if dtype == "uint8":
@@ -89,7 +91,7 @@ def same(home, dtype="uint8", source="uint8"):
 
 
 def mixed(home, sizes, dtype="uint8", channels=3):
-    """Images of these sizes: contiguous, the other layout behind, views that begin anywhere, views with gaps."""
+    """Images of these sizes: contiguous, of the other memory layout, views at any offset, views with gaps."""
     images = []
     for i, (h, w) in enumerate(sizes):
         wide = noise((h + 2, 2 * w + 3, channels), dtype, seed=i)
@@ -108,7 +110,7 @@ def mixed(home, sizes, dtype="uint8", channels=3):
 
 @pytest.fixture
 def batches(monkeypatch):
-    """The sizes of the batches that are drawn for."""
+    """Records the sizes of the drawn batches."""
     seen, draw = [], _draws.draw
     monkeypatch.setattr(_draws, "draw", lambda *arguments: (seen.append(arguments[-1].samples), draw(*arguments))[1])
     return seen
@@ -195,7 +197,7 @@ def test_ragged_masks_of_several_dtypes_go_one_by_one():
 
 
 def test_ragged_batches_of_several_dtypes_keep_order(batches):
-    """Of two dtypes, beside one another, with what follows them."""
+    """Images of two dtypes alternate, with their targets."""
     rng = np.random.default_rng(0)
     ragged = [noise((*size, 3), dtype, seed=i) for i, size in enumerate(LARGE) for dtype in ("uint8", "float32")]
     order = rng.permutation(len(ragged))
@@ -222,7 +224,7 @@ def test_ragged_images_are_read_in_place():
     before = [image.clone() for image in ragged]
     results = aug(ragged)
     assert all(torch.equal(a, b) for a, b in zip(ragged, before, strict=True))
-    assert len({result.untyped_storage().data_ptr() for result in results}) == 1  # parts of one batch
+    assert len({result.untyped_storage().data_ptr() for result in results}) == 1  # views of one batch
 
 
 def test_ragged_new_sizes_need_no_new_plan(monkeypatch):
@@ -242,7 +244,7 @@ def test_ragged_sizes_are_evicted(monkeypatch):
 
 
 def test_ragged_equal_size_by_chance_is_not_the_recipe_s():
-    """What all sizes become is found by a size that is like the first in nothing."""
+    """The recipe's result size is probed with a size that shares nothing with the first image's."""
     image = _images.placeholder((1, 40, 60, 3), "uint8")
 
     def leading(*transforms):

@@ -31,7 +31,7 @@ def test_random_apply_unselected_normalized_values_unchanged():
 
 
 def test_random_apply_unselected_small_floats_unchanged():
-    images = seeded("small").random((N, H, W, C), np.float32) ** 3  # down to 1e-20
+    images = seeded("small").random((N, H, W, C), np.float32) ** 3  # as small as 1e-20
     result, params = drawn(T.RandomApply([T.Compose([T.RandomPosterize(2, 1.0), T.RandomSolarize(0.5, 1.0)])]), images)
     shut = column(params, "apply", 0) == 0
     np.testing.assert_array_equal(result[shut], images[shut])

@@ -1,4 +1,4 @@
-"""Passes that change different samples in different ways: each sample is what the function makes of it alone."""
+"""Passes that change samples in different ways: each sample equals the function's result on it alone."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ INVERT = T.RandomInvert(1.0), cuaug.invert
 FLIP = T.RandomHorizontalFlip(1.0), cuaug.hflip
 UPSIDE_DOWN = T.RandomVerticalFlip(1.0), cuaug.vflip
 GREY = T.RandomGrayscale(1.0), lambda one: cuaug.rgb_to_grayscale(one, 3)
-# By way of another canvas, with a filter there.
+# Entries that filter on another canvas.
 AROUND = (
     T.RandomApply([T.Pad(4), T.GaussianBlur(3, (1.0, 1.0)), T.CenterCrop((33, 47))], 1.0),
     lambda one: cuaug.center_crop(cuaug.gaussian_blur(cuaug.pad(one, 4), 3, 1.0), (33, 47)),
@@ -70,7 +70,7 @@ def test_random_choice_equals_chosen_function(home, name):
 @every_home
 @pytest.mark.parametrize("transform", [T.GaussianNoise(sigma=0.1), T.RandomMask(0.3)], ids=["noise", "mask"])
 def test_random_choice_positions_are_of_own_canvas(home, transform):
-    """Though others, which it leaves alone, get a larger one."""
+    """Other samples of the batch get a larger canvas."""
     images = put(noise((40, 33, 47, 3), "float32"), home)
     results = {}
     for other in (AROUND[0], T.Identity()):
@@ -88,7 +88,7 @@ LOOKS = ["NHWC", "NCHW", "rows and columns swapped", "every second column"]
 
 
 def looked_at(images, look, home, dtype):
-    """In memory in another way; and the layout to say so."""
+    """The images with another memory layout, and the layout's name."""
     if look == "rows and columns swapped":
         return stored(put(images, home, dtype), (0, 2, 1, 3)), "NHWC"
     if look == "every second column":
@@ -101,7 +101,7 @@ def looked_at(images, look, home, dtype):
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 6])
 def test_random_choice_sharpen_equalize_equal_functions(home, look, size, channels):
-    """Beside others that are turned by a resample of each kind."""
+    """Other samples of the batch are rotated, with each interpolation."""
     images, functions = noise((*size, channels)), {"equalize": cuaug.equalize}
     functions["sharpen"] = lambda one, layout: cuaug.adjust_sharpness(one, 2.0, layout=layout)
     inputs, layout = looked_at(images, look, home, "uint8")

@@ -42,7 +42,7 @@ def test_from_dict_rejects_unknown_names():
 
 
 class TwoOfAName(_transform.Transform):
-    """Two draws that have one name."""
+    """A transform with two draws of one name."""
 
     def write(self, recipe):
         for _ in range(2):
@@ -50,7 +50,7 @@ class TwoOfAName(_transform.Transform):
 
 
 def all_kinds(seed=6):
-    padded = T.RandomCrop((20, 30), padding=1, pad_if_needed=True)  # which pads twice
+    padded = T.RandomCrop((20, 30), padding=1, pad_if_needed=True)  # pads twice
     heads = [
         padded,
         T.RandomResizedCrop((16, 18)),

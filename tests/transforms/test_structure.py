@@ -17,7 +17,7 @@ Batch = collections.namedtuple("Batch", "images index labels")
 
 
 def found(sample):
-    """Kind, shape or shapes, and places of every target."""
+    """Kind, shapes and paths of every target."""
     return [(target.kind, shapes(target.value), target.paths) for target in parse_sample(sample).targets]
 
 
@@ -25,11 +25,11 @@ def shapes(value):
     return [shapes(entry) for entry in value] if isinstance(value, list) else getattr(value, "shape", value)
 
 
-# By place.
+# By position
 
 
 def marked(sample, size=(7, 9)):
-    """The sample with a text in the place of every array that was found."""
+    """The sample with the kind in capitals in place of every target."""
 
     def mark(kind, value):
         return [mark(kind, entry) for entry in value] if isinstance(value, list) else kind.upper()
@@ -111,7 +111,7 @@ def test_structure_other_values_stay():
     assert rebuilt[3] is name
 
 
-# By name.
+# By name
 
 
 def test_structure_names():
@@ -192,7 +192,7 @@ def test_structure_image_with_several_masks():
 
 
 def detection():
-    """As torchvision's detection models take them: a tuple of images, and a dict for each."""
+    """Arguments of torchvision's detection models: a tuple of images, and a dict per image."""
     images = (zeros(3, 8, 8), zeros(3, 9, 4), zeros(3, 8, 8))
     targets = [{"boxes": zeros(n, 4), "labels": zeros(n), "masks": zeros(n, 8, 8), "image_id": n} for n in (2, 0, 5)]
     return images, targets
@@ -268,7 +268,7 @@ def test_structure_lists_in_place_of_arrays():
     assert rebuilt["boxes"] == compacted
 
 
-# What could be two things.
+# Ambiguous samples
 
 BATCH = zeros(4, 3, 8, 8)
 REFUSED = {

@@ -10,11 +10,9 @@ from cuaug.transforms import keypoints as _keypoints
 from cuaug.transforms import targets as _targets
 from cuaug.transforms.sample_structure import parse_sample
 
-# Found, moved and put back.
-
 
 def shifted(sample, boxes=_boxes.Boxes(), keypoints=_keypoints.Keypoints(), by=2.0):  # noqa: B008
-    """Sample n of the batch moves n + 1 times as far to the right, on a canvas of (8, 10)."""
+    """The sample after a shift to the right, n + 1 times ``by`` for sample n, on a canvas of (8, 10)."""
     targets = parse_sample(sample)
     M = np.tile(np.eye(3), (targets.samples, 1, 1))
     M[:, 0, 2] = by * np.arange(1, targets.samples + 1)

@@ -1,4 +1,4 @@
-"""What holds of boxes and keypoints alike."""
+"""Laws of both boxes and keypoints."""
 
 import doctest
 import math
@@ -34,7 +34,7 @@ from cuaug.transforms import point_map as _map
 @pytest.mark.parametrize("flip", ["horizontal_flip", "vertical_flip"])
 @pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
 def test_boxes_keypoints_flips_equal_torchvision(flip, format):
-    """The coordinates meant: edges for boxes, pixel centres for keypoints."""
+    """Box coordinates are edges, keypoint coordinates are pixel centres."""
     functional = pytest.importorskip("torchvision.transforms.v2.functional")
     theirs = pytest.importorskip("torchvision.tv_tensors").BoundingBoxFormat[format]
     M = HFLIP if flip == "horizontal_flip" else np.array([[1.0, 0, 0], [0, -1, 199], [0, 0, 1]])
@@ -64,7 +64,7 @@ def test_boxes_keypoints_inputs_are_unchanged(ragged):
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 def test_boxes_keypoints_never_read_device_values(ragged, monkeypatch):
-    """Meta tensors stand in for a device: they have no values, and raise where one is asked for."""
+    """Meta tensors stand for device tensors: reading a value of one raises."""
 
     def meta(value, dtype="float32"):
         return torch.as_tensor(value, dtype=getattr(torch, dtype), device="meta")

@@ -1,4 +1,4 @@
-"""A recipe is a torch module, and needs no torch."""
+"""A recipe is a torch module if torch is imported, and does not need torch."""
 
 import copy
 

@@ -69,7 +69,7 @@ def test_gaussian_noise_transform_equals_function(dtype):
 
 
 def test_elastic_transform_displacements_are_uniform():
-    """Of ramps, which a bilinear warp reads exactly: without a Gaussian the field is the noise itself."""
+    """A bilinear warp of ramps shows the displacements; without a Gaussian they are the noise itself."""
     y, x = np.mgrid[:120, :121].astype(np.float32)
     ramps = np.broadcast_to(np.stack([x, y], -1), (3, 120, 121, 2))
     result, _ = drawn(T.ElasticTransform((6.0, 14.0), 0.0), ramps)
@@ -87,7 +87,7 @@ def test_elastic_transform_displacements_are_uniform():
 
 
 def test_elastic_transform_video_has_one_field():
-    """All frames alike, and as a single image of that id."""
+    """All frames are displaced alike, and like a single image with the clip's id."""
     clips = np.repeat(batch("float32", 2)[:, None], 3, 1)
     aug = T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
     result, still = aug(clips, layout="NTHWC", step=0), aug(clips[:, 0], step=0)
@@ -171,8 +171,8 @@ def test_random_mask_drops_whole_squares():
     assert not cells[share == 0].any()
     assert abs(cells[share > 0].mean() - 0.3) < 0.01
     deviations = cells[share > 0].astype(float) - cells[share > 0].mean()
-    assert abs((deviations[:, 1:] * deviations[:, :-1]).mean()) < 0.01  # neighbours know nothing of each other
-    assert abs((deviations[1:] * deviations[:-1]).mean()) < 0.01  # nor samples
+    assert abs((deviations[:, 1:] * deviations[:, :-1]).mean()) < 0.01  # neighbours are independent
+    assert abs((deviations[1:] * deviations[:-1]).mean()) < 0.01  # samples are independent
 
 
 def test_random_mask_grid_follows_offset():

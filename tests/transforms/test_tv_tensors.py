@@ -8,11 +8,9 @@ from helpers.arrays import zeros
 
 from cuaug.transforms.sample_structure import parse_sample
 
-# By type.
-
 
 def moved(sample, size):
-    """Every array, plus 1."""
+    """The sample with 1 added to every target but labels."""
     targets = parse_sample(sample)
 
     def plus(value):

@@ -1,7 +1,7 @@
-"""Kernels of the GPU, run on the CPU: their own text, compiled by the C++ compiler against cuda.hpp in this folder.
+"""GPU kernels run on the CPU: the C++ compiler compiles their text against cuda.hpp in this folder.
 
-What Python plans for a GPU is handed to them as it is: records, grids and threads. Milliseconds a block, and seconds to
-compile a kernel.
+They get the records, grids and threads that Python plans for a GPU. A block takes milliseconds, and the compilation of
+a kernel seconds.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ extern "C" const char* launch(const void* record, const unsigned int* grid, int 
 
 
 def patch(monkeypatch):
-    """From here on what is done to arrays of the CPU by a warp is done by the kernel of the GPU."""
+    """Warps of CPU arrays run the GPU's kernel until the test ends."""
     by_loops = _run.run_pass
 
     def run(plan, image, data, *names):
@@ -44,7 +44,7 @@ def patch(monkeypatch):
 
 @functools.cache
 def kernel(name, text):
-    """Takes a record's bytes, a grid and the threads of a block; says what a GPU would not forgive, or nothing."""
+    """A function of a record, a grid and the threads of a block; it returns a fault that a GPU would have, or ''."""
     program = _folder() / f"{len(list(_folder().glob('*.cpp')))}.cpp"
     program.write_text(PROGRAM.format(text=text, name=name))
     library = program.with_suffix(".so")
@@ -68,7 +68,7 @@ def _scratch():
 
 @functools.cache
 def _folder():
-    """With the kernels, as a C++ compiler takes them."""
+    """A folder with the kernels, translated for the C++ compiler."""
     folder = Path(_scratch().name)
     for path in _sources.KERNELS.rglob("*.cu*"):
         to = folder / "kernels" / path.relative_to(_sources.KERNELS)
@@ -91,14 +91,14 @@ def translated(text):
 
 
 def _operands(text, start, end):
-    """Where the parentheses behind constraints open."""
+    """Offsets of the opening parentheses after constraints."""
     while (match := re.compile(r'"[=+]?[a-z]"\s*\(').search(text, start, end)) is not None:
         yield match.end() - 1
         start = _closing(text, match.end() - 1)
 
 
 def _closing(text, opening):
-    """Where the parenthesis that opens here is closed."""
+    """Offset of the parenthesis that closes the one at ``opening``."""
     depth = 0
     for index in range(opening, len(text)):
         depth += (text[index] == "(") - (text[index] == ")")
