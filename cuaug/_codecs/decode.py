@@ -64,7 +64,7 @@ def decode_any_format(
     """Whole images, on the host."""
     formats = [other_formats.format_of(file) for file in files]
     jpegs = [index for index, format in enumerate(formats) if format == "JPEG"]
-    others = [index for index, format in enumerate(formats) if format != "JPEG"]
+    other_indices = [index for index, format in enumerate(formats) if format != "JPEG"]
     images: list[Any] = [None] * len(files)
 
     def choose_region(file: File, header: Header) -> DecodeRegion:
@@ -81,7 +81,7 @@ def decode_any_format(
         ((images[index], view),) = outputs.allocate_on_host([pixels.shape])
         np.copyto(view, pixels)
 
-    threads.parallel_map(decode_other, others, extension.thread_count())
+    threads.parallel_map(decode_other, other_indices, extension.thread_count())
     return images
 
 

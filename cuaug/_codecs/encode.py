@@ -36,7 +36,7 @@ def encode_jpegs(
 
 
 def _host_images(array: Any, layout: str | None) -> list[np.ndarray]:
-    """The images of a batch, or the one image, [H, W, C] with the pixels of a row side by side in memory."""
+    """The images of a batch, or the one image, [H, W, C] with contiguous rows."""
     described = describe_images(array, layout)
     axes = described.axes.layout
     if described.device >= 0:

@@ -43,11 +43,11 @@ def limits_of(
     max_scans: int | None = MAX_SCANS,
 ) -> Limits:
     """Checks the parameters of a public function; None means no limit."""
-    given = max_pixels, max_side, max_bytes, max_memory, max_scans
-    if given == _DEFAULTS:
+    limits = max_pixels, max_side, max_bytes, max_memory, max_scans
+    if limits == _DEFAULTS:
         return _DEFAULTS
     checked = [
         0 if value is None else _check.integer(name, value, 1)
-        for name, value in zip(Limits._fields, given, strict=True)
+        for name, value in zip(Limits._fields, limits, strict=True)
     ]
     return Limits(*map(min, checked, _LARGEST))

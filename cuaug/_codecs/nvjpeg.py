@@ -86,7 +86,7 @@ class Engine:
             )
         if status != 0:
             raise BackendError(
-                f"this GPU has no engine for JPEG that nvJPEG can use (status {status}): leave out device and decoder"
+                f"this GPU has no engine for JPEG that nvJPEG can use (status {status}): omit device and decoder"
             )
         self.handle = handle.value
         self.functions = tuple(

@@ -17,7 +17,7 @@ class OutputAllocator:
     def __init__(self, like: Any, pin: Any, out: Any = None, device: Any = None) -> None:
         _check.boolean("pin", pin)
         if out is not None and (like is not None or pin or device is not None):
-            raise ValueError("out says what the result is: leave out like, pin and device")
+            raise ValueError("out already determines the result: omit like, pin and device")
         self.device = registry.device_number(device)
         self.out, self.pin, self.library = out, pin, registry.library_by_name(like, self.device)
         if pin and (self.library.name != "torch" or self.device >= 0):
@@ -50,5 +50,5 @@ class OutputAllocator:
         out = np.moveaxis(out, -3, -1) if channels_first else out
         images = list(out) if is_batch else [out]
         if any(image.strides[1:] != (image.shape[2], 1) and image.shape[1] > 1 for image in images):
-            raise ValueError("out must have the channels of a pixel, and the pixels of a row, side by side in memory")
+            raise ValueError("out must have contiguous rows: channels, then pixels, adjacent in memory")
         return images

@@ -1,1 +1,1 @@
-"""Boxes, non-maximum suppression and pooling of regions."""
+"""Boxes, IoU, non-maximum suppression and RoI pooling."""

@@ -131,7 +131,7 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     (boxes, scores, classes, counts), layouts = pointers, call.layouts
     inputs = boxes, layouts[0], scores, layouts[1], classes, layouts[2], counts, layouts[3]
     keys, ranked_boxes, decisions, kept, block_counts = plan.offsets
-    rest = (
+    scratch_and_options = (
         scratch_pointer + keys,
         scratch_pointer + ranked_boxes,
         scratch_pointer + decisions,
@@ -140,11 +140,11 @@ def _run(call: _Call, pointers: list[int]) -> Any:
         call.options,
     )
     for kernel, grid, threads in plan.launches[:-1]:
-        launch.launch(kernel, _PACKER.pack(*inputs, 0, 0, *rest), grid, threads, 0, device, stream)
+        launch.launch(kernel, _PACKER.pack(*inputs, 0, 0, *scratch_and_options), grid, threads, 0, device, stream)
     indices = library.empty(call.output_shape, call.index_dtype, device, None)  # while the first kernels run
     index_counts = None if counter else library.empty(call.batch_shape, call.index_dtype, device, None)
     count_pointer = counter.pointer if counter else library.pointer(index_counts)
-    record = _PACKER.pack(*inputs, library.pointer(indices), count_pointer, *rest)
+    record = _PACKER.pack(*inputs, library.pointer(indices), count_pointer, *scratch_and_options)
     if device < 0:
         extension.extension().nms(record, "float64" if call.compute_type == "float64" else "float32")
     for kernel, grid, threads in plan.launches[-1:]:

@@ -45,7 +45,7 @@ def plan_nms(samples: int, count: int, compute_type: str, has_classes: bool, mul
     if count >= 1 << 30 or samples * -(-count // TILE) * TILE >= 1 << 31:
         raise ValueError(
             f"boxes must be fewer than 2**30 a sample, and 2**31 in all, padded to {TILE}: got {samples} x {count}, "
-            f"which would take {sum(sizes) / 2**30:.0f} GiB of memory beside them"
+            f"which would need {sum(sizes) / 2**30:.0f} GiB of memory besides"
         )
     ends = list(itertools.accumulate(-(-size // _ALIGNMENT) * _ALIGNMENT for size in sizes))
     named = tuple((f"cuaug::{kernel}", (x, y, 1), threads) for kernel, x, y, threads in launches)

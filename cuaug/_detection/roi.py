@@ -53,7 +53,7 @@ def pool(
 
 
 def forward(options: PoolingOptions, levels: Sequence[Any], regions: Any, save_argmax: bool = False) -> tuple[Any, Any]:
-    """The pooled features. With `save_argmax`, also which sample of each bin is the greatest: on a GPU, else None."""
+    """The pooled features, and the argmax if `save_argmax` (max pooling on a GPU only; else None)."""
     inputs = describe_inputs(options, levels, regions)
     pooled, argmax = _pool(options, inputs, save_argmax)
     return inputs.library.to_user_array(pooled), argmax

@@ -79,7 +79,9 @@ def _check_sample_indices(regions: Any, samples: int) -> None:
     valid = (index >= 0) & (index < samples) & (index == np.floor(index))
     if not valid.all():
         k = int(np.argmin(valid))
-        raise ValueError(f"boxes must name samples 0..{samples - 1} first, got {index[k]} in region {k}")
+        raise ValueError(
+            f"the first column of boxes must be a sample index in 0..{samples - 1}, got {index[k]} in region {k}"
+        )
 
 
 def pack_record(
