@@ -157,7 +157,7 @@ COSTS = [(25.0, 75.0), (75.0, 75.0), (200.0, 100.0), (1.0, 10_000.0), (10_000.0,
 
 
 @pytest.mark.parametrize(("engine", "cpu"), COSTS)
-def test_loader_engine_gets_the_images_that_save_most(engine, cpu):
+def test_loader_engine_gets_images_that_save_most_time(engine, cpu):
     chosen, saved, _ = settled_split(engine, cpu)
     assert saved[chosen].min() >= np.delete(saved, chosen).max()
 

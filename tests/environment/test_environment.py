@@ -104,7 +104,7 @@ def test_backend_error_names_cause_and_repair(error, words, cuda, monkeypatch):
     assert refusal.value.__cause__ is error
 
 
-def test_out_of_memory_error_is_the_library_s_own(cuda):
+def test_out_of_memory_error_is_that_of_the_library(cuda):
     class OutOfMemoryError(MemoryError):
         pass
 

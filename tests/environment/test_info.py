@@ -138,7 +138,7 @@ def test_doctor_survives_a_failing_check(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "path"), [("bench", "benchmarks/warp.py"), ("gallery", "docs/gallery.py")])
-def test_bench_and_gallery_need_source_tree(monkeypatch, capsys, tmp_path, name, path):
+def test_main_bench_and_gallery_need_source_tree(monkeypatch, capsys, tmp_path, name, path):
     from cuaug import __main__ as command
 
     assert (command.CHECKOUT / path).exists()

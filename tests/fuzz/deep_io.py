@@ -15,14 +15,14 @@ PARTS, EACH = 40, 25_000
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_a_million_mutated_files(part):
+def test_decode_jpeg_million_mutated_files(part):
     outcomes = mutated(SEED + 1_000 + part, EACH)
     assert sum(outcomes.values()) == EACH
     print(dict(outcomes))
 
 
 @pytest.mark.parametrize("part", range(28))
-def test_every_value_of_every_byte(part):
+def test_decode_jpeg_every_value_of_every_byte(part):
     """178,500 files: each of the first 700 bytes takes each of the 255 other values."""
     file = encoded(piece(np.random.default_rng(SEED), 32, 48), progressive=True)
     tried, rng = 0, np.random.default_rng(SEED + part)

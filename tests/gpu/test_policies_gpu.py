@@ -17,7 +17,7 @@ every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: ty
 
 
 @every_policy
-def test_compose_gpu_without_extension_launches_the_same(policy, monkeypatch):
+def test_compose_gpu_without_extension_equals_extension(policy, monkeypatch):
     batch = images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
     expected = T.Compose([policy], seed=4)(batch, step=3)
     monkeypatch.setattr(_launches, "_sequence_class", lambda: _launches._PythonLaunchSequence)

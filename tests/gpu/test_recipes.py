@@ -152,7 +152,7 @@ def test_compose_gpu_cold_recipe_is_refused_in_capture():
 
 
 @every_recipe
-def test_compose_gpu_side_stream_gives_the_same(recipe):
+def test_compose_gpu_side_stream_equals_default_stream(recipe):
     """The images are copied on the side stream too, after work that takes a while."""
     batch = batch_of(recipe)
     expected = recipe.compose(recipe.dtypes[0])(batch)
@@ -166,7 +166,7 @@ def test_compose_gpu_side_stream_gives_the_same(recipe):
 
 
 @every_recipe
-def test_compose_gpu_same_parameters_same_bits(recipe):
+def test_compose_gpu_same_parameters_give_same_bits(recipe):
     """Many samples and regions, so that blocks end in any order."""
     batch = images(GPU, recipe.dtypes[0], "NCHW", (64, 150, 170, recipe.channels[-1]))
     aug = recipe.compose(recipe.dtypes[0])

@@ -59,14 +59,14 @@ def test_gaussian_blur_refuses_kernels_that_are_even_or_beyond_127_taps(size):
 
 
 @pytest.mark.parametrize("branches", [9, -1, 2**40])
-def test_blend_refuses_more_than_8_branches(branches):
+def test_blend_rejects_more_than_8_branches(branches):
     with pytest.raises(ValueError, match="at most 8 branches"):
         native.blend(of_images(records.BLEND, branches=branches), "uint8")
     native.run([native.blend(of_images(records.BLEND, branches=0), "uint8")])
 
 
 @pytest.mark.parametrize(("channels", "out_channels"), [(3, 5), (3, 0), (3, -1), (5, 3), (5, 4), (1, 2**31 - 1)])
-def test_pointwise_refuses_other_channels_beyond_4(channels, out_channels):
+def test_pointwise_rejects_other_channels_beyond_4(channels, out_channels):
     with pytest.raises(ValueError, match="as many channels as the result, or both at most 4"):
         native.pointwise(of_images(records.POINTWISE, channels=channels), "uint8", "uint8", ["Invert"], out_channels)
 
@@ -75,7 +75,7 @@ def test_pointwise_refuses_other_channels_beyond_4(channels, out_channels):
     lambda data, ops: native.pointwise(data, "uint8", "uint8", ops, 3),
     lambda data, ops: native.luma_mean(data, "uint8", ops, False),
 ])  # fmt: skip
-def test_chains_refuse_more_than_128_ops_and_32_fields(make):
+def test_chains_reject_more_than_128_ops_and_32_fields(make):
     data = of_images(records.POINTWISE)
     with pytest.raises(ValueError, match="a chain has at most 128 ops"):
         make(data, ["Invert"] * 129)
@@ -86,7 +86,7 @@ def test_chains_refuse_more_than_128_ops_and_32_fields(make):
 
 
 @pytest.mark.parametrize("levels", [0, 9, -1])
-def test_pooling_refuses_more_than_8_levels(levels):
+def test_pooling_rejects_more_than_8_levels(levels):
     with pytest.raises(ValueError, match="1 to 8 levels"):
         native.pooling(packed(records.ROI, levels=levels, channels=1), "float32", "avg", False)
 
@@ -99,7 +99,7 @@ def test_pooling_refuses_more_than_8_levels(levels):
         of_images(records.WARPS["Affine"], **field), "uint8", "uint8", "Affine", "Bilinear", "Edge"
     ),
 ])  # fmt: skip
-def test_loops_refuse_records_without_pixels(make, field):
+def test_loops_reject_records_without_pixels(make, field):
     with pytest.raises(ValueError, match="the record must have"):
         make({field: -1})
 

@@ -53,7 +53,7 @@ def changed(transform, name, value):
 
 @pytest.mark.parametrize("call", BLURS)
 @pytest.mark.parametrize("size", [129, 1001, 2**31 + 1, 4, 0, -3])
-def test_gaussian_blur_refuses_kernels_beyond_127_taps(call, size):
+def test_gaussian_blur_rejects_kernels_beyond_127_taps(call, size):
     with pytest.raises(ValueError, match="kernel_size must be "):
         BLURS[call](size)
     assert BLURS[call](127).shape == IMAGES.shape
@@ -119,7 +119,7 @@ def repeated(*shape):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_limits_are_refused_with_the_limit(name):
+def test_functions_reject_values_beyond_their_limits(name):
     call, message = REFUSED[name]
     with pytest.raises(ValueError, match=r"^cuaug\.") as refusal:
         call()

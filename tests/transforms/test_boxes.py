@@ -305,7 +305,7 @@ def test_boxes_compact_keeps_valid_and_companions(home, ragged, monkeypatch):
     assert _boxes.compact([], [], []) == [[], []]
 
 
-def test_boxes_labels_are_told_from_image_labels():
+def test_boxes_labels_are_distinguished_from_image_labels():
     dense, ragged = np.zeros((2, 3, 4)), [np.zeros((3, 4)), np.zeros((1, 4))]
     assert _boxes.has_label_per_box(np.zeros((2, 3)), dense)
     assert _boxes.has_label_per_box(np.zeros((2, 3, 80)), dense)

@@ -63,7 +63,7 @@ def drawn(name, value, sample=1):
         *((JITTER, "0.ColorJitter.hue_factor", value, "finite") for value in VALUES if not np.isfinite(value)),
     ],
 )
-def test_params_from_dict_refuses_what_an_op_cannot_take(transform, name, value, rule):
+def test_params_from_dict_rejects_values_invalid_for_an_op(transform, name, value, rule):
     aug = T.Compose([transform], seed=1)
     with pytest.raises(ValueError, match=r"cuaug\.Compose\.params_from_dict: .*sample 1") as refusal:
         aug.params_from_dict(edited(aug, drawn(name, value)), IMAGES)
@@ -89,7 +89,7 @@ def test_params_from_dict_refuses_what_an_op_cannot_take(transform, name, value,
         lambda d: d["matrices"].__setitem__(0, "abc"),
     ],
 )
-def test_params_from_dict_refuses_another_structure(change):
+def test_params_from_dict_rejects_another_structure(change):
     aug = T.Compose([T.RandomRotation(30)], seed=1)
     with pytest.raises(ValueError, match=r"cuaug\.Compose\.params_from_dict: "):
         aug.params_from_dict(edited(aug, change), IMAGES)
@@ -99,7 +99,7 @@ def test_params_from_dict_refuses_another_structure(change):
     "recipe",
     [pytest.param(recipe, id=f"{name}-{i}") for name, group in GROUPS.items() for i, recipe in enumerate(group)],
 )
-def test_params_from_dict_takes_what_was_drawn(recipe):
+def test_params_from_dict_accepts_every_draw(recipe):
     """Every number that a transform draws is accepted."""
     transforms, dtype = recipe
     aug = T.Compose(transforms, seed=3)
@@ -109,7 +109,7 @@ def test_params_from_dict_takes_what_was_drawn(recipe):
     assert aug.apply(images, again).tobytes() == aug.apply(images, params).tobytes()
 
 
-def test_params_from_dict_takes_matrices_without_an_inverse():
+def test_params_from_dict_accepts_matrices_without_inverse():
     """Corners that are drawn at one point give a matrix that is not finite, which is accepted."""
     aug = T.Compose([T.RandomPerspective(1.0, p=1.0)], seed=1)
     params = aug.draw(IMAGES, step=0)

@@ -223,7 +223,7 @@ def test_recipe_video_mean_equals_stacked_frames(home):
 
 @every_home
 @every_recipe
-def test_recipe_same_parameters_same_bits(recipe, home):
+def test_recipe_same_parameters_give_same_bits(recipe, home):
     batch, aug = batch_of(recipe, home), recipe.compose(recipe.dtypes[0])
     params = aug.draw(batch)
     first = aug.apply(batch, params)

@@ -49,7 +49,7 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
     ],
     ids=str,
 )
-def test_compose_pass_before_mean_does_what_precedes_it(transforms, chains, measured):
+def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, measured):
     batch = noise((2, 100, 90, 3))
     plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
     assert [[op.op for op in step.chain] for step in plan.passes] == chains

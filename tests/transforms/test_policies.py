@@ -57,7 +57,7 @@ def slot(images, params, position, names):
     return one_by_one(images, expected)
 
 
-def test_randaugment_does_what_it_drew():
+def test_randaugment_equals_drawn_functions():
     images = batch(samples=120)
     result, params = drawn(T.RandAugment(fill=9), images)
     assert_near(result, slot(slot(images, params, 0, FOURTEEN), params, 1, FOURTEEN), 2)  # rounded once per slot
@@ -67,7 +67,7 @@ def test_randaugment_does_what_it_drew():
     assert len(params.plan.passes) == 1
 
 
-def test_trivial_augment_does_what_it_drew():
+def test_trivial_augment_equals_drawn_functions():
     images = batch(samples=200)
     result, params = drawn(T.TrivialAugmentWide(fill=9), images)
     assert set(column(params, "op").astype(int)) == set(range(14))
@@ -87,7 +87,7 @@ def kinds(plan):
     ]
 
 
-def test_policy_slot_is_one_pass_with_what_follows():
+def test_policy_slot_is_one_pass_with_following_ops():
     """One sample is never both moved and sharpened, or both sharpened and equalized, so one pass suffices."""
     images, policy = batch(samples=200), T.TrivialAugmentWide(fill=9)
     aug = T.Compose([policy, T.ToDtype("float32", scale=True)], seed=7)
@@ -158,7 +158,7 @@ def mixture(images, params, chains, names):
 
 
 @pytest.mark.parametrize("all_ops", [True, False])
-def test_augmix_does_what_it_drew(all_ops):
+def test_augmix_equals_drawn_functions(all_ops):
     images = batch(samples=150)
     names = FOURTEEN[1:] if all_ops else [name for name in FOURTEEN[1:] if name not in FACTORS]
     how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
@@ -213,7 +213,7 @@ def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
 
 
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
-def test_autoaugment_does_what_it_drew(policy):
+def test_autoaugment_equals_drawn_functions(policy):
     images = batch(samples=200)
     result, params = drawn(T.AutoAugment(policy, fill=9), images)
     assert_near(result, slot(slot(images, params, 0, names_of(policy, 0)), params, 1, names_of(policy, 1)), 2)

@@ -243,7 +243,7 @@ def test_ragged_sizes_are_evicted(monkeypatch):
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
-def test_ragged_equal_size_by_chance_is_not_the_recipe_s():
+def test_ragged_equal_size_by_chance_is_no_fixed_size():
     """The recipe's result size is probed with a size that shares nothing with the first image's."""
     image = _images.placeholder((1, 40, 60, 3), "uint8")
 

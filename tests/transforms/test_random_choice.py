@@ -69,7 +69,7 @@ def test_random_choice_equals_chosen_function(home, name):
 
 @every_home
 @pytest.mark.parametrize("transform", [T.GaussianNoise(sigma=0.1), T.RandomMask(0.3)], ids=["noise", "mask"])
-def test_random_choice_positions_are_of_own_canvas(home, transform):
+def test_random_choice_positions_use_canvas_of_the_entry(home, transform):
     """Other samples of the batch get a larger canvas."""
     images = put(noise((40, 33, 47, 3), "float32"), home)
     results = {}

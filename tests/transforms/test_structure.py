@@ -233,7 +233,7 @@ def test_structure_box_mask_goes_beside_boxes():
     assert parse_sample(sample).rebuild({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
 
 
-def test_structure_box_mask_without_dict_is_rejected(tv):
+def test_structure_box_mask_without_dict_is_dropped(tv):
     boxes = tv.BoundingBoxes(torch.zeros(5, 4), format="XYXY", canvas_size=(8, 8))
     sample = (tv.Image(torch.zeros(3, 8, 8)), boxes)
     rebuilt = parse_sample(sample).rebuild({"valid": [["mask"]]}, (8, 8))
@@ -319,7 +319,7 @@ trees = st.recursive(
 
 
 @given(trees, trees)
-def test_structure_surroundings_come_back_equal(one, other):
+def test_structure_any_nested_values_are_unchanged(one, other):
     images = zeros(2, 3, 4, 4)
     for sample in ({"images": images, "x": one, "y": other}, [one, {"images": images}, other], (images, None, one)):
         rebuilt = parse_sample(sample).rebuild({"images": [images]}, (4, 4))
