@@ -128,8 +128,9 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     else:
         scratch = library.empty((plan.scratch_bytes,), "uint8", device, None)
         scratch_pointer = library.pointer(scratch)
-    (boxes, scores, classes, counts), layouts = pointers, call.layouts
-    inputs = boxes, layouts[0], scores, layouts[1], classes, layouts[2], counts, layouts[3]
+    boxes, scores, classes, counts = pointers
+    box_layout, score_layout, class_layout, count_layout = call.layouts
+    inputs = boxes, box_layout, scores, score_layout, classes, class_layout, counts, count_layout
     keys, ranked_boxes, decisions, kept, block_counts = plan.offsets
     scratch_and_options = (
         scratch_pointer + keys,

@@ -51,10 +51,11 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
             raise ValueError(
                 f"features must have channels, rows and columns, got {tuple(feature_map.shape)} as {layout}"
             )
-        first = maps[0] if maps else feature_map
-        if level_library is not library or (feature_map.device, feature_map.dtype) != (first.device, first.dtype):
+        if level_library is not library or (
+            maps and (feature_map.device, feature_map.dtype) != (maps[0].device, maps[0].dtype)
+        ):
             raise ValueError("features must be of one library, device and dtype at every level")
-        if extents(feature_map, layout)[:2] != extents(first, layout)[:2]:
+        if maps and extents(feature_map, layout)[:2] != extents(maps[0], layout)[:2]:
             raise ValueError("features must have the same samples and channels at every level")
         maps.append(feature_map)
     region_array, region_library = describe("boxes", regions, FLOATS)
