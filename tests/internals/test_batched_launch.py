@@ -5,7 +5,7 @@ import random
 import struct
 
 import pytest
-from helpers.fake_driver import TOGETHER
+from helpers.fake_driver import BATCHED
 
 from cuaug._fusion import batched_launch
 from cuaug._gpu.launch_sequence import Launch
@@ -35,12 +35,12 @@ def test_batched_launch_waits_for_dependencies(seed):
         x, y, count = merged.grid
         assert (x, y) == (5, 1)
         assert len(merged.record) == 64 * (1 if count == 1 else batched_launch.MAX_BATCHED)
-        assert merged.kernel.endswith(TOGETHER) == (count > 1)
+        assert merged.kernel.endswith(BATCHED) == (count > 1)
         for i in range(count):
             (number,) = struct.unpack_from("q", merged.record, 64 * i + 8)
             original = launches[number]
             assert count == 1 or original.kernel in mergeable
-            assert merged.kernel in (original.kernel, original.kernel[:-1] + TOGETHER)
+            assert merged.kernel in (original.kernel, original.kernel[:-1] + BATCHED)
             assert merged.record[64 * i :][:64] == original.record
             assert [(a - 64 * i, *rest) for a, *rest in merged.relocations if a // 64 == i] == list(
                 original.relocations
@@ -48,7 +48,7 @@ def test_batched_launch_waits_for_dependencies(seed):
             assert at.setdefault(number, position) == position
     assert sorted(at) == list(range(24))
 
-    def wrote(launch):
+    def written(launch):
         return {name for position, name, _ in launch.relocations if position == 48 or launch.kernel not in mergeable}
 
     def used(launch):
@@ -56,7 +56,7 @@ def test_batched_launch_waits_for_dependencies(seed):
 
     for first, second in itertools.combinations(range(24), 2):
         a, b = launches[first], launches[second]
-        if wrote(a) & used(b) or wrote(b) & used(a):
+        if written(a) & used(b) or written(b) & used(a):
             assert at[first] < at[second], (first, second)
 
 
@@ -69,5 +69,5 @@ def test_batched_launch_groups_as_early_as_possible():
         for step, kernel in enumerate(chain)
     ]
     two = [(launch.kernel, launch.grid[2]) for launch in batched_launch.merge_launches(launches[:6])]
-    assert two == [(kernel[:-1] + TOGETHER, 2) for kernel in chain]
+    assert two == [(kernel[:-1] + BATCHED, 2) for kernel in chain]
     assert [launch.grid[2] for launch in batched_launch.merge_launches(launches)] == [4, 4, 4, 1, 1, 1]

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.fake_driver import bytes_of, seen
+from helpers.fake_driver import bytes_of, record_call
 
 from cuaug import transforms as T
 from cuaug._arrays import images as _images
@@ -53,7 +53,7 @@ def test_launch_plan_intermediate_memory_does_not_overlap():
 def test_launch_plan_policy_takes_turns_with_few_batches(policy, batches, gpu):
     """A policy needs one batch beside its result; each branch of AugMix reads one and writes one at a time."""
     batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
-    *_, allocations = seen(gpu, lambda: T.Compose([policy], seed=1)(batch))
+    *_, allocations = record_call(gpu, lambda: T.Compose([policy], seed=1)(batch))
     result, block = allocations[-2:]
     assert bytes_of(result) == batch.nbytes
     assert bytes_of(block) <= (batches + 0.05) * batch.nbytes

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from helpers.fake_driver import TOGETHER, Launched, bytes_of, seen
+from helpers.fake_driver import BATCHED, FakeLaunch, bytes_of, record_call
 from helpers.replace import replace_everywhere
 from tables.recipes import RECIPES
 
@@ -14,20 +14,19 @@ from cuaug import transforms as T
 from cuaug._arrays.images import describe_images
 from cuaug._fusion import batched_launch, draw, execute, launch_plan
 from cuaug._fusion.draw_kernel import Draws
-from cuaug._gpu import failures as _failures
-from cuaug._gpu import launch as _launch
-from cuaug._gpu import streams
+from cuaug._gpu import failures, streams
+from cuaug._gpu import launch as launch_module
 from cuaug._passes.parameters import StridedArray
 
 torch = pytest.importorskip("torch")
 
 
-def inside(word, array):
-    return 0 <= word - array.data_ptr() < bytes_of(array)
+def inside(address, array):
+    return 0 <= address - array.data_ptr() < bytes_of(array)
 
 
-class Moved(NamedTuple):
-    """An allocation of the passes: its address in the recorded plan, and the launches that need it."""
+class Placement(NamedTuple):
+    """An allocation of the passes: its address in the recorded plan, and the first and last launch that use it."""
 
     array: Any
     begin: int
@@ -43,67 +42,69 @@ class Moved(NamedTuple):
         return self.begin + self.size
 
     @property
-    def room(self):
+    def aligned_size(self):
         return -(-self.size // 512) * 512
 
 
-def parted(launched):
-    """Launches with their positions; a batched launch is split, the first records of neighbours before the second."""
-    alone, joint = [], []
-    for i, each in enumerate([*launched, None]):
-        if each and each.kernel.endswith(TOGETHER):
-            joint.append((i, each))
+def split_batched(launches):
+    """Single launches with their positions; of adjacent batched launches, the first records precede the second ones."""
+    single, batched = [], []
+    for i, launch in enumerate([*launches, None]):
+        if launch and launch.kernel.endswith(BATCHED):
+            batched.append((i, launch))
             continue
-        assert len({own.config[2] for _, own in joint}) <= 1
-        for j in range(joint[0][1].config[2] if joint else 0):
-            for at, (kernel, (x, y, _, *rest), record) in joint:
+        assert len({other.config[2] for _, other in batched}) <= 1
+        for j in range(batched[0][1].config[2] if batched else 0):
+            for position, (kernel, (x, y, _, *rest), record) in batched:
                 size = len(record) // batched_launch.MAX_BATCHED
-                own = Launched(kernel.removesuffix(TOGETHER) + ">", (x, y, 1, *rest), record[j * size : (j + 1) * size])
-                alone.append((at, own))
-        joint = []
-        alone += [(i, each)] if each else []
-    return alone
+                name = kernel.removesuffix(BATCHED) + ">"
+                single.append((position, FakeLaunch(name, (x, y, 1, *rest), record[j * size : (j + 1) * size])))
+        batched = []
+        single += [(i, launch)] if launch else []
+    return single
 
 
 def assert_same_launches(replayed, passes):
-    """Assert that both launch the same but for addresses and batching; return the plan's memory."""
-    alone = parted(replayed.launched)
-    assert [(each.kernel, each.config) for _, each in alone] == [(each.kernel, each.config) for each in passes.launched]
-    moved = {}
-    for (i, own), other in zip(alone, passes.launched, strict=True):
-        for word, known in zip(*(np.frombuffer(each.record, np.int64).tolist() for each in (own, other)), strict=True):
-            place = next((k for k, array in enumerate(passes.given) if inside(known, array)), None)
-            if place is None:
-                assert word == known
-                continue
-            array = passes.given[place]
-            begin = word - (known - array.data_ptr())
-            before = moved.get(place, Moved(array, begin, i, i))
-            assert begin == before.begin  # one address while it is needed
-            moved[place] = before._replace(first=min(i, before.first), last=max(i, before.last))
-    return list(moved.values())
-
-
-def assert_in_its_memory(moved, replayed, passes):
-    """Assert that memory needed at the same time does not overlap, and that the block is no larger than needed."""
-    result, block = replayed.given
-    own = next(each for each in moved if each.array is passes.made)
-    assert own.begin == result.data_ptr()
-    assert replayed.made is result
-    assert (result.shape, result.stride(), result.dtype) == (
-        passes.made.shape,
-        passes.made.stride(),
-        passes.made.dtype,
+    """Assert that both launch the same but for addresses and batching; return the placements in the plan's memory."""
+    single = split_batched(replayed.launches)
+    actual, expected = (
+        [(launch.kernel, launch.config) for launch in launches]
+        for launches in ([launch for _, launch in single], passes.launches)
     )
-    for each in moved:
-        home = result if inside(each.begin, result) else block
-        assert (each.begin - home.data_ptr()) % 512 == 0
-        assert each.end <= home.data_ptr() + bytes_of(home)
-    for each, other in itertools.combinations(moved, 2):
-        if each.first <= other.last and other.first <= each.last:
-            assert each.end <= other.begin or other.end <= each.begin
-    others = [each for each in moved if each is not own]
-    needed = (sum(each.room for each in others if each.first <= i <= each.last) for i in range(len(replayed.launched)))
+    assert actual == expected
+    placements = {}
+    for (i, launch), expected_launch in zip(single, passes.launches, strict=True):
+        words, expected_words = (np.frombuffer(x.record, np.int64).tolist() for x in (launch, expected_launch))
+        for word, expected_word in zip(words, expected_words, strict=True):
+            index = next((k for k, array in enumerate(passes.allocations) if inside(expected_word, array)), None)
+            if index is None:
+                assert word == expected_word
+                continue
+            array = passes.allocations[index]
+            begin = word - (expected_word - array.data_ptr())
+            known = placements.get(index, Placement(array, begin, i, i))
+            assert begin == known.begin  # one address while it is needed
+            placements[index] = known._replace(first=min(i, known.first), last=max(i, known.last))
+    return list(placements.values())
+
+
+def assert_memory_is_small_and_disjoint(placements, replayed, passes):
+    """Assert that memory needed at the same time does not overlap, and that the block is no larger than needed."""
+    result, block = replayed.allocations
+    of_result = next(placement for placement in placements if placement.array is passes.result)
+    assert of_result.begin == result.data_ptr()
+    assert replayed.result is result
+    expected = passes.result
+    assert (result.shape, result.stride(), result.dtype) == (expected.shape, expected.stride(), expected.dtype)
+    for placement in placements:
+        memory = result if inside(placement.begin, result) else block
+        assert (placement.begin - memory.data_ptr()) % 512 == 0
+        assert placement.end <= memory.data_ptr() + bytes_of(memory)
+    for a, b in itertools.combinations(placements, 2):
+        if a.first <= b.last and b.first <= a.last:
+            assert a.end <= b.begin or b.end <= a.begin
+    others = [placement for placement in placements if placement is not of_result]
+    needed = (sum(p.aligned_size for p in others if p.first <= i <= p.last) for i in range(len(replayed.launches)))
     assert bytes_of(block) <= max(needed)
 
 
@@ -114,10 +115,10 @@ every_layout = pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 def test_launch_plan_equals_passes(recipe, layout, gpu):
     for dtype in recipe.dtypes:
-        assert_traced(gpu, recipe.compose(dtype), dtype, layout)
+        assert_plan_equals_passes(gpu, recipe.compose(dtype), dtype, layout)
 
 
-OTHERS = {
+OTHER_TRANSFORMS = {
     "trivialaugment": [T.TrivialAugmentWide()],
     "randaugment": [T.RandomResizedCrop(48), T.RandAugment(), T.ToDtype("float16", scale=True)],
     "autoaugment": [T.AutoAugment(), T.Normalize(0.5, 0.2)],
@@ -128,12 +129,12 @@ OTHERS = {
 
 
 @every_layout
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", OTHER_TRANSFORMS)
 def test_launch_plan_of_other_transforms_equals_passes(name, layout, gpu):
-    assert_traced(gpu, T.Compose(OTHERS[name], seed=1), "uint8", layout)
+    assert_plan_equals_passes(gpu, T.Compose(OTHER_TRANSFORMS[name], seed=1), "uint8", layout)
 
 
-def assert_traced(gpu, aug, dtype, layout):
+def assert_plan_equals_passes(gpu, aug, dtype, layout):
     pixels = torch.zeros(5 * 64 * 80 * 3 + 64, dtype=getattr(torch, dtype))
     shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
     for offset in (0, 64, 1):  # other memory of the same alignment; then of another
@@ -144,17 +145,18 @@ def assert_traced(gpu, aug, dtype, layout):
             draws = Draws(1000 + step, 2000 + step, 2**63 - 1 - step, step, -3 - step, None)
             rows = torch.zeros((5, plan.column_count), dtype=torch.float64)
             table = StridedArray(rows.data_ptr(), plan.column_count, 0, 1, 1, rows)
-            for by_passes, by_trace in (
+            for by_passes, by_plan in (
                 (lambda: execute.apply(plan, image, table), lambda: launch_plan.apply(plan, image, table)),  # noqa: B023
-                (lambda: called(plan, image, draws), lambda: launch_plan.draw_and_apply(plan, image, draws)),  # noqa: B023
+                (lambda: draw_and_execute(plan, image, draws), lambda: launch_plan.draw_and_apply(plan, image, draws)),  # noqa: B023
             ):
-                passes, replayed = seen(gpu, by_passes), seen(gpu, by_trace)
-                assert passes.launched
-                assert_in_its_memory(assert_same_launches(replayed, passes), replayed, passes)
+                passes, replayed = record_call(gpu, by_passes), record_call(gpu, by_plan)
+                assert passes.launches
+                placements = assert_same_launches(replayed, passes)
+                assert_memory_is_small_and_disjoint(placements, replayed, passes)
     assert len(plan.launch_plans) == 4
 
 
-def called(plan, image, draws):
+def draw_and_execute(plan, image, draws):
     return execute.apply(plan, image, draw.draw_table(plan, image, draws, with_matrix=False))
 
 
@@ -162,17 +164,17 @@ def test_launch_plan_call_is_one_driver_call(gpu, monkeypatch):
     aug = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(5), T.RandomInvert()], seed=3)
     batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
     aug(batch)
-    replace_everywhere(monkeypatch, _launch, "launch", None)
+    replace_everywhere(monkeypatch, launch_module, "launch", None)
     for step in (5, 6):
         gpu.stream = 100 + step
-        call = seen(gpu, lambda: aug(batch, ids=4, step=step))  # noqa: B023
-        assert len(call.launched) == aug.plan(batch).launches
-        numbers = np.frombuffer(call.launched[0].record, np.int64)
-        assert call.launched[0].kernel == "cuaug::draw"
+        call = record_call(gpu, lambda: aug(batch, ids=4, step=step))  # noqa: B023
+        assert len(call.launches) == aug.plan(batch).launches
+        numbers = np.frombuffer(call.launches[0].record, np.int64)
+        assert call.launches[0].kernel == "cuaug::draw"
         assert numbers[5:8].tolist() == [3, step, 4]  # kernels/draws/draw_values.cuh
-        assert [launch.config[7] for launch in call.launched] == [gpu.stream] * len(call.launched)
-        assert {launch.kernel: bool(launch.config[8]) for launch in call.launched} == {
-            launch.kernel: gpu.uses_pdl(launch.kernel) for launch in call.launched
+        assert [launch.config[7] for launch in call.launches] == [gpu.stream] * len(call.launches)
+        assert {launch.kernel: bool(launch.config[8]) for launch in call.launches} == {
+            launch.kernel: gpu.uses_pdl(launch.kernel) for launch in call.launches
         }
 
 
@@ -181,14 +183,14 @@ def test_launch_plan_driver_error_ends_call(gpu, monkeypatch):
     batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
     aug(batch)
 
-    monkeypatch.setattr(_failures, "_versions", lambda: "driver of no machine")
+    monkeypatch.setattr(failures, "_versions", lambda: "driver of no machine")
     gpu.statuses[2] = 719
     with pytest.raises(_check.BackendError, match=r"the GPU failed .*CUDA_ERROR 719"):
-        seen(gpu, lambda: aug(batch))
-    assert len(gpu.launched) == 2
+        record_call(gpu, lambda: aug(batch))
+    assert len(gpu.launches) == 2
     gpu.statuses = {1: 1}
     with pytest.raises(_check.BackendError, match=r"the GPU failed .*CUDA_ERROR 1"):
-        seen(gpu, lambda: aug.draw(batch))
+        record_call(gpu, lambda: aug.draw(batch))
 
 
 @pytest.mark.parametrize("antialias", [False, True])
@@ -202,21 +204,21 @@ def test_launch_plan_ragged_takes_launches_of_one_batch(layout, antialias, gpu):
     configurations = []
     for sizes in ([(40, 30), (90, 60), (1, 1)], [(41, 33), (700, 60), (2, 9)]):
         ragged = [torch.zeros(shape(*size), dtype=torch.uint8) for size in sizes]
-        results, launched, _ = seen(gpu, lambda: aug(ragged, layout=layout, step=0))  # noqa: B023
+        results, launches, _ = record_call(gpu, lambda: aug(ragged, layout=layout, step=0))  # noqa: B023
         assert [tuple(image.shape) for image in results] == [shape(13, 14)] * 3
-        assert len(launched) == aug.plan(ragged, layout=layout).launches
-        names = [launch.kernel for launch in launched]
+        assert len(launches) == aug.plan(ragged, layout=layout).launches
+        names = [launch.kernel for launch in launches]
         assert names[0] == "cuaug::draw"
         assert f"cuaug::Ragged<cuaug::{tag}>" in names[1]
         assert not any("Ragged" in name for name in names[2:])
-        configurations.append([(launch.kernel, launch.config) for launch in launched])
+        configurations.append([(launch.kernel, launch.config) for launch in launches])
     assert configurations[0] == configurations[1]
     assert len(aug._plans._plans) == 1
     with pytest.raises(_check.BackendError, match="images of different sizes cannot be captured"):
-        captured(aug, ragged, layout)
+        call_in_capture(aug, ragged, layout)
 
 
-def captured(aug, images, layout):
+def call_in_capture(aug, images, layout):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(streams, "is_capturing", lambda stream: True)
         aug(images, layout=layout)
