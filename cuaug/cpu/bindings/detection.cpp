@@ -83,7 +83,7 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
     };
     if (!back) return run();
     const RegionsByImage regions(args);
-    call.order = regions.order.data(), call.first = regions.first.data();
+    call.region_order = regions.order.data(), call.order_begin = regions.first.data();
     run();
 }
 

@@ -56,7 +56,7 @@ Call with_is_last(const Call& call, bool) {
     return call;
 }
 PointwiseCall with_is_last(PointwiseCall call, bool is_last) {
-    call.last = is_last;
+    call.is_last = is_last;
     return call;
 }
 

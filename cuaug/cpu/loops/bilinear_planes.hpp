@@ -4,8 +4,9 @@
 
 namespace cuaug {
 
-// Bilinear interpolation of `count` float32 pixels, a multiple of 8, at (x, y) - (left, top) from the corner of each
-// plane. Coordinates and weights of eight pixels serve all channels. The sum is that of kernels/samplers/bilinear.cuh.
+// Bilinear interpolation of `count` float32 pixels, a multiple of 8, at (x, y) - (left, top), counted from the corner
+// of each plane. Coordinates and weights of eight pixels serve all channels. The sum is that of
+// kernels/samplers/bilinear.cuh.
 inline void bilinear_planes(const float* const* plane, int planes, int pitch, const float* __restrict__ x,
                             const float* __restrict__ y, float left, float top, int count, float* const* out) {
     for (int i = 0; i < count; i += 8) {
@@ -20,7 +21,8 @@ inline void bilinear_planes(const float* const* plane, int planes, int pitch, co
                            _mm256_add_epi32(_mm256_mullo_epi32(_mm256_cvtps_epi32(row), _mm256_set1_epi32(pitch)),
                                             _mm256_cvtps_epi32(column)));
         for (int k = 0; k < planes; ++k) {
-            // Two neighbours are one load; eight pairs are shuffled into eight left and eight right values.
+            // One load reads two horizontal neighbours; eight such pairs are shuffled into eight left and eight right
+            // values.
             auto interpolate_row = [&](const float* corner) {
                 auto pairs = [&](int a, int b) {
                     double two[2];  // pairs of float32

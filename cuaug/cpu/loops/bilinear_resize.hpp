@@ -3,23 +3,24 @@
 #include "records/resample.cuh"
 #include "bilinear_separable.hpp"
 
-// Bilinear resize without antialiasing is a bilinear warp of the box with its edge repeated.
+// Bilinear resize without antialiasing: a bilinear warp of the box, with the border Edge at the edges of the box.
 
 namespace cuaug {
 
-// Positions of output pixels along one axis of the input, clamped to [low, high - 1].
+// The positions of output pixels along one axis of the input, clamped to [low, high - 1].
 struct AxisPositions {
-    double start, scale_values;
+    double start, scale;
     int low, high;
 
     double at(int i) const {
-        const double center = start + (i + 0.5) * scale_values - 0.5;
-        return fmin(fmax(center, static_cast<double>(low)), static_cast<double>(high - 1));
+        const double position = start + (i + 0.5) * scale - 0.5;
+        return fmin(fmax(position, static_cast<double>(low)), static_cast<double>(high - 1));
     }
 };
 
-// uint8 rows top .. bottom of a frame. False if weights are needed: the box leaves the image, or a row needs too much
-// of it. Not for other dtypes: a tap of weight 0 beyond the box could be a NaN.
+// Computes rows top .. bottom - 1 of a uint8 frame. Returns false if the general loop of resample_row.hpp is needed:
+// the box leaves the image, or a row reads too many source columns. Not for other dtypes: a tap of weight 0 beyond the
+// box could be a NaN.
 inline bool resize_bilinear(const ResampleRecord& record, long long n, long long t, int top, int bottom,
                             const AxisPositions& columns, const AxisPositions& rows, SeparableWorkspace& workspace) {
     const auto args = read_record<WarpCommon>(&record);
@@ -28,9 +29,9 @@ inline bool resize_bilinear(const ResampleRecord& record, long long n, long long
     for (int y = top; y < bottom; y += tile_height)
         for (int x = 0; x < args.out_width; x += strip_width) {
             const int width = min(strip_width, args.out_width - x), height = min(tile_height, bottom - y);
-            if (!split_coordinates([&](int i) { return columns.at(x + i); }, width, workspace.column,
+            if (!split_coordinates([&](int i) { return columns.at(x + i); }, width, workspace.left_column,
                                    workspace.right_weight) ||
-                !split_coordinates([&](int i) { return rows.at(y + i); }, height, workspace.row,
+                !split_coordinates([&](int i) { return rows.at(y + i); }, height, workspace.upper_row,
                                    workspace.lower_weight) ||
                 !interpolate_strip(args, border_of<Edge>, n, t, x, width, y, height, workspace))
                 return false;

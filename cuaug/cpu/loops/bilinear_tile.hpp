@@ -33,18 +33,19 @@ inline void warp_tile_u8(const native::WarpCall& call, const WarpCommon& args, c
     for (int dy = 0; dy < tile.height; ++dy) {
         const int i = dy * tile_width;
         bilinear_rgba32(pixels, box.pitch, tile.x + i, tile.y + i, static_cast<float>(box.x), static_cast<float>(box.y),
-                        tile.padded(), result);
+                        tile.padded_width(), result);
         store_rgba32(result, tile.width, out, tile.top + dy, tile.left);
     }
 }
 
-// The source box of a tile, a plane per channel.
+// The source box of a tile, as one plane per channel.
 struct BoxPlanes {
     const float* plane[4];
     int pitch;
 };
 
-// Prefetches the box of the next tile, which is assumed to lie as far from this one as the last pixel from the first.
+// Prefetches the source box of the next tile. Its distance from this tile's box is assumed to be the distance between
+// the source positions of the first and the last pixel of the tile's first row.
 inline void prefetch_next_box(const WarpCommon& args, const ChannelGroup& in, const CoordinateTile<float>& tile,
                               const SourceBox& box) {
     auto clip = [](int i, int high) { return i < 0 ? 0 : i < high ? i : high; };
@@ -56,7 +57,8 @@ inline void prefetch_next_box(const WarpCommon& args, const ChannelGroup& in, co
                       box.height, 4 * box.width);
 }
 
-// float32 planes inside the image are read where they are, others staged.
+// Returns the planes of the source box. float32 planes are read in place if the box lies inside the image; all others
+// are staged.
 template <class T>
 inline BoxPlanes stage_planes(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile,
                               const ChannelGroup& in, const SourceBox& box, int c, TileWorkspace<float>& workspace) {
@@ -97,16 +99,16 @@ inline void warp_tile_planes(const native::WarpCall& call, const WarpCommon& arg
     dispatch_image_dtype(call.target, [&](auto element) {
         using U = decltype(element);
         const ChannelGroup out = channel_group<U>(args.out, tile.n, tile.t, c, args.channels);
-        const bool in_place = is_same_v<U, float> && out.x_stride == 1 && tile.width == tile.padded();
+        const bool stores_in_place = is_same_v<U, float> && out.x_stride == 1 && tile.width == tile.padded_width();
         for (int dy = 0; dy < tile.height; ++dy) {
             U* out_row = reinterpret_cast<U*>(out.data) + (tile.top + dy) * out.y_stride + tile.left * out.x_stride;
             float* result[4];
             for (int k = 0; k < in.channels; ++k)
-                result[k] =
-                    in_place ? reinterpret_cast<float*>(out_row + out.offset[k]) : workspace.result + k * tile_width;
+                result[k] = stores_in_place ? reinterpret_cast<float*>(out_row + out.offset[k])
+                                            : workspace.result + k * tile_width;
             bilinear_planes(staged.plane, in.channels, staged.pitch, tile.x + dy * tile_width, tile.y + dy * tile_width,
-                            static_cast<float>(box.x), static_cast<float>(box.y), tile.padded(), result);
-            for (int k = 0; k < in.channels && !in_place; ++k)
+                            static_cast<float>(box.x), static_cast<float>(box.y), tile.padded_width(), result);
+            for (int k = 0; k < in.channels && !stores_in_place; ++k)
                 store_row(result[k], tile.width, out_row + out.offset[k], out.x_stride);
         }
     });

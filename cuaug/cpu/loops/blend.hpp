@@ -8,7 +8,7 @@ namespace cuaug {
 
 template <class R>
 struct BlendWorkspace {
-    SegmentWorkspace<R> sum, branch;
+    SegmentWorkspace<R> sum, input;
 };
 static_assert(sizeof(BlendWorkspace<double>) <= native::workspace_bytes);
 
@@ -18,16 +18,18 @@ inline void blend_segment(const BlendRecord& args, long long n, long long t, int
     using R = ComputeType<T>;
     for (int c = 0; c < args.channels; c += 4) {
         const ChannelGroup out = channel_group<T>(args.out, n, t, c, args.channels);
-        double remainder = 1.0;
+        double remaining_weight = 1.0;
         for (int i = 0; i <= args.branches; ++i) {
             BatchView view = i == 0 ? args.in : args.out;
+            // Branches have the strides of the output.
             if (i > 0) view.data = const_cast<void*>(args.branch[i - 1]);
-            load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, R(1), workspace.branch);
-            const R weight = static_cast<R>(take_weight(args, n, i, remainder));
+            load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, R(1), workspace.input);
+            const R weight = static_cast<R>(
+                take_weight(args, n, i, remaining_weight));  // subtracts the weight from remaining_weight
             for (int k = 0; k < out.channels; ++k) {
                 R* __restrict__ sum = workspace.sum.channel[k];
-                const R* __restrict__ branch = workspace.branch.channel[k];
-                for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + weight * branch[p];
+                const R* __restrict__ input = workspace.input.channel[k];
+                for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + weight * input[p];
             }
         }
         store_channels<T>(out, y, x, count, R(1), workspace.sum);

@@ -10,7 +10,7 @@ namespace cuaug {
 // Up to four channels of a frame, of any dtype and layout. Strides and offsets in elements.
 struct ChannelGroup {
     char* data;
-    long long offset[4];  // those beyond the last channel repeat its offset
+    long long offset[4];  // entries beyond the last channel repeat its offset
     long long y_stride;
     long long x_stride;
     int channels;  // 1..4
@@ -31,7 +31,7 @@ inline ChannelGroup channel_group(const BatchView& view, long long n, long long 
     return out;
 }
 
-// Copies a record, or the structs that it begins with.
+// Copies a record, or the base structs that it begins with.
 template <class Record>
 inline Record read_record(const void* record) {
     Record out;
@@ -39,20 +39,21 @@ inline Record read_record(const void* record) {
     return out;
 }
 
-// The rows of a task: top .. bottom of frame t of sample n.
+// The rows of a task: top .. bottom - 1 of frame t of sample n.
 struct TaskRows {
     long long n, t;
     int top, bottom;
 };
 
-// For frames of this height and tasks of this many rows.
-inline TaskRows task_rows(const BatchRecord& args, int height, int rows, long long task) {
-    const int parts = (height + rows - 1) / rows, top = static_cast<int>(task % parts) * rows;
-    const long long frame = task / parts, n = frame / args.frames;
-    return {n, frame - n * args.frames, top, height - top < rows ? height : top + rows};
+// The rows of a task, if frames have `height` rows and tasks `rows_per_task`; the last task of a frame may have fewer.
+inline TaskRows task_rows(const BatchRecord& args, int height, int rows_per_task, long long task) {
+    const int tasks_per_frame = (height + rows_per_task - 1) / rows_per_task,
+              top = static_cast<int>(task % tasks_per_frame) * rows_per_task;
+    const long long frame = task / tasks_per_frame, n = frame / args.frames;
+    return {n, frame - n * args.frames, top, height - top < rows_per_task ? height : top + rows_per_task};
 }
 
-// In a ragged batch, makes the record one of sample n's image.
+// In a ragged batch, changes the record to that of sample n's image alone.
 inline void select_ragged_image(BatchRecord& batch, long long n) {
     if (batch.in_height != 0) return;
     const RaggedImage& image = ragged_image(batch, n);

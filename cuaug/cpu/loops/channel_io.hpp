@@ -5,7 +5,7 @@
 #include "pixel_io.hpp"
 #include "row_segment.hpp"
 
-// A segment of a row, from memory to one array per channel and back.
+// Loads a segment of a row (row_segment.hpp) into one array per channel, and stores it.
 
 namespace cuaug {
 
@@ -17,7 +17,8 @@ struct SegmentWorkspace {
     PendingStore<R> pending_store;
 };
 
-// The next three depend on the compute type alone: not inlined, they are compiled once for all dtypes.
+// The next three functions depend on the compute type alone. They are not inlined, so that all dtypes share
+// one instance.
 
 template <class R>
 __attribute__((noinline)) void scale_values(R* values, int count, R factor) {
@@ -28,8 +29,8 @@ __attribute__((noinline)) void scale_values(R* values, int count, R factor) {
 template <class R>
 __attribute__((noinline)) void deinterleave(const R* __restrict__ in, int channels, int count, R factor,
                                             R (*__restrict__ out)[segment_width]) {
-    dispatch_channels(channels, [&](auto all) {
-        constexpr int K = decltype(all)::value;
+    dispatch_channels(channels, [&](auto channel_count) {
+        constexpr int K = decltype(channel_count)::value;
         for (int i = 0; i < count; ++i)
             for (int k = 0; k < K; ++k) out[k][i] = in[K * i + k] * factor;
     });
@@ -38,15 +39,16 @@ __attribute__((noinline)) void deinterleave(const R* __restrict__ in, int channe
 template <class R>
 __attribute__((noinline)) void interleave(const R (*__restrict__ in)[segment_width], int channels, int count, R factor,
                                           R* __restrict__ out) {
-    dispatch_channels(channels, [&](auto all) {
-        constexpr int K = decltype(all)::value;
+    dispatch_channels(channels, [&](auto channel_count) {
+        constexpr int K = decltype(channel_count)::value;
         for (int i = 0; i < count; ++i)
             for (int k = 0; k < K; ++k) out[K * i + k] = in[k][i] * factor;
     });
 }
 
-// Loads columns first .. first + count of a row, times `factor`, into `workspace.channel`. In an array per channel one
-// SIMD instruction works on the same channel of many pixels. Inlined: a call costs a chain of one op 10 % on float32.
+// Loads columns first .. first + count - 1 of a row, times `factor`, into `workspace.channel`. With an array per
+// channel, one SIMD instruction works on the same channel of many pixels. Inlined, because a call would make a chain of
+// one op on float32 10 % slower.
 template <class T, class R>
 inline void load_channels(const ChannelGroup& group, int row, int first, int count, R factor,
                           SegmentWorkspace<R>& workspace) {
@@ -70,7 +72,8 @@ inline void load_channels(const ChannelGroup& group, int row, int first, int cou
 }
 
 // Stores `workspace.channel`, times `factor`. Not inlined: one copy of the code serves several loops. `nontemporal`: a
-// result of type R bypasses the cache; if packed, it waits in `workspace.pending_store`.
+// result of type R bypasses the cache; if it is packed, it is copied to `workspace.outgoing` and stored later, by
+// `workspace.pending_store`.
 template <class T, class R>
 __attribute__((noinline)) void store_channels(const ChannelGroup& group, int row, int first, int count, R factor,
                                               SegmentWorkspace<R>& workspace, bool nontemporal = false) {

@@ -6,10 +6,10 @@
 
 namespace cuaug {
 
-// The ranges of up to four channels from c on.
+// Extends the ranges of up to four channels from c on by sample n's pixels.
 template <class T, class R = ComputeType<T>>
-inline void add_channels(const BatchRecord& args, long long n, int c, SegmentWorkspace<R>& workspace,
-                         MinMax8<R> (&ranges)[4]) {
+inline void extend_ranges(const BatchRecord& args, long long n, int c, SegmentWorkspace<R>& workspace,
+                          MinMax8<R> (&ranges)[4]) {
     for (int t = 0; t < args.frames; ++t) {
         const ChannelGroup in = channel_group<T>(args.in, n, t, c, args.channels);
         for (int y = 0; y < args.in_height; ++y)
@@ -31,7 +31,7 @@ inline void add_channels(const BatchRecord& args, long long n, int c, SegmentWor
     }
 }
 
-// The loop of kernels/passes/channel_min_max.cu. A task is a sample.
+// The CPU loop that corresponds to kernels/passes/channel_min_max.cu. A task is a sample.
 void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
     const auto args = read_record<PointwiseRecord>(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
@@ -46,7 +46,7 @@ void channel_min_max_task(const native::ImageCall& call, long long n, void* memo
             const typename Simd8<R>::type zeros = {}, infinity = zeros + R(__builtin_inff());
             MinMax8<R> ranges[4];
             for (auto& range : ranges) range = {infinity, -infinity};
-            add_channels<T>(args, n, c, *static_cast<SegmentWorkspace<R>*>(memory), ranges);
+            extend_ranges<T>(args, n, c, *static_cast<SegmentWorkspace<R>*>(memory), ranges);
             for (int k = 0; k < 4 && c + k < args.channels; ++k) {
                 out[c + k] = ranges[k].low();
                 out[args.channels + c + k] = ranges[k].high();

@@ -2,26 +2,27 @@
 
 #include "dtype.cuh"
 
-// The conversions that kernels/ declares. IEEE half precision in integer and float32 arithmetic, without branches, so
-// that loops over it are vectorized.
+// The CPU's definitions of the conversions that kernels/dtype.cuh and kernels/ops/color.cuh declare. float16 is
+// converted with integer and float32 arithmetic, without branches, so that loops over it are vectorized.
 
 namespace cuaug {
 
 inline float to_float(float16 value) {
     const unsigned int bits = value.bits, magnitude = (bits & 0x7fffu) << 13, sign = (bits & 0x8000u) << 16;
     // The exponent's bias is 15 in float16 and 127 in float32: a factor of 2^112 corrects it, subnormals included.
-    const unsigned int finite = float_to_bits(bits_to_float(magnitude) * 0x1p112f), special = magnitude | 0x7f800000u;
-    return bits_to_float(sign | (magnitude >= 0x0f800000u ? special : finite));
+    const unsigned int finite = float_to_bits(bits_to_float(magnitude) * 0x1p112f),
+                       infinite_or_nan = magnitude | 0x7f800000u;
+    return bits_to_float(sign | (magnitude >= 0x0f800000u ? infinite_or_nan : finite));
 }
 
 // Rounds to nearest, ties to even.
 inline float16 to_float16(float value) {
     const unsigned int bits = float_to_bits(value), magnitude = bits & 0x7fffffffu;
     // Adding 0.5 leaves a subnormal's nearest multiple of 2^-24 in the low bits.
-    const unsigned int small = float_to_bits(bits_to_float(magnitude) + 0.5f) - 0x3f000000u;
+    const unsigned int subnormal = float_to_bits(bits_to_float(magnitude) + 0.5f) - 0x3f000000u;
     const unsigned int normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-    const unsigned int special = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
-    const unsigned int half = magnitude >= 0x47800000u ? special : magnitude < 0x38800000u ? small : normal;
+    const unsigned int infinite_or_nan = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    const unsigned int half = magnitude >= 0x47800000u ? infinite_or_nan : magnitude < 0x38800000u ? subnormal : normal;
     return {static_cast<unsigned short>(half | ((bits >> 16) & 0x8000u))};
 }
 
@@ -30,8 +31,8 @@ inline bfloat16 to_bfloat16(float value) { return round_to_bfloat16(value); }
 inline float to_float32(double value) { return static_cast<float>(value); }
 inline double to_float64(float value) { return value; }
 
-// The smaller of two non-negative numbers, compared as integers: two float comparisons in a row become masks, which
-// take three times as long.
+// The smaller of two non-negative numbers, compared as integers. For two consecutive float comparisons the compiler
+// emits mask operations, which take three times as long.
 inline float min_non_negative(float a, float b) {
     int i, j;
     memcpy(&i, &a, 4);

@@ -20,23 +20,24 @@ constexpr bool has_matrix(long) {
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
-using WarpCommon = BatchWithFill;  // what the records of all geometries have in common
+using WarpCommon = BatchWithFill;  // the base of the records of all geometries
 
-// Coordinates are stored less (base_x, base_y). A row is padded to a multiple of 8 pixels with copies of its last.
+// Coordinates count from the pixel (base_x, base_y). A row is padded to a multiple of 8 pixels with copies of its
+// last pixel.
 template <class R>
 struct CoordinateTile {
     long long n, t;
     int left, top, width, height;
-    int task_right;  // the end of the task's last tile
+    int task_right;  // the first column after the task's last tile
     int base_x, base_y;
     bool is_near_base;  // every coordinate is finite and less than 2^20 from the base
     Bounds<R> bounds;
     R *x, *y;  // [tile_height, tile_width]
 
-    int padded() const { return (width + 7) & ~7; }
+    int padded_width() const { return (width + 7) & ~7; }
 };
 
-// The smallest and the largest of `count` numbers, a multiple of 8; false if one is not finite.
+// The smallest and the largest of `count` numbers, a multiple of 8; returns false if one is not finite.
 template <class R>
 inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
     using V = typename Simd8<R>::type;
@@ -46,7 +47,7 @@ inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
     for (int i = 0; i < count; i += lanes) {
         memcpy(&value, values + i, sizeof(value));
         range.add(value);
-        zeros += value - value;
+        zeros += value - value;  // NaN if a value is not finite
     }
     low = range.low();
     high = range.high();
@@ -55,17 +56,18 @@ inline bool min_max(const R* __restrict__ values, int count, R& low, R& high) {
     return zero == R(0);
 }
 
-// Fills a tile's coordinates from `at(dx, dy)`, and pads its rows.
-template <class R, class At>
-__attribute__((always_inline)) inline void fill_coordinates(CoordinateTile<R>& tile, const At& at) {
+// Fills a tile's coordinates from `coordinate_at(dx, dy)`, and pads its rows.
+template <class R, class CoordinateAt>
+__attribute__((always_inline)) inline void fill_coordinates(CoordinateTile<R>& tile,
+                                                            const CoordinateAt& coordinate_at) {
     for (int dy = 0; dy < tile.height; ++dy) {
         R* __restrict__ x = tile.x + dy * tile_width, * __restrict__ y = tile.y + dy * tile_width;
         for (int dx = 0; dx < tile.width; ++dx) {
-            const Point<R> p = at(dx, dy);
+            const Point<R> p = coordinate_at(dx, dy);
             x[dx] = p.x;
             y[dx] = p.y;
         }
-        for (int dx = tile.width; dx < tile.padded(); ++dx) x[dx] = x[tile.width - 1], y[dx] = y[tile.width - 1];
+        for (int dx = tile.width; dx < tile.padded_width(); ++dx) x[dx] = x[tile.width - 1], y[dx] = y[tile.width - 1];
     }
 }
 
@@ -77,7 +79,8 @@ inline void transform_coordinates(const Geometry& geometry, CoordinateTile<R>& t
     fill_coordinates(tile, [&](int dx, int dy) { return map.at(static_cast<R>(dx), static_cast<R>(dy)); });
 }
 
-// Prefetches rows for the next tile. A tile reads too little of each row for the hardware prefetcher.
+// Prefetches `rows` rows of `bytes` bytes for the next tile: a tile reads too little of each row for the hardware
+// prefetcher.
 inline void prefetch_rows(const void* first, long long stride, int rows, int bytes) {
     constexpr int cache_line = 64;
     for (int y = 0; y < rows; ++y)
@@ -85,8 +88,8 @@ inline void prefetch_rows(const void* first, long long stride, int rows, int byt
             __builtin_prefetch(static_cast<const char*>(first) + y * stride + x);
 }
 
-// Reads a tile's coordinates. `Dense`: both maps are float32 with adjacent columns; the compiler vectorizes the reading
-// because it sees these fields as constants, once fill_coordinates is inlined.
+// Reads a tile's coordinates from maps. `Dense`: both maps are float32 with adjacent columns. The compiler then sees
+// their fields `is_double` and `x` as constants and, as fill_coordinates is inlined, vectorizes the loop.
 template <bool Dense, class R>
 inline void read_tile(CoordinateMap maps, double base_x, double base_y, CoordinateTile<R>& tile) {
     if constexpr (Dense) {
@@ -124,32 +127,34 @@ inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
         transform_coordinates(geometry, tile);
     else
         read_coordinate_maps(geometry, tile);
-    const int padded = tile.padded();
+    const int padded_width = tile.padded_width();
     Bounds<R>& box = tile.bounds;
-    bool known = true;
-    if constexpr (is_same_v<Geometry, Affine>) {  // monotone in both directions, roundings included
+    bool is_finite = true;
+    if constexpr (is_same_v<Geometry, Affine>) {  // an affine map is monotone along x and y, rounding included
+                                                  // corners bound it
         const int right = tile.width - 1, bottom = (tile.height - 1) * tile_width;
         const R x[8] = {tile.x[0], tile.x[right], tile.x[bottom], tile.x[bottom + right],
                         tile.x[0], tile.x[0],     tile.x[0],      tile.x[0]};
         const R y[8] = {tile.y[0], tile.y[right], tile.y[bottom], tile.y[bottom + right],
                         tile.y[0], tile.y[0],     tile.y[0],      tile.y[0]};
-        known = min_max(x, 8, box.x_low, box.x_high) && min_max(y, 8, box.y_low, box.y_high);
+        is_finite = min_max(x, 8, box.x_low, box.x_high) && min_max(y, 8, box.y_low, box.y_high);
     } else {
         box = {tile.x[0], tile.x[0], tile.y[0], tile.y[0]};
         for (int dy = 0; dy < tile.height; ++dy) {
             R x_low, x_high, y_low, y_high;
-            known &= min_max(tile.x + dy * tile_width, padded, x_low, x_high) &
-                     min_max(tile.y + dy * tile_width, padded, y_low, y_high);
+            is_finite &= min_max(tile.x + dy * tile_width, padded_width, x_low, x_high) &
+                         min_max(tile.y + dy * tile_width, padded_width, y_low, y_high);
             box = {fmin(x_low, box.x_low), fmax(x_high, box.x_high), fmin(y_low, box.y_low), fmax(y_high, box.y_high)};
         }
     }
-    const R limit = R(1 << 20);
-    const int half = 1 << 29;
-    tile.is_near_base = known && box.x_low > -limit && box.x_high < limit && box.y_low > -limit && box.y_high < limit &&
-                        tile.base_x > -half && tile.base_x < half && tile.base_y > -half && tile.base_y < half;
+    const R offset_limit = R(1 << 20);
+    const int base_limit = 1 << 29;
+    tile.is_near_base = is_finite && box.x_low > -offset_limit && box.x_high < offset_limit &&
+                        box.y_low > -offset_limit && box.y_high < offset_limit && tile.base_x > -base_limit &&
+                        tile.base_x < base_limit && tile.base_y > -base_limit && tile.base_y < base_limit;
 }
 
-// The range check is of the absolute coordinate.
+// Whether a coordinate is in range, both counted from the base and counted from the first pixel of the input.
 template <class R>
 inline bool is_in_range(const CoordinateTile<R>& tile, const Point<R>& p) {
     return in_range(p) && in_range(Point<R>{p.x + static_cast<R>(tile.base_x), p.y + static_cast<R>(tile.base_y)});

@@ -4,13 +4,14 @@
 #include "pixel_io.hpp"
 #include "coordinate_tile.hpp"
 
-// Pixels copied as bits, in units: a whole pixel if its channels are adjacent, else one channel at a time.
+// Copies pixels without conversion, in units: a unit is a whole pixel if its channels are adjacent in memory, and one
+// channel otherwise.
 
 namespace cuaug {
 
 constexpr int max_copy_channels = 64;
 
-// Calls `visit` with the size of a unit; false if there is no loop for that size.
+// Calls `visit` with the size of a unit in bytes; returns false if there is no loop for that size.
 template <class Visitor>
 inline bool dispatch_unit_bytes(int bytes, const Visitor& visit) {
     switch (bytes) {
@@ -42,82 +43,88 @@ struct CopySide {
     long long row_stride, column_stride, unit_stride;
 };
 
-// Up to max_copy_channels channels of a frame, and the fill.
+// The copy of up to max_copy_channels channels of a frame.
 struct PixelCopy {
     CopySide<const char*> in;
     CopySide<char*> out;
-    int unit_bytes, units;  // units of a pixel
-    alignas(16) char fill[8 * max_copy_channels];
+    int unit_bytes, units_per_pixel;
+    alignas(16) char fill[8 * max_copy_channels];  // the fill of each channel, one after the other
 };
 
 inline PixelCopy pixel_copy(native::Dtype dtype, const WarpCommon& args, long long n, long long t, int c) {
     const int channels = args.channels - c < max_copy_channels ? args.channels - c : max_copy_channels;
     return dispatch_dtype(dtype, [&](auto element) {
         using T = decltype(element);
-        using Value = conditional_t<sizeof(T) == 8 || is_same_v<T, int32>, double, float>;
+        using FillValue = conditional_t<sizeof(T) == 8 || is_same_v<T, int32>, double, float>;
         constexpr long long size = sizeof(T);
-        PixelCopy out;
-        out.in = {reinterpret_cast<const char*>(static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t +
-                                                c * args.in.c),
-                  size * args.in.y, size * args.in.x, size * args.in.c};
-        out.out = {
+        PixelCopy copy;
+        copy.in = {reinterpret_cast<const char*>(static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t +
+                                                 c * args.in.c),
+                   size * args.in.y, size * args.in.x, size * args.in.c};
+        copy.out = {
             reinterpret_cast<char*>(static_cast<T*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c),
             size * args.out.y, size * args.out.x, size * args.out.c};
         const bool whole_pixels =
             args.in.c == 1 && args.out.c == 1 && dispatch_unit_bytes(channels * static_cast<int>(size), [](auto) {});
-        out.unit_bytes = whole_pixels ? channels * static_cast<int>(size) : static_cast<int>(size);
-        out.units = whole_pixels ? 1 : channels;
+        copy.unit_bytes = whole_pixels ? channels * static_cast<int>(size) : static_cast<int>(size);
+        copy.units_per_pixel = whole_pixels ? 1 : channels;
         for (int k = 0; k < channels; ++k) {
-            const T value = saturate_cast<T>(static_cast<Value>(fill_value(args.fill, n, c + k)));
-            memcpy(out.fill + size * k, &value, sizeof(T));
+            const T value = saturate_cast<T>(static_cast<FillValue>(fill_value(args.fill, n, c + k)));
+            memcpy(copy.fill + size * k, &value, sizeof(T));
         }
-        return out;
+        return copy;
     });
 }
 
-// The offset of pixels that get the fill.
+// Stands for an offset where a pixel gets the fill.
 template <class Offset>
 constexpr Offset FILL_OFFSET =
     sizeof(Offset) == 4 ? static_cast<Offset>(-0x7fffffff - 1) : static_cast<Offset>(-0x7fffffffffffffff - 1);
 
-template <int B, class Offset>
+// Copies units of Bytes bytes: unit i comes from in + offset[i], or from `fill` if that is FILL_OFFSET, and goes to
+// out + i * out_step.
+template <int Bytes, class Offset>
 inline void gather_units(const char* __restrict__ in, const Offset* __restrict__ offset, int count,
-                         char* __restrict__ out, long long step, const char* fill) {
-    for (int i = 0; i < count; ++i) memcpy(out + i * step, offset[i] == FILL_OFFSET<Offset> ? fill : in + offset[i], B);
+                         char* __restrict__ out, long long out_step, const char* fill) {
+    for (int i = 0; i < count; ++i)
+        memcpy(out + i * out_step, offset[i] == FILL_OFFSET<Offset> ? fill : in + offset[i], Bytes);
 }
 
-// Copies adjacent units in reverse order: `in` is the first to be copied and the last in memory. Memory is read in
-// ascending order, for the hardware prefetcher: 11 us for an image of 224x224x3 bytes, 47 us in descending order.
-template <int B>
+// Copies adjacent units in reverse order: `in` points to the last unit in memory, which becomes the first of `out`.
+// Memory is nevertheless read in ascending order, for the hardware prefetcher: an image of 224x224x3 bytes takes 11 us,
+// and 47 us in descending order.
+template <int Bytes>
 inline void copy_reversed(const char* __restrict__ in, int count, char* __restrict__ out) {
-    const char* low = in - static_cast<long long>(count - 1) * B;
-    char* high = out + static_cast<long long>(count - 1) * B;
+    const char* lowest_in = in - static_cast<long long>(count - 1) * Bytes;
+    char* highest_out = out + static_cast<long long>(count - 1) * Bytes;
     int i = 0;
 #ifdef __SSSE3__
-    if constexpr (B <= 8) {
-        constexpr int units = 16 / B, rest = 16 - units * B;
+    if constexpr (Bytes <= 8) {
+        constexpr int units_per_vector = 16 / Bytes, unused_bytes = 16 - units_per_vector * Bytes;
         alignas(16) char order[16] = {};
-        for (int j = 0; j < units * B; ++j) order[rest + j] = static_cast<char>((units - 1 - j / B) * B + j % B);
+        for (int j = 0; j < units_per_vector * Bytes; ++j)
+            order[unused_bytes + j] = static_cast<char>((units_per_vector - 1 - j / Bytes) * Bytes + j % Bytes);
         const __m128i reverse = _mm_load_si128(reinterpret_cast<const __m128i*>(order));
-        // 16 bytes are read and written; the surplus belongs to the next unit, which overwrites it.
-        for (; i + units + (rest > 0) <= count; i += units)
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(high - i * B + B - 16),
-                             _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low + i * B)), reverse));
+        // 16 bytes are read and written; the unused ones belong to the next unit, which overwrites them.
+        for (; i + units_per_vector + (unused_bytes > 0) <= count; i += units_per_vector)
+            _mm_storeu_si128(
+                reinterpret_cast<__m128i*>(highest_out - i * Bytes + Bytes - 16),
+                _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(lowest_in + i * Bytes)), reverse));
     }
 #endif
-    for (; i < count; ++i) memcpy(high - i * B, low + i * B, B);
+    for (; i < count; ++i) memcpy(highest_out - i * Bytes, lowest_in + i * Bytes, Bytes);
 }
 
-// Copies `count` units, `in_step` and `out_step` bytes apart.
-template <int B>
+// Copies `count` units of Bytes bytes, which are `in_step` and `out_step` bytes apart.
+template <int Bytes>
 inline void copy_run(const char* __restrict__ in, long long in_step, int count, char* __restrict__ out,
                      long long out_step) {
-    if (in_step == B && out_step == B)
-        memcpy(out, in, static_cast<unsigned long>(count) * B);
-    else if (in_step == -B && out_step == B)
-        copy_reversed<B>(in, count, out);
+    if (in_step == Bytes && out_step == Bytes)
+        memcpy(out, in, static_cast<unsigned long>(count) * Bytes);
+    else if (in_step == -Bytes && out_step == Bytes)
+        copy_reversed<Bytes>(in, count, out);
     else
-        for (int i = 0; i < count; ++i) memcpy(out + i * out_step, in + i * in_step, B);
+        for (int i = 0; i < count; ++i) memcpy(out + i * out_step, in + i * in_step, Bytes);
 }
 
 }  // namespace cuaug

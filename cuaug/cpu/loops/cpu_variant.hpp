@@ -4,14 +4,15 @@
 
 namespace cuaug {
 
-// AdjustHue without its division, which takes as long as everything else in SIMD code. The hue h is counted in units of
-// the chroma c, as h c from 0 to 6 c. A channel is then v - clamp(d c - c, 0, c), where d is the distance of h from the
-// channel's own hue; this is clamp(v + c - d c, v - c, v).
+// AdjustHue without a division, which in SIMD code would take as long as everything else. In place of the hue h it uses
+// the product h * c of hue and chroma, from 0 to 6 * c. A channel is then v - clamp(d * c - c, 0, c), where d is
+// the distance of h from the channel's own hue; this is clamp(v + c - d * c, v - c, v).
 template <class R, int K>
-struct HueInChroma {
-    R red_hue;  // in 1..7, so that one comparison brings every hue, -1..5 plus this, into one turn
+struct AdjustHueWithoutDivision {
+    R red_hue;  // the new hue of red, in 1..7: added to an input hue of -1..5 it gives 0..12, and one comparison with 6
+                // reduces that to one turn
 
-    explicit HueInChroma(const AdjustHue<R, K>& op)
+    explicit AdjustHueWithoutDivision(const AdjustHue<R, K>& op)
         : red_hue(R(6) * op.factor - R(6) * floor(op.factor - R(1) / R(6))) {}
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
@@ -20,32 +21,34 @@ struct HueInChroma {
         } else {
             const R r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)), lowest = fmin(r, fmin(g, b)),
                     c = v - lowest;
-            const R from = v == r   ? g - b
-                           : v == g ? b - r
-                                    : r - g,
-                    base = v == r   ? red_hue
-                           : v == g ? red_hue + R(2)
-                                    : red_hue + R(4);
-            const R turned = base * c + from, hue = turned < R(6) * c ? turned : turned - R(6) * c;
+            const R difference = v == r   ? g - b
+                                 : v == g ? b - r
+                                          : r - g,
+                    sector_hue = v == r   ? red_hue
+                                 : v == g ? red_hue + R(2)
+                                          : red_hue + R(4);
+            const R unwrapped_hue_times_c = sector_hue * c + difference,
+                    hue_times_c =
+                        unwrapped_hue_times_c < R(6) * c ? unwrapped_hue_times_c : unwrapped_hue_times_c - R(6) * c;
             const R low = v - R(2) * c, high = v + c;
-            auto within = [&](R level) { return fmin(fmax(level, lowest), v); };
+            auto clamp_level = [&](R level) { return fmin(fmax(level, lowest), v); };
             Pixel<R, K> out = in;
-            out.c[0] = within(low + fabs(hue - R(3) * c));
-            out.c[1] = within(high - fabs(hue - R(2) * c));
-            out.c[2] = within(high - fabs(hue - R(4) * c));
+            out.c[0] = clamp_level(low + fabs(hue_times_c - R(3) * c));
+            out.c[1] = clamp_level(high - fabs(hue_times_c - R(2) * c));
+            out.c[2] = clamp_level(high - fabs(hue_times_c - R(4) * c));
             return out;
         }
     }
 };
 
-// The form of an op that runs on the CPU.
+// The variant of an op that the CPU runs.
 template <class Op>
 inline const Op& cpu_variant(const Op& op) {
     return op;
 }
 template <class R, int K>
-inline HueInChroma<R, K> cpu_variant(const AdjustHue<R, K>& op) {
-    return HueInChroma<R, K>(op);
+inline AdjustHueWithoutDivision<R, K> cpu_variant(const AdjustHue<R, K>& op) {
+    return AdjustHueWithoutDivision<R, K>(op);
 }
 
 }  // namespace cuaug

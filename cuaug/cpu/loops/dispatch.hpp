@@ -10,7 +10,8 @@ constexpr int size_of_list(TypeList<Types...>) {
     return sizeof...(Types);
 }
 
-// A type's index in a list. A class template: GCC 13 rejects a constexpr function in the initializers below.
+// A type's index in a list. This is a class template because GCC 13 rejects a constexpr function in the initializers of
+// dispatch_dtype.hpp and dispatch_functor.hpp.
 template <class Type, class List>
 struct IndexIn;
 template <class Type, class First, class... Others>
@@ -31,7 +32,7 @@ __attribute__((always_inline)) inline auto dispatch(TypeList<First, Others...>, 
         return visit(First());
 }
 
-// By the number of channels in a group, `Int<4>` if there are more.
+// Calls `visit` with Int<channels>, or with Int<4> if there are more than four channels.
 template <class Visitor>
 inline void dispatch_channels(int channels, const Visitor& visit) {
     dispatch(TypeList<Int<1>, Int<2>, Int<3>, Int<4>>(), channels - 1, visit);

@@ -4,8 +4,9 @@
 #include "records/gaussian_blur.cuh"
 #include "pixel_io.hpp"
 
-// The loop of kernels/passes/gaussian_blur.cu: horizontally, then vertically. A task is some rows of a frame. For a
-// segment of a row, a ring holds the source rows that the kernel covers, filtered horizontally.
+// The CPU loop that corresponds to kernels/passes/gaussian_blur.cu. It filters horizontally, then vertically. A task is
+// some rows of a frame. For one segment of these rows, a ring holds the source rows that the kernel covers, filtered
+// horizontally.
 
 namespace cuaug {
 
@@ -14,15 +15,15 @@ constexpr int blur_width = 128;
 template <class R>
 struct BlurWorkspace {
     R x_weights[max_taps], y_weights[max_taps];
-    R line[4 * (blur_width + max_taps)];
+    R padded_row[4 * (blur_width + max_taps)];
     R scratch[4 * (blur_width + max_taps) + 4];
     R sum[4 * blur_width];
     R ring[max_taps][4 * blur_width];
-    const R* row[max_taps];
+    const R* tap_values[max_taps];  // the row of pixels that each tap weighs
 };
 static_assert(sizeof(BlurWorkspace<double>) <= native::workspace_bytes);
 
-// The sum of the weights is 1.
+// Computes the weights of a kernel; their sum is 1.
 template <class R>
 __attribute__((noinline)) void gaussian_weights(R* weight, int size, double sigma) {
     R sum = R(0);
@@ -30,8 +31,8 @@ __attribute__((noinline)) void gaussian_weights(R* weight, int size, double sigm
     for (int i = 0; i < size; ++i) weight[i] /= sum;
 }
 
-// sum = sum of weight[t] * row[t] over all taps; pixels are four numbers. Not inlined, so that dtypes of one compute
-// type share the code.
+// sum = the sum of weight[t] * row[t] over all taps, for `count` pixels of four numbers each. Not inlined, so that
+// dtypes of one compute type share the code.
 template <class R>
 __attribute__((noinline)) void weighted_sum_of_rows(const R* const* row, const R* weight, int taps, int count,
                                                     R* __restrict__ sum) {
@@ -43,40 +44,45 @@ __attribute__((noinline)) void weighted_sum_of_rows(const R* const* row, const R
     }
 }
 
-// Columns first .. first + count of a row, the border resolved. A kernel is centered, so that columns outside reflect
-// to columns that are loaded.
+// Loads columns first .. first + count - 1 of a row, with reflected pixels for columns outside the image. A column
+// outside the image is reflected to one as far inside, which the centered kernel covers too, so that pixel is loaded
+// already.
 template <class T, class R>
-inline void load_row_reflected(const ChannelGroup& in, int row, int first, int count, int width, R* line, R* scratch) {
+inline void load_row_reflected(const ChannelGroup& in, int row, int first, int count, int width, R* padded_row,
+                               R* scratch) {
     const int low = first > 0 ? first : 0, high = first + count < width ? first + count : width;
-    load_pixels<T>(in, row, low, high - low, line + 4 * (low - first), scratch);
+    load_pixels<T>(in, row, low, high - low, padded_row + 4 * (low - first), scratch);
     for (int i = first; i < first + count; ++i)
         if (i < low || i >= high)
-            memcpy(line + 4 * (i - first), line + 4 * (Reflect::resolve(i, width) - first), 4 * sizeof(R));
+            memcpy(padded_row + 4 * (i - first), padded_row + 4 * (Reflect::resolve(i, width) - first), 4 * sizeof(R));
 }
 
 template <class T>
 inline void blur_segment(const GaussianBlurRecord& args, const ChannelGroup& in, const ChannelGroup& out, int left,
                          int count, int top, int bottom, BlurWorkspace<ComputeType<T>>& workspace) {
-    const int above = args.kernel_height / 2, before = args.kernel_width / 2;
-    auto slot = [&](int row) { return workspace.ring[(row - top + above) % args.kernel_height]; };
-    for (int y = top, next_row = top - above; y < bottom; ++y) {
-        for (; next_row <= y + above; ++next_row) {
-            load_row_reflected<T>(in, Reflect::resolve(next_row, args.in_height), left - before,
-                                  count + args.kernel_width - 1, args.in_width, workspace.line, workspace.scratch);
-            for (int i = 0; i < args.kernel_width; ++i) workspace.row[i] = workspace.line + 4 * i;
-            weighted_sum_of_rows(workspace.row, workspace.x_weights, args.kernel_width, count, slot(next_row));
+    const int half_height = args.kernel_height / 2, half_width = args.kernel_width / 2;
+    auto ring_row = [&](int row) { return workspace.ring[(row - top + half_height) % args.kernel_height]; };
+    for (int y = top, next_row = top - half_height; y < bottom; ++y) {
+        for (; next_row <= y + half_height; ++next_row) {
+            load_row_reflected<T>(in, Reflect::resolve(next_row, args.in_height), left - half_width,
+                                  count + args.kernel_width - 1, args.in_width, workspace.padded_row,
+                                  workspace.scratch);
+            for (int i = 0; i < args.kernel_width; ++i) workspace.tap_values[i] = workspace.padded_row + 4 * i;
+            weighted_sum_of_rows(workspace.tap_values, workspace.x_weights, args.kernel_width, count,
+                                 ring_row(next_row));
         }
-        for (int i = 0; i < args.kernel_height; ++i) workspace.row[i] = slot(y - above + i);
-        weighted_sum_of_rows(workspace.row, workspace.y_weights, args.kernel_height, count, workspace.sum);
+        for (int i = 0; i < args.kernel_height; ++i) workspace.tap_values[i] = ring_row(y - half_height + i);
+        weighted_sum_of_rows(workspace.tap_values, workspace.y_weights, args.kernel_height, count, workspace.sum);
         store_pixels<T>(workspace.sum, count, out, y, left, workspace.scratch);
     }
 }
 
-// Few rows, so that one image alone has enough tasks for the threads of any machine, but not too few: each task filters
-// the rows above and below its own anew.
+// The number of rows is small, so that one image alone has enough tasks for the threads of any machine, but not too
+// small: each task also filters the rows above and below its own, as its neighbours do.
 inline int rows_per_blur_task(const GaussianBlurRecord& args) {
-    const long long enough = 64, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
-    const long long rows = (args.in_height + parts - 1) / parts, min_rows = 2 * args.kernel_height;
+    const long long wanted_tasks = 64, frames = args.samples * args.frames,
+                    tasks_per_frame = frames >= wanted_tasks ? 1 : wanted_tasks / frames;
+    const long long rows = (args.in_height + tasks_per_frame - 1) / tasks_per_frame, min_rows = 2 * args.kernel_height;
     return static_cast<int>(rows < min_rows ? min_rows : rows);
 }
 

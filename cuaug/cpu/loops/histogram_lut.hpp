@@ -6,21 +6,22 @@
 
 namespace cuaug {
 
-// The histogram of a channel of a sample, all its frames together.
+// The histogram of one channel of a sample, over all its frames.
 struct LevelCounts {
     long long pixels[256];
 
-    long long sum() const {
-        long long all = 0;
-        for (int i = 0; i < 256; ++i) all += i * pixels[i];
-        return all;
+    long long level_sum() const {
+        long long sum = 0;
+        for (int i = 0; i < 256; ++i) sum += i * pixels[i];
+        return sum;
     }
 };
 
 inline LevelCounts count_levels(const PointwiseRecord& args, long long n, int c) {
-    LevelCounts all = {};
+    LevelCounts result = {};
     for (int t = 0; t < args.frames; ++t) {
-        // Four counts, which pixels take in turns: an increment need not wait for that of an equal neighbour.
+        // Four histograms, which adjacent pixels use in turn, so that an increment need not wait for that of an equal
+        // neighbour.
         unsigned int counts[4][256] = {};
         for (int y = 0; y < args.in_height; ++y) {
             const uint8* row =
@@ -32,22 +33,22 @@ inline LevelCounts count_levels(const PointwiseRecord& args, long long n, int c)
             for (; x < args.in_width; ++x, row += step) ++counts[0][*row];
         }
         for (int i = 0; i < 256; ++i)
-            all.pixels[i] += static_cast<long long>(counts[0][i]) + counts[1][i] + counts[2][i] + counts[3][i];
+            result.pixels[i] += static_cast<long long>(counts[0][i]) + counts[1][i] + counts[2][i] + counts[3][i];
     }
-    return all;
+    return result;
 }
 
 inline double mean_luma(const PointwiseRecord& args, long long n) {
     long long sums[3] = {};
-    for (int c = 0; c < (args.channels == 3 ? 3 : 1); ++c) sums[c] = count_levels(args, n, c).sum();
+    for (int c = 0; c < (args.channels == 3 ? 3 : 1); ++c) sums[c] = count_levels(args, n, c).level_sum();
     return mean_luma(sums, args.channels, 1LL * args.frames * args.in_height * args.in_width);
 }
 
-// The loop of kernels/passes/histogram_lut.cu. A task is a sample.
+// The CPU loop that corresponds to kernels/passes/histogram_lut.cu. A task is a sample.
 void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
     const auto args = read_record<PointwiseRecord>(call.record);
     const int mode = static_cast<int>(parameter(args, n, 0));
-    const long long total = 1LL * args.frames * args.in_height * args.in_width;
+    const long long pixel_count = 1LL * args.frames * args.in_height * args.in_width;
     const double mean = mode == adjust_contrast ? mean_luma(args, n) : 0.0;
     const float factor = mode == adjust_contrast ? static_cast<float>(parameter(args, n, 1)) : 1.0f;
     for (int c = 0; c < args.channels; ++c) {
@@ -59,10 +60,10 @@ void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
         int lowest = 0, highest = 255;
         while (counts.pixels[highest] == 0) --highest;
         while (counts.pixels[lowest] == 0) ++lowest;
-        for (long long i = 0, below = 0; i < 256; below += counts.pixels[i++]) {
+        for (long long i = 0, pixels_below = 0; i < 256; pixels_below += counts.pixels[i++]) {
             const int level = static_cast<int>(i);
             table[i] = mode == autocontrast ? autocontrast_level(level, lowest, highest)
-                                            : equalize_level(level, below, total - counts.pixels[highest]);
+                                            : equalize_level(level, pixels_below, pixel_count - counts.pixels[highest]);
         }
     }
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-// What every source file of the loops begins with. Each is compiled once per instruction set, whose namespace is
-// ISA_NAMESPACE. Whatever is inline, kernels/ included, lies in that namespace: otherwise the linker would merge
-// functions of two instruction sets into one of them. For the same reason the standard library stays outside.
+// Included first by the source files of the loops. Each source file is compiled once per instruction set and includes
+// its headers inside the namespace ISA_NAMESPACE, which has another name for every set. All inline functions, those of
+// kernels/ too, lie in that namespace: otherwise the linker would merge the functions of two sets into one. For the
+// same reason the loops call no inline functions of the standard library.
 
 #include <cstddef>
 #include <cstring>

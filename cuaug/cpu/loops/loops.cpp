@@ -1,10 +1,12 @@
-// The table of one instruction set; ISA_NAME and ISA_FLAGS name the set and the compiler's flags for it.
+// The loop table of one instruction set. cpu/CMakeLists.txt compiles this file once per set and defines ISA_NAMESPACE,
+// ISA_TABLE, ISA_NAME and ISA_FLAGS.
 
 #include "loops.hpp"
 
 namespace ISA_NAMESPACE {
 namespace cuaug {
 
+// With a parameter `n` in place of `task`, a task is one sample.
 long long adjust_sharpness_tasks(const native::ImageCall& call);
 void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory);
 long long blend_tasks(const native::ImageCall& call);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The loops' interface to the binding. The loops are compiled once per instruction set, and one set is chosen at run
-// time. No inline functions here: one compiled for one set could replace that of another.
+// The interface between the loops and the bindings. The loops are compiled once per instruction set, and one set is
+// chosen at run time. This header has no inline functions: the linker could take one that was compiled for another set.
 
 namespace native {
 
@@ -14,7 +14,7 @@ enum class Filter : int {};
 enum class Op : int {};
 enum class Mix : int {};
 
-// A record, which Python packs, and the types it is for.
+// The arguments of a loop: a record, which Python packs, and the types to run it with.
 struct WarpCall {
     const void* record;  // kernels/records/record.cuh
     Dtype source, target;
@@ -29,8 +29,8 @@ struct ResampleCall {
     Filter filter;
 };
 
-// Applies a user's op to a segment (user_op.hpp) of numbers of `bytes` bytes; `context` is the PixelContext
-// (kernels/ops/pixel_context.cuh) of its first pixel.
+// Applies a user's op to a segment (user_op.hpp) of float32 or float64 values, of `bytes` bytes; `context` is the
+// PixelContext (kernels/ops/pixel_context.cuh) of its first pixel.
 using UserOpLoop = void (*)(int bytes, int channels, const void* params, const void* context, int count, void* channel);
 
 constexpr int max_user_params = 32;  // of one op
@@ -39,18 +39,18 @@ constexpr int max_params = max_ops * max_user_params;
 
 struct ChainOp {
     Op op;
-    UserOpLoop user;  // null: the op is `op`
-    int user_params;
+    UserOpLoop user;  // null: a built-in op, `op`
+    int user_param_count;
 };
 
 struct PointwiseCall {
     const void* record;  // kernels/records/pointwise.cuh
     Dtype source, target;
-    const ChainOp* op;  // [ops]
-    int ops;
+    const ChainOp* ops;  // [op_count]
+    int op_count;
     int out_channels;
-    bool in_place;  // of luma_mean: the result of the ops replaces the image
-    bool last;      // no loop of this run reads the result
+    bool in_place;  // for luma_mean: the results of the ops replace the image
+    bool is_last;   // the last loop of a run: no other loop reads its result
 };
 
 struct MixCall {
@@ -59,21 +59,29 @@ struct MixCall {
     Mix mix;
 };
 
-// For loops that need nothing besides the record and the dtype.
+// For loops that need no other argument than the record and the dtype.
 struct ImageCall {
     const void* record;  // of kernels/records/
     Dtype source;
 };
 
-enum class PoolingKind { average, max, max_of_pixels };  // of samples: roi_align; of whole pixels: roi_pool
+enum class PoolingKind {
+    average,
+    max,
+    max_of_pixels
+};  // average and max: of samples (roi_align); max_of_pixels: of whole pixels (roi_pool)
 
 struct PoolingCall {
     const void* record;  // kernels/records/roi.cuh
     Dtype dtype;
     PoolingKind kind;
-    int channel_parts;  // a task is one such part of the channels, of a region or, backward, of a sample of a level
-    const int* order;   // [K]: regions sorted by level and sample; null in a forward pass
-    const long long* first;  // [levels * N + 1]: where in `order` those of each level and sample begin; null likewise
+    // The channels are divided into this many parts. A task pools one part of a region or, backward, computes the
+    // gradients of one part of a sample of a level.
+    int channel_parts;
+    // [regions]: their indices, sorted by level and sample; null in a forward pass
+    const int* region_order;
+    // [levels * samples + 1]: where the regions of each level and sample begin in `region_order`; null in a forward pass
+    const long long* order_begin;
 };
 
 // Scratch memory of one thread, aligned to a cache line.

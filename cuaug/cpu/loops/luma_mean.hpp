@@ -4,7 +4,8 @@
 
 namespace cuaug {
 
-// The sum of a segment's luma. Several partial sums in a vector: in one sum every addition waits for the last.
+// The sum of a segment's luma. `omp simd` keeps several partial sums: with one sum every addition would wait for the
+// previous one.
 template <class R>
 inline double segment_luma_sum(int channels, int count, const R (*channel)[segment_width]) {
     const R *r = channel[0], *g = channel[1], *b = channel[2];
@@ -23,7 +24,7 @@ template <class T>
 inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord& args, long long n,
                        ChainWorkspace<ComputeType<T>>& workspace) {
     using R = ComputeType<T>;
-    const R scale = call.ops > 0 ? R(1) / R(max_value<T>) : R(1);  // ops see pixels in 0..1
+    const R scale = call.op_count > 0 ? R(1) / R(max_value<T>) : R(1);  // ops see pixels in 0..1
     double total = 0.0;
     workspace.begin(false);
     for (int t = 0; t < args.frames; ++t) {
@@ -33,7 +34,7 @@ inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord&
                 const int count = args.in_width - x < segment_width ? args.in_width - x : segment_width;
                 load_channels<T>(in, y, x, count, scale, workspace);
                 bool changed = false;
-                if (call.ops > 0) {
+                if (call.op_count > 0) {
                     const PixelContext<R> context = {
                         x, y, args.in_width, args.in_height, R(max_value<T>), R(max_value<T>), t};
                     dispatch_channels(args.channels, [&](auto K) {
@@ -48,7 +49,7 @@ inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord&
     return total / static_cast<double>(scale);
 }
 
-// The loop of kernels/passes/luma_mean.cu. A task is a sample.
+// The CPU loop that corresponds to kernels/passes/luma_mean.cu. A task is a sample.
 void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
     const auto args = read_record<PointwiseRecord>(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {

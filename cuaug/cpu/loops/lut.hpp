@@ -9,7 +9,7 @@ inline uint8 table_entry(const LutRecord& args, long long n, int c, int level) {
     return args.table[n * args.table_n + c * args.table_c + level * args.table_x];
 }
 
-// Whether the table maps every level to itself. Policies leave most samples as they are.
+// Whether the table maps every level to itself: policies leave most samples unchanged.
 inline bool is_identity_table(const LutRecord& args, long long n) {
     for (int c = 0; c < args.channels; ++c)
         for (int level = 0; level < 256; ++level)
@@ -17,7 +17,7 @@ inline bool is_identity_table(const LutRecord& args, long long n) {
     return true;
 }
 
-// The loop of kernels/passes/lut.cu.
+// The CPU loop that corresponds to kernels/passes/lut.cu.
 void lut_task(const native::ImageCall& call, long long task, void* memory) {
     const auto args = read_record<LutRecord>(call.record);
     const TaskRows rows = segment_task_rows(args, task);

@@ -8,6 +8,7 @@
 
 namespace cuaug {
 
+// Mixes `count` pixels of a segment, given as an array per channel, with their partners; the result replaces `channel`.
 // Not inlined, so that dtypes of one compute type share the code.
 template <class R, int K, class Op>
 __attribute__((noinline)) void mix_pixels(const Op& op, const PixelContext<R>& context, int count,
@@ -41,6 +42,7 @@ inline void mix_segment(native::Mix mix, const PointwiseRecord& args, long long 
         dispatch_channels(args.channels - c, [&](auto channels) {
             constexpr int K = decltype(channels)::value;
             dispatch(Mixes::For<R, K>(), static_cast<int>(mix), [&](auto functor) {
+                // Column 0 of the parameters is the partner (partner_of); those of the op begin in column 1.
                 const auto op = op_of<decltype(functor), R, K>([&](int i) { return parameter(args, n, i); }, 1, c,
                                                                args.channels, R(max_value<T>));
                 mix_pixels<R, K>(op, context, count, workspace.pixels.channel, workspace.partner.channel);

@@ -3,25 +3,27 @@
 #include "bilinear_separable.hpp"
 #include "copy_pixels.hpp"
 
-// Nearest sampling to the same dtype, where x depends on the column alone and y on the row: flips, crops, padding,
-// shifts by whole pixels, scaling. Source indices are computed first, pixels then copied as bits.
+// Nearest sampling to the same dtype, where x depends only on the column and y only on the row: flips, crops, padding,
+// shifts by whole pixels, scaling. Source indices are computed first, and pixels are then copied without conversion.
 
 namespace cuaug {
 
-// Adjacent pixels of a row whose source columns are a constant step apart; column -1 is the fill.
+// Adjacent output pixels of a row whose source columns are a constant step apart.
 struct CopyRun {
-    int first, count, column, step;
+    int first, count;
+    int source_column;  // of the first pixel; -1: all pixels get the fill
+    int source_step;
 };
 
 struct NearestStripWorkspace {
-    int columns[strip_width];
-    int rows[tile_height];
+    int columns[strip_width];  // the source column of each output column; -1: the fill
+    int rows[tile_height];     // the source row of each output row
     long long offset[strip_width];
     CopyRun runs[strip_width];
 };
 static_assert(sizeof(NearestStripWorkspace) <= native::workspace_bytes);
 
-// One axis of the input, for a sampler: its pixels are their indices.
+// One axis of the input, as the image that Nearest samples: the value of a pixel is its index.
 template <class Border>
 struct AxisResolver {
     int base, size;
@@ -36,8 +38,9 @@ struct AxisResolver {
     }
 };
 
-// Columns left .. left + width and rows top .. top + height of the output in the input; coordinates count from the
-// tiles that would otherwise be runs_found.
+// Computes the source indices of columns left .. left + width - 1 and rows top .. top + height - 1 of the output.
+// Coordinates count from the bases of the tiles that a warp by another matrix would be computed in, so that both round
+// alike.
 template <class Border, class R>
 inline void resolve_indices(const WarpCommon& args, const Affine::Matrix& m, int left, int width, int top, int height,
                             NearestStripWorkspace& workspace) {
@@ -54,39 +57,39 @@ inline void resolve_indices(const WarpCommon& args, const Affine::Matrix& m, int
 }
 
 inline int find_runs(const int* columns, int count, CopyRun* runs) {
-    int runs_found = 0;
+    int run_count = 0;
     for (int i = 0, end; i < count; i = end) {
         const int step = i + 1 < count && (columns[i] < 0) == (columns[i + 1] < 0) ? columns[i + 1] - columns[i] : 0;
         for (end = i + 1;
              end < count && columns[end] == columns[end - 1] + step && (columns[end] < 0) == (columns[i] < 0);)
             ++end;
-        runs[runs_found++] = {i, end - i, columns[i], step};
+        runs[run_count++] = {i, end - i, columns[i], step};
     }
-    return runs_found;
+    return run_count;
 }
 
-template <int B>
+template <int Bytes>
 inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& workspace, int runs, int left, int width,
                        int top, int height) {
     const long long in_step = copy.in.column_stride, out_step = copy.out.column_stride;
-    const bool short_runs = runs * 8 > width;
+    const bool runs_are_short = runs * 8 > width;
     for (int dy = 0; dy < height; ++dy)
-        for (int k = 0; k < copy.units; ++k) {
+        for (int k = 0; k < copy.units_per_pixel; ++k) {
             char* out = copy.out.data + k * copy.out.unit_stride + (top + dy) * copy.out.row_stride + left * out_step;
             const char *in = copy.in.data + k * copy.in.unit_stride + workspace.rows[dy] * copy.in.row_stride,
-                       *fill = copy.fill + k * B;
+                       *fill = copy.fill + k * Bytes;
             if (workspace.rows[dy] < 0)
-                copy_run<B>(fill, 0, width, out, out_step);
-            else if (short_runs)
-                gather_units<B>(in, workspace.offset, width, out, out_step, fill);
+                copy_run<Bytes>(fill, 0, width, out, out_step);
+            else if (runs_are_short)
+                gather_units<Bytes>(in, workspace.offset, width, out, out_step, fill);
             else
                 for (const CopyRun* run = workspace.runs; run < workspace.runs + runs; ++run)
-                    copy_run<B>(run->column < 0 ? fill : in + run->column * in_step, run->step * in_step, run->count,
-                                out + run->first * out_step, out_step);
+                    copy_run<Bytes>(run->source_column < 0 ? fill : in + run->source_column * in_step,
+                                    run->source_step * in_step, run->count, out + run->first * out_step, out_step);
         }
 }
 
-// False if x or y depends on both row and column.
+// Returns false if x or y depends on both row and column.
 template <class R>
 inline bool copy_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left,
                        int width, int top, int height, NearestStripWorkspace& workspace) {

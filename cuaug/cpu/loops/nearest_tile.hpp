@@ -3,11 +3,12 @@
 #include "copy_pixels.hpp"
 #include "source_box.hpp"
 
-// Nearest sampling to the same dtype by any geometry. Source offsets are computed first, pixels then copied as bits.
+// Nearest sampling to the same dtype by any geometry. Source offsets are computed first, and pixels are then copied
+// without conversion.
 
 namespace cuaug {
 
-// The input as a sampler sees it: a pixel is its offset in the frame, in bytes.
+// The input as the image that Nearest samples: the value of a pixel is its offset in the frame, in bytes.
 template <class Border, class Offset>
 struct OffsetImage {
     int base_x, base_y, width, height;
@@ -66,7 +67,7 @@ inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, cons
         if (c == 0) resolve_offsets(call.border, args, copy, tile, offset);
         dispatch_unit_bytes(copy.unit_bytes, [&](auto size) {
             constexpr int bytes = decltype(size)::value;
-            for (int k = 0; k < copy.units; ++k)
+            for (int k = 0; k < copy.units_per_pixel; ++k)
                 for (int dy = 0; dy < tile.height; ++dy)
                     gather_units<bytes>(copy.in.data + k * copy.in.unit_stride, offset + dy * tile_width, tile.width,
                                         copy.out.data + k * copy.out.unit_stride +
@@ -76,12 +77,12 @@ inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, cons
     }
 }
 
-// With offsets of 32 bits where they suffice: a vector holds twice as many.
+// Uses 32-bit offsets if they suffice: a vector holds twice as many of them.
 template <class R>
 inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
                       void* memory) {
-    auto size = [](long long stride) { return static_cast<double>(stride < 0 ? -stride : stride); };
-    if (size(args.in.y) * args.in_height + size(args.in.x) * args.in_width < 1 << 28)
+    auto magnitude = [](long long stride) { return static_cast<double>(stride < 0 ? -stride : stride); };
+    if (magnitude(args.in.y) * args.in_height + magnitude(args.in.x) * args.in_width < 1 << 28)
         copy_tile(call, args, tile, static_cast<int*>(memory));
     else
         copy_tile(call, args, tile, static_cast<long long*>(memory));

@@ -1,29 +1,30 @@
 #pragma once
 
-// Stores that bypass the cache. An ordinary store reads its cache line first and evicts another: a quarter of the time
-// of the ImageNet recipe to float32.
+// Stores that bypass the cache. An ordinary store first reads its cache line and evicts another one: with float32
+// results this is a quarter of the time of the ImageNet recipe.
 
 namespace cuaug {
 
-// Results of at least this many bytes bypass the cache; smaller ones stay in it for the next reader. A chain of one op
-// on float32 images of 224x224x3, us an image, through the cache and past it: 185 and 290 for 8 images, 198 and 260 for
-// 16, 380 and 260 for 32, 410 and 245 for 64. Measured with reused memory (_host/buffer_pool.py): pages that the system
-// has just cleared are in the cache, and bypassing it costs 20 us more.
+// Results of address least this many bytes bypass the cache; smaller ones stay in it for the next reader. A chain of
+// one op on float32 images of 224x224x3, in microseconds per image, with ordinary and with nontemporal stores: 185 and
+// 290 for 8 images, 198 and 260 for 16, 380 and 260 for 32, 410 and 245 for 64. Measured with reused memory
+// (_host/buffer_pool.py): pages that the system has just cleared are in the cache, and bypassing it costs 20 us more.
 constexpr double nontemporal_bytes = 16 << 20;
 
 constexpr int cache_line_bytes = 64;
 
-inline int bytes_after_cache_line(const void* at) {
-    return static_cast<int>(reinterpret_cast<unsigned long>(at) % cache_line_bytes);
+inline int bytes_after_cache_line(const void* address) {
+    return static_cast<int>(reinterpret_cast<unsigned long>(address) % cache_line_bytes);
 }
 
-// Whole cache lines bypass the cache, the rest at both ends does not.
+// Stores `count` numbers. Whole cache lines bypass the cache, the rest address both ends does not.
 template <class R>
 __attribute__((noinline)) void store_nontemporal(const R* __restrict__ in, int count, R* __restrict__ out) {
     int i = 0;
 #ifdef __AVX2__
     constexpr int line = cache_line_bytes / sizeof(R);
-    for (; i < count && bytes_after_cache_line(out + i) != 0; ++i) out[i] = in[i];  // all, if no number is aligned
+    for (; i < count && bytes_after_cache_line(out + i) != 0; ++i)
+        out[i] = in[i];  // stores all numbers if none begins a cache line
     for (; i + line <= count; i += line) {
 #ifdef __AVX512F__
         _mm512_stream_si512(reinterpret_cast<__m512i*>(out + i), _mm512_loadu_si512(in + i));
@@ -39,15 +40,15 @@ __attribute__((noinline)) void store_nontemporal(const R* __restrict__ in, int c
     for (; i < count; ++i) out[i] = in[i];
 }
 
-// Numbers stored part by part while the next segment is computed: all at once they would delay other stores (8 us of
-// that recipe).
+// A store that is done in parts while the next segment is computed: address once it would delay other stores (8 us of
+// the ImageNet recipe).
 template <class R>
 struct PendingStore {
     const R* in;
     R* out;
     int count;
 
-    // Stores one of `parts` equal parts of the rest, up to the end of a cache line.
+    // Stores one of `parts` equal parts of what is left, up to the end of a cache line.
     void store_part(int parts) {
         constexpr int line = cache_line_bytes / sizeof(R);
         int size = count / parts;

@@ -12,8 +12,8 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
         const bool keeps_channels = call.out_channels == args.channels;
         const int channels = args.channels - c < 4 ? args.channels - c : 4,
                   out_channels = keeps_channels ? channels : call.out_channels;
-        const int group = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
-        PixelContext<R> context = {x, y, args.in_width, args.in_height, R(1), R(1), group};
+        const int channel_group_index = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
+        PixelContext<R> context = {x, y, args.in_width, args.in_height, R(1), R(1), channel_group_index};
         dispatch_image_dtype(call.source, [&](auto element) {
             using T = decltype(element);
             if constexpr (is_same_v<ComputeType<T>, R>) {
@@ -29,12 +29,12 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
                 prepare_chain<R, decltype(K)::value>(call, args, n, c, context.max_value, workspace);
                 apply_chain<R, decltype(K)::value>(call, context, count, workspace);
             });
-            // A grayscale image may become one of more channels, all of them equal.
+            // A grayscale image may become an image of several equal channels.
             for (int k = channels; k < out_channels; ++k)
                 memcpy(workspace.channel[k], workspace.channel[0], sizeof(R) * count);
-            const int all = keeps_channels ? args.channels : out_channels;
-            store_channels<T>(channel_group<T>(args.out, n, t, c, all), y, x, count, R(max_value<T>), workspace,
-                              workspace.nontemporal);
+            const int all_out_channels = keeps_channels ? args.channels : out_channels;
+            store_channels<T>(channel_group<T>(args.out, n, t, c, all_out_channels), y, x, count, R(max_value<T>),
+                              workspace, workspace.nontemporal);
         });
     }
 }
@@ -46,7 +46,7 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* me
     ChainWorkspace<R>& workspace = *static_cast<ChainWorkspace<R>*>(memory);
     const double bytes =
         1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R);
-    workspace.begin(call.last && bytes >= nontemporal_bytes);
+    workspace.begin(call.is_last && bytes >= nontemporal_bytes);
     for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
         pointwise_segment(call, args, n, t, y, x, count, workspace);
     });

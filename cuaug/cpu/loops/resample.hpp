@@ -15,11 +15,12 @@ inline void resample_task_rows(const ResampleTask<R>& task) {
     }
 }
 
-// Few rows, so that one image alone has enough tasks for the threads of most machines, but not too few: each task
-// computes the columns' weights anew, which takes as long as 14 rows.
+// The number of rows is small, so that one image alone has enough tasks for the threads of most machines, but not too
+// small: each task computes the weights of the columns anew, which takes as long as 14 rows.
 inline int rows_per_resample_task(const ResampleRecord& args) {
-    const long long enough = 64, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
-    const long long rows = (args.out_height + parts - 1) / parts;
+    const long long wanted_tasks = 64, frames = args.samples * args.frames,
+                    tasks_per_frame = frames >= wanted_tasks ? 1 : wanted_tasks / frames;
+    const long long rows = (args.out_height + tasks_per_frame - 1) / tasks_per_frame;
     return static_cast<int>(rows < 16 ? 16 : rows);
 }
 
@@ -30,7 +31,7 @@ long long resample_tasks(const native::ResampleCall& call) {
     return frames * ((args.out_height + rows_per_resample_task(args) - 1) / rows_per_resample_task(args));
 }
 
-// Flips by walking the output backwards.
+// Flips the result: reverses the strides of the output.
 inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, long long n) {
     dispatch_image_dtype(call.target, [&](auto element) {
         auto flip = [&](long long& stride, int extent) {
@@ -59,8 +60,9 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
             call.target == dtype_of<uint8>) {
             auto positions = [](const ResampleAxis<R>& axis) {
                 const Taps<R> taps = axis.taps(0);
-                const int low = taps.count > 0 ? taps.low : -1;  // an invalid box is outside, for resize_bilinear
-                return AxisPositions{axis.start, axis.extent / axis.size, low, taps.high};
+                // An invalid box has no taps; -1 lies outside the image, so that resize_bilinear refuses it.
+                const int low = taps.count > 0 ? taps.low : -1;
+                return AxisPositions{axis.start, axis.extent / axis.out_size, low, taps.high};
             };
             if (resize_bilinear(args, n, rows.t, rows.top, rows.bottom, positions(x_axis), positions(y_axis),
                                 *static_cast<SeparableWorkspace*>(memory)))

@@ -8,42 +8,48 @@
 
 namespace cuaug {
 
-constexpr int max_columns = 256;    // output pixels of a row computed at once
-constexpr int max_weights = 16384;  // of those pixels together
-constexpr int max_sources = 1024;   // source pixels of a row summed at once
+constexpr int max_output_columns = 256;    // output pixels of a row computed at once
+constexpr int max_column_weights = 16384;  // weights of all these output pixels
+constexpr int max_source_columns = 1024;   // source pixels of a row summed at once
 
 // The source columns of one output pixel of a row.
 template <class R>
 struct ColumnTaps {
     Taps<R> taps;
     int first, count;
-    int weight_offset;  // of the first weight in the workspace, if there are at most max_weights
+    // Index of its first weight in workspace.weight. Unused if `count` exceeds max_column_weights: the weights are then
+    // computed piece by piece.
+    int weight_offset;
 };
 
 template <class R>
 struct ResampleWorkspace {
-    static constexpr int pitch = 4 * max_sources + 16, result_pitch = 4 * max_columns;
-    alignas(64) R weight[max_weights];
-    alignas(64) R rows[lanes * pitch];    // sums down the columns: one row, or eight
-    alignas(64) R pixels[lanes * pitch];  // `rows` with interleaved channels, or interleaved rows
+    static constexpr int pitch = 4 * max_source_columns + 16, result_pitch = 4 * max_output_columns;
+    alignas(64) R weight[max_column_weights];
+    // Weighted sums of source rows, for one output row or for eight.
+    alignas(64) R column_sums[lanes * pitch];
+    // column_sums of one output row with interleaved channels, or of eight output rows, interleaved.
+    alignas(64) R interleaved_sums[lanes * pitch];
     alignas(64) R result[lanes * result_pitch];
-    alignas(64) R interleaved_result[lanes * result_pitch];  // `result` of eight rows, interleaved
-    alignas(64) R scratch[4 * max_columns + 16];
-    ColumnTaps<R> columns[max_columns];
+    alignas(64) R interleaved_result[lanes * result_pitch];  // `result` of eight output rows, interleaved
+    alignas(64) R scratch[4 * max_output_columns + 16];
+    ColumnTaps<R> columns[max_output_columns];
 };
 static_assert(sizeof(ResampleWorkspace<double>) <= native::workspace_bytes);
 
-// One axis of one sample.
+// One axis of the resampling of one sample: the box [start, start + extent) of an input of `in_size` pixels becomes
+// `out_size` pixels.
 template <class R>
 struct ResampleAxis {
     native::Filter filter;
     double start, extent;
-    int length, size;
+    int in_size, out_size;
     bool antialias;
 
     Taps<R> taps(int i) const {
-        return dispatch_filter(
-            filter, [&](auto kind) { return taps_of<decltype(kind), R>(start, extent, length, size, i, antialias); });
+        return dispatch_filter(filter, [&](auto kind) {
+            return taps_of<decltype(kind), R>(start, extent, in_size, out_size, i, antialias);
+        });
     }
 
     R weight_of(const Taps<R>& taps, int i) const {
@@ -51,7 +57,7 @@ struct ResampleAxis {
     }
 };
 
-// The weights of one output pixel for source columns low .. high. At the edge of the box several taps may share a
+// The weights of one output pixel for source columns low .. high - 1. At the edge of the box several taps may share a
 // column: their weights are added up.
 template <class R>
 inline void compute_weights(const ResampleAxis<R>& axis, const Taps<R>& taps, int low, int high, R* weight) {
@@ -60,8 +66,8 @@ inline void compute_weights(const ResampleAxis<R>& axis, const Taps<R>& taps, in
         weight[taps.clamped_pixel(i) - low] += axis.weight_of(taps, i);
 }
 
-// out (=, or += if Add) weight[0] * row[0] + ... for Rows rows of `count` numbers, `step` apart. The order of the sum,
-// and with it the last bit, does not depend on the step.
+// out[i] = (or += if Add) the sum over k < Rows of weight[k] * row[k][offset + i * step], for i < count. The order of
+// the sum, and with it the last bit, does not depend on the step.
 template <int Rows, bool Add, class T, class R>
 inline void add_rows(const T* const* row, long long offset, const R* weight, long long step, int count,
                      R* __restrict__ out) {
@@ -82,46 +88,46 @@ template <bool Add, class T, class R>
 inline void add_rows(const T* const* row, long long offset, const R* weight, int rows, long long step, int count,
                      R* out) {
     dispatch(TypeList<Int<1>, Int<2>, Int<3>, Int<4>>(), rows - 1,
-             [&](auto all) { add_rows<decltype(all)::value, Add>(row, offset, weight, step, count, out); });
+             [&](auto row_count) { add_rows<decltype(row_count)::value, Add>(row, offset, weight, step, count, out); });
 }
 
-// Weighted sums down columns first .. first + count, which lie inside the image. Packed channels stay packed, planar
-// ones planar: plane k goes to out + k * max_sources.
+// Weighted sums of source rows, for columns first .. first + count - 1, which lie inside the image. Packed channels
+// stay packed and planar ones planar: plane k goes to out + k * max_source_columns.
 template <class T, class R>
 inline void sum_rows(const ResampleAxis<R>& axis, const Taps<R>& taps, const ChannelGroup& group, int height, int first,
                      int count, const Pixel<R, 4>& fill, R* out) {
     const int planes = group.packed ? 1 : group.channels, width = group.packed ? count * group.channels : count;
     const T* row[4];
-    R weight[4], outside = R(0);
-    int rows = 0;  // collected, of the four that are added at once
-    bool add = false;
+    R weight[4], outside_weight = R(0);
+    int pending_rows = 0;  // collected but not yet added; four are added at once
+    bool has_sum = false;
     for (int i = 0; i < taps.count; ++i) {
         const int y = taps.clamped_pixel(i);
         if (y < 0 || y >= height) {
-            outside += axis.weight_of(taps, i);
+            outside_weight += axis.weight_of(taps, i);
         } else {
-            weight[rows] = axis.weight_of(taps, i);
-            row[rows++] = reinterpret_cast<const T*>(group.data) + y * group.y_stride + first * group.x_stride;
+            weight[pending_rows] = axis.weight_of(taps, i);
+            row[pending_rows++] = reinterpret_cast<const T*>(group.data) + y * group.y_stride + first * group.x_stride;
         }
-        if (rows == 4 || (rows > 0 && i + 1 == taps.count)) {
+        if (pending_rows == 4 || (pending_rows > 0 && i + 1 == taps.count)) {
             for (int c = 0; c < planes; ++c) {
                 const long long step = group.packed ? 1 : group.x_stride;
-                R* sum = out + c * max_sources;
-                if (add)
-                    add_rows<true>(row, group.offset[c], weight, rows, step, width, sum);
+                R* sum = out + c * max_source_columns;
+                if (has_sum)
+                    add_rows<true>(row, group.offset[c], weight, pending_rows, step, width, sum);
                 else
-                    add_rows<false>(row, group.offset[c], weight, rows, step, width, sum);
+                    add_rows<false>(row, group.offset[c], weight, pending_rows, step, width, sum);
             }
-            add = true;
-            rows = 0;
+            has_sum = true;
+            pending_rows = 0;
         }
     }
-    if (add && outside == R(0)) return;
+    if (has_sum && outside_weight == R(0)) return;
     for (int c = 0; c < planes; ++c)
         for (int i = 0; i < width; ++i) {
-            const R filled = outside * fill.c[group.packed ? i % group.channels : c];
-            R& sum = out[c * max_sources + i];
-            sum = add ? sum + filled : filled;
+            const R filled = outside_weight * fill.c[group.packed ? i % group.channels : c];
+            R& sum = out[c * max_source_columns + i];
+            sum = has_sum ? sum + filled : filled;
         }
 }
 

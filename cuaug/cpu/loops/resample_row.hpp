@@ -3,9 +3,9 @@
 #include "records/resample.cuh"
 #include "resample_axis.hpp"
 
-// Output rows are summed down the columns first: memory is contiguous there in every layout, and source values are read
-// in place. The sums along the row follow, for eight rows at once (simd8.hpp) where all source columns lie inside the
-// image.
+// An output row is computed from weighted sums of source rows, which read source values in place: in every layout
+// adjacent columns are contiguous or equally far apart. Weighted sums along the row follow, for eight output rows at
+// once (simd8.hpp) if all source columns lie inside the image.
 
 namespace cuaug {
 
@@ -19,18 +19,19 @@ struct ResampleTask {
     ResampleWorkspace<R>& workspace;
 };
 
-// Computes the weights of output columns from `left` on, of as many as fit; returns how many.
+// Computes the weights of output columns from `left` on, of as many as fit in the workspace; returns their number.
 template <class R>
 inline int prepare_columns(const ResampleTask<R>& task, int left) {
     ResampleWorkspace<R>& workspace = task.workspace;
     int columns = 0, weights = 0;
-    for (; columns < max_columns && left + columns < task.args.out_width; ++columns) {
+    for (; columns < max_output_columns && left + columns < task.args.out_width; ++columns) {
         const Taps<R> taps = task.x_axis.taps(left + columns);
         const int first = taps.clamped_pixel(0),
                   count = taps.count > 0 ? taps.clamped_pixel(taps.count - 1) + 1 - first : 0;
-        if (columns > 0 && weights + count > max_weights) break;
+        if (columns > 0 && weights + count > max_column_weights) break;
         workspace.columns[columns] = {taps, first, count, weights};
-        if (count <= max_weights) compute_weights(task.x_axis, taps, first, first + count, workspace.weight + weights);
+        if (count <= max_column_weights)
+            compute_weights(task.x_axis, taps, first, first + count, workspace.weight + weights);
         weights += count;
     }
     return columns;
@@ -41,7 +42,7 @@ template <class R>
 struct InputChannels {
     ChannelGroup group;
     Pixel<R, 4> fill;
-    int step;  // from pixel to pixel of the sums down the columns
+    int step;  // distance of adjacent pixels in the column sums
 
     const R* pixel(const R* sums, int column) const { return sums + static_cast<long long>(column) * step; }
 };
@@ -79,21 +80,22 @@ inline void store_result_row(const ResampleTask<R>& task, int c, int y, int left
     });
 }
 
-// Adds source columns begin .. end, at most max_sources, to the prepared columns of one row.
+// Adds source columns begin .. end - 1, at most max_source_columns, to the prepared columns of one row.
 template <class R>
 inline void add_source_columns(const ResampleTask<R>& task, const InputChannels<R>& in, const Taps<R>& y_taps,
                                int begin, int end, int columns) {
     ResampleWorkspace<R>& workspace = task.workspace;
     const int in_width = task.args.in_width, image_begin = max(begin, 0), image_end = min(end, in_width);
     const int count = image_end - image_begin;
-    const R* pixels = workspace.rows;
+    const R* pixels = workspace.column_sums;
     if (count > 0) {
-        sum_source_rows(task, in, y_taps, image_begin, count, workspace.rows);
+        sum_source_rows(task, in, y_taps, image_begin, count, workspace.column_sums);
         if (in.step == 4 && !in.group.packed) {
             const R* row[4];
-            for (int k = 0; k < 4; ++k) row[k] = workspace.rows + min(k, in.group.channels - 1) * max_sources;
-            interleave4(row[0], row[1], row[2], row[3], count, workspace.pixels);
-            pixels = workspace.pixels;
+            for (int k = 0; k < 4; ++k)
+                row[k] = workspace.column_sums + min(k, in.group.channels - 1) * max_source_columns;
+            interleave4(row[0], row[1], row[2], row[3], count, workspace.interleaved_sums);
+            pixels = workspace.interleaved_sums;
         }
     }
     for (int x = 0; x < columns; ++x) {
@@ -101,7 +103,7 @@ inline void add_source_columns(const ResampleTask<R>& task, const InputChannels<
         const int low = max(column.first, begin), high = min(column.first + column.count, end);
         if (low >= high) continue;
         const R* weight = workspace.weight + column.weight_offset + (low - column.first);
-        if (column.count > max_weights) {
+        if (column.count > max_column_weights) {
             compute_weights(task.x_axis, column.taps, low, high, workspace.weight);
             weight = workspace.weight;
         }
@@ -110,14 +112,14 @@ inline void add_source_columns(const ResampleTask<R>& task, const InputChannels<
         if (image_high > image_low)
             add_weighted_pixels(in.pixel(pixels, image_low - image_begin), in.step, weight + (image_low - low),
                                 image_high - image_low, sum);
-        R outside = R(0);
-        for (int i = low; i < min(high, 0); ++i) outside += weight[i - low];
-        for (int i = max(low, in_width); i < high; ++i) outside += weight[i - low];
-        for (int k = 0; k < 4; ++k) sum[k] += outside * in.fill.c[k];
+        R outside_weight = R(0);
+        for (int i = low; i < min(high, 0); ++i) outside_weight += weight[i - low];
+        for (int i = max(low, in_width); i < high; ++i) outside_weight += weight[i - low];
+        for (int k = 0; k < 4; ++k) sum[k] += outside_weight * in.fill.c[k];
     }
 }
 
-// One row of the prepared columns, any part of which may lie outside the image.
+// Computes one output row of the prepared columns. Any part of its source box may lie outside the image.
 template <class R>
 inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in, int c, int y, int left, int columns) {
     ResampleWorkspace<R>& workspace = task.workspace;
@@ -127,13 +129,13 @@ inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in
     const bool empty = y_taps.count == 0 || end == begin;
     for (int x = 0; x < columns; ++x)
         for (int k = 0; k < 4; ++k) workspace.result[4 * x + k] = empty ? in.fill.c[k] : R(0);
-    for (int low = begin; low < end && !empty; low += max_sources)
-        add_source_columns(task, in, y_taps, low, min(end, low + max_sources), columns);
+    for (int low = begin; low < end && !empty; low += max_source_columns)
+        add_source_columns(task, in, y_taps, low, min(end, low + max_source_columns), columns);
     store_result_row(task, c, y, left, columns, workspace.result);
 }
 
-// Up to eight rows from y on, of columns inside the image. Lanes without a row, and channels beyond the last, hold old
-// values, which are not stored.
+// Computes up to eight output rows from y on, whose source columns all lie inside the image. Lanes without a row, and
+// channels beyond the last, hold old values, which are not stored.
 template <int C, class R>
 inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>& in, int c, int y, int rows, int left,
                             int columns) {
@@ -142,16 +144,16 @@ inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>&
     const int begin = workspace.columns[0].first,
               width = workspace.columns[columns - 1].first + workspace.columns[columns - 1].count - begin;
     for (int r = 0; r < rows; ++r)
-        sum_source_rows(task, in, task.y_axis.taps(y + r), begin, width, workspace.rows + r * Workspace::pitch);
+        sum_source_rows(task, in, task.y_axis.taps(y + r), begin, width, workspace.column_sums + r * Workspace::pitch);
     const bool packed = in.group.packed;
     for (int k = 0; k < (packed ? 1 : C); ++k)
-        interleave8(workspace.rows + k * max_sources, Workspace::pitch, packed ? C * width : width,
-                    workspace.pixels + lanes * k * max_sources);
-    const int step = packed ? C : 1, channel_step = packed ? 1 : max_sources;
+        interleave8(workspace.column_sums + k * max_source_columns, Workspace::pitch, packed ? C * width : width,
+                    workspace.interleaved_sums + lanes * k * max_source_columns);
+    const int step = packed ? C : 1, channel_step = packed ? 1 : max_source_columns;
     for (int x = 0; x < columns; ++x) {
         const ColumnTaps<R>& column = workspace.columns[x];
-        weighted_sum8<C>(workspace.pixels + static_cast<long long>(lanes) * step * (column.first - begin), step,
-                         channel_step, workspace.weight + column.weight_offset, column.count,
+        weighted_sum8<C>(workspace.interleaved_sums + static_cast<long long>(lanes) * step * (column.first - begin),
+                         step, channel_step, workspace.weight + column.weight_offset, column.count,
                          workspace.interleaved_result + lanes * 4 * x);
     }
     deinterleave8(workspace.interleaved_result, 4 * columns, workspace.result, Workspace::result_pitch);
@@ -159,17 +161,18 @@ inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>&
         store_result_row(task, c, y + r, left, columns, workspace.result + r * Workspace::result_pitch);
 }
 
-// Up to four channels from c on, of the prepared columns.
+// Computes up to four channels from c on, of the prepared columns.
 template <class R>
 inline void resample_columns(const ResampleTask<R>& task, int c, int left, int columns) {
     const ResampleWorkspace<R>& workspace = task.workspace;
     const InputChannels<R> in = input_channels(task, c);
     const ColumnTaps<R>&first = workspace.columns[0], &last = workspace.columns[columns - 1];
     const int begin = first.first, end = last.first + last.count;
-    const bool inside = begin >= 0 && end > begin && end <= task.args.in_width && end - begin <= max_sources &&
-                        first.count <= max_weights && task.y_axis.taps(task.top).count > 0;
-    for (int y = task.top; y < task.bottom; y += inside ? lanes : 1) {
-        if (!inside) {
+    const bool is_inside = begin >= 0 && end > begin && end <= task.args.in_width &&
+                           end - begin <= max_source_columns && first.count <= max_column_weights &&
+                           task.y_axis.taps(task.top).count > 0;
+    for (int y = task.top; y < task.bottom; y += is_inside ? lanes : 1) {
+        if (!is_inside) {
             resample_row(task, in, c, y, left, columns);
             continue;
         }

@@ -2,7 +2,7 @@
 
 #include "channel_group.hpp"
 
-// uint8 pixels of four bytes: one load for a pixel, and one for two neighbours.
+// uint8 pixels of four bytes each: one load reads a pixel, or two neighbours.
 
 namespace cuaug {
 

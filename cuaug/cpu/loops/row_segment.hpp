@@ -4,14 +4,14 @@
 #include "cpu_variant.hpp"
 #include "dispatch.hpp"
 
-// An op over a segment of a row, which is an array per channel.
+// Applies an op to a segment: up to segment_width adjacent pixels of a row, held as one array per channel.
 
 namespace cuaug {
 
 constexpr int segment_width = 256;
 
-// `flatten` inlines every call: the compiler leaves one where an op is long, and the loop is not vectorized then (noise
-// takes 42 ns a pixel instead of 16).
+// `flatten` inlines every call. Without it the compiler leaves a call in a long op, and the loop is not vectorized
+// (noise takes 42 ns a pixel instead of 16).
 template <class R, int K, class Op>
 __attribute__((noinline, flatten)) void apply_step(const Op& op, const PixelContext<R>& context, int count,
                                                    R (*__restrict__ channel)[segment_width]) {

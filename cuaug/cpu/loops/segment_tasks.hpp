@@ -3,14 +3,16 @@
 #include "copy_pixels.hpp"
 #include "row_segment.hpp"
 
-// Loops over pixels share these tasks: a task is some rows of a frame, which it works on segment by segment.
+// How loops over pixels are divided into tasks. A task is some rows of a frame; each row is processed in segments of up
+// to segment_width pixels (row_segment.hpp).
 
 namespace cuaug {
 
-// Few rows, so that one image alone has enough tasks for the threads of any machine.
+// The number of rows is small, so that one image alone has enough tasks for the threads of any machine.
 inline int rows_per_segment_task(const BatchRecord& args) {
-    const long long enough = 256, frames = args.samples * args.frames, parts = frames >= enough ? 1 : enough / frames;
-    return static_cast<int>((args.in_height + parts - 1) / parts);
+    const long long wanted_tasks = 256, frames = args.samples * args.frames,
+                    tasks_per_frame = frames >= wanted_tasks ? 1 : wanted_tasks / frames;
+    return static_cast<int>((args.in_height + tasks_per_frame - 1) / tasks_per_frame);
 }
 
 inline long long segment_task_count(const BatchRecord& args) {
@@ -32,7 +34,7 @@ inline void for_each_segment(const BatchRecord& args, long long task, const Visi
             visit(rows.n, rows.t, y, x, args.in_width - x < segment_width ? args.in_width - x : segment_width);
 }
 
-// Copies rows of elements of this many bytes; not inlined, so that dtypes of one size share the code.
+// Copies rows top .. bottom - 1 of elements of `Bytes` bytes. Not inlined, so that dtypes of one size share the code.
 template <int Bytes>
 __attribute__((noinline)) void copy_rows(const ChannelGroup& in, const ChannelGroup& out, int width, int top,
                                          int bottom) {

@@ -2,14 +2,14 @@
 
 #include "dtype.cuh"
 
-// Vectors of eight numbers. Eight rows are interleaved (number i of all eight, then number i + 1), so that sums along a
-// row are computed for eight rows at once.
+// Vectors of eight numbers. Eight rows are interleaved (number 0 of all eight, then number 1 of all eight, ...), so
+// that sums along a row are computed for eight rows at once.
 
 namespace cuaug {
 
 constexpr int lanes = 8;
 
-// A vector type: loops over arrays of eight are not vectorized.
+// A vector type of the compiler, because compilers do not vectorize loops over arrays of eight numbers.
 template <class R>
 struct Simd8;
 template <>
@@ -21,7 +21,7 @@ struct Simd8<double> {
     using type = double __attribute__((vector_size(64)));
 };
 
-// The smallest and the largest of many numbers, in eight lanes. A NaN is neither.
+// The smallest and the largest of many numbers, in eight lanes. `add` ignores NaNs.
 template <class R>
 struct MinMax8 {
     typename Simd8<R>::type lows, highs;
@@ -44,13 +44,14 @@ struct MinMax8 {
     }
 };
 
-// to[r][c] = from[c][r] of a block of 8 by 8; the steps are from row to row.
+// For a block of 8 x 8 numbers: to[r][c] = from[c][r]. A step is the distance between adjacent rows.
 template <class R>
 inline void transpose(const R* __restrict__ from, long long from_step, R* __restrict__ to, long long to_step) {
 #ifdef __AVX2__
     if constexpr (is_same_v<R, float>) {
         __m256 a[8], b[8];
-        // Halves of four numbers are loaded into their places.
+        // Half rows of four numbers are loaded so that no later step crosses the 128-bit halves of a register: a[i] has
+        // the left halves of rows i and i + 4, a[i + 4] the right halves.
         for (int i = 0; i < 4; ++i) {
             a[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step)),
                                         _mm_loadu_ps(from + (i + 4) * from_step), 1);
@@ -74,7 +75,7 @@ inline void transpose(const R* __restrict__ from, long long from_step, R* __rest
         for (int c = 0; c < lanes; ++c) to[r * to_step + c] = from[c * from_step + r];
 }
 
-// Interleaves eight rows of `count` numbers. Up to 7 numbers more of each are read and written.
+// Interleaves eight rows of `count` numbers. Up to 7 numbers beyond `count` are read and written in each row.
 template <class R>
 inline void interleave8(const R* rows, long long pitch, int count, R* out) {
     for (int i = 0; i < count; i += lanes) transpose(rows + i, pitch, out + lanes * i, lanes);
@@ -86,18 +87,18 @@ inline void deinterleave8(const R* from, int count, R* rows, long long pitch) {
     for (int i = 0; i < count; i += lanes) transpose(from + lanes * i, lanes, rows + i, pitch);
 }
 
-// The sum of weight[i] * numbers[i], for eight rows of each of C channels: number i + 1 is `step` numbers further on,
-// channel k + 1 `channel_step`.
+// The sums of weight[i] * number i of eight interleaved rows, for each of C channels: number i + 1 comes `step` groups
+// of eight numbers after number i, channel k + 1 comes `channel_step` groups after channel k.
 template <int C, class R>
 inline void weighted_sum8(const R* __restrict__ numbers, int step, int channel_step, const R* __restrict__ weight,
                           int count, R* __restrict__ out) {
     using V = typename Simd8<R>::type;
     V sum[C] = {};
     for (int i = 0; i < count; ++i) {
-        const R* at = numbers + static_cast<long long>(lanes) * i * step;
+        const R* group = numbers + static_cast<long long>(lanes) * i * step;
         for (int k = 0; k < C; ++k) {
             V number;
-            memcpy(&number, at + static_cast<long long>(lanes) * k * channel_step, sizeof(number));
+            memcpy(&number, group + static_cast<long long>(lanes) * k * channel_step, sizeof(number));
             sum[k] += weight[i] * number;
         }
     }

@@ -1,4 +1,5 @@
-// The loops that have no other template argument than the dtype, or few.
+// The loops whose only template arguments are the dtype and few others. Compiled once per instruction set, each time in
+// another namespace (instruction_set.hpp).
 
 #include "instruction_set.hpp"
 

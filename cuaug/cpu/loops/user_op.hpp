@@ -4,8 +4,8 @@
 #include "convert.hpp"
 #include "row_segment.hpp"
 
-// The loop of a user's op over a segment (native::UserOpLoop). cuaug/_host/compiler.py compiles it with the op into a
-// library, whose loop the extension calls.
+// The loop that applies a user's op to a segment (native::UserOpLoop). cuaug/_host/compiler.py compiles it together
+// with the op into a library, and the extension calls it there.
 
 namespace cuaug {
 

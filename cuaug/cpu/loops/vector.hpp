@@ -1,7 +1,7 @@
 #pragma once
 
-// A growing array of trivially copyable items. The functions of std::vector would be shared between instruction sets
-// (instruction_set.hpp).
+// A growing array of trivially copyable items. std::vector cannot be used: the linker would merge its functions,
+// compiled for several instruction sets, into one (instruction_set.hpp).
 
 namespace cuaug {
 
@@ -22,21 +22,21 @@ public:
     void clear() { count_ = 0; }
 
     void add(const T& item) {
-        const T copy = item;
-        if (count_ == room_) grow(room_ < 64 ? 64 : 2 * room_);
+        const T copy = item;  // `item` may be an element of this array, whose memory `grow` frees
+        if (count_ == capacity_) grow(capacity_ < 64 ? 64 : 2 * capacity_);
         items_[count_++] = copy;
     }
 
 private:
-    void grow(long long room) {
-        T* items = static_cast<T*>(::operator new(static_cast<std::size_t>(room) * sizeof(T)));
+    void grow(long long capacity) {
+        T* items = static_cast<T*>(::operator new(static_cast<std::size_t>(capacity) * sizeof(T)));
         if (count_ > 0) memcpy(static_cast<void*>(items), items_, static_cast<std::size_t>(count_) * sizeof(T));
         ::operator delete(items_);
-        items_ = items, room_ = room;
+        items_ = items, capacity_ = capacity;
     }
 
     T* items_ = nullptr;
-    long long count_ = 0, room_ = 0;
+    long long count_ = 0, capacity_ = 0;
 };
 
 }  // namespace cuaug

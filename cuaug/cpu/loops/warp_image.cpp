@@ -1,3 +1,5 @@
+// Compiled once per instruction set, each time in another namespace (instruction_set.hpp).
+
 #include "instruction_set.hpp"
 
 namespace ISA_NAMESPACE {

@@ -4,12 +4,12 @@
 #include "nearest_strip.hpp"
 #include "warp_tile.hpp"
 
-// A task makes a strip of the output, tile by tile.
+// A task computes a strip of the output, tile by tile.
 
 namespace cuaug {
 
-// How the output is divided into tasks: equal parts of the height, of at most 64 rows, and as many tiles of a row as
-// leave enough tasks for the threads of any machine.
+// How a frame of the output is divided into tasks: into rows of tasks of equal height, at most 64 pixels. Along a row a
+// task has as many tiles as leave wanted_tasks tasks for the threads of any machine.
 struct TaskGrid {
     int task_height, task_width;  // in pixels
     int rows, columns;            // tasks of a frame
@@ -19,11 +19,12 @@ inline TaskGrid task_grid(const WarpCommon& args) {
     auto divide_up = [](int n, int divisor) { return (n + divisor - 1) / divisor; };
     const int height = divide_up(args.out_height, divide_up(args.out_height, tile_height)),
               rows = divide_up(args.out_height, height);
-    const long long tiles = args.samples * args.frames * rows * divide_up(args.out_width, tile_width), enough = 256;
+    const long long tiles = args.samples * args.frames * rows * divide_up(args.out_width, tile_width),
+                    wanted_tasks = 256;
     const int max_tiles = strip_width / tile_width;
-    const int task_tiles = tiles / enough < 1           ? 1
-                           : tiles / enough < max_tiles ? static_cast<int>(tiles / enough)
-                                                        : max_tiles;
+    const int task_tiles = tiles / wanted_tasks < 1           ? 1
+                           : tiles / wanted_tasks < max_tiles ? static_cast<int>(tiles / wanted_tasks)
+                                                              : max_tiles;
     return {height, task_tiles * tile_width, rows, divide_up(args.out_width, task_tiles * tile_width)};
 }
 
@@ -68,13 +69,14 @@ inline void warp_by_dtype(const native::WarpCall& call, long long task, void* me
         warp_typed<float>(call, task, memory);
 }
 
-// Makes the record one of a smaller image: sample n's window. The matrix counts from the window's first pixel then.
+// Changes the record so that its input is the window of sample n. The matrix then maps to coordinates that count from
+// the first pixel of the window.
 template <class Geometry>
 inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& record, long long n) {
     auto matrix = record.geometry.sample(n);
     auto crop = [&](int axis, int& size) {
-        const double low = entry(record.window, n, axis), length = entry(record.window, n, 2 + axis);
-        const int first = low < 0.0 ? 0 : low < size ? static_cast<int>(low) : size - 1;
+        const double start = entry(record.window, n, axis), length = entry(record.window, n, 2 + axis);
+        const int first = start < 0.0 ? 0 : start < size ? static_cast<int>(start) : size - 1;
         size = length < 1.0 ? 1 : length < size - first ? static_cast<int>(length) : size - first;
         return first;
     };
@@ -94,7 +96,8 @@ inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& r
     });
 }
 
-// Every sample may have an image or a window of its record.
+// In a ragged batch every sample has an image of its own size, and a sample may have a window: the task then works with
+// a record of that image and window.
 template <class Geometry>
 inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
     WarpRecord<Geometry> record;

@@ -3,9 +3,10 @@
 #include "bilinear_tile.hpp"
 #include "nearest_tile.hpp"
 
-// A tile is made stage by stage, each through memory that stays in the cache: coordinates; their source box, as groups
-// of four channels with the border resolved; samples; output. Only one stage depends on each of geometry, source dtype,
-// sampler and target dtype, so that the stages are compiled for their sum and not for their product.
+// A tile is computed in stages, which hand over their results in memory that is small enough for the cache: the
+// coordinates; the source box, in groups of four channels and with the border applied; the samples; the output. Only
+// one stage depends on each of geometry, source dtype, sampler and target dtype, so the number of compiled functions is
+// the sum of the numbers of these, not their product.
 
 namespace cuaug {
 
@@ -46,23 +47,24 @@ inline void store_tile(const WarpCommon& args, const CoordinateTile<R>& tile, in
                         workspace.scratch);
 }
 
-// One tile, all channels, sampled as pixels of type R.
+// Samples all channels of one tile as values of type R, and stores them.
 template <class R>
 inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
                              TileWorkspace<R>& workspace) {
     const bool nearest = call.sampler == sampler_of<Nearest>;
-    const bool is_u8 =
+    const bool is_bilinear_u8 =
         call.source == dtype_of<uint8> && call.target == dtype_of<uint8> && call.sampler == sampler_of<Bilinear>;
     SourceBox box = {};
     if (!nearest)
         box = dispatch_sampler(call.sampler, [&](auto sampler) {
             return source_box_of(tile, decltype(sampler)::taps_before, decltype(sampler)::taps_after,
-                                 is_u8 ? 4 : 4 * static_cast<int>(sizeof(R)));
+                                 is_bilinear_u8 ? 4 : 4 * static_cast<int>(sizeof(R)));
         });
-    const bool by_planes = is_same_v<R, float> && call.sampler == sampler_of<Bilinear> && !is_u8 && box.width > 0;
+    const bool samples_planes =
+        is_same_v<R, float> && call.sampler == sampler_of<Bilinear> && !is_bilinear_u8 && box.width > 0;
     for (int c = 0; c < args.channels; c += 4) {
         if constexpr (is_same_v<R, float>)
-            if (is_u8 && box.width > 0) {
+            if (is_bilinear_u8 && box.width > 0) {
                 warp_tile_u8(call, args, tile, box, c, workspace);
                 continue;
             }
@@ -71,7 +73,7 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& arg
             using T = decltype(element);
             if constexpr (is_same_v<ComputeType<T>, R>) {
                 if constexpr (is_same_v<R, float>)
-                    if (by_planes) return warp_tile_planes<T>(call, args, tile, box, c, workspace);
+                    if (samples_planes) return warp_tile_planes<T>(call, args, tile, box, c, workspace);
                 fill = fill_pixel<T>(args.fill, tile.n, c, args.channels);
                 if (box.width > 0) {
                     load_box<T>(call, args, tile, box, c, fill, workspace);
@@ -89,7 +91,7 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& arg
                 });
             }
         });
-        if (by_planes) continue;
+        if (samples_planes) continue;
         if (box.width > 0)
             dispatch_sampler(call.sampler, [&](auto sampler) {
                 if constexpr (!is_same_v<decltype(sampler), Nearest>)
@@ -108,7 +110,8 @@ inline void warp_tile(const native::WarpCall& call, const WarpCommon& args, Coor
     tile.x = workspace.x;
     tile.y = workspace.y;
     dispatch_geometry(call.geometry, [&](auto geometry) {
-        using Geometry = decltype(geometry);  // all maps are read alike: compiled once
+        using Geometry = decltype(geometry);
+        // CoordinateMap64 has the fields of CoordinateMap, and the CPU reads both alike: one instance serves both.
         compute_coordinates<conditional_t<has_matrix<Geometry>(0), Geometry, CoordinateMap>>(call.record, tile);
     });
     if (call.sampler == sampler_of<Nearest> && call.source == call.target)

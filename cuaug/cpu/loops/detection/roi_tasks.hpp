@@ -61,8 +61,8 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
     for (long long i = 0; i < outer; ++i)
         for (long long j = 0; j < inner; ++j) sums[offset(map, i) + j] = 0;
     const long long list = static_cast<long long>(level_index) * args.samples + n;
-    for (long long i = call.first[list]; i < call.first[list + 1]; ++i)
-        scatter_region<T>(args, call.kind, call.order[i], channels, sums, map);
+    for (long long i = call.order_begin[list]; i < call.order_begin[list + 1]; ++i)
+        scatter_region<T>(args, call.kind, call.region_order[i], channels, sums, map);
     if constexpr (!is_same_v<T, R>)
         for (long long i = 0; i < outer; ++i)
             for (long long j = 0; j < inner; ++j)
@@ -73,10 +73,11 @@ template <class T>
 inline void run_pooling_task(const native::PoolingCall& call, long long task) {
     const RoiRecord& args = *static_cast<const RoiRecord*>(call.record);
     // All regions for some channels, then for the next ones: a few planes stay in the cache.
-    const long long items = call.first == nullptr ? args.count : static_cast<long long>(args.levels) * args.samples,
+    const long long items =
+                        call.order_begin == nullptr ? args.count : static_cast<long long>(args.levels) * args.samples,
                     item = task % items;
     const ChannelRange channels = channel_range(args, static_cast<int>(task / items), call.channel_parts);
-    if (call.first == nullptr)
+    if (call.order_begin == nullptr)
         pool_region<T>(args, call.kind, item, channels);
     else
         scatter_level<T>(call, args, static_cast<int>(item / args.samples), static_cast<int>(item % args.samples),
