@@ -47,8 +47,8 @@ def occupied_multiprocessors(free=1):
     shared = device.attributes["MaxSharedMemoryPerBlockOptin"]
     hold.max_dynamic_shared_size_bytes = shared
     flags = torch.zeros(2, dtype=torch.int32).pin_memory()
-    stream = torch.cuda.Stream()
-    with cupy.cuda.ExternalStream(stream.cuda_stream):
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
         blocks = device.attributes["MultiProcessorCount"] - free
         hold((blocks,), (32,), (flags.data_ptr(), int(10_000 * cycles_per_ms())), shared_mem=shared)
     try:
