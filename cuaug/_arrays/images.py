@@ -108,21 +108,21 @@ def allocate_output(
     if out is None:
         array = library.empty(shape, dtype, images.device, axes.memory_order)
         return OutputArray(array, library.pointer(array), axes)
-    destination = describe_images(out, images.axes.layout)
-    if destination.library is not library or destination.read_only:
+    output = describe_images(out, images.axes.layout)
+    if output.library is not library or output.read_only:
         raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")
-    if destination.device != images.device:
+    if output.device != images.device:
         raise ValueError(
-            f"out must be on the images' device, got {_device_name(destination.device)} "
+            f"out must be on the images' device, got {_device_name(output.device)} "
             f"for images on {_device_name(images.device)}"
         )
-    if destination.dtype != dtype or destination.axes.extents != axes.extents:
-        raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {destination.dtype}")
-    if overlaps(images.pointer, _byte_range(images.axes, images.dtype), destination):
+    if output.dtype != dtype or output.axes.extents != axes.extents:
+        raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {output.dtype}")
+    if overlaps(images.pointer, _byte_range(images.axes, images.dtype), output):
         raise ValueError("out must not share memory with images")
-    if _repeats_elements(destination.axes):
+    if _repeats_elements(output.axes):
         raise ValueError("out must not repeat elements (stride 0)")
-    return OutputArray(out, destination.pointer, destination.axes)
+    return OutputArray(out, output.pointer, output.axes)
 
 
 @functools.lru_cache(4096)
