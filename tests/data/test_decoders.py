@@ -10,10 +10,8 @@ from PIL import Image
 
 import cuaug
 from cuaug import io
-from cuaug._codecs import jpeg_headers as _headers
-from cuaug._codecs import limits as _limits
-from cuaug._codecs import nvjpeg as _engine
-from cuaug._host import extension as _cpu
+from cuaug._codecs import jpeg_headers, limits, nvjpeg
+from cuaug._host import extension
 from cuaug.data import Loader
 from cuaug.data.decoding import DecodeSettings, EncodedImages, SlotLayout
 from cuaug.data.work_splitter import CostModel, InFlightBatch, WorkSplitter
@@ -60,7 +58,7 @@ class Pinned:
 
 
 def slots_of(files, engine, divisor=1, groups=None):
-    settings = DecodeSettings(2, True, True, _limits.limits_of())
+    settings = DecodeSettings(2, True, True, limits.limits_of())
     encoded = EncodedImages(files, settings)
     sizes = -(-encoded.sizes // divisor)
     regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
@@ -95,7 +93,7 @@ def test_loader_decoders_take_groups_in_one_call():
 
 
 def test_loader_decoders_skip_bad_headers_on_engine():
-    settings = DecodeSettings(2, True, True, _limits.limits_of())
+    settings = DecodeSettings(2, True, True, limits.limits_of())
     encoded = EncodedImages(photos(4), settings)
     encoded.bad[1] = "too small"
     regions = np.concatenate([np.ones_like(encoded.sizes[:, :1]), 0 * encoded.sizes, encoded.sizes], 1)
@@ -200,7 +198,7 @@ def test_loader_engine_leaves_some_images_to_cpu():
 
 def test_loader_decode_cost_depends_on_region():
     files = photos(4)
-    encoded = EncodedImages(files, DecodeSettings(2, True, True, _limits.limits_of()))
+    encoded = EncodedImages(files, DecodeSettings(2, True, True, limits.limits_of()))
     height, width = encoded.sizes.T
     none = 0 * height
     full_regions = np.array([none + 1, none, none, height, width]).T
@@ -256,6 +254,6 @@ def test_loader_engine_takes_complete_baseline_colour_files():
         b"\xff\xd8\xff\xd9": False,
         b"": False,
     }
-    headers, failed = _headers.read(_cpu.jpeg_extension().EncodedFiles([*files]), _limits.limits_of())
+    headers, failed = jpeg_headers.read(extension.jpeg_extension().EncodedFiles([*files]), limits.limits_of())
     assert [index for index, _, _ in failed] == [10, 11]
-    assert _engine.can_decode(headers).tolist() == [*files.values()]
+    assert nvjpeg.can_decode(headers).tolist() == [*files.values()]

@@ -17,7 +17,7 @@ from helpers.replace import replace_everywhere
 import cuaug
 from cuaug import _warmup
 from cuaug._gpu import cupy_import, devices, kernels, launch, streams
-from cuaug._program import sources as _sources
+from cuaug._program import sources
 
 
 @pytest.fixture
@@ -221,16 +221,16 @@ def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
 
 def test_kernel_text_depends_on_headers(monkeypatch, tmp_path):
     name = _warmup.warmup_names()[0]
-    before = _sources.kernel_source(name)
-    assert before == _sources.kernel_source(name)
-    shutil.copytree(_sources.KERNELS, tmp_path / "kernels")
-    monkeypatch.setattr(_sources, "KERNELS", tmp_path / "kernels")
-    _sources.kernels_digest.cache_clear()
-    assert _sources.kernel_source(name)[0] == before[0]
+    before = sources.kernel_source(name)
+    assert before == sources.kernel_source(name)
+    shutil.copytree(sources.KERNELS, tmp_path / "kernels")
+    monkeypatch.setattr(sources, "KERNELS", tmp_path / "kernels")
+    sources.kernels_digest.cache_clear()
+    assert sources.kernel_source(name)[0] == before[0]
     header = next((tmp_path / "kernels").rglob("*.cuh"))
     header.write_text(header.read_text() + "\n// edited\n")
-    _sources.kernels_digest.cache_clear()
-    assert _sources.kernel_source(name)[0] != before[0]
+    sources.kernels_digest.cache_clear()
+    assert sources.kernel_source(name)[0] != before[0]
 
 
 FORKED = """

@@ -12,7 +12,7 @@ from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.matrices import FLOAT64, LIBRARIES, put
 
 from cuaug import fit, geometry
-from cuaug._arrays import small_matrices as _matrices
+from cuaug._arrays import small_matrices
 from cuaug.fit import estimate_affine, get_affine_transform, get_perspective_transform
 from cuaug.geometry import (
     affine_matrix,
@@ -133,8 +133,8 @@ def test_matrix_function_reads_strided_views(function, arguments):
 @pytest.fixture
 def unread(monkeypatch):
     """Meta tensors, whose values cannot be read: they stand for device tensors where there is no GPU."""
-    monkeypatch.setattr(_matrices, "is_host", lambda array: False)
-    monkeypatch.setattr(_matrices, "asarray", lambda value, like, dtype: torch.as_tensor(value, device="meta"))
+    monkeypatch.setattr(small_matrices, "is_host", lambda array: False)
+    monkeypatch.setattr(small_matrices, "asarray", lambda value, like, dtype: torch.as_tensor(value, device="meta"))
     return lambda values: torch.tensor(values, device="meta")
 
 
@@ -247,7 +247,7 @@ def test_matrix_function_rejects_degenerate_host_input(function, arguments, mess
 @every_degenerate
 @pytest.mark.parametrize("library", LIBRARIES[1:])
 def test_matrix_function_degenerate_device_input_is_nan(function, arguments, message, library, monkeypatch):
-    monkeypatch.setattr(_matrices, "is_host", lambda array: False)  # a CPU tensor stands in where there is no GPU
+    monkeypatch.setattr(small_matrices, "is_host", lambda array: False)  # a CPU tensor stands in where there is no GPU
     result = to_numpy(function(*(put(a, library, "float32") for a in arguments)))
     assert np.isnan(result).any()
     assert not np.isinf(result).any()
@@ -256,7 +256,7 @@ def test_matrix_function_degenerate_device_input_is_nan(function, arguments, mes
 
 def test_matrix_function_degenerate_device_sample_is_isolated(monkeypatch):
     want = get_affine_transform(np.array(TRIANGLE), np.array(TRIANGLE))
-    monkeypatch.setattr(_matrices, "is_host", lambda array: False)
+    monkeypatch.setattr(small_matrices, "is_host", lambda array: False)
     M = get_affine_transform(torch.tensor([TRIANGLE, LINE, TRIANGLE]), torch.tensor(TRIANGLE))
     assert_equal(M, np.stack([want, want * NAN, want]), library="torch", dtype="float64", tolerance=FLOAT64)
 

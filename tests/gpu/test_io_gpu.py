@@ -7,7 +7,7 @@ from helpers.loader import photographs
 
 import cuaug
 from cuaug import io as cio
-from cuaug._codecs import nvjpeg as _engine
+from cuaug._codecs import nvjpeg
 
 torch = pytest.importorskip("torch")
 
@@ -91,7 +91,7 @@ def test_decode_jpeg_device_falls_back_to_cpu():
 
 def test_decode_jpeg_device_many_images_in_rounds(monkeypatch):
     """More images than the memory of a round holds: a round reuses memory whose images are still being copied."""
-    monkeypatch.setattr(_engine, "_CHUNK_BYTES", 1 << 20)
+    monkeypatch.setattr(nvjpeg, "_CHUNK_BYTES", 1 << 20)
     files = files_of(24)
     expected = [on_host(image) for image in cio.decode_jpeg(files, device="cuda")]
     busy = torch.randn(4096, 4096, device="cuda")

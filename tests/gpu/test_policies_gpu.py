@@ -7,7 +7,7 @@ from helpers.arrays import images
 from helpers.cuda_graphs import captured
 
 from cuaug import transforms as T
-from cuaug._gpu import launch_sequence as _launches
+from cuaug._gpu import launch_sequence
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
@@ -20,7 +20,7 @@ every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: ty
 def test_compose_gpu_without_extension_equals_extension(policy, monkeypatch):
     batch = images(GPU, "uint8", "NCHW", (20, 50, 60, 3))
     expected = T.Compose([policy], seed=4)(batch, step=3)
-    monkeypatch.setattr(_launches, "_sequence_class", lambda: _launches._PythonLaunchSequence)
+    monkeypatch.setattr(launch_sequence, "_sequence_class", lambda: launch_sequence._PythonLaunchSequence)
     aug = T.Compose([policy], seed=4)
     for _ in range(2):
         assert torch.equal(aug(batch, step=3), expected)

@@ -11,8 +11,8 @@ from tables.recipes import BY_NAME
 
 import cuaug
 from cuaug import transforms as T
-from cuaug._gpu import kernels as _kernels
-from cuaug._gpu import launch as _launch
+from cuaug._gpu import kernels as kernels_module
+from cuaug._gpu import launch as launch_module
 from cuaug._gpu.launch_sequence import LaunchSequence
 
 torch = pytest.importorskip("torch")
@@ -34,13 +34,13 @@ def test_compose_gpu_ragged_takes_launches_of_one_batch(transforms, layout, monk
     aug, ragged, launched = T.Compose(transforms, seed=2), photos(40), []
     if layout == "HWC":
         ragged = [photo.permute(1, 2, 0).contiguous() for photo in ragged]
-    launch, all_at_once = _launch.launch, LaunchSequence.__call__
+    launch, all_at_once = launch_module.launch, LaunchSequence.__call__
 
     def of_many(launches, *values):
         launched.extend(launch_record.kernel for launch_record in launches._launches)
         all_at_once(launches, *values)
 
-    monkeypatch.setattr(_launch, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
+    monkeypatch.setattr(launch_module, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
     monkeypatch.setattr(LaunchSequence, "__call__", of_many)
     for _ in range(2):  # recorded, then replayed
         launched.clear()
@@ -58,10 +58,10 @@ def test_compose_gpu_ragged_other_sizes_compile_nothing():
     aug(photos(40))
     other_sizes = photos(40, 50, 60, seed=1)
     torch.cuda.synchronize()
-    kernels = set(_kernels.compiled_kernels)
+    kernels = set(kernels_module.compiled_kernels)
     with nobody_waits():
         aug(other_sizes)
-    assert set(_kernels.compiled_kernels) == kernels
+    assert set(kernels_module.compiled_kernels) == kernels
 
 
 def test_compose_gpu_ragged_images_may_be_freed():

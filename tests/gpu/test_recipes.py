@@ -13,8 +13,8 @@ from tables.recipes import BY_NAME, RECIPES
 
 import cuaug
 from cuaug import transforms as T
-from cuaug._gpu import kernels as _kernels
-from cuaug._gpu import launch as _launch
+from cuaug._gpu import kernels as kernels_module
+from cuaug._gpu import launch
 from cuaug._gpu.launch_sequence import Launch, LaunchSequence
 from cuaug._program import records
 
@@ -33,12 +33,12 @@ def test_compose_gpu_second_call_compiles_and_waits_for_nothing(recipe):
     batch, aug = batch_of(recipe), recipe.compose(recipe.dtypes[0])
     aug(batch)
     torch.cuda.synchronize()
-    kernels = set(_kernels.compiled_kernels)
+    kernels = set(kernels_module.compiled_kernels)
     assert kernels
     with nobody_waits():
         aug(batch)
         aug(batch, ids=1 << 40)
-    assert set(_kernels.compiled_kernels) == kernels
+    assert set(kernels_module.compiled_kernels) == kernels
 
 
 def recipe_with(p, size, fill, reach, degrees):
@@ -62,7 +62,7 @@ def recipe_with(p, size, fill, reach, degrees):
 def test_compose_gpu_other_parameters_compile_nothing():
     batch = images(GPU, "uint8", "NCHW", (4, 21, 21, 3))
     recipe_with(0.5, 8, 7.0, 0.4, 30)(batch)
-    kernels = set(_kernels.compiled_kernels)
+    kernels = set(kernels_module.compiled_kernels)
     for numbers in (
         (0.1, 8, 7.0, 0.4, 30),
         (0.5, 12, 200.0, 0.1, (3, 99)),
@@ -71,7 +71,7 @@ def test_compose_gpu_other_parameters_compile_nothing():
     ):
         recipe_with(*numbers)(batch)
     recipe_with(0.5, 8, 7.0, 0.4, 30)(images(GPU, "uint8", "NCHW", (9, 29, 35, 3)))
-    assert set(_kernels.compiled_kernels) == kernels
+    assert set(kernels_module.compiled_kernels) == kernels
 
 
 REPLAYED = [
@@ -184,7 +184,7 @@ def test_compose_gpu_driver_error_breaks_nothing():
         with pytest.raises(cuaug.BackendError, match="CUDA_ERROR_INVALID_VALUE"):
             launches(0, ())
     with pytest.raises(cuaug.BackendError, match="CUDA_ERROR_INVALID_VALUE"):
-        _launch.launch("cuaug::draw", record, (1, 1, 1), 256, 1 << 30, 0, 0)
+        launch.launch("cuaug::draw", record, (1, 1, 1), 256, 1 << 30, 0, 0)
     test_compose_gpu_second_call_compiles_and_waits_for_nothing(BY_NAME["flips"])
 
 

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from tables.pixel_ops import BY_NAME, USER_OPS, expected_pixels  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
-from cuaug._gpu import kernels as _kernels  # noqa: E402
+from cuaug._gpu import kernels as kernels_module  # noqa: E402
 
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
@@ -61,14 +61,14 @@ def test_pixel_op_gpu_other_parameters_compile_nothing():
 
     batch = put(to_layout(noise((4, 24, 20, 3)), "NCHW"), GPU)
     recipe(0.5, (0, 0.2))(batch)
-    kernels = set(_kernels.compiled_kernels)
+    kernels = set(kernels_module.compiled_kernels)
     for numbers in ((0.1, 0.3), ((0.2, 0.9), 0.0), (0.0, (-1, 1))):
         recipe(*numbers)(batch)
         recipe(*numbers)(put(to_layout(noise((2, 40, 36, 3)), "NCHW"), GPU))
-    assert set(_kernels.compiled_kernels) == kernels
+    assert set(kernels_module.compiled_kernels) == kernels
     changed = T.PixelOp("Lift", "px + 1 * b", b=0.1)
     T.Compose([T.RandomHorizontalFlip(), T.PixelOp("Vignette", "px * (1 - k * r2)", k=1), changed])(batch)
-    assert len(set(_kernels.compiled_kernels) - kernels) == 1
+    assert len(set(kernels_module.compiled_kernels) - kernels) == 1
 
 
 def test_pixel_op_gpu_two_ops_of_one_name():

@@ -6,15 +6,14 @@ import cv2
 import numpy as np
 from hypothesis import strategies as st
 
-from cuaug.transforms import boxes as _boxes
-from cuaug.transforms import keypoints as _keypoints
+from cuaug.transforms import boxes, keypoints
 from helpers.arrays import seeded
 from helpers.compare import Tolerance
 
-Boxes, Keypoints = _boxes.Boxes, _keypoints.Keypoints
+Boxes, Keypoints = boxes.Boxes, keypoints.Keypoints
 
 
-move_boxes, move_keypoints = _boxes.transform_boxes, _keypoints.transform_keypoints
+move_boxes, move_keypoints = boxes.transform_boxes, keypoints.transform_keypoints
 
 
 FLOAT64 = Tolerance(1e-9, 1e-10, reason="float64 against float64 in another order")

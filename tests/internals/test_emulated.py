@@ -16,8 +16,8 @@ from helpers.thinning import thinned
 import cuaug
 from cuaug._arrays.images import describe_images
 from cuaug._passes import grids, kernel_config
-from cuaug._passes import run as _run
-from cuaug._passes import warp as _warp
+from cuaug._passes import run as run_module
+from cuaug._passes import warp as warp_module
 from cuaug._passes.geometry import map_geometry
 from cuaug._passes.parameters import StridedArray
 
@@ -66,7 +66,7 @@ def displace(batch, layout, border="constant"):
     x, y = (StridedArray(values.ctypes.data, *(step // 4 for step in values.strides), 0, values) for values in maps)
     image = describe_images(batch, layout)
     geometry = map_geometry(image, x, y, (33, 69), (1.0, 1.0), True)
-    return _warp.warp(image, geometry, (33, 69), "bilinear", border, 0, None, None)
+    return warp_module.warp(image, geometry, (33, 69), "bilinear", border, 0, None, None)
 
 
 def remap_flipped(batch, layout):
@@ -121,7 +121,7 @@ SMALL = np.zeros((1, 5, 7, 3), np.uint8)
 )
 def test_remap_chooses_grid_by_dtype_and_reach(batch, map_dtype, geometry, monkeypatch):
     geometries = []
-    replace_everywhere(monkeypatch, _warp, "warp", lambda image, geometry, *_: geometries.append(geometry.name))
+    replace_everywhere(monkeypatch, warp_module, "warp", lambda image, geometry, *_: geometries.append(geometry.name))
     cuaug.remap(batch, *np.zeros((2, 5, 7), map_dtype), layout="NHWC")
     assert geometries == [geometry]
 
@@ -181,9 +181,9 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
     block_counts, results = [], []
-    run = _run.run_pass
+    run = run_module.run_pass
     replace_everywhere(
-        monkeypatch, _run, "run_pass", lambda plan, *rest: (block_counts.append(plan.grid[0]), run(plan, *rest))
+        monkeypatch, run_module, "run_pass", lambda plan, *rest: (block_counts.append(plan.grid[0]), run(plan, *rest))
     )
     for min_regions in (10**9, 1):
         monkeypatch.setattr(grids, "_MIN_REGIONS", min_regions)

@@ -11,12 +11,11 @@ import pytest
 from helpers.fake_driver import bytes_of, record_call
 
 from cuaug import transforms as T
-from cuaug._arrays import images as _images
-from cuaug._arrays import protocol, torch_library
+from cuaug._arrays import images, protocol, torch_library
 from cuaug._arrays.registry import library_of
 from cuaug._fusion import batched_launch, memory
 from cuaug._passes import grids
-from cuaug._program import records as _records
+from cuaug._program import records
 
 torch = pytest.importorskip("torch")
 
@@ -73,7 +72,7 @@ def test_launch_plan_table_has_room_for_partial_sums(dtype, channels):
     """A recipe may convert before a mean: the table has room for the partial sums of any dtype."""
     for size in ((1, 1), (224, 224), (65, 33), (1080, 1920)):
         for samples in (1, 7, 256, 3000):
-            image = _images.placeholder((samples, *size, channels), dtype)._replace(device=0)
+            image = images.placeholder((samples, *size, channels), dtype)._replace(device=0)
             assert 0 < grids.partial_sum_count(image) <= grids.max_partial_sum_count(1, size)
 
 
@@ -100,6 +99,6 @@ def test_launch_plan_torch_memory_on_current_device_only(monkeypatch):
 
 def test_launch_plan_arguments_have_room_for_batched_records():
     assert (
-        batched_launch.MAX_BATCHED * max(_records.POINTWISE.size, *(record.size for record in _records.WARPS.values()))
+        batched_launch.MAX_BATCHED * max(records.POINTWISE.size, *(record.size for record in records.WARPS.values()))
         <= 4096
     )

@@ -11,11 +11,9 @@ from helpers.gil import runs_during
 from helpers.replace import replace_everywhere
 
 from cuaug import _check
-from cuaug._gpu import cupy_import, devices, kernels
-from cuaug._gpu import driver as _driver
-from cuaug._gpu import failures as _failures
-from cuaug._gpu import launch as _launch
-from cuaug._gpu import launch_sequence as _launches
+from cuaug._gpu import cupy_import, devices, failures, kernels, launch_sequence
+from cuaug._gpu import driver as driver_module
+from cuaug._gpu import launch as launch_module
 from cuaug._gpu.launch_sequence import LaunchSequence
 
 PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
@@ -24,12 +22,12 @@ PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunc
 @pytest.fixture(params=["extension", "python"])
 def kind(request):
     if request.param == "python":
-        return _launches._PythonLaunchSequence
+        return launch_sequence._PythonLaunchSequence
     return importlib.import_module("cuaug._native").LaunchSequence
 
 
 def config(grid=(1, 2, 3), attributes=0):
-    return _launch._CONFIG.pack(*grid, 4, 5, 6, 7, 8, ctypes.addressof(_launch._PDL_ATTRIBUTE), attributes)
+    return launch_module._CONFIG.pack(*grid, 4, 5, 6, 7, 8, ctypes.addressof(launch_module._PDL_ATTRIBUTE), attributes)
 
 
 def record(*numbers):
@@ -42,10 +40,10 @@ class Driver:
     def __init__(self, *statuses):
         self.statuses, self.asked = list(statuses), []
         self.function = PROTOTYPE(self.launch)
-        self.address = _driver.function_address(self.function)
+        self.address = driver_module.function_address(self.function)
 
     def launch(self, config, kernel, arguments, extra):
-        fields = _launch._CONFIG.unpack(ctypes.string_at(config, _launch._CONFIG.size))
+        fields = launch_module._CONFIG.unpack(ctypes.string_at(config, launch_module._CONFIG.size))
         of_one = ctypes.c_void_p.from_address(arguments).value
         numbers = np.frombuffer(ctypes.string_at(of_one, 24), np.int64).tolist()
         self.asked.append((threading.get_ident(), fields, kernel, numbers, extra))
@@ -61,7 +59,7 @@ def test_launch_sequence_passes_kernels_configurations_and_records(kind):
         assert launches.run(stream, values) == 0
         (_, *one), (_, *two), (_, *three) = driver.asked
         driver.asked.clear()
-        follow = ctypes.addressof(_launch._PDL_ATTRIBUTE)
+        follow = ctypes.addressof(launch_module._PDL_ATTRIBUTE)
         assert one == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 1), 101, [10, values[1] + 5, values[0]], None]
         assert two == [(9, 8, 7, 4, 5, 6, 7, stream, follow, 0), 102, [values[1] + (1 << 39), 50, 60], None]
         assert three == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 0), 103, [-1, 0, 1], None]
@@ -100,8 +98,8 @@ def test_launch_sequence_threads_have_their_own_records(kind):
 def test_launch_sequence_releases_the_gil(kind):
     """`nanosleep` stands for the driver: it reads the configuration as 0 seconds and a quarter of nanoseconds."""
     libc = ctypes.CDLL(None)
-    quarter = _launch._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
-    launches = kind(_driver.function_address(libc.nanosleep), [(0, quarter, b"", [])])
+    quarter = launch_module._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
+    launches = kind(driver_module.function_address(libc.nanosleep), [(0, quarter, b"", [])])
     assert runs_during(lambda: launches.run(0, ()))
 
 
@@ -140,13 +138,13 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
 
     cuda = SimpleNamespace(runtime=runtime, driver=SimpleNamespace(check_status=check))
     replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(cuda=cuda))
-    replace_everywhere(monkeypatch, _driver, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
+    replace_everywhere(monkeypatch, driver_module, "driver", lambda: SimpleNamespace(cuLaunchKernelEx=driver.function))
     replace_everywhere(monkeypatch, kernels, "kernel", lambda name, stream: Kernel())
     replace_everywhere(monkeypatch, devices, "context_users", [])
     monkeypatch.setattr(devices.thread_state, "devices", set())
-    monkeypatch.setattr(_failures, "_versions", lambda: "no driver")
-    monkeypatch.setattr(_launches, "_sequence_class", lambda: kind)
-    launches = LaunchSequence([_launches.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
+    monkeypatch.setattr(failures, "_versions", lambda: "no driver")
+    monkeypatch.setattr(launch_sequence, "_sequence_class", lambda: kind)
+    launches = LaunchSequence([launch_sequence.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
     for call_count in (1, 2):
         driver.statuses = [status]
         if status:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuaug._arrays import images as _images
+from cuaug._arrays import images
 from cuaug._passes import grids, kernel_config
 
 
@@ -68,7 +68,7 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, copied, size, slices, ha
 
 def test_mean_has_partial_sum_for_each_block():
     """Regions that store a mean are not halved: two halves would write one partial sum."""
-    image = _images.placeholder((256, 224, 224, 3), "uint8")
+    image = images.placeholder((256, 224, 224, 3), "uint8")
     parts = 256 * grids.partial_sum_count(image)
     for use, blocks in (((), parts + grids._MAX_HALVED_REGIONS), (("StoreAndMean",), parts)):
         names = "uint8", "uint8", "Affine", "Bilinear", "WindowedBorder<cuaug::Edge>", "cuaug::Chain<>", *use

@@ -13,8 +13,8 @@ from PIL import Image
 
 import cuaug
 from cuaug import io as cio
-from cuaug._codecs import other_formats as _codecs
-from cuaug._host import extension as _cpu
+from cuaug._codecs import other_formats
+from cuaug._host import extension
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg
@@ -122,16 +122,16 @@ def test_decode_image_damage_raises_decode_error():
 
 def test_decode_image_list_is_decoded_in_parallel(monkeypatch):
     """Two decodes wait for each other; of several failures the first in the list is reported."""
-    barrier, decode = threading.Barrier(2), _codecs.decode
-    monkeypatch.setattr(_codecs, "decode", lambda *how: (barrier.wait(20), decode(*how))[1])
-    before = _cpu.extension().threads()
+    barrier, decode = threading.Barrier(2), other_formats.decode
+    monkeypatch.setattr(other_formats, "decode", lambda *how: (barrier.wait(20), decode(*how))[1])
+    before = extension.extension().threads()
     cuaug.set_num_threads(2)
     try:
         images = [np.roll(PHOTO, i, 0) for i in range(6)]
         files = [by_format(Image.fromarray(image), "PNG") for image in images]
         decoded = cio.decode_image([*files[:3], FILE, *files[3:]])
         np.testing.assert_array_equal(np.array([*decoded[:3], *decoded[4:]]), images)
-        monkeypatch.setattr(_codecs, "decode", decode)
+        monkeypatch.setattr(other_formats, "decode", decode)
         files[2], files[4] = files[2][:60], files[4][:60]
         with pytest.raises(cuaug.DecodeError, match="image 2"):
             cio.decode_image(files)

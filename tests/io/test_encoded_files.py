@@ -8,8 +8,8 @@ import pytest
 
 from cuaug import _native as native
 from cuaug import io
-from cuaug._codecs import jpeg_headers as _headers
-from cuaug._codecs import limits as _limits
+from cuaug._codecs import jpeg_headers
+from cuaug._codecs import limits as limits_module
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -76,7 +76,7 @@ def test_encoded_input_work_keeps_its_input_alive():
     out = np.zeros((2, 16, 16, 3), np.uint8)
     files = native.EncodedFiles([io.encode_jpeg(image), io.encode_jpeg(image)[:200]])
     work = np.array([(i, 1, 0, 0, 16, 16, out[i].ctypes.data, 48) for i in (1, 0)])
-    pending = native.jpeg_decode(files, _limits.limits_of(), work, "rgb", True)
+    pending = native.jpeg_decode(files, limits_module.limits_of(), work, "rgb", True)
     del files, work
     finished, ((index, kind, reason),) = pending.wait()
     assert (index, kind) == (0, "DecodeError")
@@ -88,10 +88,10 @@ def test_encoded_input_work_keeps_its_input_alive():
 @pytest.mark.jpeg
 def test_encoded_input_rejects_wrong_tables():
     files = native.EncodedFiles([io.encode_jpeg(np.zeros((16, 24, 3), np.uint8))])
-    headers, failed = _headers.read(files, _limits.limits_of())
+    headers, failed = jpeg_headers.read(files, limits_module.limits_of())
     assert headers["size"].tolist() == [[16, 24]]
     assert not failed
-    limits, numbers = _limits.limits_of(), _headers.HEADER.itemsize // 8
+    limits, numbers = limits_module.limits_of(), jpeg_headers.HEADER.itemsize // 8
     with pytest.raises(ValueError, match="a row"):
         native.jpeg_headers(files, limits, np.zeros((2, numbers), np.int64))
     with pytest.raises(ValueError, match=f"rows of {8 * numbers} bytes"):
@@ -101,4 +101,4 @@ def test_encoded_input_rejects_wrong_tables():
     with pytest.raises((ValueError, BufferError)):
         native.jpeg_headers(files, limits, fixed)
     with pytest.raises(IndexError, match="none at 1"):
-        native.jpeg_decode(files, limits, np.ones((1, _headers.REGION_COLUMNS), np.int64), "rgb", True)
+        native.jpeg_decode(files, limits, np.ones((1, jpeg_headers.REGION_COLUMNS), np.int64), "rgb", True)

@@ -9,7 +9,7 @@ from helpers.photo import FILE, PHOTO
 
 import cuaug
 from cuaug import io as cio
-from cuaug._host import extension as _cpu
+from cuaug._host import extension
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg
@@ -159,7 +159,7 @@ def test_decode_jpeg_without_decoder_names_repair(monkeypatch):
     class Native:
         pass
 
-    monkeypatch.setattr(_cpu, "extension", Native)
+    monkeypatch.setattr(extension, "extension", Native)
     for call in (cio.decode_jpeg, cio.read_header, lambda file: cio.decode_and_crop_jpeg(file, 0, 0, 1, 1)):
         with pytest.raises(cuaug.BackendError, match=r"apt install libjpeg62-turbo-dev .* pip install"):
             call(FILE)

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from cuaug import io
-from cuaug._codecs import limits as _limits
-from cuaug._codecs import nvjpeg as _engine
+from cuaug._codecs import limits, nvjpeg
 from cuaug._codecs.copy_boxes import packed_layout
-from cuaug._host import extension as _cpu
+from cuaug._host import extension
 from cuaug.data.decoding import DecodeSettings, EncodedImages
 
 pytestmark = pytest.mark.jpeg
@@ -63,8 +62,8 @@ class Library:
     def begin(self, files, images, memory):
         of = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.record, self.synchronize)]
         own = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.initialize, self.decode)]
-        files, images = _cpu.extension().EncodedFiles(files), np.array(images, np.int64).reshape(-1, 3)
-        pending = _cpu.extension().nvjpeg_decode(files, images, memory, (*of, 11), tuple(own), 22, 33, 44, 55)
+        files, images = extension.extension().EncodedFiles(files), np.array(images, np.int64).reshape(-1, 3)
+        pending = extension.extension().nvjpeg_decode(files, images, memory, (*of, 11), tuple(own), 22, 33, 44, 55)
         pending.start()
         return pending
 
@@ -115,10 +114,10 @@ def test_nvjpeg_rejects_missing_memory(place):
 
 
 def test_nvjpeg_rejects_mixed_tables():
-    files = _cpu.extension().EncodedFiles([b"a"])
+    files = extension.extension().EncodedFiles([b"a"])
     for images in (np.zeros((1, 2), np.int64), np.zeros((1, 3), np.int32), np.zeros((2, 6), np.int64)[:, ::2]):
         with pytest.raises(ValueError, match="rows of 24 bytes"):
-            _cpu.extension().nvjpeg_decode(files, images, None, (0, 0, 0, 0), (0, 0), 0, 0, 0, 0)
+            extension.extension().nvjpeg_decode(files, images, None, (0, 0, 0, 0), (0, 0), 0, 0, 0, 0)
 
 
 def test_nvjpeg_dropped_work_finishes_first():
@@ -132,10 +131,10 @@ def test_nvjpeg_dropped_work_finishes_first():
 
 
 def test_nvjpeg_chunks_fit_memory(monkeypatch):
-    monkeypatch.setattr(_engine, "_CHUNK_BYTES", 100)
-    chunks = list(_engine._split_by_memory(np.array([60, 40, 1, 300, 99, 2, 2])))
+    monkeypatch.setattr(nvjpeg, "_CHUNK_BYTES", 100)
+    chunks = list(nvjpeg._split_by_memory(np.array([60, 40, 1, 300, 99, 2, 2])))
     assert chunks == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 7)]
-    assert list(_engine._split_by_memory(np.array([], np.int64))) == []
+    assert list(nvjpeg._split_by_memory(np.array([], np.int64))) == []
 
 
 def test_nvjpeg_images_do_not_overlap():
@@ -151,7 +150,7 @@ def test_nvjpeg_pending_decode_equals_decode():
     rng = np.random.default_rng(20261120)
     files = [io.encode_jpeg(rng.integers(0, 256, (40, 56, 3), np.uint8)) for _ in range(5)]
     files[2] = files[2][:150]
-    settings = DecodeSettings(2, True, True, _limits.limits_of())
+    settings = DecodeSettings(2, True, True, limits.limits_of())
     regions = np.array([[1, 3, 5, 20, 30]] * 5)
     memory = np.full(5 * 2000, 77, np.uint8)
     encoded = EncodedImages(files, settings)

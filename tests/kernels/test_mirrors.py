@@ -7,8 +7,7 @@ from tables.warps import BORDERS, INTERPOLATIONS
 
 from cuaug._codecs import copy_boxes
 from cuaug._detection import nms_plan, roi_kernels, rotated_iou, soft_nms
-from cuaug._fusion import batched_launch
-from cuaug._fusion import draw_kernel as _draws
+from cuaug._fusion import batched_launch, draw_kernel
 from cuaug._gpu import kernels
 from cuaug._passes import geometry, grids, kernel_config
 from cuaug._program import functors, sources
@@ -39,7 +38,7 @@ def nvrtc():
         ("detection/roi_gather.cuh", "tile_rows", roi_kernels._GATHER_TILE[0]),
         ("detection/roi_gather.cuh", "tile_columns", roi_kernels._GATHER_TILE[1]),
         ("detection/roi_by_sample.cuh", "planar_channels", roi_kernels._PLANAR_CHANNELS),
-        ("passes/draw.cu", "draw_samples", _draws.SAMPLES_PER_BLOCK),
+        ("passes/draw.cu", "draw_samples", draw_kernel.SAMPLES_PER_BLOCK),
         ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
         ("gpu/thread_work.cuh", "pointwise_threads", kernel_config.KERNEL_TEMPLATES["pointwise"].threads),

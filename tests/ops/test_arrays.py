@@ -23,7 +23,7 @@ from helpers.arrays import (
 from helpers.compare import assert_equal, describe, to_numpy
 
 import cuaug
-from cuaug._arrays import capsule as _capsule
+from cuaug._arrays import capsule as capsule_module
 from cuaug._arrays.registry import library_of
 
 torch = pytest.importorskip("torch")
@@ -82,7 +82,7 @@ def test_describe_equals_dlpack(view, home):
         device = 0 if home[1] == "cuda" else -1
         fast, slow = (
             library.describe(array),
-            _capsule.import_array(array, library.current_stream(device) if device >= 0 else None),
+            capsule_module.import_array(array, library.current_stream(device) if device >= 0 else None),
         )
         assert (fast.pointer, tuple(fast.shape), fast.dtype) == (slow.pointer, slow.shape, slow.dtype)
         assert fast.device == slow.device == device

@@ -23,7 +23,7 @@ from tables.colors import CASES
 import cuaug
 from cuaug._arrays.images import describe_images
 from cuaug._passes.kernel_config import kernel_config
-from cuaug._program import names as _names
+from cuaug._program import names
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 every_dtype = pytest.mark.parametrize(("case", "dtype"), [(c, d) for c in CASES for d in c.dtypes], ids=str)
@@ -160,7 +160,7 @@ def test_op_out_is_written_and_returned(case, home):
 def test_adjust_contrast_video_mean_is_one_block():
     clips = np.zeros((2, 5, 7, 9, 3), np.uint8)
     axes = describe_images(clips, "NTHWC").axes
-    assert kernel_config("luma_mean", ("uint8", "uint8", _names.chain(())), axes, 0, axes, 0).grid == (2, 1, 1)
+    assert kernel_config("luma_mean", ("uint8", "uint8", names.chain(())), axes, 0, axes, 0).grid == (2, 1, 1)
     assert cuaug.adjust_contrast(clips[:, :0], 0.5, layout="NTHWC").shape == (2, 0, 7, 9, 3)
 
 

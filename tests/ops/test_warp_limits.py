@@ -321,14 +321,14 @@ def test_warp_grid_long_rows_are_not_raw_staged(extents, strides, layout):
     """Raw staging counts the bytes of a source box in 32 bits (kernels/gpu/raw_box.cuh)."""
     from cuaug._arrays.images import BatchAxes
     from cuaug._passes.kernel_config import kernel_config
-    from cuaug._program import names as _names
+    from cuaug._program import names as names_module
 
     channels = extents[2]
     lying = (64, 1) if layout == "Planar" else (64 * channels, channels)
     strides_of_c = 192 if layout == "Planar" else 1
     small = BatchAxes("NCHW", (1, 1, channels, 3, 64), (192 * channels, 1, strides_of_c, *lying), None)
     for dtype, limited in (("float32", True), ("uint8", False)):
-        names = (dtype, dtype, "Affine", "Bilinear", "Constant", _names.chain(()))
+        names = (dtype, dtype, "Affine", "Bilinear", "Constant", names_module.chain(()))
         for source, far in ((small, False), (BatchAxes("NCHW", extents, strides, None), limited)):
             plan = kernel_config("warp_image", names, source, 0, small, 0)
             assert ("Strided" in plan.kernel) == far, plan.kernel

@@ -29,7 +29,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuaug._arrays import convert
-from cuaug.transforms import boxes as _boxes
+from cuaug.transforms import boxes as boxes_module
 
 
 def unformatted(box, format):
@@ -296,28 +296,28 @@ def test_boxes_compact_keeps_valid_and_companions(home, ragged, monkeypatch):
     monkeypatch.setattr(convert, "to_host", lambda value: waits.append(1) or to_host(value))
     arrays = [put(array, home) for array in (mask, source, classes)]
     valid, boxes, labels = ([array[i] for i in range(3)] for array in arrays) if ragged else arrays
-    compacted = _boxes.compact(valid, boxes, labels, names)
+    compacted = boxes_module.compact(valid, boxes, labels, names)
     assert len(waits) == 1
     for n in range(3):
         assert_equal(compacted[0][n], put(source[n][mask[n]], home))
         assert_equal(compacted[1][n], put(classes[n][mask[n]], home))
         assert compacted[2][n] == [name for name, flag in zip(names[n], mask[n], strict=True) if flag]
-    assert _boxes.compact([], [], []) == [[], []]
+    assert boxes_module.compact([], [], []) == [[], []]
 
 
 def test_boxes_labels_are_distinguished_from_image_labels():
     dense, ragged = np.zeros((2, 3, 4)), [np.zeros((3, 4)), np.zeros((1, 4))]
-    assert _boxes.has_label_per_box(np.zeros((2, 3)), dense)
-    assert _boxes.has_label_per_box(np.zeros((2, 3, 80)), dense)
-    assert not _boxes.has_label_per_box(np.zeros(2), dense)
-    assert not _boxes.has_label_per_box(np.zeros((2, 80)), dense)
-    assert not _boxes.has_label_per_box([1, 2], dense)
-    assert _boxes.has_label_per_box([np.zeros(3), [7]], ragged)
-    assert not _boxes.has_label_per_box([5, 7], ragged)
-    assert not _boxes.has_label_per_box(["cat", "dog"], ragged)
-    assert not _boxes.has_label_per_box([np.array(5), np.array(7)], ragged)
-    assert not _boxes.has_label_per_box(np.zeros(2), ragged)
+    assert boxes_module.has_label_per_box(np.zeros((2, 3)), dense)
+    assert boxes_module.has_label_per_box(np.zeros((2, 3, 80)), dense)
+    assert not boxes_module.has_label_per_box(np.zeros(2), dense)
+    assert not boxes_module.has_label_per_box(np.zeros((2, 80)), dense)
+    assert not boxes_module.has_label_per_box([1, 2], dense)
+    assert boxes_module.has_label_per_box([np.zeros(3), [7]], ragged)
+    assert not boxes_module.has_label_per_box([5, 7], ragged)
+    assert not boxes_module.has_label_per_box(["cat", "dog"], ragged)
+    assert not boxes_module.has_label_per_box([np.array(5), np.array(7)], ragged)
+    assert not boxes_module.has_label_per_box(np.zeros(2), ragged)
     with pytest.raises(ValueError, match=r"labels\[1\] must hold one label per box, 1, got 2"):
-        _boxes.has_label_per_box([[1, 2, 3], [4, 5]], ragged)
+        boxes_module.has_label_per_box([[1, 2, 3], [4, 5]], ragged)
     with pytest.raises(ValueError, match="labels must hold 2 entries, one per sample, got 1"):
-        _boxes.has_label_per_box([[1, 2, 3]], ragged)
+        boxes_module.has_label_per_box([[1, 2, 3]], ragged)

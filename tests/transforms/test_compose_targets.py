@@ -8,7 +8,7 @@ from helpers.moves import CROPS, MOVES, SHAPE, labels, recipe
 
 from cuaug import transforms as T
 from cuaug._fusion import recipe_ops
-from cuaug.transforms import transform as _transform
+from cuaug.transforms import transform
 
 FLOAT64 = Tolerance(1e-9, 1e-9, reason="float64 against float64 in another order")
 
@@ -159,7 +159,7 @@ def test_compose_box_and_keypoint_options():
     assert with_valid["boxes"][0].tolist() == [[2.0, 3.0, 8.0, 7.0]]
 
 
-class Mixes(_transform.Transform):
+class Mixes(transform.Transform):
     """Mixes each sample with the one before, by a drawn share."""
 
     def write(self, recipe):

@@ -15,7 +15,7 @@ from helpers.compare import EXACT, assert_equal
 from helpers.compiler import require_compiler
 
 from cuaug import transforms as T
-from cuaug._host import compiler as _compiler
+from cuaug._host import compiler
 
 require_compiler()
 SHAPE = (5, 17, 11, 3)
@@ -45,7 +45,7 @@ def counting_compiler(folder):
     """A compiler that counts the programs that it compiles, and the function that returns the count."""
     notes, script = folder / "compiled", folder / "compiler"
     script.write_text(
-        f'#!/bin/sh\ncase "$*" in *op.cpp*) echo "$$" >> {notes};; esac\nexec {_compiler.compiler_command()[0]} "$@"\n'
+        f'#!/bin/sh\ncase "$*" in *op.cpp*) echo "$$" >> {notes};; esac\nexec {compiler.compiler_command()[0]} "$@"\n'
     )
     script.chmod(0o755)
     return str(script), lambda: len(notes.read_text().split()) if notes.exists() else 0

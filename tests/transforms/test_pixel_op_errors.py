@@ -8,7 +8,7 @@ from helpers.arrays import noise
 from helpers.compiler import require_compiler
 
 from cuaug import transforms as T
-from cuaug._host import compiler as _compiler
+from cuaug._host import compiler as compiler_module
 from cuaug._program import user_ops
 
 require_compiler()
@@ -87,8 +87,8 @@ def test_pixel_op_color_names_need_color_images(name):
     ],
 )
 def test_pixel_op_compile_error_shows_line(expression, message):
-    compiler = _compiler.compiler_command()[0]
-    if "g++" not in compiler and "Free Software" not in _compiler._version(compiler):
+    compiler = compiler_module.compiler_command()[0]
+    if "g++" not in compiler and "Free Software" not in compiler_module._version(compiler):
         pytest.skip("the words are GCC's")
     aug = T.Compose([T.RandomInvert(), T.PixelOp("Fine", "1 - px"), T.PixelOp("Mine", expression, k=0.5)])
     with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:

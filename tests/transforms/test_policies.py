@@ -10,8 +10,7 @@ from scipy import stats
 
 import cuaug
 from cuaug import transforms as T
-from cuaug.transforms import magnitudes as _magnitudes
-from cuaug.transforms import policy_tables as _policies
+from cuaug.transforms import magnitudes, policy_tables
 
 FOURTEEN = [
     *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
@@ -220,7 +219,7 @@ def test_autoaugment_equals_drawn_functions(policy):
 
 
 def names_of(policy, position):
-    return list(dict.fromkeys(["Identity", *(pair[position].op for pair in _policies.POLICIES[policy])]))
+    return list(dict.fromkeys(["Identity", *(pair[position].op for pair in policy_tables.POLICIES[policy])]))
 
 
 def torch_tables(bins, shear, shift, angle, factor, bits, max_bits=8):
@@ -243,11 +242,11 @@ def torch_tables(bins, shear, shift, angle, factor, bits, max_bits=8):
 def test_policy_magnitudes_equal_torchvision(bins):
     for size in ((32, 32), (224, 331), (H, W), (640, 96)):
         expected = torch_tables(bins, 0.3, [150.0 / 331.0 * extent for extent in size], 30.0, 0.9, 4)
-        assert _magnitudes.standard_magnitudes(bins, size) == expected
+        assert magnitudes.standard_magnitudes(bins, size) == expected
         if bins == 10:
             expected = torch_tables(bins, 0.3, [extent / 3 for extent in size], 30.0, 0.9, 4, max_bits=4)
-            assert _magnitudes.augmix_magnitudes(size) == expected
-    assert _magnitudes.wide_magnitudes(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
+            assert magnitudes.augmix_magnitudes(size) == expected
+    assert magnitudes.wide_magnitudes(bins) == torch_tables(bins, 0.99, (32.0, 32.0), 135.0, 0.99, 6)
 
 
 def test_policy_magnitudes_have_either_sign():
@@ -272,7 +271,7 @@ def test_policy_magnitudes_have_either_sign():
 
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
 def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
-    pairs = _policies.POLICIES[policy]
+    pairs = policy_tables.POLICIES[policy]
     images = np.zeros((25000, 1, 1, 1), np.uint8)
     _, params = drawn(T.AutoAugment(policy), images)
     pair = column(params, "pair").astype(int)
@@ -299,14 +298,14 @@ def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
 
 def test_autoaugment_policies_equal_papers():
     """Counts of some ops in tables 7 to 9 of Cubuk et al., counted by hand."""
-    ops = {name: [step.op for pair in pairs for step in pair] for name, pairs in _policies.POLICIES.items()}
+    ops = {name: [step.op for pair in pairs for step in pair] for name, pairs in policy_tables.POLICIES.items()}
     assert {name: (len(names), names.count("Equalize"), names.count("Invert")) for name, names in ops.items()} == {
         "imagenet": (50, 17, 3),
         "cifar10": (50, 9, 3),
         "svhn": (50, 6, 12),
     }
     unsized = {"AutoContrast", "Equalize", "Invert"}
-    steps = [step for pairs in _policies.POLICIES.values() for pair in pairs for step in pair]
+    steps = [step for pairs in policy_tables.POLICIES.values() for pair in pairs for step in pair]
     assert all((step.magnitude is None) == (step.op in unsized) for step in steps)
     assert all(step.magnitude is None or 0 <= step.magnitude <= 9 for step in steps)
 

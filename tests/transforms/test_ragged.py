@@ -7,10 +7,10 @@ from helpers.arrays import every_home, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
 from cuaug import transforms as T
-from cuaug._arrays import images as _images
-from cuaug._fusion import draw_kernel as _draws
+from cuaug._arrays import images as images_module
+from cuaug._fusion import draw_kernel
 from cuaug._fusion.recipe_ops import Column
-from cuaug._passes import warp as _warp
+from cuaug._passes import warp as warp_module
 from cuaug.transforms.plan_cache import PlanCache
 from cuaug.transforms.transform import Transform
 
@@ -111,9 +111,14 @@ def mixed(home, sizes, dtype="uint8", channels=3):
 @pytest.fixture
 def batches(monkeypatch):
     """Records the sizes of the drawn batches."""
-    seen, draw = [], _draws.draw
-    monkeypatch.setattr(_draws, "draw", lambda *arguments: (seen.append(arguments[-1].samples), draw(*arguments))[1])
-    return seen
+    sizes, draw = [], draw_kernel.draw
+
+    def recording_draw(*arguments):
+        sizes.append(arguments[-1].samples)
+        return draw(*arguments)
+
+    monkeypatch.setattr(draw_kernel, "draw", recording_draw)
+    return sizes
 
 
 @every_home
@@ -174,9 +179,9 @@ def test_ragged_masks_of_different_sizes_go_together(home, dtype, several, monke
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
     aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
     masks = [put(noise((2, *size) if several else size, dtype, seed=i), home) for i, size in enumerate(LARGE)]
-    warped, warp = [], _warp.warp
+    warped, warp = [], warp_module.warp
     monkeypatch.setattr(
-        _warp, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
+        warp_module, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
     )
     results = aug(ragged, masks, step=1)[1]
     assert warped.count(dtype) == 1
@@ -245,7 +250,7 @@ def test_ragged_sizes_are_evicted(monkeypatch):
 
 def test_ragged_equal_size_by_chance_is_no_fixed_size():
     """The recipe's result size is probed with a size that shares nothing with the first image's."""
-    image = _images.placeholder((1, 40, 60, 3), "uint8")
+    image = images_module.placeholder((1, 40, 60, 3), "uint8")
 
     def leading(*transforms):
         return T.Compose(transforms)._plans.prefixes.length(image)

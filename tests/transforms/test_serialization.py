@@ -11,7 +11,7 @@ from helpers.compare import assert_equal, to_numpy
 from helpers.moves import EVERYTHING, SHAPE, recipe
 
 from cuaug import transforms as T
-from cuaug.transforms import transform as _transform
+from cuaug.transforms import transform as transform_module
 
 
 def test_to_dict_covers_every_class():
@@ -22,7 +22,7 @@ def test_to_dict_covers_every_class():
 @pytest.mark.parametrize("name", EVERYTHING)
 def test_from_dict_restores_class_and_draws(name):
     original = EVERYTHING[name]
-    if not isinstance(original, _transform.Transform):
+    if not isinstance(original, transform_module.Transform):
         described = T.Compose([], **{name.lower(): original}).to_dict()[name.lower()]
         assert T.from_dict(json.loads(json.dumps(described))) == original
         return
@@ -41,7 +41,7 @@ def test_from_dict_rejects_unknown_names():
             T.from_dict({"name": name})
 
 
-class TwoOfAName(_transform.Transform):
+class TwoOfAName(transform_module.Transform):
     """A transform with two draws of one name."""
 
     def write(self, recipe):

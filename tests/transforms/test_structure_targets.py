@@ -5,18 +5,18 @@ import pytest
 import torch
 from helpers.arrays import zeros
 
-from cuaug.transforms import boxes as _boxes
-from cuaug.transforms import keypoints as _keypoints
-from cuaug.transforms import targets as _targets
+from cuaug.transforms import boxes as boxes_module
+from cuaug.transforms import keypoints as keypoints_module
+from cuaug.transforms import targets as targets_module
 from cuaug.transforms.sample_structure import parse_sample
 
 
-def shifted(sample, boxes=_boxes.Boxes(), keypoints=_keypoints.Keypoints(), by=2.0):  # noqa: B008
+def shifted(sample, boxes=boxes_module.Boxes(), keypoints=keypoints_module.Keypoints(), by=2.0):  # noqa: B008
     """The sample after a shift to the right, n + 1 times ``by`` for sample n, on a canvas of (8, 10)."""
     targets = parse_sample(sample)
     M = np.tile(np.eye(3), (targets.samples, 1, 1))
     M[:, 0, 2] = by * np.arange(1, targets.samples + 1)
-    return targets.rebuild(_targets.transform_targets(targets, M, (8, 10), boxes, keypoints), (8, 10))
+    return targets.rebuild(targets_module.transform_targets(targets, M, (8, 10), boxes, keypoints), (8, 10))
 
 
 def test_structure_detection_targets_follow():
@@ -29,7 +29,7 @@ def test_structure_detection_targets_follow():
     ]  # fmt: skip
     assert [entry["valid"].tolist() for entry in rebuilt] == [[True, False], [], [False, True]]
     assert [entry["labels"] is target["labels"] for entry, target in zip(rebuilt, targets, strict=True)] == [True] * 3
-    _, rebuilt = shifted((images, targets), _boxes.Boxes(compact=True))
+    _, rebuilt = shifted((images, targets), boxes_module.Boxes(compact=True))
     assert [entry["boxes"].tolist() for entry in rebuilt] == [[[2, 0, 6, 4]], [], [[7, 1, 9, 5]]]
     assert [entry["labels"].tolist() for entry in rebuilt] == [[0], [], [1]]
     assert [sorted(entry) for entry in rebuilt] == [["boxes", "labels", "n"]] * 3
@@ -40,7 +40,7 @@ def test_structure_padded_batch_follows(compact):
     boxes = np.array([[(0.0, 0, 4, 4), (1, 1, 2, 2)], [(0, 0, 4, 4), (8, 0, 9, 9)]])
     valid, classes = np.array([[True, False], [True, True]]), np.array([[5, 0], [6, 7]])
     sample = {"images": zeros(2, 3, 8, 10), "boxes": boxes, "valid": valid, "labels": classes, "a": {"label": [1, 2]}}
-    rebuilt = shifted(sample, _boxes.Boxes(compact=compact))
+    rebuilt = shifted(sample, boxes_module.Boxes(compact=compact))
     expected_valid = [[True], [True]] if compact else [[True, False], [True, False]]
     assert [entry.tolist() for entry in rebuilt["valid"]] == expected_valid
     assert [entry.tolist() for entry in rebuilt["labels"]] == ([[5], [6]] if compact else [[5, 0], [6, 7]])
@@ -49,7 +49,7 @@ def test_structure_padded_batch_follows(compact):
 
 
 def test_structure_labels_without_boxes_stay():
-    compact, labels = _boxes.Boxes(compact=True), np.array([[1], [2]])
+    compact, labels = boxes_module.Boxes(compact=True), np.array([[1], [2]])
     sample = {"images": zeros(2, 3, 8, 10), "labels": labels}
     assert shifted(sample, compact)["labels"] is labels
     some = np.array([[(9.0, 0, 10, 4)], [(0, 0, 4, 4)]])
@@ -63,7 +63,7 @@ def test_structure_labels_without_boxes_stay():
 def test_structure_albumentations_sample_follows():
     sample = {"image": zeros(8, 10, 3), "bboxes": np.array([(9, 1, 10, 2), (1, 1, 2, 2)]), "labels": ["cat", "dog"],
               "keypoints": np.array([(1.0, 2, 2), (9, 2, 1)])}  # fmt: skip
-    rebuilt = shifted(sample, _boxes.Boxes(compact=True))
+    rebuilt = shifted(sample, boxes_module.Boxes(compact=True))
     assert rebuilt["bboxes"].tolist() == [[3, 1, 4, 2]]
     assert rebuilt["labels"] == ["dog"]
     assert rebuilt["keypoints"].tolist() == [[3, 2, 2], [0, 0, 0]]

@@ -24,11 +24,9 @@ from helpers.targets import (
     some_points,
 )
 
-from cuaug._arrays import convert
-from cuaug._arrays import small_matrices as _matrices
-from cuaug.transforms import boxes as _boxes
-from cuaug.transforms import keypoints as _keypoints
-from cuaug.transforms import point_map as _map
+from cuaug._arrays import convert, small_matrices
+from cuaug.transforms import boxes as boxes_module
+from cuaug.transforms import keypoints, point_map
 
 
 @pytest.mark.parametrize("flip", ["horizontal_flip", "vertical_flip"])
@@ -72,8 +70,8 @@ def test_boxes_keypoints_never_read_device_values(ragged, monkeypatch):
     def asarray(value, like, dtype):
         return meta(value, dtype) if isinstance(like, torch.Tensor) else np.asarray(value, dtype)
 
-    monkeypatch.setattr(_matrices, "is_host", lambda array: False)
-    monkeypatch.setattr(_matrices, "asarray", asarray)
+    monkeypatch.setattr(small_matrices, "is_host", lambda array: False)
+    monkeypatch.setattr(small_matrices, "asarray", asarray)
     monkeypatch.setattr(convert, "asarray", asarray)
     boxes, points = ([meta(own) for own in part] if ragged else meta(part) for part in targets(ragged))
     mask = [meta(np.ones(4), dtype="bool")] * 3 if ragged else meta(np.ones((3, 4)), dtype="bool")
@@ -119,8 +117,8 @@ def test_boxes_keypoints_host_targets_follow_device_images(ragged):
 
 def test_boxes_keypoints_lists_are_split_where_joined():
     lengths = [2, 0, 3]
-    assert _map.sample_indices(lengths).tolist() == [0, 0, 2, 2, 2]
-    assert [array.tolist() for array in _map.split(np.arange(5), lengths)] == [[0, 1], [], [2, 3, 4]]
+    assert point_map.sample_indices(lengths).tolist() == [0, 0, 2, 2, 2]
+    assert [array.tolist() for array in point_map.split(np.arange(5), lengths)] == [[0, 1], [], [2, 3, 4]]
 
 
 REFUSED = {
@@ -208,7 +206,7 @@ def test_boxes_keypoints_options_are_frozen():
         Boxes().format = "XYWH"
 
 
-@pytest.mark.parametrize("module", [_boxes, _keypoints], ids=["boxes", "keypoints"])
+@pytest.mark.parametrize("module", [boxes_module, keypoints], ids=["boxes", "keypoints"])
 def test_boxes_keypoints_docstring_examples_run(module):
     result = doctest.testmod(module)
     assert result.attempted

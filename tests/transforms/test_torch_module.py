@@ -9,12 +9,12 @@ from helpers.compare import assert_equal
 from helpers.moves import CROPS, EVERYTHING, SHAPE, recipe
 
 from cuaug import transforms as T
-from cuaug.transforms import transform as _transform
+from cuaug.transforms import transform as transform_module
 
 
 def test_compose_is_a_torch_module():
     for transform in EVERYTHING.values():
-        if isinstance(transform, _transform.Transform):
+        if isinstance(transform, transform_module.Transform):
             assert isinstance(transform, torch.nn.Module)
             assert type(transform).__name__ in T.__all__
             assert isinstance(transform, getattr(T, type(transform).__name__))
@@ -53,7 +53,9 @@ def test_compose_apply_serves_recipe_and_module():
 
 def test_transforms_hide_no_module_attribute():
     allowed = {"__call__", "forward", "apply", "state_dict", "load_state_dict", "get_extra_state", "set_extra_state"}
-    for transform in (transform for transform in EVERYTHING.values() if isinstance(transform, _transform.Transform)):
+    for transform in (
+        transform for transform in EVERYTHING.values() if isinstance(transform, transform_module.Transform)
+    ):
         names = {
             name for cls in type(transform).__mro__[:-2] if cls.__module__.startswith("cuaug") for name in vars(cls)
         }

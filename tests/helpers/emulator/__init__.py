@@ -11,9 +11,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from cuaug._host import compiler as _compiler
-from cuaug._passes import run as _run
-from cuaug._program import sources as _sources
+from cuaug._host import compiler
+from cuaug._passes import run as run_module
+from cuaug._program import sources
 from helpers.replace import replace_everywhere
 
 EMULATOR = Path(__file__).parent
@@ -30,16 +30,16 @@ extern "C" const char* launch(const void* record, const unsigned int* grid, int 
 
 def patch(monkeypatch):
     """Warps of CPU arrays run the GPU's kernel until the test ends."""
-    by_loops = _run.run_pass
+    by_loops = run_module.run_pass
 
     def run(plan, image, data, *names):
         if plan.skeleton != "warp_image":
             by_loops(plan, image, data, *names)
             return
-        fault = kernel(plan.kernel, _sources.kernel_source(plan.kernel)[0])(data, plan.grid, plan.threads)
+        fault = kernel(plan.kernel, sources.kernel_source(plan.kernel)[0])(data, plan.grid, plan.threads)
         assert not fault, f"{plan.kernel}: {fault}"
 
-    replace_everywhere(monkeypatch, _run, "run_pass", run)
+    replace_everywhere(monkeypatch, run_module, "run_pass", run)
 
 
 @functools.cache
@@ -49,7 +49,7 @@ def kernel(name, text):
     program.write_text(PROGRAM.format(text=text, name=name))
     library = program.with_suffix(".so")
     includes = f"-I{EMULATOR}", f"-I{_folder() / 'kernels'}"
-    command = [*_compiler.compiler_command(), *OPTIONS, *includes, "-o", str(library), str(program)]
+    command = [*compiler.compiler_command(), *OPTIONS, *includes, "-o", str(library), str(program)]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[:4000]
     launch = ctypes.CDLL(str(library)).launch
@@ -70,8 +70,8 @@ def _scratch():
 def _folder():
     """A folder with the kernels, translated for the C++ compiler."""
     folder = Path(_scratch().name)
-    for path in _sources.KERNELS.rglob("*.cu*"):
-        to = folder / "kernels" / path.relative_to(_sources.KERNELS)
+    for path in sources.KERNELS.rglob("*.cu*"):
+        to = folder / "kernels" / path.relative_to(sources.KERNELS)
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(translated(path.read_text()))
     return folder
