@@ -15,11 +15,10 @@ from ._check import prefix_errors
 from ._codecs.decode import COLORS, decode_any_format, decode_jpegs, read_headers
 from ._codecs.encode import SUBSAMPLINGS, encode_jpegs
 from ._codecs.encoded_input import File, read_files
-from ._codecs.exif import stored_box, upright_size
 from ._codecs.jpeg_headers import Header
 from ._codecs.limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, limits_of
 from ._codecs.outputs import OutputAllocator
-from ._codecs.regions import DecodeRegion, boxes_per_image, scale_for, scale_of, scaled_size, whole_image
+from ._codecs.regions import DecodeRegion, box_of_image, boxes_per_image, scale_of, whole_image
 
 __all__ = ["Header", "decode_and_crop_jpeg", "decode_image", "decode_jpeg", "encode_jpeg", "read_header"]
 
@@ -119,8 +118,7 @@ def decode_jpeg(
     _check.boolean("orient", orient)
 
     def choose_region(file: File, header: Header) -> DecodeRegion:
-        size, orientation = (header.height, header.width), header.orientation if orient else 1
-        return whole_image(size, scale_for(size, upright_size(hint, orientation)) if hint else fixed_scale, orientation)
+        return whole_image(header, fixed_scale, hint, orient)
 
     files, is_list = read_files(data, max_bytes)
     outputs = OutputAllocator(like, pin, out, device)
@@ -181,15 +179,7 @@ def decode_and_crop_jpeg(
     boxes = boxes_per_image(top, left, height, width, len(files))
 
     def choose_region(file: File, header: Header) -> DecodeRegion:
-        orientation = header.orientation if orient else 1
-        size = upright_size(scaled_size((header.height, header.width), fixed_scale), orientation)
-        box = boxes[file.position or 0]
-        if box[0] + box[2] > size[0] or box[1] + box[3] > size[1]:
-            raise ValueError(
-                f"{file.prefix}the box must be within the image of {size[0]}x{size[1]} pixels, "
-                f"got top={box[0]}, left={box[1]}, height={box[2]}, width={box[3]}"
-            )
-        return DecodeRegion(fixed_scale, stored_box(box, size, orientation), orientation)
+        return box_of_image(file, header, boxes[file.position or 0], fixed_scale, orient)
 
     outputs = OutputAllocator(like, pin, out, device)
     return decode_jpegs(files, is_list, choose_region, color, strict, outputs, limits)

@@ -68,7 +68,7 @@ def decode_any_format(
     images: list[Any] = [None] * len(files)
 
     def choose_region(file: File, header: Header) -> DecodeRegion:
-        return whole_image((header.height, header.width), 1, header.orientation if orient else 1)
+        return whole_image(header, 1, None, orient)
 
     if jpegs:
         decoded = decode_jpegs([files[index] for index in jpegs], True, choose_region, color, strict, outputs, limits)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import _check
-from .exif import upright_size
+from .encoded_input import File
+from .exif import stored_box, upright_size
+from .jpeg_headers import Header
 
 
 class DecodeRegion(NamedTuple):
@@ -21,8 +23,25 @@ class DecodeRegion(NamedTuple):
         return upright_size(self.box[2:], self.orientation)
 
 
-def whole_image(size: tuple[int, int], scale: int, orientation: int) -> DecodeRegion:
-    return DecodeRegion(scale, (0, 0, *scaled_size(size, scale)), orientation)
+def whole_image(header: Header, scale: int, min_size: tuple[int, int] | None, orient: bool) -> DecodeRegion:
+    """The image at 1 / `scale`, or at the strongest reduction that is not below `min_size` (H, W, upright)."""
+    size, orientation = (header.height, header.width), header.orientation if orient else 1
+    if min_size:
+        scale = _scale_for(size, upright_size(min_size, orientation))
+    return DecodeRegion(scale, (0, 0, *_scaled_size(size, scale)), orientation)
+
+
+def box_of_image(file: File, header: Header, box: tuple[int, int, int, int], scale: int, orient: bool) -> DecodeRegion:
+    """A box (top, left, height, width) of the image at 1 / `scale`, upright if `orient`."""
+    orientation = header.orientation if orient else 1
+    size = upright_size(_scaled_size((header.height, header.width), scale), orientation)
+    top, left, height, width = box
+    if top + height > size[0] or left + width > size[1]:
+        raise ValueError(
+            f"{file.prefix}the box must be within the image of {size[0]}x{size[1]} pixels, "
+            f"got top={top}, left={left}, height={height}, width={width}"
+        )
+    return DecodeRegion(scale, stored_box(box, size, orientation), orientation)
 
 
 def scale_of(fraction: Any) -> int:
@@ -33,14 +52,14 @@ def scale_of(fraction: Any) -> int:
     return scale
 
 
-def scaled_size(size: tuple[int, int], scale: int) -> tuple[int, int]:
+def _scaled_size(size: tuple[int, int], scale: int) -> tuple[int, int]:
     return -(-size[0] // scale), -(-size[1] // scale)
 
 
-def scale_for(size: tuple[int, int], min_size: tuple[int, int]) -> int:
+def _scale_for(size: tuple[int, int], min_size: tuple[int, int]) -> int:
     """The strongest reduction that leaves no side below `min_size`; 1 if the image itself is smaller."""
     for scale in (8, 4, 2):
-        height, width = scaled_size(size, scale)
+        height, width = _scaled_size(size, scale)
         if height >= min_size[0] and width >= min_size[1]:
             return scale
     return 1
