@@ -40,8 +40,9 @@ def record_layout() -> dict[str, dict[str, tuple[int, int]]]:
 class LaunchSequence:
     """Kernel launches, recorded once and replayed by each call of `run`.
 
-    A launch is (kernel's handle, CUlaunchConfig, record, patches). A patch, (offset in the record in bytes, index,
-    addend), writes the call's value at that index plus the addend. `launch_kernel`: the address of cuLaunchKernelEx.
+    A launch is (kernel's handle, CUlaunchConfig, record, relocations). A relocation, (offset in the record in bytes,
+    index, addend), writes the call's value at that index plus the addend. `launch_kernel`: the address of
+    cuLaunchKernelEx.
     """
 
     def __init__(
@@ -50,16 +51,16 @@ class LaunchSequence:
     def run(self, stream: int, values: Sequence[int]) -> int: ...
 
 class BackgroundTask:
-    """Work without the GIL, done once: by a thread of its own after `start`, and else by `wait`."""
+    """Work without the GIL, done once: in a thread of its own if `start` is called, otherwise in `wait`."""
 
     def start(self) -> None: ...
     def wait(self) -> tuple[float, Any]:
         """The time at which the work ended, by `time.monotonic`, and the result."""
 
 class EncodedFiles:
-    """Encoded images in memory, or the reason why there is none.
+    """Encoded images in memory; for an image that is missing, the reason.
 
-    An entry is bytes; or (path, offset, bytes or -1), a range of a file, which is read; or a reason.
+    An entry is bytes; or (path, offset, bytes or -1), a range of a file, which is read; or a string, a reason.
     """
 
     def __init__(

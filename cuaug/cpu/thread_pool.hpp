@@ -32,14 +32,14 @@ inline int usable_cpus() {
 class Workspace {
 public:
     void* get() {
-        if (!memory_) memory_.reset(static_cast<char*>(::operator new(workspace_bytes, line)));
+        if (!memory_) memory_.reset(static_cast<char*>(::operator new(workspace_bytes, cache_line)));
         return memory_.get();
     }
 
 private:
-    static constexpr std::align_val_t line{64};
+    static constexpr std::align_val_t cache_line{64};
     struct Delete {
-        void operator()(char* p) const { ::operator delete(p, line); }
+        void operator()(char* p) const { ::operator delete(p, cache_line); }
     };
     using Memory = std::unique_ptr<char, Delete>;
     Memory memory_;
@@ -56,8 +56,8 @@ public:
         static_cast<void>(registered);
         ThreadPool* pool = current.load();
         if (pool != nullptr) return *pool;
-        auto fresh = std::make_unique<ThreadPool>();
-        return current.compare_exchange_strong(pool, fresh.get()) ? *fresh.release() : *pool;
+        auto new_pool = std::make_unique<ThreadPool>();
+        return current.compare_exchange_strong(pool, new_pool.get()) ? *new_pool.release() : *pool;
     }
 
     // Calls `work(task, workspace)` for tasks 0 .. tasks - 1 on up to `threads` threads, including this one.
@@ -70,7 +70,7 @@ public:
         if (threads > 1) {
             std::lock_guard<std::mutex> lock(mutex_);
             for (; workers_ < threads - 1; ++workers_) std::thread([this] { serve(); }).detach();
-            job.helpers_wanted = threads - 1;
+            job.missing_helpers = threads - 1;
             jobs_.push_back(&job);
             for (int i = 1; i < threads; ++i) wake_.notify_one();
         }
@@ -85,11 +85,12 @@ public:
 
 private:
     struct Job {
-        const long long tasks, chunk;
+        const long long tasks, chunk_tasks;
         const void* const work;
         void (*const call)(const void*, long long, void*);
-        std::atomic<long long> next{0};
-        int helpers_wanted = 0, helpers = 0;
+        std::atomic<long long> next_task{0};
+        int missing_helpers = 0;  // workers that may still join
+        int helpers = 0;          // workers that work on the job
         std::exception_ptr error{};
         std::mutex error_mutex{};
     };
@@ -98,13 +99,13 @@ private:
         static thread_local Workspace workspace;
         try {
             void* memory = workspace.get();
-            for (long long first; (first = job.next.fetch_add(job.chunk)) < job.tasks;)
-                for (long long task = first; task < std::min(first + job.chunk, job.tasks); ++task)
+            for (long long first; (first = job.next_task.fetch_add(job.chunk_tasks)) < job.tasks;)
+                for (long long task = first; task < std::min(first + job.chunk_tasks, job.tasks); ++task)
                     job.call(job.work, task, memory);
         } catch (...) {
             std::lock_guard<std::mutex> lock(job.error_mutex);
             job.error = std::current_exception();
-            job.next.store(job.tasks);
+            job.next_task.store(job.tasks);
         }
     }
 
@@ -113,7 +114,7 @@ private:
         for (;;) {
             wake_.wait(lock, [&] { return !jobs_.empty(); });
             Job& job = *jobs_.front();
-            if (--job.helpers_wanted == 0) jobs_.pop_front();
+            if (--job.missing_helpers == 0) jobs_.pop_front();
             ++job.helpers;
             lock.unlock();
             work_on(job);

@@ -10,7 +10,7 @@
 
 namespace native {
 
-// Work that needs no Python, done once: by a thread of its own after `start`, and else by `wait`.
+// Work without the GIL, done once: in a thread of its own if `start` is called, otherwise in `wait`.
 class BackgroundTask {
 public:
     BackgroundTask(std::function<void()> work, std::function<pybind11::object()> result)
@@ -50,11 +50,11 @@ private:
         thread_.join();
     }
 
-    const std::function<void()>
-        work_;  // owns Python objects: both are members, so that they are destroyed with the GIL
+    // Both functions may own Python objects. As members they are destroyed while the GIL is held.
+    const std::function<void()> work_;
     const std::function<pybind11::object()> result_;
     std::exception_ptr error_{};
-    double end_time_ = 0;  // 0: not yet
+    double end_time_ = 0;  // 0: the work has not ended
     std::thread thread_{};
 };
 

@@ -37,34 +37,34 @@ PoolingKind pooling_kind(const std::string& name) {
     throw py::value_error("pooling '" + name + "' is not known to the CPU loops");
 }
 
-// The regions of each sample of each level, in the order of the call. [levels x N]
+// The regions of each level and sample, in the order of the call.
 struct RegionsByImage {
-    std::vector<int> order;
-    std::vector<long long> first;
+    std::vector<int> region_order;
+    std::vector<long long> order_begin;
 
     explicit RegionsByImage(const cuaug::RoiRecord& args)
-        : first(static_cast<std::size_t>(args.levels) * args.samples + 1) {
-        std::vector<long long> list(args.count);
+        : order_begin(static_cast<std::size_t>(args.levels) * args.samples + 1) {
+        std::vector<long long> image_index(args.count);
         for (long long k = 0; k < args.count; ++k) {
             const int n = cuaug::roi_sample(args, k);
-            list[k] = n < 0 ? -1 : static_cast<long long>(cuaug::roi_level(args, k)) * args.samples + n;
-            if (n >= 0) ++first[list[k] + 1];
+            image_index[k] = n < 0 ? -1 : static_cast<long long>(cuaug::roi_level(args, k)) * args.samples + n;
+            if (n >= 0) ++order_begin[image_index[k] + 1];
         }
-        for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
-        order.resize(first.back());
-        std::vector<long long> next(first.begin(), first.end() - 1);
+        for (std::size_t i = 1; i < order_begin.size(); ++i) order_begin[i] += order_begin[i - 1];
+        region_order.resize(order_begin.back());
+        std::vector<long long> next(order_begin.begin(), order_begin.end() - 1);
         for (long long k = 0; k < args.count; ++k)
-            if (list[k] >= 0) order[next[list[k]]++] = static_cast<int>(k);
+            if (image_index[k] >= 0) region_order[next[image_index[k]]++] = static_cast<int>(k);
     }
 };
 
-// Enough tasks for all threads, but no more, as each task computes the bins anew. Planar channels: few at a time, which
-// stay in the cache.
-int channel_parts(const cuaug::RoiRecord& args, long long items, int count, bool back) {
+// The number of parts that the channels are divided into: enough tasks for all threads but no more, as each task
+// computes the bins anew. Planar channels are divided into the smallest parts, whose planes stay in the cache.
+int channel_parts(const cuaug::RoiRecord& args, long long items, int thread_count, bool back) {
     const long long groups = (args.channels + cuaug::roi_channel_group - 1) / cuaug::roi_channel_group;
     if (!back && !cuaug::is_channels_last(args.level[0].values)) return static_cast<int>(groups);
-    const long long wanted = count > 1 ? (8LL * count + items - 1) / std::max(items, 1LL) : 1;
-    return static_cast<int>(std::max(1LL, std::min(groups, wanted)));
+    const long long wanted_parts = thread_count > 1 ? (8LL * thread_count + items - 1) / std::max(items, 1LL) : 1;
+    return static_cast<int>(std::max(1LL, std::min(groups, wanted_parts)));
 }
 
 void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
@@ -73,17 +73,17 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
     PoolingCall call = {&args, float_dtype(dtype), pooling_kind(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
     const bool small = 1.0 * args.count * args.channels * args.out_height * args.out_width < min_parallel_values;
-    const int count = small ? 1 : threads();
+    const int thread_count = small ? 1 : threads();
     const long long items = back ? static_cast<long long>(args.levels) * args.samples : args.count;
     const LoopTable& table = loops();
     const auto run = [&] {
-        call.channel_parts = channel_parts(args, items, count, back);
-        ThreadPool::instance().run(items * call.channel_parts, count,
+        call.channel_parts = channel_parts(args, items, thread_count, back);
+        ThreadPool::instance().run(items * call.channel_parts, thread_count,
                                    [&](long long task, void*) { table.pooling(call, task); });
     };
     if (!back) return run();
     const RegionsByImage regions(args);
-    call.region_order = regions.order.data(), call.order_begin = regions.first.data();
+    call.region_order = regions.region_order.data(), call.order_begin = regions.order_begin.data();
     run();
 }
 

@@ -1,4 +1,4 @@
-// The encoded images of a batch, and the choice of what to decode of each.
+// The encoded images of a batch, and the choice of the regions to decode.
 
 #include "encoded_files.hpp"
 
@@ -29,7 +29,8 @@ namespace {
 struct FileRange {
     std::size_t file;  // index among the entries
     const char* path;
-    long long offset, bytes;  // bytes < 0: to the end; once measured, < 0: an error
+    long long offset;
+    long long bytes;  // negative: to the end of the file; after `measure`, negative: an error
 };
 
 struct Block {
@@ -37,8 +38,8 @@ struct Block {
     std::unique_ptr<unsigned char[]> bytes;
 };
 
-// Two blocks are kept for the next batches: mapping and unmapping their pages takes longer than everything else here.
-// Atomics and no mutex, which a fork might copy while it is locked.
+// Two blocks are kept for the next batches: mapping and unmapping their pages takes longer than all other work here.
+// They are atomics without a mutex, because a fork might copy a locked mutex.
 std::atomic<Block*> spare_blocks[2];
 constexpr std::size_t max_spare_bytes = 64 << 20;
 
@@ -50,7 +51,8 @@ void recycle(Block* block) {
     delete block;
 }
 
-std::shared_ptr<Block> block_of_at_least(std::size_t size) {
+// A block of at least `size` bytes.
+std::shared_ptr<Block> take_block(std::size_t size) {
     for (std::atomic<Block*>& spare : spare_blocks) {
         std::unique_ptr<Block> block(spare.exchange(nullptr));
         if (block && block->size >= size) return {block.release(), recycle};
@@ -64,8 +66,8 @@ long long measure(const FileRange& range, long long max_bytes, std::string& erro
     struct stat status;
     if (stat(range.path, &status) != 0) return error = std::strerror(errno), -1;
     if (!S_ISREG(status.st_mode)) return error = "not a file", -1;
-    const long long rest = status.st_size - range.offset, bytes = range.bytes < 0 ? rest : range.bytes;
-    if (range.offset < 0 || bytes > rest || rest < 0) return error = "the file is shorter than it was", -1;
+    const long long available = status.st_size - range.offset, bytes = range.bytes < 0 ? available : range.bytes;
+    if (range.offset < 0 || bytes > available || available < 0) return error = "the file is shorter than it was", -1;
     if (max_bytes > 0 && bytes > max_bytes)
         return error = std::to_string(bytes) + " bytes, more than the limit of " + std::to_string(max_bytes), -1;
     return bytes;
@@ -75,18 +77,18 @@ long long measure(const FileRange& range, long long max_bytes, std::string& erro
 bool read(const FileRange& range, unsigned char* out, std::string& error) {
     const int file = open(range.path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return error = std::strerror(errno), false;
-    long long done = 0;
-    while (done < range.bytes) {
-        const ssize_t count = pread(file, out + done, range.bytes - done, range.offset + done);
+    long long bytes_read = 0;
+    while (bytes_read < range.bytes) {
+        const ssize_t count = pread(file, out + bytes_read, range.bytes - bytes_read, range.offset + bytes_read);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
             error = count < 0 ? std::strerror(errno) : "the file is shorter than it was";
             break;
         }
-        done += count;
+        bytes_read += count;
     }
     close(file);
-    return done == range.bytes;
+    return bytes_read == range.bytes;
 }
 
 }  // namespace
@@ -102,9 +104,10 @@ EncodedFiles::EncodedFiles(const py::tuple& entries, long long max_bytes, int th
             range.path = PyBytes_AS_STRING(path);
             ranges.push_back(range);
         } else if (PyUnicode_Check(entry)) {
-            files_[i].given_error = py::reinterpret_borrow<py::object>(entry);  // may hold lone surrogates: no UTF-8
+            // Kept as a Python string: it may hold lone surrogates, which UTF-8 cannot encode.
+            files_[i].entry_error = py::reinterpret_borrow<py::object>(entry);
         } else {
-            Py_buffer& view = files_[i].held;
+            Py_buffer& view = files_[i].buffer;
             if (PyObject_GetBuffer(entry, &view, PyBUF_SIMPLE) != 0) throw py::error_already_set();
             files_[i].data = static_cast<const unsigned char*>(view.buf);
             files_[i].bytes = static_cast<std::size_t>(view.len);
@@ -119,7 +122,7 @@ EncodedFiles::EncodedFiles(const py::tuple& entries, long long max_bytes, int th
     for_each_range([&](FileRange& range, File& file) { range.bytes = measure(range, max_bytes, file.read_error); });
     std::size_t size = 0;
     for (const FileRange& range : ranges) size += std::max(range.bytes, 0LL);
-    const auto block = block_of_at_least(size);
+    const auto block = take_block(size);
     unsigned char* out = block->bytes.get();
     for (const FileRange& range : ranges) {
         files_[range.file].data = out;
@@ -132,22 +135,22 @@ EncodedFiles::EncodedFiles(const py::tuple& entries, long long max_bytes, int th
     block_ = block;
 }
 
-std::size_t EncodedFiles::checked(long long i) const {
+std::size_t EncodedFiles::checked_index(long long i) const {
     if (i < 0 || i >= static_cast<long long>(size()))
         throw py::index_error("there are " + std::to_string(size()) + " files, and none at " + std::to_string(i));
     return static_cast<std::size_t>(i);
 }
 
 py::object EncodedFiles::get(long long i) const {
-    const File& file = files_[checked(i)];
-    if (file.given_error) return file.given_error;
+    const File& file = files_[checked_index(i)];
+    if (file.entry_error) return file.entry_error;
     if (!file.read_error.empty()) return py::str(file.read_error);
     return py::bytes(reinterpret_cast<const char*>(file.data), file.bytes);
 }
 
 namespace {
 
-// `jpeg::choose_decode_region` for each image of a batch.
+// Calls `jpeg::choose_decode_region` for each image of a batch.
 void choose_decode_regions(const py::buffer& boxes, const py::buffer& wanted, const py::buffer& images,
                            const py::buffer& scalable, const py::buffer& regions, const py::buffer& boxes_in_regions) {
     const NumpyRows<const jpeg::Box> box(boxes);

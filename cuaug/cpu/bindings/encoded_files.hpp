@@ -9,21 +9,21 @@
 
 namespace native {
 
-// Encoded images in memory: buffers of Python objects, which are held, and files, which are read by several threads
-// without the GIL.
+// Encoded images in memory: buffers of Python objects, which this object keeps alive, and files, which several threads
+// read without the GIL.
 class EncodedFiles {
 public:
-    // Each entry is a buffer; or (path, offset, bytes), a range of a file, whose bytes are -1 for the rest of the file
-    // and at most `max_bytes` unless that is 0; or a string, an error that explains why there is no image.
+    // Each entry is one of: a buffer; (path, offset, bytes), a range of a file, where bytes are -1 for the rest of the
+    // file and at most `max_bytes` unless that is 0; a string, the reason why there is no image.
     EncodedFiles(const pybind11::tuple& entries, long long max_bytes, int threads);
     EncodedFiles(const EncodedFiles&) = delete;
 
     std::size_t size() const { return files_.size(); }
     const unsigned char* data(std::size_t i) const { return files_[i].data; }
     std::size_t bytes(std::size_t i) const { return files_[i].bytes; }
-    // `i`, unless out of range.
-    std::size_t checked(long long i) const;
-    // The bytes, or a string, the error.
+    // Returns `i`; throws IndexError if there is no such file.
+    std::size_t checked_index(long long i) const;
+    // The bytes of a file, or a string: the reason why it has none.
     pybind11::object get(long long i) const;
 
 private:
@@ -31,13 +31,13 @@ private:
         const unsigned char* data = nullptr;
         std::size_t bytes = 0;
         std::string read_error{};
-        pybind11::object given_error{};
-        Py_buffer held{};
+        pybind11::object entry_error{};
+        Py_buffer buffer{};
 
-        ~File() { PyBuffer_Release(&held); }
+        ~File() { PyBuffer_Release(&buffer); }
     };
 
-    std::shared_ptr<void> block_{};  // the memory that files were read to
+    std::shared_ptr<void> block_{};  // the memory that files were read into
     std::vector<File> files_;
 };
 

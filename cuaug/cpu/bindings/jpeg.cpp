@@ -1,4 +1,4 @@
-// JPEG files of a batch: headers, decoding and encoding.
+// Reads the headers of the JPEG files of a batch, decodes and encodes them.
 
 #include <cstdint>
 #include <memory>
@@ -54,8 +54,8 @@ py::str reason(const jpeg::Failure& failure) {
         failure.reason, static_cast<Py_ssize_t>(std::string_view(failure.reason).size()), nullptr));
 }
 
-// (index, exception, reason) of each image that failed.
-py::list failed(const std::vector<jpeg::Failure>& failures) {
+// The images that failed, each as (index, exception, reason).
+py::list failed_images(const std::vector<jpeg::Failure>& failures) {
     py::list images;
     for (std::size_t i = 0; i < failures.size(); ++i)
         if (failures[i].kind != jpeg::Failure::None)
@@ -63,7 +63,8 @@ py::list failed(const std::vector<jpeg::Failure>& failures) {
     return images;
 }
 
-// Writes a row of `out`, a `jpeg::Header`, for each file but those that it returns as failed.
+// Writes the `jpeg::Header` of each file into its row of `out`. Returns the files that failed, whose rows stay as they
+// are.
 py::list read_headers(const EncodedFiles& files, const LimitNumbers& limits, const py::buffer& out, int threads) {
     const NumpyRows<jpeg::Header> headers(out, true);
     if (headers.size() != files.size()) throw py::value_error("every file needs a row");
@@ -74,7 +75,7 @@ py::list read_headers(const EncodedFiles& files, const LimitNumbers& limits, con
             jpeg::read_header(files.data(i), files.bytes(i), limits_of(limits), headers[i], failure);
         });
     }
-    return failed(failures);
+    return failed_images(failures);
 }
 
 struct DecodeTask {
@@ -97,21 +98,21 @@ struct DecodeTask {
     }
 };
 
-// The result is `failed`, by row of `regions`.
+// Decodes regions in the background. The result: the images that failed, by row of `regions`.
 std::unique_ptr<BackgroundTask> decode(const std::shared_ptr<EncodedFiles>& files, const LimitNumbers& limits,
                                        const py::buffer& regions, const std::string& color, bool strict, int threads,
                                        const py::object& memory) {
     const auto task =
         std::make_shared<DecodeTask>(DecodeTask{files, limits_of(limits), NumpyRows<const RegionToDecode>(regions),
                                                 color_named(color), strict, memory, threads});
-    for (std::size_t i = 0; i < task->regions.size(); ++i) files->checked(task->regions[i].file);
-    return std::make_unique<BackgroundTask>([task] { task->run(); }, [task] { return failed(task->failures); });
+    for (std::size_t i = 0; i < task->regions.size(); ++i) files->checked_index(task->regions[i].file);
+    return std::make_unique<BackgroundTask>([task] { task->run(); }, [task] { return failed_images(task->failures); });
 }
 
 using ImageArguments =
     std::tuple<std::uintptr_t, int, int, long long>;  // address of the first row, height, width, pitch
 
-// The file of each image, or a string, the reason why there is none.
+// Returns the encoded file of each image, or a string: the reason why there is none.
 py::list encode(const std::vector<ImageArguments>& images, const std::string& color_name, int quality, int horizontal,
                 int vertical, bool gray, bool progressive) {
     const jpeg::Color color = color_named(color_name);

@@ -1,4 +1,4 @@
-// Launches all kernels of a recipe in one call, through the driver's function whose address Python passes: a call from
+// Launches all kernels of a recipe in one call, through cuLaunchKernelEx, whose address Python passes: a call from
 // Python for each kernel would cost more than the launch.
 
 #include <algorithm>
@@ -30,24 +30,25 @@ struct LaunchConfig {
 using LaunchKernel = int (*)(const LaunchConfig* config, void* kernel, void** arguments,
                              void** extra);  // cuLaunchKernelEx
 
-using Word = std::uint64_t;
+using Qword = std::uint64_t;
 
-// A word of the records that differs from call to call: one of the call's values plus `addend`.
+// Eight bytes of the records that differ from call to call: one of the values of the call plus `addend`.
 struct Relocation {
-    std::size_t word, value;
-    Word addend;
+    std::size_t qword;  // its index in the records
+    std::size_t value;  // the index of the value
+    Qword addend;
 };
 
 struct Launch {
     void* kernel;
     LaunchConfig config;
-    std::size_t record;  // index of its first word
+    std::size_t record_begin;  // index of the first Qword of its record
 };
 
 class LaunchSequence {
 public:
     // (offset in the record in bytes, index of the call's value, addend)
-    using RelocationArguments = std::tuple<std::size_t, std::size_t, Word>;
+    using RelocationArguments = std::tuple<std::size_t, std::size_t, Qword>;
     // (kernel, configuration, record, relocations). The record is the kernel's only argument.
     using LaunchArguments = std::tuple<std::uintptr_t, py::bytes, py::bytes, std::vector<RelocationArguments>>;
 
@@ -57,19 +58,19 @@ public:
             add(reinterpret_cast<void*>(kernel), config, record, relocations);
     }
 
-    // The status of the first launch that fails, after which there are no more launches; 0 if none fails.
+    // Returns the status of the first launch that fails, after which there are no more launches; 0 if none fails.
     int run(std::uintptr_t stream, const std::vector<std::int64_t>& values) const {
         if (values.size() < value_count_)
             throw py::value_error("the launches need " + std::to_string(value_count_) + " values");
-        // If its queue is full the driver waits, perhaps for a host function that needs the GIL.
+        // The driver waits if its queue is full, perhaps for a host function that needs the GIL.
         const py::gil_scoped_release release;
-        std::vector<Word> words = words_;  // a copy, because several threads may be here
+        std::vector<Qword> records = records_;  // a copy, because several threads may run the sequence
         for (const Relocation& relocation : relocations_)
-            words[relocation.word] = static_cast<Word>(values[relocation.value]) + relocation.addend;
+            records[relocation.qword] = static_cast<Qword>(values[relocation.value]) + relocation.addend;
         for (const Launch& launch : launches_) {
             LaunchConfig config = launch.config;
             config.stream = reinterpret_cast<void*>(stream);
-            void* argument = words.data() + launch.record;
+            void* argument = records.data() + launch.record_begin;
             if (const int status = launch_kernel_(&config, launch.kernel, &argument, nullptr)) return status;
         }
         return 0;
@@ -78,16 +79,16 @@ public:
 private:
     void add(void* kernel, std::string_view config, std::string_view record,
              const std::vector<RelocationArguments>& relocations) {
-        Launch launch = {kernel, {}, words_.size()};
+        Launch launch = {kernel, {}, records_.size()};
         if (config.size() != sizeof(LaunchConfig))
             throw py::value_error("a configuration has " + std::to_string(sizeof(LaunchConfig)) + " bytes");
         std::memcpy(&launch.config, config.data(), sizeof(LaunchConfig));
-        words_.resize(words_.size() + (record.size() + sizeof(Word) - 1) / sizeof(Word));
-        record.copy(reinterpret_cast<char*>(words_.data() + launch.record), record.size());
+        records_.resize(records_.size() + (record.size() + sizeof(Qword) - 1) / sizeof(Qword));
+        record.copy(reinterpret_cast<char*>(records_.data() + launch.record_begin), record.size());
         for (const auto& [offset, value, addend] : relocations) {
-            if (offset % sizeof(Word) != 0 || offset + sizeof(Word) > record.size())
-                throw py::value_error("a relocation is one whole word of the record");
-            relocations_.push_back({launch.record + offset / sizeof(Word), value, addend});
+            if (offset % sizeof(Qword) != 0 || offset + sizeof(Qword) > record.size())
+                throw py::value_error("a relocation is eight aligned bytes of the record");
+            relocations_.push_back({launch.record_begin + offset / sizeof(Qword), value, addend});
             value_count_ = std::max(value_count_, value + 1);
         }
         launches_.push_back(launch);
@@ -95,7 +96,7 @@ private:
 
     const LaunchKernel launch_kernel_;
     std::vector<Launch> launches_{};
-    std::vector<Word> words_{};  // all records, one after another
+    std::vector<Qword> records_{};  // the records of all launches, one after another
     std::vector<Relocation> relocations_{};
     std::size_t value_count_ = 0;
 };

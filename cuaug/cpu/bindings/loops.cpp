@@ -1,4 +1,4 @@
-// Loops over images, and draws of parameters.
+// Bindings of the loops over images and of the draws of parameters.
 
 #include <algorithm>
 #include <cstdint>
@@ -43,12 +43,12 @@ namespace {
 // A loop with its arguments, ready to run.
 struct BoundLoop {
     long long samples;
-    double values;  // of its result
+    double result_values;  // how many numbers the result has
     bool reads_other_samples;
-    std::function<long long(const LoopTable&)> tasks;
-    std::function<void(const LoopTable&, long long task, void* workspace, bool is_last)> task;
+    std::function<long long(const LoopTable&)> task_count;
+    std::function<void(const LoopTable&, long long task, void* workspace, bool is_last)> run_task;
 
-    int threads() const { return values < min_parallel_values ? 1 : native::threads(); }
+    int threads() const { return result_values < min_parallel_values ? 1 : native::threads(); }
 };
 
 template <class Call>
@@ -76,13 +76,13 @@ BoundLoop bind_loop(const py::bytes& bytes, Call call, LoopFunctions<Call> LoopT
 }
 
 // Runs loops one after the other; or, if there are many samples, all loops on one sample before the next sample, so
-// that a loop finds in the cache what the loop before has written. The GIL is released once for all.
-void run(const std::vector<const BoundLoop*>& bound) {
+// that a loop finds in the cache what the previous loop has written. The GIL is released once for all loops.
+void run(const std::vector<const BoundLoop*>& bound_loops) {
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
-    for (auto first = bound.begin(), end = first; first != bound.end(); first = end) {
+    for (auto first = bound_loops.begin(), end = first; first != bound_loops.end(); first = end) {
         const long long samples = (*first)->samples;
-        end = std::find_if(first, bound.end(), [&](const BoundLoop* loop) {
+        end = std::find_if(first, bound_loops.end(), [&](const BoundLoop* loop) {
             return loop->reads_other_samples || loop->samples != samples;
         });
         int threads = 1;
@@ -90,17 +90,17 @@ void run(const std::vector<const BoundLoop*>& bound) {
         if (end - first > 1 && samples >= 4 * threads) {
             ThreadPool::instance().run(samples, threads, [&](long long n, void* workspace) {
                 std::for_each(first, end, [&](const BoundLoop* loop) {
-                    const long long sample_tasks = loop->tasks(table) / samples;
+                    const long long sample_tasks = loop->task_count(table) / samples;
                     for (long long i = n * sample_tasks; i < (n + 1) * sample_tasks; ++i)
-                        loop->task(table, i, workspace, loop == bound.back());
+                        loop->run_task(table, i, workspace, loop == bound_loops.back());
                 });
             });
             continue;
         }
         if (end == first) ++end;
         std::for_each(first, end, [&](const BoundLoop* loop) {
-            ThreadPool::instance().run(loop->tasks(table), loop->threads(), [&](long long i, void* workspace) {
-                loop->task(table, i, workspace, loop == bound.back());
+            ThreadPool::instance().run(loop->task_count(table), loop->threads(), [&](long long i, void* workspace) {
+                loop->run_task(table, i, workspace, loop == bound_loops.back());
             });
         });
     }
@@ -124,8 +124,8 @@ BoundLoop bind_warp_image(cuaug::TypeList<Geometries...>, const py::bytes& recor
 BoundLoop warp_image(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,
                      const std::string& geometry, const std::string& sampler, const std::string& border) {
     const auto sampler_index = index_of<Sampler>(cuaug::Samplers(), sampler, "sampler");
-    const bool moves_only = in_dtype == out_dtype && sampler_index == cuaug::sampler_of<cuaug::Nearest>;
-    const auto dtype = moves_only ? &dtype_named : &image_dtype;
+    const bool copies_pixels = in_dtype == out_dtype && sampler_index == cuaug::sampler_of<cuaug::Nearest>;
+    const auto dtype = copies_pixels ? &dtype_named : &image_dtype;
     return bind_warp_image(
         cuaug::Geometries(), record,
         {nullptr, dtype(in_dtype), dtype(out_dtype), index_of<Geometry>(cuaug::Geometries(), geometry, "geometry"),
@@ -139,7 +139,8 @@ BoundLoop resample(const py::bytes& record, const std::string& in_dtype, const s
     return bind_loop<cuaug::ResampleRecord>(record, call, &LoopTable::resample);
 }
 
-// An op by its name, or a user's op by the address of its loop and the number of its parameters.
+// A chain of ops: each is the name of a built-in op, or the address of the loop of a user's op and the number of its
+// parameters.
 using Chain = std::vector<std::variant<std::string, std::pair<std::uintptr_t, int>>>;
 
 std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {

@@ -1,4 +1,4 @@
-// The module: its settings, and everything that the other files bind.
+// Defines the module: its settings, and all that the other files bind.
 
 #include <atomic>
 #include <string>
@@ -17,7 +17,7 @@ namespace py = pybind11;
 namespace native {
 namespace {
 
-// The tables that this processor runs, the fastest last.
+// The loop tables of the instruction sets that this processor supports, the fastest last.
 const std::vector<const LoopTable*>& loop_tables() {
     static const std::vector<const LoopTable*> tables = [] {
         std::vector<const LoopTable*> usable = {&loops_baseline};
@@ -99,10 +99,10 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def("threads", &threads);
     module.def("instruction_set", [] { return std::string(loops().instruction_set); }, "The instruction set in use.");
     module.def("instruction_sets", &instruction_sets,
-               "Those that this build has and this processor runs, the fastest last.");
+               "The instruction sets that this build contains and this processor supports, the fastest last.");
     module.def("set_instruction_set", &set_instruction_set, "name"_a);
     module.def(
         "compiler_flags", [] { return std::string(loops().flags); },
-        "Of the loops in use: a library that they call is compiled with the same flags.");
+        "The compiler flags of the loops in use. A user's op, which they call, is compiled with the same flags.");
     module.def("build_info", &build_info);
 }

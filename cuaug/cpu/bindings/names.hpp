@@ -9,7 +9,8 @@
 #include "dtype.cuh"
 #include "../loops/loops.hpp"
 
-// Python names dtypes and functors as C++ does; the loops take a name's index in its list (../loops/dispatch.hpp).
+// Python passes the C++ names of dtypes and functors; the loops take the index of a name in its list
+// (../loops/dispatch.hpp).
 
 namespace native {
 

@@ -8,7 +8,8 @@
 
 namespace native {
 
-// The rows of a contiguous NumPy array as structs; a one-dimensional array has rows of one element. Holds the array.
+// The rows of a contiguous NumPy array as structs; a one-dimensional array has rows of one element. Keeps the array
+// alive.
 template <class Row>
 class NumpyRows {
 public:
@@ -27,13 +28,13 @@ private:
     pybind11::buffer_info view_;
 };
 
-// Decoding a region of a file at 1 / `scale` of its resolution: the index of the file, the region in pixels of the
-// scaled image, the address of the first row in memory, and the bytes from row to row.
+// A request to decode a region of a file at 1 / `scale` of its resolution: the index of the file, the region in pixels
+// of the scaled image, the address of the first row in memory, and the bytes from row to row.
 struct RegionToDecode {
     std::int64_t file, scale, top, left, height, width, address, pitch;
 };
 
-// Decoding a whole file with nvJPEG.
+// A request to decode a whole file with nvJPEG.
 struct NvjpegImage {
     std::int64_t file, address, pitch;
 };

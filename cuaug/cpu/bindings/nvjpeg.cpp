@@ -38,9 +38,9 @@ using InitializeBatch = int (*)(void* handle, void* state, int images, int threa
 using DecodeBatch = int (*)(void* handle, void* state, const unsigned char* const* data, const std::size_t* lengths,
                             ImagePlanes* images, void* stream);
 
-// cuCtxSetCurrent, cuEventRecord, cuEventSynchronize, and the context
+// Addresses of cuCtxSetCurrent, cuEventRecord and cuEventSynchronize, and of the context.
 using DriverAddresses = std::tuple<std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t>;
-// nvjpegDecodeBatchedInitialize, nvjpegDecodeBatched
+// Addresses of nvjpegDecodeBatchedInitialize and nvjpegDecodeBatched.
 using NvjpegAddresses = std::tuple<std::uintptr_t, std::uintptr_t>;
 
 struct Driver {
@@ -61,11 +61,12 @@ Pointer as(std::uintptr_t address) {
     return reinterpret_cast<Pointer>(address);
 }
 
-// nvjpegStatus_t: invalid parameter (a header without sense), bad JPEG, JPEG not supported, incomplete bitstream.
+// Whether an nvjpegStatus_t is an error of the image: invalid parameter (a nonsensical header), bad JPEG, JPEG not
+// supported, incomplete bitstream.
 bool is_fault_of_image(int status) { return status == 2 || status == 3 || status == 4 || status == 10; }
 
 void check(const char* function, int status) {
-    if (status != 0) throw std::runtime_error(std::string(function) + " gives " + std::to_string(status));
+    if (status != 0) throw std::runtime_error(std::string(function) + " returned " + std::to_string(status));
 }
 
 struct DecodeBatchTask {
@@ -88,7 +89,8 @@ struct DecodeBatchTask {
         check("cuEventSynchronize", driver.synchronize_event(decoder.event));
     }
 
-    // An image that fails makes all others of its call fail. A call that fails is divided until the image is found.
+    // An image that fails makes its whole call fail. The images of a failed call are decoded again in two halves, until
+    // the image is found.
     void decode(std::size_t first, std::size_t last) {
         const int count = static_cast<int>(last - first);
         check("nvjpegDecodeBatchedInitialize",
@@ -117,10 +119,10 @@ std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles
                          as<void*>(state), as<void*>(stream), as<void*>(event)},
                         files,
                         std::move(memory)});
-    const NumpyRows<const NvjpegImage> wanted(images);
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        const auto [file, address, pitch] = wanted[i];
-        task->data.push_back(files->data(files->checked(file)));
+    const NumpyRows<const NvjpegImage> requests(images);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        const auto [file, address, pitch] = requests[i];
+        task->data.push_back(files->data(files->checked_index(file)));
         task->lengths.push_back(files->bytes(file));
         task->images.push_back({{as<unsigned char*>(address)}, {static_cast<std::size_t>(pitch)}});
     }

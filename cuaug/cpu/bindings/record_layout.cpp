@@ -65,10 +65,10 @@ namespace {
 
 template <class Struct>
 void add(py::dict& layout, const char* name) {
-    py::dict offsets;
+    py::dict field_layout;
     for (const Field& field : FieldsOf<Struct>::list())
-        offsets[py::str(field.name)] = py::make_tuple(field.offset, field.size);
-    layout[name] = offsets;
+        field_layout[py::str(field.name)] = py::make_tuple(field.offset, field.size);
+    layout[name] = field_layout;
 }
 
 // Struct name -> field name -> (offset, size).

@@ -16,8 +16,8 @@ struct Field {
 };
 using Fields = std::vector<Field>;
 
-// `FieldsOf<Struct>::list()`: the fields of a struct, those of its bases included. A nested struct becomes
-// "field.inner" for each inner field; an array is one field.
+// `FieldsOf<Struct>::list()` returns the fields of a struct and of its bases. A nested struct becomes "field.inner" for
+// each inner field; an array is one field.
 template <class Struct>
 struct FieldsOf;
 
@@ -35,7 +35,7 @@ inline void append(Fields& all, const Fields& inner, const std::string& prefix, 
     for (const Field& field : inner) all.push_back({prefix + field.name, offset + field.offset, field.size});
 }
 
-// `names`: of the members, separated by spaces.
+// `names`: the names of the members, separated by spaces.
 template <class Struct, class... Members>
 Fields fields(const char* names, Members Struct::*... members) {
     Fields all;

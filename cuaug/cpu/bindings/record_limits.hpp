@@ -9,7 +9,7 @@
 #include "records/gaussian_blur.cuh"
 #include "records/roi.cuh"
 
-// Loops rely on the counts in a record, and have arrays of fixed size: a record beyond them is an error, not a loop.
+// Loops rely on the counts in a record and have arrays of fixed size, so a record beyond these limits raises an error.
 // Python checks the same limits where the arguments are public.
 
 namespace native {

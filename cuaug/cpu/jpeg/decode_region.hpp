@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-// Which region of an image to decode, and at which scale, for a box that is then resized.
+// Chooses the region of an image to decode, and the scale, for a box that is resized afterwards.
 
 namespace jpeg {
 
@@ -21,9 +21,10 @@ struct DecodeRegion {
     std::int64_t top, left, height, width;  // in pixels of the scaled image
 };
 
-// Along one axis of the scaled image: the pixels that the box touches, and where the box lies in them.
+// One axis of the scaled image.
 struct AxisSpan {
-    double first, count, start, length;
+    double first, count;   // the pixels that the box touches
+    double start, length;  // the box, counted from pixel `first`
 
     AxisSpan(double box_start, double box_length, std::int64_t side, std::int64_t scale) {
         const double scaled_side = static_cast<double>((side + scale - 1) / scale), box_first = box_start / scale;
@@ -38,8 +39,8 @@ struct AxisSpan {
     }
 };
 
-// The lowest resolution, if `scalable`, at which the box has at least `wanted` pixels. Writes the region to decode and
-// the box within the region.
+// Chooses the lowest resolution at which the box has at least `wanted` pixels, or full resolution if the image is not
+// `scalable`. Writes the region to decode and the box within the region.
 inline void choose_decode_region(const Box& box, const Size& wanted, const Size& image, bool scalable,
                                  DecodeRegion& region, Box& box_in_region) {
     std::int64_t scale = scalable ? 8 : 1;

@@ -26,9 +26,10 @@ bool is_cmyk(const jpeg_decompress_struct& info) {
 // CMYK as Adobe stores it, where 255 is no ink: R = C * K / 255, and G and B likewise. Gray is luma by BT.601, with
 // libjpeg's integer weights.
 void convert_cmyk(const unsigned char* in, int width, Color color, unsigned char* out) {
-    const auto over_255 = [](unsigned product) { return (product + 127) / 255; };
+    const auto divide_by_255 = [](unsigned product) { return (product + 127) / 255; };
     for (int x = 0; x < width; ++x, in += 4) {
-        const unsigned r = over_255(in[0] * in[3]), g = over_255(in[1] * in[3]), b = over_255(in[2] * in[3]);
+        const unsigned r = divide_by_255(in[0] * in[3]), g = divide_by_255(in[1] * in[3]),
+                       b = divide_by_255(in[2] * in[3]);
         if (color == Color::Gray) {
             *out++ = static_cast<unsigned char>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
         } else {
@@ -40,7 +41,7 @@ void convert_cmyk(const unsigned char* in, int width, Color color, unsigned char
     }
 }
 
-bool lies_within(const Region& region, long long height, long long width) {
+bool is_within(const Region& region, long long height, long long width) {
     return region.top >= 0 && region.left >= 0 && region.height > 0 && region.width > 0 && region.height <= height &&
            region.width <= width && region.top <= height - region.height && region.left <= width - region.width;
 }
@@ -87,35 +88,37 @@ bool Decompressor::start(int scale, Color color) {
 bool Decompressor::read(const Region& region, Color color, unsigned char* out, long long pitch) {
     const bool all_rows = region.top == 0 && region.height == info_.output_height;
     const bool all_columns = region.width == info_.output_width;
-    const bool partial = can_decode_partially();
+    const bool decodes_region = can_decode_partially();
     JDIMENSION left = 0;  // the column that libjpeg's rows begin with
-    if (partial && !all_columns && !trap_.run([&] { left = crop_columns(region); })) return false;
+    if (decodes_region && !all_columns && !trap_.run([&] { left = crop_columns(region); })) return false;
 
-    // Rows go straight to `out` unless they are wider than the region or have a fourth channel.
-    const bool direct = all_columns && !is_cmyk(info_);
-    std::unique_ptr<unsigned char[]> memory;
-    if (!direct || (!partial && region.top > 0)) {
-        memory.reset(new (std::nothrow) unsigned char[std::size_t(info_.output_width) * info_.output_components + 1]);
-        if (!memory) return fail(failure_, Failure::TooLarge, "no memory for a row of %u pixels", info_.output_width);
+    // Rows are decoded directly into `out` unless they are wider than the region or have a fourth channel.
+    const bool writes_directly = all_columns && !is_cmyk(info_);
+    std::unique_ptr<unsigned char[]> row_memory;
+    if (!writes_directly || (!decodes_region && region.top > 0)) {
+        row_memory.reset(
+            new (std::nothrow) unsigned char[std::size_t(info_.output_width) * info_.output_components + 1]);
+        if (!row_memory)
+            return fail(failure_, Failure::TooLarge, "no memory for a row of %u pixels", info_.output_width);
     }
-    // Not aligned on purpose: into an aligned row libjpeg-turbo stores around the cache, and the row would be read from
-    // memory again.
-    unsigned char* const row = memory ? memory.get() + 1 : nullptr;
+    // The row is unaligned on purpose: libjpeg-turbo writes an aligned row with stores that bypass the cache, and the
+    // row would then be read from memory.
+    unsigned char* const row = row_memory ? row_memory.get() + 1 : nullptr;
     const long long width = region.width;
-    const unsigned char* const first = row + (region.left - left) * info_.output_components;
+    const unsigned char* const region_row = row + (region.left - left) * info_.output_components;
 
     return trap_.run([&] {
-        if (partial && region.top > 0) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(region.top));
+        if (decodes_region && region.top > 0) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(region.top));
         while (info_.output_scanline < region.top) read_row(row);
         for (long long y = 0; y < region.height; ++y, out += pitch) {
-            read_row(direct ? out : row);
-            if (direct) continue;
+            read_row(writes_directly ? out : row);
+            if (writes_directly) continue;
             if (is_cmyk(info_))
-                convert_cmyk(first, static_cast<int>(width), color, out);
+                convert_cmyk(region_row, static_cast<int>(width), color, out);
             else
-                std::memcpy(out, first, static_cast<std::size_t>(width * info_.output_components));
+                std::memcpy(out, region_row, static_cast<std::size_t>(width * info_.output_components));
         }
-        if (all_rows && strict_) jpeg_finish_decompress(&info_);  // reports data that are missing at the end
+        if (all_rows && strict_) jpeg_finish_decompress(&info_);  // reports missing data at the end of the file
     });
 }
 
@@ -134,7 +137,8 @@ bool Decompressor::within_limits() {
     return true;
 }
 
-// libjpeg keeps all coefficients of an image of several scans: only all scans together give its pixels.
+// The memory that libjpeg needs for the coefficients of an image of several scans: it keeps all of them, because only
+// all scans together give the pixels.
 long long Decompressor::coefficient_bytes() {
     if (!jpeg_has_multiple_scans(&info_)) return 0;
     long long blocks = 0;
@@ -146,9 +150,10 @@ long long Decompressor::coefficient_bytes() {
     return blocks * DCTSIZE2 * static_cast<long long>(sizeof(JCOEF));
 }
 
-// Whether a region decodes to the same values as within a decode of the whole image. Not so for a progressive image
-// whose scans are incomplete: libjpeg smooths its blocks by their neighbours. And not so if a component is both scaled
-// by its DCT and upsampled: jpeg_crop_scanline sets its width wrong before libjpeg-turbo 3.0.4.
+// Whether decoding a region alone gives the same values as decoding the whole image. This is not the case for a
+// progressive image whose scans are incomplete, as libjpeg smooths its blocks by their neighbours. Nor is it if a
+// component is both scaled by its DCT and upsampled: before libjpeg-turbo 3.0.4 jpeg_crop_scanline sets its width
+// wrong.
 bool Decompressor::can_decode_partially() const {
     for (int i = 0; i < info_.num_components; ++i) {
         const jpeg_component_info& component = info_.comp_info[i];
@@ -163,13 +168,15 @@ bool Decompressor::can_decode_partially() const {
     return true;
 }
 
-// Restricts decoding to the region's columns and to the chroma samples on either side that these are interpolated from.
-// libjpeg does not interpolate a row of very few samples, so at least four are decoded. Returns the column that rows
-// begin with from now on.
+// Restricts decoding to the region's columns and to the chroma samples on either side from which chroma is
+// interpolated. libjpeg does not interpolate a row of very few samples, so at least four are decoded. Returns the
+// column at which decoded rows begin.
 JDIMENSION Decompressor::crop_columns(const Region& region) {
-    const long long columns = info_.output_width, sample = info_.max_h_samp_factor;
-    const long long right = std::min(columns, std::max(region.left + region.width + sample, 4 * sample));
-    JDIMENSION left = static_cast<JDIMENSION>(std::max(0LL, std::min(region.left - sample, right - 4 * sample)));
+    const long long columns = info_.output_width, columns_per_sample = info_.max_h_samp_factor;
+    const long long right =
+        std::min(columns, std::max(region.left + region.width + columns_per_sample, 4 * columns_per_sample));
+    JDIMENSION left = static_cast<JDIMENSION>(
+        std::max(0LL, std::min(region.left - columns_per_sample, right - 4 * columns_per_sample)));
     JDIMENSION width = static_cast<JDIMENSION>(right - left);
     jpeg_crop_scanline(&info_, &left, &width);
     return left;
@@ -185,7 +192,7 @@ bool decode(const unsigned char* data, std::size_t bytes, const Limits& limits, 
     if (!image.read_header(data, bytes)) return false;
     const int height = scaled_side(static_cast<int>(image.info().image_height), scale);
     const int width = scaled_side(static_cast<int>(image.info().image_width), scale);
-    if (!lies_within(region, height, width))
+    if (!is_within(region, height, width))
         return fail(failure, Failure::Decode, "a region from (%lld, %lld) of %lldx%lld is not within %dx%d", region.top,
                     region.left, region.height, region.width, height, width);
     return image.start(scale, color) && image.read(region, color, out, pitch);

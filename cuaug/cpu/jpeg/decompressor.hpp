@@ -10,7 +10,8 @@
 
 namespace jpeg {
 
-// libjpeg calls `check` while it reads an image of several scans, of which a few bytes may hold thousands.
+// Limits the number of scans, because a few bytes may hold thousands of them. libjpeg calls `check` while it reads an
+// image of several scans.
 struct ScanLimit : jpeg_progress_mgr {
     int max_scans;
 
@@ -28,7 +29,7 @@ public:
     const jpeg_decompress_struct& info() const { return info_; }
 
     bool read_header(const unsigned char* data, std::size_t bytes);
-    // Decodes up to the first row. Of an image of several scans all are read here.
+    // Decodes up to the first row. All scans of an image that has several are read here.
     bool start(int scale, Color color);
     bool read(const Region& region, Color color, unsigned char* out, long long pitch);
 

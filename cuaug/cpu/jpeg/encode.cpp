@@ -10,7 +10,7 @@
 namespace jpeg {
 namespace {
 
-// Where libjpeg writes a file: memory that doubles.
+// The buffer that libjpeg writes a file into; its capacity doubles when it is full.
 struct Destination : jpeg_destination_mgr {
     EncodedFile* file;
     std::size_t capacity;

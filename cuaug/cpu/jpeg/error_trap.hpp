@@ -12,7 +12,7 @@
 
 namespace jpeg {
 
-// Always false.
+// Records a failure. Returns false, so that a caller can write `return fail(...)`.
 __attribute__((format(printf, 3, 4))) inline bool fail(Failure& failure, Failure::Kind kind, const char* format, ...) {
     failure.kind = kind;
     std::va_list values;
@@ -46,9 +46,9 @@ inline Failure::Kind failure_kind(int libjpeg_code) {
     }
 }
 
-// Turns errors of libjpeg into a `Failure`. libjpeg reports an error through a function that must not return. This one
-// jumps back into `run`, past the frames of libjpeg and of the work. The work must not own anything that has a
-// destructor: such objects belong to the caller of `run`.
+// Turns errors of libjpeg into a `Failure`. libjpeg reports an error through the function `error_exit`, which must not
+// return. Here `error_exit` jumps back into `run`, past the stack frames of libjpeg and of the callable given to `run`.
+// That callable must not own anything that has a destructor: such objects belong to the caller of `run`.
 class ErrorTrap {
 public:
     // If `strict`, a warning is an error.
@@ -68,7 +68,7 @@ public:
         info.client_data = this;
     }
 
-    // Whether `work` came to its end.
+    // Runs `work`. Returns false if `stop` ended it.
     template <class Work>
     __attribute__((noinline)) bool run(const Work& work) {
         if (setjmp(jump_) != 0) return false;
@@ -76,7 +76,7 @@ public:
         return true;
     }
 
-    // Ends the work with a failure. Only for functions that `run` calls.
+    // Ends the `work` of `run` with a failure. Only for functions that it calls.
     template <class... Values>
     [[noreturn]] void stop(Failure::Kind kind, const char* format, Values... values) {
         fail(failure_, kind, format, values...);

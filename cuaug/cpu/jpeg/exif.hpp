@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstring>
 
-// EXIF's orientation, read from the bytes of a JPEG file and not through libjpeg, which would keep every APP1 segment
-// in a linked list and walk the list to append: a file of a hundred thousand segments takes libjpeg minutes.
+// Reads the EXIF orientation from the bytes of a JPEG file. libjpeg is not used, because it would keep every APP1
+// segment in a linked list and walk the list to append: a file of a hundred thousand segments takes libjpeg minutes.
 
 namespace jpeg {
 

@@ -19,8 +19,8 @@ const char* subsampling(const jpeg_decompress_struct& info) {
     const jpeg_component_info* component = info.comp_info;
     const jpeg_component_info &luma = component[0], &chroma = component[1];
     for (int i = 1; i < info.num_components; ++i) {
-        const bool black_as_luma = i == 3 && same_sampling(component[i], luma);
-        if (!black_as_luma && !same_sampling(component[i], chroma)) return "other";
+        const bool is_black_sampled_as_luma = i == 3 && same_sampling(component[i], luma);
+        if (!is_black_sampled_as_luma && !same_sampling(component[i], chroma)) return "other";
     }
     if (luma.h_samp_factor % chroma.h_samp_factor != 0 || luma.v_samp_factor % chroma.v_samp_factor != 0)
         return "other";

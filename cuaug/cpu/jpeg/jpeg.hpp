@@ -30,7 +30,7 @@ struct Header {
     std::int64_t subsampling, color_space;  // indices into the lists above
     std::int64_t progressive;
     std::int64_t orientation;  // EXIF's, 1 to 8; 1 if the file has none
-    std::int64_t complete;     // the file ends with an end-of-image marker
+    std::int64_t complete;     // whether the file ends with an end-of-image marker
     std::int64_t bytes;        // of the file
 };
 

@@ -1,4 +1,5 @@
-// The loops of cuaug.ops, compiled once per instruction set as loops.cpp is.
+// The loops of detection (cuaug.ops), compiled once per instruction set, each time in another namespace
+// (instruction_set.hpp).
 
 #include <cstddef>
 #include <cstring>

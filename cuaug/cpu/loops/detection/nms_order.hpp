@@ -5,21 +5,21 @@
 #include "detection/nms_boxes.cuh"
 #include "../convert.hpp"
 
-// The kernels nms_sort.cu and nms_rank.cu on a CPU.
+// Sorts and ranks boxes, as the kernels nms_sort.cu and nms_rank.cu do.
 
 namespace cuaug {
 
 inline NmsSortKey* sorted_keys(const NmsRecord& args, long long n, bool by_class) {
-    const long long slots = static_cast<long long>(nms_tiles(args)) * nms_tile;
-    NmsSortKey* keys = args.keys + (by_class ? n : args.samples + n) * slots;
+    const long long keys_per_sample = static_cast<long long>(nms_tiles(args)) * nms_tile;
+    NmsSortKey* keys = args.keys + (by_class ? n : args.samples + n) * keys_per_sample;
     for (int i = 0; i < args.count; ++i) keys[i] = make_sort_key(args, n, i, by_class);
     std::sort(keys, keys + args.count, [](const NmsSortKey& a, const NmsSortKey& b) { return precedes(a, b); });
     return keys;
 }
 
-// Stores `make(key, score_rank, class_begin)` of each box, ordered by class.
-template <class Make>
-inline void rank_boxes(const NmsRecord& args, long long n, const Make& make) {
+// Stores `make_box(key, score_rank, class_begin)` of each box, ordered by class.
+template <class MakeBox>
+inline void rank_boxes(const NmsRecord& args, long long n, const MakeBox& make_box) {
     const NmsSortKey* keys = sorted_keys(args, n, true);
     const bool has_classes = args.classes.data != nullptr;
     int* score_ranks = args.kept + n * args.count;
@@ -27,10 +27,10 @@ inline void rank_boxes(const NmsRecord& args, long long n, const Make& make) {
         const NmsSortKey* by_score = sorted_keys(args, n, false);
         for (int rank = 0; rank < args.count; ++rank) score_ranks[by_score[rank].index] = rank;
     }
-    auto* boxes = static_cast<decltype(make(*keys, 0, 0))*>(args.ranked_boxes) + n * args.count;
+    auto* boxes = static_cast<decltype(make_box(*keys, 0, 0))*>(args.ranked_boxes) + n * args.count;
     for (int i = 0, class_begin = 0; i < args.count; ++i) {
         if (keys[i].group != keys[class_begin].group) class_begin = i;
-        boxes[i] = make(keys[i], has_classes ? score_ranks[keys[i].index] : i, class_begin);
+        boxes[i] = make_box(keys[i], has_classes ? score_ranks[keys[i].index] : i, class_begin);
     }
 }
 

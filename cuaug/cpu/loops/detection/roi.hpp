@@ -6,7 +6,7 @@
 #include "../dispatch_dtype.hpp"
 #include "../vector.hpp"
 
-// Shared by pooling and its gradient: groups of channels, and the bins of averages as weighted sums of pixels.
+// Used by pooling and its gradient: groups of channels, and the bins of averages as weighted sums of pixels.
 
 namespace cuaug {
 
@@ -15,7 +15,7 @@ struct ChannelRange {
     int first, last;
 };
 
-// Part `part` of `parts`; parts begin at whole groups.
+// The channels of part `part` of `parts`. Every part begins at a multiple of roi_channel_group channels.
 inline ChannelRange channel_range(const RoiRecord& args, int part, int parts) {
     const long long groups = (args.channels + roi_channel_group - 1) / roi_channel_group;
     const long long first = roi_channel_group * (groups * part / parts),
@@ -23,8 +23,8 @@ inline ChannelRange channel_range(const RoiRecord& args, int part, int parts) {
     return {static_cast<int>(first), static_cast<int>(last < args.channels ? last : args.channels)};
 }
 
-// Calls `visit(channel, Int<W>)` for whole groups if channels are adjacent in memory, and for single channels
-// otherwise.
+// Calls `visit(channel, Int<W>)` for groups of W = roi_channel_group channels if channels are adjacent in memory, and
+// for single channels otherwise and at the end.
 template <class Visitor>
 inline void for_each_group(const ChannelRange& channels, bool channels_last, const Visitor& visit) {
     int c = channels.first;
@@ -38,10 +38,11 @@ template <class R>
 struct AxisBins {
     Vector<PixelWeight<R>> entries;
     Vector<long long> first;
-    int low = 0x7fffffff, high = -1;  // of all pixels
+    int low = 0x7fffffff, high = -1;  // the first and the last pixel of all entries
 
     void add(int pixel, R weight) {
         if (weight == R(0)) return;
+        // Adjacent samples share pixels: the pixel may be one of the last two entries of the bin.
         for (long long i = entries.count(); i-- > first[first.count() - 1] && i + 2 >= entries.count();)
             if (entries[i].pixel == pixel) {
                 entries[i].weight += weight;
@@ -52,7 +53,8 @@ struct AxisBins {
         high = pixel > high ? pixel : high;
     }
 
-    // The average of a bin's samples is a sum of pixels whose weights along y and x are multiplied.
+    // Computes the bins. The average of a bin's samples is a weighted sum of pixels; the weight of a pixel is the
+    // product of its weights along y and x.
     void fill(const RoiAxis<R>& axis, int bins, int extent) {
         entries.clear();
         first.clear();
@@ -70,18 +72,18 @@ struct AxisBins {
     }
 };
 
-// The columns of the map that a region's bins read: all columns between the outermost ones if that wastes little, else
-// one for each entry.
+// The columns of the map that the bins of a region read: all columns between the outermost ones if few of them are
+// unused, otherwise one column for each entry.
 template <class R>
 struct ColumnOffsets {
     Vector<long long> offset;
     bool is_dense = false;  // adjacent in memory
 
-    // Replaces the pixel of each entry by the number of its column.
+    // Computes the offsets, and replaces the pixel of each entry by an index into them.
     void fill(AxisBins<R>& columns, long long stride) {
         offset.clear();
         const long long span = columns.high - columns.low + 1, count = columns.entries.count();
-        is_dense = span <= (stride == 1 ? 4 : 1) * count;  // eight adjacent columns take as long as two others
+        is_dense = span <= (stride == 1 ? 4 : 1) * count;  // eight adjacent columns take as long as two separate ones
         for (long long i = 0; i < (is_dense ? span : count); ++i)
             offset.add((is_dense ? columns.low + i : columns.entries[i].pixel) * stride);
         for (long long i = 0; i < count; ++i)
@@ -105,7 +107,7 @@ struct SeparableBins {
     }
 };
 
-// Reads and writes W channels of a bin.
+// Reads W channels of a bin.
 template <int W, class T, class R>
 inline void read_bin(const RoiRecord& args, long long k, int c, int y, int x, R* value) {
     const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
@@ -113,6 +115,7 @@ inline void read_bin(const RoiRecord& args, long long k, int c, int y, int x, R*
     for (int i = 0; i < W; ++i) value[i] = to_compute<R>(in[i * args.pooled.c]);
 }
 
+// Writes W channels of a bin.
 template <int W, class T, class R>
 inline void write_bin(const RoiRecord& args, long long k, int c, int y, int x, const R* value) {
     T* out = static_cast<T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +

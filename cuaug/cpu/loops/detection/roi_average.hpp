@@ -2,12 +2,12 @@
 
 #include "roi.hpp"
 
-// Averages of unrotated regions, and their gradient. A row of bins is a sum of rows of pixels; each of its bins is a
-// sum of columns of that.
+// Averages of unrotated regions, and their gradient. A row of bins is computed from a weighted sum of rows of pixels:
+// each bin is a weighted sum of columns of this sum.
 
 namespace cuaug {
 
-// Sums the columns of one channel over the rows of a bin.
+// Sums the columns of one channel over entries first .. last - 1 of the rows, those of one row of bins.
 template <class T, class R>
 inline void sum_planar_rows(const SeparableBins<R>& bins, const T* in, const FeatureMap& map, long long first,
                             long long last, R* sums) {
@@ -17,11 +17,11 @@ inline void sum_planar_rows(const SeparableBins<R>& bins, const T* in, const Fea
         const T* row = in + rows[r].pixel * map.y;
         const R weight = rows[r].weight;
         if (bins.offsets.is_dense) {
-            const T* dense = row + bins.offsets.offset[0];
+            const T* dense_columns = row + bins.offsets.offset[0];
             if (r == first)
-                for (long long i = 0; i < columns; ++i) sums[i] = weight * to_compute<R>(dense[i]);
+                for (long long i = 0; i < columns; ++i) sums[i] = weight * to_compute<R>(dense_columns[i]);
             else
-                for (long long i = 0; i < columns; ++i) sums[i] += weight * to_compute<R>(dense[i]);
+                for (long long i = 0; i < columns; ++i) sums[i] += weight * to_compute<R>(dense_columns[i]);
         } else {
             for (long long i = 0; i < columns; ++i)
                 sums[i] = (r == first ? R(0) : sums[i]) + weight * to_compute<R>(row[bins.offsets.offset[i]]);
@@ -29,6 +29,7 @@ inline void sum_planar_rows(const SeparableBins<R>& bins, const T* in, const Fea
     }
 }
 
+// Averages W channels of region k.
 template <int W, class T, class R>
 inline void average_group(const RoiRecord& args, const SeparableBins<R>& bins, const T* in, const FeatureMap& map,
                           long long k, int c, R* sums) {
@@ -79,7 +80,7 @@ inline void average_region(const RoiRecord& args, long long k, const ChannelRang
     });
 }
 
-// Backward: the gradient of a bin goes to its columns, and from these to its rows.
+// Backward: adds the gradients of a row of bins to sums per column, and these to the rows of the map.
 template <int W, class T, class R>
 inline void scatter_group(const RoiRecord& args, const SeparableBins<R>& bins, R* out, const FeatureMap& map,
                           long long k, int c, R* sums) {
@@ -98,8 +99,8 @@ inline void scatter_group(const RoiRecord& args, const SeparableBins<R>& bins, R
             R* row = out + rows[r].pixel * map.y;
             const R weight = rows[r].weight;
             if (W == 1 && bins.offsets.is_dense) {
-                R* dense = row + bins.offsets.offset[0];
-                for (long long i = 0; i < width; ++i) dense[i] += weight * sums[i];
+                R* dense_columns = row + bins.offsets.offset[0];
+                for (long long i = 0; i < width; ++i) dense_columns[i] += weight * sums[i];
             } else {
                 for (long long i = 0; i < width; ++i)
                     for (int j = 0; j < W; ++j) row[bins.offsets.offset[i] + j] += weight * sums[i * W + j];
@@ -108,7 +109,7 @@ inline void scatter_group(const RoiRecord& args, const SeparableBins<R>& bins, R
     }
 }
 
-// `out`: the gradients of one sample, with the strides of `map`, from the first channel on.
+// Backward: `out` has the gradients of one sample, with the strides of `map`, from the first channel on.
 template <class T, class R>
 inline void scatter_average(const RoiRecord& args, long long k, const ChannelRange& channels, R* out,
                             const FeatureMap& map) {

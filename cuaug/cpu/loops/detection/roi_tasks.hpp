@@ -34,9 +34,9 @@ inline void scatter_region(const RoiRecord& args, native::PoolingKind kind, long
         scatter_average<T, R>(args, k, channels, out, map);
 }
 
-// Backward: some channels of one sample of one level. Its regions follow in the order of the call, so that no two
-// threads add to one element and every run gives the same bits. Gradients of half precision are summed in a float32
-// copy.
+// Backward: computes the gradients of some channels of one sample of one level. A single task adds those of all its
+// regions, in the order of the call, so that no two threads add to one element and every run gives the same bits.
+// Gradients of half precision are summed in a float32 copy.
 template <class T>
 inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args, int level_index, int n,
                           const ChannelRange& channels) {
@@ -47,21 +47,21 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
     const bool channels_last = is_channels_last(level.gradients);
     const FeatureMap packed = {nullptr, 0, 1, level.width * count, count},
                      planar = {nullptr, 0, pixels, level.width, 1};
-    Vector<R> copy(is_same_v<T, R> ? 0 : count * pixels);
+    Vector<R> float32_sums(is_same_v<T, R> ? 0 : count * pixels);
     FeatureMap map = is_same_v<T, R> ? level.gradients : channels_last ? packed : planar;
     R* sums;
     if constexpr (is_same_v<T, R>)
         sums = out;
     else
-        sums = copy.data();
+        sums = float32_sums.data();
     const long long outer = channels_last ? pixels : count, inner = channels_last ? count : pixels;
-    auto offset = [&](const FeatureMap& of, long long i) {
-        return channels_last ? i / level.width * of.y + i % level.width * of.x : i * of.c;
+    auto offset = [&](const FeatureMap& gradient_map, long long i) {
+        return channels_last ? i / level.width * gradient_map.y + i % level.width * gradient_map.x : i * gradient_map.c;
     };
     for (long long i = 0; i < outer; ++i)
         for (long long j = 0; j < inner; ++j) sums[offset(map, i) + j] = 0;
-    const long long list = static_cast<long long>(level_index) * args.samples + n;
-    for (long long i = call.order_begin[list]; i < call.order_begin[list + 1]; ++i)
+    const long long image_index = static_cast<long long>(level_index) * args.samples + n;
+    for (long long i = call.order_begin[image_index]; i < call.order_begin[image_index + 1]; ++i)
         scatter_region<T>(args, call.kind, call.region_order[i], channels, sums, map);
     if constexpr (!is_same_v<T, R>)
         for (long long i = 0; i < outer; ++i)
@@ -72,7 +72,7 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
 template <class T>
 inline void run_pooling_task(const native::PoolingCall& call, long long task) {
     const RoiRecord& args = *static_cast<const RoiRecord*>(call.record);
-    // All regions for some channels, then for the next ones: a few planes stay in the cache.
+    // All regions for one part of the channels, then for the next: the part's planes stay in the cache.
     const long long items =
                         call.order_begin == nullptr ? args.count : static_cast<long long>(args.levels) * args.samples,
                     item = task % items;

@@ -4,7 +4,7 @@
 #include "../convert.hpp"
 #include "../vector.hpp"
 
-// One thread per sample: it takes a round for each box that is returned, in which all remaining boxes are decayed.
+// One thread per sample. Each round returns one box and decays the scores of all remaining boxes.
 
 namespace cuaug {
 
@@ -76,21 +76,25 @@ inline void soft_nms_sample(const SoftNmsRecord& args, long long n) {
         write_index(args, args.out, row + written, index);
         write_score(args.scores, args.out_scores, row + written++, score);
     };
-    const long long counted = args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n);
-    const int given = static_cast<int>(counted < 0 ? 0 : counted < args.count ? counted : args.count);
-    for (int i = 0; i < given; ++i)
+    const long long requested_count =
+        args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n);
+    const int box_count = static_cast<int>(requested_count < 0            ? 0
+                                           : requested_count < args.count ? requested_count
+                                                                          : args.count);
+    for (int i = 0; i < box_count; ++i)
         if (role_of(args, n, i) == SoftNmsRole::decaying) boxes.add(args, n, i);
     Vector<double> ious(boxes.count);
     for (int chosen; written < args.max_output && (chosen = argmax(boxes)) >= 0;) {
         write(boxes.index[chosen], boxes.score[chosen]);
         const int remaining = decay(args, boxes, chosen, ious.data());
         if (4 * remaining > 3 * boxes.count) continue;
+        // A quarter of the boxes is removed: the remaining ones are moved to the front.
         int count = 0;
         for (int i = 0; i < boxes.count; ++i)
             if (boxes.score[i] > removed_score) boxes.move(i, count++);
         boxes.count = count;
     }
-    for (int i = 0; i < given && written < args.max_output; ++i)
+    for (int i = 0; i < box_count && written < args.max_output; ++i)
         if (role_of(args, n, i) == SoftNmsRole::last) write(i, score_of(args, n, i));
     write_index(args, args.out_counts, n, written);
     while (written < args.max_output) write(-1, 0);
