@@ -1,4 +1,4 @@
-"""Is a row right? Held against the float64 reference before it is timed."""
+"""Compares a row with the float64 reference before the row is timed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from helpers.compare import Tolerance, assert_equal
 from tables import warp_reference as reference
 from work import Work
 
-WHITE = {"uint8": 255.0}
-FLOAT = "the contract, for images in 0..1, and storage of so many bits"
+MAX_VALUE = {"uint8": 255.0}
+FLOAT = "the contract, for images in 0..1, plus the rounding of the dtype"
 TOLERANCES = {
     "uint8": Tolerance(absolute=1, exact=0.995, reason="the contract"),
     "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=FLOAT),
@@ -19,7 +19,7 @@ POISON = 171, 84
 
 
 def fault(work: Work) -> str:
-    """What is wrong with the row, or "". A value that is not written shows as one of two poisons."""
+    """The row's fault, or "". The output is filled with two poisons in turn: a value that is not written differs."""
     contender, results = work.contender(), []
     for poison in POISON:
         work.outputs[0][...] = poison
@@ -38,7 +38,7 @@ def fault(work: Work) -> str:
 
 
 def expected(work: Work, n: int) -> np.ndarray:
-    """The reference's sample n, of the values as they are stored. [H, W, C]"""
+    """The reference's sample n, in stored values. [H, W, C]"""
     if n not in work.expected:
         options = {name: value for name, value in work.of_sample(n).items() if name != "dtype"}
         image = work.picker(work.row.layout)(work.inputs[0], n).astype(float)
@@ -47,19 +47,19 @@ def expected(work: Work, n: int) -> np.ndarray:
 
 
 def difference(work: Work, image: np.ndarray) -> float:
-    """Mean absolute difference of a peer's sample 0 from the reference, in shares of white."""
-    want = expected(work, 0) / WHITE.get(work.row.dtype, 1.0)
-    got = image.reshape(want.shape) / WHITE.get(str(image.dtype), 1.0)
-    return float(np.abs(got - want).mean())
+    """Mean absolute difference of a peer's sample 0 from the reference, scaled to 0..1."""
+    reference_image = expected(work, 0) / MAX_VALUE.get(work.row.dtype, 1.0)
+    peer_image = image.reshape(reference_image.shape) / MAX_VALUE.get(str(image.dtype), 1.0)
+    return float(np.abs(peer_image - reference_image).mean())
 
 
 def tolerance(work: Work) -> Tolerance:
     row = work.row
     dtype = row.options.get("dtype", row.dtype)
     if row.op in ("hflip", "crop", "pad"):
-        return Tolerance(exact=1.0, reason="values are only moved")
+        return Tolerance(exact=1.0, reason="pixels are copied")
     if row.interpolation == "nearest":
-        return Tolerance(absolute=WHITE.get(dtype, 1.0), exact=0.999, reason="a position within 1e-5 of a tie")
+        return Tolerance(absolute=MAX_VALUE.get(dtype, 1.0), exact=0.999, reason="a position within 1e-5 of a tie")
     if row.options.get("dtype", row.dtype) != row.dtype:
         return Tolerance(absolute=255e-4, relative=2**-11, reason="u8 values, unscaled, in " + dtype)
     return TOLERANCES[dtype]

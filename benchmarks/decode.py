@@ -1,8 +1,8 @@
-"""JPEGs to arrays, images a second: whole, a box of 256x256, and at half the size. ``make bench``.
+"""Decoding of JPEGs in images per second: whole, a crop of 256x256, and at half the size. ``make bench``.
 
-533x800 photographs. Each peer decodes one file after the other in as many threads as are allowed, and does what it
-can: what has no crop decodes everything and takes a slice, what has no reduction decodes everything. Processor time
-is that of the process, which a busy machine disturbs less than the wall. What a peer returns is compared first.
+The files are photographs of 533x800. Each peer decodes one file after another, in the same number of threads. A peer
+without crops decodes the whole image and takes a slice; a peer without reduction is left out of that row. Processor
+time is that of the process: a busy machine disturbs it less than wall time. Results are compared with cuaug's.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ import cuaug  # noqa: E402
 from cuaug import io  # noqa: E402
 
 HEIGHT, WIDTH, SIDE = 533, 800, 256
-ALIKE = 1  # level: other versions of libjpeg-turbo round a little differently
+TOLERANCE = 1  # levels: versions of libjpeg-turbo round a little differently
 
 Box = tuple[int, int]
 Decode = Callable[[bytes, Box], np.ndarray]  # [H, W, 3]
 
 
-def whole_peers() -> dict[str, Decode]:
-    """What is installed, each decoding to RGB."""
-    found: dict[str, Decode] = {}
+def full_peers() -> dict[str, Decode]:
+    """The installed peers that decode a whole file to RGB."""
+    peers: dict[str, Decode] = {}
     try:
         import simplejpeg
 
-        found["simplejpeg"] = lambda file, box: simplejpeg.decode_jpeg(file)
+        peers["simplejpeg"] = lambda file, box: simplejpeg.decode_jpeg(file)
     except ImportError:
         pass
     try:
         import cv2
 
         flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
-        found["cv2"] = lambda file, box: cv2.imdecode(np.frombuffer(file, np.uint8), flags)
+        peers["cv2"] = lambda file, box: cv2.imdecode(np.frombuffer(file, np.uint8), flags)
     except (ImportError, AttributeError):
         pass
     try:
         from PIL import Image
 
-        found["Pillow"] = lambda file, box: np.asarray(Image.open(BytesIO(file)))
+        peers["Pillow"] = lambda file, box: np.asarray(Image.open(BytesIO(file)))
     except ImportError:
         pass
     try:
@@ -64,29 +64,30 @@ def whole_peers() -> dict[str, Decode]:
             pixels: np.ndarray = decode_jpeg(torch.frombuffer(bytearray(file), dtype=torch.uint8)).numpy()
             return pixels.transpose(1, 2, 0)
 
-        found["torchvision"] = torchvision
+        peers["torchvision"] = torchvision
     except ImportError:
         pass
-    return found
+    return peers
 
 
 def half_peers() -> dict[str, Decode]:
-    found: dict[str, Decode] = {}
+    """The installed peers that decode at half the size."""
+    peers: dict[str, Decode] = {}
     try:
         import simplejpeg
 
         size = {"min_height": HEIGHT // 2, "min_width": WIDTH // 2, "min_factor": 2}
-        found["simplejpeg"] = lambda file, box: simplejpeg.decode_jpeg(file, **size)
+        peers["simplejpeg"] = lambda file, box: simplejpeg.decode_jpeg(file, **size)
     except ImportError:
         pass
     try:
         import cv2
 
         flags = cv2.IMREAD_REDUCED_COLOR_2 | cv2.IMREAD_IGNORE_ORIENTATION
-        found["cv2"] = lambda file, box: cv2.imdecode(np.frombuffer(file, np.uint8), flags)[..., ::-1]
+        peers["cv2"] = lambda file, box: cv2.imdecode(np.frombuffer(file, np.uint8), flags)[..., ::-1]
     except ImportError:
         pass
-    return found
+    return peers
 
 
 def sliced(decode: Decode) -> Decode:
@@ -94,10 +95,10 @@ def sliced(decode: Decode) -> Decode:
 
 
 ROWS: dict[str, tuple[Decode, Callable[[], dict[str, Decode]]]] = {
-    "whole": (lambda file, box: io.decode_jpeg(file), whole_peers),
+    "whole": (lambda file, box: io.decode_jpeg(file), full_peers),
     "crop 256x256": (
         lambda file, box: io.decode_and_crop_jpeg(file, *box, SIDE, SIDE),
-        lambda: {name: sliced(decode) for name, decode in whole_peers().items()},
+        lambda: {name: sliced(decode) for name, decode in full_peers().items()},
     ),
     "half the size": (lambda file, box: io.decode_jpeg(file, scale=1 / 2), half_peers),
 }
@@ -105,11 +106,11 @@ ROWS: dict[str, tuple[Decode, Callable[[], dict[str, Decode]]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", action="store_true", help="nothing: this is the CPU's work")
-    parser.add_argument("--cpu", action="store_true", help="as without it")
+    parser.add_argument("--gpu", action="store_true", help="no rows: JPEGs are decoded on the CPU here")
+    parser.add_argument("--cpu", action="store_true", help="the default")
     parser.add_argument("--quick", action="store_true", help="few files: does it run?")
-    parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
+    parser.add_argument("--no-peers", action="store_true", help="only cuaug")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of the results; the default for full runs only")
     parser.add_argument("--only", metavar="TEXT", default="", help="rows whose names contain it")
     options = parser.parse_args()
     if options.gpu and not options.cpu:
@@ -120,21 +121,22 @@ def main() -> int:
     rows, rounds = [], 1 if options.quick else 12
     for threads in sorted({1, cpus()}):
         cuaug.set_num_threads(1)  # a call has one file: the threads are the caller's, as for the peers
-        for name, (own, peers) in ROWS.items():
+        for name, (decode, find_peers) in ROWS.items():
             if options.only in name:
-                others = {} if options.no_peers else peers()
-                rows.append({"name": name, "threads": threads, **measured(own, others, files, boxes, threads, rounds)})
+                peers = {} if options.no_peers else find_peers()
+                times = measure(decode, peers, files, boxes, threads, rounds)
+                rows.append({"name": name, "threads": threads, **times})
     cuaug.set_num_threads(0)
     tables = {"cpu": {"device": cpu_name(), "bytes": sum(map(len, files)) // len(files), "rows": rows}}
-    wrong = [f"{row['name']}: {p}" for row in rows for p, peer in row["peers"].items() if peer["levels"] > ALIKE]
+    wrong = [f"{row['name']}: {p}" for row in rows for p, peer in row["peers"].items() if peer["levels"] > TOLERANCE]
     notes = [
-        "Processor time of an image in us; in brackets: times cuaug's own.",
+        "Processor time of an image in us; in brackets: the ratio to cuaug's.",
         *(f"differs: {name}" for name in wrong),
     ]
     print_table(f"decoding of {HEIGHT}x{WIDTH} JPEGs on {cpu_name()}", [cells(row) for row in rows], notes)
     if options.json or not (options.quick or options.no_peers or options.only):
-        found = document(tables, "decode")
-        write(found, options.json or default_path(found))
+        results = document(tables, "decode")
+        write(results, options.json or default_path(results))
     return 0 if rows and not wrong else 1
 
 
@@ -151,20 +153,20 @@ def photographs(count: int) -> list[bytes]:
         skimage.data.chelsea(),
     ]
     files = []
-    for place in range(count):
-        photo = np.ascontiguousarray(photos[place % len(photos)][..., :3])
+    for i in range(count):
+        photo = np.ascontiguousarray(photos[i % len(photos)][..., :3])
         image = cuaug.resize(photo, (HEIGHT, WIDTH), antialias=True)
-        files.append(io.encode_jpeg(image, quality=75 if place % 2 else 90))
+        files.append(io.encode_jpeg(image, quality=75 if i % 2 else 90))
     return files
 
 
-def measured(
-    own: Decode, peers: dict[str, Decode], files: list[bytes], boxes: list[Box], threads: int, rounds: int
+def measure(
+    decode_own: Decode, peers: dict[str, Decode], files: list[bytes], boxes: list[Box], threads: int, rounds: int
 ) -> dict[str, Any]:
-    """In turns, so that what disturbs one disturbs all: the median round of each."""
+    """Medians over rounds in which all contenders alternate, so that other load on the machine affects all."""
     pool = ThreadPoolExecutor(threads)
     times: dict[str, list[tuple[float, float]]] = {}
-    contenders = {"": own, **peers}
+    contenders = {"": decode_own, **peers}
     for _ in range(rounds):
         for name, decode in contenders.items():
             wall, busy = time.perf_counter(), time.process_time()
@@ -174,18 +176,18 @@ def measured(
             else:
                 for _ in pool.map(decode, files, boxes):
                     pass
-            spent = time.perf_counter() - wall, time.process_time() - busy
-            times.setdefault(name, []).append(spent)
+            seconds = time.perf_counter() - wall, time.process_time() - busy
+            times.setdefault(name, []).append(seconds)
     pool.shutdown()
-    found = {}
-    for name, spent in times.items():
-        wall, busy = (statistics.median(column) / len(files) for column in zip(*spent, strict=True))
-        found[name] = {"images_per_s": 1 / wall, "cpu_us": busy * 1e6}
-    first = own(files[0], boxes[0]).astype(int)
+    results: dict[str, dict[str, Any]] = {}
+    for name, rows in times.items():
+        wall, busy = (statistics.median(column) / len(files) for column in zip(*rows, strict=True))
+        results[name] = {"images_per_s": 1 / wall, "cpu_us": busy * 1e6}
+    first = decode_own(files[0], boxes[0]).astype(int)
     for name, decode in peers.items():
-        found[name]["ratio"] = found[name]["cpu_us"] / found[""]["cpu_us"]
-        found[name]["levels"] = int(np.abs(decode(files[0], boxes[0]).astype(int) - first).max())
-    return {**found.pop(""), "peers": found}
+        results[name]["ratio"] = results[name]["cpu_us"] / results[""]["cpu_us"]
+        results[name]["levels"] = int(np.abs(decode(files[0], boxes[0]).astype(int) - first).max())
+    return {**results.pop(""), "peers": results}
 
 
 def cells(row: dict[str, Any]) -> dict[str, str]:

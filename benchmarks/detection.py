@@ -1,8 +1,8 @@
 """Suppression of overlapping boxes, and pooling of regions, against torchvision: ``make bench``.
 
-Boxes lie as a detector's do, in clusters about objects. A call that returns as many indices as are kept waits for the
-device, here and in torchvision: such rows are timed by the wall, from call to result. Rows of a fixed size wait for
-nothing and are timed on the device alone. What a peer keeps is compared with cuaug's result before it is timed.
+Boxes are in clusters about objects, as a detector's. A result whose length is the number of kept boxes makes the call
+wait for the device, in cuaug and in torchvision: such rows have wall times, from call to result. Rows with a result of
+fixed size do not wait, and have device times. The results of cuaug and the peer are compared.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ import cuaug  # noqa: E402
 
 CLASSES, IOU = 80, 0.5
 COUNTS = {"gpu": (1_000, 10_000, 100_000), "cpu": (1_000, 10_000, 30_000)}
-ALIKE = 0.999  # of the boxes: an IoU within a rounding error of the threshold may fall to either side
+MIN_AGREEMENT = 0.999  # share of the boxes: an IoU that nearly equals the threshold may be rounded to either side
 
 
 class Row(NamedTuple):
-    """A call, and its peer's."""
+    """cuaug's call and the peer's."""
 
     name: str
-    own: Callable[[], Any]
+    call: Callable[[], Any]
     peer: Callable[[], Any] | None
-    waits: bool = True
-    captured: bool = True  # a gradient runs on the stream of its result, and a graph cannot hold it alone
+    waits: bool = True  # for the device
+    captured: bool = True  # False for gradients, which run on the stream of the forward pass
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", action="store_true", help="the GPU table alone")
-    parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
+    parser.add_argument("--gpu", action="store_true", help="only the GPU table")
+    parser.add_argument("--cpu", action="store_true", help="only the CPU table")
     parser.add_argument("--quick", action="store_true", help="few boxes: does it run?")
-    parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
+    parser.add_argument("--no-peers", action="store_true", help="only cuaug")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of the results; the default for full runs only")
     parser.add_argument("--only", metavar="TEXT", default="", help="rows whose names contain it")
     options = parser.parse_args()
     tables: dict[str, Any] = {}
@@ -60,73 +60,73 @@ def main() -> int:
         print("no GPU that CuPy can use")
         return 1
     if options.json or not (options.quick or options.no_peers or options.only):
-        found = document(tables, "detection")
-        write(found, options.json or default_path(found))
+        results = document(tables, "detection")
+        write(results, options.json or default_path(results))
     return 0 if all(entry["rows"] for entry in tables.values()) else 1
 
 
 def detections(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Boxes about 8 to an object in an image of 1333 x 800, their scores, their classes."""
+    """Boxes in an image of 1333 x 800, about 8 per object, with scores and classes."""
     rng = np.random.default_rng(count)
     objects = max(count // 8, 1)
     corner, size = rng.uniform(0, (1200, 700), (objects, 2)), np.exp(rng.uniform(2.5, 5.5, (objects, 2)))
-    chosen = rng.integers(0, objects, count)
-    near = np.concatenate([corner, corner + size], 1)[chosen]
-    boxes = near + rng.normal(0, 0.08, (count, 4)) * np.tile(size[chosen], 2)
-    return boxes.astype(np.float32), rng.random(count, np.float32), chosen % CLASSES
+    object_of = rng.integers(0, objects, count)
+    exact = np.concatenate([corner, corner + size], 1)[object_of]
+    boxes = exact + rng.normal(0, 0.08, (count, 4)) * np.tile(size[object_of], 2)
+    return boxes.astype(np.float32), rng.random(count, np.float32), object_of % CLASSES
 
 
-def rows(where: str, options: argparse.Namespace) -> list[Row]:
+def rows(device: str, options: argparse.Namespace) -> list[Row]:
     try:
         import torch
         from torchvision import ops
     except ImportError:
         ops = None
-    found = []
-    for count in (200, 2_000) if options.quick else COUNTS[where]:
+    entries = []
+    for count in (200, 2_000) if options.quick else COUNTS[device]:
         boxes, scores, classes = detections(count)
-        if where == "gpu" or ops is not None:
+        if device == "gpu" or ops is not None:
             boxes, scores, classes = (torch.from_numpy(array) for array in (boxes, scores, classes))
-        if where == "gpu":
+        if device == "gpu":
             boxes, scores, classes = boxes.cuda(), scores.cuda(), classes.cuda()
-        one, many = (boxes, scores), (boxes, scores, classes)
+        unclassed, classed = (boxes, scores), (boxes, scores, classes)
         peers: list[Any] = [None, None]
         if ops is not None and not options.no_peers:
-            peers = [lambda one=one: ops.nms(*one, IOU), lambda many=many: ops.batched_nms(*many, IOU)]
-        found += [
-            Row(f"nms {count}", lambda one=one: cuaug.nms(*one, IOU), peers[0]),
-            Row(f"batched_nms {count}", lambda many=many: cuaug.batched_nms(*many, IOU), peers[1]),
+            peers = [lambda args=unclassed: ops.nms(*args, IOU), lambda args=classed: ops.batched_nms(*args, IOU)]
+        entries += [
+            Row(f"nms {count}", lambda args=unclassed: cuaug.nms(*args, IOU), peers[0]),
+            Row(f"batched_nms {count}", lambda args=classed: cuaug.batched_nms(*args, IOU), peers[1]),
         ]
-        if where == "gpu":
+        if device == "gpu":
             fixed = {"fixed_size": True, "max_output": 300}
-            found.append(
-                Row(f"nms {count}, fixed size", lambda one=one, f=fixed: cuaug.nms(*one, IOU, **f), None, False)
+            entries.append(
+                Row(f"nms {count}, fixed size", lambda args=unclassed, f=fixed: cuaug.nms(*args, IOU, **f), None, False)
             )
-    found += pooling(ops, options) if where == "cpu" else pooling_gpu(ops, options) + scoring(options)
-    return [row for row in found if options.only in row.name]
+    entries += pooling(ops, options) if device == "cpu" else pooling_gpu(ops, options) + scoring(options)
+    return [row for row in entries if options.only in row.name]
 
 
 def pooling(ops: Any, options: argparse.Namespace) -> list[Row]:
-    """Regions of a feature pyramid's finest level, two samples for each bin, in planes and with channels inside."""
+    """Regions of a feature pyramid's finest level, two samples for each bin, with channels first and last."""
     channels, count = (16, 50) if options.quick else (256, 500)
     rng = np.random.default_rng(count)
     features = rng.normal(0, 1, (2, 200, 272, channels)).astype(np.float32)
     boxes = detections(count)[0]
     rois = np.concatenate([rng.integers(0, 2, (count, 1)), boxes], 1).astype(np.float32)
-    found = []
+    entries = []
     for order in ("planes", "channels inside"):
-        maps, regions, given = features, rois, {"layout": "NHWC"}
+        maps, regions, layout = features, rois, {"layout": "NHWC"}
         if ops is not None:
             import torch
 
-            maps, regions, given = torch.from_numpy(features).movedim(-1, 1), torch.from_numpy(rois), {}
+            maps, regions, layout = torch.from_numpy(features).movedim(-1, 1), torch.from_numpy(rois), {}
             maps = maps.contiguous() if order == "planes" else maps
         elif order == "planes":
-            maps, given = np.ascontiguousarray(np.moveaxis(features, -1, 1)), {"layout": "NCHW"}
+            maps, layout = np.ascontiguousarray(np.moveaxis(features, -1, 1)), {"layout": "NCHW"}
         align = {"spatial_scale": 0.25, "sampling_ratio": 2, "aligned": True}
 
-        def own(maps=maps, regions=regions, given=given, align=align):
-            return cuaug.roi_align(maps, regions, 7, **align, **given)
+        def call(maps=maps, regions=regions, layout=layout, align=align):
+            return cuaug.roi_align(maps, regions, 7, **align, **layout)
 
         peer = None
         if ops is not None and not options.no_peers:
@@ -134,104 +134,112 @@ def pooling(ops: Any, options: argparse.Namespace) -> list[Row]:
             def peer(maps=maps, regions=regions, align=align):
                 return ops.roi_align(maps, regions, 7, **align)
 
-        found.append(Row(f"roi_align {count}, {order}", own, peer))
-    return found
+        entries.append(Row(f"roi_align {count}, {order}", call, peer))
+    return entries
 
 
 def pooling_gpu(ops: Any, options: argparse.Namespace) -> list[Row]:
-    """The same of more regions, forward and backward, on the device alone."""
+    """As `pooling`, with more regions, forward and backward, in device time."""
     import torch
 
     channels, count = (16, 50) if options.quick else (256, 1000)
     rng = np.random.default_rng(count)
     rois = np.concatenate([rng.integers(0, 2, (count, 1)), detections(count)[0]], 1)
     align: dict[str, Any] = {"spatial_scale": 0.25, "sampling_ratio": 2, "aligned": True}
-    found = []
+    entries = []
     for dtype, order in ((d, o) for d in (torch.float32, torch.float16) for o in ("planes", "channels inside")):
         maps = torch.randn((2, channels, 200, 272), device="cuda").to(dtype)
         maps = maps.contiguous(memory_format=torch.channels_last) if order == "channels inside" else maps
         maps.requires_grad_()
         regions = torch.from_numpy(rois).to(dtype).cuda()
         for name in ("roi_align", "roi_pool"):
-            further = align if name == "roi_align" else {"spatial_scale": 0.25}
-            named = f"{name} {count}, {str(dtype).removeprefix('torch.')}, {order}"
+            arguments = align if name == "roi_align" else {"spatial_scale": 0.25}
+            row_name = f"{name} {count}, {str(dtype).removeprefix('torch.')}, {order}"
             calls = [
-                lambda f=function, maps=maps, regions=regions, further=further: f(maps, regions, 7, **further)
+                lambda f=function, maps=maps, regions=regions, arguments=arguments: f(maps, regions, 7, **arguments)
                 for function in (getattr(cuaug, name), *([getattr(ops, name)] if ops and not options.no_peers else []))
             ]
-            backs = []
-            for call in calls if options.only in f"{named}, backward" else []:
+            backward_calls = []
+            for call in calls if options.only in f"{row_name}, backward" else []:
                 out = call()
-                to = torch.ones_like(out)
-                backs.append(lambda out=out, to=to, maps=maps: torch.autograd.grad(out, maps, to, retain_graph=True)[0])
+                gradient = torch.ones_like(out)
+                backward_calls.append(
+                    lambda out=out, gradient=gradient, maps=maps: torch.autograd.grad(
+                        out, maps, gradient, retain_graph=True
+                    )[0]
+                )
 
-            def still(call: Any) -> Any:
+            def without_gradient(call: Any) -> Any:
                 return lambda: call().detach()
 
-            pairs = [(named, [still(call) for call in calls]), (f"{named}, backward", backs)]
-            found += [Row(n, own[0], own[1] if own[1:] else None, False, own is not backs) for n, own in pairs if own]
-    return found
+            forward_calls = [without_gradient(call) for call in calls]
+            for title, pair, captured in (
+                (row_name, forward_calls, True),
+                (f"{row_name}, backward", backward_calls, False),
+            ):
+                entries += [Row(title, pair[0], pair[1] if pair[1:] else None, False, captured)] if pair else []
+    return entries
 
 
 def scoring(options: argparse.Namespace) -> list[Row]:
-    """soft_nms, and suppression of rotated boxes, which torchvision has not."""
+    """soft_nms and rotated boxes, which torchvision lacks."""
     import torch
 
-    found = []
+    entries = []
     for count in (200,) if options.quick else (1_000, 10_000):
         boxes, scores, _ = (torch.from_numpy(array).cuda() for array in detections(count))
-        turned = torch.cat([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2], 90 * scores[:, None]], 1)
+        rotated = torch.cat([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2], 90 * scores[:, None]], 1)
         fixed = {"fixed_size": True, "max_output": 300}
-        found += [
+        entries += [
             Row(
                 f"soft_nms {count}, 300 of them",
                 lambda b=boxes, s=scores, f=fixed: cuaug.soft_nms(b, s, **f),
                 None,
                 False,
             ),
-            Row(f"nms {count}, rotated", lambda b=turned, s=scores, f=fixed: cuaug.nms(b, s, IOU, **f), None, False),
-            Row(f"box_iou {count} x 1000, rotated", lambda b=turned: cuaug.box_iou(b, b[:1000]), None, False),
+            Row(f"nms {count}, rotated", lambda b=rotated, s=scores, f=fixed: cuaug.nms(b, s, IOU, **f), None, False),
+            Row(f"box_iou {count} x 1000, rotated", lambda b=rotated: cuaug.box_iou(b, b[:1000]), None, False),
         ]
-    return found
+    return entries
 
 
-def table(where: str, device: str, options: argparse.Namespace) -> dict[str, Any]:
+def table(device: str, device_name: str, options: argparse.Namespace) -> dict[str, Any]:
     seconds, results = 0.05 if options.quick else 1.0, []
-    if where == "cpu":
+    if device == "cpu":
         cuaug.set_num_threads(1)
-    for row in rows(where, options):
+    for row in rows(device, options):
         entry: dict[str, Any] = {"name": row.name, "peers": {}}
         if not row.waits:
-            entry.update(clocks.gpu(lambda _, row=row: row.own(), 1, row.captured)._asdict())
-        elif where == "gpu":
-            entry["us"] = wall(row.own, seconds)
+            entry.update(clocks.gpu(lambda _, row=row: row.call(), 1, row.captured)._asdict())
+        elif device == "gpu":
+            entry["us"] = wall(row.call, seconds)
         else:
-            calls = {"": row.own} | ({"torchvision": row.peer} if row.peer else {})
-            times = clocks.in_turns(calls, seconds)
+            calls = {"": row.call} | ({"torchvision": row.peer} if row.peer else {})
+            times = clocks.interleaved(calls, seconds)
             entry["us"] = times[""]
         if row.peer:
-            us = peer_time(row, seconds) if where == "gpu" else times["torchvision"]
-            entry["peers"]["torchvision"] = {"us": us, "ratio": us / entry["us"], "alike": alike(row)}
+            us = peer_time(row, seconds) if device == "gpu" else times["torchvision"]
+            entry["peers"]["torchvision"] = {"us": us, "ratio": us / entry["us"], "alike": agreement(row)}
         results.append(entry)
-    if where == "cpu":
+    if device == "cpu":
         cuaug.set_num_threads(0)
-    wrong = [row["name"] for row in results if any(peer["alike"] < ALIKE for peer in row["peers"].values())]
-    notes = ["In brackets: times cuaug's own.", *(f"keeps other boxes: {name}" for name in wrong)]
-    print_table(f"detection on {device}, {cpus()} CPUs", [cells(row) for row in results], notes)
-    return {"device": device, "rows": results}
+    wrong = [row["name"] for row in results if any(peer["alike"] < MIN_AGREEMENT for peer in row["peers"].values())]
+    notes = ["In brackets: the ratio to cuaug's time.", *(f"keeps other boxes: {name}" for name in wrong)]
+    print_table(f"detection on {device_name}, {cpus()} CPUs", [cells(row) for row in results], notes)
+    return {"device": device_name, "rows": results}
 
 
-def alike(row: Row) -> float:
-    """The share of boxes that both or neither keep; of values pooled, of those that differ by a rounding error."""
+def agreement(row: Row) -> float:
+    """The share of boxes that both results have; for pooling, of values that are equal but for rounding."""
     if row.name.startswith("roi"):
         pooled, expected = (
             np.asarray(values.cpu().float() if hasattr(values, "cpu") else values)
-            for values in (found() for found in (row.own, row.peer) if found is not None)
+            for values in (call() for call in (row.call, row.peer) if call is not None)
         )
         near = 2e-2 if "float16" in row.name else 1e-4
         return float(np.mean(np.abs(pooled - expected) < near * np.maximum(1, np.abs(expected))))
-    own, other = (set(found().tolist()) for found in (row.own, row.peer) if found is not None)
-    return 1 - len(own ^ other) / max(len(own | other), 1)
+    kept, expected_kept = (set(call().tolist()) for call in (row.call, row.peer) if call is not None)
+    return 1 - len(kept ^ expected_kept) / max(len(kept | expected_kept), 1)
 
 
 def peer_time(row: Row, seconds: float) -> float:
@@ -241,17 +249,17 @@ def peer_time(row: Row, seconds: float) -> float:
 
 
 def wall(call: Callable[[], Any], seconds: float) -> float:
-    """The median from call to result, in us; each waits for the device by itself."""
-    warm = time.perf_counter() + seconds / 4  # a GPU that has been idle is slow
+    """Median wall time of a call that waits for the device, in us."""
+    warm = time.perf_counter() + seconds / 4  # an idle GPU runs at a low clock
     while time.perf_counter() < warm:
         call()
-    found: list[float] = []
+    times: list[float] = []
     stop = time.perf_counter() + seconds
-    while len(found) < 5 or (time.perf_counter() < stop and len(found) < 500):
+    while len(times) < 5 or (time.perf_counter() < stop and len(times) < 500):
         start = time.perf_counter()
         call()
-        found.append(time.perf_counter() - start)
-    return statistics.median(found) * 1e6
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1e6
 
 
 def cells(row: dict[str, Any]) -> dict[str, str]:

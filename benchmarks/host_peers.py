@@ -9,42 +9,42 @@ from typing import Any
 import numpy as np
 from work import Contender, NotFor, Work
 
-Image = Callable[[int, Any, Any], Any]  # sample, source, target
+ImageCall = Callable[[int, Any, Any], Any]  # sample, input, output
 
 
 def cv2(work: Work) -> Contender:
     """A plain loop; OpenCV's own threads work within an image."""
-    one, sources, targets = _cv2(work)
+    transform, inputs, outputs = _cv2(work)
 
     def run(i: int) -> Any:
-        for n, (source, target) in enumerate(zip(sources, targets, strict=True)):
-            one(n, source, target)
-        return targets
+        for n, (input_image, output_image) in enumerate(zip(inputs, outputs, strict=True)):
+            transform(n, input_image, output_image)
+        return outputs
 
-    return Contender(run, None if _other(work) else _pick(work), "host")
+    return Contender(run, None if _differs(work) else _pick(work), "host")
 
 
 def cv2_pool(work: Work, threads: int) -> Contender:
-    """A pool of threads, each working on whole images: OpenCV lets go of the interpreter's lock."""
+    """A pool of threads, each working on whole images: OpenCV releases the GIL."""
     import cv2
 
     if threads == 1:
         raise NotFor
-    one, sources, targets = _cv2(work)
+    transform, inputs, outputs = _cv2(work)
     pool = ThreadPoolExecutor(threads)
 
     def share(first: int) -> None:
         for n in range(first, work.samples, threads):
-            one(n, sources[n], targets[n])
+            transform(n, inputs[n], outputs[n])
 
     def run(i: int) -> Any:
-        within = cv2.getNumThreads()
+        inner_threads = cv2.getNumThreads()
         cv2.setNumThreads(1)
         list(pool.map(share, range(threads)))
-        cv2.setNumThreads(within)
-        return targets
+        cv2.setNumThreads(inner_threads)
+        return outputs
 
-    return Contender(run, None if _other(work) else _pick(work), "host")
+    return Contender(run, None if _differs(work) else _pick(work), "host")
 
 
 def pillow(work: Work) -> Contender:
@@ -64,8 +64,8 @@ def pillow(work: Work) -> Contender:
     return Contender(run, lambda result, n: np.asarray(result[n]), "host")
 
 
-def _other(work: Work) -> bool:
-    """OpenCV's INTER_AREA is the nearest thing it has to an antialiased resize, not the same one."""
+def _differs(work: Work) -> bool:
+    """Whether the result differs: OpenCV's INTER_AREA is only close to an antialiased resize."""
     return work.row.op in ("resize", "resized_crop") and bool(work.row.options.get("antialias", True))
 
 
@@ -82,35 +82,35 @@ def _box(work: Work, n: int) -> tuple[int, int, int, int]:
     return int(values["top"]), int(values["left"]), int(values["height"]), int(values["width"])
 
 
-def _cv2(work: Work) -> tuple[Image, Any, Any]:
-    """One image's call, the images, and where they go. Planar images are merged and split, which OpenCV needs."""
+def _cv2(work: Work) -> tuple[ImageCall, Any, Any]:
+    """The call for one image, the inputs and the outputs. Planar images are merged and split: OpenCV's are packed."""
     import cv2
 
     row = work.row
     if work.channels > 4 or row.dtype not in ("uint8", "float32") or "dtype" in row.options:
         raise NotFor
-    one = _operation(work)
-    if one is None:
+    transform = _operation(work)
+    if transform is None:
         raise NotFor
     layout = row.layout if work.device == "cpu" else "NHWC"
-    sources = work.images("numpy", row.dtype, layout)[0]
+    inputs = work.images("numpy", row.dtype, layout)[0]
     height, width = work.size
     shape = (height, width, work.channels) if layout == "NHWC" else (work.channels, height, width)
-    targets = np.empty((work.samples, *shape), sources.dtype)
+    outputs = np.empty((work.samples, *shape), inputs.dtype)
     if work.channels == 1:
-        return one, sources.reshape(work.noise.shape[:3]), targets.reshape(work.samples, height, width)
+        return transform, inputs.reshape(work.noise.shape[:3]), outputs.reshape(work.samples, height, width)
     if layout == "NHWC":
-        return one, sources, targets
+        return transform, inputs, outputs
 
-    def planar(n: int, source: Any, target: Any) -> None:
-        moved = np.empty((height, width, work.channels), target.dtype)
-        one(n, cv2.merge(list(source)), moved)
-        cv2.split(moved, list(target))
+    def planar(n: int, input_image: Any, output_image: Any) -> None:
+        packed = np.empty((height, width, work.channels), output_image.dtype)
+        transform(n, cv2.merge(list(input_image)), packed)
+        cv2.split(packed, list(output_image))
 
-    return planar, sources, targets
+    return planar, inputs, outputs
 
 
-def _operation(work: Work) -> Image | None:
+def _operation(work: Work) -> ImageCall | None:
     import cv2
 
     row, (height, width), drawn = work.row, work.size, work.drawn
@@ -130,8 +130,8 @@ def _operation(work: Work) -> Image | None:
         M = [m.astype(float) for m in per_sample("M")]
         return lambda n, a, b: cv2.warpPerspective(a, M[n], (width, height), dst=b, flags=mode, **outside)
     if row.op == "rotate":
-        middle = (work.noise.shape[2] - 1) / 2, (work.noise.shape[1] - 1) / 2
-        M = [cv2.getRotationMatrix2D(middle, float(angle), 1.0) for angle in per_sample("angle")]
+        center = (work.noise.shape[2] - 1) / 2, (work.noise.shape[1] - 1) / 2
+        M = [cv2.getRotationMatrix2D(center, float(angle), 1.0) for angle in per_sample("angle")]
         return lambda n, a, b: cv2.warpAffine(a, M[n], (width, height), dst=b, flags=mode, **outside)
     if row.op == "remap" and not row.options.get("relative"):
         x, y = per_sample("map_x"), per_sample("map_y")
@@ -146,12 +146,12 @@ def _operation(work: Work) -> Image | None:
         side = row.options["padding"]
         return lambda n, a, b: cv2.copyMakeBorder(a, side, side, side, side, border, dst=b)
     if row.op in ("resize", "resized_crop"):
-        mode = cv2.INTER_AREA if _other(work) else mode
+        mode = cv2.INTER_AREA if _differs(work) else mode
         boxes = [_box(work, n) for n in range(work.samples)]
 
         def resize(n: int, a: Any, b: Any) -> None:
-            top, left, high, wide = boxes[n]
-            cv2.resize(a[top : top + high, left : left + wide], (width, height), dst=b, interpolation=mode)
+            top, left, box_height, box_width = boxes[n]
+            cv2.resize(a[top : top + box_height, left : left + box_width], (width, height), dst=b, interpolation=mode)
 
         return resize
     return None

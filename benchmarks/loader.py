@@ -1,10 +1,10 @@
-"""From files to batches for training, images a second: ``make bench``.
+"""Loaders, from files to training batches, in images per second: ``make bench``.
 
-375x500 JPEG files of photographs -> a random crop, resized to 224 with antialiasing, mirrored, normalised, float16 on
-a GPU and float32 on the CPU. Each peer has as many threads or worker processes. What is timed is whole epochs, in which
-all take turns, after one that warms up: medians, as epochs differ by more than the contenders. Some have begun the next
-epoch when one ends (DALI), others begin when it is asked for (cuaug): epochs are long, and none is timed before
-this process is quiet. Files lie in the page cache.
+JPEG photographs of 375x500 -> a random crop, resized to 224 with antialiasing, flipped, normalised, float16 on a GPU
+and float32 on the CPU. Each loader has the same number of threads or worker processes. Whole epochs are timed after one
+for warm-up; loaders alternate, and medians are reported, as epochs differ by more than the loaders. Some loaders (DALI)
+prefetch the next epoch when one ends, others (cuaug) do not: epochs are long, and a timing starts only when this
+process is idle. Files are in the page cache.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ def main() -> int:
     parser.add_argument("--gpu", action="store_true", help="the GPU table alone")
     parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
     parser.add_argument("--quick", action="store_true", help="few files: does it run?")
-    parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
+    parser.add_argument("--no-peers", action="store_true", help="only cuaug")
     parser.add_argument("--peers", metavar="TEXT", default="", help="peers whose names contain it")
-    parser.add_argument("--rounds", type=int, default=5, help="epochs of each")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
-    parser.add_argument("--files", type=Path, help="a folder of JPEG files; default: pieces of photographs")
-    parser.add_argument("--threads", type=int, default=cpus(), help="threads, or worker processes, of each")
-    parser.add_argument("--images", type=int, default=32_768, help="in an epoch")
+    parser.add_argument("--rounds", type=int, default=5, help="timed epochs of each loader")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of the results; the default for full runs only")
+    parser.add_argument("--files", type=Path, help="a folder of JPEG files; default: crops of photographs")
+    parser.add_argument("--threads", type=int, default=cpus(), help="threads, or worker processes, of each loader")
+    parser.add_argument("--images", type=int, default=32_768, help="images of an epoch")
     parser.add_argument("--batch", type=int, default=256)
     options = parser.parse_args()
     if options.quick:
         options.images, options.batch, options.rounds = 64, 16, 1
     with tempfile.TemporaryDirectory() as folder:
-        options.listed = listed(options, Path(folder))
+        options.paths = file_list(options, Path(folder))
         tables: dict[str, Any] = {}
         if not options.cpu and cuaug.is_available():
             import torch
@@ -64,30 +64,30 @@ def main() -> int:
         print("no GPU that CuPy can use")
         return 1
     if options.json or not (options.quick or options.no_peers):
-        found = document(tables, "loader")
-        write(found, options.json or default_path(found))
+        results = document(tables, "loader")
+        write(results, options.json or default_path(results))
     return 0
 
 
-def listed(options: argparse.Namespace, folder: Path) -> list[str]:
-    """As many files as an epoch has, some of them again and again."""
+def file_list(options: argparse.Namespace, folder: Path) -> list[str]:
+    """The paths of an epoch; files repeat if there are fewer than images in an epoch."""
     if options.files is None:
         from photographs import write_crops
 
-        write_crops(folder / "upright", 2 if options.quick else 16, (500, 375))
-        write_crops(folder / "across", 2 if options.quick else 48, (375, 500))
-    found = sorted(str(path) for path in (options.files or folder).rglob("*.jpg"))
-    return [found[i % len(found)] for i in range(options.images)]
+        write_crops(folder / "portrait", 2 if options.quick else 16, (500, 375))
+        write_crops(folder / "landscape", 2 if options.quick else 48, (375, 500))
+    paths = sorted(str(path) for path in (options.files or folder).rglob("*.jpg"))
+    return [paths[i % len(paths)] for i in range(options.images)]
 
 
-def own(device: str, options: argparse.Namespace, decoder: str = "cpu") -> Callable[[], Iterator[Any]]:
+def cuaug_loader(device: str, options: argparse.Namespace, decoder: str = "cpu") -> Callable[[], Iterator[Any]]:
     recipe = [
         T.RandomResizedCrop(SIZE),
         T.RandomHorizontalFlip(),
         T.ToDtype("float32" if device == "cpu" else "float16", scale=True),
         T.Normalize(MEAN, STD),
     ]
-    how = {
+    settings = {
         "device": device,
         "shuffle": True,
         "seed": 0,
@@ -95,18 +95,18 @@ def own(device: str, options: argparse.Namespace, decoder: str = "cpu") -> Calla
         "library": "torch",
         "decoder": decoder,
     }
-    loader = Loader(options.listed, options.batch, recipe, **how)
+    loader = Loader(options.paths, options.batch, recipe, **settings)
     return lambda: iter(loader)
 
 
 def table(device: str, name: str, options: argparse.Namespace) -> dict[str, Any]:
     cuaug.set_num_threads(options.threads)
-    makers = {"cuaug": own}
+    makers = {"cuaug": cuaug_loader}
     if device != "cpu":
-        makers = {"cuaug, hybrid": partial(own, decoder="hybrid"), "cuaug, decoded by the CPU": own}
+        makers = {"cuaug, hybrid": partial(cuaug_loader, decoder="hybrid"), "cuaug, decoded by the CPU": cuaug_loader}
     peers = {} if options.no_peers else loader_peers.makers(device)
     makers |= {name: maker for name, maker in peers.items() if options.peers in name}
-    results = in_turns({name: maker(device, options) for name, maker in makers.items()}, device, options)
+    results = measure({name: maker(device, options) for name, maker in makers.items()}, device, options)
     cuaug.set_num_threads(0)
     for row in results:
         row["ratio"] = results[0]["images_per_s"] / row["images_per_s"]
@@ -120,16 +120,16 @@ def table(device: str, name: str, options: argparse.Namespace) -> dict[str, Any]
         }
         for row in results
     ]
-    size = sum(map(os.path.getsize, options.listed)) / len(options.listed)
+    size = sum(map(os.path.getsize, options.paths)) / len(options.paths)
     notes = [f"{options.threads} threads or workers, batches of {options.batch}, {size / 1e3:.0f} kB a file."]
     print_table(f"loader on {name}, {cpus()} CPUs", cells, notes)
     return {"device": name, "threads": options.threads, "batch": options.batch, "bytes": size, "rows": results}
 
 
-def in_turns(
+def measure(
     epochs: dict[str, Callable[[], Iterator[Any]]], device: str, options: argparse.Namespace
 ) -> list[dict[str, Any]]:
-    """For each, images a second, and processor time of all threads and processes meanwhile."""
+    """Images per second of each loader, and the processor time of all threads and processes."""
     finish = _synchronize if device != "cpu" else lambda: None
     rates: dict[str, list[float]] = {name: [] for name in epochs}
     processor = dict.fromkeys(epochs, 0.0)
@@ -138,12 +138,12 @@ def in_turns(
     for _ in range(options.rounds):
         for name, epoch in epochs.items():
             finish()
-            until_quiet()
-            start, used = time.perf_counter(), processor_seconds()
+            wait_until_idle()
+            start, processor_start = time.perf_counter(), processor_seconds()
             count = run(epoch, options)
             finish()
             rates[name].append(count / (time.perf_counter() - start))
-            processor[name] += (processor_seconds() - used) / (options.rounds * count) * 1e6
+            processor[name] += (processor_seconds() - processor_start) / (options.rounds * count) * 1e6
     return [
         {
             "name": name,
@@ -166,17 +166,17 @@ def run(epoch: Callable[[], Iterator[Any]], options: argparse.Namespace) -> int:
 
 
 def processor_seconds() -> float:
-    """Of this process and of those workers that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    """Processor time of this process and of the workers that have ended."""
+    usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def until_quiet() -> None:
-    """Waits for what others do for their next epoch, which would be taken from whoever is timed now."""
+def wait_until_idle() -> None:
+    """Waits until no loader prefetches its next epoch, which would slow the loader that is timed next."""
     for _ in range(100):
-        used = processor_seconds()
+        before = processor_seconds()
         time.sleep(0.05)
-        if processor_seconds() - used < 0.005:
+        if processor_seconds() - before < 0.005:
             break
 
 

@@ -1,4 +1,4 @@
-"""Other loaders for the same work, those that are installed: ``makers`` gives each as a function that makes epochs."""
+"""The installed loaders that do the same work: ``makers`` has a function for each, which creates its epochs."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ Maker = Callable[[str, argparse.Namespace], Callable[[], Iterator[Any]]]
 
 
 def makers(device: str) -> dict[str, Maker]:
-    found: dict[str, Maker] = {}
+    loaders: dict[str, Maker] = {}
     try:
         import torchvision  # noqa: F401
 
-        found["DataLoader, torchvision"] = dataloader
+        loaders["DataLoader, torchvision"] = dataloader
     except ImportError:
-        found["DataLoader, Pillow as torchvision uses it"] = dataloader
+        loaders["DataLoader, Pillow as torchvision uses it"] = dataloader
     try:
         import nvidia.dali  # noqa: F401
 
         if device != "cpu":
-            found["DALI mixed"] = lambda device, options: dali("mixed", options)
-        found["DALI cpu"] = lambda device, options: dali("cpu", options)
+            loaders["DALI mixed"] = lambda device, options: dali("mixed", options)
+        loaders["DALI cpu"] = lambda device, options: dali("cpu", options)
     except ImportError:
         pass
-    return found
+    return loaders
 
 
 class Files:
-    """A map-style dataset of torchvision's reference pipeline, with Pillow alone where there is no torchvision."""
+    """A map-style dataset of torchvision's reference pipeline, with Pillow alone if torchvision is not installed."""
 
     def __init__(self, files: list[str]) -> None:
         self.files = files
@@ -43,7 +43,7 @@ class Files:
                 v1.RandomResizedCrop(SIZE), v1.RandomHorizontalFlip(), v1.ToTensor(), v1.Normalize(MEAN, STD)
             ])  # fmt: skip
         except ImportError:
-            self.transform = by_pillow
+            self.transform = pillow_transform
 
     def __len__(self) -> int:
         return len(self.files)
@@ -55,8 +55,8 @@ class Files:
             return self.transform(image.convert("RGB")), 0
 
 
-def by_pillow(image: Any) -> Any:
-    """What torchvision does with a Pillow image, call for call."""
+def pillow_transform(image: Any) -> Any:
+    """The calls of torchvision's transforms on a Pillow image."""
     import numpy as np
     import torch
     from PIL import Image
@@ -85,7 +85,7 @@ def dataloader(device: str, options: argparse.Namespace) -> Callable[[], Iterato
 
     workers, on_gpu = max(options.threads - 1, 1) if device != "cpu" else options.threads, device != "cpu"
     loader = DataLoader(
-        Files(options.listed), options.batch, shuffle=True, num_workers=workers, pin_memory=on_gpu, prefetch_factor=4,
+        Files(options.paths), options.batch, shuffle=True, num_workers=workers, pin_memory=on_gpu, prefetch_factor=4,
         persistent_workers=True,
     )  # fmt: skip
 
@@ -105,7 +105,7 @@ def dali(decoder: str, options: argparse.Namespace) -> Callable[[], Iterator[Any
     @pipeline_def(batch_size=options.batch, num_threads=options.threads, device_id=0 if on_gpu else None, seed=0)
     def pipeline() -> Any:
         encoded, labels = fn.readers.file(
-            files=options.listed, labels=[0] * len(options.listed), random_shuffle=True, name="files"
+            files=options.paths, labels=[0] * len(options.paths), random_shuffle=True, name="files"
         )
         images = fn.decoders.image_random_crop(
             encoded, device=decoder, output_type=types.RGB, random_area=[0.08, 1.0], random_aspect_ratio=[3 / 4, 4 / 3]
@@ -121,10 +121,10 @@ def dali(decoder: str, options: argparse.Namespace) -> Callable[[], Iterator[Any
         )
         return images, labels
 
-    made = pipeline()
-    made.build()
+    built = pipeline()
+    built.build()
     iterator = DALIGenericIterator(
-        [made], ["images", "labels"], reader_name="files", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True
+        [built], ["images", "labels"], reader_name="files", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True
     )
 
     def epoch() -> Iterator[Any]:

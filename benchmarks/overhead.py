@@ -1,4 +1,4 @@
-"""What a call costs beside the pixels: Python per call, the first call of a process, the import."""
+"""Costs beside the pixels: Python per call, the first call of a process, the import."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import cuaug
-from cuaug._gpu import launch as _launch
+from cuaug._gpu import launch
 
-CALLS, CHUNK = 2000, 250  # a chunk fits the launch queue, and its kernels are shorter than its calls
+CALLS, CHUNK = 2000, 250  # the launch queue holds a chunk; its kernels take less time than its calls
 
 IMPORT = """
 import time, numpy
@@ -40,21 +40,21 @@ print(time.perf_counter() - start)
 def in_child(program: str, **environment: str) -> float:
     """The seconds that a fresh process prints."""
     paths = os.pathsep.join(filter(None, sys.path))
-    surroundings = {**os.environ, "PYTHONPATH": paths, **environment}
+    variables = {**os.environ, "PYTHONPATH": paths, **environment}
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, env=surroundings, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1])
-    return float(done.stdout.split()[-1])
+    process = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
+    if process.returncode:
+        raise RuntimeError(process.stderr.strip().splitlines()[-1])
+    return float(process.stdout.split()[-1])
 
 
 def import_time() -> dict[str, float]:
-    """`import cuaug` where NumPy is there already."""
+    """`import cuaug` after NumPy."""
     return {"import cuaug beyond numpy, ms": min(in_child(IMPORT) for _ in range(5)) * 1e3}
 
 
 def first_call() -> dict[str, float]:
-    """The first warp_affine of a process that has CUDA and CuPy ready, without its kernel on disk and with it."""
+    """The first warp_affine of a process with CUDA and CuPy initialised, with an empty and a warm kernel cache."""
     with tempfile.TemporaryDirectory() as folder:
         cold = in_child(FIRST_CALL, CUPY_CACHE_DIR=folder)
         warm = min(in_child(FIRST_CALL, CUPY_CACHE_DIR=folder) for _ in range(3))
@@ -62,7 +62,7 @@ def first_call() -> dict[str, float]:
 
 
 def per_call() -> dict[str, float]:
-    """Python of one warp_affine on a torch CUDA tensor, and of the bare launch it ends in."""
+    """Host time of one warp_affine on a torch CUDA tensor, and of its kernel launch."""
     import torch
 
     images = torch.zeros((2, 3, 8, 8), dtype=torch.uint8, device="cuda")
@@ -74,28 +74,28 @@ def per_call() -> dict[str, float]:
         "one host matrix": lambda: cuaug.warp_affine(images, M[0]),
         "host matrices": lambda: cuaug.warp_affine(images, M),
     }
-    bare = _median_us(_bare(calls["device matrices, out="]))
-    found = {"bare kernel launch, us": bare}
+    launch_us = _median_us(_launch_alone(calls["device matrices, out="]))
+    times = {"bare kernel launch, us": launch_us}
     for name, call in calls.items():
-        found[f"warp_affine beyond the launch, {name}, us"] = _median_us(call) - bare
-    return found
+        times[f"warp_affine beyond the launch, {name}, us"] = _median_us(call) - launch_us
+    return times
 
 
-def _bare(call: Callable[[], Any]) -> Callable[[], Any]:
-    """The kernel launch that ``call`` makes, alone, with its arguments ready."""
-    seen: list[tuple[Any, ...]] = []
-    launch = _launch.launch
+def _launch_alone(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The kernel launch of ``call`` without the Python before it."""
+    launches: list[tuple[Any, ...]] = []
+    original = launch.launch
 
     def record(*arguments: Any) -> None:
-        seen.append(arguments)
-        launch(*arguments)
+        launches.append(arguments)
+        original(*arguments)
 
-    _launch.launch = record
+    launch.launch = record
     try:
         call()
     finally:
-        _launch.launch = launch
-    return lambda: launch(*seen[0])
+        launch.launch = original
+    return lambda: original(*launches[0])
 
 
 def _median_us(call: Callable[[], Any]) -> float:

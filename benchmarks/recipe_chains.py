@@ -1,4 +1,4 @@
-"""The recipes of transforms.py written by hand, of what a library has. Each takes uint8 images [N, H, W, C]."""
+"""The recipes of transforms.py, written with the functions of a library. Each takes uint8 images [N, H, W, C]."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from recipe_peers import MEAN, STD, NotForRecipe
 
 import cuaug
 
-MIDDLE = "imagenet, contrast about the middle"
+CONTRAST_ABOUT_MIDDLE = "imagenet, contrast about the middle"
 
 
 def torch_compiled(name: str) -> Callable[[Any], Any]:
-    """What one would write oneself, in float32, with draws for each sample; the jitter's order is fixed."""
+    """Plain torch functions in float32, with draws for each sample; the order of the jitter is fixed."""
     import torch
     import torch.nn.functional as F
 
     if name not in ("imagenet", "crop and flip", "simclr", "detection"):
         raise NotForRecipe
-    wide = name == "simclr"
+    is_simclr = name == "simclr"
 
     def step(images: Any) -> Any:
         n, height, width, _ = images.shape
         draw = _Uniform(torch, n, images.device)
-        theta = _turned(draw, height, width) if name == "detection" else _box(draw, height, width)
+        theta = _affine(draw, height, width) if name == "detection" else _box(draw, height, width)
         theta = torch.stack([theta[:, :, 0] * (1 - 2 * draw.chance(0.5))[:, None], *theta[:, :, 1:].unbind(2)], 2)
         size = (height, width) if name == "detection" else (224, 224)
         edge = "zeros" if name == "detection" else "border"
         grid = F.affine_grid(theta, [n, 3, *size], align_corners=False)
         x = F.grid_sample(images.permute(0, 3, 1, 2).float() / 255, grid, "bilinear", edge, align_corners=False)
         if name != "crop and flip":
-            x = _jittered(draw, x, 0.8 if wide else 0.4, 0.2 if wide else 0.1)
+            x = _jitter(draw, x, 0.8 if is_simclr else 0.4, 0.2 if is_simclr else 0.1)
         if name in ("imagenet", "simclr"):
             x = torch.where(draw.chance(0.2)[:, None, None, None] > 0, _luma(x).expand_as(x), x)
-        if wide:
-            return _blurred(F, draw, x).half()
+        if is_simclr:
+            return _blur(F, draw, x).half()
         mean, std = (torch.tensor(v, device=x.device)[:, None, None] for v in (MEAN, STD))
         return ((x - mean) / std).half() if x.is_cuda else (x - mean) / std
 
@@ -48,7 +48,7 @@ def torch_compiled(name: str) -> Callable[[Any], Any]:
 
 
 class _Uniform:
-    """Draws for each sample. [N]"""
+    """Uniform draws for each sample. [N]"""
 
     def __init__(self, torch: Any, n: int, device: Any) -> None:
         self.torch, self.n, self.device = torch, n, device
@@ -71,37 +71,37 @@ def _box(draw: _Uniform, height: int, width: int) -> Any:
     return torch.stack([torch.stack(row, 1) for row in rows], 1)
 
 
-def _turned(draw: _Uniform, height: int, width: int) -> Any:
-    """Of random rotations, shifts, scales and shears, for square images. [N, 2, 3]"""
+def _affine(draw: _Uniform, height: int, width: int) -> Any:
+    """``affine_grid``'s matrices of random rotations, shifts, scales and shears, for square images. [N, 2, 3]"""
     torch, degree = draw.torch, math.pi / 180
     angle, shear, scale = draw(-30, 30) * degree, draw(-10, 10) * degree, draw(0.8, 1.2)
-    right, down = draw(-0.2, 0.2), draw(-0.2, 0.2)  # halves of the canvas
+    shift_x, shift_y = draw(-0.2, 0.2), draw(-0.2, 0.2)  # the canvas is 2 wide and 2 high
     cos, sin, tan = torch.cos(angle), torch.sin(angle), torch.tan(shear)
     # The inverse of scale * rotation * shear.
     a, b, c, d = (cos - tan * sin) / scale, (sin + tan * cos) / scale, -sin / scale, cos / scale
-    rows = [[a, b, -a * right - b * down], [c, d, -c * right - d * down]]
+    rows = [[a, b, -a * shift_x - b * shift_y], [c, d, -c * shift_x - d * shift_y]]
     return torch.stack([torch.stack(row, 1) for row in rows], 1)
 
 
-def _jittered(draw: _Uniform, x: Any, strength: float, hue: float) -> Any:
+def _jitter(draw: _Uniform, x: Any, strength: float, hue: float) -> Any:
     factors = [draw(1 - strength, 1 + strength)[:, None, None, None] for _ in range(3)]
     x = (x * factors[0]).clamp(0, 1)
     mean = _luma(x).mean((1, 2, 3), keepdim=True)
     x = (mean + (x - mean) * factors[1]).clamp(0, 1)
     grey = _luma(x)
     x = (grey + (x - grey) * factors[2]).clamp(0, 1)
-    return _turned_hue(draw.torch, x, draw(-hue, hue)[:, None, None])
+    return _shift_hue(draw.torch, x, draw(-hue, hue)[:, None, None])
 
 
 def _luma(x: Any) -> Any:
     return (0.2989 * x[:, 0] + 0.587 * x[:, 1] + 0.114 * x[:, 2])[:, None]
 
 
-def _turned_hue(torch: Any, x: Any, turns: Any) -> Any:
-    """By way of HSV. [N, 3, H, W]"""
+def _shift_hue(torch: Any, x: Any, turns: Any) -> Any:
+    """Through HSV. [N, 3, H, W]"""
     r, g, b = x.unbind(1)
-    value, least = x.amax(1), x.amin(1)
-    chroma = value - least
+    value = x.amax(1)
+    chroma = value - x.amin(1)
     safe = torch.where(chroma > 0, chroma, torch.ones_like(chroma))
     sixth = torch.where(value == r, (g - b) / safe, torch.where(value == g, 2 + (b - r) / safe, 4 + (r - g) / safe))
     sixth = sixth + 6 * turns
@@ -113,8 +113,8 @@ def _turned_hue(torch: Any, x: Any, turns: Any) -> Any:
     return torch.stack([channel(5), channel(3), channel(1)], 1)
 
 
-def _blurred(F: Any, draw: _Uniform, x: Any) -> Any:
-    """A Gaussian of 23 pixels for each sample: the batch as channels of one image."""
+def _blur(F: Any, draw: _Uniform, x: Any) -> Any:
+    """A Gaussian of 23 taps for each sample, with the batch as channels of one image."""
     n, channels, height, width = x.shape
     at = draw.torch.arange(-11, 12, device=x.device)
     weights = draw.torch.exp(-(at**2) / (2 * draw(0.1, 2.0)[:, None] ** 2))
@@ -125,75 +125,75 @@ def _blurred(F: Any, draw: _Uniform, x: Any) -> Any:
 
 
 def cvcuda(name: str) -> Callable[[Any], Any]:
-    """Crops for each sample; flips, matrices and colours for all, which is what it offers for dense batches."""
+    """Crops for each sample; one flip, matrix and colour change for all: dense batches take no others."""
     import cvcuda as cv
     import torch
 
     if name not in ("imagenet", "crop and flip", "simclr", "detection"):
         raise NotForRecipe
-    seeds, wide = itertools.count(), name == "simclr"
-    strength, hue = (0.8, 0.2) if wide else (0.4, 0.1)
+    seeds, is_simclr = itertools.count(), name == "simclr"
+    strength, hue = (0.8, 0.2) if is_simclr else (0.4, 0.1)
 
     def run(images: Any) -> Any:
-        how = {"stream": cv.as_stream(torch.cuda.current_stream())}
+        options = {"stream": cv.as_stream(torch.cuda.current_stream())}
         n, height, width, channels = images.shape
         x = cv.as_tensor(images, "NHWC")
         if name == "detection":
             shift = [random.uniform(-0.1, 0.1) * width, random.uniform(-0.1, 0.1) * height]
             about = width / 2, height / 2
-            turn = random.uniform(-30, 30), shift, random.uniform(0.8, 1.2), (random.uniform(-10, 10), 0), about
-            M = np.asarray(cuaug.affine_matrix(*turn), np.float32).reshape(2, 3)
-            x = cv.warp_affine(x, M, cv.Interp.LINEAR, border_value=np.zeros(4, np.float32), **how)
+            parameters = random.uniform(-30, 30), shift, random.uniform(0.8, 1.2), (random.uniform(-10, 10), 0), about
+            M = np.asarray(cuaug.affine_matrix(*parameters), np.float32).reshape(2, 3)
+            x = cv.warp_affine(x, M, cv.Interp.LINEAR, border_value=np.zeros(4, np.float32), **options)
         else:
             shape = n, 224, 224, channels
-            x = cv.random_resized_crop(x, shape, interp=cv.Interp.LINEAR, seed=next(seeds), **how)
+            x = cv.random_resized_crop(x, shape, interp=cv.Interp.LINEAR, seed=next(seeds), **options)
         if random.random() < 0.5:
-            x = cv.flip(x, 1, **how)
+            x = cv.flip(x, 1, **options)
         if name != "crop and flip":
             low, high = 1 - strength, 1 + strength
-            x = cv.brightness_contrast(x, random.uniform(low, high), 1.0, 0.0, 0.0, clamp=True, **how)
-            x = cv.adjust_contrast(x, random.uniform(low, high), **how)
-            x = cv.adjust_saturation(x, random.uniform(low, high), **how)
-            x = cv.adjust_hue(x, random.uniform(-hue, hue), **how)
+            x = cv.brightness_contrast(x, random.uniform(low, high), 1.0, 0.0, 0.0, clamp=True, **options)
+            x = cv.adjust_contrast(x, random.uniform(low, high), **options)
+            x = cv.adjust_saturation(x, random.uniform(low, high), **options)
+            x = cv.adjust_hue(x, random.uniform(-hue, hue), **options)
         if name in ("imagenet", "simclr") and random.random() < 0.2:
-            x = cv.adjust_saturation(x, 0.0, **how)
-        if wide:
+            x = cv.adjust_saturation(x, 0.0, **options)
+        if is_simclr:
             sigma = random.uniform(0.1, 2.0)
-            x = cv.gaussian(x, (23, 23), (sigma, sigma), cv.Border.REFLECT101, **how)
-        x = cv.convertto(x, cv.Type.F16, 1 / 255, **how)
-        if not wide:
-            x = cv.normalize(x, MEAN, [1 / s for s in STD], **how)
+            x = cv.gaussian(x, (23, 23), (sigma, sigma), cv.Border.REFLECT101, **options)
+        x = cv.convertto(x, cv.Type.F16, 1 / 255, **options)
+        if not is_simclr:
+            x = cv.normalize(x, MEAN, [1 / s for s in STD], **options)
         return torch.as_tensor(x.cuda())
 
     return run
 
 
 def dali(name: str) -> Callable[[Any], Any]:
-    """A pipeline, with draws for each sample; contrast is about the middle alone."""
+    """A pipeline, with draws for each sample; only contrast about the middle level."""
     from nvidia.dali import fn, pipeline_def, types
     from nvidia.dali.auto_aug import rand_augment, trivial_augment
 
-    if name not in (MIDDLE, "crop and flip", "randaugment", "trivialaugment"):
+    if name not in (CONTRAST_ABOUT_MIDDLE, "crop and flip", "randaugment", "trivialaugment"):
         raise NotForRecipe
-    waiting: list[Any] = []
+    current_images: list[Any] = []
 
     def recipe(device: str) -> Any:
-        images = fn.external_source(source=lambda: waiting[-1], batch=True, device=device, layout="HWC")
+        images = fn.external_source(source=lambda: current_images[-1], batch=True, device=device, layout="HWC")
         images = fn.random_resized_crop(images, size=(224, 224), antialias=False)
-        if name == MIDDLE:
-            colour = fn.random.coin_flip(probability=0.8)  # 0: to grey
+        if name == CONTRAST_ABOUT_MIDDLE:
+            keep_colour = fn.random.coin_flip(probability=0.8)
             images = fn.color_twist(
                 images,
                 brightness=fn.random.uniform(range=(0.6, 1.4)),
                 contrast=fn.random.uniform(range=(0.6, 1.4)),
-                saturation=fn.random.uniform(range=(0.6, 1.4)) * colour,
+                saturation=fn.random.uniform(range=(0.6, 1.4)) * keep_colour,
                 hue=fn.random.uniform(range=(-36.0, 36.0)),
             )
-        how = {"shape": (224, 224), "fill_value": 0, "interp_type": types.DALIInterpType.INTERP_LINEAR}
+        options = {"shape": (224, 224), "fill_value": 0, "interp_type": types.DALIInterpType.INTERP_LINEAR}
         if name == "randaugment":
-            images = rand_augment.rand_augment(images, n=2, m=9, **how)
+            images = rand_augment.rand_augment(images, n=2, m=9, **options)
         if name == "trivialaugment":
-            images = trivial_augment.trivial_augment_wide(images, **how)
+            images = trivial_augment.trivial_augment_wide(images, **options)
         return fn.crop_mirror_normalize(
             images,
             mirror=fn.random.coin_flip(),
@@ -203,23 +203,23 @@ def dali(name: str) -> Callable[[Any], Any]:
             output_layout="HWC",
         )
 
-    made: list[Any] = []
+    pipelines: list[Any] = []
 
     def run(images: Any) -> Any:
-        waiting[:] = [images]
+        current_images[:] = [images]
         on_host = isinstance(images, np.ndarray)
-        if not made:
-            where = {"device_id": images.device.index or 0, "num_threads": 4}
-            if on_host:  # nothing ahead: it would be done in the pauses between the measurements
-                where = {
+        if not pipelines:
+            settings = {"device_id": images.device.index or 0, "num_threads": 4}
+            if on_host:  # prefetched work would run in the pauses between the measurements
+                settings = {
                     "device_id": None,
                     "num_threads": cuaug._host.extension.extension().threads(),
                     "prefetch_queue_depth": 1,
                 }
-            define = pipeline_def(enable_conditionals=True, batch_size=len(images), seed=0, **where)(recipe)
-            made.append(define(device="cpu" if on_host else "gpu"))
-            made[0].build()
-        result = made[0].run()[0].as_tensor()
+            define = pipeline_def(enable_conditionals=True, batch_size=len(images), seed=0, **settings)(recipe)
+            pipelines.append(define(device="cpu" if on_host else "gpu"))
+            pipelines[0].build()
+        result = pipelines[0].run()[0].as_tensor()
         if on_host:
             return np.array(result)
         import torch
@@ -230,7 +230,7 @@ def dali(name: str) -> Callable[[Any], Any]:
 
 
 def triton_augment(name: str) -> Callable[[Any], Any]:
-    """Draws for each sample in an order of its own, without hue, contrast about the middle; of floats."""
+    """Draws for each sample, in the library's order; without hue, contrast about the middle level, for floats."""
     os.environ["TRITON_AUGMENT_SUPPRESS_FIRST_RUN_MESSAGE"] = "1"
     from torchvision.transforms import InterpolationMode
     from triton_augment import TritonFusedAugment

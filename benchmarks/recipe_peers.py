@@ -14,11 +14,11 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 class NotForRecipe(Exception):
-    """The library has nothing for it."""
+    """The library lacks the recipe."""
 
 
 def kornia(name: str) -> Callable[[Any], Any]:
-    """float32 alone; draws for each sample."""
+    """Only float32; draws for each sample."""
     import kornia.augmentation as K
     import torch
     from kornia.augmentation import auto
@@ -35,7 +35,7 @@ def kornia(name: str) -> Callable[[Any], Any]:
         "randaugment": [*crop, auto.RandAugment(n=2, m=9), normalize],
         "trivialaugment": [*crop, auto.TrivialAugment(), normalize],
     }
-    aug = K.AugmentationSequential(*_of(lists, name))
+    aug = K.AugmentationSequential(*_find(lists, name))
 
     def run(images: Any) -> Any:
         x = torch.as_tensor(images).permute(0, 3, 1, 2).float() / 255
@@ -45,7 +45,7 @@ def kornia(name: str) -> Callable[[Any], Any]:
 
 
 def torchvision(name: str) -> Callable[[Any], Any]:
-    """One draw for the whole batch, which is all it offers."""
+    """One draw for the whole batch: torchvision has no other."""
     import torch
     from torchvision.transforms import v2
 
@@ -90,7 +90,7 @@ def _torchvision(name: str) -> list[Any]:
         "randaugment": [*crop(False), v2.RandAugment(interpolation=mode), *end],
         "trivialaugment": [*crop(False), v2.TrivialAugmentWide(interpolation=mode), *end],
     }
-    return _of(lists, name)
+    return _find(lists, name)
 
 
 def albumentations(name: str) -> Callable[[Any], Any]:
@@ -108,18 +108,18 @@ def albumentations(name: str) -> Callable[[Any], Any]:
         "crop and flip": [*crop, A.Normalize()],
         "simclr": [*crop, jitter(0.8, 0.2), grey, blur, A.ToFloat(max_value=255)],
     }
-    aug = A.Compose(_of(lists, name))
+    aug = A.Compose(_find(lists, name))
     return lambda images: np.stack([aug(image=image)["image"] for image in images])
 
 
-def _of(lists: dict[str, list[Any]], name: str) -> list[Any]:
+def _find(lists: dict[str, list[Any]], name: str) -> list[Any]:
     if name not in lists:
         raise NotForRecipe
     return lists[name]
 
 
 def set_threads(count: int) -> None:
-    """Of everything that takes part; 0 is all."""
+    """Sets the threads of cuaug, OpenCV and torch; 0: all CPUs."""
     cuaug.set_num_threads(count)
     for name, function in (("cv2", "setNumThreads"), ("torch", "set_num_threads")):
         try:
@@ -128,14 +128,15 @@ def set_threads(count: int) -> None:
             continue
 
 
-def check(call: Callable[[Any], Any], images: Any, own: Any) -> str:
-    """For what a peer draws: "each sample" or "the batch".
+def check(call: Callable[[Any], Any], images: Any, expected: Any) -> str:
+    """Whether a peer draws for "each sample" or for "the batch".
 
-    Its result must have the size and about the levels of cuaug's own, or it does other work.
+    Raises:
+        ValueError: The result differs from cuaug's in size or clearly in levels: the peer does other work.
     """
-    ours, theirs = _planar(own), np.concatenate([_planar(call(images)[:32]) for _ in range(16)])
+    ours, theirs = _planar(expected), np.concatenate([_planar(call(images)[:32]) for _ in range(16)])
     if theirs.shape[1:] != ours.shape[1:]:
-        raise ValueError(f"other work: a result of {theirs.shape[1:]}, where {ours.shape[1:]} is meant")
+        raise ValueError(f"other work: a result of {theirs.shape[1:]}, where {ours.shape[1:]} is expected")
     if not np.isfinite(theirs).all():
         raise ValueError("other work: its result is not finite")
     spread = ours.std()
@@ -144,13 +145,13 @@ def check(call: Callable[[Any], Any], images: Any, own: Any) -> str:
         raise ValueError(
             f"other work: levels are {far:.2f} deviations off, and spread {theirs.std() / spread:.2f} times"
         )
-    alike = images * 0 + images[:1]
-    found = [_planar(call(alike)) for _ in range(4)][-1]  # the last: some have read ahead
-    return "each sample" if any(not np.array_equal(found[0], other) for other in found[1:]) else "the batch"
+    copies = images * 0 + images[:1]
+    results = [_planar(call(copies)) for _ in range(4)][-1]  # the last: some peers prefetch
+    return "each sample" if any(not np.array_equal(results[0], other) for other in results[1:]) else "the batch"
 
 
 def _planar(result: Any) -> np.ndarray:
-    """On the host, in float32. [N, C, H, W]"""
+    """A result on the host, in float32. [N, C, H, W]"""
     values = result.float().cpu().numpy() if hasattr(result, "cpu") else np.asarray(result, np.float32)
     return values.transpose(0, 3, 1, 2) if values.shape[-1] == 3 else values
 
@@ -158,7 +159,7 @@ def _planar(result: Any) -> np.ndarray:
 def installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # of the package around it
+    except ModuleNotFoundError:  # the parent package is missing
         return False
 
 
@@ -168,7 +169,7 @@ class Peer(NamedTuple):
 
 
 def peers(on_gpu: bool) -> dict[str, Peer]:
-    """Those that are installed."""
+    """The installed peers."""
     import recipe_chains as chains
 
     both = {

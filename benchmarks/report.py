@@ -34,25 +34,27 @@ PACKAGES = (
 
 
 def print_table(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[str]) -> None:
-    """Columns in order of appearance; the first to the left, numbers to the right; what is not there is a dash."""
+    """Columns in order of appearance, the first aligned left and numbers right; a missing cell is a dash."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     width = {name: max(len(name), *(len(row.get(name, "-")) for row in rows)) for name in columns} if rows else {}
-    first, *rest = columns or [""]
+    first, *others = columns or [""]
     print(f"\n{title}\n")
     for row in [dict(zip(columns, columns, strict=True)), *rows] if rows else []:
-        print("  ".join([f"{row.get(first, '-'):<{width[first]}}", *(f"{row.get(c, '-'):>{width[c]}}" for c in rest)]))
+        print(
+            "  ".join([f"{row.get(first, '-'):<{width[first]}}", *(f"{row.get(c, '-'):>{width[c]}}" for c in others)])
+        )
     print()
     for note in notes:
         print(note)
 
 
 def number(value: float) -> str:
-    """Three digits, or all that stand before the point."""
+    """Three significant digits, or all digits before the point."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def document(tables: Mapping[str, Any], benchmark: str = "warp") -> dict[str, Any]:
-    """What a result means nothing without: machine, versions, commit, date."""
+    """The tables with machine, versions, commit and date."""
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, cwd=HERE)
     changed = subprocess.run(
         ["git", "status", "--porcelain", "--", "../cuaug"], capture_output=True, text=True, check=False, cwd=HERE
@@ -69,17 +71,17 @@ def document(tables: Mapping[str, Any], benchmark: str = "warp") -> dict[str, An
     }
 
 
-def write(found: Mapping[str, Any], path: Path) -> None:
+def write(results: Mapping[str, Any], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    path.write_text(json.dumps(results, indent=1) + "\n")
     print(f"\nwrote {path}")
 
 
-def default_path(found: Mapping[str, Any]) -> Path:
+def default_path(results: Mapping[str, Any]) -> Path:
     """``results/<date>-<GPU or CPU>-<benchmark>.json``."""
-    device = next(iter(found["tables"].values()))["device"]
+    device = next(iter(results["tables"].values()))["device"]
     words = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
-    return HERE / "results" / f"{found['date'][:10]}-{words}-{found['benchmark']}.json"
+    return HERE / "results" / f"{results['date'][:10]}-{words}-{results['benchmark']}.json"
 
 
 def cpus() -> int:
@@ -91,11 +93,11 @@ def cpu_name() -> str:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
         text = ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or platform.machine()
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return match[1].strip() if match else platform.processor() or platform.machine()
 
 
 def _versions() -> dict[str, str]:
-    """Of every package that takes part, whatever its wheel is called."""
+    """Versions of the packages that take part; the names of wheels may have suffixes."""
     names = {(dist.metadata["Name"] or "").lower(): dist.version for dist in metadata.distributions()}
     return {name: names[name] for name in sorted(names) if any(re.match(rf"{p}\b", name) for p in PACKAGES)}

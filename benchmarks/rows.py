@@ -1,4 +1,4 @@
-"""The rows of the two tables. Parameters are drawn per sample, as for a training step, unless a row says otherwise."""
+"""The rows of the two tables. Parameters are drawn per sample, as for a training step, unless a row differs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ BATCH = (256, 3, 224, 224)
 
 
 def affine(angle: float = 30.0, scale: tuple[float, float] = (0.8, 1.25), to: tuple[int, int] | None = None) -> Draw:
-    """Rotation up to ``angle`` either way, scale, shear up to 10 degrees, a shift of up to a tenth of the image."""
+    """Rotation within ``angle`` degrees, scale, shear within 10 degrees, shift within a tenth of the image."""
 
     def draw(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
-        turn = np.deg2rad(rng.uniform(-angle, angle, count))
-        slant = np.tan(np.deg2rad(rng.uniform(-10, 10, count)))
-        cos, sin = np.cos(turn), np.sin(turn)
-        rows = [[cos, cos * slant - sin], [sin, sin * slant + cos]]
+        rotation = np.deg2rad(rng.uniform(-angle, angle, count))
+        shear = np.tan(np.deg2rad(rng.uniform(-10, 10, count)))
+        cos, sin = np.cos(rotation), np.sin(rotation)
+        rows = [[cos, cos * shear - sin], [sin, sin * shear + cos]]
         linear = np.moveaxis(np.array(rows), -1, 0) * rng.uniform(*scale, count)[:, None, None]
-        middle, target = (np.array([(w - 1) / 2, (h - 1) / 2]) for h, w in (size, to or size))
+        input_center, output_center = (np.array([(w - 1) / 2, (h - 1) / 2]) for h, w in (size, to or size))
         shift = rng.uniform(-0.1, 0.1, (count, 2)) * (to or size)[::-1]
-        offset = target + shift - linear @ middle
+        offset = output_center + shift - linear @ input_center
         return {"M": np.concatenate([linear, offset[..., None]], -1).astype(np.float32)}
 
     return draw
@@ -45,8 +45,8 @@ def waves(rng: np.random.Generator, count: int, size: tuple[int, int]) -> np.nda
 
 def maps(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
     y, x = np.mgrid[: size[0], : size[1]]
-    moved = waves(rng, count, size)
-    return {"map_x": (moved[..., 0] + x).astype(np.float32), "map_y": (moved[..., 1] + y).astype(np.float32)}
+    offsets = waves(rng, count, size)
+    return {"map_x": (offsets[..., 0] + x).astype(np.float32), "map_y": (offsets[..., 1] + y).astype(np.float32)}
 
 
 def displacement(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
@@ -74,29 +74,29 @@ def box(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str
     return {"top": top, "left": left, "height": height, "width": width}
 
 
-def row(op: str, dtype: str = "uint8", layout: str = "NCHW", note: str = "", **rest: Any) -> Row:
+def row(op: str, dtype: str = "uint8", layout: str = "NCHW", note: str = "", **fields: Any) -> Row:
     words = [op, SHORT[dtype], layout, note]
     draws: dict[str, Draw] = {
         "warp_affine": affine(), "warp_perspective": homography, "remap": maps, "elastic": displacement,
         "rotate": angle, "hflip": flip, "crop": corner, "resized_crop": box,
     }  # fmt: skip
-    # A few numbers per sample are drawn on the host and copied by the call; on the device they cost it small kernels.
+    # Few numbers per sample stay on the host and are copied by the call; on the device they would cost small kernels.
     host = op in ("rotate", "hflip", "crop", "resized_crop")
     settings: dict[str, Any] = {"shape": BATCH, "dtype": dtype, "layout": layout, "host": host}
     settings |= {"draw": draws[op]} if op in draws else {}
-    return Row(" ".join(filter(None, words)), op, **(settings | rest))
+    return Row(" ".join(filter(None, words)), op, **(settings | fields))
 
 
-def both(make: Callable[..., Row], *arguments: Any, **rest: Any) -> list[Row]:
-    return [make(*arguments, layout=layout, **rest) for layout in ("NCHW", "NHWC")]
+def layouts(make: Callable[..., Row], *arguments: Any, **fields: Any) -> list[Row]:
+    return [make(*arguments, layout=layout, **fields) for layout in ("NCHW", "NHWC")]
 
 
-def of(n: int, c: int, h: int, w: int) -> dict[str, Any]:
+def batch(n: int, c: int, h: int, w: int) -> dict[str, Any]:
     return {"shape": (n, c, h, w)}
 
 
 RESIZE: dict[str, Any] = {"options": {"size": (224, 224)}}
-PLAIN: dict[str, Any] = {"options": {"size": (224, 224), "antialias": False}}
+NOT_ANTIALIASED: dict[str, Any] = {"options": {"size": (224, 224), "antialias": False}}
 HALF = affine(10, (0.5, 0.5), (224, 224))
 
 GPU = [
@@ -104,57 +104,57 @@ GPU = [
     row("warp_affine", layout="NHWC", quick=True),
     row("warp_affine", "float16", compiled=True, quick=True),
     row("warp_affine", "float16", "NHWC"),
-    *both(row, "warp_affine", "bfloat16"),
+    *layouts(row, "warp_affine", "bfloat16"),
     row("warp_affine", "float32", compiled=True, quick=True),
     row("warp_affine", "float32", "NHWC"),
-    row("warp_affine", note="grayscale", **of(256, 1, 224, 224)),
-    *both(row, "warp_affine", note="RGBA", **of(256, 4, 224, 224)),
+    row("warp_affine", note="grayscale", **batch(256, 1, 224, 224)),
+    *layouts(row, "warp_affine", note="RGBA", **batch(256, 4, 224, 224)),
     row("warp_affine", note="256x256 to fp16 224x224", options={"size": (224, 224), "dtype": "float16"},
-        draw=affine(to=(224, 224)), **of(256, 3, 256, 256)),
+        draw=affine(to=(224, 224)), **batch(256, 3, 256, 256)),
     row("warp_affine", layout="NHWC", note="one matrix", shared=True),
     row("warp_affine", note="host matrix", host=True),
-    *both(row, "warp_affine", note="nearest", options={"interpolation": "nearest"}),
-    *both(row, "warp_affine", note="bicubic", options={"interpolation": "bicubic"}),
+    *layouts(row, "warp_affine", note="nearest", options={"interpolation": "nearest"}),
+    *layouts(row, "warp_affine", note="bicubic", options={"interpolation": "bicubic"}),
     row("warp_affine", "float32", note="bicubic", options={"interpolation": "bicubic"}),
     row("warp_affine", note="lanczos", options={"interpolation": "lanczos"}),
-    *both(row, "warp_affine", note="reflect", options={"border": "reflect"}),
-    row("warp_affine", "float32", note="64 channels 56x56", **of(128, 64, 56, 56)),
-    row("warp_affine", "float16", note="1024x1024, any angle", draw=affine(180, (1, 1)), **of(16, 3, 1024, 1024)),
-    *both(row, "warp_affine", note="448 to 224", options={"size": (224, 224)}, draw=HALF, **of(256, 3, 448, 448)),
-    row("warp_affine", note="N=1", **of(1, 3, 224, 224)),
-    *both(row, "warp_perspective", quick=True),
+    *layouts(row, "warp_affine", note="reflect", options={"border": "reflect"}),
+    row("warp_affine", "float32", note="64 channels 56x56", **batch(128, 64, 56, 56)),
+    row("warp_affine", "float16", note="1024x1024, any angle", draw=affine(180, (1, 1)), **batch(16, 3, 1024, 1024)),
+    *layouts(row, "warp_affine", note="448 to 224", options={"size": (224, 224)}, draw=HALF, **batch(256, 3, 448, 448)),
+    row("warp_affine", note="N=1", **batch(1, 3, 224, 224)),
+    *layouts(row, "warp_perspective", quick=True),
     row("warp_perspective", "float32"),
-    *both(row, "remap"),
+    *layouts(row, "remap"),
     row("remap", "float32"),
     row("remap", note="one map", shared=True),
     row("elastic"),
     row("elastic", note="one field", shared=True),
-    *both(row, "rotate", note="bilinear, any angle", options={"interpolation": "bilinear"}),
-    *both(row, "hflip"),
-    row("crop", note="256 to 224", options={"height": 224, "width": 224}, **of(256, 3, 256, 256)),
+    *layouts(row, "rotate", note="bilinear, any angle", options={"interpolation": "bilinear"}),
+    *layouts(row, "hflip"),
+    row("crop", note="256 to 224", options={"height": 224, "width": 224}, **batch(256, 3, 256, 256)),
     row("pad", note="16, reflect", options={"padding": 16, "padding_mode": "reflect"}),
-    *both(row, "resize", note="375x500 to 224", **RESIZE, **of(256, 3, 375, 500), quick=True),
-    row("resize", "float32", note="375x500 to 224", **RESIZE, **of(256, 3, 375, 500)),
-    row("resize", note="375x500 to 224, no antialias", **PLAIN, **of(256, 3, 375, 500)),
-    row("resize", "float32", note="375x500 to 224, no antialias", **PLAIN, **of(256, 3, 375, 500)),
-    *both(row, "resized_crop", note="375x500 to 224", **RESIZE, **of(256, 3, 375, 500)),
+    *layouts(row, "resize", note="375x500 to 224", **RESIZE, **batch(256, 3, 375, 500), quick=True),
+    row("resize", "float32", note="375x500 to 224", **RESIZE, **batch(256, 3, 375, 500)),
+    row("resize", note="375x500 to 224, no antialias", **NOT_ANTIALIASED, **batch(256, 3, 375, 500)),
+    row("resize", "float32", note="375x500 to 224, no antialias", **NOT_ANTIALIASED, **batch(256, 3, 375, 500)),
+    *layouts(row, "resized_crop", note="375x500 to 224", **RESIZE, **batch(256, 3, 375, 500)),
 ]  # fmt: skip
 
 CPU = [
-    row("warp_affine", layout="NHWC", **of(64, 3, 224, 224), quick=True),
-    row("warp_affine", **of(64, 3, 224, 224)),
-    row("warp_affine", "float32", **of(64, 3, 224, 224)),
-    row("warp_affine", "float32", "NHWC", **of(64, 3, 224, 224)),
-    row("warp_affine", layout="NHWC", note="nearest", options={"interpolation": "nearest"}, **of(64, 3, 224, 224)),
-    row("warp_affine", layout="NHWC", note="bicubic", options={"interpolation": "bicubic"}, **of(64, 3, 224, 224)),
-    row("warp_affine", layout="NHWC", note="lanczos", options={"interpolation": "lanczos"}, **of(64, 3, 224, 224)),
-    row("warp_affine", layout="NHWC", note="reflect", options={"border": "reflect"}, **of(64, 3, 224, 224)),
-    row("warp_perspective", layout="NHWC", **of(64, 3, 224, 224)),
-    row("remap", layout="NHWC", **of(64, 3, 224, 224)),
-    row("hflip", layout="NHWC", **of(64, 3, 224, 224), quick=True),
-    row("resize", layout="NHWC", note="375x500 to 224", **RESIZE, **of(64, 3, 375, 500), quick=True),
-    row("resize", note="375x500 to 224", **RESIZE, **of(64, 3, 375, 500)),
-    row("resize", "float32", note="375x500 to 224", **RESIZE, **of(64, 3, 375, 500)),
-    row("resize", layout="NHWC", note="375x500 to 224, no antialias", **PLAIN, **of(64, 3, 375, 500)),
-    row("resized_crop", layout="NHWC", note="375x500 to 224", **RESIZE, **of(64, 3, 375, 500)),
+    row("warp_affine", layout="NHWC", **batch(64, 3, 224, 224), quick=True),
+    row("warp_affine", **batch(64, 3, 224, 224)),
+    row("warp_affine", "float32", **batch(64, 3, 224, 224)),
+    row("warp_affine", "float32", "NHWC", **batch(64, 3, 224, 224)),
+    row("warp_affine", layout="NHWC", note="nearest", options={"interpolation": "nearest"}, **batch(64, 3, 224, 224)),
+    row("warp_affine", layout="NHWC", note="bicubic", options={"interpolation": "bicubic"}, **batch(64, 3, 224, 224)),
+    row("warp_affine", layout="NHWC", note="lanczos", options={"interpolation": "lanczos"}, **batch(64, 3, 224, 224)),
+    row("warp_affine", layout="NHWC", note="reflect", options={"border": "reflect"}, **batch(64, 3, 224, 224)),
+    row("warp_perspective", layout="NHWC", **batch(64, 3, 224, 224)),
+    row("remap", layout="NHWC", **batch(64, 3, 224, 224)),
+    row("hflip", layout="NHWC", **batch(64, 3, 224, 224), quick=True),
+    row("resize", layout="NHWC", note="375x500 to 224", **RESIZE, **batch(64, 3, 375, 500), quick=True),
+    row("resize", note="375x500 to 224", **RESIZE, **batch(64, 3, 375, 500)),
+    row("resize", "float32", note="375x500 to 224", **RESIZE, **batch(64, 3, 375, 500)),
+    row("resize", layout="NHWC", note="375x500 to 224, no antialias", **NOT_ANTIALIASED, **batch(64, 3, 375, 500)),
+    row("resized_crop", layout="NHWC", note="375x500 to 224", **RESIZE, **batch(64, 3, 375, 500)),
 ]

@@ -1,7 +1,7 @@
 """Peers that take torch tensors: kornia, torchvision, torch itself eager and compiled, CV-CUDA.
 
-Each gets the layout and dtype it likes best, made before the clock starts, and the row's own parameters where it takes
-one set per sample.
+Each peer gets the layout and dtype that it prefers, prepared before the clock starts, and the row's own parameters if
+it accepts one set per sample.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ def tensor(work: Work, name: str) -> Any:
 
 
 def batch_of(work: Work, name: str) -> Any:
-    """A parameter with its leading N, also where the row shares one."""
+    """A parameter with a leading axis N, also if the row shares one."""
     values = tensor(work, name)
     return values[None].expand(work.samples, *values.shape).contiguous() if work.row.shared else values
 
 
-def over(
-    function: Callable[[Any], Any] | None, images: list[Any], work: Work, clock: str, same: bool = True
+def contender(
+    function: Callable[[Any], Any] | None, images: list[Any], work: Work, clock: str, same_result: bool = True
 ) -> Contender:
     if function is None:
         raise NotFor
-    return Contender(lambda i: function(images[i]), work.picker("NCHW") if same else None, clock)
+    return Contender(lambda i: function(images[i]), work.picker("NCHW") if same_result else None, clock)
 
 
 def kornia(work: Work) -> Contender:
-    """float32 alone."""
+    """Only for float32."""
     import kornia.geometry.transform as K
 
     row, size = work.row, work.size
@@ -55,16 +55,16 @@ def kornia(work: Work) -> Contender:
         x_map, y_map = batch_of(work, "map_x"), batch_of(work, "map_y")
         function = lambda x: K.remap(x, x_map, y_map, mode, padding, align_corners=True)  # noqa: E731
     elif row.op == "rotate":
-        turn = batch_of(work, "angle")
-        function = lambda x: K.rotate(x, turn, None, mode, padding, align_corners=True)  # noqa: E731
+        angles = batch_of(work, "angle")
+        function = lambda x: K.rotate(x, angles, None, mode, padding, align_corners=True)  # noqa: E731
     elif row.op == "resize":
         smooth = bool(row.options.get("antialias", True))
         function = lambda x: K.resize(x, size, mode, align_corners=False, antialias=smooth)  # noqa: E731
-    return over(function, work.images("torch", "float32", "NCHW"), work, "events", row.op != "resize")
+    return contender(function, work.images("torch", "float32", "NCHW"), work, "events", row.op != "resize")
 
 
 def torchvision(work: Work) -> Contender:
-    """One draw for the whole batch, which is all it offers."""
+    """One draw for the whole batch: torchvision has no other."""
     import torchvision.transforms.v2.functional as F
     from torchvision.transforms import InterpolationMode
 
@@ -73,17 +73,17 @@ def torchvision(work: Work) -> Contender:
         raise NotFor
     mode, height, width = InterpolationMode(row.interpolation), *work.noise.shape[1:3]
     corners = [[0, 0], [width, 0], [width, height], [0, height]]
-    moved = [[x * 0.9 + 4, y * 0.8 + 9] for x, y in corners]
-    one = {name: values if row.shared else values[0] for name, values in work.drawn.items()}
+    endpoints = [[x * 0.9 + 4, y * 0.8 + 9] for x, y in corners]
+    first_draw = {name: values if row.shared else values[0] for name, values in work.drawn.items()}
     functions: dict[str, Callable[[Any], Any]] = {
         "warp_affine": lambda x: F.affine(x, 20.0, [10, -8], 0.9, [5.0, 0.0], mode),
-        "warp_perspective": lambda x: F.perspective(x, corners, moved, mode),
+        "warp_perspective": lambda x: F.perspective(x, corners, endpoints, mode),
         "rotate": lambda x: F.rotate(x, 20.0, mode),
         "hflip": F.horizontal_flip,
-        "crop": lambda x: F.crop(x, int(one["top"]), int(one["left"]), *size).contiguous(),
+        "crop": lambda x: F.crop(x, int(first_draw["top"]), int(first_draw["left"]), *size).contiguous(),
         "pad": lambda x: F.pad(x, row.options["padding"], padding_mode=row.options["padding_mode"]),
         "resize": lambda x: F.resize(x, size, mode, antialias=row.options.get("antialias", True)),
-        "resized_crop": lambda x: F.resized_crop(x, *(int(one[side]) for side in BOX), size, mode),
+        "resized_crop": lambda x: F.resized_crop(x, *(int(first_draw[side]) for side in BOX), size, mode),
     }
     if row.op == "elastic":
         field = tensor(work, "displacement")
@@ -91,13 +91,13 @@ def torchvision(work: Work) -> Contender:
         functions["elastic"] = lambda x: F.elastic(x, field, mode)
     if row.op == "warp_affine" and size != [height, width]:
         raise NotFor
-    same = row.op in ("resize", "pad") or (row.op == "elastic" and row.shared)
-    return over(functions.get(row.op), work.images("torch", row.dtype, "NCHW"), work, "events", same)
+    same_result = row.op in ("resize", "pad") or (row.op == "elastic" and row.shared)
+    return contender(functions.get(row.op), work.images("torch", row.dtype, "NCHW"), work, "events", same_result)
 
 
 def torch(work: Work) -> Contender:
-    """``affine_grid`` and ``grid_sample``, or ``interpolate``; u8 by way of float32, where it has no u8 of its own."""
-    return over(_torch(work), work.images("torch", work.row.dtype, "NCHW"), work, "graph")
+    """``affine_grid`` and ``grid_sample``, or ``interpolate``; uint8 through float32 if torch has no uint8 kernel."""
+    return contender(_torch(work), work.images("torch", work.row.dtype, "NCHW"), work, "graph")
 
 
 def torch_compiled(work: Work) -> Contender:
@@ -107,7 +107,7 @@ def torch_compiled(work: Work) -> Contender:
         raise NotFor
     torch._dynamo.reset()
     function = _torch(work)
-    return over(function and torch.compile(function), work.images("torch", work.row.dtype, "NCHW"), work, "graph")
+    return contender(function and torch.compile(function), work.images("torch", work.row.dtype, "NCHW"), work, "graph")
 
 
 def _torch(work: Work) -> Callable[[Any], Any] | None:
@@ -146,7 +146,7 @@ def _rounded(function: Callable[[Any], Any], direct: bool) -> Callable[[Any], An
 
 
 def _theta(work: Work) -> np.ndarray:
-    """``affine_grid``'s matrices, from the target's -1..1 to the source's, edges at the ends. [N, 2, 3]"""
+    """Matrices for ``affine_grid``: from output to input, both in -1..1 from edge to edge. [N, 2, 3]"""
     M = np.broadcast_to(work.drawn["M"], (work.samples, 2, 3)).astype(float)
     M = np.concatenate([M, np.broadcast_to([[[0.0, 0.0, 1.0]]], (work.samples, 1, 3))], 1)
 
@@ -158,7 +158,7 @@ def _theta(work: Work) -> np.ndarray:
 
 
 def cvcuda(work: Work) -> Contender:
-    """A batch of separate images (VarShape), which is how it takes one matrix per sample."""
+    """A batch of separate images (VarShape), for one matrix per sample."""
     import cvcuda
     import torch
 
@@ -166,35 +166,35 @@ def cvcuda(work: Work) -> Contender:
     format = {1: cvcuda.Format.U8, 3: cvcuda.Format.RGB8, 4: cvcuda.Format.RGBA8}[work.channels]
     stream = cvcuda.as_stream(torch.cuda.current_stream())
 
-    def gathered(batch: Any) -> Any:
-        gather = cvcuda.ImageBatchVarShape(work.samples)
-        gather.pushback([cvcuda.as_image(image, format) for image in batch])
-        return gather
+    def image_batch(images: Any) -> Any:
+        batch = cvcuda.ImageBatchVarShape(work.samples)
+        batch.pushback([cvcuda.as_image(image, format) for image in images])
+        return batch
 
-    sources, targets = [gathered(x) for x in images], [gathered(x) for x in results]
+    inputs, outputs = [image_batch(x) for x in images], [image_batch(x) for x in results]
     xform = cvcuda.as_tensor(batch_of(work, "M").float().reshape(work.samples, 6).contiguous(), "NC")
     options = _cvcuda_options(work, stream)
 
     def run(i: int) -> Any:
-        cvcuda.warp_affine_into(src=sources[i], dst=targets[i], xform=xform, **options)
+        cvcuda.warp_affine_into(src=inputs[i], dst=outputs[i], xform=xform, **options)
         return results[i]
 
     return Contender(run, work.picker("NHWC"))
 
 
 def cvcuda_one_matrix(work: Work) -> Contender:
-    """A dense batch, which takes one matrix for all."""
+    """A dense batch, for one matrix in all."""
     import cvcuda
     import torch
 
     images, results = _cvcuda_buffers(work)
     stream = cvcuda.as_stream(torch.cuda.current_stream())
-    sources, targets = ([cvcuda.as_tensor(x, "NHWC") for x in batch] for batch in (images, results))
+    inputs, outputs = ([cvcuda.as_tensor(x, "NHWC") for x in batch] for batch in (images, results))
     xform = work.drawn["M"] if work.row.shared else work.drawn["M"][0]
     options = _cvcuda_options(work, stream)
 
     def run(i: int) -> Any:
-        cvcuda.warp_affine_into(src=sources[i], dst=targets[i], xform=xform, **options)
+        cvcuda.warp_affine_into(src=inputs[i], dst=outputs[i], xform=xform, **options)
         return results[i]
 
     return Contender(run, work.picker("NHWC") if work.row.shared else None)

@@ -1,7 +1,7 @@
 """The warp family against the floor and against its peers: ``make bench``.
 
-Every row is held against the float64 reference, on poisoned output, before it is timed; a wrong one prints FAILED and
-the exit code is 1. benchmarks/log/method.md says how the clocks work and what the columns mean.
+Before a row is timed, its result in poisoned memory is compared with the float64 reference; a wrong row prints FAILED,
+and the exit code is 1. benchmarks/log/method.md describes the clocks and the columns.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from rows import CPU, GPU  # noqa: E402
 from work import Contender, NotFor, Row, Work  # noqa: E402
 
 import cuaug  # noqa: E402
-from cuaug._host import extension as _cpu  # noqa: E402
+from cuaug._host.extension import extension  # noqa: E402
 
 Builder = Callable[[Work], Contender]
-Problems = dict[str, str]  # peer or row: why it has no number
+Problems = dict[str, str]  # by peer or row: the reason why it has no number
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", action="store_true", help="the GPU table alone")
-    parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
+    parser.add_argument("--gpu", action="store_true", help="only the GPU table")
+    parser.add_argument("--cpu", action="store_true", help="only the CPU table")
     parser.add_argument("--quick", action="store_true", help="few rows, small batches: does it run?")
     parser.add_argument("--only", nargs="+", metavar="PATTERN", help="rows with such a name, e.g. 'resize*' or NHWC")
-    parser.add_argument("--no-peers", action="store_true", help="cuaug alone")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write there; a partial run is written nowhere else")
+    parser.add_argument("--no-peers", action="store_true", help="only cuaug")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of the results; the default for full runs only")
     options = parser.parse_args()
 
     tables: dict[str, Any] = {}
@@ -54,10 +54,10 @@ def main() -> int:
         tables["cpu"] = cpu_table(options)
     if not tables:
         return 1
-    found = document(tables)
-    whole = not (options.quick or options.only or options.no_peers)
-    if options.json or whole:
-        write(found, options.json or default_path(found))
+    results = document(tables)
+    is_full_run = not (options.quick or options.only or options.no_peers)
+    if options.json or is_full_run:
+        write(results, options.json or default_path(results))
     failed = [row["name"] for table in tables.values() for row in table["rows"] if row["check"] != "ok"]
     for name in failed:
         print(f"FAILED: {name}")
@@ -65,55 +65,55 @@ def main() -> int:
 
 
 def no_gpu() -> str:
-    """Why there is no GPU table, or ""."""
+    """The reason why there is no GPU table, or ""."""
     try:
         import torch
     except ImportError:
-        return "it needs torch, for arrays and clocks"
+        return "torch is not installed, which has the arrays and clocks"
     if not torch.cuda.is_available():
         return "torch sees no CUDA device"
     return "" if cuaug.is_available() else "CuPy is not usable; run: python -m cuaug doctor"
 
 
-def chosen(rows: list[Row], options: argparse.Namespace) -> Iterator[Row]:
+def selected(rows: list[Row], options: argparse.Namespace) -> Iterator[Row]:
     for row in rows:
-        named = any(fnmatch.fnmatch(row.name, pattern) or pattern in row.name for pattern in options.only or ["*"])
-        if named and (row.quick or not options.quick):
+        matches = any(fnmatch.fnmatch(row.name, pattern) or pattern in row.name for pattern in options.only or ["*"])
+        if matches and (row.quick or not options.quick):
             yield row
 
 
-def prepared(row: Row, device: str, quick: bool) -> tuple[Work | None, str]:
-    """The row made ready and checked, or what is wrong with it."""
+def prepare(row: Row, device: str, quick: bool) -> tuple[Work | None, str]:
+    """The row's work after the check, or its fault."""
     if quick:
         row = Row(**{**vars(row), "shape": (min(4, row.shape[0]), *row.shape[1:])})
     try:
         work = Work(row, device)
         return work, correct.fault(work)
-    except Exception as error:  # a row that cannot run must not end the others
-        return None, told(error)
+    except Exception as error:  # the other rows still run
+        return None, error_text(error)
 
 
-def told(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
 def peers(
     work: Work, builders: dict[str, Builder], problems: Problems
 ) -> Iterator[tuple[str, Contender, float | None]]:
-    """Those that run, with how far they are from the reference, in shares of white."""
+    """The peers that run, with their difference from the reference, scaled to 0..1."""
     for name, build in builders.items():
         try:
             contender = build(work)
             result = contender.run(0)
-            apart = correct.difference(work, contender.sample(result, 0)) if contender.sample else None
+            difference = correct.difference(work, contender.sample(result, 0)) if contender.sample else None
         except NotFor:
             continue
         except ImportError as error:
             problems[name] = f"not installed ({error})"
-        except Exception as error:  # whatever a peer raises is its own affair
-            problems[f"{name}, {work.row.name}"] = told(error)
+        except Exception as error:  # a peer may raise anything
+            problems[f"{name}, {work.row.name}"] = error_text(error)
         else:
-            yield name, contender, apart
+            yield name, contender, difference
 
 
 def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
@@ -130,99 +130,100 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     problems: Problems = {}
     extra: dict[str, float] = {}
-    # First, as what peers leave behind, such as the processes that compiled for torch, slows Python.
+    # Before the peers: what they leave running (torch's compiler processes) slows Python.
     for measure in () if options.only else (overhead.per_call, overhead.first_call, overhead.import_time):
         try:
             extra |= measure()
         except Exception as error:
-            problems[measure.__name__] = told(error)
-    for row in chosen(GPU, options):
+            problems[measure.__name__] = error_text(error)
+    for row in selected(GPU, options):
         rows.append(gpu_row(row, floor, options.quick, {} if options.no_peers else builders, problems))
         torch.cuda.empty_cache()
     notes = [f"{name:<60} {number(value):>8}" for name, value in extra.items()]
     notes += [f"{name}: {why}" for name, why in problems.items()]
-    notes.append("A peer's us (times cuaug's): device against device; * its host side limits it: wall against wall.")
-    print_table(f"warp on {device}, floor {floor / 1e12:.2f} TB/s", [gpu_cells(found) for found in rows], notes)
+    notes.append("A peer's us (ratio to cuaug's): device times; *: wall times, as the host limits the peer.")
+    print_table(f"warp on {device}, floor {floor / 1e12:.2f} TB/s", [gpu_cells(row) for row in rows], notes)
     return {"device": device, "floor_bytes_per_s": floor, "rows": rows, "overhead": extra, "problems": problems}
 
 
 def gpu_row(row: Row, floor: float, quick: bool, builders: dict[str, Builder], problems: Problems) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": row.name, "check": "ok", "peers": {}}
-    work, fault = prepared(row, "cuda", quick)
+    result: dict[str, Any] = {"name": row.name, "check": "ok", "peers": {}}
+    work, fault = prepare(row, "cuda", quick)
     try:
         if work is None or fault:
             raise AssertionError(fault)
-        own = work.contender()
-        time = clocks.gpu(own.run, work.buffers, own.clock == "graph")
+        contender = work.contender()
+        time = clocks.gpu(contender.run, work.buffers, contender.clock == "graph")
     except Exception as error:
-        problems[row.name] = found["check"] = told(error)
+        problems[row.name] = result["check"] = error_text(error)
         print(f"  {row.name}: FAILED", flush=True)
-        return found
-    least = work.bytes / floor * 1e6
-    found |= {"bytes": work.bytes, "floor_us": least, "ratio": time.us / least, "gb_s": work.bytes / time.us / 1e3}
-    found |= time._asdict()
-    print(f"  {row.name}: {number(time.us)} us, {number(found['ratio'])} floors ({time.method})", flush=True)
-    for name, peer, apart in peers(work, builders, problems):
+        return result
+    floor_us = work.bytes / floor * 1e6
+    result |= {"bytes": work.bytes, "floor_us": floor_us, "ratio": time.us / floor_us}
+    result |= {"gb_s": work.bytes / time.us / 1e3, **time._asdict()}
+    print(f"  {row.name}: {number(time.us)} us, {number(result['ratio'])} floors ({time.method})", flush=True)
+    for name, peer, difference in peers(work, builders, problems):
         try:
-            found["peers"][name] = {**gpu_peer(peer, work, time), "difference": apart}
+            result["peers"][name] = {**gpu_peer(peer, work, time), "difference": difference}
         except Exception as error:
-            problems[f"{name}, {row.name}"] = told(error)
-    return found
+            problems[f"{name}, {row.name}"] = error_text(error)
+    return result
 
 
-def gpu_peer(peer: Contender, work: Work, own: clocks.Time) -> dict[str, Any]:
-    """Device time against device time; wall against wall where the host side is what limits the peer."""
+def gpu_peer(peer: Contender, work: Work, cuaug_time: clocks.Time) -> dict[str, Any]:
+    """The ratio of device times; of wall times if the host limits the peer."""
     if peer.clock == "host":
-        wall = clocks.in_turns({"": lambda: peer.run(0)}, 0.3)[""]
+        wall = clocks.interleaved({"": lambda: peer.run(0)}, 0.3)[""]
         time = clocks.Time(wall, wall, "host")
     else:
         time = clocks.gpu(peer.run, work.buffers, peer.clock == "graph")
-    limited = time.method == "host" or (time.method == "events" and time.wall_us > 1.3 * time.us)
-    ratio = time.wall_us / own.wall_us if limited else time.us / own.us
-    return {**time._asdict(), "ratio": ratio, "host_limited": limited}
+    host_limited = time.method == "host" or (time.method == "events" and time.wall_us > 1.3 * time.us)
+    ratio = time.wall_us / cuaug_time.wall_us if host_limited else time.us / cuaug_time.us
+    return {**time._asdict(), "ratio": ratio, "host_limited": host_limited}
 
 
-def gpu_cells(found: dict[str, Any]) -> dict[str, str]:
-    if "us" not in found:
-        return {"row": found["name"], "us": "FAILED"}
-    cells = {"row": found["name"], "us": number(found["us"]), "floor us": number(found["floor_us"])}
-    cells |= {"ratio": number(found["ratio"]), "GB/s": number(found["gb_s"]), "wall us": number(found["wall_us"])}
-    for name, peer in found["peers"].items():
-        shown = number(peer["wall_us"]) + "*" if peer["host_limited"] else number(peer["us"])
-        cells[name] = f"{shown} ({number(peer['ratio'])}x)"
+def gpu_cells(row: dict[str, Any]) -> dict[str, str]:
+    if "us" not in row:
+        return {"row": row["name"], "us": "FAILED"}
+    cells = {"row": row["name"], "us": number(row["us"]), "floor us": number(row["floor_us"])}
+    cells |= {"ratio": number(row["ratio"]), "GB/s": number(row["gb_s"]), "wall us": number(row["wall_us"])}
+    for name, peer in row["peers"].items():
+        time_text = number(peer["wall_us"]) + "*" if peer["host_limited"] else number(peer["us"])
+        cells[name] = f"{time_text} ({number(peer['ratio'])}x)"
     return cells
 
 
 def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
-    native, rows = _cpu.extension(), []
+    native, rows = extension(), []
     device, isas, problems = cpu_name(), native.instruction_sets(), Problems()
-    for row in chosen(CPU, options):
+    for row in selected(CPU, options):
         for threads in sorted({1, cpus()}):
             print(f"  {row.name}, {threads} threads", flush=True)
-            found: dict[str, Any] = {"name": row.name, "threads": threads, "peers": {}}
-            rows.append(found)
+            result: dict[str, Any] = {"name": row.name, "threads": threads, "peers": {}}
+            rows.append(result)
             set_threads(threads)
-            work, fault = prepared(row, "cpu", options.quick)
-            found["check"] = fault or "ok"
+            work, fault = prepare(row, "cpu", options.quick)
+            result["check"] = fault or "ok"
             if fault or work is None:
                 problems[row.name] = fault
                 continue
             calls = {isa: with_isa(work.contender(), isa) for isa in isas[::-1]}
-            apart: dict[str, float | None] = {}
+            differences: dict[str, float | None] = {}
             builders = {} if options.no_peers else cpu_builders(threads)
-            for name, peer, away in peers(work, builders, problems):
-                calls[name], apart[name] = partial(peer.run, 0), away
-            times = clocks.in_turns(calls, 0.05 if options.quick else 1.0)
+            for name, peer, difference in peers(work, builders, problems):
+                calls[name], differences[name] = partial(peer.run, 0), difference
+            times = clocks.interleaved(calls, 0.05 if options.quick else 1.0)
             native.set_instruction_set(isas[-1])
-            own = times[isas[-1]]
-            found |= {"us": own, "samples": work.samples, "isas": {isa: times[isa] for isa in isas}}
-            for name, away in apart.items():
-                found["peers"][name] = {"us": times[name], "ratio": times[name] / own, "difference": away}
+            cuaug_us = times[isas[-1]]
+            result |= {"us": cuaug_us, "samples": work.samples, "isas": {isa: times[isa] for isa in isas}}
+            for name, difference in differences.items():
+                us = times[name]
+                result["peers"][name] = {"us": us, "ratio": us / cuaug_us, "difference": difference}
     set_threads(0)
     notes = [] if options.only else [f"{name} {value:.1f}" for name, value in overhead.import_time().items()]
     notes += [f"{name}: {why}" for name, why in problems.items()]
-    notes.append(f"ms a batch, the least of many turns; in brackets, times cuaug's own with {isas[-1]}")
-    print_table(f"warp on {device}, {cpus()} CPUs", [cpu_cells(found, isas) for found in rows], notes)
+    notes.append(f"ms per batch, the minimum of many rounds; in brackets, the ratio to cuaug with {isas[-1]}")
+    print_table(f"warp on {device}, {cpus()} CPUs", [cpu_cells(row, isas) for row in rows], notes)
     return {"device": device, "rows": rows, "isas": isas, "problems": problems}
 
 
@@ -234,7 +235,7 @@ def cpu_builders(threads: int) -> dict[str, Builder]:
 
 
 def set_threads(count: int) -> None:
-    """Of everything that takes part; 0 is all."""
+    """Sets the threads of cuaug, OpenCV and torch; 0: all CPUs."""
     cuaug.set_num_threads(count)
     for name, function in (("cv2", "setNumThreads"), ("torch", "set_num_threads")):
         try:
@@ -244,7 +245,7 @@ def set_threads(count: int) -> None:
 
 
 def with_isa(contender: Contender, isa: str) -> Callable[[], Any]:
-    native = _cpu.extension()
+    native = extension()
 
     def call() -> Any:
         native.set_instruction_set(isa)
@@ -253,13 +254,13 @@ def with_isa(contender: Contender, isa: str) -> Callable[[], Any]:
     return call
 
 
-def cpu_cells(found: dict[str, Any], isas: list[str]) -> dict[str, str]:
-    cells = {"row": found["name"], "threads": str(found["threads"])}
-    if "us" not in found:
+def cpu_cells(row: dict[str, Any], isas: list[str]) -> dict[str, str]:
+    cells = {"row": row["name"], "threads": str(row["threads"])}
+    if "us" not in row:
         return cells | {"cuaug": "FAILED"}
-    cells["cuaug"] = number(found["us"] / 1e3)
-    others = {isa: found["isas"][isa] for isa in isas[-2::-1]} | {n: peer["us"] for n, peer in found["peers"].items()}
-    return cells | {name: f"{number(us / 1e3)} ({number(us / found['us'])}x)" for name, us in others.items()}
+    cells["cuaug"] = number(row["us"] / 1e3)
+    other_times = {isa: row["isas"][isa] for isa in isas[-2::-1]} | {n: peer["us"] for n, peer in row["peers"].items()}
+    return cells | {name: f"{number(us / 1e3)} ({number(us / row['us'])}x)" for name, us in other_times.items()}
 
 
 if __name__ == "__main__":

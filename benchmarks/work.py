@@ -1,4 +1,4 @@
-"""A row of a table, and that row made ready to run: noise, drawn parameters, and buffers enough to defeat the cache."""
+"""A row of a table, and the work of a row: noise, drawn parameters, and enough buffers to defeat the cache."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 
 import cuaug
 
-ROTATION = 120e6  # bytes between two uses of a buffer: twice the largest L2 these tables were made on (H200, 60 MB)
+ROTATION_BYTES = 120e6  # between two uses of a buffer: twice the L2 cache of an H200 (60 MB)
 ITEM_SIZE = {"uint8": 1, "float16": 2, "bfloat16": 2, "float32": 4}
 Draw = Callable[[np.random.Generator, int, tuple[int, int]], dict[str, np.ndarray]]
 
 
-def nothing(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+def no_parameters(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
     return {}
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """``cuaug.op(images, **options, **drawn)``, images (N, C, H, W); ``reference.op`` takes the same per sample."""
+    """``cuaug.op(images, **options, **drawn)``, images (N, C, H, W); ``reference.op`` takes those of a sample."""
 
     name: str
     op: str
@@ -31,16 +31,16 @@ class Row:
     dtype: str = "uint8"
     layout: str = "NCHW"
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
-    draw: Draw = nothing
+    draw: Draw = no_parameters
     shared: bool = False  # one draw for the batch
     host: bool = False  # drawn parameters stay on the host
-    compiled: bool = False  # worth the seconds that torch.compile takes
+    compiled: bool = False  # also timed with torch.compile, which takes seconds
     quick: bool = False
 
     @property
     def interpolation(self) -> str:
-        copies = self.op in ("rotate", "hflip", "crop", "pad")
-        return str(self.options.get("interpolation", "nearest" if copies else "bilinear"))
+        is_copy = self.op in ("rotate", "hflip", "crop", "pad")
+        return str(self.options.get("interpolation", "nearest" if is_copy else "bilinear"))
 
     @property
     def border(self) -> str:
@@ -49,18 +49,18 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """Something to time: ``run(i)`` works on buffer ``i``, ``sample(result, n)`` is an image of its result. [H, W, C]
+    """A call to time: ``run(i)`` works on buffer ``i``, ``sample(result, n)`` is an image of its result. [H, W, C]
 
-    Without ``sample``, the result is not meant to be the row's.
+    Without ``sample``, the result differs from the row's by design.
     """
 
     run: Callable[[int], Any]
     sample: Callable[[Any, int], np.ndarray] | None = None
-    clock: str = "events"  # "graph": may be captured; "events": must not be; "host": runs on the CPU
+    clock: str = "events"  # "graph": can be captured; "events": cannot be; "host": runs on the CPU
 
 
 class NotFor(Exception):
-    """A peer has no such operation; a dash without further words."""
+    """A peer has no such operation: its cell is a dash."""
 
 
 class Work:
@@ -74,7 +74,7 @@ class Work:
         drawn = row.draw(rng, self.samples, (height, width))
         self.drawn = {name: values[0] for name, values in drawn.items()} if row.shared else drawn
         self.buffers = 1
-        self.made: dict[tuple[str, str, str], list[Any]] = {}
+        self.batches: dict[tuple[str, str, str], list[Any]] = {}
         self.expected: dict[int, np.ndarray] = {}
         self.call = getattr(cuaug, row.op)
         self.parameters = {n: self.parameter(v) for n, v in self.drawn.items()}
@@ -83,8 +83,8 @@ class Work:
         shape = dict(zip(row.layout, first.shape, strict=True))
         self.size: tuple[int, int] = (shape["H"], shape["W"])
         if device == "cuda":
-            self.buffers = 1 + math.ceil(ROTATION / (self.noise.size * ITEM_SIZE[row.dtype] + first.nbytes))
-            self.made.clear()
+            self.buffers = 1 + math.ceil(ROTATION_BYTES / (self.noise.size * ITEM_SIZE[row.dtype] + first.nbytes))
+            self.batches.clear()
         self.inputs = self.images(library, row.dtype, row.layout)
         empty = functools.partial(np.empty_like, first)
         if device == "cuda":
@@ -92,18 +92,20 @@ class Work:
 
             empty = functools.partial(torch.empty_like, first)
         self.outputs = [empty() for _ in range(self.buffers)]
-        self.bytes = self._needed() * ITEM_SIZE[row.dtype] + first.nbytes + sum(v.nbytes for v in self.drawn.values())
+        self.bytes = (
+            self._values_read() * ITEM_SIZE[row.dtype] + first.nbytes + sum(v.nbytes for v in self.drawn.values())
+        )
 
     def cuaug(self, images: Any, out: Any = None) -> Any:
         return self.call(images, **self.parameters, **self.row.options, layout=self.row.layout, out=out)
 
     def contender(self) -> Contender:
-        """The row itself."""
+        """The contender for cuaug's own call."""
         clock = "host" if self.device == "cpu" else "events" if self.row.host else "graph"
         return Contender(lambda i: self.cuaug(self.inputs[i], self.outputs[i]), self.picker(self.row.layout), clock)
 
     def picker(self, layout: str) -> Callable[[Any, int], np.ndarray]:
-        """A sample of a batch as [H, W, C]; a torch tensor comes to the host, bfloat16 as float32."""
+        """A function that copies a sample of a batch to the host as [H, W, C], bfloat16 as float32."""
 
         def pick(result: Any, n: int) -> np.ndarray:
             image = result[n]
@@ -124,11 +126,11 @@ class Work:
     def images(self, library: str, dtype: str, layout: str) -> list[Any]:
         """The noise in every buffer; float images are in 0..1."""
         key = library, dtype, layout
-        if key not in self.made:
-            self.made[key] = self._make(*key)
-        return self.made[key]
+        if key not in self.batches:
+            self.batches[key] = self._new_batches(*key)
+        return self.batches[key]
 
-    def _make(self, library: str, dtype: str, layout: str) -> list[Any]:
+    def _new_batches(self, library: str, dtype: str, layout: str) -> list[Any]:
         values = np.ascontiguousarray(self.noise if layout == "NHWC" else self.noise.transpose(0, 3, 1, 2))
         if library == "numpy":
             values = values if dtype == "uint8" else values.astype(dtype) / np.array(255, dtype)
@@ -140,11 +142,11 @@ class Work:
         return [tensor.clone() for _ in range(self.buffers)]
 
     def of_sample(self, n: int) -> dict[str, Any]:
-        """What the reference takes for sample n."""
+        """The reference's keyword arguments for sample n."""
         return self.row.options | (self.drawn if self.row.shared else {name: v[n] for name, v in self.drawn.items()})
 
-    def _needed(self) -> int:
-        """Values of the input that the result depends on: a crop needs its box alone."""
+    def _values_read(self) -> int:
+        """Number of input values that the result depends on: those in the box of a crop."""
         if self.row.op == "crop":
             return self.samples * self.channels * math.prod(self.size)
         if self.row.op == "resized_crop":

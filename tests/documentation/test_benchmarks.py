@@ -91,11 +91,11 @@ def test_benchmark_transforms_notes_peer_draws(recipes):
 def test_benchmark_transforms_reports_peer_crash(recipes, monkeypatch):
     transforms, _ = recipes
     options = argparse.Namespace(only="", quick=True)
-    times, end = transforms.in_a_process("no such peer", options)
+    times, end = transforms.run_in_process("no such peer", options)
     assert not times
     assert end.startswith("ended with 1: ")
     monkeypatch.setattr(transforms, "PATIENCE", 0.01)
-    assert transforms.in_a_process("no such peer", options) == ({}, "not done after 0.01 s")
+    assert transforms.run_in_process("no such peer", options) == ({}, "not done after 0.01 s")
 
 
 @pytest.mark.slow
