@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.compare import Tolerance, assert_equal
 from helpers.loader import encoded, photographs
-from helpers.loading import ONE_LEVEL, whole
+from helpers.loading import ONE_LEVEL, fully_decoded
 
 import cuaug
 import cuaug.io
@@ -42,7 +42,7 @@ def test_loader_boxes_follow_reduced_resolution(files):
         loader = Loader([file] * 8, 8, recipe, library="numpy")
         loader.epoch = epoch
         ((images, _),) = loader
-        expected = whole([(file, 0)] * 8, recipe, range(8), epoch)
+        expected = fully_decoded([(file, 0)] * 8, recipe, range(8), epoch)
         error = images.astype(int) - expected
         assert np.abs(error).max() <= 6  # the loss of JPEG
         assert np.abs(error.mean((1, 2))).max() < 0.6  # an offset of half a pixel at 1/8 would be 2.5 levels

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES, encoded, photographs
-from helpers.loading import ONE_LEVEL, ours, whole
+from helpers.loading import ONE_LEVEL, fully_decoded, ours
 from helpers.replace import replace_everywhere
 
 import cuaug
@@ -27,7 +27,7 @@ def test_loader_batches_equal_full_decoding(files, name):
     seen = []
     for images, labels in loader:
         ids = np.arange(len(seen), len(seen) + len(images))
-        expected = whole(files, recipe, ids, 2)
+        expected = fully_decoded(files, recipe, ids, 2)
         assert_equal(images, expected, tolerance=ONE_LEVEL)
         assert labels.tolist() == [files[i][1] for i in ids]
         seen += list(ids)
@@ -37,7 +37,7 @@ def test_loader_batches_equal_full_decoding(files, name):
 def test_loader_recipe_after_draws_as_whole_recipe(files):
     recipe = T.Compose([T.RandomInvert(), T.RandomResizedCrop(24), T.RandomHorizontalFlip()], seed=3).after(1)
     ((images, _),) = Loader(files, 23, recipe, library="numpy", dct_scale=False)
-    assert_equal(images, whole(files, recipe, range(23), 0), tolerance=ONE_LEVEL)
+    assert_equal(images, fully_decoded(files, recipe, range(23), 0), tolerance=ONE_LEVEL)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

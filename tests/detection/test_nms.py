@@ -17,7 +17,7 @@ from cuaug import _native as native
 from cuaug._detection import nms as nms_module
 from cuaug._detection import nms_plan
 
-each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
+every_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 
 
@@ -39,7 +39,7 @@ def assert_indices(actual, expected, like):
 
 @every_home
 @pytest.mark.parametrize("dtype", FLOATS)
-@each_scene
+@every_scene
 def test_nms_equals_reference(scene, dtype, home):
     for count in (1, 65, 130):
         boxes, scores = (rounded(values, dtype) for values in box_cases.SCENES[scene](count))
@@ -58,7 +58,7 @@ def by_definition(scene, count):
 
 
 @pytest.mark.parametrize("count", box_cases.SIZES)
-@each_scene
+@every_scene
 @every_home
 def test_nms_any_number_of_boxes(scene, count, home):
     boxes, scores, classes, expected, expected_by_class = by_definition(scene, count)

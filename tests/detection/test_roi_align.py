@@ -19,7 +19,7 @@ CASES = {
     "1x1, aligned": {"output_size": 1, "aligned": True},
     "4x3, aligned, three samples": {"output_size": (4, 3), "sampling_ratio": 3, "aligned": True},
 }
-each_case = pytest.mark.parametrize("case", CASES)
+every_case = pytest.mark.parametrize("case", CASES)
 
 
 def expected_rois(features, rois, mode="avg", **options):
@@ -27,7 +27,7 @@ def expected_rois(features, rois, mode="avg", **options):
 
 
 @every_home
-@each_case
+@every_case
 @pytest.mark.parametrize("rois", [ROIS, TURNED], ids=["upright", "rotated"])
 @pytest.mark.parametrize("mode", ["avg", "max"])
 def test_roi_align_equals_reference(mode, rois, case, home):

@@ -42,10 +42,10 @@ KINDS = {
     "rotated max": (lambda f, r, **o: cuaug.roi_align(f, r, (3, 2), mode="max", aligned=True, **o), TURNED, "max"),
     "pool": (lambda f, r, **o: cuaug.roi_pool(f, r, (3, 2), **o), ROIS, "pixels"),
 }
-each_kind = pytest.mark.parametrize("kind", KINDS)
+every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-@each_kind
+@every_kind
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
 def test_roi_align_gradient_equals_reference(inside, dtype, kind):
@@ -67,7 +67,7 @@ def test_roi_align_gradient_equals_reference(inside, dtype, kind):
     assert_equal(features.grad, expected, tolerance=TOLERANCE[dtype], library="torch", dtype=dtype)
 
 
-@each_kind
+@every_kind
 def test_roi_align_gradcheck(kind):
     torch = pytest.importorskip("torch")
     call, rois, _ = KINDS[kind]

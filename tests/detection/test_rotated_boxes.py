@@ -107,7 +107,7 @@ def test_nms_rotated_equals_reference(count, home):
 
 
 def test_nms_rotated_angle_zero_equals_upright():
-    for scene in ("whole", "clustered", "chain", "distant"):
+    for scene in ("on_grid", "clustered", "chain", "distant"):
         boxes, scores = box_cases.SCENES[scene](200)
         boxes = np.round(boxes * 4) / 4
         for threshold in (0.3, 0.5):
@@ -119,7 +119,7 @@ def test_nms_rotated_nan_comes_last():
     assert_array_equal(cuaug.nms(boxes, np.array([0.5, 9, np.nan, 0.25]), 0.5), [0, 1, 2])
 
 
-@pytest.mark.parametrize("scene", ["random", "clustered", "whole", "odd", "chain"])
+@pytest.mark.parametrize("scene", ["random", "clustered", "on_grid", "odd", "chain"])
 @pytest.mark.parametrize("max_output", [0, 1, 2, 63, 64, 65, 200, 999])
 def test_nms_max_output_is_a_prefix(scene, max_output):
     boxes, scores = box_cases.SCENES[scene](700)

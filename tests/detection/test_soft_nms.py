@@ -11,8 +11,8 @@ from tables import detection as reference_ops
 import cuaug
 from cuaug import _native as native
 
-each_method = pytest.mark.parametrize("method", ["linear", "gaussian"])
-SCENES = {name: make for name, make in box_cases.SCENES.items() if name != "same"}
+every_method = pytest.mark.parametrize("method", ["linear", "gaussian"])
+SCENES = {name: make for name, make in box_cases.SCENES.items() if name != "equal"}
 TOLERANCE = {
     "float16": Tolerance(1e-4, 1e-3, reason="one rounding to float16"),
     "bfloat16": Tolerance(1e-4, 8e-3, reason="one rounding to bfloat16"),
@@ -28,7 +28,7 @@ def rounded(values, dtype):
 
 
 @every_home
-@each_method
+@every_method
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("scene", SCENES)
 def test_soft_nms_equals_reference(scene, dtype, method, home):
@@ -46,7 +46,7 @@ def test_soft_nms_equals_reference(scene, dtype, method, home):
 
 
 @every_home
-@each_method
+@every_method
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
 def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
     boxes, scores = (rounded(values, "float32") for values in box_cases.odd(150))
@@ -64,7 +64,7 @@ def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
 
 
 @every_home
-@each_method
+@every_method
 def test_soft_nms_batch_equals_samples(method, home):
     counts = np.array([70, 0, 1, 65])
     boxes, scores = (np.stack(values) for values in zip(*(box_cases.clustered(70, n) for n in range(4)), strict=True))

@@ -8,23 +8,23 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from helpers.jpeg import SEED, encoded, piece, with_byte
+from helpers.jpeg import SEED, encoded, random_part, with_byte
 from helpers.jpeg_fuzz import mutated, outcome_of
 
-PARTS, EACH = 40, 25_000
+SLICES, FILES_PER_SLICE = 40, 25_000
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", range(SLICES))
 def test_decode_jpeg_million_mutated_files(part):
-    outcomes = mutated(SEED + 1_000 + part, EACH)
-    assert sum(outcomes.values()) == EACH
+    outcomes = mutated(SEED + 1_000 + part, FILES_PER_SLICE)
+    assert sum(outcomes.values()) == FILES_PER_SLICE
     print(dict(outcomes))
 
 
 @pytest.mark.parametrize("part", range(28))
 def test_decode_jpeg_every_value_of_every_byte(part):
     """178,500 files: each of the first 700 bytes takes each of the 255 other values."""
-    file = encoded(piece(np.random.default_rng(SEED), 32, 48), progressive=True)
+    file = encoded(random_part(np.random.default_rng(SEED), 32, 48), progressive=True)
     tried, rng = 0, np.random.default_rng(SEED + part)
     for at in range(25 * part, 25 * (part + 1)):
         for value in set(range(256)) - {file[at]}:

@@ -16,7 +16,7 @@ from cuaug._gpu import kernels
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 
-each_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
+every_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
 
 
 def pairs(scene, count, seed=0, dtype=torch.float32):
@@ -24,7 +24,7 @@ def pairs(scene, count, seed=0, dtype=torch.float32):
     return [torch.from_numpy(values).to(dtype).cuda() for values in box_cases.SCENES[scene](count, seed)]
 
 
-@each_scene
+@every_scene
 @pytest.mark.parametrize("count", [64, 1024, 1025, 5000, 30_000])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 def test_nms_gpu_equals_cpu(scene, count, dtype):
@@ -126,7 +126,7 @@ def test_nms_gpu_batch_in_one_call(images):
         assert (indices[n, int(kept_counts[n]) :] == -1).all()
 
 
-@each_scene
+@every_scene
 @pytest.mark.parametrize("count", [1025, 5000, 10_000])
 def test_nms_gpu_last_block_resolves_the_rest(scene, count):
     """Blocks stop waiting for blocks that cannot become resident: otherwise the call would never end."""
@@ -191,7 +191,7 @@ def test_nms_gpu_more_samples_than_grid_rows():
     assert_array_equal(to_numpy(kept_counts), expected[1])
 
 
-@each_scene
+@every_scene
 @pytest.mark.parametrize(
     "count", [1, 31, 32, 33, 63, 65, 255, 256, 257, 513, 1023, 1024, 1025, 2048, 2049, 2113, 3072, 3073, 8193, 10_240]
 )

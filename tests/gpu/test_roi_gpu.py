@@ -26,12 +26,12 @@ KINDS = {
     "rotated max": (lambda f, r, **o: cuaug.roi_align(f, r, (5, 4), 0.5, 2, True, "max", **o), True),
     "pool": (lambda f, r, **o: cuaug.roi_pool(f, r, (5, 4), 0.5, **o), False),
 }
-each_kind = pytest.mark.parametrize("kind", KINDS)
-each_dtype = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_dtype = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 
 
 @pytest.fixture(params=[False, True], ids=["added up by whoever comes first", "the same in every run"])
-def each_way(request):
+def backward_mode(request):
     """Both backward passes: by atomic additions, and deterministic."""
     torch.use_deterministic_algorithms(request.param)
     yield
@@ -62,11 +62,11 @@ def assert_alike(actual, expected, dtype):
     assert_allclose(actual, expected, near.relative, near.absolute * size, err_msg=near.reason)
 
 
-@each_kind
-@each_dtype
+@every_kind
+@every_dtype
 @pytest.mark.parametrize("channels", [3, 40])
 @pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
-def test_roi_align_gpu_equals_cpu(inside, channels, dtype, kind, each_way):
+def test_roi_align_gpu_equals_cpu(inside, channels, dtype, kind, backward_mode):
     call, rotated = KINDS[kind]
     maps, rois = features(dtype, channels, inside), torch.from_numpy(regions(60, rotated))
     (out, gradient), (expected, expected_gradient) = both(call, maps, rois)
@@ -76,7 +76,7 @@ def test_roi_align_gpu_equals_cpu(inside, channels, dtype, kind, each_way):
         assert array.is_contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)
 
 
-@each_kind
+@every_kind
 @pytest.mark.parametrize("view", ["every second channel", "turned", "expanded"])
 def test_roi_align_gpu_strided_features_and_gradients(view, kind):
     call, rotated = KINDS[kind]
@@ -96,8 +96,8 @@ def test_roi_align_gpu_strided_features_and_gradients(view, kind):
     assert_alike(leaf.grad, other.grad, torch.float32)
 
 
-@each_kind
-def test_roi_align_gpu_ignores_previous_memory(kind, each_way):
+@every_kind
+def test_roi_align_gpu_ignores_previous_memory(kind, backward_mode):
     call, rotated = KINDS[kind]
     rois = torch.from_numpy(regions(50, rotated)).cuda()
     results = []
@@ -115,7 +115,7 @@ def test_roi_align_gpu_ignores_previous_memory(kind, each_way):
 
 @pytest.mark.parametrize("mode", ["avg", "max"])
 @pytest.mark.parametrize("rotated", [False, True])
-def test_roi_align_gpu_levels(rotated, mode, each_way):
+def test_roi_align_gpu_levels(rotated, mode, backward_mode):
     levels = [features(torch.float32, 33, shape=(64 >> i, 80 >> i), seed=i) for i in range(4)]
     rois = torch.from_numpy(regions(200, rotated, (310.0, 250.0))).float()
     results = []
@@ -128,8 +128,8 @@ def test_roi_align_gpu_levels(rotated, mode, each_way):
         assert_alike(leaves, expected, torch.float32)
 
 
-@each_kind
-def test_roi_align_gpu_gradcheck(kind, each_way):
+@every_kind
+def test_roi_align_gpu_gradcheck(kind, backward_mode):
     call, rotated = KINDS[kind]
     maps = features(torch.float64, 2, shape=(7, 6)).requires_grad_()
     rois = torch.from_numpy(regions(4, rotated, (13.0, 13.0))).cuda()
@@ -137,7 +137,7 @@ def test_roi_align_gpu_gradcheck(kind, each_way):
 
 
 @pytest.mark.parametrize("shape", [(3, 32767), (3, 32768), (32768, 3)], ids=str)
-def test_roi_align_gpu_offsets_beyond_32_bits(shape, each_way):
+def test_roi_align_gpu_offsets_beyond_32_bits(shape, backward_mode):
     """Positions below 2^15 are packed into four bytes, others into eight."""
     rois = torch.tensor([(0, 0, 0, shape[1], shape[0]), (1, shape[1] - 9, shape[0] - 9, shape[1], shape[0])]) * 2.0
     rois[:, 0] /= 2
@@ -151,7 +151,7 @@ def test_roi_align_gpu_offsets_beyond_32_bits(shape, each_way):
         assert_alike(leaf, expected, torch.float32)
 
 
-@each_kind
+@every_kind
 def test_roi_align_gpu_gradient_is_deterministic(kind):
     call, rotated = KINDS[kind]
     rois, gradients = torch.from_numpy(regions(600, rotated)).cuda(), []
@@ -183,7 +183,7 @@ HOSTILE = np.array(
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, rotated) in KINDS.items() if not rotated])
-def test_roi_align_gpu_invalid_or_huge_regions_terminate(kind, each_way):
+def test_roi_align_gpu_invalid_or_huge_regions_terminate(kind, backward_mode):
     """On the GPU a region of a sample that does not exist is 0; the CPU raises, and gets the valid regions alone."""
     call, _ = KINDS[kind]
     leaf = features(torch.float32, 8).requires_grad_()
@@ -199,7 +199,7 @@ def test_roi_align_gpu_invalid_or_huge_regions_terminate(kind, each_way):
     assert not out[[1, 2, 3, 4, 5, 6, 9]].any()
 
 
-def test_roi_align_gpu_rotated_invalid_or_huge_regions_terminate(each_way):
+def test_roi_align_gpu_rotated_invalid_or_huge_regions_terminate(backward_mode):
     rois = np.array(
         [(0, 30, 30, 1e6, 1e6, 30.0), (0, 30, 30, np.nan, 5, 0), (0, 30, 30, 9, 9, np.inf), (1, 9, 9, 8, 8, 1e9)]
     )
@@ -214,7 +214,7 @@ def test_roi_align_gpu_rotated_invalid_or_huge_regions_terminate(each_way):
 
 
 @pytest.mark.parametrize("kind", ["max", "pool"])
-def test_roi_align_gpu_max_gradient_goes_to_first(kind, each_way):
+def test_roi_align_gpu_max_gradient_goes_to_first(kind, backward_mode):
     call, _ = KINDS[kind]
     maps, rois = features(torch.float32, 8), torch.from_numpy(regions(40))
     maps = torch.round(maps * 4)
@@ -225,7 +225,7 @@ def test_roi_align_gpu_max_gradient_goes_to_first(kind, each_way):
 
 
 @pytest.mark.parametrize("size", [14, 28, (32, 32), (40, 3), (3, 40)], ids=str)
-def test_roi_align_gpu_many_bins(size, each_way):
+def test_roi_align_gpu_many_bins(size, backward_mode):
     """More bins than a warp sums at once."""
     maps, rois = features(torch.float32, 19), torch.from_numpy(regions(40))
     (out, gradient), (expected, expected_gradient) = both(
@@ -235,7 +235,7 @@ def test_roi_align_gpu_many_bins(size, each_way):
     assert_alike(gradient, expected_gradient, torch.float32)
 
 
-@each_dtype
+@every_dtype
 @pytest.mark.parametrize("channels", [5, 20, 70])
 def test_roi_align_gpu_many_columns(channels, dtype):
     """Beyond 32 columns a warp needs several rounds; beyond 144 a warp of roi_average.cu takes fewer channels."""
@@ -245,7 +245,7 @@ def test_roi_align_gpu_many_columns(channels, dtype):
     assert_alike(cuaug.roi_align(maps, rois.cuda(), 3), cuaug.roi_align(maps.cpu(), rois, 3), dtype)
 
 
-def test_roi_align_gpu_no_regions_and_no_samples(each_way):
+def test_roi_align_gpu_no_regions_and_no_samples(backward_mode):
     leaf = features(torch.float32, 8).requires_grad_()
     out = cuaug.roi_align(leaf, torch.zeros(0, 5, device="cuda"), 3)
     assert tuple(out.shape) == (0, 8, 3, 3)
@@ -254,7 +254,7 @@ def test_roi_align_gpu_no_regions_and_no_samples(each_way):
     assert tuple(cuaug.roi_align(leaf.detach()[:0], torch.zeros(0, 5, device="cuda"), 3).shape) == (0, 8, 3, 3)
 
 
-def test_roi_align_gpu_in_cuda_graph(each_way):
+def test_roi_align_gpu_in_cuda_graph(backward_mode):
     maps, rois = features(torch.float32), torch.from_numpy(regions(300)).float().cuda()
     gradient = torch.ones(300, 40, 7, 7, device="cuda")
 

@@ -21,7 +21,7 @@ def clustered(count, seed=0):
     return centers[rng.integers(0, len(centers), count)] + rng.normal(0, 4, (count, 4)), rng.random(count)
 
 
-def whole(count, seed=0):
+def on_grid(count, seed=0):
     """Boxes on a coarse grid, with few scores: IoU at the threshold, duplicates, touching edges and ties."""
     rng = seeded("grid", count, seed)
     corner = rng.integers(0, 12, (count, 2)) * 4.0
@@ -57,14 +57,14 @@ def distant(count, seed=0):
     return np.stack([left, 0 * left, left + 6, 0 * left + 5], 1), seeded("scores", count).random(count)
 
 
-def same(count, seed=0):
+def equal(count, seed=0):
     """Equal boxes, and one that differs."""
     boxes = np.tile([[3.0, 4.0, 9.0, 8.0]], (count, 1))
     boxes[-1] += 50
     return boxes, np.full(count, 0.5)
 
 
-SCENES = {f.__name__: f for f in (random, clustered, whole, odd, chain, distant, same)}
+SCENES = {f.__name__: f for f in (random, clustered, on_grid, odd, chain, distant, equal)}
 
 
 def labels(count, seed=0):

@@ -21,7 +21,7 @@ def photographs():
     return [*(np.ascontiguousarray(photo[..., :3]) for photo in images), *load_sample_images().images]
 
 
-def piece(rng, height, width):
+def random_part(rng, height, width):
     """A random part of a photograph."""
     photo = photographs()[rng.integers(len(photographs()))]
     y, x = rng.integers(photo.shape[0] - height + 1), rng.integers(photo.shape[1] - width + 1)
@@ -49,13 +49,18 @@ def bases():
     """21 files of 32 to 320 pixels: all samplings, grey, CMYK, progressive, with restarts, with EXIF."""
     rng = np.random.default_rng(SEED)
     sizes = iter([(int(h), int(w)) for h, w in rng.integers(32, 321, (21, 2))])
-    files = [encoded(piece(rng, *next(sizes)), s, progressive=p) for s in SAMPLINGS for p in (False, True)]
-    files += [encoded(piece(rng, *next(sizes)), s, restart=3) for s in ("420", "422", "444")]
-    files += [encoded(piece(rng, *next(sizes)), quality=q) for q in (10, 100)]
-    files += [by_pillow(piece(rng, *next(sizes)), mode, progressive=p) for mode in ("L", "CMYK") for p in (False, True)]
+    files = [encoded(random_part(rng, *next(sizes)), s, progressive=p) for s in SAMPLINGS for p in (False, True)]
+    files += [encoded(random_part(rng, *next(sizes)), s, restart=3) for s in ("420", "422", "444")]
+    files += [encoded(random_part(rng, *next(sizes)), quality=q) for q in (10, 100)]
+    files += [
+        by_pillow(random_part(rng, *next(sizes)), mode, progressive=p) for mode in ("L", "CMYK") for p in (False, True)
+    ]
     exif = Image.Exif()
     exif[0x0112] = 6
-    files += [by_pillow(piece(rng, *next(sizes)), exif=exif), by_pillow(piece(rng, *next(sizes)), optimize=True)]
+    files += [
+        by_pillow(random_part(rng, *next(sizes)), exif=exif),
+        by_pillow(random_part(rng, *next(sizes)), optimize=True),
+    ]
     return files
 
 
@@ -106,18 +111,18 @@ def _header_byte(rng, file):
     return with_byte(file, int(rng.integers(2, first_scan)), int(rng.integers(256)))
 
 
-def _piece_of(rng, file):
+def _part_of(rng, file):
     start = int(rng.integers(len(file)))
     return start, min(len(file), start + int(rng.integers(1, 64)))
 
 
 def _twice(rng, file):
-    start, end = _piece_of(rng, file)
+    start, end = _part_of(rng, file)
     return file[:end] + file[start:]
 
 
 def _without(rng, file):
-    start, end = _piece_of(rng, file)
+    start, end = _part_of(rng, file)
     return file[:start] + file[end:]
 
 

@@ -13,12 +13,12 @@ def run(row, batch, parameters, **options):
     return getattr(cuaug, row.op)(batch, **{**row.keywords(dtype), **parameters, **options})
 
 
-def check(row, home, dtype, lead=BATCH, shape=SHAPE, layout=None):
+def check(row, home, dtype, leading=BATCH, shape=SHAPE, layout=None):
     """Compare one call with the oracle of the same values. Without a layout, the op uses its default."""
     axes, options = layout or default_layout(home), {"layout": layout} if layout else {}
-    batch, parameters = images(home, dtype, axes, shape), row.parameters(lead, dtype)
+    batch, parameters = images(home, dtype, axes, shape), row.parameters(leading, dtype)
     source = from_layout(to_numpy(batch), axes).astype(float)
-    expected = to_layout(row.expected(source, parameters, dtype, lead), axes)
+    expected = to_layout(row.expected(source, parameters, dtype, leading), axes)
     assert_equal(
         run(row, batch, parameters, **options),
         expected,

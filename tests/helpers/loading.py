@@ -11,7 +11,7 @@ from helpers.compare import Tolerance
 ONE_LEVEL = Tolerance(absolute=1, reason="another order of roundings")
 
 
-def whole(files, recipe, ids, epoch):
+def fully_decoded(files, recipe, ids, epoch):
     """The recipe's result from fully decoded images."""
     images = [cuaug.io.decode_jpeg(files[i][0]) for i in ids]
     return np.stack([recipe(image[None], ids=[int(i)], step=epoch)[0] for i, image in zip(ids, images, strict=True)])

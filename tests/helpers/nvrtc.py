@@ -50,11 +50,11 @@ class Program:
     def ok(status):
         assert status == 0, f"NVRTC status {status}"
 
-    def text(self, what):
+    def text(self, kind):
         size = ctypes.c_size_t()
-        self.ok(getattr(self.nvrtc, f"nvrtcGet{what}Size")(self.program, ctypes.byref(size)))
+        self.ok(getattr(self.nvrtc, f"nvrtcGet{kind}Size")(self.program, ctypes.byref(size)))
         text = ctypes.create_string_buffer(size.value)
-        self.ok(getattr(self.nvrtc, f"nvrtcGet{what}")(self.program, text))
+        self.ok(getattr(self.nvrtc, f"nvrtcGet{kind}")(self.program, text))
         return text.value.decode()
 
 

@@ -23,7 +23,7 @@ def empty_pool():
     memory._free_blocks.clear()
 
 
-def place(array):
+def address_of(array):
     return array.__array_interface__["data"][0]
 
 
@@ -32,10 +32,10 @@ def test_buffer_pool_reuses_memory():
     assert type(first) is np.ndarray
     assert first.flags.writeable
     assert first.flags.c_contiguous
-    address = place(first)
+    address = address_of(first)
     del first
     second = memory.allocate(SIZE - 1000)
-    assert place(second) == address
+    assert address_of(second) == address
     assert second.shape == (SIZE - 1000,)
 
 
@@ -55,38 +55,38 @@ def test_buffer_pool_reuses_memory():
 def test_buffer_pool_keeps_memory_while_viewed(view_of):
     first = memory.allocate(SIZE)
     first[:] = 7
-    address, view = place(first), view_of(first)
+    address, view = address_of(first), view_of(first)
     del first
     gc.collect()
     second = memory.allocate(SIZE)
-    assert place(second) != address
+    assert address_of(second) != address
     second[:] = 9
     assert (np.asarray(view) == 7).all()
     del view, second
     gc.collect()
-    assert address in {place(block) for block in memory._free_blocks.values()}
+    assert address in {address_of(block) for block in memory._free_blocks.values()}
 
 
 def test_buffer_pool_aligns_to_cache_lines():
     buffers = [memory.allocate(memory.POOL_THRESHOLD + i) for i in range(3)]
-    assert [place(buffer) % 64 for buffer in buffers] == [0, 0, 0]
+    assert [address_of(buffer) % 64 for buffer in buffers] == [0, 0, 0]
     assert [buffer.size for buffer in buffers] == [memory.POOL_THRESHOLD + i for i in range(3)]
 
 
 def test_buffer_pool_reuses_memory_of_collected_cycle():
     first = memory.allocate(SIZE)
-    address, cycle = place(first), {"array": first}
+    address, cycle = address_of(first), {"array": first}
     cycle["self"] = cycle
     del first, cycle
     gc.collect()
-    assert place(memory.allocate(SIZE)) == address
+    assert address_of(memory.allocate(SIZE)) == address
 
 
 def test_buffer_pool_limits_slack_and_total(monkeypatch):
     large = memory.allocate(3 * SIZE)
-    address = place(large)
+    address = address_of(large)
     del large
-    assert place(memory.allocate(SIZE)) != address  # more than half of the buffer would be unused
+    assert address_of(memory.allocate(SIZE)) != address  # more than half of the buffer would be unused
     monkeypatch.setattr(memory, "_MAX_FREE_BYTES", 5 * SIZE)
     buffers = [memory.allocate(SIZE) for _ in range(7)]
     buffers.clear()

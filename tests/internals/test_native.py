@@ -37,7 +37,7 @@ def turned(images, **options):
     return cuaug.warp_affine(images, TURN, border="reflect", **options)
 
 
-def each_isa(make):
+def results_of_isas(make):
     """Results of `make` under each instruction set, the baseline first."""
     results = {}
     for isa in native.instruction_sets():
@@ -60,14 +60,14 @@ def test_extension_instruction_sets_agree(dtype, interpolation):
         lambda: turned(images, interpolation=interpolation),
         lambda: cuaug.resize(images, (31, 29), interpolation),
     ):
-        baseline, *others = each_isa(make).values()
+        baseline, *others = results_of_isas(make).values()
         for other in others:
             assert_equal(other, baseline, tolerance=tolerance)
 
 
 def test_extension_nearest_moves_bits_under_every_instruction_set():
     images = noise((2, 70, 83, 3), "int64") * 2**40 + 1  # float64 cannot hold these
-    results = each_isa(lambda: turned(images, interpolation="nearest"))
+    results = results_of_isas(lambda: turned(images, interpolation="nearest"))
     for result in results.values():
         assert np.isin(result, images).all()
         assert_array_equal(result, results[native.instruction_sets()[0]])
@@ -87,7 +87,7 @@ def test_extension_packed_bytes_of_every_width(width):
         pointwise.pointwise(image, ("RandomGrayscale",), still, "uint8", frame[:, :, :width])
         return frame
 
-    for frame in each_isa(make).values():
+    for frame in results_of_isas(make).values():
         assert_array_equal(frame[:, :, :width], expected)
         assert (frame[:, :, width:] == 77).all()
 
@@ -101,9 +101,9 @@ def test_extension_half_precision_equals_numpy():
         up = np.nextafter(halves, np.float16(np.inf)).astype(np.float32)
         middles = np.concatenate([middles, (halves.astype(np.float32) + up) / 2])
         expected = middles.astype(np.float16)
-    for widened in each_isa(lambda: cuaug.crop(halves, 0, 0, 256, 256, dtype="float32")).values():
+    for widened in results_of_isas(lambda: cuaug.crop(halves, 0, 0, 256, 256, dtype="float32")).values():
         assert_array_equal(widened, halves.astype(np.float32))
-    for narrowed in each_isa(lambda: cuaug.crop(middles, 0, 0, 256, 256, dtype="float16")).values():
+    for narrowed in results_of_isas(lambda: cuaug.crop(middles, 0, 0, 256, 256, dtype="float16")).values():
         assert_array_equal(narrowed, expected)
 
 
@@ -225,7 +225,7 @@ def test_extension_errors_name_the_argument():
 
 
 def test_extension_describes_its_build():
-    flags = each_isa(lambda: native.compiler_flags().split())
+    flags = results_of_isas(lambda: native.compiler_flags().split())
     assert all("-ffp-contract=fast" in options for options in flags.values())
     assert "-O3" in flags[native.instruction_sets()[-1]]
     assert len({tuple(options) for options in flags.values()}) == len(native.instruction_sets())

@@ -8,8 +8,8 @@ from cuaug._program import records
 LAYOUT = native.record_layout()
 RECORDS = {
     value.name.replace("cuaug::", ""): value
-    for found in vars(records).values()
-    for value in (found.values() if isinstance(found, dict) else [found])
+    for entry in vars(records).values()
+    for value in (entry.values() if isinstance(entry, dict) else [entry])
     if isinstance(value, records.Record)
 }
 

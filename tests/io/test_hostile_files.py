@@ -14,7 +14,7 @@ from helpers.jpeg import (
     bases,
     by_pillow,
     encoded,
-    piece,
+    random_part,
     segments,
 )
 from helpers.jpeg_fuzz import FOUR_MEGAPIXELS, allowed, mutated
@@ -52,7 +52,7 @@ SMALL = {
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_decode_jpeg_rejects_truncation(kind):
-    file = SMALL[kind](piece(np.random.default_rng(SEED), 56, 72))
+    file = SMALL[kind](random_part(np.random.default_rng(SEED), 56, 72))
     size = cio.read_header(file)[:2]
     assert len(file) <= 6_000
     assert file.endswith(b"\xff\xd9")
@@ -221,7 +221,7 @@ def test_decode_jpeg_errors_leak_nothing():
 
 
 def test_decode_jpeg_error_holds_no_cycles():
-    file = encoded(piece(np.random.default_rng(SEED), 300, 400))[:2_000]
+    file = encoded(random_part(np.random.default_rng(SEED), 300, 400))[:2_000]
     gc.collect()
     gc.disable()
     try:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.child_process import python
 from helpers.compare import assert_equal, describe
-from helpers.jpeg import SEED, by_pillow, encoded, piece
+from helpers.jpeg import SEED, by_pillow, encoded, random_part
 from helpers.photo import FILE, PHOTO
 
 import cuaug
@@ -80,7 +80,7 @@ def test_decode_jpeg_empty_list():
 
 def test_decode_jpeg_different_sizes_are_a_list():
     rng = np.random.default_rng(SEED)
-    photos = [piece(rng, *size) for size in ((20, 30), (31, 17), (8, 8))]
+    photos = [random_part(rng, *size) for size in ((20, 30), (31, 17), (8, 8))]
     decoded = cio.decode_jpeg([encoded(photo) for photo in photos])
     assert [image.shape for image in decoded] == [photo.shape for photo in photos]
     crops = cio.decode_and_crop_jpeg([encoded(photo) for photo in photos], [0, 1, 2], 2, (5, 6, 4), np.array([4, 3, 2]))

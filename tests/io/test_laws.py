@@ -6,7 +6,18 @@ import itertools
 import cv2
 import numpy as np
 import pytest
-from helpers.jpeg import SAMPLINGS, SEED, bases, by_pillow, claiming, encoded, frame, piece, with_byte, with_segments
+from helpers.jpeg import (
+    SAMPLINGS,
+    SEED,
+    bases,
+    by_pillow,
+    claiming,
+    encoded,
+    frame,
+    random_part,
+    with_byte,
+    with_segments,
+)
 from helpers.jpeg_writer import random_jpeg, segment
 from PIL import Image
 
@@ -51,7 +62,7 @@ def assert_crops_are_slices(file, rng, count):
 @pytest.mark.parametrize("size", [(61, 83), (64, 64), (33, 200), (5, 17), (130, 131)], ids=str)
 def test_decode_and_crop_jpeg_is_a_slice(sampling, progressive, size):
     rng = np.random.default_rng(SEED)
-    file = encoded(piece(rng, *size), sampling, progressive=progressive, restart=int(rng.integers(4)))
+    file = encoded(random_part(rng, *size), sampling, progressive=progressive, restart=int(rng.integers(4)))
     assert_crops_are_slices(file, rng, 6)
 
 
@@ -70,7 +81,7 @@ def test_decode_and_crop_jpeg_is_a_slice_for_every_sampling(layout, kind):
 def test_decode_and_crop_jpeg_of_incomplete_progressive_file_is_a_slice():
     """The decoder smooths blocks of an incomplete file with their neighbours."""
     rng = np.random.default_rng(SEED)
-    file = encoded(piece(rng, 120, 160), progressive=True)
+    file = encoded(random_part(rng, 120, 160), progressive=True)
     scans = [at for at in range(len(file) - 1) if file[at : at + 2] == b"\xff\xda"]
     for end in scans[1:4]:
         assert_crops_are_slices(file[:end] + b"\xff\xd9", rng, 5)
@@ -104,7 +115,7 @@ def test_decode_jpeg_equals_pillow_and_opencv(sampling, progressive):
     rng = np.random.default_rng(SEED)
     for number in range(30):
         size = int(rng.integers(9, 200)), int(rng.integers(9, 200))
-        file = encoded(piece(rng, *size), sampling, quality=int(rng.integers(20, 100)), progressive=progressive)
+        file = encoded(random_part(rng, *size), sampling, quality=int(rng.integers(20, 100)), progressive=progressive)
         ours = cio.decode_jpeg(file).astype(int)
         pillow = np.asarray(Image.open(io.BytesIO(file)), int)
         opencv = cv2.imdecode(np.frombuffer(file, np.uint8), cv2.IMREAD_COLOR)[..., ::-1].astype(int)
@@ -119,7 +130,7 @@ def test_decode_jpeg_equals_pillow_and_opencv(sampling, progressive):
 def test_decode_jpeg_scale_equals_pillow(scale):
     rng = np.random.default_rng(SEED)
     for sampling in ("444", "422", "420"):
-        file = encoded(piece(rng, 128, 192), sampling)
+        file = encoded(random_part(rng, 128, 192), sampling)
         with Image.open(io.BytesIO(file)) as image:
             image.draft("RGB", (round(192 * scale), round(128 * scale)))
             expected = np.asarray(image, int)
@@ -194,7 +205,7 @@ def test_decode_jpeg_orientation_equals_pillow(orientation, order):
     exif = Image.Exif()
     exif[0x0112] = orientation
     exif.endian = order
-    photo = piece(np.random.default_rng(SEED), 50, 83)
+    photo = random_part(np.random.default_rng(SEED), 50, 83)
     file = by_pillow(photo, exif=exif)
     with Image.open(io.BytesIO(file)) as image:
         expected = np.asarray(ImageOps.exif_transpose(image), int)
@@ -230,9 +241,9 @@ def test_decode_jpeg_ignores_invalid_exif(tiff):
 def test_read_header_fields():
     rng = np.random.default_rng(SEED)
     for sampling, progressive in itertools.product(SAMPLINGS, (False, True)):
-        file = encoded(piece(rng, 20, 30), sampling, progressive=progressive)
+        file = encoded(random_part(rng, 20, 30), sampling, progressive=progressive)
         assert cio.read_header(file) == cio.Header(20, 30, 3, sampling, "ycbcr", progressive, 1)
-    assert cio.read_header(by_pillow(piece(rng, 20, 30), "L"))[2:5] == (1, "gray", "gray")
+    assert cio.read_header(by_pillow(random_part(rng, 20, 30), "L"))[2:5] == (1, "gray", "gray")
     assert cio.read_header(claiming(file, 70, 80))[:2] == (70, 80)
 
 
@@ -240,7 +251,7 @@ def test_read_header_fields():
 @pytest.mark.parametrize(("ours", "pillow"), [("444", 0), ("422", 1), ("420", 2)])
 def test_encode_jpeg_equals_pillow(ours, pillow, progressive):
     """The same library at the same quality: the same coefficients."""
-    photo = piece(np.random.default_rng(SEED), 123, 181)
+    photo = random_part(np.random.default_rng(SEED), 123, 181)
     for quality in (30, 75, 95):
         file = cio.encode_jpeg(photo, quality, ours, progressive=progressive)
         theirs = by_pillow(photo, quality=quality, subsampling=pillow, progressive=progressive)

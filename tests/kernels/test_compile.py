@@ -19,10 +19,10 @@ from cuaug._program import names as kernels
 from cuaug._program import sources, user_ops
 
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
-ONE_OF_EACH_KERNEL, USUAL, EVERY = names_of.ONE_OF_EACH_KERNEL, names_of.USUAL, names_of.EVERY
-ONE_REGISTER = 8  # bytes of one register stored and loaded: a few kernels spill it on some architecture
-FEW = 128  # bytes that a rarely used kernel may spill: two stores and loads of a pixel of four doubles
-MANY = 384  # and a kernel with 64 Lanczos taps beside a chain of ops: up to 360 were measured
+ONE_OF_EACH_KERNEL, USUAL, ALL_NAMES = names_of.ONE_OF_EACH_KERNEL, names_of.USUAL, names_of.ALL_NAMES
+REGISTER_SPILL = 8  # bytes of one register stored and loaded: a few kernels spill it on some architecture
+RARE_SPILL = 128  # bytes that a rarely used kernel may spill: two stores and loads of a pixel of four doubles
+LANCZOS_SPILL = 384  # and a kernel with 64 Lanczos taps beside a chain of ops: up to 360 were measured
 
 
 def with_new_arguments(names):
@@ -38,7 +38,7 @@ def with_new_arguments(names):
 
 SETS = names_of.COVERING, names_of.RECIPES, names_of.RAGGED, names_of.RAW_STAGED, names_of.DETECTION
 NEW_ARGUMENTS = set().union(*map(with_new_arguments, SETS))
-USERS = *names_of.USERS_ALONE, names_of.USERS_FUSED[0]
+USERS = *names_of.USER_OPS_POINTWISE, names_of.USER_OPS_FUSED[0]
 
 
 def is_quick(name, architecture):
@@ -46,7 +46,7 @@ def is_quick(name, architecture):
     return name in ONE_OF_EACH_KERNEL or name in chosen.get(architecture, ())
 
 
-def each_compilation(names, shortened=lambda name: name):
+def every_compilation(names, shortened=lambda name: name):
     return pytest.mark.parametrize(
         ("name", "architecture"),
         [
@@ -74,60 +74,60 @@ def check_kernel(nvrtc, name, architecture, record_property, max_spill):
     assert stores + loads <= max_spill, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
 
 
-@each_compilation(names_of.WARMUP)
+@every_compilation(names_of.WARMUP)
 def test_warmup_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
+    check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
 
-@each_compilation(["cuaug::copy_boxes"])
+@every_compilation(["cuaug::copy_boxes"])
 def test_nvjpeg_crop_kernel_compiles_without_warning_or_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
-@each_compilation(names_of.USUAL_RECIPE)
+@every_compilation(names_of.USUAL_RECIPE)
 def test_compose_usual_recipe_compiles_without_warning_or_spill(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
+    check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
 
-@each_compilation(names_of.RAGGED)
+@every_compilation(names_of.RAGGED)
 def test_compose_ragged_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
+    check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
 
-@each_compilation(names_of.RAW_STAGED)
+@every_compilation(names_of.RAW_STAGED)
 def test_warp_raw_staged_compiles_without_warning_or_spill(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, ONE_REGISTER)
+    check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
 
-@each_compilation(names_of.DETECTION)
+@every_compilation(names_of.DETECTION)
 def test_detection_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
     # The sums of a thread of roi_backward_gather.cu take 32 registers; a block of soft_nms.cu has 1,024 threads.
     has_many_registers = name.startswith(("cuaug::roi_backward_gather", "cuaug::soft_nms"))
-    check_kernel(nvrtc, name, architecture, record_property, FEW if has_many_registers else 0)
+    check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL if has_many_registers else 0)
 
 
-@each_compilation(names_of.RECIPES)
+@every_compilation(names_of.RECIPES)
 def test_compose_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, MANY if "Lanczos" in name else FEW)
+    check_kernel(nvrtc, name, architecture, record_property, LANCZOS_SPILL if "Lanczos" in name else RARE_SPILL)
 
 
-@each_compilation(names_of.COVERING)
+@every_compilation(names_of.COVERING)
 def test_op_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, FEW)
+    check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL)
 
 
-@each_compilation(names_of.USERS_FUSED)
+@every_compilation(names_of.USER_OPS_FUSED)
 def test_pixel_op_in_recipe_compiles_without_warning(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, FEW)
+    check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL)
 
 
-@each_compilation(names_of.USERS_ALONE, lambda name: name.partition(", cuaug::Chain")[0])
+@every_compilation(names_of.USER_OPS_POINTWISE, lambda name: name.partition(", cuaug::Chain")[0])
 def test_pixel_op_every_expression_compiles_without_warning(name, architecture, nvrtc, record_property):
-    check_kernel(nvrtc, name, architecture, record_property, FEW)
+    check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL)
 
 
 def test_kernel_names_cover_every_kernel():
-    assert {kernels.skeleton_of(name) for name in EVERY} == {path.stem for path in sources.KERNELS.rglob("*.cu")}
+    assert {kernels.skeleton_of(name) for name in ALL_NAMES} == {path.stem for path in sources.KERNELS.rglob("*.cu")}
 
 
 def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):

@@ -46,7 +46,7 @@ def test_op_equals_reference_on_gpu(case, dtype):
 def test_op_keeps_library_and_broadcasts_one_parameter(case, home):
     for dtype in ("uint8", "float16", "float32"):
         check(case, home, dtype)
-        check(case, home, dtype, lead=())
+        check(case, home, dtype, leading=())
 
 
 @every_home

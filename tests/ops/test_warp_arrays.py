@@ -12,7 +12,7 @@ import cuaug
 main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
 
 
-def across_layouts(case, home, dtype):
+def layout_tolerance(case, home, dtype):
     """Tolerance between two layouts, which on a GPU are two kernels. On the CPU one loop serves all layouts.
 
     Copied pixels are exact, and so are bilinear affine maps, which count in whole numbers. For other maps, ptxas rounds
@@ -20,12 +20,12 @@ def across_layouts(case, home, dtype):
     planes alone: an ulp of a coordinate, which may round a near tie the other way. Planes also leave more memory to
     source boxes, so that tiles begin elsewhere.
     """
-    if home[1] == "cpu" or case.copies or counts_in_whole_numbers(case):
+    if home[1] == "cpu" or case.copies or has_integer_steps(case):
         return EXACT
     return case.tolerance(dtype)
 
 
-def counts_in_whole_numbers(case):
+def has_integer_steps(case):
     affine = case.op in ("warp_affine", "affine", "rotate")
     return affine and case.options.get("interpolation", "bilinear") == "bilinear"
 
@@ -38,7 +38,7 @@ def test_op_layouts_agree(case, home):
         for layout in ("NCHW", "NHWC"):
             actual = run(case, images(home, dtype, layout), case.parameters(BATCH), layout=layout)
             results[layout] = from_layout(to_numpy(actual), layout)
-        assert_equal(results["NCHW"], results["NHWC"], tolerance=across_layouts(case, home, dtype))
+        assert_equal(results["NCHW"], results["NHWC"], tolerance=layout_tolerance(case, home, dtype))
 
 
 # Inputs and outputs
@@ -73,7 +73,7 @@ def test_op_strided_view_equals_copy(case, view, home):
         parameters = case.parameters((seen.shape[0],))
         actual = run(case, seen, parameters, layout="NHWC")
         expected = run(case, copy, parameters, layout="NHWC")
-        assert_equal(actual, expected, tolerance=across_layouts(case, home, dtype))
+        assert_equal(actual, expected, tolerance=layout_tolerance(case, home, dtype))
         assert_equal(to_numpy(wide), before)
 
 
@@ -129,7 +129,9 @@ def test_op_out_with_any_strides(case, home):
     n, a, b, c = expected.shape
     frame = put(np.full((n, a, b + 3, c + 5), 9, np.uint8), home)
     run(case, batch, parameters, out=frame[:, :, 2:-1, 4:-1])
-    assert_equal(put(to_numpy(frame[:, :, 2:-1, 4:-1]), home), expected, tolerance=across_layouts(case, home, "uint8"))
+    assert_equal(
+        put(to_numpy(frame[:, :, 2:-1, 4:-1]), home), expected, tolerance=layout_tolerance(case, home, "uint8")
+    )
     untouched = to_numpy(frame)
     untouched[:, :, 2:-1, 4:-1] = 9
     assert_equal(untouched, np.full_like(untouched, 9))

@@ -162,9 +162,9 @@ def test_warp_perspective_near_horizon_reads_staged_box_only():
 @pytest.mark.gpu
 @pytest.mark.parametrize("case", [case for case in MAIN if "M" in case.parameters()], ids=str)
 def test_op_bad_matrix_leaves_other_samples(case):
-    home, lead = ("torch", "cuda"), (8,)
+    home, leading = ("torch", "cuda"), (8,)
     batch = images(home, shape=(8, *SHAPE[1:]))
-    M = case.parameters(lead)["M"]
+    M = case.parameters(leading)["M"]
     spoilt = M.copy()
     spoilt[5, 0, 1] = np.nan
     good, bad = (to_numpy(getattr(cuaug, case.op)(batch, put(m, home), **case.keywords("uint8"))) for m in (M, spoilt))

@@ -62,7 +62,7 @@ def test_op_large_noise_is_nearly_exact(case, home):
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @main_cases
 def test_op_broadcasts_one_parameter(case, dtype, home):
-    check(case, home, dtype, lead=())
+    check(case, home, dtype, leading=())
 
 
 @every_home

@@ -37,40 +37,40 @@ def converting(target, exact, **options):
 
 
 def factor(name, low=0.3, high=1.7):
-    return lambda rng, lead=(): {name: rng.uniform(low, high, lead)}
+    return lambda rng, leading=(): {name: rng.uniform(low, high, leading)}
 
 
-def powers(rng, lead=()):
-    return {"gamma": rng.uniform(0.4, 2.5, lead), "gain": rng.uniform(0.7, 1.3, lead)}
+def powers(rng, leading=()):
+    return {"gamma": rng.uniform(0.4, 2.5, leading), "gain": rng.uniform(0.7, 1.3, leading)}
 
 
-def contrasts(rng, lead=()):
-    return {"contrast_factor": rng.uniform(0.3, 1.7, lead), "about": rng.uniform(0.2, 0.8, lead)}
+def contrasts(rng, leading=()):
+    return {"contrast_factor": rng.uniform(0.3, 1.7, leading), "about": rng.uniform(0.2, 0.8, leading)}
 
 
-def moments(rng, lead=()):
-    return {"mean": rng.uniform(0.2, 0.8, (*lead, C)), "std": rng.uniform(0.1, 1, (*lead, C))}
+def moments(rng, leading=()):
+    return {"mean": rng.uniform(0.2, 0.8, (*leading, C)), "std": rng.uniform(0.1, 1, (*leading, C))}
 
 
-def mixtures(rng, lead=()):
-    return {"matrix": np.eye(3, 4) + rng.uniform(-0.3, 0.3, (*lead, 3, 4))}
+def mixtures(rng, leading=()):
+    return {"matrix": np.eye(3, 4) + rng.uniform(-0.3, 0.3, (*leading, 3, 4))}
 
 
-def holes(rng, lead=()):
+def holes(rng, leading=()):
     box = {
-        name: rng.integers(low, high, lead)
+        name: rng.integers(low, high, leading)
         for name, low, high in zip("ijhw", (-3, -3, 0, 0), (9, 6, 9, 7), strict=True)
     }
-    return {**box, "v": rng.uniform(0, 1, (*lead, C))}
+    return {**box, "v": rng.uniform(0, 1, (*leading, C))}
 
 
 def tables(*axes):
-    return lambda rng, lead=(): {"table": rng.integers(0, 256, (*lead, *axes, 256))}
+    return lambda rng, leading=(): {"table": rng.integers(0, 256, (*leading, *axes, 256))}
 
 
-def noises(rng, lead=()):
-    ids = rng.integers(0, 2**24, lead)
-    return {"mean": rng.uniform(-0.2, 0.2, lead), "sigma": rng.uniform(0.05, 0.3, lead), "ids": ids}
+def noises(rng, leading=()):
+    ids = rng.integers(0, 2**24, leading)
+    return {"mean": rng.uniform(-0.2, 0.2, leading), "sigma": rng.uniform(0.05, 0.3, leading), "ids": ids}
 
 
 BYTES = {"dtypes": ("uint8",), "tolerance_of": {}, "functor": None}  # table look-ups have a kernel of their own
@@ -99,11 +99,11 @@ ROWS = [
         scaled_parameters=frozenset({"threshold"}),
         **LEVELS,
     ),
-    color_row("posterize", lambda rng, lead=(): {"bits": rng.integers(1, 8, lead)}, **LEVELS),
+    color_row("posterize", lambda rng, leading=(): {"bits": rng.integers(1, 8, leading)}, **LEVELS),
     color_row("autocontrast", **LEVELS),
     color_row("equalize", **BYTES),
     color_row("lut", tables(1), identity={"table": np.arange(256)}, **BYTES),
-    color_row("lut", lambda rng, lead=(): tables(C)(rng, lead or (1,)), **BYTES),
+    color_row("lut", lambda rng, leading=(): tables(C)(rng, leading or (1,)), **BYTES),
     color_row("gaussian_noise", noises, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}, **NOISE),
     color_row("gaussian_noise", noises, {"seed": 5, "step": 2**31 + 3, "clip": False}, **NOISE),
     color_row("rgb_to_grayscale", functor="Grayscale", **UNIT),

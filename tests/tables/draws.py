@@ -109,21 +109,21 @@ class Words:
                 return *self.crop(canvas, (h, w)), h, w
         return 0, 0, 0, 0
 
-    def cut(self, canvas, lam):
+    def cutmix_box(self, canvas, lam):
         """CutMix: (top, left, height, width) around a uniform centre, and the remaining share of the image."""
         height, width = canvas
-        reach = 0.5 * math.sqrt(1 - lam)
-        across, down = int(reach * width), int(reach * height)
+        half_share = 0.5 * math.sqrt(1 - lam)
+        half_width, half_height = int(half_share * width), int(half_share * height)
         x, y = self.below(width), self.below(height)
-        left, right = np.clip([x - across, x + across], 0, width)
-        top, bottom = np.clip([y - down, y + down], 0, height)
+        left, right = np.clip([x - half_width, x + half_width], 0, width)
+        top, bottom = np.clip([y - half_height, y + half_height], 0, height)
         h, w = int(bottom - top), int(right - left)
         return (int(top), int(left), h, w), 1 - h * w / (height * width)
 
     def corners(self, canvas, distortion):
         """torchvision's RandomPerspective, as steps inwards: (x, y) of each corner, clockwise from the top left."""
-        across, down = (int(distortion * (extent // 2)) for extent in (canvas[1], canvas[0]))
-        return [self.below((down if i % 2 else across) + 1) for i in range(8)]
+        max_x, max_y = (int(distortion * (extent // 2)) for extent in (canvas[1], canvas[0]))
+        return [self.below((max_y if i % 2 else max_x) + 1) for i in range(8)]
 
 
 def uniform_field(seed, step, sample, position, size):

@@ -9,17 +9,17 @@ def filter_row(op, draw=no_parameters, options=None, **more):
 
 
 def sigma(low, high, *axes):
-    """A draw of sigma. Without ``lead`` it gives plain numbers, since an array of two would be one per sample."""
+    """A draw of sigma. Without ``leading`` it gives plain numbers, since an array of two would be one per sample."""
 
-    def draw(rng, lead=()):
-        values = rng.uniform(low, high, (*lead, *axes))
-        return {"sigma": values if lead else values.tolist() if axes else float(values)}
+    def draw(rng, leading=()):
+        values = rng.uniform(low, high, (*leading, *axes))
+        return {"sigma": values if leading else values.tolist() if axes else float(values)}
 
     return draw
 
 
-def factors(rng, lead=()):
-    return {"sharpness_factor": rng.uniform(0, 3, lead)}
+def factors(rng, leading=()):
+    return {"sharpness_factor": rng.uniform(0, 3, leading)}
 
 
 CASES = [

@@ -26,8 +26,8 @@ WARPS = {
     "sampler": [name.capitalize() for name in INTERPOLATIONS],
     "border": [name.capitalize() for name in BORDERS],
 }
-RETOUCHED = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
-AROUND = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
+SAMPLE_OVERRIDES = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
+WINDOWED_BORDERS = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
 FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4"]
 RESAMPLES = {
     "source": IMAGE_DTYPES,
@@ -37,14 +37,14 @@ RESAMPLES = {
     "channels": [1, 2, 3, 4],
     "filter": FILTERS,
 }
-OPS = FUNCTORS
+
 POINTWISES = {
     "source": IMAGE_DTYPES,
     "target": IMAGE_DTYPES,
     "layout": LAYOUTS,
     "result": LAYOUTS,
     "channels": [1, 2, 3, 4],
-    "op": OPS,
+    "op": FUNCTORS,
 }
 MIXES = {
     "source": IMAGE_DTYPES,
@@ -58,51 +58,54 @@ MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
 EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
 LUTS = {**BLURS, "source": ["uint8"]}
 # Chains of ops after a resample, in a recipe's pass.
-JITTERED = ("ColorJitter", "RandomGrayscale", "Normalize")
-PARTED = (
+JITTER_OPS = ("ColorJitter", "RandomGrayscale", "Normalize")
+AFTER_MEAN_OPS = (
     "JitterAfterMean",
     "RandomGrayscale",
     "Normalize",
 )  # the pass before applies the ops before the mean
-COLOURED = {"jittered": JITTERED, "grey": ("RandomGrayscale",)}
-SLOT = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # one slot of a policy
+COLOR_CHAINS = {"jittered": JITTER_OPS, "grey": ("RandomGrayscale",)}
+SLOT_OPS = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # one slot of a policy
 CHAINS = {
-    **COLOURED,
+    **COLOR_CHAINS,
     "erased": ("Erase",),
     "scaled": ("Rescale", "Normalize"),
     "unscaled": ("ConvertRange",),
     "stepped": ("Solarize", "Posterize", "Erase"),
-    "slot": SLOT,
+    "slot": SLOT_OPS,
 }
-BLENDED = {"none": (), "scaled": CHAINS["scaled"], "stepped": CHAINS["stepped"]}
-BLENDS = {**BLURS, "chain": list(BLENDED), "target": ["uint8", "float16", "float32"]}
-FUSED = {
+BLEND_CHAINS = {"none": (), "scaled": CHAINS["scaled"], "stepped": CHAINS["stepped"]}
+BLENDS = {**BLURS, "chain": list(BLEND_CHAINS), "target": ["uint8", "float16", "float32"]}
+FUSED_WARPS = {
     **WARPS,
     "source": IMAGE_DTYPES,
     "target": ["uint8", "float16", "bfloat16", "float32", "float64"],
     "geometry": ["Affine", "Perspective"],
-    "sampler": [*WARPS["sampler"], "Antialiased", *RETOUCHED],
-    "border": [*WARPS["border"], *AROUND],
+    "sampler": [*WARPS["sampler"], "Antialiased", *SAMPLE_OVERRIDES],
+    "border": [*WARPS["border"], *WINDOWED_BORDERS],
     "chain": list(CHAINS),
 }
 # Passes that apply the ops before a mean, and sum the mean.
-BEFORE = {
+BEFORE_MEAN_CHAINS = {
     "none": (),
     "first": ("JitterBeforeMean",),
     "second": ("ColorJitter", "RandomGrayscale", "JitterBeforeMean"),
 }
-MEASURED = {
-    **{name: values for name, values in FUSED.items() if name != "target"},
+WARPS_WITH_MEAN = {
+    **{name: values for name, values in FUSED_WARPS.items() if name != "target"},
     "channels": [1, 3],
-    "chain": list(BEFORE),
+    "chain": list(BEFORE_MEAN_CHAINS),
 }
 # Warps by a displacement field.
-DISPLACING = {
+DISPLACEMENT_FACTORS = {
     "geometry": ["CoordinateMap", "CoordinateMap64"],
     "sampler": ["Nearest", "Bilinear", "Bicubic"],
     "border": ["Constant"],
 }
-DISPLACED, MEASURED_DISPLACED = {**FUSED, **DISPLACING}, {**MEASURED, **DISPLACING}
+DISPLACED_WARPS, DISPLACED_WARPS_WITH_MEAN = (
+    {**FUSED_WARPS, **DISPLACEMENT_FACTORS},
+    {**WARPS_WITH_MEAN, **DISPLACEMENT_FACTORS},
+)
 
 
 def exists(row):
@@ -110,8 +113,8 @@ def exists(row):
     packed = "Packed" in (row.get("layout"), row.get("result")) and row.get("channels") == 1
     labels = {"int32", "int64"} & {row.get("source"), row.get("target")}
     mixed = labels and ("source" in row and "target" in row) and row["source"] != row["target"]
-    colourless = row.get("chain") in COLOURED and row.get("channels") in (2, 4)
-    boxed = {"geometry": "Affine", "border": AROUND[1]} if row.get("sampler") == "Antialiased" else {}
+    colourless = row.get("chain") in COLOR_CHAINS and row.get("channels") in (2, 4)
+    boxed = {"geometry": "Affine", "border": WINDOWED_BORDERS[1]} if row.get("sampler") == "Antialiased" else {}
     if any(row.get(factor, value) != value for factor, value in boxed.items()):
         return False
     return not packed and not mixed and not colourless and not (labels and row.get("sampler", "Nearest") != "Nearest")
@@ -140,7 +143,7 @@ def covering_names():
         kernels.name_expression("pointwise", "uint8", a, 3, kernels.chain(["Grayscale"]), "uint8", b, 1)
         for a, b in itertools.product(LAYOUTS, ["Planar", "Strided"])
     ]
-    long = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(OPS), "float16", "Planar", 3)
+    long = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(FUNCTORS), "float16", "Planar", 3)
     mixes = [
         kernels.name_expression("mix", source, layout, channels, mix, result)
         for source, layout, result, channels, mix in covering(MIXES)
@@ -155,14 +158,14 @@ def covering_names():
     statistics = [
         *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
         *(
-            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE["first"]), "StoreInPlace")
+            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE_MEAN_CHAINS["first"]), "StoreInPlace")
             for row in covering(MEANS)
         ),
         *(kernels.name_expression("channel_min_max", *row) for row in covering(EXTREMES)),
         *(kernels.name_expression("histogram_lut", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
     ]
     blends = [
-        kernels.name_expression("blend", source, layout, channels, kernels.chain(BLENDED[chain]), target, result)
+        kernels.name_expression("blend", source, layout, channels, kernels.chain(BLEND_CHAINS[chain]), target, result)
         for source, layout, channels, result, chain, target in covering(BLENDS)
     ]
     luts = [kernels.name_expression("lut", *row) for row in covering(LUTS)]
@@ -170,9 +173,11 @@ def covering_names():
 
 
 def fused_names():
-    fused = [warp_of(row, kernels.chain(CHAINS[row["chain"]])) for row in rows_of(FUSED) + rows_of(DISPLACED)]
-    rows = rows_of(MEASURED) + rows_of(MEASURED_DISPLACED)
-    measured = [measuring(row, kernels.chain(BEFORE[row["chain"]])) for row in rows]
+    fused = [
+        warp_of(row, kernels.chain(CHAINS[row["chain"]])) for row in rows_of(FUSED_WARPS) + rows_of(DISPLACED_WARPS)
+    ]
+    rows = rows_of(WARPS_WITH_MEAN) + rows_of(DISPLACED_WARPS_WITH_MEAN)
+    measured = [warp_with_mean(row, kernels.chain(BEFORE_MEAN_CHAINS[row["chain"]])) for row in rows]
     return list(dict.fromkeys([*fused, *measured]))
 
 
@@ -181,11 +186,11 @@ def rows_of(factors):
 
 
 def warp_of(row, chain, *use):
-    head = (row[name] for name in ("source", "layout", "channels", "geometry", "sampler", "border"))
-    return kernels.name_expression("warp_image", *head, chain, row["target"], row["result"], *use)
+    arguments = (row[name] for name in ("source", "layout", "channels", "geometry", "sampler", "border"))
+    return kernels.name_expression("warp_image", *arguments, chain, row["target"], row["result"], *use)
 
 
-def measuring(row, chain):
+def warp_with_mean(row, chain):
     return warp_of({**row, "target": row["source"]}, chain, "StoreAndMean")
 
 
@@ -205,8 +210,8 @@ def user_names():
     vignette = pixel_ops.BY_NAME["Vignette"].struct()
     rows = {**CROP, "layout": "Planar", "target": "float16", "result": "Planar"}
     fused = [
-        warp_of(rows, kernels.chain((vignette, *JITTERED))),
-        measuring(rows, kernels.chain([vignette, "JitterBeforeMean"])),
+        warp_of(rows, kernels.chain((vignette, *JITTER_OPS))),
+        warp_with_mean(rows, kernels.chain([vignette, "JitterBeforeMean"])),
         kernels.name_expression("luma_mean", "uint8", "Planar", 3, kernels.chain([vignette])),
     ]
     return pointwise, fused
@@ -215,7 +220,7 @@ def user_names():
 COVERING = covering_names()
 RECIPES = fused_names()
 # The usual recipe: draws, then a crop that is resized, flipped, jittered and normalized, in one pass or two.
-CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": AROUND[1]}
+CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": WINDOWED_BORDERS[1]}
 USUAL_RECIPE = [
     "cuaug::draw",
     *(
@@ -223,23 +228,23 @@ USUAL_RECIPE = [
         for layout in ("Planar", "Packed")
         for row in [{**CROP, "layout": layout, "result": layout}]
         for name in (
-            warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)),
-            warp_of({**row, "target": "float32"}, kernels.chain(JITTERED)),
-            measuring(row, kernels.chain(["JitterBeforeMean"])),
+            warp_of({**row, "target": "float16"}, kernels.chain(JITTER_OPS)),
+            warp_of({**row, "target": "float32"}, kernels.chain(JITTER_OPS)),
+            warp_with_mean(row, kernels.chain(["JitterBeforeMean"])),
             *(
                 kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(ops), "float16", "Planar", 3)
-                for ops in (JITTERED, PARTED)
+                for ops in (JITTER_OPS, AFTER_MEAN_OPS)
             ),
             *(
                 warp_of({**row, "border": "Constant", "sampler": sampler, "target": target}, kernels.chain(chain))
-                for sampler in RETOUCHED[:2]
-                for target, chain in (("uint8", SLOT), ("float16", (*SLOT, "Rescale", "Normalize")))
+                for sampler in SAMPLE_OVERRIDES[:2]
+                for target, chain in (("uint8", SLOT_OPS), ("float16", (*SLOT_OPS, "Rescale", "Normalize")))
             ),
             kernels.name_expression("histogram_lut", "uint8", layout, 3),
             kernels.name_expression("histogram_lut", "uint8", layout, 3, "BatchedLaunch"),
             warp_of(
-                {**row, "border": "Constant", "sampler": RETOUCHED[1], "target": "uint8"},
-                kernels.chain(SLOT),
+                {**row, "border": "Constant", "sampler": SAMPLE_OVERRIDES[1], "target": "uint8"},
+                kernels.chain(SLOT_OPS),
                 "BatchedLaunch",
             ),
             kernels.name_expression("blend", "uint8", layout, 3, kernels.chain(CHAINS["scaled"]), "float16", layout),
@@ -248,7 +253,7 @@ USUAL_RECIPE = [
 ]
 
 
-USERS_ALONE, USERS_FUSED = user_names()
+USER_OPS_POINTWISE, USER_OPS_FUSED = user_names()
 
 
 def ragged_names():
@@ -267,8 +272,8 @@ def ragged_names():
     ]
     for layout in ("Planar", "Packed"):
         row = {**CROP, "layout": f"Ragged<cuaug::{layout}>", "result": layout}
-        names.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTERED)))
-        names.append(measuring(row, kernels.chain(["JitterBeforeMean"])))
+        names.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTER_OPS)))
+        names.append(warp_with_mean(row, kernels.chain(["JitterBeforeMean"])))
         names.append(
             warp_of({**row, "geometry": "Perspective", "border": "Edge", "target": "uint8"}, kernels.chain(()))
         )
@@ -325,5 +330,5 @@ def detection_names():
 DETECTION = detection_names()
 WARMUP = _warmup.warmup_names()
 USUAL = [*WARMUP, *USUAL_RECIPE, "cuaug::copy_boxes"]
-EVERY = [*USUAL, *COVERING, *RECIPES, *RAGGED, *RAW_STAGED, *DETECTION]
-ONE_OF_EACH_KERNEL = set({kernels.skeleton_of(name): name for name in reversed(EVERY)}.values())
+ALL_NAMES = [*USUAL, *COVERING, *RECIPES, *RAGGED, *RAW_STAGED, *DETECTION]
+ONE_OF_EACH_KERNEL = set({kernels.skeleton_of(name): name for name in reversed(ALL_NAMES)}.values())

@@ -24,7 +24,7 @@ TOLERANCES = {
 EXACT_INTEGERS = {**TOLERANCES, **{dtype: EXACT for dtype in TOLERANCES if is_integer(dtype)}}
 
 
-def no_parameters(rng, lead=()):
+def no_parameters(rng, leading=()):
     return {}
 
 
@@ -40,10 +40,10 @@ def scaled(share, dtype):
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A call ``cuaug.op(images, **options, **draw(...))``, which equals ``oracle`` of each image with its parameters.
+    """A call ``cuaug.op(images, **options, **draw(...))``, which equals ``oracle`` of each image.
 
-    ``draw(rng, lead)`` gives the parameters, one value (``lead=()``) or one per sample (``lead=(N,)``). The oracle
-    takes one image [H, W, C] of float64, the options, the parameters and the ``max_value`` of the dtype.
+    ``draw(rng, leading)`` gives the parameters, one value (``leading=()``) or one per sample (``leading=(N,)``). The
+    oracle takes one image [H, W, C] of float64, the options, the parameters and the ``max_value`` of the dtype.
     """
 
     op: str
@@ -73,8 +73,8 @@ class Row:
         """The dtypes among these that the op takes, or else the op's first dtype."""
         return [dtype for dtype in dtypes if dtype in self.dtypes] or self.dtypes[:1]
 
-    def parameters(self, lead=(), dtype="uint8", seed=0):
-        return self._in_range(self.draw(seeded(self.op, seed), lead), dtype)
+    def parameters(self, leading=(), dtype="uint8", seed=0):
+        return self._in_range(self.draw(seeded(self.op, seed), leading), dtype)
 
     def keywords(self, dtype):
         """The options, in the range of images of this dtype."""
@@ -86,10 +86,10 @@ class Row:
     def tolerance(self, dtype):
         return self.tolerance_of.get(dtype, EXACT)
 
-    def expected(self, images, parameters, dtype, lead=(N,), **more):
+    def expected(self, images, parameters, dtype, leading=(N,), **more):
         """The oracle of a batch, with one set of parameters per sample or for all. [N, H, W, C]"""
         options = {**self.keywords(dtype), **more}
-        samples = [{k: v[n] for k, v in parameters.items()} if lead else parameters for n in range(len(images))]
+        samples = [{k: v[n] for k, v in parameters.items()} if leading else parameters for n in range(len(images))]
         pairs = zip(images, samples, strict=True)
         return np.stack([self.oracle(i, **{**options, **values}, max_value=max_value(dtype)) for i, values in pairs])
 

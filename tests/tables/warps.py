@@ -1,7 +1,7 @@
 """The table of warps: one row per op and variant, with parameters, oracle and tolerance.
 
 The oracle of ``cuaug.X`` is ``warp_reference.X``, a float64 formula for one image that is itself compared with other
-libraries. A row draws its parameters for one value (``lead=()``) or one per sample (``lead=(N,)``).
+libraries. A row draws its parameters for one value (``leading=()``) or one per sample (``leading=(N,)``).
 """
 
 import dataclasses
@@ -32,78 +32,78 @@ def warp_row(op, options=None, draw=no_parameters, exact=False, identity=None):
     )
 
 
-def matrix(rng, lead=()):
+def matrix(rng, leading=()):
     """Rotation, scale, shear and shift, far from singular. [..., 2, 3]"""
-    linear = np.eye(2) + rng.uniform(-0.45, 0.45, (*lead, 2, 2))
-    return {"M": np.concatenate([linear, rng.uniform(-4, 4, (*lead, 2, 1))], axis=-1)}
+    linear = np.eye(2) + rng.uniform(-0.45, 0.45, (*leading, 2, 2))
+    return {"M": np.concatenate([linear, rng.uniform(-4, 4, (*leading, 2, 1))], axis=-1)}
 
 
-def straight(rng, lead=()):
+def straight(rng, leading=()):
     """Scales, one of them mirrored, and shifts: x depends on the column alone, y on the row. [..., 2, 3]"""
-    flips = rng.choice([-1.0, 1.0], (*lead, 2, 1))
-    linear = np.eye(2) * flips * rng.uniform(0.4, 2.5, (*lead, 2, 1))
-    return {"M": np.concatenate([linear, np.where(flips < 0, 12, 0) + rng.uniform(-4, 4, (*lead, 2, 1))], axis=-1)}
+    flips = rng.choice([-1.0, 1.0], (*leading, 2, 1))
+    linear = np.eye(2) * flips * rng.uniform(0.4, 2.5, (*leading, 2, 1))
+    return {"M": np.concatenate([linear, np.where(flips < 0, 12, 0) + rng.uniform(-4, 4, (*leading, 2, 1))], axis=-1)}
 
 
-def homography(rng, lead=()):
-    bottom = np.concatenate([rng.uniform(-0.012, 0.012, (*lead, 1, 2)), np.ones((*lead, 1, 1))], axis=-1)
-    return {"M": np.concatenate([matrix(rng, lead)["M"], bottom], axis=-2)}
+def homography(rng, leading=()):
+    bottom = np.concatenate([rng.uniform(-0.012, 0.012, (*leading, 1, 2)), np.ones((*leading, 1, 1))], axis=-1)
+    return {"M": np.concatenate([matrix(rng, leading)["M"], bottom], axis=-2)}
 
 
-def maps(rng, lead=(), low=-9.0, high=25.0):
-    return {name: rng.uniform(low, high, (*lead, 14, 19)).astype(np.float32) for name in ("map_x", "map_y")}
+def maps(rng, leading=(), low=-9.0, high=25.0):
+    return {name: rng.uniform(low, high, (*leading, 14, 19)).astype(np.float32) for name in ("map_x", "map_y")}
 
 
-def displacements(rng, lead=()):
-    return {name: rng.uniform(-4, 4, (*lead, H, W)).astype(np.float32) for name in ("map_x", "map_y")}
+def displacements(rng, leading=()):
+    return {name: rng.uniform(-4, 4, (*leading, H, W)).astype(np.float32) for name in ("map_x", "map_y")}
 
 
-def angle(rng, lead=()):
-    return {"angle": rng.uniform(-180, 180, lead)}
+def angle(rng, leading=()):
+    return {"angle": rng.uniform(-180, 180, leading)}
 
 
-def torchvision_affine(rng, lead=()):
+def torchvision_affine(rng, leading=()):
     return {
-        **angle(rng, lead),
-        "translate": rng.uniform(-3, 3, (*lead, 2)),
-        "scale": rng.uniform(0.6, 1.7, lead),
-        "shear": rng.uniform(-25, 25, (*lead, 2)),
+        **angle(rng, leading),
+        "translate": rng.uniform(-3, 3, (*leading, 2)),
+        "scale": rng.uniform(0.6, 1.7, leading),
+        "shear": rng.uniform(-25, 25, (*leading, 2)),
     }
 
 
-def about(rng, lead=()):
-    return {**angle(rng, lead), "center": rng.uniform(2, 9, (*lead, 2))}
+def about(rng, leading=()):
+    return {**angle(rng, leading), "center": rng.uniform(2, 9, (*leading, 2))}
 
 
-def quadrilaterals(rng, lead=()):
+def quadrilaterals(rng, leading=()):
     corners = np.array([[0, 0], [W - 1, 0], [W - 1, H - 1], [0, H - 1]], float)
-    return {k: corners + rng.uniform(-2, 2, (*lead, 4, 2)) for k in ("startpoints", "endpoints")}
+    return {k: corners + rng.uniform(-2, 2, (*leading, 4, 2)) for k in ("startpoints", "endpoints")}
 
 
-def wide_quadrilaterals(rng, lead=()):
+def wide_quadrilaterals(rng, leading=()):
     corners = 223.0 * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
-    return {k: corners + rng.uniform(-30, 30, (*lead, 4, 2)) for k in ("startpoints", "endpoints")}
+    return {k: corners + rng.uniform(-30, 30, (*leading, 4, 2)) for k in ("startpoints", "endpoints")}
 
 
-def coefficients(rng, lead=()):
-    return {"coefficients": homography(rng, lead)["M"].reshape(*lead, 9)[..., :8]}
+def coefficients(rng, leading=()):
+    return {"coefficients": homography(rng, leading)["M"].reshape(*leading, 9)[..., :8]}
 
 
-def boxes_inside(rng, lead=()):
-    top, left = rng.integers(0, 5, lead), rng.integers(0, 3, lead)
-    return {"top": top, "left": left, "height": rng.integers(4, 12, lead), "width": rng.integers(3, 8, lead)}
+def boxes_inside(rng, leading=()):
+    top, left = rng.integers(0, 5, leading), rng.integers(0, 3, leading)
+    return {"top": top, "left": left, "height": rng.integers(4, 12, leading), "width": rng.integers(3, 8, leading)}
 
 
-def corners(rng, lead=()):
-    return {"top": rng.integers(-6, 12, lead), "left": rng.integers(-6, 8, lead)}
+def corners(rng, leading=()):
+    return {"top": rng.integers(-6, 12, leading), "left": rng.integers(-6, 8, leading)}
 
 
-def flips(rng, lead=()):
-    return {"flip": np.resize([True, False, True, True, False], lead)}
+def flips(rng, leading=()):
+    return {"flip": np.resize([True, False, True, True, False], leading)}
 
 
-def waves(rng, lead=()):
-    return {"displacement": rng.normal(0, 0.2, (*(lead or (1,)), H, W, 2))}
+def waves(rng, leading=()):
+    return {"displacement": rng.normal(0, 0.2, (*(leading or (1,)), H, W, 2))}
 
 
 FILL = {"fill": 0.375}  # exact in every dtype
@@ -185,18 +185,18 @@ CASES = [
 LARGE = (224, 224)
 
 
-def everywhere(rng, lead=()):
+def everywhere(rng, leading=()):
     """Absolute maps over a large image and around it."""
-    return {name: rng.uniform(-20, 244, (*lead, *LARGE)).astype(np.float32) for name in ("map_x", "map_y")}
+    return {name: rng.uniform(-20, 244, (*leading, *LARGE)).astype(np.float32) for name in ("map_x", "map_y")}
 
 
-def wide_waves(rng, lead=()):
-    return {"displacement": rng.normal(0, 0.2, (*(lead or (1,)), *LARGE, 2))}
+def wide_waves(rng, leading=()):
+    return {"displacement": rng.normal(0, 0.2, (*(leading or (1,)), *LARGE, 2))}
 
 
-def wide_boxes(rng, lead=()):
-    top, left = rng.integers(0, 60, lead), rng.integers(0, 60, lead)
-    return {"top": top, "left": left, "height": rng.integers(90, 160, lead), "width": rng.integers(90, 160, lead)}
+def wide_boxes(rng, leading=()):
+    top, left = rng.integers(0, 60, leading), rng.integers(0, 60, leading)
+    return {"top": top, "left": left, "height": rng.integers(90, 160, leading), "width": rng.integers(90, 160, leading)}
 
 
 # One image of 224x224 per row: enough values for the exact share to be meaningful.
@@ -207,7 +207,9 @@ SHARES = [
     for case in (
         warp_row("warp_affine", {}, matrix),
         warp_row("warp_affine", {"border": "reflect"}, straight),
-        warp_row("warp_perspective", {}, lambda rng, lead=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}),
+        warp_row(
+            "warp_perspective", {}, lambda rng, leading=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}
+        ),
         warp_row("remap", {}, everywhere),
         warp_row("elastic", {}, wide_waves),
         warp_row("affine", {}, torchvision_affine),

@@ -14,7 +14,7 @@ from cuaug import transforms as T
 RARE = 1e-4  # a p-value that a correct program gives for one seed in 10,000; the seeds are fixed
 # Distributions
 
-MANY = 20_000
+SAMPLES = 20_000
 LARGE = 4096, 4096  # rounding to whole pixels is negligible
 
 
@@ -42,7 +42,7 @@ def happens(flags, p):
 
 def test_random_resized_crop_distribution():
     """With these scales every attempt fits, and area and ratio are distributed as drawn."""
-    drawn = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
+    drawn = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], SAMPLES, LARGE)
     top, left, height, width = (drawn[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
     uniform_in(height * width / (LARGE[0] * LARGE[1]), 0.0799, 0.5001)
     uniform_in(np.log(width / height), math.log(3 / 4) - 1e-3, math.log(4 / 3) + 1e-3)
@@ -61,9 +61,9 @@ def accepted(rng, count, size, scale, ratio):
 
 @pytest.mark.parametrize("size", [LARGE, (2000, 3000)])
 def test_random_resized_crop_rejection_distribution(size):
-    drawn = columns([T.RandomResizedCrop(8)], MANY, size)
+    drawn = columns([T.RandomResizedCrop(8)], SAMPLES, size)
     height, width = (drawn[f"0.RandomResizedCrop.{name}"] for name in ("height", "width"))
-    accepted_crops = accepted(np.random.default_rng(1), MANY, size, (0.08, 1.0), (3 / 4, 4 / 3))
+    accepted_crops = accepted(np.random.default_rng(1), SAMPLES, size, (0.08, 1.0), (3 / 4, 4 / 3))
     for actual, reference in (
         (height * width / (size[0] * size[1]), accepted_crops[:, 0]),
         (np.log(width / height), accepted_crops[:, 1]),
@@ -72,7 +72,7 @@ def test_random_resized_crop_rejection_distribution(size):
 
 
 def test_color_jitter_distribution_and_orders():
-    drawn = columns([T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2)], MANY)
+    drawn = columns([T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2)], SAMPLES)
     ends = {"brightness": (0.6, 1.4), "contrast": (0.2, 3.0), "saturation": (0.1, 1.9), "hue": (-0.2, 0.2)}
     for name, (low, high) in ends.items():
         uniform_in(drawn[f"0.ColorJitter.{name}_factor"], low, high)
@@ -84,18 +84,18 @@ def test_color_jitter_distribution_and_orders():
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
 def test_random_flip_probability(p):
-    happens(columns([T.RandomHorizontalFlip(p)], MANY)["0.RandomHorizontalFlip.flip"], p)
-    happens(columns([T.RandomVerticalFlip(p)], MANY)["0.RandomVerticalFlip.flip"], p)
-    happens(columns([T.RandomGrayscale(p)], MANY)["0.RandomGrayscale.grey"], p)
-    happens(columns([T.RandomErasing(p)], MANY)["0.RandomErasing.apply"], p)
-    happens(columns([T.RandomPerspective(p=p)], MANY)["0.RandomPerspective.apply"], p)
-    happens((columns([T.RandomSolarize(9, p)], MANY)["0.RandomSolarize.threshold"] == 9).astype(float), p)
-    happens((columns([T.RandomInvert(p)], MANY)["0.RandomInvert.threshold"] < 0).astype(float), p)
-    happens((columns([T.RandomPosterize(3, p)], MANY)["0.RandomPosterize.bits"] == 3).astype(float), p)
+    happens(columns([T.RandomHorizontalFlip(p)], SAMPLES)["0.RandomHorizontalFlip.flip"], p)
+    happens(columns([T.RandomVerticalFlip(p)], SAMPLES)["0.RandomVerticalFlip.flip"], p)
+    happens(columns([T.RandomGrayscale(p)], SAMPLES)["0.RandomGrayscale.grey"], p)
+    happens(columns([T.RandomErasing(p)], SAMPLES)["0.RandomErasing.apply"], p)
+    happens(columns([T.RandomPerspective(p=p)], SAMPLES)["0.RandomPerspective.apply"], p)
+    happens((columns([T.RandomSolarize(9, p)], SAMPLES)["0.RandomSolarize.threshold"] == 9).astype(float), p)
+    happens((columns([T.RandomInvert(p)], SAMPLES)["0.RandomInvert.threshold"] < 0).astype(float), p)
+    happens((columns([T.RandomPosterize(3, p)], SAMPLES)["0.RandomPosterize.bits"] == 3).astype(float), p)
 
 
 def test_random_affine_distribution():
-    drawn = columns([T.RandomAffine((-20, 50), (0.1, 0.2), (0.5, 1.5), (-5, 10, 3, 8))], MANY, (1000, 2000))
+    drawn = columns([T.RandomAffine((-20, 50), (0.1, 0.2), (0.5, 1.5), (-5, 10, 3, 8))], SAMPLES, (1000, 2000))
     ends = {"angle": (-20, 50), "scale": (0.5, 1.5), "shear_x": (-5, 10), "shear_y": (3, 8)}
     for name, (low, high) in ends.items():
         uniform_in(drawn[f"0.RandomAffine.{name}"], low, high)
@@ -107,11 +107,11 @@ def test_random_affine_distribution():
 
 
 def test_random_rotation_distribution_and_direction():
-    uniform_in(-columns([T.RandomRotation((-10, 70))], MANY)["0.RandomRotation.angle"], -10, 70)
+    uniform_in(-columns([T.RandomRotation((-10, 70))], SAMPLES)["0.RandomRotation.angle"], -10, 70)
 
 
 def test_random_erasing_distribution():
-    drawn = columns([T.RandomErasing(1.0, scale=(0.02, 0.3))], MANY, LARGE)
+    drawn = columns([T.RandomErasing(1.0, scale=(0.02, 0.3))], SAMPLES, LARGE)
     i, j, h, w = (drawn[f"0.RandomErasing.{name}"] for name in "ijhw")
     uniform_in(h * w / (LARGE[0] * LARGE[1]), 0.0199, 0.3001)
     uniform_in(np.log(h / w), math.log(0.3) - 2e-3, math.log(3.3) + 2e-3)
@@ -120,15 +120,15 @@ def test_random_erasing_distribution():
 
 
 def test_random_crop_positions_are_uniform():
-    drawn = columns([T.RandomCrop((56, 80))], MANY)
+    drawn = columns([T.RandomCrop((56, 80))], SAMPLES)
     top, left = drawn["0.RandomCrop.top"], drawn["0.RandomCrop.left"]
     equally_often(10 * top + left, [10 * y + x for y in range(6) for x in range(4)])
-    padded = columns([T.RandomCrop((61, 83), padding=2)], MANY)
+    padded = columns([T.RandomCrop((61, 83), padding=2)], SAMPLES)
     equally_often(padded["0.RandomCrop.top"], range(5))
 
 
 def test_random_perspective_corners_are_uniform():
-    drawn = columns([T.RandomPerspective(0.5, 1.0)], MANY)
+    drawn = columns([T.RandomPerspective(0.5, 1.0)], SAMPLES)
     for corner in ("top_left", "top_right", "bottom_right", "bottom_left"):
         equally_often(drawn[f"0.RandomPerspective.{corner}_x"], range(21))
         equally_often(drawn[f"0.RandomPerspective.{corner}_y"], range(16))
@@ -136,18 +136,18 @@ def test_random_perspective_corners_are_uniform():
 
 @pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (1.0, 1.0), (0.4, 3.0), (8.0, 2.0)])
 def test_mixup_share_is_beta_distributed(a, b):
-    fits(columns([Drawn("Beta", ["a"], a, b, 1.0)], MANY)["0.Drawn.a"], stats.beta(a, b).cdf)
+    fits(columns([Drawn("Beta", ["a"], a, b, 1.0)], SAMPLES)["0.Drawn.a"], stats.beta(a, b).cdf)
 
 
 def test_random_order_permutations_are_uniform():
-    drawn = columns([Drawn("Permutation", list("abcde"), 5)], MANY)
+    drawn = columns([Drawn("Permutation", list("abcde"), 5)], SAMPLES)
     number = sum(drawn[f"0.Drawn.{name}"] * 10**i for i, name in enumerate("abcde"))
     every = itertools.permutations(range(5))
     equally_often(number, [sum(value * 10**i for i, value in enumerate(permutation)) for permutation in every])
 
 
 def test_gaussian_blur_sigma_is_uniform():
-    uniform_in(columns([T.GaussianBlur(5, (0.2, 1.9))], MANY)["0.GaussianBlur.sigma"], 0.2, 1.9)
+    uniform_in(columns([T.GaussianBlur(5, (0.2, 1.9))], SAMPLES)["0.GaussianBlur.sigma"], 0.2, 1.9)
 
 
 # Independence
@@ -163,7 +163,7 @@ def independent(a, b):
 
 def test_draws_of_samples_steps_ids_seeds_and_places_are_independent():
     two = [T.ColorJitter(0.4, 0.4, 0.4, 0.2), T.ColorJitter(0.4, 0.4, 0.4, 0.2)]
-    here = columns(two, MANY)
+    here = columns(two, SAMPLES)
     factors = [
         here[f"{position}.ColorJitter.{name}_factor"] for position in (0, 1) for name in reference_draws.JITTERED
     ]
@@ -173,15 +173,15 @@ def test_draws_of_samples_steps_ids_seeds_and_places_are_independent():
     for lag in (1, 2, 4, 32):
         independent(first[:-lag], first[lag:])
     name = "0.ColorJitter.brightness_factor"
-    for other in ({"step": 1}, {"ids": 1 << 32}, {"ids": MANY}, {"seed": SEED + 1}, {"seed": SEED ^ 1 << 40}):
-        independent(first, columns(two, MANY, **other)[name])
+    for other in ({"step": 1}, {"ids": 1 << 32}, {"ids": SAMPLES}, {"seed": SEED + 1}, {"seed": SEED ^ 1 << 40}):
+        independent(first, columns(two, SAMPLES, **other)[name])
     of_one = np.array([columns(two, 1, step=step)[name][0] for step in range(2000)])
     independent(of_one[:-1], of_one[1:])
     uniform_in(of_one, 0.6, 1.4)
 
 
 def test_random_resized_crop_area_ratio_position_are_independent():
-    actual = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], MANY, LARGE)
+    actual = columns([T.RandomResizedCrop(8, scale=(0.08, 0.5))], SAMPLES, LARGE)
     top, left, height, width = (actual[f"0.RandomResizedCrop.{name}"] for name in ("top", "left", "height", "width"))
     quantities = [height * width, width / height, top / (LARGE[0] - height + 1), left / (LARGE[1] - width + 1)]
     for a, b in itertools.combinations(quantities, 2):

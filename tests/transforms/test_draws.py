@@ -11,7 +11,7 @@ from cuaug._fusion.recipe_ops import Column, Instruction
 from cuaug.transforms.transform import Transform
 
 # Random123's kat_vectors: counter, key, result.
-KNOWN = [
+KNOWN_ANSWERS = [
     ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
     ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
     (
@@ -33,12 +33,12 @@ class At(Transform):
         recipe.draws.append(Instruction("Uniform", [column], (0.0, 1.0, 0.0, 0.0), self.position, self.index))
 
 
-@pytest.mark.parametrize(("counter", "key", "result"), KNOWN)
+@pytest.mark.parametrize(("counter", "key", "result"), KNOWN_ANSWERS)
 def test_draws_reference_philox_equals_known_answers(counter, key, result):
     assert philox(counter, key) == result
 
 
-@pytest.mark.parametrize(("counter", "key", "result"), [known for known in KNOWN if known[1][1] < 1 << 31])
+@pytest.mark.parametrize(("counter", "key", "result"), [known for known in KNOWN_ANSWERS if known[1][1] < 1 << 31])
 def test_draws_library_philox_equals_known_answers(counter, key, result):
     """The counter holds index, position and the id's upper bits, the id's lower bits, step."""
     seed, sample = key[0] | key[1] << 32, counter[2] | (counter[1] >> 16) << 32
@@ -120,7 +120,7 @@ KINDS = [
     (Drawn("Beta", ["a"], 0.05, 3.0, 1.0), lambda w: [w(0).beta(0.05, 3.0)]),
     (
         Drawn("CutMixBox", list("abcd"), 61, 83, "first", before=[("Beta", ["lam"], 1.0, 1.0, 1.0)]),
-        lambda w: [*w(1).cut(CANVAS, w(0).beta(1, 1))[0], w(1).cut(CANVAS, w(0).beta(1, 1))[1]],
+        lambda w: [*w(1).cutmix_box(CANVAS, w(0).beta(1, 1))[0], w(1).cutmix_box(CANVAS, w(0).beta(1, 1))[1]],
     ),
 ]
 

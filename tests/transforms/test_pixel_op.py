@@ -27,7 +27,7 @@ def drawn(params, title, position=0):
     return {name.removeprefix(prefix): params[name] for name in params.names if name.startswith(prefix)}
 
 
-def made(transform, batch, seed=5, **options):
+def apply_with_params(transform, batch, seed=5, **options):
     aug = T.Compose([transform], seed=seed)
     params = aug.draw(batch, **options)
     return aug.apply(batch, params, **options), params
@@ -46,7 +46,7 @@ def made(transform, batch, seed=5, **options):
 )
 def test_pixel_op_equals_formula(user_op, dtype):
     batch = np.abs(noise(SHAPE, dtype))  # the square root of a negative number is NaN
-    result, params = made(user_op.transform(), batch)
+    result, params = apply_with_params(user_op.transform(), batch)
     parameters = {name: np.array(values) for name, values in drawn(params, user_op.name).items()}
     expected = expected_pixels(user_op, batch, parameters)
     assert_equal(result, expected, library="numpy", dtype=dtype, tolerance=user_op.tolerance(dtype))
@@ -63,7 +63,7 @@ def test_pixel_op_equals_formula(user_op, dtype):
 def test_pixel_op_channels_and_layouts(user_op, layout):
     for count in user_op.channels:
         batch = noise((3, 9, 300, count), "float32")  # wider than a segment of a row
-        result, params = made(user_op.transform(), to_layout(batch, layout), layout=layout)
+        result, params = apply_with_params(user_op.transform(), to_layout(batch, layout), layout=layout)
         expected = expected_pixels(user_op, batch, {n: np.array(v) for n, v in drawn(params, user_op.name).items()})
         tolerance = user_op.tolerance("float32")
         assert_equal(from_layout(result, layout), expected, library="numpy", dtype="float32", tolerance=tolerance)
@@ -72,7 +72,7 @@ def test_pixel_op_channels_and_layouts(user_op, layout):
 def test_pixel_op_bfloat16():
     torch = pytest.importorskip("torch")
     user_op, batch = BY_NAME["Vignette"], images(("torch", "cpu"), "bfloat16")
-    result, params = made(user_op.transform(), batch)
+    result, params = apply_with_params(user_op.transform(), batch)
     expected = expected_pixels(user_op, np.moveaxis(to_numpy(batch), 1, -1), {"k": to_numpy(params["0.Vignette.k"])})
     assert result.dtype is torch.bfloat16
     np.testing.assert_allclose(np.moveaxis(to_numpy(result), 1, -1), expected, atol=2**-8, rtol=2**-8)
@@ -158,7 +158,7 @@ def test_pixel_op_two_ops_of_one_name():
 def test_pixel_op_samples_draw_their_own_parameters():
     batch = np.ones((400, 2, 2, 1), np.float32)
     op = T.PixelOp("Draws", "px * low + width * 0 + t", low=(2, 3), t=(-1.0, 1.0))
-    result, params = made(op, batch)
+    result, params = apply_with_params(op, batch)
     low, t = np.array(params["0.Draws.low"]), np.array(params["0.Draws.t"])
     np.testing.assert_allclose(result, np.broadcast_to((low + t)[:, None, None, None], batch.shape), rtol=1e-6)
     for values, (minimum, maximum) in ((low, (2, 3)), (t, (-1, 1))):
@@ -166,7 +166,7 @@ def test_pixel_op_samples_draw_their_own_parameters():
         assert maximum - 0.05 * (maximum - minimum) < values.max() <= maximum
         assert abs(values.mean() - (minimum + maximum) / 2) < 0.1 * (maximum - minimum)
     assert abs(np.corrcoef(low, t)[0, 1]) < 0.15
-    again, _ = made(op, batch[:7])
+    again, _ = apply_with_params(op, batch[:7])
     np.testing.assert_array_equal(again, result[:7])
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.drawn import H, W, assert_near, batch, changed, column, drawn, one_by_one
+from helpers.transforms import H, W, apply_with_params, assert_near, batch, changed, column, one_by_one
 from scipy import stats
 
 import cuaug
@@ -58,9 +58,9 @@ def slot(images, params, position, names):
 
 def test_randaugment_equals_drawn_functions():
     images = batch(samples=120)
-    result, params = drawn(T.RandAugment(fill=9), images)
+    result, params = apply_with_params(T.RandAugment(fill=9), images)
     assert_near(result, slot(slot(images, params, 0, FOURTEEN), params, 1, FOURTEEN), 2)  # rounded once per slot
-    first, params = drawn(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
+    first, params = apply_with_params(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
     assert_near(first, slot(images, params, 0, FOURTEEN))
     assert set(column(params, "op").astype(int)) == set(range(14))
     assert len(params.plan.passes) == 1
@@ -68,7 +68,7 @@ def test_randaugment_equals_drawn_functions():
 
 def test_trivial_augment_equals_drawn_functions():
     images = batch(samples=200)
-    result, params = drawn(T.TrivialAugmentWide(fill=9), images)
+    result, params = apply_with_params(T.TrivialAugmentWide(fill=9), images)
     assert set(column(params, "op").astype(int)) == set(range(14))
     expected = slot(images, params, 0, FOURTEEN)
     assert_near(result, expected)
@@ -128,7 +128,7 @@ def test_random_choice_of_filters_and_moves_is_one_pass():
 def test_policy_in_random_apply_leaves_others():
     images = batch()
     for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):
-        result, params = drawn(T.RandomApply([policy], p=0.5), images)
+        result, params = apply_with_params(T.RandomApply([policy], p=0.5), images)
         shut = column(params, "apply", 0) == 0
         np.testing.assert_array_equal(result[shut], images[shut])
         assert changed(result, images)[~shut].mean() > 0.5
@@ -161,11 +161,11 @@ def test_augmix_equals_drawn_functions(all_ops):
     images = batch(samples=150)
     names = FOURTEEN[1:] if all_ops else [name for name in FOURTEEN[1:] if name not in FACTORS]
     how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
-    result, params = drawn(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
+    result, params = apply_with_params(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
     assert_near(result, mixture(images, params, 2, names))
     op = np.concatenate([column(params, "op", position) for position in (2, 4)])
     assert set(op.astype(int)) == set(range(len(names)))
-    result, params = drawn(T.AugMix(**how), images)
+    result, params = apply_with_params(T.AugMix(**how), images)
     expected = mixture(images, params, 3, names)
     difference = np.abs(result.astype(int) - expected)
     assert (difference <= 1).mean() > 0.999  # a difference of one level grows when later ops stretch or truncate levels
@@ -174,7 +174,9 @@ def test_augmix_equals_drawn_functions(all_ops):
 
 @pytest.mark.parametrize(("alpha", "width"), [(1.0, 3), (0.4, 2), (3.0, 5), (1.0, 1)])
 def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
-    _, params = drawn(T.AugMix(alpha=alpha, mixture_width=width, chain_depth=1), np.zeros((5000, 1, 1, 1), np.uint8))
+    _, params = apply_with_params(
+        T.AugMix(alpha=alpha, mixture_width=width, chain_depth=1), np.zeros((5000, 1, 1, 1), np.uint8)
+    )
     shares = shares_of(params)
     np.testing.assert_allclose(shares.sum(1), 1, atol=1e-12)
     assert stats.kstest(shares[:, 0], stats.beta(alpha, alpha).cdf).pvalue > 1e-4
@@ -193,7 +195,7 @@ def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
 
 def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
     images = np.zeros((4000, 1, 100, 1), np.uint8)
-    _, params = drawn(T.AugMix(severity=4), images)
+    _, params = apply_with_params(T.AugMix(severity=4), images)
     positions = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
     depths = [name for name in params.names if name.endswith(".depth")]
     for chain, depth in zip(np.reshape(positions, (3, 3)), depths, strict=True):
@@ -214,7 +216,7 @@ def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
 def test_autoaugment_equals_drawn_functions(policy):
     images = batch(samples=200)
-    result, params = drawn(T.AutoAugment(policy, fill=9), images)
+    result, params = apply_with_params(T.AutoAugment(policy, fill=9), images)
     assert_near(result, slot(slot(images, params, 0, names_of(policy, 0)), params, 1, names_of(policy, 1)), 2)
 
 
@@ -251,7 +253,7 @@ def test_policy_magnitudes_equal_torchvision(bins):
 
 def test_policy_magnitudes_have_either_sign():
     images = np.zeros((6000, 1, 331, 1), np.uint8)
-    _, params = drawn(T.TrivialAugmentWide(), images)
+    _, params = apply_with_params(T.TrivialAugmentWide(), images)
     table, op = torch_tables(31, 0.99, (32.0, 32.0), 135.0, 0.99, 6), column(params, "op")
     np.testing.assert_allclose(np.bincount(op.astype(int)) / len(images), 1 / 14, atol=0.015)
     for name, values in table.items():
@@ -262,7 +264,7 @@ def test_policy_magnitudes_have_either_sign():
         assert set(got) == {plus + s * v for v in values for s in ((1, -1) if signed else (1,))}, name
         if signed:
             assert abs((got < plus).mean() - 0.5) < 0.08
-    _, params = drawn(T.RandAugment(1, magnitude=7, num_magnitude_bins=10), images)
+    _, params = apply_with_params(T.RandAugment(1, magnitude=7, num_magnitude_bins=10), images)
     table = torch_tables(10, 0.3, (150.0 / 331.0, 150.0), 30.0, 0.9, 4)
     for name in ("ShearX", "TranslateX", "Rotate"):
         got = column(params, name)[column(params, "op") == FOURTEEN.index(name)]
@@ -273,7 +275,7 @@ def test_policy_magnitudes_have_either_sign():
 def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
     pairs = policy_tables.POLICIES[policy]
     images = np.zeros((25000, 1, 1, 1), np.uint8)
-    _, params = drawn(T.AutoAugment(policy), images)
+    _, params = apply_with_params(T.AutoAugment(policy), images)
     pair = column(params, "pair").astype(int)
     np.testing.assert_allclose(np.bincount(pair, minlength=25) / len(images), 1 / 25, atol=0.006)
     applied = []

@@ -77,7 +77,7 @@ RECIPES = {
 every_recipe = pytest.mark.parametrize("name", RECIPES)
 
 
-def same(home, dtype="uint8", source="uint8"):
+def tolerance_of_single(home, dtype="uint8", source="uint8"):
     """Tolerance: a GPU may use another kernel for a single image than for a batch, by layout or resize factor."""
     if home[1] == "cpu":
         return EXACT
@@ -132,7 +132,7 @@ def test_ragged_images_equal_single_images(home, name, dtype, batches):
     assert sum(batches) == len(sizes)
     assert type(results) is list
     for i, (result, image) in enumerate(zip(results, ragged, strict=True)):
-        near = same(home, str(result.dtype).removeprefix("torch."), dtype)
+        near = tolerance_of_single(home, str(result.dtype).removeprefix("torch."), dtype)
         assert_equal(result, aug(image, step=4, ids=7 + i), tolerance=near)
 
 
@@ -144,7 +144,7 @@ def test_ragged_any_number_of_channels(home, channels, batches):
     results = aug(ragged, step=0, layout=layout)
     assert batches == [len(LARGE)]
     for i, (result, image) in enumerate(zip(results, ragged, strict=True)):
-        assert_equal(result, aug(image, step=0, ids=i, layout=layout), tolerance=same(home))
+        assert_equal(result, aug(image, step=0, ids=i, layout=layout), tolerance=tolerance_of_single(home))
 
 
 @every_home
@@ -164,7 +164,7 @@ def test_ragged_targets_follow_images(home, batches):
     assert results["label"] == sample["label"]
     for i, number in enumerate(ids):
         single = aug({kind: values[i] for kind, values in sample.items()}, step=2, ids=int(number))
-        assert_equal(results["image"][i], single["image"], tolerance=same(home))
+        assert_equal(results["image"][i], single["image"], tolerance=tolerance_of_single(home))
         assert_equal(results["mask"][i], single["mask"])
         for kind in ("boxes", "keypoints"):
             near = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32, of which one is inverted with others")

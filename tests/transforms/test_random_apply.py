@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers.arrays import seeded
-from helpers.drawn import EFFECTIVE, C, H, N, W, assert_near, batch, changed, column, drawn, one_by_one
+from helpers.transforms import EFFECTIVE, C, H, N, W, apply_with_params, assert_near, batch, changed, column, one_by_one
 
 import cuaug
 from cuaug import transforms as T
@@ -15,7 +15,7 @@ from cuaug import transforms as T
 @pytest.mark.parametrize("transform", EFFECTIVE, ids=repr)
 def test_random_apply_unselected_unchanged(transform, dtype):
     images = batch(dtype)
-    result, params = drawn(T.RandomApply([transform], p=0.5), images)
+    result, params = apply_with_params(T.RandomApply([transform], p=0.5), images)
     shut = column(params, "apply", 0) == 0
     assert 8 < shut.sum() < N - 8
     assert not changed(result, images)[shut].any()
@@ -24,7 +24,7 @@ def test_random_apply_unselected_unchanged(transform, dtype):
 
 def test_random_apply_unselected_normalized_values_unchanged():
     images = batch("float32") * 4 - 2
-    result, params = drawn(T.RandomApply([T.Normalize(0.5, 0.2)], p=0.5), images)
+    result, params = apply_with_params(T.RandomApply([T.Normalize(0.5, 0.2)], p=0.5), images)
     shut = column(params, "apply", 0) == 0
     np.testing.assert_array_equal(result[shut], images[shut])
     np.testing.assert_allclose(result[~shut], (images[~shut] - 0.5) / 0.2, atol=1e-5)
@@ -32,7 +32,9 @@ def test_random_apply_unselected_normalized_values_unchanged():
 
 def test_random_apply_unselected_small_floats_unchanged():
     images = seeded("small").random((N, H, W, C), np.float32) ** 3  # as small as 1e-20
-    result, params = drawn(T.RandomApply([T.Compose([T.RandomPosterize(2, 1.0), T.RandomSolarize(0.5, 1.0)])]), images)
+    result, params = apply_with_params(
+        T.RandomApply([T.Compose([T.RandomPosterize(2, 1.0), T.RandomSolarize(0.5, 1.0)])]), images
+    )
     shut = column(params, "apply", 0) == 0
     np.testing.assert_array_equal(result[shut], images[shut])
 
@@ -41,7 +43,7 @@ def test_random_apply_unmixed_sample_reads_no_neighbour():
     images = batch("float32")
     images[::2] = np.nan
     for transform in (T.MixUp(), T.CutMix()):
-        result, params = drawn(T.RandomApply([transform], p=0.5), images)
+        result, params = apply_with_params(T.RandomApply([transform], p=0.5), images)
         unmixed = (column(params, "apply", 0) == 0) & (np.arange(N) % 2 == 1)
         np.testing.assert_array_equal(result[unmixed], images[unmixed])
 
@@ -49,7 +51,7 @@ def test_random_apply_unmixed_sample_reads_no_neighbour():
 def test_random_apply_nested_probabilities_multiply():
     images = batch()
     inner = T.RandomApply([T.Compose([T.RandomInvert(1.0)])], p=0.5)
-    result, params = drawn(T.RandomApply([inner], p=0.5), images)
+    result, params = apply_with_params(T.RandomApply([inner], p=0.5), images)
     outer, both = column(params, "apply", 0), column(params, "apply", 1)
     assert 0 < both.sum() < outer.sum() < N
     assert (both <= outer).all()
@@ -79,7 +81,7 @@ def test_random_choice_follows_weights():
     images = np.zeros((4000, 1, 1, 1), np.uint8)
     members = [T.Identity(), T.RandomInvert(1.0), T.RandomPosterize(1, 1.0)]
     for weights in (None, [1, 0, 3]):
-        _, params = drawn(T.RandomChoice(members, p=weights), images)
+        _, params = apply_with_params(T.RandomChoice(members, p=weights), images)
         share = np.bincount(column(params, "chosen").astype(int), minlength=3) / len(images)
         np.testing.assert_allclose(share, np.array(weights or [1, 1, 1]) / sum(weights or [1, 1, 1]), atol=0.03)
 
@@ -88,7 +90,7 @@ def test_random_choice_equals_function():
     images = batch()
     members = [T.RandomInvert(1.0), T.RandomHorizontalFlip(1.0), T.RandomPosterize(2, 1.0), T.Identity()]
     functions = [cuaug.invert, cuaug.hflip, lambda x: cuaug.posterize(x, 2), lambda x: x]
-    result, params = drawn(T.RandomChoice(members), images)
+    result, params = apply_with_params(T.RandomChoice(members), images)
     chosen = column(params, "chosen").astype(int)
     assert set(chosen) == {0, 1, 2, 3}
     np.testing.assert_array_equal(result, one_by_one(images, lambda x, n: functions[chosen[n]](x)))
@@ -98,15 +100,15 @@ def test_random_choice_of_maps_is_one_resample():
     images = batch()
     about = {"degrees": (15, 30), "interpolation": "bilinear", "fill": 9}
     members = [T.RandomAffine(**about), T.RandomPerspective(0.6, 1.0, fill=9), T.RandomAffine(**about, center=(0, 0))]
-    result, params = drawn(T.RandomChoice(members), images)
+    result, params = apply_with_params(T.RandomChoice(members), images)
     assert len(params.plan.passes) == 1
     matrices = np.asarray(params.matrices)
     expected = cuaug.warp_perspective(images, matrices, interpolation="bilinear", fill=9)
     assert_near(result, expected)
-    one_after_the_other, params = drawn(T.Compose(members), images)
+    one_after_the_other, params = apply_with_params(T.Compose(members), images)
     assert len(params.plan.passes) == 3
     assert changed(one_after_the_other, result).all()
-    _, params = drawn(T.RandomChoice([T.RandomAffine(20, fill=1), T.RandomAffine(20, fill=2)]), images)
+    _, params = apply_with_params(T.RandomChoice([T.RandomAffine(20, fill=1), T.RandomAffine(20, fill=2)]), images)
     assert len(params.plan.passes) == 2
 
 
@@ -114,7 +116,7 @@ def test_random_order_applies_every_permutation():
     images = batch()
     members = [T.RandomInvert(1.0), T.RandomPosterize(2, 1.0), T.RandomSolarize(100, 1.0)]
     functions = [cuaug.invert, lambda x: cuaug.posterize(x, 2), lambda x: cuaug.solarize(x, 100)]
-    result, params = drawn(T.RandomOrder(members), images)
+    result, params = apply_with_params(T.RandomOrder(members), images)
     order = np.stack([column(params, f"order_{i}") for i in range(3)], 1).astype(int)
     assert {tuple(row) for row in order} == set(itertools.permutations(range(3)))
 
@@ -124,7 +126,7 @@ def test_random_order_applies_every_permutation():
         return x
 
     np.testing.assert_array_equal(result, one_by_one(images, expected))
-    gated, params = drawn(T.RandomApply([T.RandomOrder(members)], p=0.5), images)
+    gated, params = apply_with_params(T.RandomApply([T.RandomOrder(members)], p=0.5), images)
     shut = column(params, "apply", 0) == 0
     np.testing.assert_array_equal(gated[shut], images[shut])
     assert (column(params, "order_0")[shut] == -1).all()

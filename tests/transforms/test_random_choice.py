@@ -84,27 +84,27 @@ def test_random_choice_positions_use_canvas_of_the_entry(home, transform):
 
 
 SIZES = [(3, 17, 11), (2, 150, 333), (1, 1, 1), (2, 64, 256)]
-LOOKS = ["NHWC", "NCHW", "rows and columns swapped", "every second column"]
+MEMORY_LAYOUTS = ["NHWC", "NCHW", "rows and columns swapped", "every second column"]
 
 
-def looked_at(images, look, home, dtype):
+def with_memory_layout(images, memory_layout, home, dtype):
     """The images with another memory layout, and the layout's name."""
-    if look == "rows and columns swapped":
+    if memory_layout == "rows and columns swapped":
         return stored(put(images, home, dtype), (0, 2, 1, 3)), "NHWC"
-    if look == "every second column":
+    if memory_layout == "every second column":
         return put(np.repeat(images, 2, 2), home, dtype)[:, :, ::2], "NHWC"
-    return put(to_layout(images, look), home, dtype), look
+    return put(to_layout(images, memory_layout), home, dtype), memory_layout
 
 
 @every_home
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("memory_layout", MEMORY_LAYOUTS)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 6])
-def test_random_choice_sharpen_equalize_equal_functions(home, look, size, channels):
+def test_random_choice_sharpen_equalize_equal_functions(home, memory_layout, size, channels):
     """Other samples of the batch are rotated, with each interpolation."""
     images, functions = noise((*size, channels)), {"equalize": cuaug.equalize}
     functions["sharpen"] = lambda one, layout: cuaug.adjust_sharpness(one, 2.0, layout=layout)
-    inputs, layout = looked_at(images, look, home, "uint8")
+    inputs, layout = with_memory_layout(images, memory_layout, home, "uint8")
     for name, transform in (("sharpen", T.RandomAdjustSharpness(2.0, 1.0)), ("equalize", T.RandomEqualize(1.0))):
         expected = functions[name](inputs, layout=layout)
         near = 1 if home[1] == "cuda" and name == "sharpen" else 0

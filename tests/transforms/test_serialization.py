@@ -51,7 +51,7 @@ class TwoOfAName(transform_module.Transform):
 
 def all_kinds(seed=6):
     padded = T.RandomCrop((20, 30), padding=1, pad_if_needed=True)  # pads twice
-    heads = [
+    transforms = [
         padded,
         T.RandomResizedCrop((16, 18)),
         T.RandomHorizontalFlip(),
@@ -59,7 +59,8 @@ def all_kinds(seed=6):
         T.RandomPerspective(p=1.0),
     ]
     return T.Compose(
-        [*heads, T.ColorJitter(0.4, 0.4, 0.4, 0.1), TwoOfAName(), T.RandomErasing(), T.Normalize(0.5, 0.5)], seed=seed
+        [*transforms, T.ColorJitter(0.4, 0.4, 0.4, 0.1), TwoOfAName(), T.RandomErasing(), T.Normalize(0.5, 0.5)],
+        seed=seed,
     )
 
 

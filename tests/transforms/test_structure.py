@@ -16,7 +16,7 @@ Pair = collections.namedtuple("Pair", "x y")
 Batch = collections.namedtuple("Batch", "images index labels")
 
 
-def found(sample):
+def describe_targets(sample):
     """Kind, shapes and paths of every target."""
     return [(target.kind, shapes(target.value), target.paths) for target in parse_sample(sample).targets]
 
@@ -36,13 +36,11 @@ def marked(sample, size=(7, 9)):
 
     targets = parse_sample(sample)
     kinds = {target.kind for target in targets.targets}
-    return targets.rebuild(
-        {kind: [mark(kind, found_target.value) for found_target in targets.of(kind)] for kind in kinds}, size
-    )
+    return targets.rebuild({kind: [mark(kind, entry.value) for entry in targets.of(kind)] for kind in kinds}, size)
 
 
 def test_structure_array_is_images():
-    assert found(zeros(4, 3, 8, 8)) == [("images", (4, 3, 8, 8), ((),))]
+    assert describe_targets(zeros(4, 3, 8, 8)) == [("images", (4, 3, 8, 8), ((),))]
     assert parse_sample(zeros(4, 3, 8, 8)).samples == 4
     assert parse_sample(zeros(4, 2, 3, 8, 8)).samples == 4
     assert parse_sample(zeros(3, 8, 8)).samples == 1
@@ -61,7 +59,7 @@ def test_structure_every_library(library):
 
 def test_structure_list_of_images_is_ragged():
     ragged = [zeros(3, 8, 8), zeros(3, 9, 4)]
-    assert found(ragged) == [("images", [(3, 8, 8), (3, 9, 4)], ((),))]
+    assert describe_targets(ragged) == [("images", [(3, 8, 8), (3, 9, 4)], ((),))]
     assert parse_sample(tuple(ragged)).samples == 2
     assert parse_sample([zeros(8, 8)]).samples == 1
     assert marked(ragged) == ["IMAGES"] * 2
@@ -83,20 +81,20 @@ def test_structure_batch_and_labels(container):
 
 def test_structure_image_and_label():
     sample = (zeros(3, 8, 8), 7)
-    assert found(sample) == [("images", (3, 8, 8), ((0,),)), ("labels", [7], ((1,),))]
+    assert describe_targets(sample) == [("images", (3, 8, 8), ((0,),)), ("labels", [7], ((1,),))]
     assert marked(sample) == ("IMAGES", "LABELS")
-    assert found((zeros(3, 8, 8), zeros(10)))[1] == ("labels", [(10,)], ((1,),))
+    assert describe_targets((zeros(3, 8, 8), zeros(10)))[1] == ("labels", [(10,)], ((1,),))
 
 
 def test_structure_ragged_images_and_labels():
     sample = ([zeros(3, 8, 8), zeros(3, 9, 4)], [1, 2])
-    assert [kind for kind, _, _ in found(sample)] == ["images", "labels"]
+    assert [kind for kind, _, _ in describe_targets(sample)] == ["images", "labels"]
     assert marked(sample) == (["IMAGES"] * 2, ["LABELS"] * 2)
 
 
 def test_structure_uncollated_dataset():
     sample = [(zeros(3, 8, 8), 1), (zeros(3, 9, 4), 2)]
-    assert found(sample) == [
+    assert describe_targets(sample) == [
         ("images", [(3, 8, 8), (3, 9, 4)], ((0, 0), (1, 0))),
         ("labels", [1, 2], ((0, 1), (1, 1))),
     ]
@@ -131,7 +129,10 @@ def test_structure_names():
 
 def test_structure_namedtuple():
     sample = Batch(zeros(4, 3, 8, 8), zeros(4), [1, 2, 3, 4])
-    assert found(sample) == [("images", (4, 3, 8, 8), (("images",),)), ("labels", [1, 2, 3, 4], (("labels",),))]
+    assert describe_targets(sample) == [
+        ("images", (4, 3, 8, 8), (("images",),)),
+        ("labels", [1, 2, 3, 4], (("labels",),)),
+    ]
     rebuilt = marked(sample)
     assert isinstance(rebuilt, Batch)
     assert rebuilt == Batch("IMAGES", sample.index, ["LABELS"] * 4)
@@ -161,8 +162,8 @@ def test_structure_containers_keep_their_type():
 
 def test_structure_two_batches_are_both_images():
     sample = {"left": {"images": zeros(4, 3, 8, 8)}, "right": {"images": zeros(4, 3, 8, 8)}}
-    assert [path for _, _, path in found(sample)] == [(("left", "images"),), (("right", "images"),)]
-    assert found(({"image": zeros(4, 3, 8, 8)}, {"image": zeros(4, 3, 8, 8)}))[1][2] == ((1, "image"),)
+    assert [path for _, _, path in describe_targets(sample)] == [(("left", "images"),), (("right", "images"),)]
+    assert describe_targets(({"image": zeros(4, 3, 8, 8)}, {"image": zeros(4, 3, 8, 8)}))[1][2] == ((1, "image"),)
 
 
 def test_structure_image_with_targets():
@@ -173,7 +174,7 @@ def test_structure_image_with_targets():
         "keypoints": zeros(17, 3),
         "label": 3,
     }
-    assert [(kind, value) for kind, value, _ in found(sample)] == [
+    assert [(kind, value) for kind, value, _ in describe_targets(sample)] == [
         ("images", (8, 8, 3)),
         ("masks", (8, 8)),
         ("boxes", [(5, 4)]),
@@ -187,7 +188,7 @@ def test_structure_image_with_targets():
 
 def test_structure_image_with_several_masks():
     sample = {"image": zeros(8, 8, 3), "masks": [zeros(8, 8), zeros(8, 8)]}
-    assert [path for kind, _, path in found(sample) if kind == "masks"] == [(("masks", 0),), (("masks", 1),)]
+    assert [path for kind, _, path in describe_targets(sample) if kind == "masks"] == [(("masks", 0),), (("masks", 1),)]
     assert marked(sample)["masks"] == ["MASKS"] * 2
 
 
@@ -200,7 +201,7 @@ def detection():
 
 def test_structure_dict_per_image():
     images, targets = detection()
-    assert found((images, targets)) == [
+    assert describe_targets((images, targets)) == [
         ("images", [(3, 8, 8), (3, 9, 4), (3, 8, 8)], ((0,),)),
         ("boxes", [(2, 4), (0, 4), (5, 4)], tuple((1, i, "boxes") for i in range(3))),
         ("labels", [(2,), (0,), (5,)], tuple((1, i, "labels") for i in range(3))),
@@ -213,7 +214,7 @@ def test_structure_dict_per_image():
 
 def test_structure_list_of_dicts():
     sample = [{"image": zeros(3, 8, 8), "boxes": zeros(n, 4)} for n in (1, 2)]
-    assert found(sample)[0] == ("images", [(3, 8, 8)] * 2, ((0, "image"), (1, "image")))
+    assert describe_targets(sample)[0] == ("images", [(3, 8, 8)] * 2, ((0, "image"), (1, "image")))
     assert marked(sample) == [{"image": "IMAGES", "boxes": "BOXES"}] * 2
     dense = parse_sample(sample).rebuild({"images": [zeros(2, 3, 5, 5)]}, (5, 5))
     assert dense[1]["image"].shape == (3, 5, 5)
@@ -251,7 +252,7 @@ def test_structure_box_mask_with_own_field():
 def test_structure_no_samples():
     sample = {"images": zeros(0, 3, 8, 8), "masks": zeros(0, 8, 8), "boxes": [], "labels": zeros(0)}
     assert parse_sample(sample).samples == 0
-    assert found(sample)[1:] == [
+    assert describe_targets(sample)[1:] == [
         ("masks", (0, 8, 8), (("masks",),)), ("boxes", [], (("boxes",),)), ("labels", (0,), (("labels",),)),
     ]  # fmt: skip
     rebuilt = parse_sample(sample).rebuild({"images": [zeros(0, 3, 4, 4)], "boxes": [[]]}, (4, 4))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.arrays import put
 from helpers.compare import Tolerance, assert_equal
-from helpers.drawn import EFFECTIVE, C, H, N, W, assert_near, batch, changed, column, drawn, one_by_one
+from helpers.transforms import EFFECTIVE, C, H, N, W, apply_with_params, assert_near, batch, changed, column, one_by_one
 from scipy import stats
 
 import cuaug
@@ -29,7 +29,7 @@ def test_random_levels_equal_functions(transform, name, function, dtype):
         with pytest.raises(TypeError, match=r"RandomEqualize: images must be uint8, got float32: put ToDtype"):
             T.Compose([transform])(images)
         return
-    result, params = drawn(transform, images)
+    result, params = apply_with_params(transform, images)
     value = column(params, name)
     still = value == (1 if name == "sharpness_factor" else 0)
     assert 8 < still.sum() < N - 8
@@ -51,9 +51,9 @@ def test_random_autocontrast_unselected_keeps_out_of_range():
 @pytest.mark.parametrize("channels", [1, 3])
 def test_grayscale_equals_function(channels):
     images = batch()
-    result, _ = drawn(T.Grayscale(channels), images)
+    result, _ = apply_with_params(T.Grayscale(channels), images)
     assert_near(result, cuaug.rgb_to_grayscale(images, channels), 0)
-    restored, _ = drawn(T.Compose([T.Grayscale(1), T.RandomInvert(1.0), T.Grayscale(3)]), images)
+    restored, _ = apply_with_params(T.Compose([T.Grayscale(1), T.RandomInvert(1.0), T.Grayscale(3)]), images)
     np.testing.assert_array_equal(restored, 255 - cuaug.rgb_to_grayscale(images, 3))
 
 
@@ -72,7 +72,7 @@ def test_elastic_transform_displacements_are_uniform():
     """A bilinear warp of ramps shows the displacements; without a Gaussian they are the noise itself."""
     y, x = np.mgrid[:120, :121].astype(np.float32)
     ramps = np.broadcast_to(np.stack([x, y], -1), (3, 120, 121, 2))
-    result, _ = drawn(T.ElasticTransform((6.0, 14.0), 0.0), ramps)
+    result, _ = apply_with_params(T.ElasticTransform((6.0, 14.0), 0.0), ramps)
     noise = (result - ramps)[:, 8:-8, 8:-8] / [3.0, 7.0]
     for values in noise.reshape(-1, 2).T:
         assert stats.kstest(values, stats.uniform(-1, 2).cdf).pvalue > 1e-4
@@ -107,7 +107,7 @@ def test_elastic_transform_ragged_masks_follow_fields():
 @pytest.mark.parametrize("transform", [T.ElasticTransform(300.0, 3.0), T.AugMix()], ids=repr)
 def test_transforms_fields_and_branches_survive_json(transform):
     images = batch(samples=6)
-    result, params = drawn(transform, images, ids=2**40)
+    result, params = apply_with_params(transform, images, ids=2**40)
     other = T.Compose([transform], seed=8)
     restored = other.params_from_dict(json.loads(json.dumps(params.to_dict())), images)
     np.testing.assert_array_equal(other.apply(images, restored), result)
@@ -161,7 +161,7 @@ def test_transforms_without_position_commute_with_rearrangement(transform, uses_
 
 def test_random_mask_drops_whole_squares():
     images = batch(samples=400)
-    result, params = drawn(T.RandomMask(0.5, "pixels", 0.3, 4, value=(1, 2, 3)), images)
+    result, params = apply_with_params(T.RandomMask(0.5, "pixels", 0.3, 4, value=(1, 2, 3)), images)
     hidden = (result == (1, 2, 3)).all(-1)
     np.testing.assert_array_equal(result[~hidden], images[~hidden])
     cells = hidden[:, ::4, ::4]
@@ -177,7 +177,7 @@ def test_random_mask_drops_whole_squares():
 
 def test_random_mask_grid_follows_offset():
     images = batch()
-    result, params = drawn(T.RandomMask(0.5, "grid", 0.25, 10, value=7), images)
+    result, params = apply_with_params(T.RandomMask(0.5, "grid", 0.25, 10, value=7), images)
     side = column(params, "side")
     assert set(side) == {0.0, 5.0}
     y, x = np.mgrid[:H, :W]
@@ -189,7 +189,7 @@ def test_random_mask_grid_follows_offset():
 
 def test_mixup_equals_functions():
     images, labels = batch(), np.arange(N) % 5
-    result, params = drawn(T.MixUp(alpha=0.4, num_classes=5), images)
+    result, params = apply_with_params(T.MixUp(alpha=0.4, num_classes=5), images)
     lam = column(params, "lam")
     assert len(set(lam)) == N
     assert_near(result, cuaug.mixup(images, lam))
@@ -200,7 +200,7 @@ def test_mixup_equals_functions():
 
 def test_cutmix_labels_are_shares_of_pixels():
     images = np.broadcast_to(np.arange(N, dtype=np.uint8)[:, None, None, None], (N, H, W, 1)).copy()
-    result, params = drawn(T.CutMix(num_classes=N), images)
+    result, params = apply_with_params(T.CutMix(num_classes=N), images)
     sides = [column(params, name) for name in ("top", "left", "height", "width")]
     np.testing.assert_array_equal(result, cuaug.cutmix(images, *sides))
     kept_share = (result == images).mean((1, 2, 3))
@@ -212,12 +212,12 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
     images = np.eye(N, dtype=np.float32)[:, None, None, :]  # each channel is a class: pixels and labels mix alike
     mixing = T.MixUp(num_classes=N)
     members = [mixing, T.RandomApply([mixing], 0.5), T.RandomApply([mixing], 0.0)]
-    result, params = drawn(T.Compose(members), images)
+    result, params = apply_with_params(T.Compose(members), images)
     np.testing.assert_allclose(T.mixed_labels(params, np.arange(N)), result[:, 0, 0], atol=1e-6)
-    never, params = drawn(members[2], images)
+    never, params = apply_with_params(members[2], images)
     np.testing.assert_array_equal(never, images)
     np.testing.assert_array_equal(T.mixed_labels(params, np.arange(N)), np.eye(N))
-    _, params = drawn(T.Identity(), images)
+    _, params = apply_with_params(T.Identity(), images)
     assert T.mixed_labels(params, "as they came") == "as they came"
 
 
@@ -288,12 +288,12 @@ POLICIES = [
     T.AugMix(),
     *(T.AutoAugment(name) for name in ("imagenet", "cifar10", "svhn")),
 ]
-OTHERS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EFFECTIVE[-3:]), T.Grayscale(1)]
+OTHER_TRANSFORMS = [T.RandomEqualize(1.0), T.RandomOrder(EFFECTIVE[:3]), T.RandomChoice(EFFECTIVE[-3:]), T.Grayscale(1)]
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("library", ["torch", "cupy"])
-@pytest.mark.parametrize("transform", [*EFFECTIVE, *POLICIES, *OTHERS], ids=repr)
+@pytest.mark.parametrize("transform", [*EFFECTIVE, *POLICIES, *OTHER_TRANSFORMS], ids=repr)
 def test_transforms_gpu_equals_cpu(transform, library):
     images = batch()
     expected = T.Compose([transform], seed=3)(images, ids=11)

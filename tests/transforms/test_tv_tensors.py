@@ -9,7 +9,7 @@ from helpers.arrays import zeros
 from cuaug.transforms.sample_structure import parse_sample
 
 
-def moved(sample, size):
+def add_one(sample, size):
     """The sample with 1 added to every target but labels."""
     targets = parse_sample(sample)
 
@@ -32,7 +32,7 @@ def test_structure_tv_tensors(tv):
         ("images", None, False), ("masks", None, False), ("boxes", "XYWH", True), ("keypoints", None, True),
     ]  # fmt: skip
     assert all(type(array) is torch.Tensor for target in targets.targets for array in [*target.value])
-    rebuilt = moved(sample, (5, 6))
+    rebuilt = add_one(sample, (5, 6))
     types = [rebuilt["anything"], rebuilt["at"][0], rebuilt["all"], rebuilt["points"]]
     assert [type(array) for array in types] == [tv.Image, tv.Mask, tv.BoundingBoxes, tv.KeyPoints]
     assert all(bool((array.as_subclass(torch.Tensor) == 1).all()) for array in types)
@@ -51,11 +51,11 @@ def test_structure_tv_tensors_batch(tv):
         tv.Image(torch.zeros(2, 3, 8, 8)),
         [{"boxes": entry, "labels": torch.zeros(len(entry))} for entry in boxes],
     )
-    rebuilt = moved(sample, [(5, 6), (7, 8)])
+    rebuilt = add_one(sample, [(5, 6), (7, 8)])
     assert type(rebuilt[0]) is tv.Image
     assert [entry["boxes"].canvas_size for entry in rebuilt[1]] == [(5, 6), (7, 8)]
     assert [type(entry["boxes"]) for entry in rebuilt[1]] == [tv.BoundingBoxes] * 2
-    listed = moved(([tv.Image(torch.zeros(3, 8, 8)), tv.Image(torch.zeros(3, 9, 8))], boxes), [(5, 6), (7, 8)])
+    listed = add_one(([tv.Image(torch.zeros(3, 8, 8)), tv.Image(torch.zeros(3, 9, 8))], boxes), [(5, 6), (7, 8)])
     assert [type(entry) for entry in listed[0]] == [tv.Image] * 2
     assert [entry.canvas_size for entry in listed[1]] == [(5, 6), (7, 8)]
     dense = parse_sample([tv.Image(torch.zeros(3, 8, 8))] * 2).rebuild({"images": [torch.zeros(2, 3, 4, 4)]}, (4, 4))
@@ -81,7 +81,7 @@ def test_structure_tv_tensors_image_and_label(tv):
 def test_structure_tv_tensors_video(tv):
     target = parse_sample(tv.Video(torch.zeros(5, 3, 8, 8))).targets[0]
     assert (tuple(target.value.shape), target.layout) == ((1, 5, 3, 8, 8), "NTCHW")
-    rebuilt = moved({"clip": tv.Video(torch.zeros(5, 3, 8, 8))}, (8, 8))["clip"]
+    rebuilt = add_one({"clip": tv.Video(torch.zeros(5, 3, 8, 8))}, (8, 8))["clip"]
     assert (type(rebuilt), tuple(rebuilt.shape)) == (tv.Video, (5, 3, 8, 8))
     assert parse_sample(tv.Video(torch.zeros(2, 5, 3, 8, 8))).samples == 2
 

@@ -17,7 +17,7 @@ def batch(dtype="uint8", samples=N):
     return bytes_ if dtype == "uint8" else (bytes_ / 255).astype(dtype)
 
 
-def drawn(transform, images, step=3, **options):
+def apply_with_params(transform, images, step=3, **options):
     """The result of a transform, and its drawn parameters, of which `column` finds one by the end of its name."""
     aug = T.Compose([transform], seed=7)
     params = aug.draw(images, step=step, **options)
