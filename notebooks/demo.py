@@ -81,14 +81,14 @@ def square(photo):
 def align(photos, xp):
     """Tilt two portraits in three ways each, then align the landmarks of all six to one template."""
     tilted, landmarks = [], []
-    for name, degrees, face, move in POSES:
+    for name, degrees, face, shift in POSES:
         source = np.float32(FACES[name])
-        middle, eyes = source.mean(axis=0), np.linalg.norm(source[1] - source[0])
-        turn = cuaug.get_rotation_matrix(degrees, face / eyes, center=middle)
-        turn[:, 2] += (SIZE / 2 - 0.5, SIZE / 2 - 0.5) - middle + np.float32(move)
+        center, eye_distance = source.mean(axis=0), np.linalg.norm(source[1] - source[0])
+        pose = cuaug.get_rotation_matrix(degrees, face / eye_distance, center=center)
+        pose[:, 2] += (SIZE / 2 - 0.5, SIZE / 2 - 0.5) - center + np.float32(shift)
         photo = xp.asarray(photos[name])
-        tilted.append(cuaug.warp_affine(photo, turn, (SIZE, SIZE), interpolation="bicubic", fill=CANVAS))
-        landmarks.append(cuaug.transform_points(source, turn))
+        tilted.append(cuaug.warp_affine(photo, pose, (SIZE, SIZE), interpolation="bicubic", fill=CANVAS))
+        landmarks.append(cuaug.transform_points(source, pose))
     before, points = xp.stack(tilted), np.stack(landmarks)
 
     matrices = cuaug.estimate_affine(points, TEMPLATE, kind="similarity")
@@ -96,12 +96,12 @@ def align(photos, xp):
 
     aligned = cuaug.transform_points(points, matrices)
     residual = np.linalg.norm(aligned - TEMPLATE, axis=-1).mean(axis=-1)
-    turned = np.degrees(np.arctan2(matrices[:, 1, 0], matrices[:, 0, 0]))
-    zoomed = np.hypot(matrices[:, 0, 0], matrices[:, 1, 0])
+    rotations = np.degrees(np.arctan2(matrices[:, 1, 0], matrices[:, 0, 0]))
+    zooms = np.hypot(matrices[:, 0, 0], matrices[:, 1, 0])
     return [
         ("Landmark alignment", "portraits with three landmarks each", before, points, [name for name, *_ in POSES]),
         ("", 'M = estimate_affine(points, template, kind="similarity");  warp_affine(batch, M)', after, aligned,
-         [f"turned {t:.0f}°, ×{z:.2f}, {r:.1f} px off" for t, z, r in zip(turned, zoomed, residual, strict=True)]),
+         [f"rotated {t:.0f}°, ×{z:.2f}, {r:.1f} px off" for t, z, r in zip(rotations, zooms, residual, strict=True)]),
     ]  # fmt: skip
 
 

@@ -72,7 +72,7 @@ class CropPlan:
 
     @functools.cached_property
     def _draw_program(self) -> tuple[np.ndarray, np.ndarray]:
-        """The program of the crop's draw, and its arguments, of which the first two are an image's size."""
+        """The program of the crop's draw, and its arguments; the first two are an image's size."""
         transform = self.transforms[0]
         recipe = Recipe(self.size, 3, "uint8", position=self.first_position - 1)
         transform.append_to(recipe)
