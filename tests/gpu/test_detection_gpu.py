@@ -5,6 +5,7 @@ import pytest
 from helpers import boxes as box_cases
 from helpers.arrays import nobody_waits, seeded
 from helpers.compare import to_numpy
+from helpers.cuda_graphs import captured
 from helpers.gpu_regions import features, regions
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -40,12 +41,10 @@ def test_soft_nms_gpu_in_cuda_graph():
     torch.cuda.synchronize()
     with nobody_waits():
         call()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        captured = call()
+    graph, results = captured(call)
     graph.replay()
     expected = cuaug.soft_nms(boxes.cpu(), scores.cpu(), counts=counts.cpu(), fixed_size=True, max_output=50)
-    for actual, expected_array in zip(captured, expected, strict=True):
+    for actual, expected_array in zip(results, expected, strict=True):
         assert_allclose(to_numpy(actual), expected_array, rtol=1e-6)
 
 

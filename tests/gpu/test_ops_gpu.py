@@ -8,6 +8,7 @@ from helpers import boxes as box_cases
 from helpers.arrays import nobody_waits
 from helpers.busy_gpu import busy, occupied_multiprocessors
 from helpers.compare import assert_equal, to_numpy
+from helpers.cuda_graphs import captured
 from numpy.testing import assert_array_equal
 
 import cuaug
@@ -84,9 +85,7 @@ def test_nms_gpu_fixed_size_in_graph(count):
     torch.cuda.current_stream().wait_stream(side)
     with nobody_waits():
         call()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        indices, count_kept = call()
+    graph, (indices, count_kept) = captured(call)
     for inputs in [*drawn, *drawn]:
         boxes.copy_(inputs[0])
         scores.copy_(inputs[1])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.arrays import nobody_waits, seeded
 from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.cuda_graphs import captured
 from helpers.gpu_regions import features, regions
 from numpy.testing import assert_allclose
 
@@ -270,9 +271,7 @@ def test_roi_align_gpu_in_cuda_graph(backward_mode):
     torch.cuda.current_stream().wait_stream(side)
     with nobody_waits():
         step()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        captured_results = step()
+    graph, captured_results = captured(step)
     for seed in range(3):
         maps.copy_(features(torch.float32, seed=seed))
         rois.copy_(torch.from_numpy(regions(300, seed=seed)))

@@ -1,6 +1,8 @@
 """CUDA graph capture."""
 
-import torch
+import pytest
+
+torch = pytest.importorskip("torch")
 
 
 def captured(call):

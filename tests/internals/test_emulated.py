@@ -1,4 +1,4 @@
-"""The GPU's warp kernel, run on the CPU by helpers/emulator: a sample of the GPU suite without a GPU."""
+"""The GPU's warp kernel, run on the CPU by helpers/emulator. Guards that GPU and CPU agree, without a GPU."""
 
 import ctypes
 import itertools

@@ -1,4 +1,7 @@
-"""A recorded launch plan launches what the passes of its recipe launch. A fake driver stands for the GPU."""
+"""A recorded launch plan makes the launches of the passes of its recipe. A fake driver stands for the GPU.
+
+Guards that later calls of a recipe, which replay the plan, give the results of the first.
+"""
 
 import itertools
 from typing import Any, NamedTuple

@@ -1,4 +1,7 @@
-"""Launch sequences of the extension and of Python: a function in the driver's place records their launches."""
+"""Launch sequences of the extension and of Python: a function in the driver's place records their launches.
+
+Guards that both make the same launches on the right stream and device, and that errors end a call.
+"""
 
 import ctypes
 import importlib

@@ -1,4 +1,7 @@
-"""The compiled extension: instruction sets, threads, forks, the interpreter's lock, and rejected records."""
+"""The compiled extension: instruction sets, threads, forks, the interpreter's lock, and rejected records.
+
+Guards that results do not depend on the CPU, on threads or on forks, and that no call blocks Python.
+"""
 
 import importlib.machinery
 import os
