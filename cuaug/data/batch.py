@@ -17,7 +17,7 @@ class Batch(tuple[Any, Any]):
     valid: Any
 
     def __new__(cls, images: Any, labels: Any = None, ids: Any = None, valid: Any = None) -> Batch:
-        """With `images` alone, a pair: torch's ``pin_memory`` rebuilds tuples in this way; ids and valid are None."""
+        """A single argument is the pair, without ids and valid: torch's ``pin_memory`` rebuilds tuples in this way."""
         self = super().__new__(cls, images if ids is None else (images, labels))
         self.ids, self.valid = ids, valid
         return self

@@ -18,7 +18,7 @@ from .._host.threads import parallel_map
 if TYPE_CHECKING:
     from .._native import EncodedFiles
 
-_GROUP_ALIGNMENT = 512  # bytes; that of arrays in allocations of their own
+_GROUP_ALIGNMENT = 512  # bytes; as separate allocations have it
 
 
 class DecodeSettings(NamedTuple):
@@ -134,7 +134,7 @@ class EncodedImages:
 class SlotLayout:
     """The memory for the decoded regions of a batch: a slot per image, group after group.
 
-    The slots of a group have one size, that of the largest region; a smaller region is at the top left of its slot.
+    All slots of a group have the size of its largest region; a smaller region is at the top left of its slot.
 
     Attributes:
         groups: Indices of images. [S] each

@@ -33,7 +33,7 @@ class NumPyTarget:
         return type(self)()
 
     def start_decode(self, slots: SlotLayout) -> InFlightBatch | None:
-        """Starts the part of the decoding that may run beside that of the batch before."""
+        """Starts the part of the decoding that can overlap with the batch before."""
         return None
 
     def finish_decode(self, slots: SlotLayout, in_flight: InFlightBatch | None) -> list[Any]:

@@ -37,7 +37,7 @@ class CostModel:
         return self._seconds / self._cost
 
     def update(self, cost: float, start: float, end: float) -> None:
-        """Adds the work of one batch; it may have waited for that of the batch before, which is not counted.
+        """Adds the work of one batch, without the time in which it waited for the batch before.
 
         Seconds and costs are averaged apart, so that small batches, whose time is mostly start-up, weigh little.
         """
