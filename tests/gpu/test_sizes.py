@@ -13,16 +13,16 @@ M = np.array([[0.9, -0.2, 30.0], [0.15, 1.1, -20.0]])
 
 
 @pytest.fixture
-def room():
+def require_memory():
     """Skip where the device has too little free memory; free the memory of a test."""
 
-    def needs(gigabytes):
+    def require(gigabytes):
         torch.cuda.empty_cache()
         free, _ = torch.cuda.mem_get_info()
         if free < gigabytes * 1e9:
             pytest.skip(f"needs {gigabytes} GB of free device memory, found {free / 1e9:.0f}")
 
-    yield needs
+    yield require
     torch.cuda.empty_cache()
 
 
@@ -36,9 +36,9 @@ def filled(shape):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_op_batch_of_more_than_2_31_elements(dtype, gigabytes):
+def test_op_batch_of_more_than_2_31_elements(dtype, require_memory):
     """A float32 result has byte offsets above 2**33. The last images are compared with calls of their own."""
-    gigabytes(60)
+    require_memory(60)
     images = filled((684, 1024, 1024, 3))
     assert images.numel() > 2**31
     for call in (
@@ -61,9 +61,9 @@ def pixels(image, x, y):
 
 
 @pytest.mark.parametrize("samples", [2, 3])
-def test_op_images_of_more_than_2_31_pixels(samples, gigabytes):
+def test_op_images_of_more_than_2_31_pixels(samples, require_memory):
     """One image has more than 2**31 pixels; of three, the last begins beyond 2**32."""
-    gigabytes(60)
+    require_memory(60)
     side = 46_342
     images = filled((samples, side, side, 1))
     shift = np.array([[1.0, 0.0, -0.25], [0.0, 1.0, -0.5]])  # source is destination plus (0.25, 0.5): exact in float32

@@ -20,9 +20,7 @@ CROP = T.RandomResizedCrop((13, 14), antialias=False)
 FLIPS = [T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 NORMALIZED = [T.ToDtype("float32", scale=True), T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4))]
 JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
-FAINT = T.ColorJitter(
-    (0.6, 1.0), (0.6, 1.0), (0.6, 1.0), 0.1
-)  # factors up to 1: a difference of one level stays one level
+DARKEN = T.ColorJitter((0.6, 1.0), (0.6, 1.0), (0.6, 1.0), 0.1)  # a difference of one level stays one level
 
 
 class Contrast(Transform):
@@ -39,7 +37,7 @@ RECIPES = {
     "crop, jitter, normalize": ([CROP, *FLIPS, JITTER, T.RandomGrayscale(0.2), *NORMALIZED], SIZES, 1),
     "antialiased crop": ([T.RandomResizedCrop((13, 14)), *FLIPS, JITTER, *NORMALIZED], SIZES, 1),
     "antialiased crop, invert, jitter twice": (
-        [T.RandomResizedCrop((13, 14)), T.RandomInvert(), FAINT, T.ColorJitter((0.7, 1.0), (0.5, 1.0))],
+        [T.RandomResizedCrop((13, 14)), T.RandomInvert(), DARKEN, T.ColorJitter((0.7, 1.0), (0.5, 1.0))],
         SIZES,
         1,
     ),
@@ -49,7 +47,7 @@ RECIPES = {
         1,
     ),
     "antialiased resize, to floats and back, jitter": (
-        [T.Resize((12, 10)), T.ToDtype("float32", True), T.ToDtype("uint8", True), FAINT],
+        [T.Resize((12, 10)), T.ToDtype("float32", True), T.ToDtype("uint8", True), DARKEN],
         SIZES,
         1,
     ),
@@ -82,26 +80,26 @@ def tolerance_of_single(home, dtype="uint8", source="uint8"):
     if home[1] == "cpu":
         return EXACT
     if dtype == "uint8":
-        return Tolerance(absolute=1, exact=0.97, reason="what is nearly a tie may be rounded either way")
+        return Tolerance(absolute=1, exact=0.97, reason="a value that is nearly a tie may be rounded either way")
     if source == "uint8":
         return Tolerance(
             absolute=4 / 255 / 0.2, reason="a level, which the jitter multiplies and Normalize divides by 0.2"
         )
-    return Tolerance(absolute=2e-4, reason="float32 sums in another order, times the same")
+    return Tolerance(absolute=2e-4, reason="float32 sums in another order, divided by 0.2")
 
 
-def mixed(home, sizes, dtype="uint8", channels=3):
+def ragged_images(home, sizes, dtype="uint8", channels=3):
     """Images of these sizes: contiguous, of the other memory layout, views at any offset, views with gaps."""
     images = []
     for i, (h, w) in enumerate(sizes):
         wide = noise((h + 2, 2 * w + 3, channels), dtype, seed=i)
-        ways = [wide[1:-1, 3 : 3 + w], wide[1:-1, 1 : 1 + 2 * w : 2], wide[2:, :w]]
+        views = [wide[1:-1, 3 : 3 + w], wide[1:-1, 1 : 1 + 2 * w : 2], wide[2:, :w]]
         pixels = put(wide, home) if home[0] in ("torch", "cupy") else wide
         view = [pixels[1:-1, 3 : 3 + w], pixels[1:-1, 1 : 1 + 2 * w : 2], pixels[2:, :w]][i % 3]
-        assert np.array_equal(to_numpy(view), ways[i % 3])
+        assert np.array_equal(to_numpy(view), views[i % 3])
         first = home[0] == "torch"
         if i % 2:
-            view = put(np.ascontiguousarray(ways[i % 3].transpose(2, 0, 1) if first else ways[i % 3]), home)
+            view = put(np.ascontiguousarray(views[i % 3].transpose(2, 0, 1) if first else views[i % 3]), home)
         elif first:
             view = view.permute(2, 0, 1)
         images.append(put(to_numpy(view), home) if home[0] == "jax" else view)
@@ -126,7 +124,7 @@ def batches(monkeypatch):
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_ragged_images_equal_single_images(home, name, dtype, batches):
     transforms, sizes, count = RECIPES[name]
-    aug, ragged = T.Compose(transforms, seed=5), mixed(home, sizes, dtype)
+    aug, ragged = T.Compose(transforms, seed=5), ragged_images(home, sizes, dtype)
     results = aug(ragged, step=4, ids=7)
     assert len(batches) == count
     assert sum(batches) == len(sizes)
@@ -140,7 +138,7 @@ def test_ragged_images_equal_single_images(home, name, dtype, batches):
 @pytest.mark.parametrize("channels", [1, 2, 4, 7])
 def test_ragged_any_number_of_channels(home, channels, batches):
     aug, layout = T.Compose([T.RandomCrop(12), CROP, *FLIPS], seed=1), "CHW" if home[0] == "torch" else "HWC"
-    ragged = mixed(home, LARGE, channels=channels)
+    ragged = ragged_images(home, LARGE, channels=channels)
     results = aug(ragged, step=0, layout=layout)
     assert batches == [len(LARGE)]
     for i, (result, image) in enumerate(zip(results, ragged, strict=True)):
@@ -152,7 +150,7 @@ def test_ragged_targets_follow_images(home, batches):
     aug = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3)
     sizes = LARGE
     sample = {
-        "image": mixed(home, sizes),
+        "image": ragged_images(home, sizes),
         "mask": [put(noise(size, seed=i), home) for i, size in enumerate(sizes)],
         "boxes": [put(np.array([[1.0, 2, 9, 8]] * i).reshape(-1, 4), home) for i in range(len(sizes))],
         "keypoints": [put(np.array([[3.0, 4.0]]), home) for _ in sizes],
@@ -177,7 +175,7 @@ def test_ragged_targets_follow_images(home, batches):
 def test_ragged_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch):
     if home[0] == "jax" and dtype == "int64":
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
-    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(home, LARGE)
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(home, LARGE)
     masks = [put(noise((2, *size) if several else size, dtype, seed=i), home) for i, size in enumerate(LARGE)]
     warped, warp = [], warp_module.warp
     monkeypatch.setattr(
@@ -190,7 +188,7 @@ def test_ragged_masks_of_different_sizes_go_together(home, dtype, several, monke
 
 
 def test_ragged_masks_of_several_dtypes_go_one_by_one():
-    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(("numpy", "cpu"), LARGE)
     masks = [noise(size, "uint8" if i else "int32", seed=i) for i, size in enumerate(LARGE)]
     results = aug(ragged, masks, step=1)[1]
     for i in range(len(LARGE)):
@@ -225,7 +223,7 @@ def test_ragged_equal_sizes_are_a_batch(batches):
 
 
 def test_ragged_images_are_read_in_place():
-    aug, ragged = T.Compose([CROP, *FLIPS, *NORMALIZED], seed=3), mixed(("torch", "cpu"), SIZES)
+    aug, ragged = T.Compose([CROP, *FLIPS, *NORMALIZED], seed=3), ragged_images(("torch", "cpu"), SIZES)
     before = [image.clone() for image in ragged]
     results = aug(ragged)
     assert all(torch.equal(a, b) for a, b in zip(ragged, before, strict=True))
@@ -234,15 +232,15 @@ def test_ragged_images_are_read_in_place():
 
 def test_ragged_new_sizes_need_no_new_plan(monkeypatch):
     aug = T.Compose([CROP, *FLIPS, JITTER], seed=3)
-    aug(mixed(("numpy", "cpu"), SIZES))
+    aug(ragged_images(("numpy", "cpu"), SIZES))
     monkeypatch.setattr(PlanCache, "new_plan", lambda *_: pytest.fail("a plan was written"))
-    aug(mixed(("numpy", "cpu"), [(h + 5, w + 3) for h, w in SIZES]))
-    aug(mixed(("numpy", "cpu"), LARGE))
+    aug(ragged_images(("numpy", "cpu"), [(h + 5, w + 3) for h, w in SIZES]))
+    aug(ragged_images(("numpy", "cpu"), LARGE))
 
 
 def test_ragged_sizes_are_evicted(monkeypatch):
     monkeypatch.setattr("cuaug._fusion.ragged._MAX_SIZES", 4)
-    aug, ragged = T.Compose([CROP], seed=3), mixed(("numpy", "cpu"), SIZES)
+    aug, ragged = T.Compose([CROP], seed=3), ragged_images(("numpy", "cpu"), SIZES)
     first, second = aug(ragged, step=0), aug(ragged, step=0)
     assert len(aug._plans.prefixes._cache) <= 4
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
@@ -262,21 +260,21 @@ def test_ragged_equal_size_by_chance_is_no_fixed_size():
 
 def test_ragged_rejects_mixing():
     with pytest.raises(ValueError, match=r"^cuaug.Compose: images must have one shape where samples are mixed \(Mixup"):
-        T.Compose([CROP, T.MixUp()])(mixed(("numpy", "cpu"), SIZES), labels=np.eye(len(SIZES)))
+        T.Compose([CROP, T.MixUp()])(ragged_images(("numpy", "cpu"), SIZES), labels=np.eye(len(SIZES)))
 
 
 def test_ragged_small_image_is_an_error():
     with pytest.raises(ValueError, match=r"RandomCrop: size must fit into the image, which is \(1, 1\) here"):
-        T.Compose([T.RandomCrop(12)])(mixed(("numpy", "cpu"), [*LARGE, (1, 1)]))
+        T.Compose([T.RandomCrop(12)])(ragged_images(("numpy", "cpu"), [*LARGE, (1, 1)]))
 
 
 def test_ragged_plan_says_how_it_is_run():
     aug = T.Compose([T.RandomResizedCrop(224), T.RandomHorizontalFlip(), *NORMALIZED])
-    plan = aug.plan(mixed(("numpy", "cpu"), LARGE))
+    plan = aug.plan(ragged_images(("numpy", "cpu"), LARGE))
     assert str(plan).startswith("ragged, 5 images at once: 2 passes, 3 launches, ")
     assert "pass 1  uint8 [H, W, 3] -> uint8 [224, 224, 3]" in str(plan)
     assert plan.passes[0].read == round(sum(3 * h * w for h, w in LARGE) / 5)
-    recipe_plan = T.Compose(FLIPS).plan(mixed(("numpy", "cpu"), SIZES))
+    recipe_plan = T.Compose(FLIPS).plan(ragged_images(("numpy", "cpu"), SIZES))
     assert str(recipe_plan).startswith("9 images in 8 batches, the largest of 2: 1 pass, 2 launches, ")
     assert "uint8 [23, 17, 3]" in str(recipe_plan)
     assert str(aug.plan([noise((9, 8, 3))])).startswith("1 image at once: ")
@@ -291,7 +289,7 @@ def test_ragged_invalid_probe_size_is_no_error():
 
 
 def test_ragged_masks_keep_their_libraries():
-    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), mixed(("numpy", "cpu"), LARGE)
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(("numpy", "cpu"), LARGE)
     masks = [noise(size, "uint8", seed=i) for i, size in enumerate(LARGE)]
     masks[1] = torch.from_numpy(masks[1])
     results = aug(ragged, masks, step=1)[1]
@@ -303,7 +301,7 @@ def test_ragged_masks_keep_their_libraries():
 @pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(20)], FLIPS], ids=["one batch", "several"])
 def test_ragged_ids_are_one_per_image(ids, recipe):
     with pytest.raises(ValueError, match="ids must be 3 integers"):
-        T.Compose(recipe)(mixed(("numpy", "cpu"), LARGE[:3]), ids=ids)
+        T.Compose(recipe)(ragged_images(("numpy", "cpu"), LARGE[:3]), ids=ids)
 
 
 def test_ragged_names_empty_target_list():

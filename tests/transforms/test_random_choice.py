@@ -26,7 +26,7 @@ FLIP = T.RandomHorizontalFlip(1.0), cuaug.hflip
 UPSIDE_DOWN = T.RandomVerticalFlip(1.0), cuaug.vflip
 GREY = T.RandomGrayscale(1.0), lambda one: cuaug.rgb_to_grayscale(one, 3)
 # Entries that filter on another canvas.
-AROUND = (
+FILTER_ON_LARGER_CANVAS = (
     T.RandomApply([T.Pad(4), T.GaussianBlur(3, (1.0, 1.0)), T.CenterCrop((33, 47))], 1.0),
     lambda one: cuaug.center_crop(cuaug.gaussian_blur(cuaug.pad(one, 4), 3, 1.0), (33, 47)),
 )
@@ -40,9 +40,9 @@ CHOICES = {
     "equalized twice": [EQUALIZE, EQUALIZE, STAY],
     "a mean before": [contrast(0.2), EQUALIZE, sharpen(2.0)],
     "a mean behind": [EQUALIZE, sharpen(2.0), contrast(0.2)],
-    "another canvas before": [AROUND, EQUALIZE, sharpen(2.0)],
-    "another canvas behind": [EQUALIZE, sharpen(2.0), AROUND],
-    "another canvas between": [sharpen(2.0), AROUND, EQUALIZE],
+    "another canvas before": [FILTER_ON_LARGER_CANVAS, EQUALIZE, sharpen(2.0)],
+    "another canvas behind": [EQUALIZE, sharpen(2.0), FILTER_ON_LARGER_CANVAS],
+    "another canvas between": [sharpen(2.0), FILTER_ON_LARGER_CANVAS, EQUALIZE],
 }
 
 
@@ -73,7 +73,7 @@ def test_random_choice_positions_use_canvas_of_the_entry(home, transform):
     """Other samples of the batch get a larger canvas."""
     images = put(noise((40, 33, 47, 3), "float32"), home)
     results = {}
-    for other in (AROUND[0], T.Identity()):
+    for other in (FILTER_ON_LARGER_CANVAS[0], T.Identity()):
         aug = T.Compose([T.RandomChoice([transform, other])], seed=3)
         params = aug.draw(images, layout="NHWC")
         chosen = chosen_of(params) == 0
