@@ -14,8 +14,6 @@ from cuaug.data.crops import group_by_size
 from cuaug.data.decode_regions import CropBoxes, decode_regions
 
 pytestmark = pytest.mark.jpeg
-
-
 ROUNDED = Tolerance(1e-9, reason="pixels of at most 2000, rounded a few times")
 
 

@@ -40,8 +40,6 @@ OPTIONS = {
     "max": (2, True, "max", "NCHW", 224.0, 4),
     "pixels": (-1, False, "pixels", "NCHW", 224.0, 4),
 }
-
-
 POOLINGS = itertools.product(["planes", "channels inside"], [1, 3], OPTIONS)
 QUICK = {("planes", 1, "avg"), ("channels inside", 3, "pixels")}
 

@@ -25,23 +25,11 @@ from cuaug.geometry import (
 )
 
 FLOAT32 = Tolerance(absolute=2e-3, relative=1e-4, reason="float32 sums of some hundred pixels")
-
-
 RNG = np.random.default_rng(1)
-
-
 QUADS = np.array([(0, 0), (100, 0), (110, 90), (5, 120)]) + RNG.uniform(-15, 15, (5, 4, 2))
-
-
 QUADS_OUT = np.array([(10, 5), (80, 0), (90, 95), (0, 100)]) + RNG.uniform(-15, 15, (5, 4, 2))
-
-
 MAPS = np.stack([cv2.getRotationMatrix2D((40, 30), 25 * i, 0.5 + 0.3 * i) for i in range(5)])
-
-
 BOXES = np.array([(5, 6, 20, 30), (1, 1, 90, 80)]) + RNG.uniform(0, 1, (5, 2, 4))
-
-
 WEIGHTS = RNG.uniform(0.5, 2, (5, 4))
 
 
@@ -62,8 +50,6 @@ CASES = {
     "transform_boxes": (transform_boxes, (BOXES, MAPS)),
     "convert_matrix": (lambda M: convert_matrix(M, "cuaug", "torch", size=(60, 90)), (MAPS,)),
 }  # fmt: skip
-
-
 every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values(), ids=CASES)
 
 
@@ -96,11 +82,11 @@ def test_matrix_function_keeps_library_and_values(function, arguments, library, 
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
     inputs = [put(a, library, dtype) for a in arguments]
     before = [to_numpy(a) for a in inputs]
-    got = function(*inputs)
-    want = function(*arguments)
+    actual = function(*inputs)
+    expected = function(*arguments)
     assert_equal(
-        got,
-        want,
+        actual,
+        expected,
         library="torch" if library == "cuda" else library,
         device="cuda:0" if library in ("cuda", "cupy") else "cpu",
         dtype=dtype,
@@ -159,29 +145,13 @@ def test_matrix_function_does_not_synchronize(function, arguments):
 
 
 LINE = [(0, 0), (1, 1), (3, 3)]
-
-
 TRIANGLE = [(0, 0), (4, 0), (0, 4)]
-
-
 QUAD = [(0, 0), (4, 0), (4, 4), (0, 4)]
-
-
 KITE = [(0, 0), (4, 0), (2, 2), (0, 4)]  # the third is on the line through the second and the fourth
-
-
 POINT = [(3, 3)] * 4
-
-
 MIRRORED = (np.array(QUAD) * (-1, 1) @ [(math.cos(0.3), -math.sin(0.3)), (math.sin(0.3), math.cos(0.3))] + 7).tolist()
-
-
 EYE, FLAT = [(1, 0, 0), (0, 1, 0)], [(1, 2, 0), (2, 4, 0)]
-
-
 NAN, INF = math.nan, math.inf
-
-
 DEGENERATE = {
     "affine from a line": (get_affine_transform, (LINE, TRIANGLE), "src must not be collinear"),
     "affine from a steep line": (get_affine_transform, ([(2, 0), (2, 5), (2, 9)], TRIANGLE), "src must not be collin"),
@@ -230,8 +200,6 @@ DEGENERATE = {
     ),
     "inverse of NaN": (invert_affine, ([(NAN, 0, 0), (0, 1, 0)],), "M must be finite"),
 }  # fmt: skip
-
-
 every_degenerate = pytest.mark.parametrize(("function", "arguments", "message"), DEGENERATE.values(), ids=DEGENERATE)
 
 
@@ -255,10 +223,10 @@ def test_matrix_function_degenerate_device_input_is_nan(function, arguments, mes
 
 
 def test_matrix_function_degenerate_device_sample_is_isolated(monkeypatch):
-    want = get_affine_transform(np.array(TRIANGLE), np.array(TRIANGLE))
+    expected = get_affine_transform(np.array(TRIANGLE), np.array(TRIANGLE))
     monkeypatch.setattr(small_matrices, "is_host", lambda array: False)
     M = get_affine_transform(torch.tensor([TRIANGLE, LINE, TRIANGLE]), torch.tensor(TRIANGLE))
-    assert_equal(M, np.stack([want, want * NAN, want]), library="torch", dtype="float64", tolerance=FLOAT64)
+    assert_equal(M, np.stack([expected, expected * NAN, expected]), library="torch", dtype="float64", tolerance=FLOAT64)
 
 
 REFUSED = {

@@ -36,11 +36,7 @@ def torchvision_inverse(angle, translate, scale, shear):
 
 
 angles = st.tuples(numbers(-60, 60), numbers(-60, 60))
-
-
 shifts = st.tuples(numbers(-300, 300), numbers(-300, 300))
-
-
 sizes = st.tuples(st.integers(1, 2000), st.integers(1, 2000))
 
 
@@ -49,8 +45,8 @@ sizes = st.tuples(st.integers(1, 2000), st.integers(1, 2000))
 def test_affine_matrix_equals_torchvision(angle, translate, scale, shear, size):
     height, width = size
     M = affine_matrix(angle, translate, scale, shear, center=(width / 2, height / 2))
-    want = torchvision_inverse(angle, translate, scale, shear)
-    assert_equal(convert_matrix(M, "cuaug", "torchvision", size=size), want, tolerance=FLOAT64)
+    expected = torchvision_inverse(angle, translate, scale, shear)
+    assert_equal(convert_matrix(M, "cuaug", "torchvision", size=size), expected, tolerance=FLOAT64)
 
 
 def test_affine_matrix_turns_clockwise_about_center():
@@ -88,8 +84,8 @@ def test_invert_affine_thin_matrix_is_not_singular():
 @given(matrices(), matrices(3), matrices())
 def test_compose_affine_applies_left_to_right(first, second, third):
     M = compose_affine(first, second, third)
-    want = square(third) @ square(second) @ square(first)
-    assert_equal(M, want, tolerance=Tolerance(1e-6, 1e-9, reason="entries up to 1e4"))
+    expected = square(third) @ square(second) @ square(first)
+    assert_equal(M, expected, tolerance=Tolerance(1e-6, 1e-9, reason="entries up to 1e4"))
     points = np.array([(3.0, 4.0), (100, 20)])
     step_by_step = transform_points(transform_points(transform_points(points, first), second), third)
     assert_equal(transform_points(points, M), step_by_step, tolerance=Tolerance(1e-6, 1e-9, reason="three divisions"))
@@ -102,14 +98,8 @@ def test_compose_affine_keeps_affine_rows():
 
 
 SIZE, OUT_SIZE = (60, 90), (48, 70)
-
-
 TURN = np.array([(0.75, 0.27, -6.0), (-0.27, 0.75, 11.0)])
-
-
 TILT = np.vstack([TURN, [4e-4, -6e-4, 1.0]])
-
-
 COORDINATES = np.stack(np.meshgrid(np.arange(90.0), np.arange(60.0)), -1).astype("f4")  # [H, W, 2] of (x, y)
 
 
@@ -174,12 +164,14 @@ SAMPLERS = {
 @pytest.mark.parametrize("target", SAMPLERS)
 def test_convert_matrix_samples_same_pixels(target, M):
     x, y = np.meshgrid(np.arange(OUT_SIZE[1]), np.arange(OUT_SIZE[0]))
-    want = move(np.stack([x, y], -1), np.linalg.inv(square(M)))
-    got = SAMPLERS[target](convert_matrix(M, "cuaug", target, size=SIZE, out_size=OUT_SIZE))
-    inside = ((want > 1) & (want < np.array(SIZE[::-1]) - 2)).all(-1)
+    expected = move(np.stack([x, y], -1), np.linalg.inv(square(M)))
+    actual = SAMPLERS[target](convert_matrix(M, "cuaug", target, size=SIZE, out_size=OUT_SIZE))
+    inside = ((expected > 1) & (expected < np.array(SIZE[::-1]) - 2)).all(-1)
     assert inside.mean() > 0.5
     assert_equal(
-        got[inside].astype(np.float64), want[inside], tolerance=Tolerance(2e-3, reason="float32 grids, 90 px wide")
+        actual[inside].astype(np.float64),
+        expected[inside],
+        tolerance=Tolerance(2e-3, reason="float32 grids, 90 px wide"),
     )
 
 
@@ -189,9 +181,9 @@ def test_convert_matrix_known_pixel():
     theta = convert_matrix(torch.tensor([[1.0, 0, 2], [0, 1, 1]]), "cuaug", "torch", size=(6, 8))
     grid = torch.nn.functional.affine_grid(theta[None], [1, 1, 6, 8], align_corners=False)
     moved = torch.nn.functional.grid_sample(image, grid, align_corners=False)[0, 0]
-    want = np.zeros((6, 8), np.float32)
-    want[3, 5] = 1
-    assert_equal(moved, want, library="torch", dtype="float32", tolerance=Tolerance(1e-5, reason="float32 grid"))
+    expected = np.zeros((6, 8), np.float32)
+    expected[3, 5] = 1
+    assert_equal(moved, expected, library="torch", dtype="float32", tolerance=Tolerance(1e-5, reason="float32 grid"))
 
 
 NAMES = ["cuaug", *SAMPLERS]
@@ -207,9 +199,9 @@ def test_convert_matrix_routes_agree(M, first, second, third, size, out_size):
 
     probe = np.array([(0.0, 0), (0.5, 0.25), (-0.5, 0.75), (0.9, -0.9)])
     M = convert(M, "cuaug", first)
-    want = move(probe, convert(M, first, third))
+    expected = move(probe, convert(M, first, third))
     close = Tolerance(1e-6, 1e-7, reason="inverses of maps with scale 1/4 and shifts of 2000 px, on axes of 1 px")
-    assert_equal(move(probe, convert(convert(M, first, second), second, third)), want, tolerance=close)
+    assert_equal(move(probe, convert(convert(M, first, second), second, third)), expected, tolerance=close)
 
 
 def test_compose_affine_rejects_no_matrices():

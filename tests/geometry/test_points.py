@@ -51,8 +51,8 @@ def test_transform_boxes_bounds_moved_corners(format, rows):
         x1, y1, x2, y2 = TO_XYXY[format](*box)
         corners = move(np.array([(x1, y1), (x2, y1), (x2, y2), (x1, y2)]) - 0.5, M) + 0.5
         moved = transform_boxes([box], M, format)
-        want = np.array([(*corners.min(0), *corners.max(0))])
-        assert_equal(np.stack(TO_XYXY[format](*moved.T), -1), want, tolerance=FLOAT64)
+        expected = np.array([(*corners.min(0), *corners.max(0))])
+        assert_equal(np.stack(TO_XYXY[format](*moved.T), -1), expected, tolerance=FLOAT64)
 
     check()
 
@@ -70,5 +70,5 @@ def test_transform_boxes_cover_their_pixels(M):
     image = np.zeros((40, 40), np.uint8)
     image[5:9, 12:18] = 255
     rows, columns = np.nonzero(cv2.warpAffine(image, np.array(M, np.float64), (90, 90), flags=cv2.INTER_NEAREST))
-    want = np.array([(columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)], np.float64)
-    assert_equal(transform_boxes([(12, 5, 18, 9)], M), want)
+    expected = np.array([(columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)], np.float64)
+    assert_equal(transform_boxes([(12, 5, 18, 9)], M), expected)

@@ -28,8 +28,10 @@ def pair(draw_src, draw_dst):
 @given(batches(3), batches(3))
 def test_get_affine_transform_equals_opencv(src, dst):
     src, dst = pair(src, dst)
-    want = np.stack([cv2.getAffineTransform(*ends) for ends in zip(src.astype("f4"), dst.astype("f4"), strict=True)])
-    assert_equal(get_affine_transform(src, dst), want, tolerance=SOLVED)
+    expected = np.stack(
+        [cv2.getAffineTransform(*ends) for ends in zip(src.astype("f4"), dst.astype("f4"), strict=True)]
+    )
+    assert_equal(get_affine_transform(src, dst), expected, tolerance=SOLVED)
     assert_equal(transform_points(src, get_affine_transform(src, dst)), dst, tolerance=FLOAT64)
 
 
@@ -46,15 +48,17 @@ def test_get_perspective_transform_maps_corners(src, dst):
 def test_get_perspective_transform_equals_opencv(src, dst):
     src, dst = pair(src, dst)
     for sample, a, b in zip(get_perspective_transform(src, dst), src.astype("f4"), dst.astype("f4"), strict=True):
-        want = move((a + a.mean(0)) / 2, cv2.getPerspectiveTransform(a, b))
-        assert_equal(move((a + a.mean(0)) / 2, sample), want, tolerance=Tolerance(1e-5, reason="OpenCV's 8x8 solver"))
+        expected = move((a + a.mean(0)) / 2, cv2.getPerspectiveTransform(a, b))
+        assert_equal(
+            move((a + a.mean(0)) / 2, sample), expected, tolerance=Tolerance(1e-5, reason="OpenCV's 8x8 solver")
+        )
 
 
 def test_get_perspective_transform_last_entry_is_one():
     src = np.array([(10, 10), (200, 20), (190, 180), (15, 170)], np.float64)
     dst = np.array([(0, 0), (224, 0), (224, 224), (0, 224)], np.float64)
-    want = cv2.getPerspectiveTransform(src.astype("f4"), dst.astype("f4"))
-    assert_equal(get_perspective_transform(src, dst), want, tolerance=FLOAT64)
+    expected = cv2.getPerspectiveTransform(src.astype("f4"), dst.astype("f4"))
+    assert_equal(get_perspective_transform(src, dst), expected, tolerance=FLOAT64)
 
 
 def test_get_perspective_transform_origin_on_horizon():
@@ -84,16 +88,16 @@ def best(src, dst, kind):
 @given(batches(5), batches(5))
 def test_estimate_affine_is_least_squares(kind, src, dst):
     src, dst = pair(src, dst)
-    want = np.stack([best(*ends, kind) for ends in zip(src, dst, strict=True)])
-    assert_equal(estimate_affine(src, dst, kind), want, tolerance=SOLVED)
+    expected = np.stack([best(*ends, kind) for ends in zip(src, dst, strict=True)])
+    assert_equal(estimate_affine(src, dst, kind), expected, tolerance=SOLVED)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_estimate_affine_weights_are_repetitions(kind):
     rng = np.random.default_rng(0)
     src, dst, times = rng.uniform(0, 99, (6, 2)), rng.uniform(0, 99, (6, 2)), np.array([1, 3, 0, 2, 1, 1])
-    want = best(np.repeat(src, times, 0), np.repeat(dst, times, 0), kind)
-    assert_equal(estimate_affine(src, dst, kind, weights=times), want, tolerance=FLOAT64)
+    expected = best(np.repeat(src, times, 0), np.repeat(dst, times, 0), kind)
+    assert_equal(estimate_affine(src, dst, kind, weights=times), expected, tolerance=FLOAT64)
 
 
 @pytest.mark.parametrize("kind", ["similarity", "rigid"])
@@ -123,8 +127,8 @@ def test_estimate_affine_float32_far_from_origin(library, kind, count):
     M = estimate_affine(put(src, library, "float32"), put(dst, library, "float32"), kind)
     assert str(M.dtype).endswith("float32")
     src, dst = src.astype(np.float64), dst.astype(np.float64)
-    want = np.stack([best(*ends, kind) for ends in zip(src, dst, strict=True)])
-    error = np.abs(move(src, to_numpy(M)) - move(src, want))
+    expected = np.stack([best(*ends, kind) for ends in zip(src, dst, strict=True)])
+    error = np.abs(move(src, to_numpy(M)) - move(src, expected))
     assert error.max() < 0.01, f"{error.max():.4f} px"
 
 
@@ -140,8 +144,8 @@ def test_get_perspective_transform_float32_far_from_origin():
 @given(numbers(-720, 720), numbers(0.1, 10), numbers(-4000, 4000), numbers(-4000, 4000))
 def test_get_rotation_matrix_equals_opencv(angle, scale, x, y):
     center = float(np.float32(x)), float(np.float32(y))  # OpenCV's point is float32
-    want = cv2.getRotationMatrix2D(center, angle, scale)
-    assert_equal(get_rotation_matrix(angle, scale, center), want, tolerance=FLOAT64)
+    expected = cv2.getRotationMatrix2D(center, angle, scale)
+    assert_equal(get_rotation_matrix(angle, scale, center), expected, tolerance=FLOAT64)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from helpers.compare import Tolerance
 
 FLOAT64 = Tolerance(absolute=1e-8, relative=1e-10, reason="float64 against float64 in another order")
-
-
 LIBRARIES = [
     "numpy",
     "torch",

@@ -6,8 +6,6 @@ from cuaug import transforms as T
 from helpers.arrays import noise
 
 SHAPE = (5, 23, 17, 3)
-
-
 CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 
 

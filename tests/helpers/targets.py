@@ -11,23 +11,11 @@ from helpers.arrays import seeded
 from helpers.compare import Tolerance
 
 Boxes, Keypoints = boxes.Boxes, keypoints.Keypoints
-
-
 move_boxes, move_keypoints = boxes.transform_boxes, keypoints.transform_keypoints
-
-
 FLOAT64 = Tolerance(1e-9, 1e-10, reason="float64 against float64 in another order")
-
-
 FLOAT32 = Tolerance(2e-3, 1e-4, reason="float32 sums of some hundred pixels")
-
-
 SIZE, OUT_SIZE = (200, 300), (160, 240)
-
-
 HFLIP = np.array([[-1.0, 0, 299], [0, 1, 0], [0, 0, 1]])
-
-
 EYE = np.eye(3)
 
 

@@ -160,13 +160,13 @@ def test_warp_kernel_source_boxes_hold_turned_tiles(reduction, dtype, layout, mo
     matrices = [np.column_stack([part, (52, 45) - part @ (40, 30)]) for part in linear]
     fill = (9, 200, 77) if dtype == "uint8" else (0.1, 0.9, 0.3)
 
-    def made():
+    def warp_all():
         return [cuaug.warp_affine(batch, M, inverse=True, size=(61, 80), fill=fill, layout=layout) for M in matrices]
 
-    expected = made()
+    expected = warp_all()
     emulated.patch(monkeypatch)
-    for got, want in zip(made(), expected, strict=True):
-        assert_equal(got, want, tolerance=AGREE[dtype])
+    for actual, expected_image in zip(warp_all(), expected, strict=True):
+        assert_equal(actual, expected_image, tolerance=AGREE[dtype])
 
 
 def turned(angle, sheared):

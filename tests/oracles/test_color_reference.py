@@ -12,8 +12,8 @@ PIXELS = noise((1, 17, 11, 3))[0].astype(float)
 
 def test_reference_adjust_hue_equals_colorsys():
     for factor in (-0.5, -0.2, 0.0, 0.1, 0.37, 0.5):
-        got = reference_color.adjust_hue(PIXELS, factor, max_value=255) / 255
-        for pixel, turned in zip(PIXELS.reshape(-1, 3) / 255, got.reshape(-1, 3), strict=True):
+        actual = reference_color.adjust_hue(PIXELS, factor, max_value=255) / 255
+        for pixel, turned in zip(PIXELS.reshape(-1, 3) / 255, actual.reshape(-1, 3), strict=True):
             h, s, v = colorsys.rgb_to_hsv(*pixel)
             np.testing.assert_allclose(turned, colorsys.hsv_to_rgb((h + factor) % 1, s, v), atol=1e-9)
 
@@ -38,9 +38,9 @@ def test_reference_blends_equal_pillow():
     pairs = [("Brightness", "adjust_brightness"), ("Color", "adjust_saturation"), ("Contrast", "adjust_contrast")]
     for theirs, ours in pairs:
         for factor in (0.0, 0.5, 1.3):
-            got = getattr(reference_color, ours)(PIXELS, factor, max_value=255)
+            actual = getattr(reference_color, ours)(PIXELS, factor, max_value=255)
             expected = np.asarray(getattr(enhance, theirs)(image).enhance(factor))
-            assert np.abs(got - expected).max() <= 1 + 0.6 * abs(1 - factor)
+            assert np.abs(actual - expected).max() <= 1 + 0.6 * abs(1 - factor)
 
 
 def test_reference_autocontrast_equals_torch_and_pillow():
@@ -49,13 +49,13 @@ def test_reference_autocontrast_equals_torch_and_pillow():
     ops, pillow = pytest.importorskip("PIL.ImageOps"), pytest.importorskip("PIL.Image")
     for low, high in ((0, 255), (3, 250), (60, 61), (100, 227), (17, 187)):
         image = np.rint(low + PIXELS / 255 * (high - low))
-        got = reference_color.autocontrast(image, max_value=255)
+        actual = reference_color.autocontrast(image, max_value=255)
         x = torch.from_numpy(image).float()
         minimum, maximum = x.amin((0, 1)), x.amax((0, 1))
         expected = (x - minimum).div_((maximum - minimum).mul_(1.0 / 255)).clamp_(0, 255).to(torch.uint8)
-        np.testing.assert_array_equal(got, expected.numpy())
+        np.testing.assert_array_equal(actual, expected.numpy())
         other = np.asarray(ops.autocontrast(pillow.fromarray(image.astype(np.uint8))), int)
-        assert np.abs(got - other).max() <= 1
+        assert np.abs(actual - other).max() <= 1
     real = reference_color.autocontrast(PIXELS[:, :, :1] / 512 + 0.25, max_value=1)
     np.testing.assert_allclose(real, (PIXELS[:, :, :1] - PIXELS[..., 0].min()) / np.ptp(PIXELS[..., 0]), atol=1e-12)
 

@@ -14,8 +14,8 @@ def test_reference_gaussian_blur_equals_scipy():
     for (x, y), (sx, sy) in [((3, 5), (0.5, 1.2)), ((23, 41), (4.0, 9.0)), ((1, 7), (1.0, 2.0))]:
         expected = ndimage.gaussian_filter1d(PIXELS, sx, axis=1, mode="mirror", radius=x // 2)
         expected = ndimage.gaussian_filter1d(expected, sy, axis=0, mode="mirror", radius=y // 2)
-        got = reference_filter.gaussian_blur(PIXELS, (x, y), (sx, sy), max_value=255)
-        np.testing.assert_allclose(got, expected, atol=1e-9)
+        actual = reference_filter.gaussian_blur(PIXELS, (x, y), (sx, sy), max_value=255)
+        np.testing.assert_allclose(actual, expected, atol=1e-9)
 
 
 def test_reference_gaussian_blur_equals_torch_convolution():
@@ -33,8 +33,8 @@ def test_reference_gaussian_blur_equals_torch_convolution():
 def test_reference_gaussian_blur_default_sigma_equals_torchvision():
     """By torchvision's documented formula: 1.1 for 5, 3.8 for 23."""
     for size, sigma in ((5, 1.1), (23, 3.8)):
-        got, expected = (reference_filter.gaussian_blur(PIXELS, size, s, max_value=255) for s in (None, sigma))
-        np.testing.assert_allclose(got, expected, atol=1e-9)
+        actual, expected = (reference_filter.gaussian_blur(PIXELS, size, s, max_value=255) for s in (None, sigma))
+        np.testing.assert_allclose(actual, expected, atol=1e-9)
 
 
 def test_reference_adjust_sharpness_equals_torch_convolution():
@@ -56,6 +56,6 @@ def test_reference_adjust_sharpness_equals_pillow():
     enhance = pytest.importorskip("PIL.ImageEnhance")
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
     for factor in (0.0, 0.5, 2.0):
-        got = reference_filter.adjust_sharpness(PIXELS, factor, max_value=255)
+        actual = reference_filter.adjust_sharpness(PIXELS, factor, max_value=255)
         expected = np.asarray(enhance.Sharpness(image).enhance(factor))
-        assert np.abs(got - expected).max() <= 1 + 0.6 * abs(1 - factor)
+        assert np.abs(actual - expected).max() <= 1 + 0.6 * abs(1 - factor)

@@ -251,8 +251,6 @@ USUAL_RECIPE = [
         )
     ),
 ]
-
-
 USER_OPS_POINTWISE, USER_OPS_FUSED = user_names()
 
 

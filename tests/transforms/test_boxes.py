@@ -64,10 +64,10 @@ def expected_boxes(boxes, M, format="XYXY", out_size=OUT_SIZE, min_area=0, min_v
 
 
 def assert_boxes(actual, expected, home, dtype, tolerance):
-    (boxes, valid), (want, want_valid) = actual, expected
+    (boxes, valid), (expected_edges, expected_valid) = actual, expected
     kind = {"library": home[0], "device": device_of(home)}
-    assert_equal(boxes, want, dtype=dtype, tolerance=tolerance, **kind)
-    assert_equal(valid, want_valid, dtype="bool", **kind)
+    assert_equal(boxes, expected_edges, dtype=dtype, tolerance=tolerance, **kind)
+    assert_equal(valid, expected_valid, dtype="bool", **kind)
 
 
 @every_home
@@ -78,9 +78,9 @@ def test_boxes_are_clipped_bounds_of_moved_corners(home, format, dtype, kind):
     M, source = maps(5, kind), formatted(some_boxes((5, 7)), format).astype(dtype)
     options = Boxes(format, min_area=400, min_visibility=0.6)
     moved = move_boxes(put(source, home), put(M.astype(dtype), home), OUT_SIZE, options)
-    want = expected_boxes(source, M.astype(dtype).astype(float), format, OUT_SIZE, 400, 0.6)
-    assert 0 < want[1].mean() < 1
-    assert_boxes(moved, want, home, dtype, FLOAT64 if dtype == "float64" else FLOAT32)
+    expected = expected_boxes(source, M.astype(dtype).astype(float), format, OUT_SIZE, 400, 0.6)
+    assert 0 < expected[1].mean() < 1
+    assert_boxes(moved, expected, home, dtype, FLOAT64 if dtype == "float64" else FLOAT32)
 
 
 @every_home
@@ -89,8 +89,8 @@ def test_boxes_are_clipped_bounds_of_moved_corners(home, format, dtype, kind):
 def test_boxes_integer_edges_are_rounded(home, format, dtype):
     M, source = maps(4), formatted(np.rint(some_boxes((4, 6))), format).astype(dtype)
     moved = move_boxes(put(source, home), put(M.astype("f4"), home), OUT_SIZE, Boxes(format, min_visibility=0.5))
-    want = expected_boxes(source, M.astype("f4").astype(float), format, OUT_SIZE, 0, 0.5, rounded=True)
-    assert_boxes(moved, want, home, dtype, EXACT)
+    expected = expected_boxes(source, M.astype("f4").astype(float), format, OUT_SIZE, 0, 0.5, rounded=True)
+    assert_boxes(moved, expected, home, dtype, EXACT)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -113,22 +113,24 @@ def test_boxes_ragged_equal_dense(home):
     assert [tuple(boxes_of_sample.shape) for boxes_of_sample in valid] == [(n,) for n in lengths]
     for i, boxes_of_sample in enumerate(ragged):
         if len(boxes_of_sample):
-            want = expected_boxes(boxes_of_sample[None], M[i : i + 1].astype(float), min_visibility=0.5)
-            assert_boxes((moved[i][None], valid[i][None]), want, home, "float32", FLOAT32)
+            expected = expected_boxes(boxes_of_sample[None], M[i : i + 1].astype(float), min_visibility=0.5)
+            assert_boxes((moved[i][None], valid[i][None]), expected, home, "float32", FLOAT32)
 
 
 @every_home
 def test_boxes_canvas_per_sample(home):
     M, sizes = maps(3).astype("f4"), np.array([(160, 240), (50, 300), (200, 40)])
     source = some_boxes((3, 4)).astype("f4")
-    want = [expected_boxes(source[i : i + 1], M[i : i + 1].astype(float), out_size=tuple(sizes[i])) for i in range(3)]
-    want = tuple(np.concatenate(part) for part in zip(*want, strict=True))
+    expected = [
+        expected_boxes(source[i : i + 1], M[i : i + 1].astype(float), out_size=tuple(sizes[i])) for i in range(3)
+    ]
+    expected = tuple(np.concatenate(part) for part in zip(*expected, strict=True))
     for canvas in (sizes, put(sizes.astype("i4"), home), [tuple(map(int, size)) for size in sizes]):
         dense = move_boxes(put(source, home), put(M, home), canvas, Boxes())
-        assert_boxes(dense, want, home, "float32", FLOAT32)
+        assert_boxes(dense, expected, home, "float32", FLOAT32)
         boxes, valid = move_boxes([put(sample, home) for sample in source], put(M, home), canvas, Boxes())
         for i in range(3):
-            assert_boxes((boxes[i], valid[i]), (want[0][i], want[1][i]), home, "float32", FLOAT32)
+            assert_boxes((boxes[i], valid[i]), (expected[0][i], expected[1][i]), home, "float32", FLOAT32)
 
 
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
@@ -141,10 +143,10 @@ def test_boxes_unrotated_equal_kornia(kind):
         M = np.stack([np.diag([0.9, 1.2, 1.25]), np.diag([1.5, 0.8, 0.8])])
     source = some_boxes((2, 5))
     half = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
-    want = bbox.transform_bbox(torch.from_numpy(half @ M @ np.linalg.inv(half)), torch.from_numpy(source)).numpy()
-    want = np.clip(want, 0, (240, 160, 240, 160))
+    expected = bbox.transform_bbox(torch.from_numpy(half @ M @ np.linalg.inv(half)), torch.from_numpy(source)).numpy()
+    expected = np.clip(expected, 0, (240, 160, 240, 160))
     moved, _ = move_boxes(source, M, OUT_SIZE, Boxes())
-    assert_equal(moved, want, tolerance=FLOAT64)
+    assert_equal(moved, expected, tolerance=FLOAT64)
 
 
 @pytest.mark.parametrize(
@@ -161,9 +163,9 @@ def test_boxes_cover_pixels_that_opencv_moves(M):
     image[5:9, 12:18] = 255
     M = np.array([M], np.float64)
     rows, columns = np.nonzero(cv2.warpAffine(image, M[0, :2], (36, 36), flags=cv2.INTER_NEAREST))
-    want = np.array([[(columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)]])
+    expected = np.array([[(columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)]])
     moved, valid = move_boxes(np.array([[(12, 5, 18, 9)]]), M, (36, 36), Boxes())
-    assert_equal(moved, want)
+    assert_equal(moved, expected)
     assert valid.all()
 
 
@@ -231,8 +233,8 @@ def test_boxes_beyond_horizon_are_invalid(home, sign):
     source = np.array([[(10, 10, 40, 40), (80, 10, 120, 40), (150, 10, 190, 40)]], "f4")
     boxes, valid = move_boxes(put(source, home), put(sign * tilt[None].astype("f4"), home), SIZE, Boxes())
     assert to_numpy(valid).tolist() == [[True, False, False]]
-    want, _ = expected_boxes(source[:, :1], tilt[None], out_size=SIZE)
-    assert_equal(to_numpy(boxes)[:, :1].astype(float), want, tolerance=FLOAT32)
+    expected, _ = expected_boxes(source[:, :1], tilt[None], out_size=SIZE)
+    assert_equal(to_numpy(boxes)[:, :1].astype(float), expected, tolerance=FLOAT32)
     assert not to_numpy(boxes)[:, 1:].any()
 
 
@@ -245,8 +247,8 @@ def test_boxes_horizon_side_is_that_of_canvas_center(axes, extent, expected_vali
     source, size = (source, (100, extent)) if axes[0] == 0 else (source[..., [1, 0, 3, 2]], (extent, 100))
     boxes, valid = move_boxes(source, M[None], size, Boxes())
     assert valid.tolist() == [[expected_valid == 0, expected_valid == 1]]
-    want, _ = expected_boxes(source, M[None], out_size=size)
-    assert_equal(boxes[:, expected_valid], want[:, expected_valid], tolerance=FLOAT64)
+    expected, _ = expected_boxes(source, M[None], out_size=size)
+    assert_equal(boxes[:, expected_valid], expected[:, expected_valid], tolerance=FLOAT64)
     points = np.array([[(200.0, 5, 2), (10, 5, 2)]])[..., [*axes]]
     visible = move_keypoints(points, M[None], size, Keypoints())[..., 2]
     assert visible.tolist() == [[2 * (expected_valid == 0), 2 * (expected_valid == 1)]]

@@ -13,8 +13,6 @@ from cuaug import transforms as T
 from cuaug.transforms import compose
 
 FLOAT32 = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32")
-
-
 SHARES = np.zeros((5, 7))  # one row of class shares per sample
 
 

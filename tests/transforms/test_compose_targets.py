@@ -11,8 +11,6 @@ from cuaug._fusion import recipe_ops
 from cuaug.transforms import transform
 
 FLOAT64 = Tolerance(1e-9, 1e-9, reason="float64 against float64 in another order")
-
-
 every_move = pytest.mark.parametrize("name", MOVES)
 
 

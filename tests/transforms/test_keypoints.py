@@ -53,11 +53,11 @@ def test_keypoints_move_swap_and_hide(home, dtype, visible, options):
     source = some_points((6, 7), visible)
     source = (np.rint(source) if rounded else source).astype(dtype)
     moved = move_keypoints(put(source, home), put(M, home), OUT_SIZE, options)
-    want = expected_points(source, M.astype(float), OUT_SIZE, options.flip_pairs, options.hide_outside, rounded)
+    expected = expected_points(source, M.astype(float), OUT_SIZE, options.flip_pairs, options.hide_outside, rounded)
     if visible and options.hide_outside:
-        assert 0 < (want[..., 2] > 0).mean() < (source[..., 2] > 0).mean()
+        assert 0 < (expected[..., 2] > 0).mean() < (source[..., 2] > 0).mean()
     kind = {"library": home[0], "device": device_of(home)}
-    assert_equal(moved, want, dtype=dtype, tolerance=EXACT if rounded else FLOAT32, **kind)
+    assert_equal(moved, expected, dtype=dtype, tolerance=EXACT if rounded else FLOAT32, **kind)
 
 
 @every_home
@@ -71,28 +71,30 @@ def test_keypoints_ragged_equal_dense(home):
         [put(points_of_sample, home) for points_of_sample in ragged], put(M, home), OUT_SIZE, Keypoints(PAIRS)
     )
     for i, points_of_sample in enumerate(ragged):
-        want = expected_points(
+        expected = expected_points(
             points_of_sample, np.repeat(M[i : i + 1].astype(float), len(points_of_sample), 0), pairs=PAIRS
         )
         kind = {"library": home[0], "device": device_of(home)}
-        assert_equal(moved[i], want.reshape(points_of_sample.shape), dtype="float32", tolerance=FLOAT32, **kind)
+        assert_equal(moved[i], expected.reshape(points_of_sample.shape), dtype="float32", tolerance=FLOAT32, **kind)
 
 
 @every_home
 def test_keypoints_instance_axes_are_kept(home):
     M, source = maps(3).astype("f4"), some_points((3, 2, 7)).astype("f4")
     moved = move_keypoints(put(source, home), put(M, home), OUT_SIZE, Keypoints(PAIRS))
-    want = expected_points(source.reshape(6, 7, 3), np.repeat(M.astype(float), 2, 0), pairs=PAIRS).reshape(source.shape)
-    assert_equal(to_numpy(moved), want.astype("f4"), tolerance=FLOAT32)
+    expected = expected_points(source.reshape(6, 7, 3), np.repeat(M.astype(float), 2, 0), pairs=PAIRS).reshape(
+        source.shape
+    )
+    assert_equal(to_numpy(moved), expected.astype("f4"), tolerance=FLOAT32)
 
 
 @every_home
 def test_keypoints_canvas_per_sample(home):
     M, sizes = maps(3).astype("f4"), [(160, 240), (80, 300), (150, 90)]
     source = some_points((3, 7)).astype("f4")
-    want = [expected_points(source[i : i + 1], M[i : i + 1].astype(float), sizes[i], PAIRS) for i in range(3)]
+    expected = [expected_points(source[i : i + 1], M[i : i + 1].astype(float), sizes[i], PAIRS) for i in range(3)]
     moved = move_keypoints(put(source, home), put(M, home), np.array(sizes), Keypoints(PAIRS))
-    assert_equal(to_numpy(moved).astype(float), np.concatenate(want), tolerance=FLOAT32)
+    assert_equal(to_numpy(moved).astype(float), np.concatenate(expected), tolerance=FLOAT32)
 
 
 @given(st.lists(st.tuples(st.integers(0, 299), st.integers(0, 199)), min_size=6, max_size=6), st.booleans())
@@ -100,8 +102,8 @@ def test_keypoints_identity_and_double_flip(points, flip):
     source, M = np.array([points], float), HFLIP if flip else EYE
     once = move_keypoints(source, M[None], SIZE, Keypoints(PAIRS))
     assert_equal(move_keypoints(once, M[None], SIZE, Keypoints(PAIRS)), source)
-    want = source[:, [0, 2, 1, 5, 4, 3]] * (-1, 1) + (299, 0) if flip else source
-    assert_equal(once, want)
+    expected = source[:, [0, 2, 1, 5, 4, 3]] * (-1, 1) + (299, 0) if flip else source
+    assert_equal(once, expected)
 
 
 @pytest.mark.parametrize(

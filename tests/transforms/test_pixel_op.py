@@ -15,8 +15,6 @@ from cuaug import transforms as T
 
 require_compiler()
 SHAPE = (5, 17, 11, 3)
-
-
 every_user_op = pytest.mark.parametrize("user_op", USER_OPS, ids=str)
 ONCE = Tolerance(1.0, exact=0.995, reason="rounded once, on store")
 

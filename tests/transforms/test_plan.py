@@ -26,8 +26,6 @@ def test_compose_plan_counts_passes_launches_and_bytes():
 
 
 CROP, JITTER = T.RandomResizedCrop(64, antialias=False), T.ColorJitter(0.4, 0.4, 0.4, 0.1)
-
-
 BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 
 

@@ -12,13 +12,11 @@ import cuaug
 from cuaug import transforms as T
 from cuaug.transforms import magnitudes, policy_tables
 
-FOURTEEN = [
+RANDAUGMENT_OPS = [
     *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
     *("Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"),
 ]
-
-
-STRENGTH = {  # from torchvision's transforms/v2/_auto_augment.py: the effect of a drawn magnitude
+OP_FUNCTIONS = {  # from torchvision's transforms/v2/_auto_augment.py: the effect of a drawn magnitude
     "ShearX": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (m, 0.0), interpolation="nearest", center=(0, 0), fill=9),
     "ShearY": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (0.0, m), interpolation="nearest", center=(0, 0), fill=9),
     "TranslateX": lambda x, m: cuaug.affine(x, 0.0, (m, 0), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
@@ -35,15 +33,11 @@ STRENGTH = {  # from torchvision's transforms/v2/_auto_augment.py: the effect of
     "Equalize": lambda x, _: cuaug.equalize(x),
     "Invert": lambda x, _: cuaug.invert(x),
 }
-
-
 FACTORS = "Brightness", "Color", "Contrast", "Sharpness"
+OPS_WITHOUT_MAGNITUDE = ("Identity", "AutoContrast", "Equalize", "Invert")
 
 
-UNSIZED = ("Identity", "AutoContrast", "Equalize", "Invert")
-
-
-def slot(images, params, position, names):
+def apply_slot(images, params, position, names):
     """The images after one slot: each sample's op as a function call with its drawn magnitude."""
     op = column(params, "op", position).astype(int)
 
@@ -51,7 +45,9 @@ def slot(images, params, position, names):
         if op[n] < 0:  # none
             return x
         name = names[op[n]]
-        return STRENGTH[name](x, None if name in UNSIZED else float(column(params, name, position)[n]))
+        return OP_FUNCTIONS[name](
+            x, None if name in OPS_WITHOUT_MAGNITUDE else float(column(params, name, position)[n])
+        )
 
     return one_by_one(images, expected)
 
@@ -59,9 +55,11 @@ def slot(images, params, position, names):
 def test_randaugment_equals_drawn_functions():
     images = batch(samples=120)
     result, params = apply_with_params(T.RandAugment(fill=9), images)
-    assert_near(result, slot(slot(images, params, 0, FOURTEEN), params, 1, FOURTEEN), 2)  # rounded once per slot
+    assert_near(
+        result, apply_slot(apply_slot(images, params, 0, RANDAUGMENT_OPS), params, 1, RANDAUGMENT_OPS), 2
+    )  # rounded once per slot
     first, params = apply_with_params(T.RandAugment(num_ops=1, magnitude=20, fill=9), images)
-    assert_near(first, slot(images, params, 0, FOURTEEN))
+    assert_near(first, apply_slot(images, params, 0, RANDAUGMENT_OPS))
     assert set(column(params, "op").astype(int)) == set(range(14))
     assert len(params.plan.passes) == 1
 
@@ -70,14 +68,14 @@ def test_trivial_augment_equals_drawn_functions():
     images = batch(samples=200)
     result, params = apply_with_params(T.TrivialAugmentWide(fill=9), images)
     assert set(column(params, "op").astype(int)) == set(range(14))
-    expected = slot(images, params, 0, FOURTEEN)
+    expected = apply_slot(images, params, 0, RANDAUGMENT_OPS)
     assert_near(result, expected)
-    levels = [FOURTEEN.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
+    levels = [RANDAUGMENT_OPS.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
     level_ops = np.isin(column(params, "op").astype(int), levels)
     np.testing.assert_array_equal(result[level_ops], expected[level_ops])
 
 
-def kinds(plan):
+def pass_kinds(plan):
     """The first ops, the overrides and the chain of each pass."""
     return [
         [[type(op).__name__ for op in ops] for ops in (pass_.first_ops, pass_.overrides)]
@@ -91,12 +89,14 @@ def test_policy_slot_is_one_pass_with_following_ops():
     images, policy = batch(samples=200), T.TrivialAugmentWide(fill=9)
     aug = T.Compose([policy, T.ToDtype("float32", scale=True)], seed=7)
     colours = ["AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize"]
-    assert kinds(aug.draw(images).plan) == [[["CoordinateMap", "CoordinateMap"], ["Sharpen", "HistogramLut"], colours]]
+    assert pass_kinds(aug.draw(images).plan) == [
+        [["CoordinateMap", "CoordinateMap"], ["Sharpen", "HistogramLut"], colours]
+    ]
     plan = aug.plan(images)
     assert (len(plan.passes), plan.launches) == (1, 3)  # the pass, the draws, and the histogram
     params = aug.draw(images, step=3)
     result, rounded = aug.apply(images, params), T.Compose([policy], seed=7)(images, step=3)
-    coloured = np.isin(column(params, "op"), [FOURTEEN.index(name) for name in ("Brightness", "Color")])
+    coloured = np.isin(column(params, "op"), [RANDAUGMENT_OPS.index(name) for name in ("Brightness", "Color")])
     difference = np.abs(result * 255 - rounded)
     assert difference[~coloured].max() < 1e-4
     assert 0.4 < difference[coloured].max() < 0.5001  # rounded once, as float32
@@ -112,7 +112,7 @@ def test_random_choice_of_filters_and_moves_is_one_pass():
     entries = [T.RandomEqualize(1.0), T.RandomAdjustSharpness(2.0, 1.0), T.RandomRotation(30)]
     entries.append(T.RandomHorizontalFlip(1.0))
     images, aug = batch(samples=40), T.Compose([T.RandomChoice(entries), T.ToDtype("float32", scale=True)], seed=1)
-    (only,) = kinds(aug.draw(images).plan)
+    (only,) = pass_kinds(aug.draw(images).plan)
     assert only == [["CoordinateMap", "CoordinateMap"], ["HistogramLut", "Sharpen"], ["Rescale"]]
     params = aug.draw(images)
     result, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
@@ -122,16 +122,16 @@ def test_random_choice_of_filters_and_moves_is_one_pass():
     for i, expected_image in enumerate(expected):
         assert_near(np.rint(255 * result[chosen == i]).astype(np.uint8), expected_image[chosen == i])
     separate = T.Compose([T.RandomApply([entries[0]], 0.5), T.RandomApply([entries[1]], 0.5)])
-    assert len(kinds(separate.draw(images).plan)) == 2
+    assert len(pass_kinds(separate.draw(images).plan)) == 2
 
 
 def test_policy_in_random_apply_leaves_others():
     images = batch()
     for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):
         result, params = apply_with_params(T.RandomApply([policy], p=0.5), images)
-        shut = column(params, "apply", 0) == 0
-        np.testing.assert_array_equal(result[shut], images[shut])
-        assert changed(result, images)[~shut].mean() > 0.5
+        unselected = column(params, "apply", 0) == 0
+        np.testing.assert_array_equal(result[unselected], images[unselected])
+        assert changed(result, images)[~unselected].mean() > 0.5
 
 
 def shares_of(params):
@@ -151,7 +151,7 @@ def mixture(images, params, chains, names):
     for i, chain in enumerate(np.reshape(positions, (chains, -1)), 1):
         result = images
         for position in chain:
-            result = slot(result, params, position, names)
+            result = apply_slot(result, params, position, names)
         total = total + shares[:, i] * result
     return np.rint(total).astype(np.uint8)
 
@@ -159,7 +159,7 @@ def mixture(images, params, chains, names):
 @pytest.mark.parametrize("all_ops", [True, False])
 def test_augmix_equals_drawn_functions(all_ops):
     images = batch(samples=150)
-    names = FOURTEEN[1:] if all_ops else [name for name in FOURTEEN[1:] if name not in FACTORS]
+    names = RANDAUGMENT_OPS[1:] if all_ops else [name for name in RANDAUGMENT_OPS[1:] if name not in FACTORS]
     how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
     result, params = apply_with_params(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
     assert_near(result, mixture(images, params, 2, names))
@@ -207,17 +207,19 @@ def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
     op = column(params, "op", positions[0])
     table = torch_tables(10, 0.3, (1 / 3, 100 / 3), 30.0, 0.9, 4, max_bits=4)
     for name, values in table.items():
-        got = column(params, name, positions[0])[op == FOURTEEN[1:].index(name)]
+        actual = column(params, name, positions[0])[op == RANDAUGMENT_OPS[1:].index(name)]
         values = [255 * v for v in values[:4]] if name == "Solarize" else values[:4]
         signs = (1,) if name in ("Posterize", "Solarize") else (1, -1)
-        assert set(got) == {float(name in FACTORS) + s * v for v in values for s in signs}, name
+        assert set(actual) == {float(name in FACTORS) + s * v for v in values for s in signs}, name
 
 
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])
 def test_autoaugment_equals_drawn_functions(policy):
     images = batch(samples=200)
     result, params = apply_with_params(T.AutoAugment(policy, fill=9), images)
-    assert_near(result, slot(slot(images, params, 0, names_of(policy, 0)), params, 1, names_of(policy, 1)), 2)
+    assert_near(
+        result, apply_slot(apply_slot(images, params, 0, names_of(policy, 0)), params, 1, names_of(policy, 1)), 2
+    )
 
 
 def names_of(policy, position):
@@ -257,18 +259,18 @@ def test_policy_magnitudes_have_either_sign():
     table, op = torch_tables(31, 0.99, (32.0, 32.0), 135.0, 0.99, 6), column(params, "op")
     np.testing.assert_allclose(np.bincount(op.astype(int)) / len(images), 1 / 14, atol=0.015)
     for name, values in table.items():
-        got = column(params, name)[op == FOURTEEN.index(name)]
+        actual = column(params, name)[op == RANDAUGMENT_OPS.index(name)]
         plus = 1.0 if name in ("Brightness", "Color", "Contrast", "Sharpness") else 0.0
         values = [255 * v for v in values] if name == "Solarize" else values
         signed = name not in ("Posterize", "Solarize")
-        assert set(got) == {plus + s * v for v in values for s in ((1, -1) if signed else (1,))}, name
+        assert set(actual) == {plus + s * v for v in values for s in ((1, -1) if signed else (1,))}, name
         if signed:
-            assert abs((got < plus).mean() - 0.5) < 0.08
+            assert abs((actual < plus).mean() - 0.5) < 0.08
     _, params = apply_with_params(T.RandAugment(1, magnitude=7, num_magnitude_bins=10), images)
     table = torch_tables(10, 0.3, (150.0 / 331.0, 150.0), 30.0, 0.9, 4)
     for name in ("ShearX", "TranslateX", "Rotate"):
-        got = column(params, name)[column(params, "op") == FOURTEEN.index(name)]
-        assert set(got) == {table[name][7], -table[name][7]}
+        actual = column(params, name)[column(params, "op") == RANDAUGMENT_OPS.index(name)]
+        assert set(actual) == {table[name][7], -table[name][7]}
 
 
 @pytest.mark.parametrize("policy", ["imagenet", "cifar10", "svhn"])

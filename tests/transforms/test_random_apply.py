@@ -16,18 +16,18 @@ from cuaug import transforms as T
 def test_random_apply_unselected_unchanged(transform, dtype):
     images = batch(dtype)
     result, params = apply_with_params(T.RandomApply([transform], p=0.5), images)
-    shut = column(params, "apply", 0) == 0
-    assert 8 < shut.sum() < N - 8
-    assert not changed(result, images)[shut].any()
-    assert changed(result, images)[~shut].mean() > 0.9
+    unselected = column(params, "apply", 0) == 0
+    assert 8 < unselected.sum() < N - 8
+    assert not changed(result, images)[unselected].any()
+    assert changed(result, images)[~unselected].mean() > 0.9
 
 
 def test_random_apply_unselected_normalized_values_unchanged():
     images = batch("float32") * 4 - 2
     result, params = apply_with_params(T.RandomApply([T.Normalize(0.5, 0.2)], p=0.5), images)
-    shut = column(params, "apply", 0) == 0
-    np.testing.assert_array_equal(result[shut], images[shut])
-    np.testing.assert_allclose(result[~shut], (images[~shut] - 0.5) / 0.2, atol=1e-5)
+    unselected = column(params, "apply", 0) == 0
+    np.testing.assert_array_equal(result[unselected], images[unselected])
+    np.testing.assert_allclose(result[~unselected], (images[~unselected] - 0.5) / 0.2, atol=1e-5)
 
 
 def test_random_apply_unselected_small_floats_unchanged():
@@ -35,8 +35,8 @@ def test_random_apply_unselected_small_floats_unchanged():
     result, params = apply_with_params(
         T.RandomApply([T.Compose([T.RandomPosterize(2, 1.0), T.RandomSolarize(0.5, 1.0)])]), images
     )
-    shut = column(params, "apply", 0) == 0
-    np.testing.assert_array_equal(result[shut], images[shut])
+    unselected = column(params, "apply", 0) == 0
+    np.testing.assert_array_equal(result[unselected], images[unselected])
 
 
 def test_random_apply_unmixed_sample_reads_no_neighbour():
@@ -127,6 +127,6 @@ def test_random_order_applies_every_permutation():
 
     np.testing.assert_array_equal(result, one_by_one(images, expected))
     gated, params = apply_with_params(T.RandomApply([T.RandomOrder(members)], p=0.5), images)
-    shut = column(params, "apply", 0) == 0
-    np.testing.assert_array_equal(gated[shut], images[shut])
-    assert (column(params, "order_0")[shut] == -1).all()
+    unselected = column(params, "apply", 0) == 0
+    np.testing.assert_array_equal(gated[unselected], images[unselected])
+    assert (column(params, "order_0")[unselected] == -1).all()

@@ -61,10 +61,10 @@ def test_random_choice_equals_chosen_function(home, name):
     result, chosen = to_numpy(aug.apply(batch, params, layout="NHWC")), chosen_of(params)
     assert set(chosen) == set(range(len(entries)))
     for i, (_, function) in enumerate(entries):
-        expected, got = (np.asarray(a).astype(int) for a in (function(images[chosen == i]), result[chosen == i]))
+        expected, actual = (np.asarray(a).astype(int) for a in (function(images[chosen == i]), result[chosen == i]))
         near = 1 if home[1] == "cuda" or "mean" in name else 0
-        assert np.abs(got - expected).max() <= near, (i, np.abs(got - expected).max())
-        assert (got == expected).mean() > 0.995
+        assert np.abs(actual - expected).max() <= near, (i, np.abs(actual - expected).max())
+        assert (actual == expected).mean() > 0.995
 
 
 @every_home

@@ -37,12 +37,12 @@ def test_boxes_keypoints_flips_equal_torchvision(flip, format):
     theirs = pytest.importorskip("torchvision.tv_tensors").BoundingBoxFormat[format]
     M = HFLIP if flip == "horizontal_flip" else np.array([[1.0, 0, 0], [0, -1, 199], [0, 0, 1]])
     boxes = torch.from_numpy(formatted(some_boxes((1, 6)) / 2 + 20, format))
-    want = getattr(functional, f"{flip}_bounding_boxes")(boxes[0], format=theirs, canvas_size=SIZE)
+    expected = getattr(functional, f"{flip}_bounding_boxes")(boxes[0], format=theirs, canvas_size=SIZE)
     moved, _ = move_boxes(boxes, torch.from_numpy(M[None]), SIZE, Boxes(format))
-    assert_equal(moved[0], want, tolerance=FLOAT64)
+    assert_equal(moved[0], expected, tolerance=FLOAT64)
     points = torch.from_numpy(some_points((1, 6), visible=False))
-    want = getattr(functional, f"{flip}_keypoints")(points[0], canvas_size=SIZE)
-    assert_equal(move_keypoints(points, torch.from_numpy(M[None]), SIZE, Keypoints())[0], want, tolerance=FLOAT64)
+    expected = getattr(functional, f"{flip}_keypoints")(points[0], canvas_size=SIZE)
+    assert_equal(move_keypoints(points, torch.from_numpy(M[None]), SIZE, Keypoints())[0], expected, tolerance=FLOAT64)
 
 
 def targets(ragged):
@@ -110,8 +110,8 @@ def test_boxes_keypoints_host_targets_follow_device_images(ragged):
         move_boxes(boxes, maps(3).astype("f4"), SIZE, Boxes())[0],
         move_keypoints(points, maps(3).astype("f4"), SIZE, Keypoints()),
     ]
-    for moved, want in zip(there, here, strict=True):
-        for array, one in zip(moved, want, strict=True):
+    for moved, expected in zip(there, here, strict=True):
+        for array, one in zip(moved, expected, strict=True):
             assert_equal(array, one, library="torch", device="cuda:0", dtype="float32", tolerance=FLOAT32)
 
 
