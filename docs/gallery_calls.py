@@ -167,7 +167,7 @@ CHOSEN = {
 
 def calls(chosen: dict[str, tuple[str, str]] = CHOSEN) -> dict[str, tuple[str, str]]:
     """Photograph and call by name, for every image function and transform."""
-    functions = {**warps.FIRST, **colors.FIRST, **filters.FIRST}
+    functions = {**warps.ROW_OF_OP, **colors.ROW_OF_OP, **filters.ROW_OF_OP}
     by_rule = {name: ("astronaut", _function_call(row)) for name, row in functions.items() if name not in chosen}
     for name in T.__all__:
         cls = getattr(T, name)

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from helpers.child_process import ended, started
+from helpers.child_process import finish, start
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES
 from helpers.loading import ours
@@ -40,7 +40,7 @@ os.kill(iterator._workers[0].pid, signal.SIGKILL)
 for batch in iterator:
     pass
 """
-    child = started(program)
+    child = start(program)
     workers = [int(pid) for pid in child.stdout.readline().split()]
     _, warned = child.communicate(timeout=60)
     assert child.returncode != 0
@@ -76,7 +76,7 @@ next(it)
 {end}
 """
     for _ in range(3):
-        ended(started(program))
+        finish(start(program))
 
 
 @pytest.mark.alone
@@ -98,7 +98,7 @@ if child == 0:
     os._exit(1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    assert ended(started(program))[0] == "7"
+    assert finish(start(program))[0] == "7"
 
 
 @pytest.mark.alone
@@ -159,7 +159,7 @@ try:
 except KeyboardInterrupt:
     print([t.name for t in threading.enumerate() if t.name.startswith("cuaug")])
 """
-    child = started(program)
+    child = start(program)
     assert child.stdout.readline().strip() == "ready"
     child.send_signal(signal.SIGINT)
     message, warned = child.communicate(timeout=60)

@@ -41,7 +41,7 @@ def test_box_iou_every_library(home):
     assert_equal(actual, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **kind)
 
 
-def slowly(kind, a, b):
+def overlap_of_pair(kind, a, b):
     """The overlap of one pair, as the papers define it."""
     iou = float(reference_ops.iou([a], [b])[0, 0])
     if kind == "iou":
@@ -65,7 +65,7 @@ def test_box_iou_kinds_equal_reference(kind):
     boxes = np.concatenate(
         [box_cases.random(12, spread=80.0)[0], [(0, 0, 5, 5), (0, 0, 5, 5), (1, 1, 4, 4), (5, 0, 9, 5)]]
     )
-    expected = np.array([[slowly(kind, a, b) for b in boxes.tolist()] for a in boxes.tolist()])
+    expected = np.array([[overlap_of_pair(kind, a, b) for b in boxes.tolist()] for a in boxes.tolist()])
     actual = cuaug.box_iou(boxes, boxes, kind)
     assert_equal(actual, expected, tolerance=Tolerance(1e-12, reason="float64"))
     assert (actual[np.arange(16), np.arange(16)] == 1).all()

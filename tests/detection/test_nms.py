@@ -49,7 +49,7 @@ def test_nms_equals_reference(scene, dtype, home):
 
 
 @functools.cache
-def by_definition(scene, count):
+def scene_with_expected(scene, count):
     """Boxes, scores and classes; the kept indices without and with the classes."""
     boxes, scores = (rounded(values, "float32") for values in box_cases.SCENES[scene](count, 1))
     classes = (box_cases.labels(count) // 10**11).astype(np.int32)
@@ -61,7 +61,7 @@ def by_definition(scene, count):
 @every_scene
 @every_home
 def test_nms_any_number_of_boxes(scene, count, home):
-    boxes, scores, classes, expected, expected_by_class = by_definition(scene, count)
+    boxes, scores, classes, expected, expected_by_class = scene_with_expected(scene, count)
     arrays = put(boxes, home, "float32"), put(scores, home, "float32")
     assert_indices(cuaug.nms(*arrays, 0.5), expected, arrays[0])
     assert_indices(cuaug.batched_nms(*arrays, put(classes, home), 0.5), expected_by_class, arrays[0])
@@ -225,7 +225,7 @@ def test_nms_repeated_call_reads_new_arrays(monkeypatch):
                 (boxes.float(), scores),
                 (boxes[::2], scores[1::2]),
                 (-boxes, scores),
-                across(boxes, scores),
+                edges_first(boxes, scores),
             ):
                 for options in ({}, {"max_output": 7}, {"score_threshold": 0.5}, {"max_output": 7, "fixed_size": True}):
                     arrays = [array.numpy() for array in inputs]
@@ -255,25 +255,25 @@ def test_nms_call_cache_is_bounded(monkeypatch):
     monkeypatch.setattr(nms_module, "_MAX_CALLS", 8)
     boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(30))
     for count in range(1, 31):
-        assert_same(cuaug.nms(boxes[:count], scores[:count], 0.5), cuaug.nms(*cut(boxes, scores, count), 0.5))
+        assert_same(cuaug.nms(boxes[:count], scores[:count], 0.5), cuaug.nms(*first_boxes(boxes, scores, count), 0.5))
         assert 1 <= len(nms_module._calls) <= 8
 
 
-def across(boxes, scores):
+def edges_first(boxes, scores):
     """Boxes whose memory holds all left edges first, then all tops."""
     return boxes.T.contiguous().T, scores
 
 
-def cut(boxes, scores, count):
+def first_boxes(boxes, scores, count):
     return boxes.numpy()[:count], scores.numpy()[:count]
 
 
 def assert_same(actual, expected):
-    for tensor, array in zip(tupled(actual), tupled(expected), strict=True):
+    for tensor, array in zip(as_tuple(actual), as_tuple(expected), strict=True):
         assert_array_equal(tensor.numpy(), array)
 
 
-def tupled(result):
+def as_tuple(result):
     return result if isinstance(result, tuple) else (result,)
 
 
@@ -293,34 +293,34 @@ def test_nms_resolve_blocks_never_run_alone(real):
     assert (min(met), max(met)) == (1025, 16_377)
 
 
-FINE = np.zeros((3, 4)), np.zeros(3)
-WRONG = [
-    (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.nms(*FINE, 1.5)),
-    (TypeError, "iou_threshold must be a number", lambda: cuaug.nms(*FINE, "0.5")),
-    (ValueError, "scores must have shape", lambda: cuaug.nms(FINE[0], np.zeros(4), 0.5)),
-    (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros((3, 6)), FINE[1], 0.5)),
-    (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros(4), FINE[1], 0.5)),
-    (TypeError, "boxes must be one of float16", lambda: cuaug.nms(np.zeros((3, 4), int), FINE[1], 0.5)),
-    (TypeError, "boxes must be an array", lambda: cuaug.nms([(0, 0, 1, 1)], FINE[1], 0.5)),
-    (TypeError, "classes must be one of uint8", lambda: cuaug.batched_nms(*FINE, np.zeros(3), 0.5)),
-    (TypeError, "classes must be an array", lambda: cuaug.batched_nms(*FINE, None, 0.5)),
-    (ValueError, "max_output must be at least 0", lambda: cuaug.nms(*FINE, 0.5, max_output=-1)),
+VALID = np.zeros((3, 4)), np.zeros(3)
+INVALID_CALLS = [
+    (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.nms(*VALID, 1.5)),
+    (TypeError, "iou_threshold must be a number", lambda: cuaug.nms(*VALID, "0.5")),
+    (ValueError, "scores must have shape", lambda: cuaug.nms(VALID[0], np.zeros(4), 0.5)),
+    (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros((3, 6)), VALID[1], 0.5)),
+    (ValueError, "boxes must have shape", lambda: cuaug.nms(np.zeros(4), VALID[1], 0.5)),
+    (TypeError, "boxes must be one of float16", lambda: cuaug.nms(np.zeros((3, 4), int), VALID[1], 0.5)),
+    (TypeError, "boxes must be an array", lambda: cuaug.nms([(0, 0, 1, 1)], VALID[1], 0.5)),
+    (TypeError, "classes must be one of uint8", lambda: cuaug.batched_nms(*VALID, np.zeros(3), 0.5)),
+    (TypeError, "classes must be an array", lambda: cuaug.batched_nms(*VALID, None, 0.5)),
+    (ValueError, "max_output must be at least 0", lambda: cuaug.nms(*VALID, 0.5, max_output=-1)),
     (ValueError, "fixed_size must be True", lambda: cuaug.nms(np.zeros((2, 3, 4)), np.zeros((2, 3)), 0.5)),
-    (ValueError, "counts must have an entry", lambda: cuaug.nms(*FINE, 0.5, counts=np.array([2]))),
+    (ValueError, "counts must have an entry", lambda: cuaug.nms(*VALID, 0.5, counts=np.array([2]))),
     (
         ValueError,
         "GiB of memory",
         lambda: cuaug.nms(np.broadcast_to(0.0, (1 << 31, 4)), np.broadcast_to(0.0, (1 << 31,)), 0.5),
     ),
-    (ValueError, "kind must be one of", lambda: cuaug.box_iou(FINE[0], FINE[0], "best")),
-    (ValueError, "in_fmt must be one of", lambda: cuaug.box_convert(FINE[0], "XYXY", "xywh")),
+    (ValueError, "kind must be one of", lambda: cuaug.box_iou(VALID[0], VALID[0], "best")),
+    (ValueError, "in_fmt must be one of", lambda: cuaug.box_convert(VALID[0], "XYXY", "xywh")),
     (ValueError, "boxes must have shape", lambda: cuaug.box_area(np.zeros((3, 5)))),
     (ValueError, "boxes must have shape", lambda: cuaug.remove_small_boxes(np.zeros((2, 3, 4)), 1)),
-    (ValueError, "size must be", lambda: cuaug.clip_boxes(FINE[0], 5)),
+    (ValueError, "size must be", lambda: cuaug.clip_boxes(VALID[0], 5)),
 ]
 
 
-@pytest.mark.parametrize(("kind", "message", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[said for _, said, _ in INVALID_CALLS])
 def test_nms_rejects_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + message):
         call()

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, put, stored
+from helpers.arrays import every_home, put, with_memory_order
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
-from helpers.regions import ROIS, SCALES, TOLERANCE, TURNED, H, N, W, bins_of, in_layout, maps, pyramid
+from helpers.regions import ROIS, ROTATED_ROIS, SCALES, TOLERANCE, H, N, W, bins_of, in_layout, maps, pyramid
 from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
 
@@ -28,7 +28,7 @@ def expected_rois(features, rois, mode="avg", **options):
 
 @every_home
 @every_case
-@pytest.mark.parametrize("rois", [ROIS, TURNED], ids=["upright", "rotated"])
+@pytest.mark.parametrize("rois", [ROIS, ROTATED_ROIS], ids=["upright", "rotated"])
 @pytest.mark.parametrize("mode", ["avg", "max"])
 def test_roi_align_equals_reference(mode, rois, case, home):
     """In both layouts, and in the library's default layout."""
@@ -49,7 +49,7 @@ def test_roi_align_equals_reference(mode, rois, case, home):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("kind", ["avg", "max", "rotated", "pool"])
 def test_roi_align_dtypes(kind, dtype, home):
-    rois, size = TURNED if kind == "rotated" else ROIS, (3, 2)
+    rois, size = ROTATED_ROIS if kind == "rotated" else ROIS, (3, 2)
     features = put(maps(dtype), home, dtype)
     arguments = features, put(rois, home, "float32"), size
     if kind == "pool":
@@ -81,7 +81,7 @@ def test_roi_pool_equals_reference(layout, size, scale):
 
 def test_roi_align_layouts_agree():
     features = maps()
-    for rois in (ROIS, TURNED):
+    for rois in (ROIS, ROTATED_ROIS):
         for mode in ("avg", "max"):
             planar = cuaug.roi_align(features, rois, 5, mode=mode, layout="NCHW")
             packed = cuaug.roi_align(in_layout(features, "NHWC"), rois, 5, mode=mode, layout="NHWC")
@@ -89,14 +89,14 @@ def test_roi_align_layouts_agree():
 
 
 VIEWS = {
-    "channels last in memory": lambda a: stored(a, (0, 2, 3, 1)),
+    "channels last in memory": lambda a: with_memory_order(a, (0, 2, 3, 1)),
     "every second channel": lambda a: a[:, ::2],
     "rows and columns swapped": lambda a: a.swapaxes(2, 3),
     "backwards": lambda a: a[::-1, ::-1, ::-1, ::-1],
     "crop": lambda a: a[:, :, 1:-2, 2:],
     "one sample seen twice": lambda a: np.broadcast_to(a[:1], a.shape),
     "one pixel seen everywhere": lambda a: np.broadcast_to(a[..., :1, :1], a.shape),
-    "samples inside": lambda a: stored(a, (2, 3, 1, 0)),
+    "samples inside": lambda a: with_memory_order(a, (2, 3, 1, 0)),
 }
 
 
@@ -122,7 +122,7 @@ def test_roi_align_keeps_torch_memory_format():
 
 
 @every_home
-@pytest.mark.parametrize("rois", [ROIS, TURNED], ids=["upright", "rotated"])
+@pytest.mark.parametrize("rois", [ROIS, ROTATED_ROIS], ids=["upright", "rotated"])
 def test_roi_align_list_of_boxes_per_image(rois, home):
     features = put(maps(), home, "float32")
     per_image = [rois[rois[:, 0] == n] for n in range(N)]
@@ -195,7 +195,7 @@ def test_roi_align_instruction_sets_and_threads_agree():
     isa, features = native.instruction_set(), maps("float32").astype(np.float32)
     calls = [
         lambda: cuaug.roi_align(features, ROIS, 7, layout="NCHW"),
-        lambda: cuaug.roi_align(features, TURNED, 7, mode="max", layout="NCHW"),
+        lambda: cuaug.roi_align(features, ROTATED_ROIS, 7, mode="max", layout="NCHW"),
         lambda: cuaug.roi_pool(features, ROIS, 7, layout="NCHW"),
     ]
     try:

@@ -73,36 +73,37 @@ def test_roi_align_no_regions_and_no_samples(home):
     )
 
 
-FINE = np.zeros((2, 8, 8, 3)), np.zeros((4, 5))
-WRONG = [
-    (ValueError, "boxes must have shape", lambda: cuaug.roi_align(FINE[0], np.zeros((4, 4)), 2)),
-    (ValueError, r"boxes must have shape \(K, 5\), or be", lambda: cuaug.roi_pool(FINE[0], np.zeros((4, 6)), 2)),
-    (ValueError, "features must have the axes NHWC", lambda: cuaug.roi_align(FINE[0][0], FINE[1], 2)),
-    (ValueError, "features must have channels", lambda: cuaug.roi_align(FINE[0][..., :0], FINE[1], 2)),
-    (TypeError, "features must be one of float16", lambda: cuaug.roi_align(FINE[0].astype(int), FINE[1], 2)),
-    (TypeError, "features must be an array", lambda: cuaug.roi_align(3, FINE[1], 2)),
-    (TypeError, "boxes must be one of float16", lambda: cuaug.roi_align(FINE[0], FINE[1].astype(int), 2)),
-    (ValueError, "sample index in 0..1, got 2.0 in region 1", lambda: cuaug.roi_align(FINE[0], indexed(0, 2), 2)),
-    (ValueError, "sample index in 0..1, got -1.0 in region 0", lambda: cuaug.roi_align(FINE[0], indexed(-1, 0), 2)),
-    (ValueError, "sample index in 0..1, got 0.5 in region 1", lambda: cuaug.roi_align(FINE[0], indexed(1, 0.5), 2)),
-    (ValueError, "sample index in 0..1, got nan in region 0", lambda: cuaug.roi_align(FINE[0], indexed(np.nan, 9), 2)),
-    (ValueError, "output_size must be", lambda: cuaug.roi_align(*FINE, (2, 2, 2))),
-    (ValueError, "output_size must be at least 1", lambda: cuaug.roi_align(*FINE, 0)),
-    (ValueError, "spatial_scale must be at least", lambda: cuaug.roi_align(*FINE, 2, 0)),
-    (ValueError, "spatial_scale must have an entry", lambda: cuaug.roi_align(*FINE, 2, [1.0, 0.5])),
-    (ValueError, "spatial_scale must halve", lambda: cuaug.roi_align([FINE[0]] * 2, FINE[1], 2, [1.0, 0.25])),
-    (ValueError, "or 1 to 8 levels, got 9", lambda: cuaug.roi_align([FINE[0]] * 9, FINE[1], 2, [1.0] * 9)),
+VALID = np.zeros((2, 8, 8, 3)), np.zeros((4, 5))
+INVALID_CALLS = [
+    (ValueError, "boxes must have shape", lambda: cuaug.roi_align(VALID[0], np.zeros((4, 4)), 2)),
+    (ValueError, r"boxes must have shape \(K, 5\), or be", lambda: cuaug.roi_pool(VALID[0], np.zeros((4, 6)), 2)),
+    (ValueError, "features must have the axes NHWC", lambda: cuaug.roi_align(VALID[0][0], VALID[1], 2)),
+    (ValueError, "features must have channels", lambda: cuaug.roi_align(VALID[0][..., :0], VALID[1], 2)),
+    (TypeError, "features must be one of float16", lambda: cuaug.roi_align(VALID[0].astype(int), VALID[1], 2)),
+    (TypeError, "features must be an array", lambda: cuaug.roi_align(3, VALID[1], 2)),
+    (TypeError, "boxes must be one of float16", lambda: cuaug.roi_align(VALID[0], VALID[1].astype(int), 2)),
+    (ValueError, "sample index in 0..1, got 2.0 in region 1", lambda: cuaug.roi_align(VALID[0], indexed(0, 2), 2)),
+    (ValueError, "sample index in 0..1, got -1.0 in region 0", lambda: cuaug.roi_align(VALID[0], indexed(-1, 0), 2)),
+    (ValueError, "sample index in 0..1, got 0.5 in region 1", lambda: cuaug.roi_align(VALID[0], indexed(1, 0.5), 2)),
+    (ValueError, "sample index in 0..1, got nan in region 0", lambda: cuaug.roi_align(VALID[0], indexed(np.nan, 9), 2)),
+    (ValueError, "output_size must be", lambda: cuaug.roi_align(*VALID, (2, 2, 2))),
+    (ValueError, "output_size must be at least 1", lambda: cuaug.roi_align(*VALID, 0)),
+    (ValueError, "spatial_scale must be at least", lambda: cuaug.roi_align(*VALID, 2, 0)),
+    (ValueError, "spatial_scale must have an entry", lambda: cuaug.roi_align(*VALID, 2, [1.0, 0.5])),
+    (ValueError, "spatial_scale must halve", lambda: cuaug.roi_align([VALID[0]] * 2, VALID[1], 2, [1.0, 0.25])),
+    (ValueError, "or 1 to 8 levels, got 9", lambda: cuaug.roi_align([VALID[0]] * 9, VALID[1], 2, [1.0] * 9)),
     (ValueError, "one library, device and dtype", lambda: cuaug.roi_align(
-        [FINE[0], FINE[0].astype(np.float32)], FINE[1], 2, [1.0, 0.5])),
-    (ValueError, "same samples and channels", lambda: cuaug.roi_align([FINE[0], FINE[0][:1]], FINE[1], 2, [1.0, 0.5])),
-    (ValueError, "mode must be one of", lambda: cuaug.roi_align(*FINE, 2, mode="mean")),
-    (ValueError, "layout must be one of", lambda: cuaug.roi_align(*FINE, 2, layout="CHW")),
-    (TypeError, "sampling_ratio must be an int", lambda: cuaug.roi_align(*FINE, 2, 1.0, 2.0)),
-    (TypeError, "aligned must be True or False", lambda: cuaug.roi_align(*FINE, 2, aligned=1)),
-    (ValueError, "boxes must have an entry for each image", lambda: cuaug.roi_align(FINE[0], [], 2)),
+        [VALID[0], VALID[0].astype(np.float32)], VALID[1], 2, [1.0, 0.5])),
+    (ValueError, "same samples and channels", lambda: cuaug.roi_align(
+        [VALID[0], VALID[0][:1]], VALID[1], 2, [1.0, 0.5])),
+    (ValueError, "mode must be one of", lambda: cuaug.roi_align(*VALID, 2, mode="mean")),
+    (ValueError, "layout must be one of", lambda: cuaug.roi_align(*VALID, 2, layout="CHW")),
+    (TypeError, "sampling_ratio must be an int", lambda: cuaug.roi_align(*VALID, 2, 1.0, 2.0)),
+    (TypeError, "aligned must be True or False", lambda: cuaug.roi_align(*VALID, 2, aligned=1)),
+    (ValueError, "boxes must have an entry for each image", lambda: cuaug.roi_align(VALID[0], [], 2)),
     (ValueError, r"boxes\[1\] must be an array of shape", lambda: cuaug.roi_align(
-        FINE[0], [np.zeros((1, 4)), np.zeros((1, 6))], 2)),
-    (ValueError, "all upright", lambda: cuaug.roi_align(FINE[0], [np.zeros((1, 4)), np.zeros((1, 5))], 2)),
+        VALID[0], [np.zeros((1, 4)), np.zeros((1, 6))], 2)),
+    (ValueError, "all upright", lambda: cuaug.roi_align(VALID[0], [np.zeros((1, 4)), np.zeros((1, 5))], 2)),
 ]  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def indexed(*samples):
     return np.array([(n, 0, 0, 4, 4) for n in samples], float)
 
 
-@pytest.mark.parametrize(("kind", "message", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[said for _, said, _ in INVALID_CALLS])
 def test_roi_align_rejects_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.roi_\w+: .*" + message):
         call()

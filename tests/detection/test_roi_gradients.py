@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.arrays import seeded
 from helpers.compare import assert_equal, to_numpy
-from helpers.regions import INF, NAN, ROIS, SCALES, TOLERANCE, TURNED, C, H, N, W, bins_of, maps, pyramid
+from helpers.regions import INF, NAN, ROIS, ROTATED_ROIS, SCALES, TOLERANCE, C, H, N, W, bins_of, maps, pyramid
 from tables import detection as reference_ops
 
 import cuaug
@@ -38,8 +38,12 @@ def test_roi_align_invalid_region_has_no_gradient(bad, mode):
 KINDS = {
     "avg": (lambda f, r, **o: cuaug.roi_align(f, r, (3, 2), aligned=True, **o), ROIS, "avg"),
     "max": (lambda f, r, **o: cuaug.roi_align(f, r, (3, 2), mode="max", aligned=True, **o), ROIS, "max"),
-    "rotated": (lambda f, r, **o: cuaug.roi_align(f, r, (3, 2), aligned=True, **o), TURNED, "avg"),
-    "rotated max": (lambda f, r, **o: cuaug.roi_align(f, r, (3, 2), mode="max", aligned=True, **o), TURNED, "max"),
+    "rotated": (lambda f, r, **o: cuaug.roi_align(f, r, (3, 2), aligned=True, **o), ROTATED_ROIS, "avg"),
+    "rotated max": (
+        lambda f, r, **o: cuaug.roi_align(f, r, (3, 2), mode="max", aligned=True, **o),
+        ROTATED_ROIS,
+        "max",
+    ),
     "pool": (lambda f, r, **o: cuaug.roi_pool(f, r, (3, 2), **o), ROIS, "pixels"),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)

@@ -149,14 +149,14 @@ def test_nms_max_output_stops_early():
     assert limited_time < processor_time(lambda: cuaug.nms(boxes, scores, 0.5)) / 5
 
 
-WRONG = [
+INVALID_CALLS = [
     ("both upright or both rotated", lambda: cuaug.box_iou(np.zeros((2, 4)), np.zeros((2, 5)))),
     ("kind must be one of 'iou', got 'giou'", lambda: cuaug.box_iou(np.zeros((2, 5)), np.zeros((2, 5)), "giou")),
     ("boxes1 must have shape", lambda: cuaug.box_iou(np.zeros((2, 6)), np.zeros((2, 6)))),
 ]
 
 
-@pytest.mark.parametrize(("message", "call"), WRONG, ids=[said for said, _ in WRONG])
+@pytest.mark.parametrize(("message", "call"), INVALID_CALLS, ids=[said for said, _ in INVALID_CALLS])
 def test_box_iou_rotated_rejects_invalid_arguments(message, call):
     with pytest.raises(ValueError, match=r"^cuaug\.box_iou: .*" + message):
         call()

@@ -111,19 +111,19 @@ def test_soft_nms_instruction_sets_agree():
         native.set_instruction_set(isa)
 
 
-FINE = np.zeros((3, 4)), np.zeros(3)
-WRONG = [
-    (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.soft_nms(*FINE, 1.5)),
-    (ValueError, "sigma must be at least", lambda: cuaug.soft_nms(*FINE, sigma=0)),
-    (TypeError, "score_threshold must be a number", lambda: cuaug.soft_nms(*FINE, score_threshold=None)),
-    (ValueError, "method must be one of", lambda: cuaug.soft_nms(*FINE, method="hard")),
-    (ValueError, "boxes must have shape", lambda: cuaug.soft_nms(np.zeros((3, 5)), FINE[1])),
-    (ValueError, "scores must have shape", lambda: cuaug.soft_nms(FINE[0], np.zeros(2))),
+VALID = np.zeros((3, 4)), np.zeros(3)
+INVALID_CALLS = [
+    (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.soft_nms(*VALID, 1.5)),
+    (ValueError, "sigma must be at least", lambda: cuaug.soft_nms(*VALID, sigma=0)),
+    (TypeError, "score_threshold must be a number", lambda: cuaug.soft_nms(*VALID, score_threshold=None)),
+    (ValueError, "method must be one of", lambda: cuaug.soft_nms(*VALID, method="hard")),
+    (ValueError, "boxes must have shape", lambda: cuaug.soft_nms(np.zeros((3, 5)), VALID[1])),
+    (ValueError, "scores must have shape", lambda: cuaug.soft_nms(VALID[0], np.zeros(2))),
     (ValueError, "fixed_size must be True", lambda: cuaug.soft_nms(np.zeros((2, 3, 4)), np.zeros((2, 3)))),
 ]
 
 
-@pytest.mark.parametrize(("kind", "message", "call"), WRONG, ids=[said for _, said, _ in WRONG])
+@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[said for _, said, _ in INVALID_CALLS])
 def test_soft_nms_rejects_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.soft_nms: .*" + message):
         call()

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from tables import colors as color_cases
-from tables import filters as filter_cases
-from tables.warps import FIRST
+from tables import colors as color_table
+from tables import filters as filter_table
+from tables.warps import ROW_OF_OP
 
 import cuaug
 from cuaug import color, levels, noise
@@ -57,7 +57,7 @@ def test_public_name_is_listed_and_has_a_docstring(name):
 
 
 def test_warp_ops_have_rows():
-    assert set(FIRST) == {name for module in WARPS for name in functions(module)}
+    assert set(ROW_OF_OP) == {name for module in WARPS for name in functions(module)}
 
 
 # Headers that are not ops: parts of ops, and chains of them.
@@ -65,11 +65,11 @@ NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "u
 
 
 def test_color_ops_have_rows_and_functors():
-    assert set(color_cases.FIRST) == {name for module in COLORS for name in functions(module)}
-    assert all(row.oracle for row in color_cases.CASES)
+    assert set(color_table.ROW_OF_OP) == {name for module in COLORS for name in functions(module)}
+    assert all(row.oracle for row in color_table.ROWS)
     ops = Path(cuaug.__file__).parent / "kernels" / "ops"
     files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - NO_OPS
-    assert files == {name.lower() for name in color_cases.FUNCTORS}
+    assert files == {name.lower() for name in color_table.FUNCTORS}
 
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -131,7 +131,7 @@ def test_gallery_pages_are_up_to_date(gallery):
 
 
 def test_filter_ops_have_rows():
-    assert set(filter_cases.FIRST) == set(functions(filters))
+    assert set(filter_table.ROW_OF_OP) == set(functions(filters))
 
 
 @every_function

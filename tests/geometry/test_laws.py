@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import nobody_waits
+from helpers.arrays import no_synchronization
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.matrices import FLOAT64, LIBRARIES, put
 
@@ -140,7 +140,7 @@ def test_matrix_function_gradients_flow(function, arguments):
 @pytest.mark.gpu
 def test_matrix_function_does_not_synchronize(function, arguments):
     inputs = [torch.tensor(a, device="cuda") for a in arguments]
-    with nobody_waits():
+    with no_synchronization():
         function(*inputs)
 
 

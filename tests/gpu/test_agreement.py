@@ -5,7 +5,7 @@ import pytest
 from helpers.arrays import SHAPE, images, put
 from helpers.child_process import python
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
-from tables.warps import CASES, MAIN, SHARES
+from tables.warps import LARGE_IMAGE_ROWS, MAIN_ROWS, ROWS
 
 import cuaug
 
@@ -23,35 +23,35 @@ AGREE = {
 }
 
 
-def both(case, dtype, parameters, shape=SHAPE):
+def both(row, dtype, parameters, shape=SHAPE):
     results = []
     for home in (GPU, CPU):
-        result = getattr(cuaug, case.op)(images(home, dtype, shape=shape), **case.keywords(dtype), **parameters)
+        result = getattr(cuaug, row.op)(images(home, dtype, shape=shape), **row.keywords(dtype), **parameters)
         results.append(result.cpu())
     return results
 
 
 @pytest.mark.parametrize("dtype", AGREE)
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_op_gpu_equals_cpu(case, dtype):
-    gpu, cpu = both(case, dtype, case.parameters((SHAPE[0],)))
-    assert_equal(gpu, cpu, tolerance=EXACT if case.copies else AGREE[dtype])
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_op_gpu_equals_cpu(row, dtype):
+    gpu, cpu = both(row, dtype, row.parameters((SHAPE[0],)))
+    assert_equal(gpu, cpu, tolerance=EXACT if row.copies else AGREE[dtype])
 
 
-@pytest.mark.parametrize("case", SHARES, ids=str)
-def test_op_gpu_equals_cpu_on_large_image(case):
-    gpu, cpu = both(case, "uint8", case.parameters(), (1, 224, 224, 3))
+@pytest.mark.parametrize("row", LARGE_IMAGE_ROWS, ids=str)
+def test_op_gpu_equals_cpu_on_large_image(row):
+    gpu, cpu = both(row, "uint8", row.parameters(), (1, 224, 224, 3))
     level = Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level")
     assert_equal(gpu, cpu, tolerance=level)
 
 
-@pytest.mark.parametrize("case", MAIN, ids=str)
-def test_op_device_parameters_equal_host_parameters(case):
-    parameters = case.parameters((SHAPE[0],))
+@pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
+def test_op_device_parameters_equal_host_parameters(row):
+    parameters = row.parameters((SHAPE[0],))
     batch = images(GPU)
-    host = getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters)
+    host = getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters)
     device = {name: put(value, GPU) for name, value in parameters.items()}
-    assert_equal(getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **device), host)
+    assert_equal(getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **device), host)
 
 
 def test_warp_affine_dtypes_and_channels_on_large_image():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import nobody_waits, seeded
+from helpers.arrays import no_synchronization, seeded
 from helpers.compare import to_numpy
 from helpers.cuda_graphs import captured
 from helpers.gpu_regions import features, regions
@@ -39,7 +39,7 @@ def test_soft_nms_gpu_in_cuda_graph():
     with torch.cuda.stream(side):
         call()
     torch.cuda.synchronize()
-    with nobody_waits():
+    with no_synchronization():
         call()
     graph, results = captured(call)
     graph.replay()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.arrays import SHAPE, images, noise, put, to_layout
 from helpers.compare import EXACT, assert_equal, describe, to_numpy
-from tables.warps import MAIN
+from tables.warps import MAIN_ROWS
 
 import cuaug
 
@@ -14,28 +14,28 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 
 GPU = ("torch", "cuda")
-main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
+main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
-def call(case, batch, parameters, **more):
-    return getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters, **more)
+def call(row, batch, parameters, **more):
+    return getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters, **more)
 
 
 @pytest.mark.gpu(count=2)
-@main_cases
-def test_op_stays_on_second_gpu(case):
-    parameters = case.parameters((SHAPE[0],))
-    expected = call(case, images(GPU), parameters)
+@main_rows
+def test_op_stays_on_second_gpu(row):
+    parameters = row.parameters((SHAPE[0],))
+    expected = call(row, images(GPU), parameters)
     second = images(GPU).to("cuda:1")
     with torch.cuda.device(0):
-        result = call(case, second, parameters)
+        result = call(row, second, parameters)
         assert torch.cuda.current_device() == 0
     assert describe(result) == ("torch", "cuda:1", "uint8")
     assert_equal(result.to("cuda:0"), expected)
     there = {name: put(value, GPU).to("cuda:1") for name, value in parameters.items()}
     elsewhere = {name: put(value, GPU) for name, value in parameters.items()}
-    assert_equal(call(case, second, there), result)
-    assert_equal(call(case, second, elsewhere), result)  # small parameters are copied to the images' device
+    assert_equal(call(row, second, there), result)
+    assert_equal(call(row, second, elsewhere), result)  # small parameters are copied to the images' device
     assert torch.cuda.current_device() == 0
 
 
@@ -116,25 +116,25 @@ def jax():
     return module
 
 
-@main_cases
-def test_op_jax_stays_on_gpu(case, jax):
-    parameters = case.parameters((SHAPE[0],))
+@main_rows
+def test_op_jax_stays_on_gpu(row, jax):
+    parameters = row.parameters((SHAPE[0],))
     if describe(jax.numpy.zeros(1))[1] != "cuda:0":
         pytest.skip("JAX's first device is not the first GPU")
     for dtype in ("uint8", "float16", "float32"):
         values = noise(dtype=dtype)
         batch = jax.numpy.asarray(values)
-        result = getattr(cuaug, case.op)(batch, **case.keywords(dtype), **parameters)
+        result = getattr(cuaug, row.op)(batch, **row.keywords(dtype), **parameters)
         assert describe(result) == ("jax", "cuda:0", dtype)
         expected_array = put(values, GPU)
-        expected = getattr(cuaug, case.op)(expected_array, layout="NHWC", **case.keywords(dtype), **parameters)
+        expected = getattr(cuaug, row.op)(expected_array, layout="NHWC", **row.keywords(dtype), **parameters)
         assert_equal(to_numpy(result), to_numpy(expected), tolerance=EXACT)
         assert_equal(to_numpy(batch), values)
     moved = {name: jax.numpy.asarray(np.float32(value)) for name, value in parameters.items() if name != "flip"}
-    result = getattr(cuaug, case.op)(jax.numpy.asarray(noise()), **case.keywords("uint8"), **{**parameters, **moved})
+    result = getattr(cuaug, row.op)(jax.numpy.asarray(noise()), **row.keywords("uint8"), **{**parameters, **moved})
     # Compared with the oracle: the CPU's rounded result does not show which values were ties.
-    expected = case.expected(noise(), parameters, "uint8")
-    assert_equal(to_numpy(result), expected, library="numpy", dtype="uint8", tolerance=case.tolerance("uint8"))
+    expected = row.expected(noise(), parameters, "uint8")
+    assert_equal(to_numpy(result), expected, library="numpy", dtype="uint8", tolerance=row.tolerance("uint8"))
 
 
 def test_op_jax_bfloat16_on_gpu(jax):

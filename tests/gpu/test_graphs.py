@@ -4,7 +4,7 @@ import pytest
 from helpers.arrays import images, put
 from helpers.child_process import python
 from helpers.compare import assert_equal
-from tables.warps import MAIN
+from tables.warps import MAIN_ROWS
 
 import cuaug
 
@@ -27,13 +27,13 @@ def captured(call):
     return graph, result
 
 
-@pytest.mark.parametrize("case", MAIN, ids=str)
-def test_op_graph_replay_equals_call(case):
+@pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
+def test_op_graph_replay_equals_call(row):
     batch = images(GPU)
-    parameters = {name: put(value, GPU) for name, value in case.parameters((3,)).items()}
+    parameters = {name: put(value, GPU) for name, value in row.parameters((3,)).items()}
 
     def call():
-        return getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters)
+        return getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters)
 
     graph, result = captured(call)
     for seed in range(100):

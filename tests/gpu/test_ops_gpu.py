@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import nobody_waits
+from helpers.arrays import no_synchronization
 from helpers.busy_gpu import busy, occupied_multiprocessors
 from helpers.compare import assert_equal, to_numpy
 from helpers.cuda_graphs import captured
@@ -83,7 +83,7 @@ def test_nms_gpu_fixed_size_in_graph(count):
     with torch.cuda.stream(side):
         call()
     torch.cuda.current_stream().wait_stream(side)
-    with nobody_waits():
+    with no_synchronization():
         call()
     graph, (indices, count_kept) = captured(call)
     for inputs in [*drawn, *drawn]:

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.child_process import ended, python, started
+from helpers.child_process import finish, python, start
 
 pytestmark = pytest.mark.gpu
 
@@ -181,11 +181,11 @@ def test_kernel_cache_sixteen_processes(tmp_path):
         folder, cache = tmp_path / str(number), tmp_path / f"cache{number}"
         folder.mkdir()
         surroundings = {"CUPY_CACHE_DIR": str(cache), "BARRIER": str(folder / "go")}
-        children = [started(CROWD, **surroundings) for _ in range(16)]
+        children = [start(CROWD, **surroundings) for _ in range(16)]
         while sum(child.poll() is None for child in children) == 16 and len(list(folder.glob("ready*"))) < 16:
             pass
         (folder / "go").touch()
-        assert {ended(child, 300) for child in children} == {("8", "")}
+        assert {finish(child, 300) for child in children} == {("8", "")}
         left = sorted(path.name for path in cache.iterdir())
         assert not [name for name in left if "lock" in name or "tmp" in name], left
         assert python(CROWD, **surroundings) == ("8", "")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import images, nobody_waits
+from helpers.arrays import images, no_synchronization
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal
 from helpers.cuda_graphs import captured
@@ -59,7 +59,7 @@ def test_compose_gpu_ragged_other_sizes_compile_nothing():
     other_sizes = photos(40, 50, 60, seed=1)
     torch.cuda.synchronize()
     kernels = set(kernels_module.compiled_kernels)
-    with nobody_waits():
+    with no_synchronization():
         aug(other_sizes)
     assert set(kernels_module.compiled_kernels) == kernels
 

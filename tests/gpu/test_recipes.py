@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 import pytest
-from helpers.arrays import images, nobody_waits
+from helpers.arrays import images, no_synchronization
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal, to_numpy
 from helpers.cuda_graphs import captured
@@ -35,7 +35,7 @@ def test_compose_gpu_second_call_compiles_and_waits_for_nothing(recipe):
     torch.cuda.synchronize()
     kernels = set(kernels_module.compiled_kernels)
     assert kernels
-    with nobody_waits():
+    with no_synchronization():
         aug(batch)
         aug(batch, ids=1 << 40)
     assert set(kernels_module.compiled_kernels) == kernels

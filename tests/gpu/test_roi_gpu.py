@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import nobody_waits, seeded
+from helpers.arrays import no_synchronization, seeded
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.cuda_graphs import captured
 from helpers.gpu_regions import features, regions
@@ -269,7 +269,7 @@ def test_roi_align_gpu_in_cuda_graph(backward_mode):
     with torch.cuda.stream(side):
         step()
     torch.cuda.current_stream().wait_stream(side)
-    with nobody_waits():
+    with no_synchronization():
         step()
     graph, captured_results = captured(step)
     for seed in range(3):

@@ -5,11 +5,11 @@ import threading
 
 import numpy as np
 import pytest
-from helpers.arrays import SHAPE, images, nobody_waits, noise, put
+from helpers.arrays import SHAPE, images, no_synchronization, noise, put
 from helpers.busy_gpu import busy
 from helpers.child_process import python
 from helpers.compare import assert_equal, to_numpy
-from tables.warps import FIRST, MAIN, SMOOTH, matrix
+from tables.warps import MAIN_ROWS, ROW_OF_OP, SMOOTH_ROW_OF_OP, matrix
 
 import cuaug
 
@@ -19,17 +19,17 @@ pytestmark = pytest.mark.gpu
 TORCH, CUPY = ("torch", "cuda"), ("cupy", "cuda")
 STREAMS = {"the default stream": torch.cuda.default_stream, "a side stream": torch.cuda.Stream}
 every_stream = pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
-main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
+main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
-def prepared(case, home=TORCH, device_parameters=True):
+def prepared(row, home=TORCH, device_parameters=True):
     """A warm call on inputs that are ready."""
-    batch, parameters = images(home), case.parameters((SHAPE[0],))
+    batch, parameters = images(home), row.parameters((SHAPE[0],))
     if device_parameters:
         parameters = {name: put(value, home) for name, value in parameters.items()}
 
     def call():
-        return getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters)
+        return getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters)
 
     call()
     torch.cuda.synchronize()
@@ -55,40 +55,40 @@ def corrupted(call, stream, rounds, ms):
 
 
 @every_stream
-@main_cases
-def test_op_does_not_write_memory_still_read(case, make):
+@main_rows
+def test_op_does_not_write_memory_still_read(row, make):
     """The allocator gives freed memory to the next call on the stream: only a kernel on that stream is in order."""
-    assert corrupted(prepared(case), make(), rounds=5, ms=5) == 0
+    assert corrupted(prepared(row), make(), rounds=5, ms=5) == 0
 
 
 @every_stream
 def test_op_two_hundred_rounds_on_reused_memory(make):
-    assert corrupted(prepared(SMOOTH["warp_affine"]), make(), rounds=200, ms=5) == 0
+    assert corrupted(prepared(SMOOTH_ROW_OF_OP["warp_affine"]), make(), rounds=200, ms=5) == 0
 
 
 @every_stream
 def test_busy_gpu_reveals_wrong_stream(make, monkeypatch):
     """The control of the two tests above: on an unordered stream, the memory is overwritten."""
-    call, wrong, stream = prepared(SMOOTH["warp_affine"]), torch.cuda.Stream(), make()
+    call, wrong, stream = prepared(SMOOTH_ROW_OF_OP["warp_affine"]), torch.cuda.Stream(), make()
     library = type(cuaug._arrays.registry.library_of(torch.Tensor))
     monkeypatch.setattr(library, "current_stream", lambda self, device: wrong.cuda_stream)
     assert corrupted(call, stream, rounds=20, ms=20) > 0
 
 
-@main_cases
+@main_rows
 @pytest.mark.parametrize("parameters", ["device", "host"])
-def test_op_torch_call_does_not_synchronize(case, parameters):
-    call = prepared(case, device_parameters=parameters == "device")
-    with nobody_waits():
+def test_op_torch_call_does_not_synchronize(row, parameters):
+    call = prepared(row, device_parameters=parameters == "device")
+    with no_synchronization():
         call()
 
 
 @pytest.mark.parametrize("home", [TORCH, CUPY], ids=lambda home: home[0])
 @pytest.mark.parametrize("parameters", ["device", "host"])
-@main_cases
-def test_op_returns_while_device_is_busy(case, parameters, home):
+@main_rows
+def test_op_returns_while_device_is_busy(row, parameters, home):
     """The call is queued behind 200 ms of work; its NumPy parameters fit the driver's staging buffer."""
-    call = prepared(case, home, device_parameters=parameters == "device")
+    call = prepared(row, home, device_parameters=parameters == "device")
     stream = stream_of(home[0])
     with current(home[0], stream), torch.cuda.stream(external(stream)):
         call()
@@ -225,7 +225,10 @@ def test_op_cupy_current_stream_is_used():
 
 def test_op_eight_threads_on_their_own_streams():
     home, failures = TORCH, []
-    calls = [(SMOOTH[op], images(home, seed=n), n) for n, op in enumerate(["warp_affine", "resize", "remap", "affine"])]
+    calls = [
+        (SMOOTH_ROW_OF_OP[op], images(home, seed=n), n)
+        for n, op in enumerate(["warp_affine", "resize", "remap", "affine"])
+    ]
     barrier = threading.Barrier(8)
 
     def work(index):
@@ -234,18 +237,18 @@ def test_op_eight_threads_on_their_own_streams():
             barrier.wait()
             with torch.cuda.stream(stream):
                 for round_ in range(1000):
-                    case, batch, _ = calls[(index + round_) % len(calls)]
-                    result = getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters[case.op])
+                    row, batch, _ = calls[(index + round_) % len(calls)]
+                    result = getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters[row.op])
                     if round_ % 50 == 0:
-                        assert_equal(result, expected[case.op])
+                        assert_equal(result, expected[row.op])
         except BaseException as failure:
             failures.append(failure)
             barrier.abort()
 
-    parameters = {case.op: {k: put(v, home) for k, v in case.parameters((3,)).items()} for case, _, _ in calls}
+    parameters = {row.op: {k: put(v, home) for k, v in row.parameters((3,)).items()} for row, _, _ in calls}
     expected = {}
-    for case, batch, _ in calls:
-        expected[case.op] = getattr(cuaug, case.op)(batch, **case.keywords("uint8"), **parameters[case.op])
+    for row, batch, _ in calls:
+        expected[row.op] = getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters[row.op])
     torch.cuda.synchronize()
     threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
     for thread in threads:
@@ -282,4 +285,4 @@ def test_op_eight_threads_compile_cold_kernel(tmp_path):
 
 
 def test_op_stream_table_is_complete():
-    assert {case.op for case in MAIN} == set(FIRST)
+    assert {row.op for row in MAIN_ROWS} == set(ROW_OF_OP)

@@ -106,7 +106,7 @@ def broadcast_to(array, shape):
     return importlib.import_module(name).broadcast_to(array, shape)
 
 
-def stored(array, order):
+def with_memory_order(array, order):
     """The same array with its axes in memory in another order."""
     inverse = tuple(int(axis) for axis in np.argsort(order))
     if hasattr(array, "permute"):  # torch
@@ -122,8 +122,8 @@ VIEWS = {
     "some channels": lambda a: a[..., 1:3],
     "rows and columns swapped": lambda a: a.swapaxes(1, 2),
     "samples and rows swapped": lambda a: a.swapaxes(0, 1),
-    "planes": lambda a: stored(a, (0, 3, 1, 2)),
-    "Fortran order": lambda a: stored(a, (3, 2, 1, 0)),
+    "planes": lambda a: with_memory_order(a, (0, 3, 1, 2)),
+    "Fortran order": lambda a: with_memory_order(a, (3, 2, 1, 0)),
     "one sample seen many times": lambda a: broadcast_to(a[:1], a.shape),
     "one row seen many times": lambda a: broadcast_to(a[:, :1], a.shape),
     "one channel seen as three": lambda a: broadcast_to(a[..., :1], (*a.shape[:3], 3)),
@@ -138,7 +138,7 @@ NEGATIVE = {
 
 
 @contextlib.contextmanager
-def nobody_waits():
+def no_synchronization():
     """Make torch raise where it would wait for the device."""
     import torch
 

@@ -11,7 +11,7 @@ ROOT = Path(cuaug.__file__).parents[1]  # the child imports the same cuaug
 TESTS = Path(__file__).parents[1]
 
 
-def started(program, **environment):
+def start(program, **environment):
     """A child that runs ``program``; a variable of None is removed from its environment."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(TESTS), os.environ.get("PYTHONPATH")]))
     merged = {**os.environ, "PYTHONPATH": path, **environment}
@@ -21,7 +21,7 @@ def started(program, **environment):
     )
 
 
-def ended(child, timeout=120):
+def finish(child, timeout=120):
     """Standard output and error of a child, which must succeed and end in time."""
     try:
         message, warned = child.communicate(timeout=timeout)
@@ -34,4 +34,4 @@ def ended(child, timeout=120):
 
 
 def python(program, timeout=120, **environment):
-    return ended(started(program, **environment), timeout)
+    return finish(start(program, **environment), timeout)

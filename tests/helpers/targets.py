@@ -55,7 +55,7 @@ def formatted(edges, format):
     )
 
 
-def carried(points, M):
+def opencv_points(points, M):
     """Points transformed by OpenCV. [P, 2]"""
     return cv2.perspectiveTransform(np.array(points, np.float64)[None], M)[0]
 

@@ -13,7 +13,7 @@ from helpers.arrays import IMAGE_DTYPES
 from helpers.nvrtc import Program, compiled, load_nvrtc
 from tables import kernels as names_of
 from tables import pixel_ops
-from tables.colors import ROWS, USES_POSITION, WITHIN_UNIT_RANGE
+from tables.colors import ALL_ROWS, USES_POSITION, WITHIN_UNIT_RANGE
 
 from cuaug._program import names as kernels
 from cuaug._program import sources, user_ops
@@ -170,7 +170,7 @@ def test_color_ops_have_traits_of_their_rows(trait, functors, nvrtc):
     That the rows are right is shown by test_op_result_stays_within_unit_range and
     test_op_without_position_commutes_with_rearrangement.
     """
-    rows = {row.functor: row.functor in functors for row in ROWS if row.functor}
+    rows = {row.functor: row.functor in functors for row in ALL_ROWS if row.functor}
     name = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(list(rows)), "float16", "Planar", 3)
     text, options = sources.kernel_source(name)
     claims = [

@@ -18,98 +18,96 @@ from helpers.arrays import (
 )
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import BATCH, check, run
-from tables.colors import CASES
+from tables.colors import ROWS
 
 import cuaug
 from cuaug._arrays.images import describe_images
 from cuaug._passes.kernel_config import kernel_config
 from cuaug._program import names
 
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
-every_dtype = pytest.mark.parametrize(("case", "dtype"), [(c, d) for c in CASES for d in c.dtypes], ids=str)
+every_row = pytest.mark.parametrize("row", ROWS, ids=str)
+every_dtype = pytest.mark.parametrize(("row", "dtype"), [(c, d) for c in ROWS for d in c.dtypes], ids=str)
 
 
 @every_dtype
-def test_op_equals_reference(case, dtype):
-    check(case, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
+def test_op_equals_reference(row, dtype):
+    check(row, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
 
 
 @pytest.mark.gpu
 @every_dtype
-def test_op_equals_reference_on_gpu(case, dtype):
-    check(case, ("torch", "cuda"), dtype)
+def test_op_equals_reference_on_gpu(row, dtype):
+    check(row, ("torch", "cuda"), dtype)
 
 
 @every_home
-@every_case
-def test_op_keeps_library_and_broadcasts_one_parameter(case, home):
-    for dtype in case.some("uint8", "float16", "float32"):
-        check(case, home, dtype)
-        check(case, home, dtype, leading=())
+@every_row
+def test_op_keeps_library_and_broadcasts_one_parameter(row, home):
+    for dtype in row.dtypes_among("uint8", "float16", "float32"):
+        check(row, home, dtype)
+        check(row, home, dtype, leading=())
 
 
 @every_home
-@every_case
-def test_op_layouts_agree(case, home):
-    for dtype in case.some("uint8", "float32"):
+@every_row
+def test_op_layouts_agree(row, home):
+    for dtype in row.dtypes_among("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
-            actual = run(case, images(home, dtype, layout), case.parameters(BATCH, dtype), layout=layout)
+            actual = run(row, images(home, dtype, layout), row.parameters(BATCH, dtype), layout=layout)
             results[layout] = from_layout(to_numpy(actual), layout)
-        tolerance = EXACT if home[1] == "cpu" else case.tolerance(dtype)
+        tolerance = EXACT if home[1] == "cpu" else row.tolerance(dtype)
         assert_equal(results["NCHW"], results["NHWC"], tolerance=tolerance)
 
 
 @every_home
-@pytest.mark.parametrize("case", [case for case in CASES if case.identity], ids=str)
-def test_op_identity_parameter_is_identity(case, home):
-    for dtype in case.some("uint8", "uint16", "float32"):
+@pytest.mark.parametrize("row", [row for row in ROWS if row.identity], ids=str)
+def test_op_identity_parameter_is_identity(row, home):
+    for dtype in row.dtypes_among("uint8", "uint16", "float32"):
         batch = images(home, dtype)
-        assert_equal(
-            run(case, batch, case.identity), batch, tolerance=EXACT if "int" in dtype else case.tolerance(dtype)
-        )
+        assert_equal(run(row, batch, row.identity), batch, tolerance=EXACT if "int" in dtype else row.tolerance(dtype))
 
 
 @every_home
-@every_case
-def test_op_batch_equals_samples_and_input_is_unchanged(case, home):
-    for dtype in case.some("uint8", "float32"):
-        batch, parameters = images(home, dtype), case.parameters(BATCH, dtype)
-        before, batch_result = to_numpy(batch), run(case, batch, parameters)
+@every_row
+def test_op_batch_equals_samples_and_input_is_unchanged(row, home):
+    for dtype in row.dtypes_among("uint8", "float32"):
+        batch, parameters = images(home, dtype), row.parameters(BATCH, dtype)
+        before, batch_result = to_numpy(batch), run(row, batch, parameters)
         for n in range(SHAPE[0]):
-            assert_equal(run(case, batch[n], {k: v[n] for k, v in parameters.items()}), batch_result[n])
-        assert_equal(run(case, batch[:0], {k: v[:0] for k, v in parameters.items()}), batch_result[:0])
+            assert_equal(run(row, batch[n], {k: v[n] for k, v in parameters.items()}), batch_result[n])
+        assert_equal(run(row, batch[:0], {k: v[:0] for k, v in parameters.items()}), batch_result[:0])
         assert_equal(to_numpy(batch), before)
 
 
 @every_home
-@every_case
-def test_op_parameters_from_any_library(case, home):
-    batch, parameters = images(home), case.parameters(BATCH)
-    expected = run(case, batch, parameters)
+@every_row
+def test_op_parameters_from_any_library(row, home):
+    batch, parameters = images(home), row.parameters(BATCH)
+    expected = run(row, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
     for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v.astype(np.float32), home)):
         converted = {k: kind(np.asarray(v)) for k, v in parameters.items()}
         assert_equal(
-            run(case, batch, converted),
+            run(row, batch, converted),
             expected,
-            tolerance=level if "int" in str(expected.dtype) else case.tolerance("uint8"),
+            tolerance=level if "int" in str(expected.dtype) else row.tolerance("uint8"),
         )
 
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-@every_case
-def test_op_strided_view_equals_copy(case, view, home):
+@every_row
+def test_op_strided_view_equals_copy(row, view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
-    if view == "some channels" and case.op not in ("adjust_brightness", "invert", "adjust_gamma"):
+    if view == "some channels" and row.op not in ("adjust_brightness", "invert", "adjust_gamma"):
         pytest.skip("parameters of three channels")
-    for dtype in case.some("uint8", "float32"):
+    for dtype in row.dtypes_among("uint8", "float32"):
         seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
-        copy, parameters = put(to_numpy(seen), home, dtype), case.parameters((seen.shape[0],), dtype)
-        actual, expected = (run(case, batch, parameters, layout="NHWC") for batch in (seen, copy))
-        assert_equal(actual, expected, tolerance=EXACT if home[1] == "cpu" else case.tolerance(dtype))
+        copy, parameters = put(to_numpy(seen), home, dtype), row.parameters((seen.shape[0],), dtype)
+        actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (seen, copy))
+        assert_equal(actual, expected, tolerance=EXACT if home[1] == "cpu" else row.tolerance(dtype))
 
 
 @every_home
@@ -122,14 +120,14 @@ def test_single_channel_ops_take_any_number_of_channels(channels, home):
         expected = (source - mean) / std
         actual = cuaug.normalize(batch, mean, std, layout=layout)
         assert_equal(
-            from_layout(to_numpy(actual), layout), expected.astype(np.float32), tolerance=CASES[0].tolerance("float32")
+            from_layout(to_numpy(actual), layout), expected.astype(np.float32), tolerance=ROWS[0].tolerance("float32")
         )
         for actual, reference in (
             (cuaug.invert(batch, layout=layout), 1 - source),
             (cuaug.erase(batch, 1, 2, 3, 4, mean, layout=layout), np.where(hole(source.shape), mean, source)),
         ):
             result = from_layout(to_numpy(actual), layout)
-            assert_equal(result, reference.astype(np.float32), tolerance=CASES[0].tolerance("float32"))
+            assert_equal(result, reference.astype(np.float32), tolerance=ROWS[0].tolerance("float32"))
 
 
 def hole(shape):
@@ -148,12 +146,12 @@ def test_adjust_brightness_video_shares_parameters(home):
 
 
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
-@every_case
-def test_op_out_is_written_and_returned(case, home):
-    batch, parameters = images(home), case.parameters(BATCH)
-    expected = run(case, batch, parameters)
-    out = put(np.full(expected.shape, 77), home, case.result("uint8"))
-    assert run(case, batch, parameters, out=out) is out
+@every_row
+def test_op_out_is_written_and_returned(row, home):
+    batch, parameters = images(home), row.parameters(BATCH)
+    expected = run(row, batch, parameters)
+    out = put(np.full(expected.shape, 77), home, row.result("uint8"))
+    assert run(row, batch, parameters, out=out) is out
     assert_equal(out, expected)
 
 
@@ -188,18 +186,18 @@ def rearranged(images):
     return images.reshape(n, -1, channels)[:, ::-1].reshape(n, 2 * height, width // 2, channels)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.functor], ids=str)
-def test_op_without_position_commutes_with_rearrangement(case):
-    dtype = case.some("float32")[0]
-    batch, parameters = images(("numpy", "cpu"), dtype, shape=(3, 6, 16, 3)), case.parameters(BATCH, dtype)
-    expected, actual = rearranged(run(case, batch, parameters)), run(case, rearranged(batch), parameters)
-    if case.uses_position:
+@pytest.mark.parametrize("row", [row for row in ROWS if row.functor], ids=str)
+def test_op_without_position_commutes_with_rearrangement(row):
+    dtype = row.dtypes_among("float32")[0]
+    batch, parameters = images(("numpy", "cpu"), dtype, shape=(3, 6, 16, 3)), row.parameters(BATCH, dtype)
+    expected, actual = rearranged(run(row, batch, parameters)), run(row, rearranged(batch), parameters)
+    if row.uses_position:
         assert np.abs(actual.astype(float) - expected).max() > 0.1
     else:
-        assert_equal(actual, expected, tolerance=case.tolerance(dtype))
+        assert_equal(actual, expected, tolerance=row.tolerance(dtype))
 
 
-WITHIN = sorted({case.op for case in CASES if case.within_unit_range})
+WITHIN = sorted({row.op for row in ROWS if row.within_unit_range})
 
 
 @every_home

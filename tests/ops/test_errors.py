@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.arrays import IMAGE_DTYPES, MASK_DTYPES, SHAPE, noise
 from helpers.compare import assert_equal, to_numpy
-from tables.warps import BORDERS, FIRST, INTERPOLATIONS, MAIN
+from tables.warps import BORDERS, INTERPOLATIONS, MAIN_ROWS, ROW_OF_OP
 
 import cuaug
 
@@ -164,11 +164,11 @@ def test_op_error_messages(name):
 @pytest.mark.parametrize(
     "dtype", ["int8", "uint32", "uint64", "complex64", "complex128", "object", "<U3", "datetime64[s]"]
 )
-@pytest.mark.parametrize("case", MAIN, ids=str)
-def test_op_rejects_other_dtypes_and_lists_allowed(case, dtype):
+@pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
+def test_op_rejects_other_dtypes_and_lists_allowed(row, dtype):
     with pytest.raises(TypeError) as refusal:
-        getattr(cuaug, case.op)(np.zeros(SHAPE, dtype), **case.options, **case.parameters())
-    for word in (case.op, "images", np.dtype(dtype).name, "uint8", "float32"):
+        getattr(cuaug, row.op)(np.zeros(SHAPE, dtype), **row.options, **row.parameters())
+    for word in (row.op, "images", np.dtype(dtype).name, "uint8", "float32"):
         assert word in str(refusal.value)
 
 
@@ -193,21 +193,21 @@ def test_op_rejects_interpolated_label_masks(dtype, interpolation):
             call()
 
 
-@pytest.mark.parametrize("op", FIRST)
+@pytest.mark.parametrize("op", ROW_OF_OP)
 def test_op_accepts_no_samples_and_rejects_empty_images(op):
-    case = FIRST[op]
+    row = ROW_OF_OP[op]
     for axis, name in enumerate("NHWC"):
         shape = [n if a != axis else 0 for a, n in enumerate(SHAPE)]
         if name == "N":
-            full = getattr(cuaug, op)(BATCH, **case.options, **case.parameters())
-            result = getattr(cuaug, op)(np.zeros(shape, np.uint8), **case.options, **case.parameters())
+            full = getattr(cuaug, op)(BATCH, **row.options, **row.parameters())
+            result = getattr(cuaug, op)(np.zeros(shape, np.uint8), **row.options, **row.parameters())
             assert_equal(result, full[:0])
             continue
         with pytest.raises(
             ValueError,
             match=f"{op}.*images.*{name}|{op}.*images.*{tuple(shape)}".replace("(", r"\(").replace(")", r"\)"),
         ):
-            getattr(cuaug, op)(np.zeros(shape, np.uint8), **case.options, **case.parameters())
+            getattr(cuaug, op)(np.zeros(shape, np.uint8), **row.options, **row.parameters())
 
 
 def test_op_rejects_every_axis_empty():

@@ -20,135 +20,135 @@ from helpers.arrays import (
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.laws import BATCH, check, run
 from tables import filter_reference
-from tables.filters import CASES
+from tables.filters import ROWS
 
 import cuaug
 
 LARGE = (2, 150, 203, 3)  # several tiles, the last ones partial
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_row = pytest.mark.parametrize("row", ROWS, ids=str)
 
 
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
-@every_case
-def test_op_equals_reference(case, dtype):
-    check(case, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
+@every_row
+def test_op_equals_reference(row, dtype):
+    check(row, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
-@every_case
-def test_op_equals_reference_on_gpu(case, dtype):
-    check(case, ("torch", "cuda"), dtype)
+@every_row
+def test_op_equals_reference_on_gpu(row, dtype):
+    check(row, ("torch", "cuda"), dtype)
 
 
 @every_home
-@every_case
-def test_op_keeps_library_and_broadcasts_one_parameter(case, home):
+@every_row
+def test_op_keeps_library_and_broadcasts_one_parameter(row, home):
     for dtype in ("uint8", "float16", "float32"):
-        check(case, home, dtype)
-        check(case, home, dtype, leading=())
+        check(row, home, dtype)
+        check(row, home, dtype, leading=())
 
 
 @every_home
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
-@every_case
-def test_op_many_tiles_equal_reference(case, dtype, home):
+@every_row
+def test_op_many_tiles_equal_reference(row, dtype, home):
     for layout in ("NCHW", "NHWC"):
-        check(case, home, dtype, (2,), LARGE, layout)
+        check(row, home, dtype, (2,), LARGE, layout)
 
 
 @every_home
 @pytest.mark.parametrize("width", [1, 2, 3, 63, 64, 65, 129])
-@every_case
-def test_op_any_width_and_height(case, width, home):
+@every_row
+def test_op_any_width_and_height(row, width, home):
     for shape in ((2, 9, width, 3), (2, width, 9, 1)):
-        check(case, home, "uint8", (2,), shape, "NHWC")
+        check(row, home, "uint8", (2,), shape, "NHWC")
 
 
 @every_home
-@every_case
-def test_op_layouts_agree(case, home):
+@every_row
+def test_op_layouts_agree(row, home):
     for dtype in ("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
-            actual = run(case, images(home, dtype, layout), case.parameters(BATCH), layout=layout)
+            actual = run(row, images(home, dtype, layout), row.parameters(BATCH), layout=layout)
             results[layout] = from_layout(to_numpy(actual), layout)
         assert_equal(results["NCHW"], results["NHWC"])
 
 
 @every_home
-@pytest.mark.parametrize("case", [case for case in CASES if case.identity], ids=str)
-def test_op_identity_parameter_is_identity(case, home):
+@pytest.mark.parametrize("row", [row for row in ROWS if row.identity], ids=str)
+def test_op_identity_parameter_is_identity(row, home):
     for dtype in [*IMAGE_DTYPES[:4], "float32"]:
-        if case.within_unit_range and dtype == "int16":
+        if row.within_unit_range and dtype == "int16":
             continue
         batch = images(home, dtype)
-        assert_equal(run(case, batch, case.identity), batch)
+        assert_equal(run(row, batch, row.identity), batch)
 
 
 @every_home
-@every_case
-def test_op_batch_equals_samples_and_input_is_unchanged(case, home):
+@every_row
+def test_op_batch_equals_samples_and_input_is_unchanged(row, home):
     for dtype in ("uint8", "float32"):
-        batch, parameters = images(home, dtype), case.parameters(BATCH)
-        before, batch_result = to_numpy(batch), run(case, batch, parameters)
+        batch, parameters = images(home, dtype), row.parameters(BATCH)
+        before, batch_result = to_numpy(batch), run(row, batch, parameters)
         for n in range(SHAPE[0]):
-            assert_equal(run(case, batch[n], {k: v[n].tolist() for k, v in parameters.items()}), batch_result[n])
-        assert_equal(run(case, batch[:0], {k: v[:0] for k, v in parameters.items()}), batch_result[:0])
+            assert_equal(run(row, batch[n], {k: v[n].tolist() for k, v in parameters.items()}), batch_result[n])
+        assert_equal(run(row, batch[:0], {k: v[:0] for k, v in parameters.items()}), batch_result[:0])
         assert_equal(to_numpy(batch), before)
 
 
 @every_home
-@every_case
-def test_op_parameters_from_any_library(case, home):
-    batch, parameters = images(home), case.parameters(BATCH)
-    expected = run(case, batch, parameters)
+@every_row
+def test_op_parameters_from_any_library(row, home):
+    batch, parameters = images(home), row.parameters(BATCH)
+    expected = run(row, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
     for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v.astype(np.float32), home)):
         converted = {k: kind(np.asarray(v)) for k, v in parameters.items()}
-        assert_equal(run(case, batch, converted), expected, tolerance=level)
+        assert_equal(run(row, batch, converted), expected, tolerance=level)
 
 
 @every_home
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-@every_case
-def test_op_strided_view_equals_copy(case, view, home):
+@every_row
+def test_op_strided_view_equals_copy(row, view, home):
     if view in NEGATIVE and home[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float32"):
         seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
         copy = put(to_numpy(seen), home, dtype)
-        parameters = case.parameters((seen.shape[0],))
-        actual, expected = (run(case, batch, parameters, layout="NHWC") for batch in (seen, copy))
+        parameters = row.parameters((seen.shape[0],))
+        actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (seen, copy))
         assert_equal(actual, expected)
 
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
-@pytest.mark.parametrize("case", CASES[:3], ids=str)
-def test_op_any_number_of_channels(case, channels, home):
+@pytest.mark.parametrize("row", ROWS[:3], ids=str)
+def test_op_any_number_of_channels(row, channels, home):
     for layout in ("NCHW", "NHWC"):
-        check(case, home, "uint8", (2,), (2, 7, 9, channels), layout)
+        check(row, home, "uint8", (2,), (2, 7, 9, channels), layout)
 
 
 @every_home
-@every_case
-def test_op_video_shares_parameters(case, home):
+@every_row
+def test_op_video_shares_parameters(row, home):
     clips = noise((2, 4, 7, 9, 3))
-    batch, parameters = put(clips, home), case.parameters((2,))
-    actual = to_numpy(run(case, batch, parameters, layout="NTHWC"))
+    batch, parameters = put(clips, home), row.parameters((2,))
+    actual = to_numpy(run(row, batch, parameters, layout="NTHWC"))
     for t in range(4):
         frame = put(np.ascontiguousarray(clips[:, t]), home)
-        assert_equal(actual[:, t], to_numpy(run(case, frame, parameters, layout="NHWC")))
+        assert_equal(actual[:, t], to_numpy(run(row, frame, parameters, layout="NHWC")))
 
 
 @pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
-@every_case
-def test_op_out_is_written_and_returned(case, home):
-    batch, parameters = images(home), case.parameters(BATCH)
-    expected = run(case, batch, parameters)
+@every_row
+def test_op_out_is_written_and_returned(row, home):
+    batch, parameters = images(home), row.parameters(BATCH)
+    expected = run(row, batch, parameters)
     out = put(np.full(expected.shape, 77), home, "uint8")
-    assert run(case, batch, parameters, out=out) is out
+    assert run(row, batch, parameters, out=out) is out
     assert_equal(out, expected)
 
 
@@ -178,7 +178,7 @@ def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():
             ]
         )
         actual = cuaug.gaussian_blur(batch, 5, sigma)
-        assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=CASES[0].tolerance("uint8"))
+        assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=ROWS[0].tolerance("uint8"))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])

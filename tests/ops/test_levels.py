@@ -5,7 +5,7 @@ import pytest
 from helpers.arrays import every_home, from_layout, images, noise, put, to_layout
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import run
-from tables.colors import FIRST
+from tables.colors import ROW_OF_OP
 from tables.row import TOLERANCES
 
 import cuaug
@@ -25,14 +25,14 @@ def muted(shape, dtype, seed=0):
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 9])
 def test_autocontrast_equalize_are_per_sample_and_channel(channels, home):
     for op, dtypes in (("autocontrast", ("uint8", "uint16", "float32", "float64")), ("equalize", ("uint8",))):
-        case = FIRST[op]
+        row = ROW_OF_OP[op]
         for dtype in dtypes[: 1 if home[0] == "jax" else 4]:
             source = muted((*LARGE, channels), dtype)
-            expected = case.expected(source.astype(float), {}, dtype, ())
+            expected = row.expected(source.astype(float), {}, dtype, ())
             assert op == "autocontrast" or not np.array_equal(expected, source)
             tolerance = EXACT if dtype == "uint8" else TOLERANCES[dtype]
             for layout in ("NCHW", "NHWC"):
-                actual = to_numpy(run(case, put(to_layout(source, layout), home), {}, layout=layout))
+                actual = to_numpy(run(row, put(to_layout(source, layout), home), {}, layout=layout))
                 assert_equal(from_layout(actual, layout), expected, library="numpy", dtype=dtype, tolerance=tolerance)
 
 
@@ -42,8 +42,8 @@ def test_autocontrast_equalize_are_per_sample_and_channel(channels, home):
 def test_op_any_width(op, width, home):
     for shape in ((2, 300, width, 3), (2, width, 300, 1)):
         source = muted(shape, "uint8")
-        expected = FIRST[op].expected(source.astype(float), {}, "uint8", ())
-        actual = run(FIRST[op], put(source, home), {}, layout="NHWC")
+        expected = ROW_OF_OP[op].expected(source.astype(float), {}, "uint8", ())
+        actual = run(ROW_OF_OP[op], put(source, home), {}, layout="NHWC")
         assert_equal(to_numpy(actual), expected, library="numpy", dtype="uint8")
 
 

@@ -7,7 +7,7 @@ import pytest
 from helpers.arrays import SHAPE, images, noise, put
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from tables import warp_reference as reference
-from tables.warps import BORDERS, INTERPOLATIONS, MAIN
+from tables.warps import BORDERS, INTERPOLATIONS, MAIN_ROWS
 
 import cuaug
 
@@ -160,15 +160,15 @@ def test_warp_perspective_near_horizon_reads_staged_box_only():
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("case", [case for case in MAIN if "M" in case.parameters()], ids=str)
-def test_op_bad_matrix_leaves_other_samples(case):
+@pytest.mark.parametrize("row", [row for row in MAIN_ROWS if "M" in row.parameters()], ids=str)
+def test_op_bad_matrix_leaves_other_samples(row):
     home, leading = ("torch", "cuda"), (8,)
     batch = images(home, shape=(8, *SHAPE[1:]))
-    M = case.parameters(leading)["M"]
+    M = row.parameters(leading)["M"]
     spoilt = M.copy()
     spoilt[5, 0, 1] = np.nan
-    good, bad = (to_numpy(getattr(cuaug, case.op)(batch, put(m, home), **case.keywords("uint8"))) for m in (M, spoilt))
-    good[5] = round(case.options["fill"] * 255)
+    good, bad = (to_numpy(getattr(cuaug, row.op)(batch, put(m, home), **row.keywords("uint8"))) for m in (M, spoilt))
+    good[5] = round(row.options["fill"] * 255)
     assert_equal(bad, good)
 
 

@@ -22,100 +22,98 @@ from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import BATCH, check, run
 from tables import warp_reference as reference
 from tables.row import scaled
-from tables.warps import CASES, FIRST, LARGE, MAIN, SHARES, SMOOTH
+from tables.warps import LARGE, LARGE_IMAGE_ROWS, MAIN_ROWS, ROW_OF_OP, ROWS, SMOOTH_ROW_OF_OP
 
 import cuaug
 
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
-main_cases = pytest.mark.parametrize("case", MAIN, ids=str)
+every_row = pytest.mark.parametrize("row", ROWS, ids=str)
+main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
 # Values
 
 
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
-@every_case
-def test_op_equals_reference(case, dtype):
-    check(case, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
+@every_row
+def test_op_equals_reference(row, dtype):
+    check(row, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
-@every_case
-def test_op_equals_reference_on_gpu(case, dtype):
-    check(case, ("torch", "cuda"), dtype)
+@every_row
+def test_op_equals_reference_on_gpu(row, dtype):
+    check(row, ("torch", "cuda"), dtype)
 
 
 @pytest.mark.parametrize("home", [HOMES[0], HOMES[3]], ids=home_id)
-@pytest.mark.parametrize("case", SHARES, ids=str)
-def test_op_large_noise_is_nearly_exact(case, home):
-    batch, parameters = images(home, shape=(1, *LARGE, 3)), case.parameters()
+@pytest.mark.parametrize("row", LARGE_IMAGE_ROWS, ids=str)
+def test_op_large_noise_is_nearly_exact(row, home):
+    batch, parameters = images(home, shape=(1, *LARGE, 3)), row.parameters()
     layout = default_layout(home)
     source = from_layout(to_numpy(batch), layout).astype(float)
-    expected = to_layout(case.expected(source, parameters, "uint8", ()), layout)
-    actual = run(case, batch, parameters)
-    tolerance = case.tolerance("uint8")
+    expected = to_layout(row.expected(source, parameters, "uint8", ()), layout)
+    actual = run(row, batch, parameters)
+    tolerance = row.tolerance("uint8")
     assert_equal(actual, expected, library=home[0], device=device_of(home), dtype="uint8", tolerance=tolerance)
 
 
 @every_home
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-@main_cases
-def test_op_broadcasts_one_parameter(case, dtype, home):
-    check(case, home, dtype, leading=())
+@main_rows
+def test_op_broadcasts_one_parameter(row, dtype, home):
+    check(row, home, dtype, leading=())
 
 
 @every_home
 @pytest.mark.parametrize("dtype", MASK_DTYPES)
-@pytest.mark.parametrize("case", [case for case in CASES if case.copies], ids=str)
-def test_op_nearest_keeps_labels(case, dtype, home):
-    check(case, home, dtype)
+@pytest.mark.parametrize("row", [row for row in ROWS if row.copies], ids=str)
+def test_op_nearest_keeps_labels(row, dtype, home):
+    check(row, home, dtype)
 
 
 @every_home
-@main_cases
-def test_op_keeps_library_and_values(case, home):
+@main_rows
+def test_op_keeps_library_and_values(row, home):
     for dtype in IMAGE_DTYPES if home[0] == "torch" else ["uint8", "float16", "float32"]:
-        check(case, home, dtype)
+        check(row, home, dtype)
 
 
 @every_home
-@pytest.mark.parametrize("case", [case for case in MAIN if case.identity], ids=str)
-def test_op_identity_parameter_is_identity(case, home):
+@pytest.mark.parametrize("row", [row for row in MAIN_ROWS if row.identity], ids=str)
+def test_op_identity_parameter_is_identity(row, home):
     for dtype in ("uint8", "float16", "float32"):
         batch = images(home, dtype)
-        assert_equal(
-            run(case, batch, case.identity), batch, tolerance=EXACT if "int" in dtype else case.tolerance(dtype)
-        )
+        assert_equal(run(row, batch, row.identity), batch, tolerance=EXACT if "int" in dtype else row.tolerance(dtype))
 
 
 @every_home
-@main_cases
-def test_op_batch_equals_samples(case, home):
+@main_rows
+def test_op_batch_equals_samples(row, home):
     for dtype in ("uint8", "float32"):
-        batch, parameters = images(home, dtype), case.parameters(BATCH)
-        batch_result = run(case, batch, parameters)
+        batch, parameters = images(home, dtype), row.parameters(BATCH)
+        batch_result = run(row, batch, parameters)
         for n in range(SHAPE[0]):
             one = {name: value[n] for name, value in parameters.items()}
-            assert_equal(run(case, batch[n], one), batch_result[n])
+            assert_equal(run(row, batch[n], one), batch_result[n])
             assert_equal(
-                run(case, batch[n : n + 1], {k: v[n : n + 1] for k, v in parameters.items()}), batch_result[n : n + 1]
+                run(row, batch[n : n + 1], {k: v[n : n + 1] for k, v in parameters.items()}), batch_result[n : n + 1]
             )
-        nothing = run(case, batch[:0], {k: v[:0] for k, v in parameters.items()})
+        nothing = run(row, batch[:0], {k: v[:0] for k, v in parameters.items()})
         assert_equal(nothing, batch_result[:0])
-        assert_equal(run(case, batch[:0], case.parameters()), batch_result[:0])
+        assert_equal(run(row, batch[:0], row.parameters()), batch_result[:0])
 
 
 @every_home
-@main_cases
-def test_op_parameters_from_any_library(case, home):
-    if not case.parameters():
+@main_rows
+def test_op_parameters_from_any_library(row, home):
+    if not row.parameters():
         pytest.skip("no parameters to draw")
-    batch, parameters = images(home), case.parameters(BATCH)
-    expected = run(case, batch, parameters)
+    batch, parameters = images(home), row.parameters(BATCH)
+    expected = run(row, batch, parameters)
     for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v, home, narrow(v))):
         assert_equal(
-            run(case, batch, {k: kind(v) for k, v in parameters.items()}), expected, tolerance=case.tolerance("uint8")
+            run(row, batch, {k: kind(v) for k, v in parameters.items()}), expected, tolerance=row.tolerance("uint8")
         )
 
 
@@ -124,13 +122,13 @@ def narrow(value):
 
 
 @every_home
-@main_cases
-def test_op_dtype_converts_without_scaling(case, home):
+@main_rows
+def test_op_dtype_converts_without_scaling(row, home):
     for source, target in (("uint8", "float32"), ("float32", "uint8"), ("uint16", "uint8"), ("uint8", "float16")):
-        batch, parameters, layout = images(home, source), case.parameters(BATCH), default_layout(home)
+        batch, parameters, layout = images(home, source), row.parameters(BATCH), default_layout(home)
         values = from_layout(to_numpy(batch), layout).astype(float)
-        expected = to_layout(case.expected(values, parameters, source), layout)
-        actual = run(case, batch, parameters, dtype=target)
+        expected = to_layout(row.expected(values, parameters, source), layout)
+        actual = run(row, batch, parameters, dtype=target)
         full = max_value(source)
         tolerance = {
             "float32": Tolerance(absolute=1e-4 * full, reason="1e-4 of the range, which is 255 here"),
@@ -141,61 +139,61 @@ def test_op_dtype_converts_without_scaling(case, home):
 
 
 @every_home
-@main_cases
-def test_op_video_shares_parameters(case, home):
+@main_rows
+def test_op_video_shares_parameters(row, home):
     frames = 2
     for layout, still in (("NTCHW", "NCHW"), ("NTHWC", "NHWC")):
         flat = images(home, "uint8", still, (SHAPE[0] * frames, *SHAPE[1:]))
         clip = flat.reshape(SHAPE[0], frames, *flat.shape[1:])
-        parameters = case.parameters(BATCH)
-        actual = run(case, clip, parameters, layout=layout)
+        parameters = row.parameters(BATCH)
+        actual = run(row, clip, parameters, layout=layout)
         repeated = {name: np.repeat(value, frames, axis=0) for name, value in parameters.items()}
-        expected = run(case, flat, repeated, layout=still)
+        expected = run(row, flat, repeated, layout=still)
         assert_equal(actual, expected.reshape(SHAPE[0], frames, *expected.shape[1:]))
 
 
 @every_home
 @pytest.mark.parametrize("layout", ["CHW", "HWC", "HW"])
-@main_cases
-def test_op_single_image_is_batch_of_one(case, layout, home):
+@main_rows
+def test_op_single_image_is_batch_of_one(row, layout, home):
     still = {"CHW": "NCHW", "HWC": "NHWC", "HW": "NHWC"}[layout]
     shape = (1, *SHAPE[1:3], 1 if layout == "HW" else SHAPE[3])
-    batch, parameters = images(home, "uint8", still, shape), case.parameters()
-    expected = run(case, batch, parameters, layout=still)[0]
+    batch, parameters = images(home, "uint8", still, shape), row.parameters()
+    expected = run(row, batch, parameters, layout=still)[0]
     expected, one = (expected[..., 0], batch[0, ..., 0]) if layout == "HW" else (expected, batch[0])
-    assert_equal(run(case, one, parameters, layout=layout), expected)
+    assert_equal(run(row, one, parameters, layout=layout), expected)
 
 
 @every_home
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 64, 200])
 @pytest.mark.parametrize("op", ["warp_affine", "resize", "remap", "crop", "pad"])
 def test_op_any_number_of_channels(op, channels, home):
-    case = SMOOTH.get(op, FIRST[op])
-    parameters = case.parameters(BATCH)
+    row = SMOOTH_ROW_OF_OP.get(op, ROW_OF_OP[op])
+    parameters = row.parameters(BATCH)
     for dtype in ("uint8", "float32"):
         for layout in ("NCHW", "NHWC"):
             batch = images(home, dtype, layout, (*SHAPE[:3], channels))
             source = from_layout(to_numpy(batch), layout).astype(float)
-            expected = to_layout(case.expected(source, parameters, dtype), layout)
-            actual = run(case, batch, parameters, layout=layout)
+            expected = to_layout(row.expected(source, parameters, dtype), layout)
+            actual = run(row, batch, parameters, layout=layout)
             kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
-            assert_equal(actual, expected, **kind, tolerance=case.tolerance(dtype))
+            assert_equal(actual, expected, **kind, tolerance=row.tolerance(dtype))
 
 
 @every_home
-@pytest.mark.parametrize("case", [case for case in MAIN if "fill" in case.options], ids=str)
-def test_op_fill_per_channel_and_sample(case, home):
+@pytest.mark.parametrize("row", [row for row in MAIN_ROWS if "fill" in row.options], ids=str)
+def test_op_fill_per_channel_and_sample(row, home):
     layout, rng = default_layout(home), seeded("fill")
     for dtype in ("uint8", "float32"):
-        batch, parameters = images(home, dtype), case.parameters(BATCH)
+        batch, parameters = images(home, dtype), row.parameters(BATCH)
         source = from_layout(to_numpy(batch), layout).astype(float)
         for shape in ((3,), (3, 3)):
             fill = np.asarray(scaled(rng.integers(0, 65, shape) / 64, dtype))
-            expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, 3))}, dtype)
+            expected = row.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, 3))}, dtype)
             for value in (fill, fill.tolist(), put(fill.astype(np.float32), home)):
-                actual = run(case, batch, parameters, fill=value)
+                actual = run(row, batch, parameters, fill=value)
                 kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
-                assert_equal(actual, to_layout(expected, layout), **kind, tolerance=case.tolerance(dtype))
+                assert_equal(actual, to_layout(expected, layout), **kind, tolerance=row.tolerance(dtype))
 
 
 @every_home
@@ -204,12 +202,12 @@ def test_op_fill_per_channel_and_sample(case, home):
 @pytest.mark.parametrize("step", [1 / 2, 1 / 4, 1 / 8])
 def test_warp_affine_rounds_half_to_even(step, scale, channels, home):
     """Coordinates that are multiples of a power of two give many exact halves, which the weights of bytes represent."""
-    case, M = FIRST["warp_affine"], np.array([[scale, 0, -1 - step], [0, 1, 3 * step]])
+    row, M = ROW_OF_OP["warp_affine"], np.array([[scale, 0, -1 - step], [0, 1, 3 * step]])
     how = {"interpolation": "bilinear", "border": "constant", "inverse": True}
     for layout in ("NCHW", "NHWC"):
         batch = images(home, "uint8", layout, (3, 17, 22, channels))
         source = from_layout(to_numpy(batch), layout).astype(float)
-        expected = case.expected(source, {"M": np.broadcast_to(M, (3, 2, 3))}, "uint8", **how, fill=0)
+        expected = row.expected(source, {"M": np.broadcast_to(M, (3, 2, 3))}, "uint8", **how, fill=0)
         assert (expected % 1 == 0.5).any()
         actual = to_numpy(cuaug.warp_affine(batch, M, layout=layout, **how))
         assert_equal(actual, to_layout(np.rint(expected).astype(np.uint8), layout))
@@ -227,12 +225,12 @@ def test_op_any_width_and_fill(op, width, channels, home):
             batch = images(home, dtype, layout, (3, 17, width, channels))
             source = from_layout(to_numpy(batch), layout).astype(float)
             fill = np.asarray(scaled(rng.integers(1, 65, channels) / 64, dtype))
-            case = next(c for c in CASES if c.op == op and "fill" in c.options and "bilinear" in str(c))
-            parameters = case.parameters(BATCH)
-            expected = case.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, channels))}, dtype)
-            actual = run(case, batch, parameters, fill=fill.tolist(), layout=layout)
+            row = next(c for c in ROWS if c.op == op and "fill" in c.options and "bilinear" in str(c))
+            parameters = row.parameters(BATCH)
+            expected = row.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, channels))}, dtype)
+            actual = run(row, batch, parameters, fill=fill.tolist(), layout=layout)
             kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
-            assert_equal(actual, to_layout(expected, layout), **kind, tolerance=case.tolerance(dtype))
+            assert_equal(actual, to_layout(expected, layout), **kind, tolerance=row.tolerance(dtype))
 
 
 @every_home
@@ -244,4 +242,6 @@ def test_rotate_expand(home):
             expected = np.stack([reference.rotate(image, angle, interpolation, expand=True) for image in source])
             actual = cuaug.rotate(batch, angle, interpolation, expand=True)
             kind = {"library": home[0], "device": device_of(home), "dtype": "uint8"}
-            assert_equal(actual, to_layout(expected, layout), **kind, tolerance=SMOOTH["rotate"].tolerance("uint8"))
+            assert_equal(
+                actual, to_layout(expected, layout), **kind, tolerance=SMOOTH_ROW_OF_OP["rotate"].tolerance("uint8")
+            )

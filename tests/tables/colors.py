@@ -78,7 +78,7 @@ LEVELS = {"tolerance_of": EXACT_INTEGERS}  # integer images keep whole levels, s
 UNIT = {"within_unit_range": True}
 POSITION = {"uses_position": True}
 NOISE = {"tolerance_of": NORMAL_NUMBERS, **POSITION}
-ROWS = [
+ALL_ROWS = [
     color_row("adjust_brightness", factor("brightness_factor"), identity={"brightness_factor": 1.0}, **UNIT),
     color_row(
         "adjust_contrast",
@@ -129,8 +129,8 @@ ROWS = [
         for name in ("JitterBeforeMean", "JitterAfterMean", "ColorJitter", "RandomGrayscale")
     ),
 ]
-CASES = [row for row in ROWS if not row.fused_only]
-FIRST = first_rows(CASES)
-FUNCTORS = sorted({row.functor for row in ROWS if row.functor})
-WITHIN_UNIT_RANGE = {row.functor for row in ROWS if row.within_unit_range}
-USES_POSITION = {row.functor for row in ROWS if row.uses_position}
+ROWS = [row for row in ALL_ROWS if not row.fused_only]
+ROW_OF_OP = first_rows(ROWS)
+FUNCTORS = sorted({row.functor for row in ALL_ROWS if row.functor})
+WITHIN_UNIT_RANGE = {row.functor for row in ALL_ROWS if row.within_unit_range}
+USES_POSITION = {row.functor for row in ALL_ROWS if row.uses_position}

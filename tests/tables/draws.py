@@ -173,7 +173,7 @@ def perspective(t, canvas, of):
 
 
 def color_jitter(t, canvas, of):
-    factors = {name: of(i).uniform(*getattr(t, name)) for i, name in enumerate(JITTERED, 1)}
+    factors = {name: of(i).uniform(*getattr(t, name)) for i, name in enumerate(JITTER_PARAMETERS, 1)}
     orders = {f"order_{i}": op for i, op in enumerate(of(0).permutation(4))}
     return {**orders, **{f"{name}_factor": value for name, value in factors.items()}}
 
@@ -206,7 +206,7 @@ def blur(t, canvas, of):
     return {"sigma": of(0).uniform(*t.sigma)}
 
 
-JITTERED = "brightness", "saturation", "hue", "contrast"
+JITTER_PARAMETERS = "brightness", "saturation", "hue", "contrast"
 TRANSFORMS = {
     "AugMix": augmix,
     "RandomHorizontalFlip": horizontal_flip,

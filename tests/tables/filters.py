@@ -22,7 +22,7 @@ def factors(rng, leading=()):
     return {"sharpness_factor": rng.uniform(0, 3, leading)}
 
 
-CASES = [
+ROWS = [
     filter_row("adjust_sharpness", factors, identity={"sharpness_factor": 1.0}, within_unit_range=True),
     filter_row("gaussian_blur", sigma(0.4, 2.0), {"kernel_size": 5}, identity={"sigma": 1e-3}),
     filter_row("gaussian_blur", sigma(0.4, 2.0, 2), {"kernel_size": (3, 7)}),
@@ -30,4 +30,4 @@ CASES = [
     filter_row("gaussian_blur", sigma(2.0, 6.0), {"kernel_size": 23}),  # wider than the image: reflected more than once
     filter_row("gaussian_blur", sigma(9.0, 30.0, 2), {"kernel_size": (127, 125)}),
 ]
-FIRST = first_rows(CASES)
+ROW_OF_OP = first_rows(ROWS)

@@ -69,7 +69,7 @@ class Row:
         """Whether every value is a copied pixel or the fill: exact for every dtype, label masks included."""
         return not self.tolerance_of
 
-    def some(self, *dtypes):
+    def dtypes_among(self, *dtypes):
         """The dtypes among these that the op takes, or else the op's first dtype."""
         return [dtype for dtype in dtypes if dtype in self.dtypes] or self.dtypes[:1]
 

@@ -38,7 +38,7 @@ def matrix(rng, leading=()):
     return {"M": np.concatenate([linear, rng.uniform(-4, 4, (*leading, 2, 1))], axis=-1)}
 
 
-def straight(rng, leading=()):
+def axis_aligned(rng, leading=()):
     """Scales, one of them mirrored, and shifts: x depends on the column alone, y on the row. [..., 2, 3]"""
     flips = rng.choice([-1.0, 1.0], (*leading, 2, 1))
     linear = np.eye(2) * flips * rng.uniform(0.4, 2.5, (*leading, 2, 1))
@@ -115,19 +115,19 @@ FILTERS = [{"interpolation": i, "antialias": a} for i, a in itertools.product(IN
 POINTS = [[0, 0], [W, 0], [W, H], [0, H]]
 
 
-def copying(op, options):
+def copies_pixels(op, options):
     """``affine`` and ``rotate`` are nearest by default, as torchvision's are."""
     return options.get("interpolation", "nearest" if op in ("affine", "rotate") else "bilinear") == "nearest"
 
 
 def rows(op, draw, every, identity=None):
-    return [warp_row(op, options, draw, copying(op, options), identity) for options in every]
+    return [warp_row(op, options, draw, copies_pixels(op, options), identity) for options in every]
 
 
-CASES = [
+ROWS = [
     *rows("warp_affine", matrix, MODES, EYE),
     *rows("warp_affine", matrix, [{"size": (9, 23)}, {"inverse": True}, {"origin": "corner", "border": "edge"}]),
-    *rows("warp_affine", straight, [{**o, "size": (40, 37)} for o in MODES if o["interpolation"] == "bilinear"]),
+    *rows("warp_affine", axis_aligned, [{**o, "size": (40, 37)} for o in MODES if o["interpolation"] == "bilinear"]),
     *rows("warp_perspective", homography, MODES, EYE),
     *rows("warp_perspective", homography, [{"size": (9, 23), "inverse": True, "origin": "corner"}]),
     *rows("remap", maps, MODES),
@@ -185,7 +185,7 @@ CASES = [
 LARGE = (224, 224)
 
 
-def everywhere(rng, leading=()):
+def large_maps(rng, leading=()):
     """Absolute maps over a large image and around it."""
     return {name: rng.uniform(-20, 244, (*leading, *LARGE)).astype(np.float32) for name in ("map_x", "map_y")}
 
@@ -200,17 +200,17 @@ def wide_boxes(rng, leading=()):
 
 
 # One image of 224x224 per row: enough values for the exact share to be meaningful.
-SHARES = [
-    dataclasses.replace(case, options={**case.options, **options})
+LARGE_IMAGE_ROWS = [
+    dataclasses.replace(row, options={**row.options, **options})
     for interpolation in ("bilinear", "bicubic", "lanczos")
     for options in [{"interpolation": interpolation}]
-    for case in (
+    for row in (
         warp_row("warp_affine", {}, matrix),
-        warp_row("warp_affine", {"border": "reflect"}, straight),
+        warp_row("warp_affine", {"border": "reflect"}, axis_aligned),
         warp_row(
             "warp_perspective", {}, lambda rng, leading=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}
         ),
-        warp_row("remap", {}, everywhere),
+        warp_row("remap", {}, large_maps),
         warp_row("elastic", {}, wide_waves),
         warp_row("affine", {}, torchvision_affine),
         warp_row("rotate", {}, angle),
@@ -221,7 +221,7 @@ SHARES = [
     )
 ]
 
-FIRST = first_rows(CASES)
-SMOOTH = first_rows([case for case in CASES if not case.copies])
-MAIN = list({id(case): case for case in [*FIRST.values(), *SMOOTH.values()]}.values())
-MAIN.sort(key=CASES.index)
+ROW_OF_OP = first_rows(ROWS)
+SMOOTH_ROW_OF_OP = first_rows([row for row in ROWS if not row.copies])
+MAIN_ROWS = list({id(row): row for row in [*ROW_OF_OP.values(), *SMOOTH_ROW_OF_OP.values()]}.values())
+MAIN_ROWS.sort(key=ROWS.index)

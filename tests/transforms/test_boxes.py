@@ -17,12 +17,12 @@ from helpers.targets import (
     SIZE,
     Boxes,
     Keypoints,
-    carried,
     edges,
     formatted,
     maps,
     move_boxes,
     move_keypoints,
+    opencv_points,
     some_boxes,
 )
 from hypothesis import given
@@ -44,7 +44,7 @@ def unformatted(box, format):
 def expected_box(box, M, format, out_size, rounded=False):
     """One transformed box in float64, its area, and its area before clipping."""
     left, top, right, bottom = unformatted(np.asarray(box, np.float64), format)
-    corners = carried([(x - 0.5, y - 0.5) for x in (left, right) for y in (top, bottom)], M) + 0.5
+    corners = opencv_points([(x - 0.5, y - 0.5) for x in (left, right) for y in (top, bottom)], M) + 0.5
     edges = np.array([*corners.min(0), *corners.max(0)])
     edges = np.rint(edges) if rounded else edges
     before = (edges[2] - edges[0]) * (edges[3] - edges[1])
@@ -185,7 +185,7 @@ def test_boxes_identity_and_double_flip(boxes, format):
 def test_boxes_contain_moved_points(box, seed, across, down):
     x, y, w, h = box
     M = maps(1, seed=seed)
-    (px, py), (height, width) = carried([(x + across * w - 0.5, y + down * h - 0.5)], M[0])[0] + 0.5, OUT_SIZE
+    (px, py), (height, width) = opencv_points([(x + across * w - 0.5, y + down * h - 0.5)], M[0])[0] + 0.5, OUT_SIZE
     moved, _ = move_boxes(np.array([[(x, y, x + w, y + h)]], float), M, OUT_SIZE, Boxes())
     left, top, right, bottom = moved[0, 0]
     if 0 <= px <= width and 0 <= py <= height:

@@ -165,7 +165,9 @@ def test_draws_of_samples_steps_ids_seeds_and_places_are_independent():
     two = [T.ColorJitter(0.4, 0.4, 0.4, 0.2), T.ColorJitter(0.4, 0.4, 0.4, 0.2)]
     here = columns(two, SAMPLES)
     factors = [
-        here[f"{position}.ColorJitter.{name}_factor"] for position in (0, 1) for name in reference_draws.JITTERED
+        here[f"{position}.ColorJitter.{name}_factor"]
+        for position in (0, 1)
+        for name in reference_draws.JITTER_PARAMETERS
     ]
     for a, b in itertools.combinations(factors, 2):
         independent(a, b)

@@ -14,9 +14,9 @@ from helpers.targets import (
     PAIRS,
     SIZE,
     Keypoints,
-    carried,
     maps,
     move_keypoints,
+    opencv_points,
     some_points,
 )
 from hypothesis import given
@@ -29,13 +29,13 @@ def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, rounded=F
     for n, m in enumerate(M):
         middle = np.linalg.solve(m, [(out_size[1] - 1) / 2, (out_size[0] - 1) / 2, 1])
         middle = middle[:2] / middle[2]
-        origin, right, below = carried(middle + np.array([(0, 0), (1e-3, 0), (0, 1e-3)]), m)
+        origin, right, below = opencv_points(middle + np.array([(0, 0), (1e-3, 0), (0, 1e-3)]), m)
         mirrored = np.linalg.det(np.stack([right - origin, below - origin], -1)) < 0
         sample = np.array(points[n], np.float64)
         for left, right in pairs if mirrored else ():
             sample[[left, right]] = sample[[right, left]]
         result[n] = sample
-        result[n, :, :2] = carried(sample[:, :2], m)
+        result[n, :, :2] = opencv_points(sample[:, :2], m)
         if sample.shape[-1] == 3:
             for point in result[n]:
                 inside = -0.5 <= point[0] < out_size[1] - 0.5 and -0.5 <= point[1] < out_size[0] - 0.5

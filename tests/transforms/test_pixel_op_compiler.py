@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from helpers.arrays import noise
-from helpers.child_process import ended, python, started
+from helpers.child_process import finish, python, start
 from helpers.compare import EXACT, assert_equal
 from helpers.compiler import require_compiler
 
@@ -67,8 +67,8 @@ def test_pixel_op_compiled_once_for_processes(tmp_path):
 
 def test_pixel_op_concurrent_processes_compile(tmp_path):
     script, count = counting_compiler(tmp_path)
-    children = [started(PROGRAM, CXX=script, XDG_CACHE_HOME=str(tmp_path)) for _ in range(5)]
-    assert [ended(child)[0] for child in children] == [HALVED] * 5
+    children = [start(PROGRAM, CXX=script, XDG_CACHE_HOME=str(tmp_path)) for _ in range(5)]
+    assert [finish(child)[0] for child in children] == [HALVED] * 5
     assert count() >= 1
     (left,) = (tmp_path / "cuaug").iterdir()  # later processes leave no files
     assert left.suffix == ".so"

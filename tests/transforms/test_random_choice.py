@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, home_id, noise, put, stored, to_layout
+from helpers.arrays import HOMES, home_id, noise, put, to_layout, with_memory_order
 from helpers.compare import Tolerance, assert_equal, to_numpy
 
 import cuaug
@@ -90,7 +90,7 @@ MEMORY_LAYOUTS = ["NHWC", "NCHW", "rows and columns swapped", "every second colu
 def with_memory_layout(images, memory_layout, home, dtype):
     """The images with another memory layout, and the layout's name."""
     if memory_layout == "rows and columns swapped":
-        return stored(put(images, home, dtype), (0, 2, 1, 3)), "NHWC"
+        return with_memory_order(put(images, home, dtype), (0, 2, 1, 3)), "NHWC"
     if memory_layout == "every second column":
         return put(np.repeat(images, 2, 2), home, dtype)[:, :, ::2], "NHWC"
     return put(to_layout(images, memory_layout), home, dtype), memory_layout

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import nobody_waits, put
+from helpers.arrays import no_synchronization, put
 from helpers.compare import assert_equal
 from helpers.targets import (
     FLOAT32,
@@ -90,7 +90,7 @@ def test_boxes_keypoints_do_not_synchronize(ragged, canvas):
     boxes, points = ([put(array, ("torch", "cuda")) for array in part] for part in targets(True))
     boxes, points = (boxes, points) if ragged else (torch.stack(boxes), torch.stack(points))
     M = torch.tensor(maps(3), device="cuda")
-    with nobody_waits():
+    with no_synchronization():
         move_boxes(boxes, M, canvas, Boxes(min_visibility=0.5))
         move_keypoints(points, M, canvas, Keypoints(PAIRS))
 
