@@ -15,7 +15,7 @@ import cuaug
 from . import _doctor
 from ._codecs import limits
 
-CHECKOUT = Path(__file__).parents[1]
+SOURCE_ROOT = Path(__file__).parents[1]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,10 +109,10 @@ def scan(options: argparse.Namespace) -> int:
 
 def script(path: str, arguments: list[str]) -> int:
     """Run a script of the source tree; wheels do not contain it."""
-    if not (CHECKOUT / path).exists():
+    if not (SOURCE_ROOT / path).exists():
         print(f"{path} is in the source tree only: clone the repository and run it from the clone", file=sys.stderr)
         return 1
-    return subprocess.run([sys.executable, str(CHECKOUT / path), *arguments], check=False).returncode
+    return subprocess.run([sys.executable, str(SOURCE_ROOT / path), *arguments], check=False).returncode
 
 
 def _as_text(value: object) -> str:

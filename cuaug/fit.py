@@ -11,7 +11,7 @@ import numpy as np
 from . import _check
 from ._arrays import small_matrices
 from ._arrays.convert import namespace
-from ._arrays.small_matrices import POINTS, Frame
+from ._arrays.small_matrices import POINTS, AxisScaling
 
 __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform"]
 
@@ -118,7 +118,7 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
         rows = (end.areas / start.areas)[..., None] * start.lines
         M = (end.corners[..., :, :, None] * rows[..., :, None, :]).sum(-3)
         sx, tx, sy, ty = start.frame
-        M = small_matrices.change_frame(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.frame)
+        M = small_matrices.change_coordinates(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.frame)
         last = M[..., 2:, 2:]
         M = M / xp.where(last == 0, 1.0, last)
     return xp.where((start.valid & end.valid)[..., None, None], M, math.nan)
@@ -139,7 +139,7 @@ def _centred(points: Any, weights: Any) -> _CentredPoints:
     shift = (weights * (points - first)).sum(-2, keepdims=True)
     offsets, centre = points - first - shift, (first + shift)[..., 0, :]
     spread = (weights * abs(offsets)).sum(-1).sum(-1)
-    rounding_error = small_matrices.rounding_error(points) * (abs(centre).sum(-1) + spread)
+    rounding_error = small_matrices.relative_error(points) * (abs(centre).sum(-1) + spread)
     return _CentredPoints(offsets, centre, spread, rounding_error)
 
 
@@ -168,7 +168,7 @@ def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
             dot = (weights * p * q).sum(-1).sum(-1)
             cross = (weights * (x * q[..., 1:] - y * q[..., :1])).sum(-1).sum(-1)
             norm = namespace(src).sqrt(dot * dot + cross * cross) if kind == "rigid" else mean_square
-            linear = small_matrices.linear(dot / norm, -cross / norm, cross / norm, dot / norm)
+            linear = small_matrices.matrix_2x2(dot / norm, -cross / norm, cross / norm, dot / norm)
             valid, rule = mean_square > rounding_error * rounding_error, "must not be coincident"
     small_matrices.require("src", src, valid, rule)
     if kind == "rigid":
@@ -185,7 +185,7 @@ class _Quad(NamedTuple):
     corners: Any  # the first three points, homogeneous, relative to the centre [..., 3, 3]
     lines: Any  # the line opposite each corner [..., 3, 3]
     areas: Any  # of the triangles of each line with the fourth point [..., 3]
-    frame: Frame  # maps the corners' coordinates to pixels
+    frame: AxisScaling  # maps the corners' coordinates to pixels
     valid: Any  # no three points are collinear [...]
 
 

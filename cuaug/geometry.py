@@ -17,7 +17,7 @@ import numpy as np
 from . import _check
 from ._arrays import small_matrices
 from ._arrays.convert import namespace
-from ._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS, Frame
+from ._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS, AxisScaling
 from ._detection import box_formats
 
 __all__ = [
@@ -58,7 +58,7 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     )
     xp, radians = namespace(angle), angle * (math.pi / 180)
     cosine, sine = scale * xp.cos(radians), scale * xp.sin(radians)
-    return small_matrices.map_through(small_matrices.linear(cosine, sine, -sine, cosine), center, center)
+    return small_matrices.map_through(small_matrices.matrix_2x2(cosine, sine, -sine, cosine), center, center)
 
 
 @_check.prefix_errors("cuaug")
@@ -97,7 +97,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     c = scale * xp.sin(rotation - shear_y) / xp.cos(shear_y)
     slope = xp.tan(shear_x)
     b, d = -a * slope - scale * xp.sin(rotation), scale * xp.cos(rotation) - c * slope
-    linear = small_matrices.linear(a, b, c, d)
+    linear = small_matrices.matrix_2x2(a, b, c, d)
     return small_matrices.map_through(linear, center - 0.5, center - 0.5 + translate)
 
 
@@ -189,8 +189,8 @@ def convert_matrix(
     if start.inverse:
         sizes.reverse()
     (M,) = small_matrices.broadcast_arguments(M=(M, MATRIX))
-    before, after = _frame_change(end, start, sizes[0]), _frame_change(start, end, sizes[1])
-    converted = small_matrices.change_frame(small_matrices.to_3x3(M), before, after)[..., : M.shape[-2], :]
+    before, after = _coordinate_change(end, start, sizes[0]), _coordinate_change(start, end, sizes[1])
+    converted = small_matrices.change_coordinates(small_matrices.to_3x3(M), before, after)[..., : M.shape[-2], :]
     return converted if start.inverse == end.inverse else small_matrices.inverse(converted)
 
 
@@ -235,7 +235,7 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     >>> print(transform_boxes([(0, 0, 3, 2)], [(-1, 0, 9), (0, 1, 0)]))  # flips an image 10 pixels wide
     [[ 7.  0. 10.  2.]]
     """
-    _check.one_of("format", format, tuple(box_formats.ANCHORS))
+    _check.one_of("format", format, tuple(box_formats.FORMATS))
     boxes, M = small_matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
     xp, edges = namespace(boxes), box_formats.to_edges(boxes, format)
     left, top, right, bottom = (edges[..., i] for i in range(4))
@@ -269,7 +269,7 @@ _CONVENTIONS = {
 }
 
 
-def _frame_change(start: _Convention, end: _Convention, size: tuple[int, int]) -> Frame:
+def _coordinate_change(start: _Convention, end: _Convention, size: tuple[int, int]) -> AxisScaling:
     """The change from one convention's coordinates to another's on an image of this size."""
     height, width = size
     changes = []

@@ -79,7 +79,7 @@ def describe_images(
     return ImageBatch(pointer, dtype, device, axes, library, descriptor.read_only, descriptor.owner, executor)
 
 
-def redescribe(array: Any, images: ImageBatch) -> ImageBatch:
+def describe_result(array: Any, images: ImageBatch) -> ImageBatch:
     """Describes the result of a pass over these images."""
     return describe_images(array, images.axes.layout, images.library, images.executor)
 

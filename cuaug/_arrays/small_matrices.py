@@ -18,7 +18,7 @@ PAIR: Sizes = ((2,),)
 POINTS: Sizes = ((), (2,))
 MATRIX: Sizes = ((2, 3), (3,))
 # Scale and shift of both axes, (sx, tx, sy, ty): u = sx * x + tx, v = sy * y + ty. Numbers or arrays [..., 1].
-Frame = tuple[Any, Any, Any, Any]
+AxisScaling = tuple[Any, Any, Any, Any]
 
 
 def broadcast_arguments(may_be_infinite: tuple[str, ...] = (), /, **arguments: tuple[Any, Sizes]) -> list[Any]:
@@ -73,12 +73,12 @@ def _dtype_name(array: Any) -> str:
     return str(array.dtype).rpartition(".")[2]
 
 
-def rounding_error(array: Any) -> float:
+def relative_error(array: Any) -> float:
     """Four relative units in the last place: the error bound of a difference of two of the array's numbers."""
     return 4 * float(np.finfo(_dtype_name(array)).eps)
 
 
-def linear(a: Any, b: Any, c: Any, d: Any) -> Any:
+def matrix_2x2(a: Any, b: Any, c: Any, d: Any) -> Any:
     """[[a, b], [c, d]]."""
     stack = namespace(a).stack
     return stack([stack([a, b], -1), stack([c, d], -1)], -2)
@@ -105,7 +105,7 @@ def inverse(M: Any) -> Any:
     terms = full * cofactor_matrix
     determinant, magnitude = terms.sum(-1), abs(terms).sum(-1)
     # Each row expands to the determinant. If one of the three is within its rounding error, the matrix is singular.
-    valid = (abs(determinant) > rounding_error(M) * magnitude).all(-1)
+    valid = (abs(determinant) > relative_error(M) * magnitude).all(-1)
     require("M", M, valid, "must not be singular")
     with np.errstate(divide="ignore", invalid="ignore"):
         result = xp.swapaxes(cofactor_matrix, -1, -2) / determinant[..., :1, None]
@@ -119,7 +119,7 @@ def cofactors(M: Any) -> Any:
     return roll(a, -1, -1) * roll(b, 1, -1) - roll(a, 1, -1) * roll(b, -1, -1)
 
 
-def change_frame(M: Any, before: Frame, after: Frame) -> Any:
+def change_coordinates(M: Any, before: AxisScaling, after: AxisScaling) -> Any:
     """``after @ M @ before`` for a 3x3 matrix."""
     stack = namespace(M).stack
     sx, tx, sy, ty = before

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays.images import ImageBatch, redescribe
+from .._arrays.images import ImageBatch, describe_result
 from .._passes import displacement, filters, grids, mix, op_chain, pointwise, resample, statistics, warp
 from .._passes.geometry import IDENTITY, Geometry, matrix_geometry
 from .._passes.op_chain import NO_OPS, OpChain
@@ -23,7 +23,7 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     branch_input, branch_results = images, list[ImageBatch]()
     for pass_ in plan.passes:
         if result is not None:
-            images = redescribe(result, images)
+            images = describe_result(result, images)
         if pass_.branch is not None:
             if pass_.branch.first:
                 branch_input, branch_results = images, []
@@ -48,7 +48,7 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
     for pass_ in plan.passes:
         if pass_.has_geometry:
             if result is not None:
-                masks = redescribe(result, masks)
+                masks = describe_result(result, masks)
             is_resize = isinstance(pass_.first_op, Resize)
             border = "edge" if is_resize else pass_.sampling.border
             box = NULL_ARRAY if is_resize else _source_box(pass_, table)
@@ -126,7 +126,7 @@ def _run_overrides(pass_: Pass, images: ImageBatch, table: StridedArray) -> Any:
     result = _warp(pass_, images, table, images.dtype) if pass_.first_ops else None
     for op in pass_.overrides:
         if result is not None:
-            images = redescribe(result, images)
+            images = describe_result(result, images)
         parameters = _parameters(table, op.columns)
         if isinstance(op, Sharpen):
             result = filters.adjust_sharpness(images, parameters, None)

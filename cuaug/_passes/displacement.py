@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._arrays.images import BatchAxes, ImageBatch, redescribe
+from .._arrays.images import BatchAxes, ImageBatch, describe_result
 from .filters import gaussian_blur
 from .geometry import Geometry, map_geometry
 from .parameters import NULL_ARRAY, SampleParameters, StridedArray
@@ -19,9 +19,9 @@ def displacement_geometry(
         dtype="float32",
         axes=BatchAxes("NCHW", (images.samples, 1, 2, *images.size), (0,) * 5, None),
     )
-    noise = redescribe(pointwise(one_pixel, ("UniformNoise",), parameters, "float32", None), one_pixel)
+    noise = describe_result(pointwise(one_pixel, ("UniformNoise",), parameters, "float32", None), one_pixel)
     if sigma[0]:
-        noise = redescribe(gaussian_blur(noise, kernel_size, SampleParameters(NULL_ARRAY, sigma), None), noise)
+        noise = describe_result(gaussian_blur(noise, kernel_size, SampleParameters(NULL_ARRAY, sigma), None), noise)
     n, _, c, y, x = noise.axes.strides
     maps = [StridedArray(noise.pointer + 4 * c * axis, n, y, x, 0, noise.owner) for axis in range(2)]
     return map_geometry(images, maps[0], maps[1], images.size, (1.0, 1.0), True)

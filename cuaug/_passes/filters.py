@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._arrays.images import ImageBatch, allocate_output, redescribe
+from .._arrays.images import ImageBatch, allocate_output, describe_result
 from .._program.dtypes import IMAGE_DTYPES
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
 from . import grids, layouts
@@ -30,8 +30,8 @@ def gaussian_blur(
     if dtype != images.dtype and images.device < 0:
         # CPU loops do not rescale. Through float32 the result is rounded only once, as in the kernel.
         no_parameters = SampleParameters(NULL_ARRAY, ())
-        as_float = redescribe(pointwise(images, ("Rescale",), no_parameters, "float32", None), images)
-        blurred = redescribe(gaussian_blur(as_float, kernel_size, sigma, None), images)
+        as_float = describe_result(pointwise(images, ("Rescale",), no_parameters, "float32", None), images)
+        blurred = describe_result(gaussian_blur(as_float, kernel_size, sigma, None), images)
         return pointwise(blurred, ("Rescale",), no_parameters, dtype, out)
     if images.dtype not in IMAGE_DTYPES:
         raise TypeError(f"images must be one of {', '.join(IMAGE_DTYPES)}, got {images.dtype}")

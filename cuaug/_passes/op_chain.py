@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._arrays.images import ImageBatch, redescribe
+from .._arrays.images import ImageBatch, describe_result
 from .parameters import NULL_ARRAY, SampleParameters, StridedArray
 from .pointwise import pointwise
 from .statistics import luma_mean
@@ -31,7 +31,7 @@ def apply_ops_after(
     if not ops.names and dtype == images.dtype and partial_sums is NULL_ARRAY:
         assert out is None
         return array
-    intermediate, parameters = redescribe(array, images), SampleParameters(ops.parameters, ())
+    intermediate, parameters = describe_result(array, images), SampleParameters(ops.parameters, ())
     if partial_sums is NULL_ARRAY:
         return pointwise(intermediate, ops.names, parameters, dtype, out)
     assert out is None

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _check, geometry
 from .._arrays import convert
 from .._arrays.registry import library_of
-from .._detection.box_formats import ANCHORS, area, from_edges, to_edges
+from .._detection.box_formats import FORMATS, area, from_edges, to_edges
 from . import point_map
 from .point_map import PointMap
 from .registry import register
@@ -51,7 +51,7 @@ class Boxes:
 
     @_check.prefix_errors("cuaug")
     def __post_init__(self) -> None:
-        _check.one_of("format", self.format, tuple(ANCHORS))
+        _check.one_of("format", self.format, tuple(FORMATS))
         _check.number("min_area", self.min_area, 0)
         _check.number("min_visibility", self.min_visibility, 0, 1)
         _check.boolean("compact", self.compact)

@@ -141,7 +141,7 @@ def test_doctor_survives_a_failing_check(monkeypatch):
 def test_main_bench_and_gallery_need_source_tree(monkeypatch, capsys, tmp_path, name, path):
     from cuaug import __main__ as command
 
-    assert (command.CHECKOUT / path).exists()
-    monkeypatch.setattr(command, "CHECKOUT", tmp_path)
+    assert (command.SOURCE_ROOT / path).exists()
+    monkeypatch.setattr(command, "SOURCE_ROOT", tmp_path)
     assert command.main([name]) == 1
     assert f"{path} is in the source tree only" in capsys.readouterr().err
