@@ -142,6 +142,12 @@ def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
             )
 
 
+def image_dtype(dtype: str) -> None:
+    """Not a label dtype: for functions that compute pixels instead of moving them."""
+    if dtype not in IMAGE_DTYPES:
+        raise TypeError(f"images must be one of {', '.join(IMAGE_DTYPES)}, got {dtype}")
+
+
 def extents(axes: str, shape: Sequence[int]) -> None:
     """Only N and T may be empty; every axis but N is below 2**30."""
     for axis, extent in zip(axes, shape, strict=True):

@@ -77,10 +77,10 @@ def adjust_contrast(
     if about is not None:
         return _apply_op(batch, "AdjustContrast", {"contrast_factor": contrast_factor, "about": about}, out)
     _require_1_or_3_channels(batch)
-    _check.dtypes(batch.dtype, batch.dtype, "bilinear")
+    _check.image_dtype(batch.dtype)
     factor = parameters.per_sample_columns("contrast_factor", [contrast_factor], batch)
-    mean = statistics.mean_luma_parameter(batch, 1)
-    return pointwise.pointwise(batch, ("AdjustContrast",), factor, batch.dtype, out, partial_sums=mean)
+    about_mean = statistics.mean_luma_parameter(batch, column=1)  # `about` follows `contrast_factor`
+    return pointwise.pointwise(batch, ("AdjustContrast",), factor, batch.dtype, out, partial_sums=about_mean)
 
 
 @prefix_errors("cuaug")

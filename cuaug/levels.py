@@ -31,7 +31,7 @@ def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> 
     array([[  0,  76, 255]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    _check.dtypes(batch.dtype, batch.dtype, "bilinear")
+    _check.image_dtype(batch.dtype)
     return pointwise.pointwise(batch, ("Autocontrast",), statistics.channel_min_max(batch), batch.dtype, out)
 
 

@@ -154,7 +154,7 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
         return library.to_user_array(
             library.from_numpy(np.asarray(host_array("value", value, dtype), order="C"), device)
         )
-    return library.namespace().from_dlpack(value).astype(dtype)
+    return asarray(library.namespace().from_dlpack(value), like=like, dtype=dtype)
 
 
 def truncate(array: Any, count: int) -> Any:

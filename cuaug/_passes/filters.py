@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _check
 from .._arrays.images import ImageBatch, allocate_output, describe_result
-from .._program.dtypes import IMAGE_DTYPES
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
 from . import grids, layouts
 from .kernel_config import kernel_config
@@ -33,8 +33,7 @@ def gaussian_blur(
         as_float = describe_result(pointwise(images, ("Rescale",), no_parameters, "float32", None), images)
         blurred = describe_result(gaussian_blur(as_float, kernel_size, sigma, None), images)
         return pointwise(blurred, ("Rescale",), no_parameters, dtype, out)
-    if images.dtype not in IMAGE_DTYPES:
-        raise TypeError(f"images must be one of {', '.join(IMAGE_DTYPES)}, got {images.dtype}")
+    _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, dtype, out)
     if images.samples * images.axes.extents[1]:
         is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
@@ -50,8 +49,7 @@ def gaussian_blur(
 
 def adjust_sharpness(images: ImageBatch, factor: SampleParameters, out: Any) -> Any:
     """Blends images with their smoothed versions."""
-    if images.dtype not in IMAGE_DTYPES:
-        raise TypeError(f"images must be one of {', '.join(IMAGE_DTYPES)}, got {images.dtype}")
+    _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, images.dtype, out)
     if images.samples * images.axes.extents[1]:
         names = images.dtype, images.dtype

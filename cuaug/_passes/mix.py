@@ -17,7 +17,7 @@ from .run import axes_and_misalignment, pack_pointwise, resident_blocks, run_pas
 
 def mix(images: ImageBatch, name: str, parameters: SampleParameters, out: Any) -> Any:
     """Mixes each sample with another (kernels/ops/mixes). The first parameter is the index of the other sample."""
-    _check.dtypes(images.dtype, images.dtype, "bilinear")
+    _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, images.dtype, out)
     if images.samples * images.axes.extents[1]:
         config = kernel_config("mix", (images.dtype, images.dtype, name), *axes_and_misalignment(images, result))

@@ -4,12 +4,14 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from helpers.compare import Tolerance, assert_equal
-from helpers.matrices import FLOAT64, examples, matrices, move, numbers
+from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.matrices import FLOAT64, examples, matrices, move, numbers, put
+from helpers.replace import replace_everywhere
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from cuaug._arrays import convert
 from cuaug.geometry import (
     affine_matrix,
     compose_affine,
@@ -47,6 +49,26 @@ def test_affine_matrix_equals_torchvision(angle, translate, scale, shear, size):
     M = affine_matrix(angle, translate, scale, shear, center=(width / 2, height / 2))
     expected = torchvision_inverse(angle, translate, scale, shear)
     assert_equal(convert_matrix(M, "cuaug", "torchvision", size=size), expected, tolerance=FLOAT64)
+
+
+MIRROR, SHIFT = np.array([[-1.0, 0, 9], [0, 1, 0]], np.float32), np.array([[1.0, 0, 5], [0, 1, 2]], np.float32)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_compose_affine_takes_device_arrays_of_two_libraries(monkeypatch, library):
+    """Every array passes for a device array here: values of the second library must arrive through DLPack."""
+    replace_everywhere(monkeypatch, convert, "is_host", lambda value: False)
+    M = compose_affine(put(MIRROR, library, "float32"), SHIFT)
+    assert type(M) is type(put(MIRROR, library, "float32"))
+    assert_equal(to_numpy(M), np.array([[-1.0, 0, 14], [0, 1, 2]], np.float32))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("first", "second"), [("cuda", "cupy"), ("cupy", "cuda")])
+def test_compose_affine_takes_arrays_of_two_libraries_on_gpu(first, second):
+    M = compose_affine(put(MIRROR, first, "float32"), put(SHIFT, second, "float32"))
+    assert type(M) is type(put(MIRROR, first, "float32"))
+    assert_equal(to_numpy(M), np.array([[-1.0, 0, 14], [0, 1, 2]], np.float32))
 
 
 def test_affine_matrix_turns_clockwise_about_center():

@@ -45,9 +45,12 @@ def test_op_rejects_invalid_arguments(call, message):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64"])
-def test_invert_normalize_reject_label_dtypes(dtype):
+def test_color_ops_reject_label_dtypes(dtype):
     with pytest.raises(TypeError, match="images and dtype must be one of"):
         cuaug.invert(noise(dtype=dtype))
+    for op in (cuaug.autocontrast, lambda images: cuaug.adjust_contrast(images, 0.5)):
+        with pytest.raises(TypeError, match=rf"cuaug\.\w+: images must be one of uint8, .*, got {dtype}"):
+            op(noise(dtype=dtype))
     with pytest.raises(TypeError, match="dtype must be a float"):
         cuaug.normalize(noise(), 0, 1, dtype="uint8")
 
