@@ -4,7 +4,7 @@ import importlib
 from types import ModuleType
 
 from . import color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
-from . import show as _show  # `show` is the function
+from . import show as _show  # `cuaug.show` is the function: the module needs another name here
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._gpu.cupy_import import is_available
 from ._host.extension import set_num_threads

@@ -15,7 +15,7 @@ import cuaug
 from . import _doctor
 from ._codecs import limits
 
-SOURCE_ROOT = Path(__file__).parents[1]
+SOURCE_ROOT = Path(__file__).parents[1]  # the source tree, unless cuaug is installed from a wheel
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = commands.add_parser("doctor", help="check the set-up and print a command that repairs each failure")
     command.set_defaults(run=lambda options: doctor())
 
-    command = commands.add_parser("warmup", help="compile the usual kernels now, so that first calls do not wait")
+    command = commands.add_parser(
+        "warmup", help="compile the kernels of common warps, resizes, colour ops and nms, so that first calls do not"
+    )
     command.set_defaults(run=lambda options: warmup())
 
     command = commands.add_parser("bench", help="run the benchmarks of a checkout")
@@ -78,7 +80,7 @@ def doctor() -> int:
 
 
 def warmup() -> int:
-    """Compile the usual kernels and print the time."""
+    """Run ``cuaug.warmup()`` and print the time."""
     start = time.perf_counter()
     count = cuaug.warmup()
     print(f"{count} kernels ready after {time.perf_counter() - start:.1f} s")
@@ -86,7 +88,7 @@ def warmup() -> int:
 
 
 def scan(options: argparse.Namespace) -> int:
-    """Print every bad file and their number; return 1 if there is one."""
+    """Print every bad file and the count. Returns 1 if a file is bad, 2 if the source cannot be opened."""
     from .data import ImageFiles
     from .data.scan import scan as find_bad_images
 

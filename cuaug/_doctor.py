@@ -76,7 +76,7 @@ def _check_extension() -> Iterator[Finding]:
 def _check_jpeg() -> Iterator[Finding]:
     version = libjpeg_version()
     if version and _jpeg_is_correct():
-        yield Finding("ok", "jpeg", f"libjpeg-turbo {version} decodes")
+        yield Finding("ok", "jpeg", f"libjpeg-turbo {version} decodes a test image correctly")
     elif version:
         yield Finding("FAIL", "jpeg", f"libjpeg-turbo {version} decodes to wrong values", _REINSTALL)
     elif extension_path() is not None:
@@ -101,15 +101,24 @@ def _check_driver() -> Iterator[Finding]:
                 f"{gpu['name']}, sm_{gpu['compute_capability'].replace('.', '')}, driver {driver['version']}",
             )  # fmt: skip
         if cuda_extra() is None:
-            min_driver = CUDA_MAJORS[-1][1]
-            yield Finding(
-                "FAIL", "driver", f"driver {driver['version']} is older than {min_driver}, the oldest for CUDA 12",
-                f"install driver {min_driver} or newer",
-            )  # fmt: skip
+            yield _unsupported_gpu_or_driver(driver)
     if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
         yield Finding(
             "note", "driver", "CUDA_VISIBLE_DEVICES is empty and hides every GPU", "unset CUDA_VISIBLE_DEVICES"
         )
+
+
+def _unsupported_gpu_or_driver(driver: dict[str, Any]) -> Finding:
+    major, min_driver, min_capability = CUDA_MAJORS[-1]
+    if version_numbers(driver["version"])[0] < min_driver:
+        message = f"driver {driver['version']} is older than {min_driver}, the oldest for CUDA {major}"
+        return Finding("FAIL", "driver", message, f"install driver {min_driver} or newer")
+    gpu = min(driver["gpus"], key=lambda gpu: version_numbers(gpu["compute_capability"]))
+    lowest = ".".join(map(str, min_capability))
+    message = (
+        f"{gpu['name']} has compute capability {gpu['compute_capability']}, below {lowest}, the lowest for CUDA {major}"
+    )
+    return Finding("FAIL", "driver", message)
 
 
 def _check_cupy() -> Iterator[Finding]:
@@ -125,13 +134,13 @@ def _check_cupy() -> Iterator[Finding]:
         if extra:
             yield Finding("FAIL", "cupy", "there is a GPU but no CuPy, which compiles the kernels", install)
         else:
-            yield Finding("note", "cupy", "not installed, not needed without a GPU")
+            yield Finding("note", "cupy", "not installed, not needed without a supported GPU")
         return
     ((name, version),) = wheels.items()
     if version_numbers(version) < _MIN_CUPY:
         min_version = ".".join(map(str, _MIN_CUPY))
         yield Finding("FAIL", "cupy", f"{name} {version} is older than {min_version}", f"pip install --upgrade {name}")
-    elif extra and name.startswith("cupy-cuda") and f"cupy-{extra}x" < name:
+    elif extra and name.startswith("cupy-cuda") and name > f"cupy-{extra}x":  # sorted by CUDA: cupy-cuda12x, -cuda13x
         yield Finding(
             "FAIL", "cupy", f"{name} {version} is for a newer CUDA than this driver or GPU supports",
             f"pip uninstall -y {name} && {install}",
@@ -171,7 +180,8 @@ def _check_cache() -> Iterator[Finding]:
 
 def _check_compiler() -> Iterator[Finding]:
     try:
-        yield Finding("ok", "compiler", f"{' '.join(compiler.compiler_command())} compiles a PixelOp for the CPU")
+        command = " ".join(compiler.compiler_command())
+        yield Finding("ok", "compiler", f"{command} is installed; it compiles a PixelOp for the CPU")
     except BackendError as error:
         yield Finding("note", "compiler", str(error))
 

@@ -53,7 +53,7 @@ def info() -> dict[str, Any]:
 
 
 def cuda_extra() -> str | None:
-    """The extra for this machine's driver and GPUs, "cuda12" or "cuda13"; None without a supported GPU."""
+    """The pip extra of cuaug for this machine's driver and GPUs, "cuda12" or "cuda13"; None if they support neither."""
     driver = find_driver()
     if not driver or not driver["gpus"]:
         return None
@@ -66,7 +66,7 @@ def cuda_extra() -> str | None:
 
 
 def libjpeg_version() -> str | None:
-    """The version of libjpeg-turbo in the extension; None without it."""
+    """The version of libjpeg-turbo in the extension; None if the extension is missing or has no libjpeg-turbo."""
     try:
         return getattr(extension.extension(), "libjpeg_turbo", None)
     except BackendError:
@@ -74,7 +74,7 @@ def libjpeg_version() -> str | None:
 
 
 def extension_path() -> Path | None:
-    """The file of the compiled extension, which is not loaded."""
+    """The file of the compiled extension, found without loading it; None if there is none."""
     spec = find_spec("cuaug._native")
     return Path(spec.origin) if spec and spec.origin else None
 

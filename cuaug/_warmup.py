@@ -1,4 +1,4 @@
-"""Compiles the usual kernels before they are needed."""
+"""Compiles kernels before a call needs them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ._program.names import chain, name_expression
 
 
 def warmup_names() -> list[str]:
-    """The name expressions of the kernels that most training steps use."""
+    """The name expressions of common kernels: warps, resizes, colour ops, normalization and nms."""
     geometries = (
         ("Affine", "Bilinear"),
         ("Affine", "Nearest"),
@@ -35,7 +35,9 @@ def warmup_names() -> list[str]:
 
 
 def warmup() -> int:
-    """Compile the usual kernels for every GPU, so that no first call waits or happens in a CUDA graph's capture.
+    """Compile common kernels for every GPU, so that first calls neither wait nor fail while a CUDA graph is captured.
+
+    The kernels are those of warps, resizes, colour ops, normalization and nms, for uint8, float16 and float32.
 
     Returns:
         The number of kernels. Kernels in the disk cache are loaded, not compiled.

@@ -90,7 +90,8 @@ def adjust_saturation(images: Any, saturation_factor: Any, *, layout: str | None
     Args:
         saturation_factor: 0 gives the luma, 1 the image; one number or one per sample. [N]
 
-    All other arguments, the result and the errors are those of :func:`adjust_brightness`; 1 or 3 channels.
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` have 1 or 3
+    channels.
 
     >>> import numpy as np
     >>> adjust_saturation(np.array([[[200, 100, 0]]], np.uint8), 0.0)
@@ -109,7 +110,8 @@ def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: 
     Args:
         hue_factor: As a fraction of a full turn: 0 is the image, 0.5 and -0.5 the opposite colours. [N]
 
-    All other arguments, the result and the errors are those of :func:`adjust_brightness`; 1 or 3 channels.
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` have 1 or 3
+    channels.
 
     >>> import numpy as np
     >>> adjust_hue(np.array([[[255, 0, 0]]], np.uint8), 1 / 3)
@@ -123,7 +125,7 @@ def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: 
 
 @prefix_errors("cuaug")
 def adjust_gamma(images: Any, gamma: Any, gain: Any = 1.0, *, layout: str | None = None, out: Any = None) -> Any:
-    """Raise to a power, as torchvision: ``clamp(gain * in ** gamma)``.
+    """Raise to a power, as torchvision: ``clamp(gain * in ** gamma)``, with ``in`` in 0..1 for every dtype.
 
     Args:
         gamma: One number or one per sample; above 1 darkens. [N]
@@ -193,7 +195,8 @@ def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str |
     Args:
         num_output_channels: 1, or 3 for three equal channels.
 
-    All other arguments, the result and the errors are those of :func:`adjust_brightness`; 1 or 3 channels.
+    All other arguments and the errors are those of :func:`adjust_brightness`; ``images`` have 1 or 3 channels. The
+    result has ``num_output_channels`` channels, and else the images' shape.
 
     >>> import numpy as np
     >>> rgb_to_grayscale(np.array([[[200, 100, 0]]], np.uint8))
@@ -214,9 +217,10 @@ def color_matrix(images: Any, matrix: Any, *, layout: str | None = None, out: An
     """Multiply the three channels by a matrix: ``clamp(matrix @ (r, g, b, 1))``.
 
     Args:
-        matrix: Rows of weights for red, green, blue and the constant 1. [3, 3], [3, 4], [N, 3, 3] or [N, 3, 4]
+        matrix: Rows of weights for red, green and blue, and an offset: 1 is the largest value of every dtype.
+            [3, 3], [3, 4], [N, 3, 3] or [N, 3, 4]
 
-    All other arguments, the result and the errors are those of :func:`adjust_brightness`; 3 channels.
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` have 3 channels.
 
     >>> import numpy as np
     >>> color_matrix(np.array([[[1, 2, 3]]], np.uint8), [[0, 0, 1], [0, 1, 0], [1, 0, 0]])

@@ -75,15 +75,15 @@ def resized_crop(
     """Crop a box and resize it, as torchvision's ``resized_crop``; the box may be one per sample.
 
     Args:
-        top: First row of the box, in pixels. Pixels outside the image are 0. All pixels are 0 if the box reaches more
-            than 65536 pixels beyond the image, or if a box on the device is empty or not finite. [] or [N]
+        top: First row of the box, in pixels. Pixels outside the image are 0. [] or [N]
         left: First column. [] or [N]
         height: Rows of the box. [] or [N]
         width: Columns of the box. [] or [N]
         size: (H, W) of the result, or one number for both.
 
     ``interpolation`` and ``antialias`` are those of :func:`resize`. All other arguments, the result and the errors are
-    those of :func:`warp_affine`.
+    those of :func:`warp_affine`. The whole result of a sample is 0 if its box reaches more than 65536 pixels beyond the
+    image, or if its box is on the device and empty or not finite.
 
     >>> import numpy as np
     >>> resized_crop(np.array([[9, 0, 2, 4, 6]], np.uint8), 0, 1, 1, 4, (1, 2))
@@ -145,7 +145,7 @@ def center_crop(
     height, width = _check.size(
         "output_size", (output_size, output_size) if isinstance(output_size, int) else output_size
     )
-    # torchvision's rounding: half to even for the offset of a crop, down for the first side of a pad.
+    # torchvision's rounding: the offset of a crop is rounded half to even, the padding at the top and left down.
     top, left = (
         round((side - output_side) / 2.0) if output_side <= side else -((output_side - side) // 2)
         for side, output_side in zip(batch.size, (height, width), strict=True)
@@ -262,9 +262,10 @@ def _scale_and_shift(
     if all(isinstance(entry, float) for entry in M):
         matrix = SampleParameters(NULL_ARRAY, M)
     else:
-        rows = stack_columns(M)
-        matrix = parameters.matrices(parameter, rows.reshape((*rows.shape[:-1], 2, 3)), batch, 2)
-    return warp.warp(batch, matrix_geometry(matrix, True, "center"), size, "nearest", border, fill, dtype, out)
+        entries = stack_columns(M)
+        matrix = parameters.matrices(parameter, entries.reshape((*entries.shape[:-1], 2, 3)), batch, rows=2)
+    geometry = matrix_geometry(matrix, inverse=True, origin="center")
+    return warp.warp(batch, geometry, size, "nearest", border, fill, dtype, out)
 
 
 def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:

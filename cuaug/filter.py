@@ -44,12 +44,12 @@ def gaussian_blur(
     array([[ 0, 27, 45, 27,  0]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    size = _kernel_size(kernel_size)
+    kernel_extents = _kernel_extents(kernel_size)
     if sigma is None:
-        x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in size)
-        return filters.gaussian_blur(batch, size, SampleParameters(NULL_ARRAY, (x, y)), out)
+        x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in kernel_extents)
+        return filters.gaussian_blur(batch, kernel_extents, SampleParameters(NULL_ARRAY, (x, y)), out)
     _check.positive("sigma", sigma)
-    return filters.gaussian_blur(batch, size, parameters.xy_pairs("sigma", sigma, batch), out)
+    return filters.gaussian_blur(batch, kernel_extents, parameters.xy_pairs("sigma", sigma, batch), out)
 
 
 @prefix_errors("cuaug")
@@ -72,10 +72,10 @@ def adjust_sharpness(images: Any, sharpness_factor: Any, *, layout: str | None =
     return filters.adjust_sharpness(batch, parameters.per_sample_columns("sharpness_factor", [factor], batch), out)
 
 
-def _kernel_size(value: Any) -> tuple[int, int]:
-    """A kernel's size as (x, y)."""
-    sizes = list(value) if isinstance(value, (list, tuple)) else [value]
-    if len(sizes) not in (1, 2):
-        raise ValueError(f"kernel_size must be an int or (x, y), got {value!r}")
-    x, y = (_check.integer("kernel_size", size, 1) for size in (sizes[0], sizes[-1]))
+def _kernel_extents(kernel_size: Any) -> tuple[int, int]:
+    """The kernel's extents (x, y)."""
+    extents = list(kernel_size) if isinstance(kernel_size, (list, tuple)) else [kernel_size]
+    if len(extents) not in (1, 2):
+        raise ValueError(f"kernel_size must be an int or (x, y), got {kernel_size!r}")
+    x, y = (_check.integer("kernel_size", extent, 1) for extent in (extents[0], extents[-1]))
     return x, y

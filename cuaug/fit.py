@@ -56,7 +56,7 @@ def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = No
 
     Raises:
         ValueError: Too few points; a host value is not finite; ``src`` is collinear (affine) or coincident; for
-            "rigid", no rotation is the best.
+            "rigid", ``dst`` is coincident, or all rotations fit equally well.
 
     >>> print(estimate_affine([(0, 0), (2, 0), (2, 2)], [(5, 5), (5, 9), (1, 9)], "similarity").round(9) + 0)
     [[ 0. -2.  5.]
@@ -117,20 +117,20 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         rows = (end.areas / start.areas)[..., None] * start.lines
         M = (end.corners[..., :, :, None] * rows[..., :, None, :]).sum(-3)
-        sx, tx, sy, ty = start.frame
-        M = small_matrices.change_coordinates(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.frame)
+        sx, tx, sy, ty = start.to_pixels
+        M = small_matrices.change_coordinates(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.to_pixels)
         last = M[..., 2:, 2:]
         M = M / xp.where(last == 0, 1.0, last)
     return xp.where((start.valid & end.valid)[..., None, None], M, math.nan)
 
 
 class _CentredPoints(NamedTuple):
-    """Points relative to their weighted centre, and the lengths that decide whether they are degenerate."""
+    """Points relative to their weighted centre, and two lengths in pixels that show whether they are degenerate."""
 
     offsets: Any  # [..., P, 2]
     centre: Any  # [..., 2]
     spread: Any  # mean of |x| + |y| over the offsets [...]
-    rounding_error: Any  # of the coordinates, in pixels [...]
+    coordinate_error: Any  # bound of the rounding error of the coordinates [...]
 
 
 def _centred(points: Any, weights: Any) -> _CentredPoints:
@@ -139,20 +139,21 @@ def _centred(points: Any, weights: Any) -> _CentredPoints:
     shift = (weights * (points - first)).sum(-2, keepdims=True)
     offsets, centre = points - first - shift, (first + shift)[..., 0, :]
     spread = (weights * abs(offsets)).sum(-1).sum(-1)
-    rounding_error = small_matrices.relative_error(points) * (abs(centre).sum(-1) + spread)
-    return _CentredPoints(offsets, centre, spread, rounding_error)
+    coordinate_error = small_matrices.relative_error(points) * (abs(centre).sum(-1) + spread)
+    return _CentredPoints(offsets, centre, spread, coordinate_error)
 
 
 def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
     """Weighted least squares; the weights sum to 1: a number or [..., P, 1]."""
     start, end = _centred(src, weights), _centred(dst, weights)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rounding_error, scale = start.rounding_error / start.spread, start.spread[..., None, None]
-        p, q = start.offsets / scale, end.offsets / scale
+        scale = start.spread[..., None, None]  # p and q are in units of the spread of `src`, as is `error`
+        p, q, error = start.offsets / scale, end.offsets / scale, start.coordinate_error / start.spread
         x, y = p[..., :1], p[..., 1:]
         mean_square = (weights * p * p).sum(-1).sum(-1)
         if kind == "affine":
-            # Gram-Schmidt: the determinant of the moments loses half of the digits for points near a line.
+            # Gram-Schmidt, because a solution through the determinant of the moments loses half of the digits for
+            # points near a line.
             xx = (weights * x * x).sum(-2)
             slope = (weights * x * y).sum(-2) / xx
             residual = y - slope[..., None, :] * x
@@ -160,20 +161,21 @@ def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
             y_column = (weights * residual * q).sum(-2) / yy
             x_column = (weights * x * q).sum(-2) / xx - slope * y_column
             linear = namespace(src).stack([x_column, y_column], -1)
-            # The variance across the best line, compared with the rounding error of the coordinates.
-            variance_limit = rounding_error * rounding_error * mean_square
-            valid, rule = (xx * yy)[..., 0] > variance_limit, "must not be collinear or coincident"
+            # xx * yy / mean_square is about the variance across the best line. It must exceed the squared error.
+            valid = (xx * yy)[..., 0] > error * error * mean_square
+            rule = "must not be collinear or coincident"
         else:
             # Points as complex numbers x + iy: the best z in q = z * p is <p, q> / <p, p>, never a reflection.
             dot = (weights * p * q).sum(-1).sum(-1)
             cross = (weights * (x * q[..., 1:] - y * q[..., :1])).sum(-1).sum(-1)
             norm = namespace(src).sqrt(dot * dot + cross * cross) if kind == "rigid" else mean_square
             linear = small_matrices.matrix_2x2(dot / norm, -cross / norm, cross / norm, dot / norm)
-            valid, rule = mean_square > rounding_error * rounding_error, "must not be coincident"
+            valid, rule = mean_square > error * error, "must not be coincident"
     small_matrices.require("src", src, valid, rule)
     if kind == "rigid":
-        has_rotation = norm > rounding_error + end.rounding_error / start.spread
-        small_matrices.require("dst", dst, has_rotation, "must have a best rotation: it is coincident or mirrors src")
+        has_rotation = norm > error + end.coordinate_error / start.spread
+        rule = "must determine a rotation: its points coincide, or all rotations of src fit equally well"
+        small_matrices.require("dst", dst, has_rotation, rule)
         valid = valid & has_rotation
     M = small_matrices.map_through(linear, start.centre, end.centre)
     return namespace(src).where(valid[..., None, None], M, math.nan)
@@ -182,22 +184,23 @@ def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
 class _Quad(NamedTuple):
     """Four points as a projective basis."""
 
-    corners: Any  # the first three points, homogeneous, relative to the centre [..., 3, 3]
+    corners: Any  # the first three points, homogeneous, relative to the centre, divided by the spread [..., 3, 3]
     lines: Any  # the line opposite each corner [..., 3, 3]
-    areas: Any  # of the triangles of each line with the fourth point [..., 3]
-    frame: AxisScaling  # maps the corners' coordinates to pixels
+    areas: Any  # the signed areas of the triangles of each line with the fourth point, times 2 [..., 3]
+    to_pixels: AxisScaling  # maps the corners' coordinates to pixels
     valid: Any  # no three points are collinear [...]
 
 
 def _quad(points: Any) -> _Quad:
-    xp, (offsets, centre, spread, rounding_error) = namespace(points), _centred(points, 1 / 4)
+    xp, (offsets, centre, spread, coordinate_error) = namespace(points), _centred(points, 1 / 4)
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = offsets / spread[..., None, None]
         points = xp.concatenate([unit, xp.ones_like(unit[..., :1])], -1)
         corners = points[..., :3, :]
         lines = small_matrices.cofactors(corners)
         areas = (lines * points[..., 3:, :]).sum(-1)
+        # The three areas add up to that of the triangle of the first three points.
         triangles = xp.concatenate([areas, areas.sum(-1, keepdims=True)], -1)
-        valid = (abs(triangles) > (rounding_error / spread)[..., None]).all(-1)
+        valid = (abs(triangles) > (coordinate_error / spread)[..., None]).all(-1)
     spread = spread[..., None]
     return _Quad(corners, lines, areas, (spread, centre[..., :1], spread, centre[..., 1:]), valid)

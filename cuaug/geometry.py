@@ -2,10 +2,9 @@
 
 A matrix maps source to destination pixels, in ``(x, y)`` order, with pixel centres at integers, as ``warp_affine`` and
 ``warp_perspective`` take it. Arguments are arrays of any library, numbers or lists. The result has the library and the
-device of the first device array, else of the first array. float32 and float64 stay, float16 and bfloat16 become
-float32, integers and lists become float64. Leading axes ``[...]`` are the batch and broadcast: one template and N sets
-of points give N matrices. Host values are checked. Device values are never read: a sample without a solution becomes
-NaN.
+device of the first device array, else of the first array. The result is float64 if an argument is float64 or if none is
+a float array, else float32. Leading axes ``[...]`` are the batch and broadcast: one template and N sets of points give
+N matrices. Host values are checked. Device values are never read: a sample without a solution becomes NaN.
 """
 
 import math
@@ -41,7 +40,8 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     Args:
         angle: Degrees, counter-clockwise as seen on the screen. A number or [N]
         scale: A number or [N]
-        center: The fixed point (x, y), in pixels with centres at integers. [2] or [N, 2]
+        center: The fixed point (x, y), in pixels with centres at integers: 0.5 less than the ``center`` of
+            :func:`affine_matrix`. [2] or [N, 2]
 
     Returns:
         ``M``. [2, 3] or [N, 2, 3]
@@ -70,7 +70,8 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. A number or [N]
         shear: Degrees (x, y). [2] or [N, 2]
-        center: (x, y) from the image's corner, as in torchvision: ``(W / 2, H / 2)`` is the middle. [2] or [N, 2]
+        center: (x, y) from the image's corner, as in torchvision: ``(W / 2, H / 2)`` is the middle, 0.5 more than in
+            :func:`get_rotation_matrix`. [2] or [N, 2]
 
     Returns:
         ``M``, source to destination, pixel centres at integers. [2, 3] or [N, 2, 3]
@@ -185,18 +186,18 @@ def convert_matrix(
             raise ValueError(f"size must be (H, W) for {value!r}, got None")
     start, end = _CONVENTIONS[source], _CONVENTIONS[target]
     input_size = _check.size("size", (1, 1) if size is None else size)
-    sizes = [input_size, input_size if out_size is None else _check.size("out_size", out_size)]
-    if start.inverse:
-        sizes.reverse()
+    output_size = input_size if out_size is None else _check.size("out_size", out_size)
+    # The sizes of the images that M maps from and to.
+    from_size, to_size = (output_size, input_size) if start.inverse else (input_size, output_size)
     (M,) = small_matrices.broadcast_arguments(M=(M, MATRIX))
-    before, after = _coordinate_change(end, start, sizes[0]), _coordinate_change(start, end, sizes[1])
+    before, after = _coordinate_change(end, start, from_size), _coordinate_change(start, end, to_size)
     converted = small_matrices.change_coordinates(small_matrices.to_3x3(M), before, after)[..., : M.shape[-2], :]
     return converted if start.inverse == end.inverse else small_matrices.inverse(converted)
 
 
 @_check.prefix_errors("cuaug")
 def transform_points(points: Any, M: Any) -> Any:
-    """Map points by ``M``, as a warp moves the pixels.
+    """Map points by ``M``, as ``warp_affine(images, M)`` moves the pixels.
 
     Args:
         points: (x, y) in pixels with centres at integers; NaN stays NaN. [P, 2] or [N, P, 2]
@@ -245,7 +246,10 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
 
 
 class _Convention(NamedTuple):
-    """A library's matrices: their direction, and coordinates ``scale(n) * x + shift(n)`` on an axis of n pixels."""
+    """A library's matrices: their direction, and their coordinates on an axis of n pixels.
+
+    The coordinates are ``scale(n) * x + shift(n)``, where x has pixel centres at integers.
+    """
 
     inverse: bool  # matrices map destination to source
     scale: Callable[[int], float]

@@ -59,9 +59,9 @@ def lut(images: Any, table: Any, *, layout: str | None = None, out: Any = None) 
     """Replace each level by its entry in a table: ``out = table[in]``.
 
     Args:
-        table: 256 integers in 0..255: one table for all, one per channel, per sample, or per sample and channel. Two
-            axes are ambiguous if N = C > 1 and then refused: pass [1, C, 256] or [N, 1, 256].
-            [256], [C, 256], [N, 256] or [N, C, 256]
+        table: 256 integers in 0..255: one table for all, one per channel, per sample, or per sample and channel. If
+            N = C > 1, a table with two axes is a ValueError, because it could be per channel or per sample: pass
+            [1, C, 256] or [N, 1, 256]. [256], [C, 256], [N, 256] or [N, C, 256]
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` are uint8.
 
@@ -81,11 +81,11 @@ def normalize(
     """Subtract a mean and divide by a standard deviation, channel by channel: ``(in - mean) / std``.
 
     Args:
-        mean: For values in 0..1, also for integer images. A number, or one per channel. [C] or [N, C]
-        std: For values in 0..1 as well; a host value of 0 is a ValueError. [C] or [N, C]
+        mean: On the scale 0..1 for every dtype of ``images``. A number, or one per channel. [C] or [N, C]
+        std: On the same scale; a host value of 0 is a ValueError. [C] or [N, C]
         dtype: The result's dtype, a float; default: the dtype of ``images``, float32 for integer images.
 
-    All other arguments and the errors are those of :func:`adjust_brightness`.
+    All other arguments and the errors are those of :func:`adjust_brightness`; the result has ``dtype``.
 
     >>> import numpy as np
     >>> normalize(np.array([[[0, 255, 255]]], np.uint8), mean=[0.0, 0.5, 0.5], std=[1.0, 1.0, 0.5])
@@ -107,19 +107,20 @@ def normalize(
 def to_dtype(
     images: Any, dtype: Any = "float32", scale: bool = False, *, layout: str | None = None, out: Any = None
 ) -> Any:
-    """Convert to a dtype, as torchvision; values are rounded half to even, clamped, and scaled if asked.
+    """Convert to a dtype, as torchvision; values are rounded half to even, clamped, and scaled if ``scale`` is true.
 
     Args:
         dtype: The result's dtype, as a dtype of any library or its name.
         scale: Scale between 0..max of an integer dtype and 0..1 of a float dtype.
 
-    All other arguments, the result and the errors are those of :func:`adjust_brightness`.
+    All other arguments and the errors are those of :func:`adjust_brightness`; the result has ``dtype``.
 
     >>> import numpy as np
     >>> to_dtype(np.array([[0, 255]], np.uint8), "float32", scale=True)
     array([[0., 1.]], dtype=float32)
     """
     batch = describe_images(images, layout)
+    # A pass scales from the range of one dtype to the other's by itself; `ConvertRange` undoes the scaling.
     ops = () if scale else ("ConvertRange",)
     return pointwise.pointwise(batch, ops, parameters.per_sample_columns("", [], batch), dtype_name(dtype), out)
 

@@ -23,7 +23,8 @@ def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = No
     Args:
         images: torch, cupy, numpy or jax, of an image dtype. [N, C, H, W], [N, H, W, C]
         lam: The weight of the sample itself, 0 to 1; one number or one per sample. [N]
-        partner: Index of the other sample; default: the one before, as torchvision, and the last for the first. [N]
+        partner: Index of the other sample; default: the previous sample, as in torchvision, and for sample 0 the last.
+            [N]
         layout: The axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
         out: The array to write, in the result's shape and dtype.
 
@@ -79,7 +80,7 @@ def cutmix(
 
 @prefix_errors("cuaug")
 def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | None = None) -> Any:
-    """Mix labels as their images: ``lam * labels + (1 - lam) * labels[partner]``, float32.
+    """Mix labels as ``mixup`` mixes images: ``lam * labels + (1 - lam) * labels[partner]``, float32.
 
     Args:
         labels: Class indices, or class weights. [N] or [N, classes]
@@ -104,8 +105,8 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     if labels.ndim == 1:
         if num_classes is None:
             raise ValueError("num_classes must be given if labels are class indices")
-        count = _check.integer("num_classes", num_classes, 1)
-        labels = labels[:, None] == convert.asarray(np.arange(count), like=labels, dtype="int64")[None]
+        class_count = _check.integer("num_classes", num_classes, 1)
+        labels = labels[:, None] == convert.asarray(np.arange(class_count), like=labels, dtype="int64")[None]
     elif labels.ndim != 2:
         raise ValueError(f"labels must have shape (N,) or (N, classes), got {tuple(labels.shape)}")
     weights = convert.asarray(labels, like=labels, dtype="float32")
@@ -118,10 +119,11 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
         parameters.checked_column("partner", partner, 0, count - 1), like=labels, dtype="float64"
     ).reshape(-1)
     _check.one_or_per_sample("partner", index.shape[0], count)
-    # The rules of `partner_of` in kernels/records/pointwise.cuh. Device values are not checked, and an index beyond the
-    # batch would end torch's CUDA context.
+    # As `partner_of` in kernels/records/pointwise.cuh: a negative index is the previous sample, an index beyond the
+    # batch the sample itself. Device values are not checked, and an index out of range would trigger a device assert,
+    # after which torch's CUDA context is unusable.
     sample_index = convert.asarray(np.arange(count), like=labels, dtype="int64")
-    in_batch = xp.where((index >= 0) & (index < count), index, 0.0 * sample_index)
+    in_batch = xp.where((index >= 0) & (index < count), index, xp.zeros_like(index))
     integers = convert.asarray(in_batch, like=labels, dtype="int64")
     previous = (sample_index + count - 1) % count
     partners = xp.where(index < 0, previous, xp.where(index < count, integers, sample_index))

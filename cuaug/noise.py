@@ -34,12 +34,13 @@ def gaussian_noise(
     """Add independent normal noise to each pixel and channel, as torchvision: ``in + mean + sigma * noise``.
 
     Args:
-        mean: For values in 0..1, for every dtype; one number or one per sample. [N]
-        sigma: Also for values in 0..1, at least 0. [N]
+        mean: On the scale 0..1 for every dtype; one number or one per sample. [N]
+        sigma: On the same scale, at least 0. [N]
         clip: Clamp floats to 0..1; integers are always clamped, to the range of their dtype.
         seed: 0 to 2**64 - 1. Default: a new one per call, from Python's ``random``.
-        step: 0 to 2**32 - 1; counts the calls with one seed.
-        ids: Sample ids, 0 to 2**48 - 1; default: 0 to N - 1, from the host: in a CUDA graph, pass them. [N]
+        step: 0 to 2**32 - 1: the number of this call among the calls with one seed; another step gives other noise.
+        ids: Sample ids, 0 to 2**48 - 1; default: 0 to N - 1, copied from the host. In a CUDA graph pass a device
+            array instead. [N]
 
     The noise is a function of ``seed``, ``step``, id, frame, pixel and channel alone: it is the same on every device,
     in every layout and dtype, and in a batch of any size (Philox4x32-10, Box-Muller).
@@ -49,7 +50,7 @@ def gaussian_noise(
     >>> gaussian_noise(np.full((1, 4), 100, np.uint8), sigma=0.05, seed=1)
     array([[105, 108,  80, 109]], dtype=uint8)
     """
-    import random  # takes 1 ms, which `import cuaug` need not
+    import random  # here, because the import takes 1 ms, which `import cuaug` should not cost
 
     batch = describe_images(images, layout)
     seed = random.getrandbits(64) if seed is None else _unsigned("seed", seed, 64)
@@ -61,7 +62,8 @@ def gaussian_noise(
     ids_low = ids % 2.0**24
     ids_high = (ids - ids_low) / 2.0**24
     key = *_chunks_of_24_bits(seed, 3), *_chunks_of_24_bits(step, 2)
-    columns = [parameter_column("mean", mean), sigma, float(bool(clip)), *key, ids_low, ids_high, 0.0]
+    position_in_recipe = 0.0
+    columns = [parameter_column("mean", mean), sigma, float(bool(clip)), *key, ids_low, ids_high, position_in_recipe]
     sample_parameters = parameters.per_sample_columns("mean, sigma and ids", columns, batch)
     return pointwise.pointwise(batch, ("GaussianNoise",), sample_parameters, batch.dtype, out)
 
@@ -86,7 +88,7 @@ def erase(
     array([[1, 9, 3]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    columns = [parameter_column(name, value) for name, value in zip("ijhw", (i, j, h, w), strict=True)]
+    columns = [parameter_column(name, value) for name, value in (("i", i), ("j", j), ("h", h), ("w", w))]
     columns += parameters.per_channel_columns("v", v, batch)
     sample_parameters = parameters.per_sample_columns("i, j, h, w and v", columns, batch)
     return pointwise.pointwise(batch, ("Erase",), sample_parameters, batch.dtype, out)
@@ -100,5 +102,5 @@ def _unsigned(parameter: str, value: Any, bits: int) -> int:
 
 
 def _chunks_of_24_bits(number: int, count: int) -> list[float]:
-    """The lowest chunk first; float32 represents each exactly (kernels/draws/stream_columns.cuh)."""
+    """The number in chunks of 24 bits, lowest first: float32 represents them exactly (draws/stream_columns.cuh)."""
     return [float(number >> 24 * i & 0xFFFFFF) for i in range(count)]

@@ -79,7 +79,9 @@ def show(
     *,
     layout: str | None = None,
 ) -> Figure:
-    """Draw the images of a batch, as ``grid`` reads them, with boxes, label masks and titles. Needs ``cuaug[show]``.
+    """Draw the images of a batch with boxes, label masks and titles, as a figure. Needs ``cuaug[show]``.
+
+    The range of values and the channels are those of ``grid``.
 
     In a notebook the figure is the value of the cell; in a script, ``matplotlib.pyplot.show()`` opens it.
 
@@ -114,10 +116,10 @@ def show(
     for axis in axes.flat:
         axis.set_axis_off()
     for index, (axis, cell) in enumerate(zip(axes.flat, cells, strict=False)):
-        axis.imshow(cell if masks is None else _overlay(cell, _host(masks[index])))
+        axis.imshow(cell if masks is None else _overlay(cell, _host("masks", masks[index])))
         if titles is not None:
             axis.set_title(str(titles[index]), fontsize=9)
-        for number, (left, top, right, bottom) in enumerate([] if boxes is None else _host(boxes[index])):
+        for number, (left, top, right, bottom) in enumerate([] if boxes is None else _host("boxes", boxes[index])):
             edge = _COLORS[number % len(_COLORS)] / 255
             corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
             axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=edge, linewidth=1.5))
@@ -141,15 +143,15 @@ def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tup
 def _frames(images: Any, layout: str | None) -> npt.NDArray[Any]:
     """A batch on the host. [N, T, C, H, W]"""
     axes = describe_images(images, layout).axes.layout
-    values = _host(images).transpose([axes.index(axis) for axis in "NTCHW" if axis in axes])
+    values = _host("images", images).transpose([axes.index(axis) for axis in "NTCHW" if axis in axes])
     return np.expand_dims(values, [i for i, axis in enumerate("NTCHW") if axis not in axes])
 
 
-def _host(array: Any) -> npt.NDArray[Any]:
+def _host(parameter: str, array: Any) -> npt.NDArray[Any]:
     """The values as a NumPy array, copied if they are on a device."""
     if not convert.is_host(array):
         array = array.get() if hasattr(array, "get") else array.cpu()
-    return host_array("images", array, None)
+    return host_array(parameter, array, None)
 
 
 def _rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:

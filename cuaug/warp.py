@@ -47,9 +47,9 @@ def warp_affine(
         size: (H, W) of the result; default: the images' size.
         interpolation: "nearest", "bilinear", "bicubic" or "lanczos".
         border: "constant" (``fill``), "edge", "reflect", "symmetric" or "wrap".
-        fill: A number, one per channel [C], or one per sample and channel [N, C].
+        fill: A number, one per channel [C], or one per sample and channel [N, C]. None is 0.
         inverse: Whether ``M`` maps destination to source.
-        origin: "center": pixel centres at integers; "corner": at +0.5.
+        origin: The coordinates of ``M``: "center" has pixel centres at integers, "corner" at integers + 0.5.
         layout: The axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
         dtype: The result's dtype; values are not scaled. Default: the images' dtype.
         out: The array to write, in the result's shape and dtype.
@@ -67,7 +67,7 @@ def warp_affine(
     """
     batch = describe_images(images, layout)
     output_size = batch.size if size is None else _check.size("size", size)
-    geometry = matrix_geometry(parameters.matrices("M", M, batch, 2), inverse, origin)
+    geometry = matrix_geometry(parameters.matrices("M", M, batch, rows=2), inverse, origin)
     return warp.warp(batch, geometry, output_size, interpolation, border, fill, dtype, out)
 
 
@@ -100,7 +100,7 @@ def warp_perspective(
     """
     batch = describe_images(images, layout)
     output_size = batch.size if size is None else _check.size("size", size)
-    geometry = matrix_geometry(parameters.matrices("M", M, batch, 3), inverse, origin)
+    geometry = matrix_geometry(parameters.matrices("M", M, batch, rows=3), inverse, origin)
     return warp.warp(batch, geometry, output_size, interpolation, border, fill, dtype, out)
 
 
@@ -118,7 +118,7 @@ def remap(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Read each pixel at the source position that maps give, as ``cv2.remap``; the result has the maps' size.
+    """Read the source at the positions in two maps, as ``cv2.remap``; the result has the maps' size.
 
     Args:
         map_x: The source x of every destination pixel, in pixels; float32 or float64. [H, W] or [N, H, W]
@@ -152,7 +152,8 @@ def elastic(
     """Displace each pixel by a field, as torchvision's ``elastic``; the field may be one per sample.
 
     Args:
-        displacement: Source minus destination position, (x, y); 2 is the full width or height. [1 or N, H, W, 2]
+        displacement: Source minus destination position, (x, y), in units of half the width and half the height.
+            [1 or N, H, W, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -194,7 +195,8 @@ def affine(
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. [] or [N]
         shear: Degrees (x, y), or x alone. [], [2] or [N, 2]
-        center: The fixed point (x, y) from the image's top left corner; default: (W / 2, H / 2). [2] or [N, 2]
+        center: The centre (x, y) of rotation, scale and shear, from the image's top left corner; default:
+            (W / 2, H / 2). [2] or [N, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -205,8 +207,8 @@ def affine(
     batch = describe_images(images, layout)
     shear = (shear, 0.0) if isinstance(shear, (int, float)) else shear
     M = affine_matrix(angle, translate, scale, shear, _center(batch, center))
-    matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, 2)
-    geometry = matrix_geometry(matrix, False, "center")
+    matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, rows=2)
+    geometry = matrix_geometry(matrix, inverse=False, origin="center")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
 
 
@@ -242,7 +244,7 @@ def rotate(
     """
     batch = describe_images(images, layout)
     size, center = batch.size, _center(batch, None if expand else center)
-    # From the corner to pixel centres at integers.
+    # `_center` counts from the image's corner; `get_rotation_matrix` expects pixel centres at integers.
     center = [center[0] - 0.5, center[1] - 0.5] if isinstance(center, list) else center - 0.5
     M = get_rotation_matrix(angle, 1.0, center)
     if expand:
@@ -250,7 +252,7 @@ def rotate(
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
         size = _rotated_size(batch.size, host_array("angle", angle))
         M = compose_affine(M, [[1, 0, (size[1] - batch.size[1]) / 2], [0, 1, (size[0] - batch.size[0]) / 2]])
-    geometry = matrix_geometry(parameters.matrices("angle", M, batch, 2), False, "center")
+    geometry = matrix_geometry(parameters.matrices("angle", M, batch, rows=2), inverse=False, origin="center")
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
 
@@ -273,8 +275,9 @@ def perspective(
     Args:
         startpoints: (x, y) from the image's top left corner. [4, 2] or [N, 4, 2]
         endpoints: The points to map them to. [4, 2] or [N, 4, 2]
-        coefficients: Replace the points, which are then None: a .. h of ``x = (a X + b Y + c) / (g X + h Y + 1)``.
-            [8] or [N, 8]
+        coefficients: Used instead of the points, which must be None: a..h with the source position
+            ``x = (a X + b Y + c) / w``, ``y = (d X + e Y + f) / w``, ``w = g X + h Y + 1`` for the destination
+            position (X, Y), both from the top left corner. [8] or [N, 8]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
 
@@ -298,8 +301,8 @@ def perspective(
             if tuple(np.shape(points))[-2:] != (4, 2):
                 raise ValueError(f"{name} must have shape (4, 2) or (N, 4, 2), got {tuple(np.shape(points))}")
         M, inverse = get_perspective_transform(startpoints, endpoints), False
-    matrix = parameters.matrices("startpoints and endpoints" if coefficients is None else "coefficients", M, batch, 3)
-    geometry = matrix_geometry(matrix, inverse, "corner")
+    name = "startpoints and endpoints" if coefficients is None else "coefficients"
+    geometry = matrix_geometry(parameters.matrices(name, M, batch, rows=3), inverse, origin="corner")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
 
 

@@ -49,7 +49,7 @@ def _capsule_pointer(capsule: object, name: bytes) -> int | None:
 
 
 def device_of(array: Any) -> int:
-    """-1 for memory that the CPU can read, else the CUDA device's number."""
+    """The number of the CUDA device of device and managed memory; -1 for CPU and pinned memory."""
     device_type, index = array.__dlpack_device__()
     if device_type in (_CPU, _CUDA_HOST):
         return -1
@@ -61,7 +61,11 @@ def device_of(array: Any) -> int:
 
 
 def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
-    """Describes an array without a copy. The producer orders its work before `stream`, the reader's CUDA stream."""
+    """Describes an array without a copy.
+
+    The producer makes `stream`, the CUDA stream of the reader, wait for pending work on the array. None: the legacy
+    default stream.
+    """
     device = device_of(array)
     # DLPack has no stream 0; 1 is the legacy default stream.
     arguments: dict[str, Any] = {} if device < 0 else {"stream": stream or 1}
@@ -87,7 +91,8 @@ def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
     type_name = _TYPE_NAMES[tensor.code]
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous_strides(shape)
-    if any(abs(stride) > 1 << 61 for stride in strides):  # a negative stride that was divided as an unsigned number
+    # Some producers divide a negative byte stride by the item size as an unsigned number: the result is huge.
+    if any(abs(stride) > 1 << 61 for stride in strides):
         raise TypeError(f"{type(array).__name__}.__dlpack__() exports invalid strides, {strides}")
     dtype = type_name if type_name == "bool" else f"{type_name}{tensor.bits}"
     return ArrayDescriptor(

@@ -31,7 +31,7 @@ def allocate_pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
 
 
 def writable_host_array(parameter: str, array: Any) -> tuple[np.ndarray, bool]:
-    """A NumPy view of a host array to write to, and whether its channels come first."""
+    """A NumPy view of a host array, for writing, and whether its library puts channels first by default."""
     library = library_of(type(array))
     if not isinstance(library, (NumPyLibrary, TorchLibrary)):
         raise TypeError(f"{parameter} must be a numpy array or a torch tensor, got {type(array).__name__}")
@@ -64,10 +64,13 @@ def is_host(value: Any) -> bool:
 
 
 def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
-    """A host parameter as a NumPy array."""
+    """A host value as a NumPy array.
+
+    `dtype` None keeps the dtype and accepts a tensor that requires grad: the caller encodes or displays it.
+    """
     library = library_of(type(value))
     if isinstance(library, TorchLibrary):
-        if dtype is not None:  # None: images to display, which need no gradient
+        if dtype is not None:
             library.check_no_grad(value)
         value = value.detach().resolve_neg()
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
@@ -85,7 +88,7 @@ def is_float32(value: Any) -> bool:
 
 
 def to_host(value: Any) -> np.ndarray:
-    """The values of a device array. Waits for the device: only for images on the host or on another device."""
+    """The values of a device array, as float64. Waits for the device."""
     library = library_of(type(value))
     if isinstance(library, TorchLibrary):
         return host_array("value", value.cpu())
@@ -93,7 +96,10 @@ def to_host(value: Any) -> np.ndarray:
 
 
 def parameter_column(parameter: str, value: Any) -> Any:
-    """One number or one per sample, in float64: a float or NumPy array from the host, or a device array."""
+    """A value for one column of the parameter table: one number, or one per sample.
+
+    A host number becomes a float, a host array a float64 NumPy array, a device array float64 (in JAX its widest float).
+    """
     if is_host(value):
         values = value if type(value) is float else host_array(parameter, value)
         values = float(values) if type(value) is int else values
@@ -158,14 +164,18 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
 
 
 def truncate(array: Any, count: int) -> Any:
-    """The first entries of a one-axis array of `empty`. Resizing a tensor takes half the time of slicing it."""
+    """The first `count` entries of a one-axis array that `Library.empty` returned.
+
+    A tensor is resized in place, which takes half the time of slicing it.
+    """
     return array.resize_(count) if isinstance(library_of(type(array)), TorchLibrary) else array[:count]
 
 
-def tensor_key(arrays: Sequence[Any]) -> tuple[Any, list[int]]:
-    """Cache key (dtypes, shapes, strides, devices) and data pointers of plain torch tensors.
+def tensor_key(arrays: Sequence[Any]) -> tuple[tuple[Any, ...] | None, list[int]]:
+    """Cache key (dtypes, shapes, strides, devices) and data pointers of torch tensors; None stands for a missing one.
 
-    A falsy key means: describe the arrays instead.
+    The key is empty for other libraries. It is None for tensor subclasses, sparse or negated tensors and null pointers.
+    The caller then describes the arrays.
     """
     library = library_of(type(arrays[0]))
     key: list[Any] = []

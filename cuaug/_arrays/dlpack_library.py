@@ -43,7 +43,7 @@ class DLPackLibrary:
         return self._result_library(device).from_numpy(values, device)
 
     def namespace(self) -> ModuleType:
-        return np
+        return np  # for arrays on the CPU; `convert.namespace` skips this library
 
 
 DLPACK = DLPackLibrary()

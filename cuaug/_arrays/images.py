@@ -21,19 +21,23 @@ _CHANNELS_LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
 
 
 class BatchAxes(NamedTuple):
-    """Extents and strides (elements) in the order N, T, C, H, W; a missing axis has extent 1."""
+    """Extents and strides (elements) in the order N, T, C, H, W; a missing axis has extent 1.
+
+    `memory_order` holds positions in `layout`, from outermost to innermost in memory; None: C order, or not dense.
+    """
 
     layout: str
     extents: tuple[int, int, int, int, int]
     strides: tuple[int, int, int, int, int]
-    memory_order: tuple[int, ...] | None  # axes from outermost to innermost in memory; None: C order, or not dense
+    memory_order: tuple[int, ...] | None
 
 
 class ImageBatch(NamedTuple):
     """The images of one call in memory.
 
-    In a ragged batch, `pointer` is a table with one row per image: the fields of `RAGGED_IMAGE`, then further numbers
-    (_passes/ragged.py). The stride of N is the length of a row in numbers of 8 bytes.
+    In a ragged batch, `pointer` points to a table with one row per image: the fields of `RAGGED_IMAGE`, then the
+    sample's arguments of the draws, as float64 (_passes/ragged.py). The stride of N is the length of a row, in units of
+    8 bytes.
     """
 
     pointer: int
@@ -43,7 +47,7 @@ class ImageBatch(NamedTuple):
     library: Library
     read_only: bool
     owner: object
-    executor: Executor = DIRECT
+    executor: Executor = DIRECT  # runs each launch or loop at once
 
     @property
     def samples(self) -> int:
@@ -51,6 +55,7 @@ class ImageBatch(NamedTuple):
 
     @property
     def ragged(self) -> bool:
+        """Whether the images differ in size: H and W are then 0, which no other batch has."""
         return self.axes.extents[3] == 0
 
     @property
@@ -85,7 +90,7 @@ def describe_result(array: Any, images: ImageBatch) -> ImageBatch:
 
 
 def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:
-    """A batch without memory, for plans only. [N, H, W, C]"""
+    """A batch without memory, for `Compose.plan(size=...)`. [N, H, W, C]"""
     _check.one_of("dtype", dtype, IMAGE_DTYPES)
     axes = _batch_axes(shape, contiguous_strides(shape), "NHWC", False)
     return ImageBatch(0, dtype, -1, axes, library_of(np.ndarray), True, None)  # type: ignore[arg-type]
@@ -173,7 +178,11 @@ def _batch_axes(
 
 
 def _default_layout(shape: tuple[int, ...], channels_first: bool) -> str:
-    """Channels first for torch, else last. A shape that is an image only in the other layout is a ValueError."""
+    """Channels first for torch, else last.
+
+    Raises ValueError for a shape that is implausible in this layout and plausible in the other: (8, 224, 224, 3) as
+    NCHW.
+    """
     layouts = _CHANNELS_FIRST if channels_first else _CHANNELS_LAST
     shape = tuple(shape)  # a torch.Size prints as "torch.Size(...)"
     layout = layouts.get(len(shape))
@@ -181,7 +190,7 @@ def _default_layout(shape: tuple[int, ...], channels_first: bool) -> str:
         supported = ", ".join(layouts.values())
         raise ValueError(
             f"images must have the axes {supported}, got shape {shape}; "
-            f"name others with layout=, one of {', '.join(_check.LAYOUTS)}"
+            f"for other axes pass layout=, one of {', '.join(_check.LAYOUTS)}"
         )
     if "C" in layout:
         other = (_CHANNELS_LAST if channels_first else _CHANNELS_FIRST)[len(shape)]

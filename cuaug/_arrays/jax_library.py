@@ -14,7 +14,7 @@ from .numpy_library import NUMPY
 
 
 class JaxLibrary(DLPackLibrary):
-    """JAX offers no writable buffer: results are NumPy or CuPy arrays until they are exported through DLPack."""
+    """JAX arrays are read-only: passes write to NumPy or CuPy arrays, and `to_user_array` makes JAX arrays of them."""
 
     name = "jax"
 

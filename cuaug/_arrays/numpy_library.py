@@ -23,7 +23,8 @@ class NumPyLibrary:
         name = numpy_dtype_name(dtype)
         if not dtype.isnative or name not in ITEM_SIZE:
             raise TypeError(unsupported_dtype(dtype if dtype.isnative else dtype.str))
-        if any(stride % dtype.itemsize for stride in array.strides):  # a field of a structured array
+        # The strides of a field of a structured array may be no multiples of the item size.
+        if any(stride % dtype.itemsize for stride in array.strides):
             array = array.copy()
         pointer, read_only = array.__array_interface__["data"]
         strides = tuple(stride // dtype.itemsize for stride in array.strides)

@@ -16,9 +16,10 @@ from .descriptor import ArrayDescriptor
 class Library(Protocol):
     """One array library. `device` is -1 for the CPU, else the number of a CUDA device.
 
-    `describe` reads an array in place, for a reader on `stream`. `empty` allocates a dense array on the caller's
-    current stream; `order` lists the axes from outermost to innermost in memory. Passes write to the arrays of `empty`
-    and `from_numpy`; `to_user_array` converts such an array to the one that the caller gets.
+    `describe` returns the pointer, shape and strides of an array, or of a copy if no strides in elements describe the
+    array's memory. Through DLPack, `stream` waits for the producer's work. `empty` allocates a dense array on the
+    caller's current stream; `order` lists the axes from outermost to innermost in memory. Passes write to arrays that
+    `empty` or `from_numpy` returned; `to_user_array` converts such an array to the caller's library.
     """
 
     name: str
@@ -39,7 +40,10 @@ def unsupported_dtype(dtype: Any) -> str:
 
 
 def memory_shape(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:
-    """The shape to allocate in C order, and its permutation to `shape`, for axes that lie in memory in this order."""
+    """The shape to allocate in C order, and the transposition that turns it into `shape`.
+
+    `order` lists the axes from outermost to innermost in memory; None: C order.
+    """
     order = range(len(shape)) if order is None else order
     inverse = [0] * len(shape)
     for position, axis in enumerate(order):
@@ -56,7 +60,7 @@ def numpy_dtype_name(dtype: np.dtype[Any]) -> str:
 def numpy_dtype(name: str) -> np.dtype:
     if name != "bfloat16":
         return np.dtype(name)
-    import ml_dtypes  # installed with JAX and CuPy, the only callers with bfloat16
+    import ml_dtypes  # installed with JAX and CuPy; torch has a bfloat16 of its own and does not call this function
 
     bfloat16: np.dtype = np.dtype(ml_dtypes.bfloat16)
     return bfloat16

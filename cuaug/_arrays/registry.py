@@ -21,7 +21,7 @@ _libraries: dict[type, Library | None] = {}
 
 
 def library_of(array_type: type) -> Library | None:
-    """The library of an array type; None for other types."""
+    """The library of this type's arrays; None if the type is no supported array."""
     try:
         return _libraries[array_type]
     except KeyError:

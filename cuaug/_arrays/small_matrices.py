@@ -1,4 +1,4 @@
-"""Batches of 2x3 and 3x3 matrices: arguments as arrays of one library and batch, and their algebra.
+"""Batches of 2x3 and 3x3 matrices: conversion of arguments to one library and one batch shape, and matrix algebra.
 
 All arithmetic is elementwise: a library's solver or matrix product may synchronise, or round to TF32.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from .convert import asarray, is_host, namespace
 
-# The sizes that each of an argument's last axes may have; () allows any size.
+# One entry for each of an argument's last axes: the extents that it may have; an empty entry allows any extent.
 Sizes = tuple[tuple[int, ...], ...]
 NUMBER: Sizes = ()
 PAIR: Sizes = ((2,),)
@@ -59,7 +59,10 @@ def broadcast_arguments(may_be_infinite: tuple[str, ...] = (), /, **arguments: t
 
 
 def require(name: str, array: Any, valid: Any, rule: str) -> None:
-    """Raises for the first sample of a host array that is not valid [...]; a device array is not read."""
+    """Raises a ValueError that names the first sample whose flag in `valid` is False. `valid` has the batch's shape.
+
+    Does nothing for device arrays.
+    """
     if not is_host(valid):
         return
     flags = valid.reshape(-1).tolist()
@@ -74,7 +77,7 @@ def _dtype_name(array: Any) -> str:
 
 
 def relative_error(array: Any) -> float:
-    """Four relative units in the last place: the error bound of a difference of two of the array's numbers."""
+    """4 eps of the dtype: times a magnitude, a bound of the rounding error of a difference of two such numbers."""
     return 4 * float(np.finfo(_dtype_name(array)).eps)
 
 
@@ -85,7 +88,7 @@ def matrix_2x2(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 
 def map_through(linear: Any, start: Any, end: Any) -> Any:
-    """The map with this linear part [..., 2, 2] that maps ``start`` to ``end`` [..., 2]."""
+    """The 2x3 matrix with this linear part [..., 2, 2] that maps the point ``start`` to ``end`` [..., 2]."""
     shift = end - (linear * start[..., None, :]).sum(-1)
     return namespace(linear).concatenate([linear, shift[..., None]], -1)
 
@@ -99,12 +102,13 @@ def to_3x3(M: Any) -> Any:
 
 
 def inverse(M: Any) -> Any:
-    """The inverse, in the shape of `M`; NaN if `M` is singular."""
+    """The inverse, in the shape of `M`. A singular `M` raises ValueError on the host and gives NaN on a device."""
     xp, full = namespace(M), to_3x3(M)
     cofactor_matrix = cofactors(full)
     terms = full * cofactor_matrix
     determinant, magnitude = terms.sum(-1), abs(terms).sum(-1)
-    # Each row expands to the determinant. If one of the three is within its rounding error, the matrix is singular.
+    # The expansion along each row gives the determinant. If one of the three expansions differs from 0 by no more than
+    # its rounding error, the matrix counts as singular.
     valid = (abs(determinant) > relative_error(M) * magnitude).all(-1)
     require("M", M, valid, "must not be singular")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -123,8 +127,8 @@ def change_coordinates(M: Any, before: AxisScaling, after: AxisScaling) -> Any:
     """``after @ M @ before`` for a 3x3 matrix."""
     stack = namespace(M).stack
     sx, tx, sy, ty = before
-    x, y, one = M[..., 0], M[..., 1], M[..., 2]
-    M = stack([x * sx, y * sy, x * tx + y * ty + one], -1)
+    column_x, column_y, column_1 = M[..., 0], M[..., 1], M[..., 2]
+    M = stack([column_x * sx, column_y * sy, column_x * tx + column_y * ty + column_1], -1)
     sx, tx, sy, ty = after
-    x, y, one = M[..., 0, :], M[..., 1, :], M[..., 2, :]
-    return stack([x * sx + one * tx, y * sy + one * ty, one], -2)
+    row_x, row_y, row_1 = M[..., 0, :], M[..., 1, :], M[..., 2, :]
+    return stack([row_x * sx + row_1 * tx, row_y * sy + row_1 * ty, row_1], -2)

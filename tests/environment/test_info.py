@@ -12,6 +12,7 @@ from cuaug import _doctor, _info
 
 HOPPER = {"name": "NVIDIA H200", "compute_capability": "9.0", "memory_gib": 139.8}
 PASCAL = {"name": "Tesla P100", "compute_capability": "6.0", "memory_gib": 16.0}
+KEPLER = {"name": "Tesla K80", "compute_capability": "3.7", "memory_gib": 11.2}
 
 
 def machine(monkeypatch, *gpus, driver="580.82.07", **wheels):
@@ -64,6 +65,21 @@ def test_info_cuda_extra_fits_driver_and_oldest_gpu(monkeypatch, gpus, driver, e
 
 
 @pytest.mark.parametrize(
+    ("gpus", "driver", "message", "repair"),
+    [
+        ([HOPPER], "470.2", "driver 470.2 is older than 525, the oldest for CUDA 12", "install driver 525 or newer"),
+        ([HOPPER, KEPLER], "560.8", "Tesla K80 has compute capability 3.7, below 5.0, the lowest for CUDA 12", ""),
+    ],
+)
+def test_doctor_names_unsupported_driver_or_gpu(monkeypatch, gpus, driver, message, repair):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    machine(monkeypatch, *gpus, driver=driver)
+    *states, finding = _doctor._check_driver()
+    assert [state.state for state in states] == ["ok"] * len(gpus)
+    assert (finding.state, finding.message, finding.repair) == ("FAIL", message, repair)
+
+
+@pytest.mark.parametrize(
     ("gpus", "driver", "wheels", "state", "words", "repair"),
     [
         ([], None, {}, "note", "not needed", ""),
@@ -88,7 +104,8 @@ def test_doctor_on_cupy(monkeypatch, gpus, driver, wheels, state, words, repair)
 @pytest.mark.jpeg
 def test_doctor_on_the_decoder(monkeypatch):
     (fine,) = _doctor._check_jpeg()
-    assert (fine.state, fine.message) == ("ok", f"libjpeg-turbo {_info.info()['libjpeg_turbo']} decodes")
+    version = _info.info()["libjpeg_turbo"]
+    assert (fine.state, fine.message) == ("ok", f"libjpeg-turbo {version} decodes a test image correctly")
     with monkeypatch.context() as patch:
         replace_everywhere(patch, _doctor, "_jpeg_is_correct", lambda: False)
         (wrong,) = _doctor._check_jpeg()

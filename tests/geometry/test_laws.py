@@ -169,12 +169,12 @@ DEGENERATE = {
     "similarity of far equal points": (
         lambda a, b: estimate_affine(a, b, "similarity"), ([(0.1, 3000.7)] * 3, TRIANGLE), "src must not be coincident"
     ),
-    "rigid onto one point": (lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, POINT), "dst must have a best rota"),
+    "rigid onto one point": (lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, POINT), "dst must determine a rot"),
     "rigid onto a mirror image": (
-        lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, [QUAD[i] for i in (1, 0, 3, 2)]), "dst must have a best"
+        lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, [QUAD[i] for i in (1, 0, 3, 2)]), "dst must determine a"
     ),
     "rigid onto a rounded mirror image": (
-        lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, MIRRORED), "dst must have a best rotation"
+        lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, MIRRORED), "dst must determine a rotation"
     ),
     "weights of 0": (
         lambda a, b, w: estimate_affine(a, b, weights=w), (QUAD, QUAD, [0, 0, 0, 0]), "weights must not be negative"
