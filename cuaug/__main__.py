@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.set_defaults(run=lambda options: doctor())
 
     command = commands.add_parser(
-        "warmup", help="compile the kernels of common warps, resizes, colour ops and nms, so that first calls do not"
+        "warmup", help="compile the kernels of common warps, resizes, colour ops and nms before they are needed"
     )
     command.set_defaults(run=lambda options: warmup())
 

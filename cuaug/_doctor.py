@@ -181,7 +181,7 @@ def _check_cache() -> Iterator[Finding]:
 def _check_compiler() -> Iterator[Finding]:
     try:
         command = " ".join(compiler.compiler_command())
-        yield Finding("ok", "compiler", f"{command} is installed; it compiles a PixelOp for the CPU")
+        yield Finding("ok", "compiler", f"{command} is installed and will compile each PixelOp for the CPU")
     except BackendError as error:
         yield Finding("note", "compiler", str(error))
 
@@ -205,7 +205,7 @@ def _check_opencv() -> Iterator[Finding]:
 
 
 def _warp_is_correct(xp: Any) -> bool:
-    """Shifts a small image by (2, 1)."""
+    """Whether a small image, shifted by (2, 1), has the expected values."""
     image = xp.arange(35, dtype="uint8").reshape(1, 5, 7, 1)
     shifted = warp_affine(image, [[1, 0, 2], [0, 1, 1]])
     inside = shifted[0, 1:, 2:] == image[0, :-1, :-2]
@@ -213,6 +213,6 @@ def _warp_is_correct(xp: Any) -> bool:
 
 
 def _jpeg_is_correct() -> bool:
-    """Encodes a grey image and decodes a part of it."""
+    """Whether a part of an encoded grey image decodes to the image's value."""
     image = np.full((16, 16, 1), 99, np.uint8)
     return bool((io.decode_and_crop_jpeg(io.encode_jpeg(image), 3, 5, 7, 9, color="gray") == 99).all())

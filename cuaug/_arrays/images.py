@@ -36,7 +36,7 @@ class ImageBatch(NamedTuple):
     """The images of one call in memory.
 
     In a ragged batch, `pointer` points to a table with one row per image: the fields of `RAGGED_IMAGE`, then the
-    sample's arguments of the draws, as float64 (_passes/ragged.py). The stride of N is the length of a row, in units of
+    arguments of the sample's draws as float64 (_passes/ragged.py). The stride of N is the length of a row, in units of
     8 bytes.
     """
 

@@ -19,6 +19,7 @@ def batched_name(name: str) -> str:
 
 
 def chain(ops: Sequence[str]) -> str:
+    """The template argument for a sequence of ops."""
     return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
 
 

@@ -99,3 +99,10 @@ def test_show_names_the_extra_without_matplotlib(monkeypatch):
 def test_grid_show_reject_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.zeros((2, 6, 5, 3), np.uint8))
+
+
+@pytest.mark.parametrize("parameter", ["boxes", "masks"])
+def test_show_names_the_argument_that_holds_complex_numbers(parameter):
+    batch = np.zeros((2, 4, 6, 3), np.uint8)
+    with pytest.raises(TypeError, match=f"show: {parameter} must hold real numbers, got complex128"):
+        cuaug.show(batch, **{parameter: np.zeros((2, 4, 6), complex)})
