@@ -115,6 +115,8 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
     small_matrices.require("dst", dst, end.valid, "must not have three collinear points")
     xp = namespace(src)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # M maps each corner of `src` to a multiple of the same corner of `dst`, because the line opposite a corner is 0
+        # at the other two corners. The ratios of the areas map the fourth point to the fourth point.
         rows = (end.areas / start.areas)[..., None] * start.lines
         M = (end.corners[..., :, :, None] * rows[..., :, None, :]).sum(-3)
         sx, tx, sy, ty = start.to_pixels

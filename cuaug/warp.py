@@ -318,6 +318,7 @@ def _remap(
     dtype: Any,
     out: Any,
 ) -> Any:
+    """`scale`: pixels per unit of the maps, (x, y)."""
     x, size = parameters.coordinate_maps("map_x", map_x, batch)
     y, y_size = parameters.coordinate_maps("map_y", map_y, batch)
     if size != y_size:

@@ -106,3 +106,4 @@ def test_show_names_the_argument_that_holds_complex_numbers(parameter):
     batch = np.zeros((2, 4, 6, 3), np.uint8)
     with pytest.raises(TypeError, match=f"show: {parameter} must hold real numbers, got complex128"):
         cuaug.show(batch, **{parameter: np.zeros((2, 4, 6), complex)})
+    mpl.pyplot.close("all")
