@@ -167,8 +167,8 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
 @pytest.mark.parametrize(
     ("launch", "message"),
     [
-        ((1, config(), record(1), [(4, 0, 0)]), "a relocation is one whole word of the record"),
-        ((1, config(), record(1), [(8, 0, 0)]), "a relocation is one whole word of the record"),
+        ((1, config(), record(1), [(4, 0, 0)]), "a relocation is eight aligned bytes of the record"),
+        ((1, config(), record(1), [(8, 0, 0)]), "a relocation is eight aligned bytes of the record"),
         ((1, config()[:-1], record(1), []), "a configuration has 56 bytes"),
     ],
 )

@@ -95,14 +95,14 @@ def test_nvjpeg_no_files_no_call():
 
 
 def test_nvjpeg_context_error():
-    with pytest.raises(RuntimeError, match="cuCtxSetCurrent gives 201"):
+    with pytest.raises(RuntimeError, match="cuCtxSetCurrent returned 201"):
         Library(entered=201).run([b"a"])
 
 
 @pytest.mark.parametrize("fault", [1, 5, 6, 7, 8])
 def test_nvjpeg_library_error(fault):
     library = Library(fault=fault)
-    with pytest.raises(RuntimeError, match=f"nvjpegDecodeBatched gives {fault}"):
+    with pytest.raises(RuntimeError, match=f"nvjpegDecodeBatched returned {fault}"):
         library.run([b"a", b"b"])
     assert library.batches == [2]
 
