@@ -18,6 +18,7 @@ PIP_SHOW := --disable-pip-version-check --verbose
 BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja
 DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 opencv-python-headless>=5
 FUZZ_SECONDS ?= 60
+WERROR  ?= OFF
 JPEG    := $(wildcard cuaug/cpu/jpeg/*.cpp)
 # A crash of a fuzz run leaves its input in build/fuzz.
 FUZZ_FLAGS := -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -I ../../cuaug/cpu/jpeg
@@ -32,7 +33,7 @@ SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-gpu sanitize fuzz bench lint wheel clean
+.PHONY: help demo check test test-all test-gpu kernels clang sanitize fuzz bench lint wheel clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -45,6 +46,14 @@ test: $(VENV)/.test  ## build and run the CPU suite without what is marked slow;
 
 test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architecture: about an hour on 2 cores
 	@$(call pytest,$(PY),$(JOBS))
+
+kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out: every kernel on every architecture
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -m slow tests/kernels $(ARGS)
+
+clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the tests of its loops and decoders
+	CC=clang CXX=clang++ $(call install_site,build/clang,cmake.define.CUAUG_WERROR=ON)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" --site build/clang/site $(ARGS) \
+	  tests/ops tests/detection tests/io tests/internals tests/transforms/test_laws.py
 
 # On a GPU machine torch and CuPy are usually there already: then the suite runs in that Python, with cuaug beside it
 # in build/site. Else .venv gets the extra that fits the driver.
@@ -61,10 +70,11 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 	    ./fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=2 -rss_limit_mb=1024 corpus; \
 	  else $(CXX) $(FUZZ_FLAGS) $(addprefix ../../,tests/fuzz/jpeg_decode.cpp tests/fuzz/mutate.cpp $(JPEG)) -o fuzz -ljpeg && \
 	    ./fuzz $(FUZZ_SECONDS) $$RANDOM corpus/*.jpg; fi
-	$(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps --target build/fuzz/site --upgrade \
-	  --config-settings=cmake.define.CUAUG_SANITIZE=ON --config-settings=install.strip=false .
-	LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0 PYTHONSAFEPATH=1 \
-	  $(PY) tests/fuzz/sanitized.py build/fuzz/site
+	$(call install_site,build/fuzz,cmake.define.CUAUG_SANITIZE=ON) --config-settings=install.strip=false
+	grep -q __asan_init build/fuzz/site/cuaug/_native*.so
+	LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0 \
+	  $(PY) -m pytest -q --site build/fuzz/site tests/io/test_hostile_files.py \
+	  -k "mutated or truncation or short or markers or threads"
 	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
@@ -77,7 +87,8 @@ lint: $(VENV)/.lint  ## ruff, clang-format, mypy and the layers of imports
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-check: lint test  ## what a change has to pass; CI runs this
+check: WERROR := ON
+check: lint test kernels clang wheel  ## what a change has to pass; CI runs this; needs clang++
 
 wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environment outside the source tree
 	rm -rf dist
@@ -104,7 +115,7 @@ $(VENV)/.build:
 
 # Editable: Python and kernels are read where they stand, and only the compiled extension is rebuilt.
 $(VENV)/.install: $(VENV)/.build $(NATIVE)
-	$(PY) -m pip $(PIP_SHOW) install --no-build-isolation --editable .
+	$(PY) -m pip $(PIP_SHOW) install --no-build-isolation --config-settings=cmake.define.CUAUG_WERROR=$(WERROR) --editable .
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.install
@@ -120,6 +131,10 @@ $(VENV)/.test: $(VENV)/.install
 $(VENV)/.lint: $(VENV)/.install
 	$(PIP) install $(foreach p,$(LINT),'$(p)')
 	@touch $@
+
+# $(call install_site,FOLDER,SETTING): cuaug in FOLDER/site, built in a folder of its own with a CMake setting.
+install_site = $(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps --upgrade --target $(1)/site . \
+  --config-settings=build-dir=$(1)/cmake --config-settings=$(2)
 
 # What needs no GPU must not need this to work: without a driver, or without a fitting CuPy, the CPU runs.
 define install_cuda
