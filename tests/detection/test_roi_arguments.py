@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, put
+from helpers.arrays import every_backend, put
 from helpers.compare import describe
 from helpers.regions import INF, NAN, C, H, N, W, in_layout, maps
 from numpy.testing import assert_allclose
@@ -57,15 +57,15 @@ def test_roi_align_zero_weight_pixels_do_not_count():
     assert np.isnan(cuaug.roi_pool(bad, rois, 1, layout="NCHW")).all()
 
 
-@every_home
-def test_roi_align_no_regions_and_no_samples(home):
-    none = put(np.zeros((0, 5)), home, "float32")
+@every_backend
+def test_roi_align_no_regions_and_no_samples(backend):
+    none = put(np.zeros((0, 5)), backend, "float32")
     for shape in ((N, C, H, W), (0, C, H, W)):
-        actual = cuaug.roi_align(put(np.zeros(shape), home, "float32"), none, (2, 3), layout="NCHW")
+        actual = cuaug.roi_align(put(np.zeros(shape), backend, "float32"), none, (2, 3), layout="NCHW")
         assert tuple(actual.shape) == (0, C, 2, 3)
         assert describe(actual) == describe(none)
     empty = [none[:, 1:]] * N
-    assert tuple(cuaug.roi_align(put(np.zeros((N, C, H, W)), home, "float32"), empty, 2, layout="NCHW").shape) == (
+    assert tuple(cuaug.roi_align(put(np.zeros((N, C, H, W)), backend, "float32"), empty, 2, layout="NCHW").shape) == (
         0,
         C,
         2,

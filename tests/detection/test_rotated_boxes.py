@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import every_home, put, seeded
+from helpers.arrays import every_backend, put, seeded
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
@@ -28,15 +28,15 @@ def upright(boxes):
     return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2], 0 * boxes[:, :1]], 1)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_box_iou_rotated_equals_reference(dtype, home):
+def test_box_iou_rotated_equals_reference(dtype, backend):
     boxes = drawn(17)
     if dtype == "bfloat16":
         boxes = boxes.astype(pytest.importorskip("ml_dtypes").bfloat16)
     boxes = boxes.astype(dtype if dtype != "bfloat16" else np.float32).astype(np.float64)
     expected = np.array([[reference_ops.rotated_iou(a, b) for b in boxes[:9]] for a in boxes])
-    arrays = put(boxes, home, dtype)
+    arrays = put(boxes, backend, dtype)
     library, device, _ = describe(arrays)
     actual = cuaug.box_iou(arrays, arrays[:9])
     named = "float64" if dtype == "float64" else "float32"
@@ -90,18 +90,18 @@ def test_box_iou_rotated_batch_and_empty_boxes():
     assert cuaug.box_iou(none[:0], none).shape == (0, 4)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("count", [1, 2, 65, 150])
-def test_nms_rotated_equals_reference(count, home):
+def test_nms_rotated_equals_reference(count, backend):
     boxes, scores = drawn(count, 3).astype(np.float32), seeded("scores", count).random(count).astype(np.float32)
     scores[::7] = 0.5
     overlaps, classes = cuaug.box_iou(boxes.astype(float), boxes.astype(float)), np.arange(count, dtype=np.int32) % 3
-    arrays = put(boxes, home), put(scores, home)
+    arrays = put(boxes, backend), put(scores, backend)
     for threshold in (0.1, 0.5):
         expected = reference_ops.rotated_nms(boxes, scores, threshold, overlaps)
         assert_array_equal(to_numpy(cuaug.nms(*arrays, threshold)), expected)
         expected = reference_ops.rotated_nms(boxes, scores, threshold, overlaps, classes)
-        assert_array_equal(to_numpy(cuaug.batched_nms(*arrays, put(classes, home), threshold)), expected)
+        assert_array_equal(to_numpy(cuaug.batched_nms(*arrays, put(classes, backend), threshold)), expected)
         assert_array_equal(to_numpy(cuaug.nms(*arrays, threshold, max_output=5)),
                            reference_ops.rotated_nms(boxes, scores, threshold, overlaps)[:5])  # fmt: skip
 

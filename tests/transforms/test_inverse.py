@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, images, noise
+from helpers.arrays import every_backend, images, noise
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.moves import SHAPE, labels, recipe
 from tables import warp_reference as reference
@@ -10,11 +10,11 @@ from tables import warp_reference as reference
 from cuaug import transforms as T
 
 
-@every_home
-def test_compose_inverse_restores_crop(home):
+@every_backend
+def test_compose_inverse_restores_crop(backend):
     batch = noise(SHAPE)
     aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip(), T.RandomVerticalFlip()], seed=4)
-    inputs = images(home, shape=SHAPE)
+    inputs = images(backend, shape=SHAPE)
     params = aug.draw(inputs)
     restored = aug.inverse(aug.apply(inputs, params), params, fill=9)
     expected = np.full_like(batch, 9)
@@ -22,7 +22,7 @@ def test_compose_inverse_restores_crop(home):
         top, left = (int(params[f"0.RandomCrop.{name}"][i]) for name in ("top", "left"))
         there = slice(top, top + 15), slice(left, left + 12)
         expected[i][there] = batch[i][there]
-    assert_equal(to_numpy(restored), np.moveaxis(expected, -1, 1) if home[0] == "torch" else expected)
+    assert_equal(to_numpy(restored), np.moveaxis(expected, -1, 1) if backend[0] == "torch" else expected)
 
 
 @pytest.mark.parametrize("name", ["turned", "perspective", "two passes", "antialiased"])
