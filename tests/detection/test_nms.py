@@ -87,8 +87,7 @@ def test_nms_fixed_size_is_padded_and_counted(max_output, backend):
 @pytest.mark.parametrize("with_classes", [False, True])
 def test_nms_batch_equals_samples(with_classes, count, backend):
     counts = np.array([count, 0, 1, count - 5, 66])
-    drawn = [box_cases.clustered(count, seed) for seed in range(len(counts))]
-    boxes, scores = (rounded(np.stack(values), "float32") for values in zip(*drawn, strict=True))
+    boxes, scores = (rounded(values, "float32") for values in box_cases.clustered_samples(len(counts), count))
     classes = box_cases.labels(5 * count).reshape(5, count) % 7
     arrays = [put(boxes, backend, "float32"), put(scores, backend, "float32")]
     if with_classes:
@@ -163,11 +162,11 @@ def test_nms_nan_scores_come_last():
 
 @every_backend
 def test_nms_no_boxes(backend):
-    none = put(np.zeros((0, 4)), backend, "float32"), put(np.zeros(0), backend, "float32")
-    assert_indices(cuaug.nms(*none, 0.5), np.zeros(0), none[0])
-    indices, count = cuaug.nms(*none, 0.5, fixed_size=True, max_output=3)
-    assert_indices(indices, np.full(3, -1), none[0])
-    assert_indices(count, np.array(0), none[0])
+    no_boxes = put(np.zeros((0, 4)), backend, "float32"), put(np.zeros(0), backend, "float32")
+    assert_indices(cuaug.nms(*no_boxes, 0.5), np.zeros(0), no_boxes[0])
+    indices, count = cuaug.nms(*no_boxes, 0.5, fixed_size=True, max_output=3)
+    assert_indices(indices, np.full(3, -1), no_boxes[0])
+    assert_indices(count, np.array(0), no_boxes[0])
     samples = put(np.zeros((0, 5, 4)), backend, "float32"), put(np.zeros((0, 5)), backend, "float32")
     assert cuaug.nms(*samples, 0.5, fixed_size=True)[0].shape == (0, 5)
 
@@ -217,11 +216,11 @@ def test_nms_repeated_call_reads_new_arrays(monkeypatch):
     """Calls on torch tensors are cached by everything but the addresses: a cached call must read the new arrays."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(nms_module, "_calls", {})
-    drawn = [[torch.from_numpy(values) for values in box_cases.clustered(200, seed)] for seed in range(3)]
+    samples = [[torch.from_numpy(values) for values in box_cases.clustered(200, seed)] for seed in range(3)]
     classes = [torch.from_numpy(box_cases.labels(200, seed) % 3) for seed in range(3)]
     remembered = []
     for _ in range(2):
-        for (boxes, scores), sample_classes in zip(drawn, classes, strict=True):
+        for (boxes, scores), sample_classes in zip(samples, classes, strict=True):
             for inputs in (
                 (boxes, scores),
                 (boxes.float(), scores),
@@ -322,7 +321,7 @@ INVALID_CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[said for _, said, _ in INVALID_CALLS])
+@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[message for _, message, _ in INVALID_CALLS])
 def test_nms_rejects_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + message):
         call()

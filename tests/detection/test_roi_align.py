@@ -96,7 +96,7 @@ VIEWS = {
     "crop": lambda a: a[:, :, 1:-2, 2:],
     "one sample seen twice": lambda a: np.broadcast_to(a[:1], a.shape),
     "one pixel seen everywhere": lambda a: np.broadcast_to(a[..., :1, :1], a.shape),
-    "samples inside": lambda a: with_memory_order(a, (2, 3, 1, 0)),
+    "samples last": lambda a: with_memory_order(a, (2, 3, 1, 0)),
 }
 
 
@@ -112,11 +112,11 @@ def test_roi_align_view_equals_copy(mode, view):
 def test_roi_align_keeps_torch_memory_format():
     torch = pytest.importorskip("torch")
     features, rois = torch.from_numpy(maps()), torch.from_numpy(ROIS)
-    inside = features.contiguous(memory_format=torch.channels_last).requires_grad_()
-    actual = cuaug.roi_align(inside, rois, 3)
+    channels_last = features.contiguous(memory_format=torch.channels_last).requires_grad_()
+    actual = cuaug.roi_align(channels_last, rois, 3)
     assert actual.is_contiguous(memory_format=torch.channels_last)
     actual.sum().backward()
-    assert inside.grad.is_contiguous(memory_format=torch.channels_last)
+    assert channels_last.grad.is_contiguous(memory_format=torch.channels_last)
     assert cuaug.roi_align(features, rois, 3).is_contiguous()
     assert_allclose(actual.detach(), cuaug.roi_align(features, rois, 3), atol=1e-14)
 

@@ -82,10 +82,10 @@ def test_soft_nms_batch_equals_samples(method, backend):
 
 @every_backend
 def test_soft_nms_no_boxes(backend):
-    none = put(np.zeros((0, 4)), backend, "float32"), put(np.zeros(0), backend, "float32")
-    indices, decayed = cuaug.soft_nms(*none)
+    no_boxes = put(np.zeros((0, 4)), backend, "float32"), put(np.zeros(0), backend, "float32")
+    indices, decayed = cuaug.soft_nms(*no_boxes)
     assert tuple(indices.shape) == tuple(decayed.shape) == (0,)
-    indices, decayed, count = cuaug.soft_nms(*none, fixed_size=True, max_output=3)
+    indices, decayed, count = cuaug.soft_nms(*no_boxes, fixed_size=True, max_output=3)
     assert_array_equal(to_numpy(indices), [-1, -1, -1])
     assert_array_equal(to_numpy(decayed), [0, 0, 0])
     assert int(count) == 0
@@ -123,7 +123,7 @@ INVALID_CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[said for _, said, _ in INVALID_CALLS])
+@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[message for _, message, _ in INVALID_CALLS])
 def test_soft_nms_rejects_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.soft_nms: .*" + message):
         call()

@@ -56,11 +56,16 @@ def test_remap_far_whole_pixels_are_exact(width, relative, backend):
 
 
 def lines():
-    """Maps of a column with every memory order."""
+    """A map of one column, in several memory layouts."""
     column = np.arange(9, dtype=np.float32).reshape(9, 1)
-    turned, still = column[:, ::-1], column.copy()
-    still.setflags(write=False)
-    return {"as it is": column, "turned": turned, "read-only": still, "spread": np.repeat(column, 5, 1)[:, ::5]}
+    negative_stride, read_only = column[:, ::-1], column.copy()
+    read_only.setflags(write=False)
+    return {
+        "contiguous": column,
+        "negative stride": negative_stride,
+        "read-only": read_only,
+        "every fifth column": np.repeat(column, 5, 1)[:, ::5],
+    }
 
 
 @pytest.mark.parametrize("memory", lines())

@@ -203,13 +203,13 @@ def test_op_fill_per_channel_and_sample(row, backend):
 def test_warp_affine_rounds_half_to_even(step, scale, channels, backend):
     """Coordinates that are multiples of a power of two give many exact halves, which the weights of bytes represent."""
     row, M = ROW_OF_OP["warp_affine"], np.array([[scale, 0, -1 - step], [0, 1, 3 * step]])
-    how = {"interpolation": "bilinear", "border": "constant", "inverse": True}
+    options = {"interpolation": "bilinear", "border": "constant", "inverse": True}
     for layout in ("NCHW", "NHWC"):
         batch = images(backend, "uint8", layout, (3, 17, 22, channels))
         source = from_layout(to_numpy(batch), layout).astype(float)
-        expected = row.expected(source, {"M": np.broadcast_to(M, (3, 2, 3))}, "uint8", **how, fill=0)
+        expected = row.expected(source, {"M": np.broadcast_to(M, (3, 2, 3))}, "uint8", **options, fill=0)
         assert (expected % 1 == 0.5).any()
-        actual = to_numpy(cuaug.warp_affine(batch, M, layout=layout, **how))
+        actual = to_numpy(cuaug.warp_affine(batch, M, layout=layout, **options))
         assert_equal(actual, to_layout(np.rint(expected).astype(np.uint8), layout))
 
 

@@ -101,38 +101,40 @@ def _added(values, *shape, to=0.0):
 FUNCTIONS = {
     "adjust_brightness": cuaug.adjust_brightness,
     "adjust_contrast": cuaug.adjust_contrast,
-    "adjust_contrast about": lambda x, v, **how: cuaug.adjust_contrast(x, 0.5, v, **how),
+    "adjust_contrast about": lambda x, v, **options: cuaug.adjust_contrast(x, 0.5, v, **options),
     "adjust_gamma": cuaug.adjust_gamma,
-    "adjust_gamma gain": lambda x, v, **how: cuaug.adjust_gamma(x, 2.0, v, **how),
+    "adjust_gamma gain": lambda x, v, **options: cuaug.adjust_gamma(x, 2.0, v, **options),
     "adjust_hue": cuaug.adjust_hue,
     "adjust_saturation": cuaug.adjust_saturation,
     "adjust_sharpness": cuaug.adjust_sharpness,
-    "affine angle": lambda x, v, **how: cuaug.affine(x, v, (1, 2), 1.0, (3, 4), "bilinear", **how),
-    "affine scale": lambda x, v, **how: cuaug.affine(x, 10.0, (1, 2), v, (3, 4), "bilinear", **how),
-    "color_matrix": lambda x, v, **how: cuaug.color_matrix(x, _added(v, 3, 4), **how),
-    "crop": lambda x, v, **how: cuaug.crop(x, v, v, 9, 7, **how),
-    "cutmix": lambda x, v, **how: cuaug.cutmix(x, v, v, v, v, **how),
-    "cutmix partner": lambda x, v, **how: cuaug.cutmix(x, 1, 2, 3, 4, v, **how),
-    "erase": lambda x, v, **how: cuaug.erase(x, v, v, v, v, v, **how),
-    "gaussian_blur": lambda x, v, **how: cuaug.gaussian_blur(x, (5, 9), v, **how),
-    "gaussian_noise": lambda x, v, **how: cuaug.gaussian_noise(x, v, v, seed=3, **how),
+    "affine angle": lambda x, v, **options: cuaug.affine(x, v, (1, 2), 1.0, (3, 4), "bilinear", **options),
+    "affine scale": lambda x, v, **options: cuaug.affine(x, 10.0, (1, 2), v, (3, 4), "bilinear", **options),
+    "color_matrix": lambda x, v, **options: cuaug.color_matrix(x, _added(v, 3, 4), **options),
+    "crop": lambda x, v, **options: cuaug.crop(x, v, v, 9, 7, **options),
+    "cutmix": lambda x, v, **options: cuaug.cutmix(x, v, v, v, v, **options),
+    "cutmix partner": lambda x, v, **options: cuaug.cutmix(x, 1, 2, 3, 4, v, **options),
+    "erase": lambda x, v, **options: cuaug.erase(x, v, v, v, v, v, **options),
+    "gaussian_blur": lambda x, v, **options: cuaug.gaussian_blur(x, (5, 9), v, **options),
+    "gaussian_noise": lambda x, v, **options: cuaug.gaussian_noise(x, v, v, seed=3, **options),
     "hflip": cuaug.hflip,
     "mixup": cuaug.mixup,
-    "mixup partner": lambda x, v, **how: cuaug.mixup(x, 0.25, v, **how),
-    "normalize": lambda x, v, **how: cuaug.normalize(x, _added(v, 3), _added(v, 3, to=0.5), **how),
-    "pad fill": lambda x, v, **how: cuaug.pad(x, 3, v[:, None], **how),
+    "mixup partner": lambda x, v, **options: cuaug.mixup(x, 0.25, v, **options),
+    "normalize": lambda x, v, **options: cuaug.normalize(x, _added(v, 3), _added(v, 3, to=0.5), **options),
+    "pad fill": lambda x, v, **options: cuaug.pad(x, 3, v[:, None], **options),
     "posterize": cuaug.posterize,
-    "remap": lambda x, v, **how: cuaug.remap(x, _added(v, 6, 5, to=2.25), _added(v, 6, 5, to=3.5), **how),
-    "remap nearest": lambda x, v, **how: cuaug.remap(
-        x, _added(v, 6, 5), _added(v, 6, 5), relative=True, interpolation="nearest", border="wrap", **how
+    "remap": lambda x, v, **options: cuaug.remap(x, _added(v, 6, 5, to=2.25), _added(v, 6, 5, to=3.5), **options),
+    "remap nearest": lambda x, v, **options: cuaug.remap(
+        x, _added(v, 6, 5), _added(v, 6, 5), relative=True, interpolation="nearest", border="wrap", **options
     ),
-    "resized_crop": lambda x, v, **how: cuaug.resized_crop(x, v, 2.0, v, 5.0, (9, 8), **how),
-    "resized_crop bicubic": lambda x, v, **how: cuaug.resized_crop(x, 1.0, v, 6.0, v, (9, 8), "bicubic", False, **how),
-    "rotate": lambda x, v, **how: cuaug.rotate(x, v, "bicubic", border="reflect", **how),
+    "resized_crop": lambda x, v, **options: cuaug.resized_crop(x, v, 2.0, v, 5.0, (9, 8), **options),
+    "resized_crop bicubic": lambda x, v, **options: cuaug.resized_crop(
+        x, 1.0, v, 6.0, v, (9, 8), "bicubic", False, **options
+    ),
+    "rotate": lambda x, v, **options: cuaug.rotate(x, v, "bicubic", border="reflect", **options),
     "solarize": cuaug.solarize,
-    "warp_affine": lambda x, v, **how: cuaug.warp_affine(x, _added(v, 2, 3, to=np.eye(2, 3)), **how),
-    "warp_perspective": lambda x, v, **how: cuaug.warp_perspective(
-        x, _added(v, 3, 3, to=np.eye(3)), border="wrap", **how
+    "warp_affine": lambda x, v, **options: cuaug.warp_affine(x, _added(v, 2, 3, to=np.eye(2, 3)), **options),
+    "warp_perspective": lambda x, v, **options: cuaug.warp_perspective(
+        x, _added(v, 3, 3, to=np.eye(3)), border="wrap", **options
     ),
 }
 

@@ -270,16 +270,16 @@ def test_boxes_padding_stays_invalid(ragged):
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_boxes_none_and_no_samples(library):
     backend = (library, "cpu")
-    none = put(np.zeros((0, 3, 3), "f4"), backend)
-    boxes, valid = move_boxes(put(np.zeros((0, 5, 4), "f4"), backend), none, SIZE, Boxes())
+    no_matrices = put(np.zeros((0, 3, 3), "f4"), backend)
+    boxes, valid = move_boxes(put(np.zeros((0, 5, 4), "f4"), backend), no_matrices, SIZE, Boxes())
     assert (tuple(boxes.shape), tuple(valid.shape)) == ((0, 5, 4), (0, 5))
-    assert move_boxes([], none, SIZE, Boxes()) == ([], [])
+    assert move_boxes([], no_matrices, SIZE, Boxes()) == ([], [])
     one = put(EYE[None].astype("f4"), backend)
     boxes, valid = move_boxes(put(np.zeros((1, 0, 4), "f4"), backend), one, SIZE, Boxes())
     assert (tuple(boxes.shape), tuple(valid.shape)) == ((1, 0, 4), (1, 0))
     boxes, valid = move_boxes([put(np.zeros((0, 4), "f4"), backend)], one, SIZE, Boxes())
     assert (tuple(boxes[0].shape), tuple(valid[0].shape)) == ((0, 4), (0,))
-    assert move_keypoints([], none, SIZE, Keypoints([(0, 1)])) == []
+    assert move_keypoints([], no_matrices, SIZE, Keypoints([(0, 1)])) == []
     assert tuple(move_keypoints(put(np.zeros((1, 0, 2), "f4"), backend), one, SIZE, Keypoints([(0, 1)])).shape) == (
         1,
         0,

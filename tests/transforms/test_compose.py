@@ -38,7 +38,7 @@ def test_compose_returns_array_or_tuple_in_signature_order(backend):
 @every_backend
 def test_compose_returns_sample_in_its_structure(backend):
     batch, masks = images(backend, shape=SHAPE), put(labels(), backend)
-    aug, sample = recipe("turned"), {"image": batch, "extra": ["kept"], "more": {"mask": masks}}
+    aug, sample = recipe("rotated"), {"image": batch, "extra": ["kept"], "more": {"mask": masks}}
     result = aug(sample, step=1)
     expected_images, moved_masks = aug(batch, masks, step=1)
     assert list(result) == list(sample)
@@ -54,7 +54,7 @@ def test_compose_returns_sample_in_its_structure(backend):
 def test_compose_samples_equal_batch():
     batch, masks = noise(SHAPE), labels()
     boxes = [np.full((n, 4), (2, 2, 9, 9), np.float32) for n in range(5)]
-    aug = recipe("turned")
+    aug = recipe("rotated")
     images, moved_masks = aug(batch, masks, step=1)
     samples = [{"image": batch[i], "mask": masks[i], "boxes": boxes[i]} for i in range(5)]
     listed = aug(samples, step=1)
@@ -173,7 +173,7 @@ def test_transforms_docstring_example_runs(thing):
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("options", "message"),
     [
         ({"step": 2**63}, "step must be at most"),
         ({"step": -1}, "step must be at least 0"),
@@ -181,10 +181,10 @@ def test_transforms_docstring_example_runs(thing):
         ({"ids": -(2**63)}, "ids must be at least"),
     ],
 )
-def test_compose_rejects_seed_step_ids_beyond_63_bits(how, message):
+def test_compose_rejects_seed_step_ids_beyond_63_bits(options, message):
     aug, batch = T.Compose([T.RandomHorizontalFlip()], seed=1), np.zeros((2, 4, 4, 3), np.uint8)
     with pytest.raises(ValueError, match=message):
-        aug(batch, **how)
+        aug(batch, **options)
     with pytest.raises(ValueError, match="seed must be at most"):
         aug.load_state_dict({"seed": 2**63, "step": 0})
     assert aug.state_dict()["seed"] == 1

@@ -26,7 +26,7 @@ def test_compose_masks_move_as_label_images(backend, name):
     assert_equal(moved, expected[..., 0] if backend[0] != "torch" else expected[:, 0], device=backend[1])
 
 
-@pytest.mark.parametrize("name", ["turned", "perspective", "resized", "antialiased"])
+@pytest.mark.parametrize("name", ["rotated", "perspective", "resized", "antialiased"])
 def test_compose_masks_follow_matrices(name):
     """Against float64 NumPy: the pixel at the centre mapped by the inverse matrix, and 0 outside."""
     aug, batch, masks = recipe(name), noise(SHAPE), labels("int64")
@@ -64,7 +64,7 @@ def test_compose_masks_of_every_dtype(dtype):
 def test_compose_several_masks_per_sample(library):
     backend = (library, "cpu")
     masks = noise((5, 23, 17, 4), seed=3)
-    aug, batch = recipe("turned"), images(backend, shape=SHAPE)
+    aug, batch = recipe("rotated"), images(backend, shape=SHAPE)
     expected = np.stack([to_numpy(aug(batch, put(masks[..., k], backend), step=2)[1]) for k in range(4)], -1)
     last = aug(batch, put(masks, backend), step=2)[1]
     first = aug(batch, put(np.moveaxis(masks, -1, 1), backend), step=2)[1]

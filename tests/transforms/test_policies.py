@@ -160,12 +160,12 @@ def mixture(images, params, chains, names):
 def test_augmix_equals_drawn_functions(all_ops):
     images = batch(samples=150)
     names = RANDAUGMENT_OPS[1:] if all_ops else [name for name in RANDAUGMENT_OPS[1:] if name not in FACTORS]
-    how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
-    result, params = apply_with_params(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
+    options = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
+    result, params = apply_with_params(T.AugMix(mixture_width=2, chain_depth=1, **options), images)
     assert_near(result, mixture(images, params, 2, names))
     op = np.concatenate([column(params, "op", position) for position in (2, 4)])
     assert set(op.astype(int)) == set(range(len(names)))
-    result, params = apply_with_params(T.AugMix(**how), images)
+    result, params = apply_with_params(T.AugMix(**options), images)
     expected = mixture(images, params, 3, names)
     difference = np.abs(result.astype(int) - expected)
     assert (difference <= 1).mean() > 0.999  # a difference of one level grows when later ops stretch or truncate levels

@@ -62,7 +62,7 @@ RECIPES = {
     "reflected crop": ([T.RandomCrop((15, 12), padding=5, padding_mode="reflect")], LARGE, 1),
     "affine, crop": ([T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), 9, "bilinear", 7), T.RandomCrop(12)], LARGE, 1),
     "perspective, crop": ([T.RandomPerspective(0.5, 0.6), T.RandomCrop(12)], LARGE, 1),
-    "some turned, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
+    "some rotated, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
     "cubes, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
     # Images that have to be padded first need one more batch.
     "centre": ([T.CenterCrop((15, 12)), T.RandomRotation(20)], SIZES, 2),
@@ -179,7 +179,9 @@ def test_ragged_masks_of_different_sizes_go_together(backend, dtype, several, mo
     masks = [put(noise((2, *size) if several else size, dtype, seed=i), backend) for i, size in enumerate(LARGE)]
     warped, warp = [], warp_module.warp
     monkeypatch.setattr(
-        warp_module, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
+        warp_module,
+        "warp",
+        lambda image, *rest, **options: (warped.append(image.dtype), warp(image, *rest, **options))[1],
     )
     results = aug(ragged, masks, step=1)[1]
     assert warped.count(dtype) == 1

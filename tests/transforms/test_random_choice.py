@@ -110,8 +110,8 @@ def test_random_choice_sharpen_equalize_equal_functions(backend, memory_layout, 
         near = 1 if backend[1] == "cuda" and name == "sharpen" else 0
         tolerance = Tolerance(absolute=near, exact=0.995, reason="a GPU contracts a product and a sum to one rounding")
         for interpolation in ("nearest", "bilinear", "bicubic"):
-            turned = T.RandomRotation(30, interpolation=interpolation)
-            aug = T.Compose([T.RandomChoice([transform, turned], p=[1.0, 0.0])], seed=1)
+            rotation = T.RandomRotation(30, interpolation=interpolation)
+            aug = T.Compose([T.RandomChoice([transform, rotation], p=[1.0, 0.0])], seed=1)
             assert len(aug.plan(inputs, layout=layout).passes) == 1
             assert_equal(aug(inputs, layout=layout), expected, tolerance=tolerance)
 
@@ -121,8 +121,8 @@ def test_random_choice_sharpen_equalize_equal_functions(backend, memory_layout, 
 def test_random_choice_sharpen_of_wide_dtypes(backend, dtype):
     images = noise((2, 70, 133, 3), dtype)
     inputs = put(images, backend, dtype)
-    turned = T.RandomRotation(30, interpolation="bilinear")
-    aug = T.Compose([T.RandomChoice([T.RandomAdjustSharpness(2.0, 1.0), turned], p=[1.0, 0.0])], seed=1)
+    rotation = T.RandomRotation(30, interpolation="bilinear")
+    aug = T.Compose([T.RandomChoice([T.RandomAdjustSharpness(2.0, 1.0), rotation], p=[1.0, 0.0])], seed=1)
     near = 1.0 if "int" in dtype else {"float16": 1e-3}.get(dtype, 1e-6)
     tolerance = Tolerance(absolute=near, reason="the same arithmetic in two kernels, rounded to the dtype")
     expected = cuaug.adjust_sharpness(inputs, 2.0, layout="NHWC")
