@@ -8,13 +8,10 @@ import zlib
 import numpy as np
 import pytest
 
-BACKENDS = [  # (array library, device)
-    ("numpy", "cpu"),
-    ("torch", "cpu"),
-    ("jax", "cpu"),
-    pytest.param(("torch", "cuda"), marks=pytest.mark.gpu),
-    pytest.param(("cupy", "cuda"), marks=pytest.mark.gpu),
-]
+# A backend: array library, device.
+NUMPY, TORCH, JAX = ("numpy", "cpu"), ("torch", "cpu"), ("jax", "cpu")
+TORCH_CUDA, CUPY_CUDA = (pytest.param((library, "cuda"), marks=pytest.mark.gpu) for library in ("torch", "cupy"))
+BACKENDS = [NUMPY, TORCH, JAX, TORCH_CUDA, CUPY_CUDA]
 IMAGE_DTYPES = ["uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64"]
 MASK_DTYPES = ["bool", "uint8", "int16", "int32", "int64"]
 SHAPE = (3, 17, 11, 3)  # odd, not square
@@ -25,6 +22,7 @@ def backend_id(value):
 
 
 every_backend = pytest.mark.parametrize("backend", BACKENDS, ids=backend_id)
+every_backend_but_jax = pytest.mark.parametrize("backend", [NUMPY, TORCH, TORCH_CUDA, CUPY_CUDA], ids=backend_id)
 
 
 def device_of(backend):
@@ -63,7 +61,7 @@ def zeros(*shape):
     return np.zeros(shape, np.float32)
 
 
-def put(array, backend=("numpy", "cpu"), dtype=None):
+def put(array, backend=NUMPY, dtype=None):
     """The same values in another library, on another device; a contiguous copy."""
     library, device = backend
     module = pytest.importorskip({"jax": "jax.numpy"}.get(library, library))

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    BACKENDS,
     NEGATIVE,
     SHAPE,
     VIEWS,
-    backend_id,
     default_layout,
     every_backend,
+    every_backend_but_jax,
     from_layout,
     images,
     noise,
@@ -149,7 +148,7 @@ def test_adjust_brightness_video_shares_parameters(backend):
         assert_equal(actual[:, t], to_numpy(cuaug.adjust_brightness(frame, factors, layout="NHWC")))
 
 
-@pytest.mark.parametrize("backend", [backend for backend in BACKENDS if backend != ("jax", "cpu")], ids=backend_id)
+@every_backend_but_jax
 @every_row
 def test_op_out_is_written_and_returned(row, backend):
     batch, parameters = images(backend), row.parameters(BATCH)

@@ -5,13 +5,12 @@ import itertools
 import numpy as np
 import pytest
 from helpers.arrays import (
-    BACKENDS,
     IMAGE_DTYPES,
     NEGATIVE,
     SHAPE,
     VIEWS,
-    backend_id,
     every_backend,
+    every_backend_but_jax,
     from_layout,
     images,
     noise,
@@ -146,7 +145,7 @@ def test_op_video_shares_parameters(row, backend):
         assert_equal(actual[:, t], to_numpy(run(row, frame, parameters, layout="NHWC")))
 
 
-@pytest.mark.parametrize("backend", [backend for backend in BACKENDS if backend != ("jax", "cpu")], ids=backend_id)
+@every_backend_but_jax
 @every_row
 def test_op_out_is_written_and_returned(row, backend):
     batch, parameters = images(backend), row.parameters(BATCH)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.arrays import BACKENDS, backend_id, every_backend, images, noise, put
+from helpers.arrays import every_backend, every_backend_but_jax, images, noise, put
 from helpers.compare import Tolerance, assert_equal, to_numpy
 
 import cuaug
@@ -82,7 +82,7 @@ def test_remap_maps_of_any_strides(memory, library, dtype):
     assert_equal(to_numpy(actual), noise()[:, :9, :1])
 
 
-@pytest.mark.parametrize("backend", [backend for backend in BACKENDS if backend != ("jax", "cpu")], ids=backend_id)
+@every_backend_but_jax
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_remap_rejects_out_overlapping_maps(dtype, backend):
     memory = put(np.zeros((2, 1, 30, 20), dtype), backend)

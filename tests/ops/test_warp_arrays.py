@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    BACKENDS,
     NEGATIVE,
     SHAPE,
     VIEWS,
-    backend_id,
     every_backend,
+    every_backend_but_jax,
     from_layout,
     images,
     put,
@@ -100,7 +99,7 @@ def test_remap_elastic_strided_maps_equal_copies(backend):
     assert_equal(cuaug.elastic(batch, other), cuaug.elastic(batch, wave))
 
 
-@pytest.mark.parametrize("backend", [backend for backend in BACKENDS if backend != ("jax", "cpu")], ids=backend_id)
+@every_backend_but_jax
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("op", ["warp_affine", "resize", "hflip"])
 def test_op_misaligned_pointer(op, dtype, backend):
@@ -116,7 +115,7 @@ def test_op_misaligned_pointer(op, dtype, backend):
             assert_equal(actual, run(row, aligned, parameters, layout=layout))
 
 
-@pytest.mark.parametrize("backend", [backend for backend in BACKENDS if backend[0] != "jax"], ids=backend_id)
+@every_backend_but_jax
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("width", [16, 20, 22])
 def test_warp_affine_vector_rows_equal_scalar_rows(width, dtype, backend):
@@ -129,7 +128,7 @@ def test_warp_affine_vector_rows_equal_scalar_rows(width, dtype, backend):
         assert_equal(cuaug.warp_affine(copy, matrix, layout=layout), cuaug.warp_affine(seen, matrix, layout=layout))
 
 
-@pytest.mark.parametrize("backend", [backend for backend in BACKENDS if backend != ("jax", "cpu")], ids=backend_id)
+@every_backend_but_jax
 @main_rows
 def test_op_out_with_any_strides(row, backend):
     batch, parameters = images(backend), row.parameters(BATCH)

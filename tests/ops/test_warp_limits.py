@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.arrays import SHAPE, images, noise, put
+from helpers.arrays import NUMPY, SHAPE, TORCH, TORCH_CUDA, images, noise, put
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from tables import warp_reference as reference
 from tables.warps import BORDERS, INTERPOLATIONS, MAIN_ROWS
@@ -197,7 +197,7 @@ def coordinate_error(M, size):
         )
 
 
-@pytest.mark.parametrize("backend", [("numpy", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
+@pytest.mark.parametrize("backend", [NUMPY, TORCH_CUDA], ids=str)
 @every_mode
 def test_warp_perspective_horizon_in_image(interpolation, border, backend):
     """w = 0, w < 0 and w -> 0 in the image: finite everywhere, fill where w is 0, else the reference, within the
@@ -284,7 +284,7 @@ def test_to_dtype_rounds_half_to_even():
     assert_equal(cuaug.hflip(ramp, False, dtype="uint8"), np.rint(ramp).astype(np.uint8))
 
 
-@pytest.mark.parametrize("backend", [("torch", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
+@pytest.mark.parametrize("backend", [TORCH, TORCH_CUDA], ids=str)
 @pytest.mark.parametrize("antialias", [True, False])
 def test_resized_crop_box_too_far_outside_is_zero(antialias, backend):
     """The image is 1 everywhere: a single pixel of it in a box would be visible."""

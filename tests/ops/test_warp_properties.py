@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import BACKENDS, backend_id, device_of, every_backend, images, noise, put, seeded
+from helpers.arrays import device_of, every_backend, every_backend_but_jax, images, noise, put, seeded
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ import cuaug
 # Sizes
 
 
-@pytest.mark.parametrize("backend", [BACKENDS[0], BACKENDS[1], BACKENDS[3], BACKENDS[4]], ids=backend_id)
+@every_backend_but_jax
 @pytest.mark.parametrize("samples", [65_535, 65_536, 70_000])
 def test_op_more_samples_than_grid_rows(samples, backend):
     batch = images(backend, "uint8", "NHWC", (samples, 8, 8, 1))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import BACKENDS, MASK_DTYPES, backend_id, every_backend, images, noise, put, seeded
+from helpers.arrays import MASK_DTYPES, every_backend, images, noise, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.moves import CROPS, MOVES, SHAPE, labels, recipe
 
@@ -75,7 +75,7 @@ def test_compose_several_masks_per_sample(library):
         assert_equal(to_numpy(sample_masks), expected[i, ..., : i + 1])
 
 
-@pytest.mark.parametrize("backend", BACKENDS, ids=backend_id)
+@every_backend
 @pytest.mark.parametrize("moved", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
 def test_compose_noise_before_mean_differs_between_frames(moved, backend):
     """The pass that sums a ColorJitter's mean stores the ops before it."""
