@@ -114,7 +114,7 @@ def pooling(ops: Any, options: argparse.Namespace) -> list[Row]:
     boxes = detections(count)[0]
     rois = np.concatenate([rng.integers(0, 2, (count, 1)), boxes], 1).astype(np.float32)
     entries = []
-    for order in ("planes", "channels inside"):
+    for order in ("planes", "channels last"):
         maps, regions, layout = features, rois, {"layout": "NHWC"}
         if ops is not None:
             import torch
@@ -147,9 +147,9 @@ def pooling_gpu(ops: Any, options: argparse.Namespace) -> list[Row]:
     rois = np.concatenate([rng.integers(0, 2, (count, 1)), detections(count)[0]], 1)
     align: dict[str, Any] = {"spatial_scale": 0.25, "sampling_ratio": 2, "aligned": True}
     entries = []
-    for dtype, order in ((d, o) for d in (torch.float32, torch.float16) for o in ("planes", "channels inside")):
+    for dtype, order in ((d, o) for d in (torch.float32, torch.float16) for o in ("planes", "channels last")):
         maps = torch.randn((2, channels, 200, 272), device="cuda").to(dtype)
-        maps = maps.contiguous(memory_format=torch.channels_last) if order == "channels inside" else maps
+        maps = maps.contiguous(memory_format=torch.channels_last) if order == "channels last" else maps
         maps.requires_grad_()
         regions = torch.from_numpy(rois).to(dtype).cuda()
         for name in ("roi_align", "roi_pool"):

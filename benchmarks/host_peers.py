@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from work import Contender, NotFor, Work
+from work import Contender, NotSupported, Work
 
 ImageCall = Callable[[int, Any, Any], Any]  # sample, input, output
 
@@ -29,7 +29,7 @@ def cv2_pool(work: Work, threads: int) -> Contender:
     import cv2
 
     if threads == 1:
-        raise NotFor
+        raise NotSupported
     transform, inputs, outputs = _cv2(work)
     pool = ThreadPoolExecutor(threads)
 
@@ -53,7 +53,7 @@ def pillow(work: Work) -> Contender:
 
     row, smooth = work.row, work.row.options.get("antialias", True)
     if row.op not in ("resize", "resized_crop") or row.dtype != "uint8" or not smooth or work.device != "cpu":
-        raise NotFor
+        raise NotSupported
     mode = Pillow.Resampling[row.interpolation.upper()]
     images, (height, width) = [Pillow.fromarray(image) for image in work.noise], work.size
     boxes = [_box(work, n) for n in range(work.samples)]
@@ -88,10 +88,10 @@ def _cv2(work: Work) -> tuple[ImageCall, Any, Any]:
 
     row = work.row
     if work.channels > 4 or row.dtype not in ("uint8", "float32") or "dtype" in row.options:
-        raise NotFor
+        raise NotSupported
     transform = _operation(work)
     if transform is None:
-        raise NotFor
+        raise NotSupported
     layout = row.layout if work.device == "cpu" else "NHWC"
     inputs = work.images("numpy", row.dtype, layout)[0]
     height, width = work.size

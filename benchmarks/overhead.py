@@ -16,7 +16,7 @@ import numpy as np
 import cuaug
 from cuaug._gpu import launch
 
-CALLS, CHUNK = 2000, 250  # the launch queue holds a chunk; its kernels take less time than its calls
+CALLS, CHUNK = 2000, 250  # the launch queue holds the kernels of a chunk, so that no call waits for the GPU
 
 IMPORT = """
 import time, numpy

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from recipe_peers import MEAN, STD, NotForRecipe
+from recipe_peers import MEAN, STD, RecipeNotSupported
 
 import cuaug
 
@@ -23,7 +23,7 @@ def torch_compiled(name: str) -> Callable[[Any], Any]:
     import torch.nn.functional as F
 
     if name not in ("imagenet", "crop and flip", "simclr", "detection"):
-        raise NotForRecipe
+        raise RecipeNotSupported
     is_simclr = name == "simclr"
 
     def step(images: Any) -> Any:
@@ -130,7 +130,7 @@ def cvcuda(name: str) -> Callable[[Any], Any]:
     import torch
 
     if name not in ("imagenet", "crop and flip", "simclr", "detection"):
-        raise NotForRecipe
+        raise RecipeNotSupported
     seeds, is_simclr = itertools.count(), name == "simclr"
     strength, hue = (0.8, 0.2) if is_simclr else (0.4, 0.1)
 
@@ -174,7 +174,7 @@ def dali(name: str) -> Callable[[Any], Any]:
     from nvidia.dali.auto_aug import rand_augment, trivial_augment
 
     if name not in (CONTRAST_ABOUT_MIDDLE, "crop and flip", "randaugment", "trivialaugment"):
-        raise NotForRecipe
+        raise RecipeNotSupported
     current_images: list[Any] = []
 
     def recipe(device: str) -> Any:
@@ -236,7 +236,7 @@ def triton_augment(name: str) -> Callable[[Any], Any]:
     from triton_augment import TritonFusedAugment
 
     if name != "detection":
-        raise NotForRecipe
+        raise RecipeNotSupported
     aug = TritonFusedAugment(
         horizontal_flip_p=0.5, degrees=30, translate=(0.1, 0.1), scale=(0.8, 1.2), shear=10,
         interpolation=InterpolationMode.BILINEAR, brightness=0.4, contrast=0.4, saturation=0.4, mean=MEAN, std=STD,

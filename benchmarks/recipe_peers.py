@@ -13,7 +13,7 @@ import cuaug
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-class NotForRecipe(Exception):
+class RecipeNotSupported(Exception):
     """The library lacks the recipe."""
 
 
@@ -114,7 +114,7 @@ def albumentations(name: str) -> Callable[[Any], Any]:
 
 def _find(lists: dict[str, list[Any]], name: str) -> list[Any]:
     if name not in lists:
-        raise NotForRecipe
+        raise RecipeNotSupported
     return lists[name]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from work import Contender, NotFor, Work
+from work import Contender, NotSupported, Work
 
 BOX = "top", "left", "height", "width"
 PADDING = {"constant": "zeros", "edge": "border", "reflect": "reflection"}
@@ -32,7 +32,7 @@ def contender(
     function: Callable[[Any], Any] | None, images: list[Any], work: Work, clock: str, same_result: bool = True
 ) -> Contender:
     if function is None:
-        raise NotFor
+        raise NotSupported
     return Contender(lambda i: function(images[i]), work.picker("NCHW") if same_result else None, clock)
 
 
@@ -42,7 +42,7 @@ def kornia(work: Work) -> Contender:
 
     row, size = work.row, work.size
     if row.interpolation == "lanczos" or row.border not in PADDING:
-        raise NotFor
+        raise NotSupported
     mode, padding = row.interpolation, PADDING[row.border]
     function: Callable[[Any], Any] | None = None
     if row.op == "warp_affine":
@@ -70,7 +70,7 @@ def torchvision(work: Work) -> Contender:
 
     row, size = work.row, list(work.size)
     if row.interpolation not in ("nearest", "bilinear") or (row.border != "constant" and row.op != "pad"):
-        raise NotFor
+        raise NotSupported
     mode, height, width = InterpolationMode(row.interpolation), *work.noise.shape[1:3]
     corners = [[0, 0], [width, 0], [width, height], [0, height]]
     endpoints = [[x * 0.9 + 4, y * 0.8 + 9] for x, y in corners]
@@ -90,7 +90,7 @@ def torchvision(work: Work) -> Contender:
         field = field[None] if row.shared else field[:1]
         functions["elastic"] = lambda x: F.elastic(x, field, mode)
     if row.op == "warp_affine" and size != [height, width]:
-        raise NotFor
+        raise NotSupported
     same_result = row.op in ("resize", "pad") or (row.op == "elastic" and row.shared)
     return contender(functions.get(row.op), work.images("torch", row.dtype, "NCHW"), work, "events", same_result)
 
@@ -104,7 +104,7 @@ def torch_compiled(work: Work) -> Contender:
     import torch
 
     if not (work.row.compiled and work.device == "cuda"):
-        raise NotFor
+        raise NotSupported
     torch._dynamo.reset()
     function = _torch(work)
     return contender(function and torch.compile(function), work.images("torch", work.row.dtype, "NCHW"), work, "graph")
@@ -207,7 +207,7 @@ def _cvcuda_buffers(work: Work) -> tuple[list[Any], list[Any]]:
     modes, borders = ("nearest", "bilinear", "bicubic"), ("constant", "edge", "reflect", "wrap")
     fits = row.interpolation in modes and row.border in borders and work.channels in (1, 3, 4)
     if row.op != "warp_affine" or row.dtype != "uint8" or "dtype" in row.options or work.device != "cuda" or not fits:
-        raise NotFor
+        raise NotSupported
     shape = (work.samples, *work.size, work.channels)
     results = [torch.empty(shape, dtype=torch.uint8, device="cuda") for _ in range(work.buffers)]
     return work.images("torch", "uint8", "NHWC"), results

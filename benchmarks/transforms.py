@@ -117,14 +117,14 @@ def gpu_images(options: argparse.Namespace) -> list[Any]:
 def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     import torch
 
-    device, floor, images = torch.cuda.get_device_name(), clocks.bandwidth(), gpu_images(options)
+    device, bandwidth, images = torch.cuda.get_device_name(), clocks.bandwidth(), gpu_images(options)
     rows: list[dict[str, Any]] = []
     samples = len(images[0])
     for name, transforms in selected_recipes("float16", options).items():
         aug = T.Compose(transforms, seed=0)
         run = lambda i, aug=aug: aug(images[i], layout="NHWC", step=i)  # noqa: E731
         result = run(0)
-        floor_us = (images[0].nbytes + result.nbytes) / floor * 1e6
+        floor_us = (images[0].nbytes + result.nbytes) / bandwidth * 1e6
         gpu_time = clocks.gpu(run, len(images), True)
         host = host_us(lambda aug=aug: aug(images[0], layout="NHWC"), torch.cuda.synchronize)
         row: dict[str, Any] = {
@@ -140,7 +140,7 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
             flush=True,
         )
     rows += [
-        row for name in LIST_RECIPES if options.only in f"{name}, list" for row in [list_row(name, options, floor)]
+        row for name in LIST_RECIPES if options.only in f"{name}, list" for row in [list_row(name, options, bandwidth)]
     ]
     images.clear()  # the peers load their own
     torch.cuda.empty_cache()
@@ -157,11 +157,15 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
                 row["peers"][peer] = {**times, "ratio": max(times["us"], times["wall_us"]) / row["us"]}
         print(f"  {peer}: {outcome}", flush=True)
     notes = [f"{name}: {why}" for name, why in problems.items()] + ["In brackets: the ratio to cuaug's time."]
-    print_table(f"recipes on {device}, batch {samples}, floor {floor / 1e12:.2f} TB/s", [cells(r) for r in rows], notes)
-    return {"device": device, "floor_bytes_per_s": floor, "rows": rows, "problems": problems}
+    print_table(
+        f"recipes on {device}, batch {samples}, copy bandwidth {bandwidth / 1e12:.2f} TB/s",
+        [cells(r) for r in rows],
+        notes,
+    )
+    return {"device": device, "floor_bytes_per_s": bandwidth, "rows": rows, "problems": problems}
 
 
-def list_row(name: str, options: argparse.Namespace, floor: float) -> dict[str, Any]:
+def list_row(name: str, options: argparse.Namespace, bandwidth: float) -> dict[str, Any]:
     """A list of images of different sizes around 375x500, against the same recipe image by image."""
     import torch
 
@@ -176,7 +180,9 @@ def list_row(name: str, options: argparse.Namespace, floor: float) -> dict[str, 
     aug = T.Compose(recipes("float16")[name], seed=0)
     whole_list = lambda i: aug(lists[i], layout="HWC", step=i)  # noqa: E731
     one_by_one = lambda i: [aug(image, layout="HWC", step=i, ids=n) for n, image in enumerate(lists[i])]  # noqa: E731
-    floor_us = (sum(image.nbytes for image in lists[0]) + sum(image.nbytes for image in whole_list(0))) / floor * 1e6
+    floor_us = (
+        (sum(image.nbytes for image in lists[0]) + sum(image.nbytes for image in whole_list(0))) / bandwidth * 1e6
+    )
     list_time, image_time = clocks.gpu(whole_list, buffers, False), clocks.gpu(one_by_one, buffers, False)
     host = host_us(lambda: whole_list(0), torch.cuda.synchronize)
     times = {
@@ -223,7 +229,7 @@ def one_peer(options: argparse.Namespace) -> int:
             draws = recipe_peers.check(call, images[0], T.Compose(transforms, seed=0)(images[0], layout="NHWC"))
             times = clocks.gpu(lambda i, call=call: call(images[i]), len(images), False)
             results[name] = {**times._asdict(), "draws": draws}
-        except recipe_peers.NotForRecipe:
+        except recipe_peers.RecipeNotSupported:
             results[name] = {}
         except Exception as error:  # a peer may raise anything
             results[name] = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
@@ -245,7 +251,7 @@ def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
                     call = peer.build(name)
                     draws[title] = recipe_peers.check(call, images, calls[""]())
                     calls[title] = lambda call=call: call(images)
-                except recipe_peers.NotForRecipe:
+                except recipe_peers.RecipeNotSupported:
                     continue
                 except Exception as error:
                     problems[f"{title}, {name}"] = f"{type(error).__name__}: {str(error)[:300]}"

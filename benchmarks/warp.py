@@ -25,7 +25,7 @@ import overhead  # noqa: E402
 import torch_peers  # noqa: E402
 from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
 from rows import CPU, GPU  # noqa: E402
-from work import Contender, NotFor, Row, Work  # noqa: E402
+from work import Contender, NotSupported, Row, Work  # noqa: E402
 
 import cuaug  # noqa: E402
 from cuaug._host.extension import extension  # noqa: E402
@@ -45,7 +45,7 @@ def main() -> int:
     options = parser.parse_args()
 
     tables: dict[str, Any] = {}
-    reason = no_gpu() if options.gpu or not options.cpu else ""
+    reason = missing_gpu_reason() if options.gpu or not options.cpu else ""
     if reason:
         print(f"no GPU table: {reason}")
     elif options.gpu or not options.cpu:
@@ -64,12 +64,12 @@ def main() -> int:
     return 1 if failed or not any(table["rows"] for table in tables.values()) else 0
 
 
-def no_gpu() -> str:
+def missing_gpu_reason() -> str:
     """The reason why there is no GPU table, or ""."""
     try:
         import torch
     except ImportError:
-        return "torch is not installed, which has the arrays and clocks"
+        return "torch, which provides the arrays and the clocks, is not installed"
     if not torch.cuda.is_available():
         return "torch sees no CUDA device"
     return "" if cuaug.is_available() else "CuPy is not usable; run: python -m cuaug doctor"
@@ -83,7 +83,7 @@ def selected(rows: list[Row], options: argparse.Namespace) -> Iterator[Row]:
 
 
 def prepare(row: Row, device: str, quick: bool) -> tuple[Work | None, str]:
-    """The row's work after the check, or its fault."""
+    """The row's work, and why its result is wrong or could not be computed; an empty reason if it is right."""
     if quick:
         row = Row(**{**vars(row), "shape": (min(4, row.shape[0]), *row.shape[1:])})
     try:
@@ -106,7 +106,7 @@ def peers(
             contender = build(work)
             result = contender.run(0)
             difference = correct.difference(work, contender.sample(result, 0)) if contender.sample else None
-        except NotFor:
+        except NotSupported:
             continue
         except ImportError as error:
             problems[name] = f"not installed ({error})"
@@ -119,8 +119,8 @@ def peers(
 def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
     import torch
 
-    device, floor = torch.cuda.get_device_name(), clocks.bandwidth()
-    print(f"{device}: a device copy moves {floor / 1e12:.2f} TB/s", flush=True)
+    device, bandwidth = torch.cuda.get_device_name(), clocks.bandwidth()
+    print(f"{device}: a device copy moves {bandwidth / 1e12:.2f} TB/s", flush=True)
     builders: dict[str, Builder] = {
         "kornia fp32": torch_peers.kornia, "torchvision one draw": torch_peers.torchvision,
         "torch": torch_peers.torch, "torch compiled": torch_peers.torch_compiled,
@@ -137,16 +137,20 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
         except Exception as error:
             problems[measure.__name__] = error_text(error)
     for row in selected(GPU, options):
-        rows.append(gpu_row(row, floor, options.quick, {} if options.no_peers else builders, problems))
+        rows.append(gpu_row(row, bandwidth, options.quick, {} if options.no_peers else builders, problems))
         torch.cuda.empty_cache()
     notes = [f"{name:<60} {number(value):>8}" for name, value in extra.items()]
     notes += [f"{name}: {why}" for name, why in problems.items()]
     notes.append("A peer's us (ratio to cuaug's): device times; *: wall times, as the host limits the peer.")
-    print_table(f"warp on {device}, floor {floor / 1e12:.2f} TB/s", [gpu_cells(row) for row in rows], notes)
-    return {"device": device, "floor_bytes_per_s": floor, "rows": rows, "overhead": extra, "problems": problems}
+    print_table(
+        f"warp on {device}, copy bandwidth {bandwidth / 1e12:.2f} TB/s", [gpu_cells(row) for row in rows], notes
+    )
+    return {"device": device, "floor_bytes_per_s": bandwidth, "rows": rows, "overhead": extra, "problems": problems}
 
 
-def gpu_row(row: Row, floor: float, quick: bool, builders: dict[str, Builder], problems: Problems) -> dict[str, Any]:
+def gpu_row(
+    row: Row, bandwidth: float, quick: bool, builders: dict[str, Builder], problems: Problems
+) -> dict[str, Any]:
     result: dict[str, Any] = {"name": row.name, "check": "ok", "peers": {}}
     work, fault = prepare(row, "cuda", quick)
     try:
@@ -158,7 +162,7 @@ def gpu_row(row: Row, floor: float, quick: bool, builders: dict[str, Builder], p
         problems[row.name] = result["check"] = error_text(error)
         print(f"  {row.name}: FAILED", flush=True)
         return result
-    floor_us = work.bytes / floor * 1e6
+    floor_us = work.bytes / bandwidth * 1e6
     result |= {"bytes": work.bytes, "floor_us": floor_us, "ratio": time.us / floor_us}
     result |= {"gb_s": work.bytes / time.us / 1e3, **time._asdict()}
     print(f"  {row.name}: {number(time.us)} us, {number(result['ratio'])} floors ({time.method})", flush=True)

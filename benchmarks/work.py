@@ -59,7 +59,7 @@ class Contender:
     clock: str = "events"  # "graph": can be captured; "events": cannot be; "host": runs on the CPU
 
 
-class NotFor(Exception):
+class NotSupported(Exception):
     """A peer has no such operation: its cell is a dash."""
 
 

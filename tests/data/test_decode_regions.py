@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.compare import Tolerance, assert_equal
 from helpers.loader import encoded, photographs
-from helpers.loading import ONE_LEVEL, fully_decoded
+from helpers.loading import ONE_LEVEL, expected_batch
 
 import cuaug
 import cuaug.io
@@ -40,7 +40,7 @@ def test_loader_boxes_follow_reduced_resolution(files):
         loader = Loader([file] * 8, 8, recipe, library="numpy")
         loader.epoch = epoch
         ((images, _),) = loader
-        expected = fully_decoded([(file, 0)] * 8, recipe, range(8), epoch)
+        expected = expected_batch([(file, 0)] * 8, recipe, range(8), epoch)
         error = images.astype(int) - expected
         assert np.abs(error).max() <= 6  # the loss of JPEG
         assert np.abs(error.mean((1, 2))).max() < 0.6  # an offset of half a pixel at 1/8 would be 2.5 levels
@@ -51,10 +51,10 @@ def test_loader_boxes_follow_reduced_resolution(files):
 @pytest.mark.parametrize(
     "recipe",
     [
-        lambda **how: [T.Resize((24, 29), **how)],
-        lambda **how: [T.Resize(64, **how), T.CenterCrop(56)],
-        lambda **how: [T.Resize(24, **how), T.CenterCrop(24)],
-        lambda **how: [T.RandomResizedCrop((29, 24), **how)],
+        lambda **options: [T.Resize((24, 29), **options)],
+        lambda **options: [T.Resize(64, **options), T.CenterCrop(56)],
+        lambda **options: [T.Resize(24, **options), T.CenterCrop(24)],
+        lambda **options: [T.RandomResizedCrop((29, 24), **options)],
     ],
 )
 def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):

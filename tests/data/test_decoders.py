@@ -200,8 +200,8 @@ def test_loader_decode_cost_depends_on_region():
     files = photos(4)
     encoded = EncodedImages(files, DecodeSettings(2, True, True, limits.limits_of()))
     height, width = encoded.sizes.T
-    none = 0 * height
-    full_regions = np.array([none + 1, none, none, height, width]).T
+    zeros = 0 * height
+    full_regions = np.array([zeros + 1, zeros, zeros, height, width]).T
     on_cpu, on_engine = encoded.decode_costs(full_regions)
     np.testing.assert_allclose(on_cpu, [len(file) for file in files] + height * width / 5)
     assert on_engine.tolist() == (height * width).tolist()
@@ -212,10 +212,10 @@ def test_loader_decode_cost_depends_on_region():
     assert (encoded.decode_costs(lower)[0] > encoded.decode_costs(upper)[0]).all()
 
 
-@pytest.mark.parametrize(("how", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])
-def test_loader_rejects_missing_decoders(how, message):
+@pytest.mark.parametrize(("options", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])
+def test_loader_rejects_missing_decoders(options, message):
     with pytest.raises(ValueError, match=message):
-        Loader(photos(2), 2, **how)
+        Loader(photos(2), 2, **options)
 
 
 def test_decode_jpeg_device_needs_gpu():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES, encoded, photographs
-from helpers.loading import ONE_LEVEL, fully_decoded, ours
+from helpers.loading import ONE_LEVEL, cuaug_threads, expected_batch
 from helpers.replace import replace_everywhere
 
 import cuaug
@@ -27,7 +27,7 @@ def test_loader_batches_equal_full_decoding(files, name):
     seen = []
     for images, labels in loader:
         ids = np.arange(len(seen), len(seen) + len(images))
-        expected = fully_decoded(files, recipe, ids, 2)
+        expected = expected_batch(files, recipe, ids, 2)
         assert_equal(images, expected, tolerance=ONE_LEVEL)
         assert labels.tolist() == [files[i][1] for i in ids]
         seen += list(ids)
@@ -37,7 +37,7 @@ def test_loader_batches_equal_full_decoding(files, name):
 def test_loader_recipe_after_draws_as_whole_recipe(files):
     recipe = T.Compose([T.RandomInvert(), T.RandomResizedCrop(24), T.RandomHorizontalFlip()], seed=3).after(1)
     ((images, _),) = Loader(files, 23, recipe, library="numpy", dct_scale=False)
-    assert_equal(images, fully_decoded(files, recipe, range(23), 0), tolerance=ONE_LEVEL)
+    assert_equal(images, expected_batch(files, recipe, range(23), 0), tolerance=ONE_LEVEL)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -45,9 +45,9 @@ def test_loader_recipe_after_draws_as_whole_recipe(files):
 def test_loader_threads_and_batch_size_do_not_change_results(files, threads, batch_size):
     recipe = T.Compose(RECIPES["crop and flip"], seed=3)
 
-    def images(**how):
+    def images(**options):
         return np.concatenate(
-            [batch.images for batch in Loader(files, transform=recipe, shuffle=True, library="numpy", **how)]
+            [batch.images for batch in Loader(files, transform=recipe, shuffle=True, library="numpy", **options)]
         )
 
     assert_equal(images(batch_size=batch_size, threads=threads, prefetch=threads), images(batch_size=7))
@@ -118,7 +118,7 @@ def test_loader_iterators_are_independent(files):
         assert_equal(batches[1].images, batches[3].images)
 
 
-def test_loader_set_epoch_is_next(files):
+def test_loader_epoch_set_during_iteration_is_next(files):
     loader = Loader(files, 4, T.Compose(RECIPES["crop and flip"], seed=1), library="numpy")
     for _ in loader:
         loader.epoch = 7
@@ -186,14 +186,14 @@ def test_loader_returns_mixed_labels(files):
 
 def test_loader_leaves_warning_filters_alone(monkeypatch):
     """Filters belong to the process: a decoding thread that set and restored them would undo another's change."""
-    before, decoding, go_on = list(warnings.filters), threading.Event(), threading.Event()
+    before, decoding, resume = list(warnings.filters), threading.Event(), threading.Event()
     decode = other_formats.decode
 
-    def decode_between(file, *rest):
-        return decode(BetweenReads(file), *rest)
+    def decode_paused(file, *rest):
+        return decode(PausedFile(file), *rest)
 
-    class BetweenReads:
-        """A file whose data are read while the test's thread changes the filters."""
+    class PausedFile:
+        """A file whose data are read only after the test's thread has changed the filters."""
 
         def __init__(self, file):
             self.file = file
@@ -201,17 +201,17 @@ def test_loader_leaves_warning_filters_alone(monkeypatch):
         def __getattr__(self, name):
             if name == "data":
                 decoding.set()
-                assert go_on.wait(30)
+                assert resume.wait(30)
             return getattr(self.file, name)
 
-    replace_everywhere(monkeypatch, other_formats, "decode", decode_between)
+    replace_everywhere(monkeypatch, other_formats, "decode", decode_paused)
     loader = Loader([encoded(next(photographs(1)), format="PNG")], 1, [T.RandomResizedCrop(8)], library="numpy")
     thread = threading.Thread(target=lambda: list(loader))
     thread.start()
     assert decoding.wait(30)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        go_on.set()
+        resume.set()
         thread.join(30)
         warnings.warn("seen", stacklevel=1)
     assert not thread.is_alive()
@@ -242,7 +242,7 @@ def test_loader_recipe_error_is_raised(files):
 
     with pytest.raises(ValueError, match="no"):
         list(Loader(files, 4, [T.RandomResizedCrop(16), Broken()], library="numpy"))
-    assert not ours()
+    assert not cuaug_threads()
 
 
 ERRORS = {

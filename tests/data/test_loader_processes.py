@@ -13,7 +13,7 @@ import pytest
 from helpers.child_process import finish, start
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES
-from helpers.loading import ours
+from helpers.loading import cuaug_threads
 from helpers.thinning import thinned
 
 from cuaug import transforms as T
@@ -55,12 +55,12 @@ def test_loader_abandoned_leaves_no_thread(files):
     for count, _ in enumerate(loader):
         if count == 2:
             break
-    assert not ours()
+    assert not cuaug_threads()
     iterator = iter(loader)
     next(iterator)
-    assert ours()
+    assert cuaug_threads()
     del iterator
-    assert not ours()
+    assert not cuaug_threads()
 
 
 @pytest.mark.alone
@@ -137,7 +137,7 @@ def test_loader_interrupt_at_any_step_ends_iteration():
         if lines[-1] != "interrupted":
             break
     assert lines.count("interrupted") >= 4
-    assert not ours()
+    assert not cuaug_threads()
 
 
 @pytest.mark.alone
@@ -198,8 +198,8 @@ def test_collate_in_workers_equals_loader(files, workers, context, persistent):
     recipe = T.Compose(RECIPES["crop and flip"], seed=9)
     collate = Collate(recipe)
     persistent_workers = persistent and workers > 0
-    how = {"num_workers": workers, "multiprocessing_context": context, "persistent_workers": persistent_workers}
-    loader = torch_data.DataLoader(ImageFiles(files), 6, collate_fn=collate, **how)
+    options = {"num_workers": workers, "multiprocessing_context": context, "persistent_workers": persistent_workers}
+    loader = torch_data.DataLoader(ImageFiles(files), 6, collate_fn=collate, **options)
     expected_loader = Loader(files, 6, recipe)
     for epoch in range(3):
         collate.set_epoch(epoch)

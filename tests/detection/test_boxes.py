@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import every_home, put
+from helpers.arrays import every_backend, put
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_array_equal
 from tables import detection as reference_ops
@@ -18,10 +18,10 @@ FORMATS = {
 NEAR = Tolerance(1e-4, 1e-6, reason="float32 coordinates of up to 500")
 
 
-@every_home
-def test_box_iou_every_library(home):
+@every_backend
+def test_box_iou_every_library(backend):
     boxes = box_cases.random(12)[0].reshape(3, 4, 4).astype(np.float32)
-    boxes_of_library = put(boxes, home)
+    boxes_of_library = put(boxes, backend)
     library, device, dtype = describe(boxes_of_library)
     kind = {"library": library, "device": device, "dtype": dtype}
     assert_equal(
@@ -30,7 +30,7 @@ def test_box_iou_every_library(home):
     expected = np.clip(boxes, 0, [300, 200, 300, 200])
     assert_equal(cuaug.clip_boxes(boxes_of_library, (200, 300)), expected, **kind)
     for (a, of_a), (b, of_b) in zip(FORMATS.items(), [*FORMATS.items()][::-1], strict=True):
-        converted = cuaug.box_convert(put(of_a(boxes.astype(float)).astype(np.float32), home), a, b)
+        converted = cuaug.box_convert(put(of_a(boxes.astype(float)).astype(np.float32), backend), a, b)
         assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **kind)
     small = boxes[0, :, 2:] - boxes[0, :, :2]
     limit = float(np.sort(small.min(-1))[1])

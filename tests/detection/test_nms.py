@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import every_home, put
+from helpers.arrays import every_backend, put
 from helpers.child_process import python
 from helpers.compare import describe, to_numpy
 from numpy.testing import assert_array_equal
@@ -37,13 +37,13 @@ def assert_indices(actual, expected, like):
     assert_array_equal(to_numpy(actual), expected)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", FLOATS)
 @every_scene
-def test_nms_equals_reference(scene, dtype, home):
+def test_nms_equals_reference(scene, dtype, backend):
     for count in (1, 65, 130):
         boxes, scores = (rounded(values, dtype) for values in box_cases.SCENES[scene](count))
-        arrays = put(boxes, home, dtype), put(scores, home, dtype)
+        arrays = put(boxes, backend, dtype), put(scores, backend, dtype)
         for threshold in (0.0, 0.3, 0.5, 1.0):
             assert_indices(cuaug.nms(*arrays, threshold), reference_ops.nms(boxes, scores, threshold), arrays[0])
 
@@ -59,19 +59,19 @@ def scene_with_expected(scene, count):
 
 @pytest.mark.parametrize("count", box_cases.SIZES)
 @every_scene
-@every_home
-def test_nms_any_number_of_boxes(scene, count, home):
+@every_backend
+def test_nms_any_number_of_boxes(scene, count, backend):
     boxes, scores, classes, expected, expected_by_class = scene_with_expected(scene, count)
-    arrays = put(boxes, home, "float32"), put(scores, home, "float32")
+    arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
     assert_indices(cuaug.nms(*arrays, 0.5), expected, arrays[0])
-    assert_indices(cuaug.batched_nms(*arrays, put(classes, home), 0.5), expected_by_class, arrays[0])
+    assert_indices(cuaug.batched_nms(*arrays, put(classes, backend), 0.5), expected_by_class, arrays[0])
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
-def test_nms_fixed_size_is_padded_and_counted(max_output, home):
+def test_nms_fixed_size_is_padded_and_counted(max_output, backend):
     boxes, scores = (rounded(values, "float32") for values in box_cases.odd(300))
-    arrays = put(boxes, home, "float32"), put(scores, home, "float32")
+    arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
     expected = reference_ops.nms(boxes, scores, 0.5, None, 0.25, max_output)
     options = {"score_threshold": 0.25, "max_output": max_output}
     assert_indices(cuaug.nms(*arrays, 0.5, **options), expected, arrays[0])
@@ -82,19 +82,20 @@ def test_nms_fixed_size_is_padded_and_counted(max_output, home):
     assert_indices(count, np.array(len(expected)), arrays[0])
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("count", [70, 1030])
 @pytest.mark.parametrize("with_classes", [False, True])
-def test_nms_batch_equals_samples(with_classes, count, home):
+def test_nms_batch_equals_samples(with_classes, count, backend):
     counts = np.array([count, 0, 1, count - 5, 66])
-    drawn = [box_cases.clustered(count, seed) for seed in range(len(counts))]
-    boxes, scores = (rounded(np.stack(values), "float32") for values in zip(*drawn, strict=True))
+    boxes, scores = (rounded(values, "float32") for values in box_cases.clustered_samples(len(counts), count))
     classes = box_cases.labels(5 * count).reshape(5, count) % 7
-    arrays = [put(boxes, home, "float32"), put(scores, home, "float32")]
+    arrays = [put(boxes, backend, "float32"), put(scores, backend, "float32")]
     if with_classes:
-        arrays.append(put(classes.astype(np.int32), home))
+        arrays.append(put(classes.astype(np.int32), backend))
     call = cuaug.batched_nms if with_classes else cuaug.nms
-    indices, kept_counts = call(*arrays, 0.4, fixed_size=True, counts=put(counts.astype(np.int32), home), max_output=50)
+    indices, kept_counts = call(
+        *arrays, 0.4, fixed_size=True, counts=put(counts.astype(np.int32), backend), max_output=50
+    )
     for n, take in enumerate(counts):
         sample_classes = classes[n, :take] if with_classes else None
         expected = reference_ops.nms(boxes[n, :take], scores[n, :take], 0.4, sample_classes, None, 50)
@@ -159,14 +160,14 @@ def test_nms_nan_scores_come_last():
     assert_array_equal(cuaug.nms(boxes, scores, 0.5, score_threshold=-np.inf), [2, 1])
 
 
-@every_home
-def test_nms_no_boxes(home):
-    none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
-    assert_indices(cuaug.nms(*none, 0.5), np.zeros(0), none[0])
-    indices, count = cuaug.nms(*none, 0.5, fixed_size=True, max_output=3)
-    assert_indices(indices, np.full(3, -1), none[0])
-    assert_indices(count, np.array(0), none[0])
-    samples = put(np.zeros((0, 5, 4)), home, "float32"), put(np.zeros((0, 5)), home, "float32")
+@every_backend
+def test_nms_no_boxes(backend):
+    no_boxes = put(np.zeros((0, 4)), backend, "float32"), put(np.zeros(0), backend, "float32")
+    assert_indices(cuaug.nms(*no_boxes, 0.5), np.zeros(0), no_boxes[0])
+    indices, count = cuaug.nms(*no_boxes, 0.5, fixed_size=True, max_output=3)
+    assert_indices(indices, np.full(3, -1), no_boxes[0])
+    assert_indices(count, np.array(0), no_boxes[0])
+    samples = put(np.zeros((0, 5, 4)), backend, "float32"), put(np.zeros((0, 5)), backend, "float32")
     assert cuaug.nms(*samples, 0.5, fixed_size=True)[0].shape == (0, 5)
 
 
@@ -215,11 +216,11 @@ def test_nms_repeated_call_reads_new_arrays(monkeypatch):
     """Calls on torch tensors are cached by everything but the addresses: a cached call must read the new arrays."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(nms_module, "_calls", {})
-    drawn = [[torch.from_numpy(values) for values in box_cases.clustered(200, seed)] for seed in range(3)]
+    samples = [[torch.from_numpy(values) for values in box_cases.clustered(200, seed)] for seed in range(3)]
     classes = [torch.from_numpy(box_cases.labels(200, seed) % 3) for seed in range(3)]
     remembered = []
     for _ in range(2):
-        for (boxes, scores), sample_classes in zip(drawn, classes, strict=True):
+        for (boxes, scores), sample_classes in zip(samples, classes, strict=True):
             for inputs in (
                 (boxes, scores),
                 (boxes.float(), scores),
@@ -320,7 +321,7 @@ INVALID_CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[said for _, said, _ in INVALID_CALLS])
+@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[message for _, message, _ in INVALID_CALLS])
 def test_nms_rejects_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + message):
         call()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, put, with_memory_order
+from helpers.arrays import every_backend, put, with_memory_order
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from helpers.regions import ROIS, ROTATED_ROIS, SCALES, TOLERANCE, H, N, W, bins_of, in_layout, maps, pyramid
 from numpy.testing import assert_allclose, assert_array_equal
@@ -26,32 +26,32 @@ def expected_rois(features, rois, mode="avg", **options):
     return np.stack([reference_ops.pooled(features[int(roi[0])], bins_of(roi, **options), mode) for roi in rois])
 
 
-@every_home
+@every_backend
 @every_case
 @pytest.mark.parametrize("rois", [ROIS, ROTATED_ROIS], ids=["upright", "rotated"])
 @pytest.mark.parametrize("mode", ["avg", "max"])
-def test_roi_align_equals_reference(mode, rois, case, home):
+def test_roi_align_equals_reference(mode, rois, case, backend):
     """In both layouts, and in the library's default layout."""
     expected = expected_rois(maps("float32"), rois, mode, **CASES[case])
     for layout in ("NCHW", "NHWC"):
-        features = put(in_layout(maps("float32"), layout), home, "float32")
-        actual = cuaug.roi_align(features, put(rois, home, "float32"), mode=mode, layout=layout, **CASES[case])
+        features = put(in_layout(maps("float32"), layout), backend, "float32")
+        actual = cuaug.roi_align(features, put(rois, backend, "float32"), mode=mode, layout=layout, **CASES[case])
         library, device, dtype = describe(features)
         kind = {"library": library, "device": device, "dtype": dtype}
         assert_equal(actual, in_layout(expected, layout), tolerance=TOLERANCE["float32"], **kind)
-    layout = "NCHW" if home[0] == "torch" else "NHWC"
-    features = put(in_layout(maps("float32"), layout), home, "float32")
-    actual = cuaug.roi_align(features, put(rois, home, "float32"), mode=mode, **CASES[case])
+    layout = "NCHW" if backend[0] == "torch" else "NHWC"
+    features = put(in_layout(maps("float32"), layout), backend, "float32")
+    actual = cuaug.roi_align(features, put(rois, backend, "float32"), mode=mode, **CASES[case])
     assert_equal(actual, in_layout(expected, layout), tolerance=TOLERANCE["float32"], **kind)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("kind", ["avg", "max", "rotated", "pool"])
-def test_roi_align_dtypes(kind, dtype, home):
+def test_roi_align_dtypes(kind, dtype, backend):
     rois, size = ROTATED_ROIS if kind == "rotated" else ROIS, (3, 2)
-    features = put(maps(dtype), home, dtype)
-    arguments = features, put(rois, home, "float32"), size
+    features = put(maps(dtype), backend, dtype)
+    arguments = features, put(rois, backend, "float32"), size
     if kind == "pool":
         actual = cuaug.roi_pool(*arguments, layout="NCHW")
         expected = pixels(maps(dtype), rois, size)
@@ -96,7 +96,7 @@ VIEWS = {
     "crop": lambda a: a[:, :, 1:-2, 2:],
     "one sample seen twice": lambda a: np.broadcast_to(a[:1], a.shape),
     "one pixel seen everywhere": lambda a: np.broadcast_to(a[..., :1, :1], a.shape),
-    "samples inside": lambda a: with_memory_order(a, (2, 3, 1, 0)),
+    "samples last": lambda a: with_memory_order(a, (2, 3, 1, 0)),
 }
 
 
@@ -112,29 +112,29 @@ def test_roi_align_view_equals_copy(mode, view):
 def test_roi_align_keeps_torch_memory_format():
     torch = pytest.importorskip("torch")
     features, rois = torch.from_numpy(maps()), torch.from_numpy(ROIS)
-    inside = features.contiguous(memory_format=torch.channels_last).requires_grad_()
-    actual = cuaug.roi_align(inside, rois, 3)
+    channels_last = features.contiguous(memory_format=torch.channels_last).requires_grad_()
+    actual = cuaug.roi_align(channels_last, rois, 3)
     assert actual.is_contiguous(memory_format=torch.channels_last)
     actual.sum().backward()
-    assert inside.grad.is_contiguous(memory_format=torch.channels_last)
+    assert channels_last.grad.is_contiguous(memory_format=torch.channels_last)
     assert cuaug.roi_align(features, rois, 3).is_contiguous()
     assert_allclose(actual.detach(), cuaug.roi_align(features, rois, 3), atol=1e-14)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("rois", [ROIS, ROTATED_ROIS], ids=["upright", "rotated"])
-def test_roi_align_list_of_boxes_per_image(rois, home):
-    features = put(maps(), home, "float32")
+def test_roi_align_list_of_boxes_per_image(rois, backend):
+    features = put(maps(), backend, "float32")
     per_image = [rois[rois[:, 0] == n] for n in range(N)]
     actual = cuaug.roi_align(
-        features, [put(image_rois[:, 1:], home, "float32") for image_rois in per_image], 3, layout="NCHW"
+        features, [put(image_rois[:, 1:], backend, "float32") for image_rois in per_image], 3, layout="NCHW"
     )
-    expected = cuaug.roi_align(features, put(np.concatenate(per_image), home, "float32"), 3, layout="NCHW")
+    expected = cuaug.roi_align(features, put(np.concatenate(per_image), backend, "float32"), 3, layout="NCHW")
     assert_equal(actual, expected)
 
 
-@every_home
-def test_roi_align_levels_in_one_call(home):
+@every_backend
+def test_roi_align_levels_in_one_call(backend):
     levels, rois = pyramid()
     rotated = np.concatenate(
         [rois[:, :1], (rois[:, 1:3] + rois[:, 3:]) / 2, rois[:, 3:] - rois[:, 1:3], 40 + rois[:, :1]], 1
@@ -142,14 +142,14 @@ def test_roi_align_levels_in_one_call(home):
     for regions in (rois, rotated):
         regions = regions.astype(np.float32).astype(float)
         actual = cuaug.roi_align(
-            [put(level, home, "float32") for level in levels],
-            put(regions, home, "float32"), 3, SCALES, 2, True, layout="NCHW",
+            [put(level, backend, "float32") for level in levels],
+            put(regions, backend, "float32"), 3, SCALES, 2, True, layout="NCHW",
         )  # fmt: skip
         chosen = [reference_ops.roi_level(roi[1:], 4) for roi in regions]
         assert {0, 1, 2, 3} == set(chosen)
         for k, level in enumerate(chosen):
-            single = cuaug.roi_align(put(levels[level], home, "float32"), put(regions[k : k + 1], home, "float32"), 3,
-                                    SCALES[level], 2, True, layout="NCHW")  # fmt: skip
+            features, region = put(levels[level], backend, "float32"), put(regions[k : k + 1], backend, "float32")
+            single = cuaug.roi_align(features, region, 3, SCALES[level], 2, True, layout="NCHW")
             assert_array_equal(to_numpy(actual)[k : k + 1], to_numpy(single))
     actual = cuaug.roi_align(levels, rois, 1, SCALES, layout="NCHW", canonical_size=32, canonical_level=2)
     sizes = np.sqrt(np.maximum((rois[:, 3:] - rois[:, 1:3]).prod(1), 1e-9))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, put
+from helpers.arrays import every_backend, put
 from helpers.compare import describe
 from helpers.regions import INF, NAN, C, H, N, W, in_layout, maps
 from numpy.testing import assert_allclose
@@ -16,9 +16,9 @@ import cuaug
 def test_roi_align_invalid_region_is_zero(aligned, mode, bad):
     rois = np.array([(0, 1, 2, 5, 6.0)] * 5)
     rois[np.arange(4), np.arange(1, 5)] = bad
-    turned = np.array([(0, 3, 4, 4, 5, 20.0)] * 6)
-    turned[np.arange(5), np.arange(1, 6)] = bad
-    for regions in (rois,) if mode == "pool" else (rois, turned):
+    rotated = np.array([(0, 3, 4, 4, 5, 20.0)] * 6)
+    rotated[np.arange(5), np.arange(1, 6)] = bad
+    for regions in (rois,) if mode == "pool" else (rois, rotated):
         if mode == "pool":
             actual = cuaug.roi_pool(maps(), regions, 2, layout="NCHW")
         else:
@@ -29,9 +29,9 @@ def test_roi_align_invalid_region_is_zero(aligned, mode, bad):
 
 def test_roi_align_huge_region_terminates():
     huge = np.array([(0, -1e8, -1e8, 1e8, 1e8)])
-    turned = np.array([(0, 4, 5, 2e8, 1e8, 30.0)])
+    rotated = np.array([(0, 4, 5, 2e8, 1e8, 30.0)])
     ones = np.ones((1, 1, H, W))
-    for rois in (huge, turned):
+    for rois in (huge, rotated):
         for mode in ("avg", "max"):
             actual = cuaug.roi_align(ones, rois, 3, mode=mode, layout="NCHW")
             assert (actual[0, 0, 1, 1] > 0) if mode == "avg" else (actual[0, 0, 1, 1] == 1)
@@ -39,38 +39,33 @@ def test_roi_align_huge_region_terminates():
 
 
 def test_roi_align_zero_weight_pixels_do_not_count():
-    """A pixel of weight 0 does not change a sample, even if it is infinite or NaN."""
+    """A pixel of weight 0 does not change a sampling point, even if it is infinite or NaN."""
     features = maps("float32", shape=(1, 3, 8, 8)).astype(np.float32)
     bad = features.copy()
     bad[0, :, 3, :] = np.inf
     bad[0, :, :, 3] = np.nan
     rois = np.array([(0, 0, 0, 8, 8.0)])
-    touched = np.zeros((8, 8), bool)
-    touched[3], touched[:, 3] = True, True
+    is_bad = np.zeros((8, 8), bool)
+    is_bad[3], is_bad[:, 3] = True, True
     for array, layout in ((bad, "NCHW"), (in_layout(bad, "NHWC"), "NHWC")):
         for mode in ("avg", "max"):
             actual = cuaug.roi_align(array, rois, 8, 1.0, 1, True, mode, layout)
             actual = actual if layout == "NCHW" else np.moveaxis(actual, -1, 1)
-            assert_allclose(actual[0][:, ~touched], features[0][:, ~touched], rtol=1e-6)
-            assert not np.isfinite(actual[0][:, touched]).any()
+            assert_allclose(actual[0][:, ~is_bad], features[0][:, ~is_bad], rtol=1e-6)
+            assert not np.isfinite(actual[0][:, is_bad]).any()
     assert np.isnan(cuaug.roi_align(bad, rois, 1, 1.0, 8, True, "max", "NCHW")).all()
     assert np.isnan(cuaug.roi_pool(bad, rois, 1, layout="NCHW")).all()
 
 
-@every_home
-def test_roi_align_no_regions_and_no_samples(home):
-    none = put(np.zeros((0, 5)), home, "float32")
+@every_backend
+def test_roi_align_no_regions_and_no_samples(backend):
+    no_regions = put(np.zeros((0, 5)), backend, "float32")
     for shape in ((N, C, H, W), (0, C, H, W)):
-        actual = cuaug.roi_align(put(np.zeros(shape), home, "float32"), none, (2, 3), layout="NCHW")
+        actual = cuaug.roi_align(put(np.zeros(shape), backend, "float32"), no_regions, (2, 3), layout="NCHW")
         assert tuple(actual.shape) == (0, C, 2, 3)
-        assert describe(actual) == describe(none)
-    empty = [none[:, 1:]] * N
-    assert tuple(cuaug.roi_align(put(np.zeros((N, C, H, W)), home, "float32"), empty, 2, layout="NCHW").shape) == (
-        0,
-        C,
-        2,
-        2,
-    )
+        assert describe(actual) == describe(no_regions)
+    features, no_boxes = put(np.zeros((N, C, H, W)), backend, "float32"), [no_regions[:, 1:]] * N
+    assert tuple(cuaug.roi_align(features, no_boxes, 2, layout="NCHW").shape) == (0, C, 2, 2)
 
 
 VALID = np.zeros((2, 8, 8, 3)), np.zeros((4, 5))
@@ -82,10 +77,10 @@ INVALID_CALLS = [
     (TypeError, "features must be one of float16", lambda: cuaug.roi_align(VALID[0].astype(int), VALID[1], 2)),
     (TypeError, "features must be an array", lambda: cuaug.roi_align(3, VALID[1], 2)),
     (TypeError, "boxes must be one of float16", lambda: cuaug.roi_align(VALID[0], VALID[1].astype(int), 2)),
-    (ValueError, "sample index in 0..1, got 2.0 in region 1", lambda: cuaug.roi_align(VALID[0], indexed(0, 2), 2)),
-    (ValueError, "sample index in 0..1, got -1.0 in region 0", lambda: cuaug.roi_align(VALID[0], indexed(-1, 0), 2)),
-    (ValueError, "sample index in 0..1, got 0.5 in region 1", lambda: cuaug.roi_align(VALID[0], indexed(1, 0.5), 2)),
-    (ValueError, "sample index in 0..1, got nan in region 0", lambda: cuaug.roi_align(VALID[0], indexed(np.nan, 9), 2)),
+    (ValueError, "sample index in 0..1, got 2.0 in region 1", lambda: cuaug.roi_align(VALID[0], rois_of(0, 2), 2)),
+    (ValueError, "sample index in 0..1, got -1.0 in region 0", lambda: cuaug.roi_align(VALID[0], rois_of(-1, 0), 2)),
+    (ValueError, "sample index in 0..1, got 0.5 in region 1", lambda: cuaug.roi_align(VALID[0], rois_of(1, 0.5), 2)),
+    (ValueError, "sample index in 0..1, got nan in region 0", lambda: cuaug.roi_align(VALID[0], rois_of(np.nan, 9), 2)),
     (ValueError, "output_size must be", lambda: cuaug.roi_align(*VALID, (2, 2, 2))),
     (ValueError, "output_size must be at least 1", lambda: cuaug.roi_align(*VALID, 0)),
     (ValueError, "spatial_scale must be at least", lambda: cuaug.roi_align(*VALID, 2, 0)),
@@ -107,11 +102,11 @@ INVALID_CALLS = [
 ]  # fmt: skip
 
 
-def indexed(*samples):
+def rois_of(*samples):
     return np.array([(n, 0, 0, 4, 4) for n in samples], float)
 
 
-@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[said for _, said, _ in INVALID_CALLS])
+@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[message for _, message, _ in INVALID_CALLS])
 def test_roi_align_rejects_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.roi_\w+: .*" + message):
         call()

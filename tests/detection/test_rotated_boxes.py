@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import every_home, put, seeded
+from helpers.arrays import every_backend, put, seeded
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
@@ -16,7 +16,7 @@ import cuaug._native
 SUMMED = Tolerance(1e-6, reason="the reference sums 20,000 rows")
 
 
-def drawn(count, seed=0):
+def rotated_boxes(count, seed=0):
     """Boxes of which many overlap. [count, 5]"""
     rng = seeded("rotated", count, seed)
     angles = np.where(rng.random(count) < 0.3, 90.0 * rng.integers(-5, 6, count), rng.uniform(-400, 400, count))
@@ -28,15 +28,15 @@ def upright(boxes):
     return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2], 0 * boxes[:, :1]], 1)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-def test_box_iou_rotated_equals_reference(dtype, home):
-    boxes = drawn(17)
+def test_box_iou_rotated_equals_reference(dtype, backend):
+    boxes = rotated_boxes(17)
     if dtype == "bfloat16":
         boxes = boxes.astype(pytest.importorskip("ml_dtypes").bfloat16)
     boxes = boxes.astype(dtype if dtype != "bfloat16" else np.float32).astype(np.float64)
     expected = np.array([[reference_ops.rotated_iou(a, b) for b in boxes[:9]] for a in boxes])
-    arrays = put(boxes, home, dtype)
+    arrays = put(boxes, backend, dtype)
     library, device, _ = describe(arrays)
     actual = cuaug.box_iou(arrays, arrays[:9])
     named = "float64" if dtype == "float64" else "float32"
@@ -48,23 +48,23 @@ def test_box_iou_rotated_angle_zero_equals_upright():
     boxes = box_cases.random(40, spread=100.0)[0]
     expected = cuaug.box_iou(boxes, boxes)
     assert_allclose(cuaug.box_iou(upright(boxes), upright(boxes)), expected, atol=1e-14)
-    turned = upright(boxes)
-    turned[:, 2:4], turned[:, 4] = turned[:, [3, 2]], 90 + 180 * (np.arange(40) % 5 - 2)
-    assert_allclose(cuaug.box_iou(turned, upright(boxes)), expected, atol=1e-14)
+    quarter_turned = upright(boxes)
+    quarter_turned[:, 2:4], quarter_turned[:, 4] = quarter_turned[:, [3, 2]], 90 + 180 * (np.arange(40) % 5 - 2)
+    assert_allclose(cuaug.box_iou(quarter_turned, upright(boxes)), expected, atol=1e-14)
 
 
 def test_box_iou_rotated_known_areas():
-    """A square and the same turned by 45 degrees share a regular octagon; half of a box; a corner; touching; apart."""
-    square, turned = (0, 0, 2, 2, 0), (0, 0, 2, 2, 45)
+    """A square and the same rotated by 45 degrees share a regular octagon; half of a box; a corner; touching; apart."""
+    square, rotated = (0, 0, 2, 2, 0), (0, 0, 2, 2, 45)
     octagon = 8 * (np.sqrt(2) - 1)
-    others = np.array([turned, (1, 0, 2, 2, 0), (1, 1, 2, 2, 90), (2, 0, 2, 2, 0), (9, 9, 2, 2, 30), square])
+    others = np.array([rotated, (1, 0, 2, 2, 0), (1, 1, 2, 2, 90), (2, 0, 2, 2, 0), (9, 9, 2, 2, 30), square])
     actual = cuaug.box_iou(np.array([square], float), others.astype(float))[0]
     assert_allclose(actual, [octagon / (8 - octagon), 2 / 6, 1 / 7, 0, 0, 1], atol=1e-15)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_box_iou_rotated_is_scale_shift_and_turn_invariant(scale):
-    boxes = drawn(30, 1)
+    boxes = rotated_boxes(30, 1)
     expected = cuaug.box_iou(boxes, boxes)
     assert_allclose(expected, expected.T, atol=1e-13)
     assert_allclose(np.diag(expected), 1, atol=1e-13)
@@ -78,30 +78,30 @@ def test_box_iou_rotated_is_scale_shift_and_turn_invariant(scale):
 
 
 def test_box_iou_rotated_batch_and_empty_boxes():
-    boxes = drawn(24, 2).reshape(2, 3, 4, 5)
+    boxes = rotated_boxes(24, 2).reshape(2, 3, 4, 5)
     actual = cuaug.box_iou(boxes, boxes[:, :1, :2])
     assert actual.shape == (2, 3, 4, 2)
     for index in np.ndindex(2, 3):
         assert_array_equal(actual[index], cuaug.box_iou(boxes[index], boxes[index[0], 0, :2]))
-    none = np.array([(0, 0, 0, 2, 10), (0, 0, 2, -1, 0), (0, 0, np.nan, 1, 0), (0, 0, 1, 1, np.inf)])
-    actual = cuaug.box_iou(none, np.array([(0, 0, 3, 3, 5.0), (0, 0, 0, 0, 0)]))
+    degenerate_boxes = np.array([(0, 0, 0, 2, 10), (0, 0, 2, -1, 0), (0, 0, np.nan, 1, 0), (0, 0, 1, 1, np.inf)])
+    actual = cuaug.box_iou(degenerate_boxes, np.array([(0, 0, 3, 3, 5.0), (0, 0, 0, 0, 0)]))
     assert_array_equal(actual[:2], [[0, 0], [0, 0]])
     assert np.isnan(actual[2:]).all()
-    assert cuaug.box_iou(none[:0], none).shape == (0, 4)
+    assert cuaug.box_iou(degenerate_boxes[:0], degenerate_boxes).shape == (0, 4)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("count", [1, 2, 65, 150])
-def test_nms_rotated_equals_reference(count, home):
-    boxes, scores = drawn(count, 3).astype(np.float32), seeded("scores", count).random(count).astype(np.float32)
+def test_nms_rotated_equals_reference(count, backend):
+    boxes, scores = rotated_boxes(count, 3).astype(np.float32), seeded("scores", count).random(count).astype(np.float32)
     scores[::7] = 0.5
     overlaps, classes = cuaug.box_iou(boxes.astype(float), boxes.astype(float)), np.arange(count, dtype=np.int32) % 3
-    arrays = put(boxes, home), put(scores, home)
+    arrays = put(boxes, backend), put(scores, backend)
     for threshold in (0.1, 0.5):
         expected = reference_ops.rotated_nms(boxes, scores, threshold, overlaps)
         assert_array_equal(to_numpy(cuaug.nms(*arrays, threshold)), expected)
         expected = reference_ops.rotated_nms(boxes, scores, threshold, overlaps, classes)
-        assert_array_equal(to_numpy(cuaug.batched_nms(*arrays, put(classes, home), threshold)), expected)
+        assert_array_equal(to_numpy(cuaug.batched_nms(*arrays, put(classes, backend), threshold)), expected)
         assert_array_equal(to_numpy(cuaug.nms(*arrays, threshold, max_output=5)),
                            reference_ops.rotated_nms(boxes, scores, threshold, overlaps)[:5])  # fmt: skip
 
@@ -156,7 +156,7 @@ INVALID_CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("message", "call"), INVALID_CALLS, ids=[said for said, _ in INVALID_CALLS])
+@pytest.mark.parametrize(("message", "call"), INVALID_CALLS, ids=[message for message, _ in INVALID_CALLS])
 def test_box_iou_rotated_rejects_invalid_arguments(message, call):
     with pytest.raises(ValueError, match=r"^cuaug\.box_iou: .*" + message):
         call()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import every_home, put
+from helpers.arrays import every_backend, put
 from helpers.compare import Tolerance, describe, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
@@ -27,14 +27,14 @@ def rounded(values, dtype):
     return values.astype(dtype if dtype != "bfloat16" else np.float32).astype(np.float64)
 
 
-@every_home
+@every_backend
 @every_method
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("scene", SCENES)
-def test_soft_nms_equals_reference(scene, dtype, method, home):
+def test_soft_nms_equals_reference(scene, dtype, method, backend):
     for count in (1, 3, 65, 130):
         boxes, scores = (rounded(values, dtype) for values in SCENES[scene](count))
-        arrays = put(boxes, home, dtype), put(scores, home, dtype)
+        arrays = put(boxes, backend, dtype), put(scores, backend, dtype)
         for options in ({}, {"iou_threshold": 0.6, "sigma": 0.1, "score_threshold": 0.2}):
             expected, decayed = reference_ops.soft_nms(boxes, scores, method, **options)
             indices, actual = cuaug.soft_nms(*arrays, method=method, **options)
@@ -45,12 +45,12 @@ def test_soft_nms_equals_reference(scene, dtype, method, home):
             assert_allclose(to_numpy(actual), decayed, near.relative, near.absolute, err_msg=near.reason)  # inf is inf
 
 
-@every_home
+@every_backend
 @every_method
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
-def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
+def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, backend):
     boxes, scores = (rounded(values, "float32") for values in box_cases.odd(150))
-    arrays = put(boxes, home, "float32"), put(scores, home, "float32")
+    arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
     expected, decayed = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
     indices, actual, count = cuaug.soft_nms(*arrays, method=method, max_output=max_output, fixed_size=True)
     length = 150 if max_output is None else max_output
@@ -63,14 +63,14 @@ def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, home):
     assert_allclose(to_numpy(actual), decayed, rtol=1e-6)
 
 
-@every_home
+@every_backend
 @every_method
-def test_soft_nms_batch_equals_samples(method, home):
+def test_soft_nms_batch_equals_samples(method, backend):
     counts = np.array([70, 0, 1, 65])
     boxes, scores = (np.stack(values) for values in zip(*(box_cases.clustered(70, n) for n in range(4)), strict=True))
-    arrays = put(boxes, home, "float32"), put(scores, home, "float32")
+    arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
     indices, decayed, counts_kept = cuaug.soft_nms(
-        *arrays, method=method, fixed_size=True, counts=put(counts, home, "int32")
+        *arrays, method=method, fixed_size=True, counts=put(counts, backend, "int32")
     )
     for n, take in enumerate(counts):
         single = cuaug.soft_nms(arrays[0][n, :take], arrays[1][n, :take], method=method)
@@ -80,12 +80,12 @@ def test_soft_nms_batch_equals_samples(method, home):
         assert (to_numpy(indices[n])[int(counts_kept[n]) :] == -1).all()
 
 
-@every_home
-def test_soft_nms_no_boxes(home):
-    none = put(np.zeros((0, 4)), home, "float32"), put(np.zeros(0), home, "float32")
-    indices, decayed = cuaug.soft_nms(*none)
+@every_backend
+def test_soft_nms_no_boxes(backend):
+    no_boxes = put(np.zeros((0, 4)), backend, "float32"), put(np.zeros(0), backend, "float32")
+    indices, decayed = cuaug.soft_nms(*no_boxes)
     assert tuple(indices.shape) == tuple(decayed.shape) == (0,)
-    indices, decayed, count = cuaug.soft_nms(*none, fixed_size=True, max_output=3)
+    indices, decayed, count = cuaug.soft_nms(*no_boxes, fixed_size=True, max_output=3)
     assert_array_equal(to_numpy(indices), [-1, -1, -1])
     assert_array_equal(to_numpy(decayed), [0, 0, 0])
     assert int(count) == 0
@@ -123,7 +123,7 @@ INVALID_CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[said for _, said, _ in INVALID_CALLS])
+@pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[message for _, message, _ in INVALID_CALLS])
 def test_soft_nms_rejects_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.soft_nms: .*" + message):
         call()

@@ -21,12 +21,12 @@ def fresh():
     define_operators()
 
 
-def given(inside=False, samples=2, levels=1, dtype=torch.float32):
+def features_and_rois(channels_last=False, samples=2, levels=1, dtype=torch.float32):
     generator = torch.Generator().manual_seed(5)
     features = []
     for i in range(levels):
         level = torch.randn(samples, 5, 32 >> i, 24 >> i, generator=generator, dtype=dtype)
-        level = level.to(memory_format=torch.channels_last) if inside else level
+        level = level.to(memory_format=torch.channels_last) if channels_last else level
         features.append(level.requires_grad_())
     corner = torch.rand(9, 2, generator=generator, dtype=dtype) * 30
     size = torch.rand(9, 2, generator=generator, dtype=dtype) * 90
@@ -40,13 +40,13 @@ OPTIONS = {
     "max": (2, True, "max", "NCHW", 224.0, 4),
     "pixels": (-1, False, "pixels", "NCHW", 224.0, 4),
 }
-POOLINGS = itertools.product(["planes", "channels inside"], [1, 3], OPTIONS)
-QUICK = {("planes", 1, "avg"), ("channels inside", 3, "pixels")}
+POOLINGS = itertools.product(["planes", "channels last"], [1, 3], OPTIONS)
+QUICK = {("planes", 1, "avg"), ("channels last", 3, "pixels")}
 
 
 @pytest.mark.parametrize(("memory", "levels", "kind"), thinned(POOLINGS, lambda *row: row in QUICK))
 def test_roi_align_operator_passes_opcheck(memory, levels, kind):
-    features, rois = given(memory == "channels inside", levels=levels)
+    features, rois = features_and_rois(memory == "channels last", levels=levels)
     arguments = (features, rois, [3, 2], SCALES[:levels], *OPTIONS[kind])
     torch.library.opcheck(torch.ops.cuaug.roi_align.default, arguments)
     gradient = torch.ops.cuaug.roi_align(*arguments).detach()
@@ -72,14 +72,14 @@ def compiled(function):
     return torch.compile(function, fullgraph=True, backend="aot_eager")
 
 
-@pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
-def test_roi_align_compiled_equals_eager_with_gradient(inside):
+@pytest.mark.parametrize("channels_last", [False, True], ids=["planes", "channels last"])
+def test_roi_align_compiled_equals_eager_with_gradient(channels_last):
     def head(features, rois):
         return (cuaug.roi_align(features * 2, rois, (3, 2), 0.25, 2, True) + 1).relu()
 
     values = []
     for call in (head, compiled(head)):
-        (features,), rois = given(inside)
+        (features,), rois = features_and_rois(channels_last)
         out = call(features, rois)
         out.square().sum().backward()
         values.append((out, features.grad))
@@ -92,7 +92,7 @@ def test_roi_align_compiled_levels_lists_and_roi_pool():
         pooled = cuaug.roi_align(features, boxes, 3, SCALES, mode="max")
         return pooled + cuaug.roi_pool(features[0], boxes, 3, 0.25)
 
-    features, rois = given(levels=3)
+    features, rois = features_and_rois(levels=3)
     boxes = [rois[rois[:, 0] == n, 1:] for n in range(2)]
     assert torch.equal(compiled(head)(features, boxes), head(features, boxes))
 
@@ -101,7 +101,7 @@ def test_roi_align_compiled_recompiles_once_for_other_batches():
     counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
     call = torch.compile(lambda f, r: cuaug.roi_align(f, r, 2, 0.25), fullgraph=True, backend=counter)
     for samples in (2, 3, 4, 5):
-        (features,), rois = given(samples=samples)
+        (features,), rois = features_and_rois(samples=samples)
         assert torch.equal(call(features.detach(), rois), cuaug.roi_align(features.detach(), rois, 2, 0.25))
     assert counter.frame_count <= 2
 

@@ -122,7 +122,7 @@ def test_benchmark_detection_times_and_writes(tmp_path):
     assert process.returncode == 0, process.stdout + process.stderr
     rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
     suppression = ["nms 200", "batched_nms 200", "nms 2000", "batched_nms 2000"]
-    assert [row["name"] for row in rows] == [*suppression, "roi_align 50, planes", "roi_align 50, channels inside"]
+    assert [row["name"] for row in rows] == [*suppression, "roi_align 50, planes", "roi_align 50, channels last"]
     assert all(row["us"] > 0 for row in rows)
 
 

@@ -12,11 +12,13 @@
 
 namespace {
 
-constexpr jpeg::Limits limits = {1 << 20, 0, 0, 64 << 20, 50};
+constexpr long long max_pixels = 1 << 20, max_memory = 64 << 20;
+constexpr int max_scans = 50;
+constexpr jpeg::Limits limits = {max_pixels, 0, 0, max_memory, max_scans};  // 0: no limit of sides and file sizes
 
-void require(bool condition, const char* law) {
+void require(bool condition, const char* property) {
     if (condition) return;
-    std::fprintf(stderr, "broken: %s\n", law);
+    std::fprintf(stderr, "not true: %s\n", property);
     std::abort();
 }
 
@@ -39,7 +41,8 @@ Image decode(const std::uint8_t* data, std::size_t size, const Settings& setting
     jpeg::Failure failure;
     out.decoded = jpeg::decode(data, size, limits, settings.scale, region, settings.color, settings.strict,
                                out.pixels.data(), pitch, failure);
-    require(out.decoded == (failure.kind == jpeg::Failure::None), "an image, or a failure");
+    require(out.decoded == (failure.kind == jpeg::Failure::None),
+            "decode() reports a failure exactly if it returns false");
     const bool has_reason =
         failure.reason[0] != '\0' && std::memchr(failure.reason, 0, sizeof(failure.reason)) != nullptr;
     require(out.decoded || has_reason, "a failure has a reason");
@@ -50,34 +53,38 @@ Image decode(const std::uint8_t* data, std::size_t size, const Settings& setting
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 8) return 0;
-    const std::uint8_t* choice = data + size - 8;
+    const std::uint8_t* choices = data + size - 8;
     jpeg::Header header;
     jpeg::Failure failure;
     if (!jpeg::read_header(data, size, limits, header, failure)) return 0;
-    require(header.orientation >= 1 && header.orientation <= 8, "eight orientations");
+    require(header.orientation >= 1 && header.orientation <= 8, "the orientation is 1 to 8");
 
-    const Settings settings = {1 << choice[0] % 4, static_cast<jpeg::Color>(choice[1] % 3), choice[2] % 2 != 0};
+    const Settings settings = {1 << choices[0] % 4, static_cast<jpeg::Color>(choices[1] % 3), choices[2] % 2 != 0};
     const int channels = jpeg::channels(settings.color);
     const int height = jpeg::scaled_side(static_cast<int>(header.height), settings.scale);
     const int width = jpeg::scaled_side(static_cast<int>(header.width), settings.scale);
-    const auto within = [](std::uint8_t byte, long long end) { return byte * end / 256; };
-    const long long top = within(choice[3], height), left = within(choice[4], width);
-    const jpeg::Region region = {top, left, 1 + within(choice[5], height - top), 1 + within(choice[6], width - left)};
+    const auto scale_byte = [](std::uint8_t byte, long long end) { return byte * end / 256; };
+    const long long top = scale_byte(choices[3], height), left = scale_byte(choices[4], width);
+    const jpeg::Region region = {top, left, 1 + scale_byte(choices[5], height - top),
+                                 1 + scale_byte(choices[6], width - left)};
 
     const Image crop = decode(data, size, settings, region, 0xa5), again = decode(data, size, settings, region, 0x5a);
-    require(crop.decoded == again.decoded, "a decode can be repeated");
-    require(!crop.decoded || crop.pixels == again.pixels, "all of a result is written");
+    require(crop.decoded == again.decoded, "two decodes of a file both succeed or both fail");
+    require(!crop.decoded || crop.pixels == again.pixels, "decode() writes all pixels of the region");
     const Image whole = decode(data, size, {settings.scale, settings.color, true}, {0, 0, height, width}, 0xa5);
     if (!whole.decoded) return 0;
-    require(crop.decoded, "a region of an image that can be decoded can be decoded");
+    require(crop.decoded, "an image that decodes without errors decodes in every region");
     const std::size_t row_bytes = static_cast<std::size_t>(region.width) * channels;
     for (long long y = 0; y < region.height; ++y) {
         const unsigned char* whole_row = whole.pixels.data() + ((top + y) * width + left) * channels;
-        require(std::memcmp(crop.pixels.data() + y * row_bytes, whole_row, row_bytes) == 0, "a crop is a slice");
+        require(std::memcmp(crop.pixels.data() + y * row_bytes, whole_row, row_bytes) == 0,
+                "a decoded region equals a slice of the decoded image");
     }
 
-    if (choice[7] % 8 == 0) {
-        const jpeg::Encoding encoding = {1 + choice[7] % 100, 2, 1, false, settings.strict};
+    if (choices[7] % 8 == 0) {
+        const int quality = 1 + choices[7] % 100;
+        const bool gray = false, progressive = settings.strict;
+        const jpeg::Encoding encoding = {quality, 2, 1, gray, progressive};  // 2, 1: 4:2:2
         jpeg::EncodedFile file;
         require(jpeg::encode(whole.pixels.data(), height, width, static_cast<long long>(width) * channels,
                              settings.color, encoding, file, failure),

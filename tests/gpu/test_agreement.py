@@ -25,8 +25,8 @@ AGREE = {
 
 def both(row, dtype, parameters, shape=SHAPE):
     results = []
-    for home in (GPU, CPU):
-        result = getattr(cuaug, row.op)(images(home, dtype, shape=shape), **row.keywords(dtype), **parameters)
+    for backend in (GPU, CPU):
+        result = getattr(cuaug, row.op)(images(backend, dtype, shape=shape), **row.keywords(dtype), **parameters)
         results.append(result.cpu())
     return results
 

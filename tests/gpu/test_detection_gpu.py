@@ -5,7 +5,7 @@ import pytest
 from helpers import boxes as box_cases
 from helpers.arrays import no_synchronization, seeded
 from helpers.compare import to_numpy
-from helpers.cuda_graphs import captured
+from helpers.cuda_graphs import capture_graph
 from helpers.gpu_regions import features, regions
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -28,8 +28,7 @@ def test_soft_nms_gpu_equals_cpu(scene, count, method):
 
 
 def test_soft_nms_gpu_in_cuda_graph():
-    drawn = [box_cases.clustered(700, seed) for seed in range(4)]
-    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    boxes, scores = (torch.from_numpy(values).float().cuda() for values in box_cases.clustered_samples(4, 700))
     counts = torch.tensor([700, 0, 1, 65], device="cuda")
 
     def call():
@@ -41,7 +40,7 @@ def test_soft_nms_gpu_in_cuda_graph():
     torch.cuda.synchronize()
     with no_synchronization():
         call()
-    graph, results = captured(call)
+    graph, results = capture_graph(call)
     graph.replay()
     expected = cuaug.soft_nms(boxes.cpu(), scores.cpu(), counts=counts.cpu(), fixed_size=True, max_output=50)
     for actual, expected_array in zip(results, expected, strict=True):

@@ -4,6 +4,7 @@ import pytest
 from helpers.arrays import images, put
 from helpers.child_process import python
 from helpers.compare import assert_equal
+from helpers.cuda_graphs import capture_graph
 from tables.warps import MAIN_ROWS
 
 import cuaug
@@ -14,17 +15,14 @@ pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
 
 
-def captured(call):
-    """A graph of one call, warmed on a side stream as torch's manual requires, and the array that it writes."""
+def warm_and_capture(call):
+    """A graph of one call, warmed on a side stream as torch's manual requires, and the result that replays write."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         call()
     torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = call()
-    return graph, result
+    return capture_graph(call)
 
 
 @pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
@@ -35,7 +33,7 @@ def test_op_graph_replay_equals_call(row):
     def call():
         return getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters)
 
-    graph, result = captured(call)
+    graph, result = warm_and_capture(call)
     for seed in range(100):
         batch.copy_(images(GPU, seed=seed % 5))
         graph.replay()
@@ -45,7 +43,7 @@ def test_op_graph_replay_equals_call(row):
 
 def test_warp_affine_graph_reads_new_matrices():
     batch, M = images(GPU, "float32"), torch.eye(3, device="cuda")[:2].repeat(3, 1, 1)
-    graph, result = captured(lambda: cuaug.warp_affine(batch, M))
+    graph, result = warm_and_capture(lambda: cuaug.warp_affine(batch, M))
     for shift in range(3):
         M[:, 0, 2] = shift
         graph.replay()
@@ -55,7 +53,7 @@ def test_warp_affine_graph_reads_new_matrices():
 def test_warp_affine_graph_captures_host_matrix():
     batch = images(GPU)
     matrix = [[1.0, 0.1, 0.5], [-0.1, 1.0, 0.25]]
-    graph, result = captured(lambda: cuaug.warp_affine(batch, matrix))
+    graph, result = warm_and_capture(lambda: cuaug.warp_affine(batch, matrix))
     graph.replay()
     assert_equal(result, cuaug.warp_affine(batch, matrix))
 
@@ -71,20 +69,20 @@ M = torch.eye(3, device="cuda")[:2].contiguous()
 if FIRST:
     cuaug.warp_affine(x, M, interpolation="nearest")
 torch.cuda.synchronize()
-graph, said = torch.cuda.CUDAGraph(), None
+graph, message = torch.cuda.CUDAGraph(), None
 with torch.cuda.graph(graph):
     doubled = x * 2
     try:
         cuaug.warp_affine(x, M)
     except cuaug.BackendError as error:
-        said = str(error)
+        message = str(error)
     result = doubled + 1
 graph.replay()
 torch.cuda.synchronize()
 assert torch.equal(result, x * 2 + 1)
-assert said is not None, "a cold kernel was loaded during a capture"
+assert message is not None, "a cold kernel was loaded during a capture"
 assert torch.equal(cuaug.warp_affine(x, M), x)  # and afterwards all is well
-print(said)
+print(message)
 """
 
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from helpers.arrays import images
-from helpers.cuda_graphs import captured
+from helpers.cuda_graphs import capture_graph
 
 from cuaug import transforms as T
 from cuaug._gpu import launch_sequence
@@ -71,7 +71,7 @@ def test_policy_gpu_graph_keeps_intermediate_memory(policy):
     expected = [aug(batch, step=step) for step in range(3)]
     aug.load_state_dict({"seed": 4, "step": 0})
     torch.cuda.synchronize()
-    graph, result = captured(lambda: aug(batch))
+    graph, result = capture_graph(lambda: aug(batch))
     for expected_batch in expected:
         blocks = [torch.full((1 << 20,), 99, dtype=torch.uint8, device="cuda") for _ in range(8)]
         graph.replay()

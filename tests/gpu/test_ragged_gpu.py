@@ -5,7 +5,7 @@ import pytest
 from helpers.arrays import images, no_synchronization
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal
-from helpers.cuda_graphs import captured
+from helpers.cuda_graphs import capture_graph
 from tables.recipe import JITTER
 from tables.recipes import BY_NAME
 
@@ -92,7 +92,7 @@ def test_compose_gpu_ragged_is_refused_in_capture():
             messages.append(str(error))
         return ragged[0] + 1  # torch warns about an empty graph
 
-    captured(call)
+    capture_graph(call)
     assert "images of different sizes cannot be captured" in messages[0]
 
 

@@ -7,7 +7,7 @@ import pytest
 from helpers.arrays import images, no_synchronization
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal, to_numpy
-from helpers.cuda_graphs import captured
+from helpers.cuda_graphs import capture_graph
 from tables.recipe import JITTER, MEAN, STD
 from tables.recipes import BY_NAME, RECIPES
 
@@ -98,7 +98,7 @@ def test_compose_gpu_graph_replay_draws_anew(name):
         aug(batch)
     torch.cuda.current_stream().wait_stream(side)
     first = aug.state_dict()["step"]
-    graph, result = captured(lambda: aug(batch))
+    graph, result = capture_graph(lambda: aug(batch))
     eager, seen = recipe.compose(recipe.dtypes[0]), []
     for step in range(first, first + 4):
         graph.replay()
@@ -116,7 +116,7 @@ def test_compose_gpu_graph_of_smaller_batch():
     smaller, aug = batch[:9].clone(), T.Compose([T.AugMix()], seed=5)
     aug(batch)
     torch.cuda.synchronize()
-    graph, result = captured(lambda: aug(smaller))
+    graph, result = capture_graph(lambda: aug(smaller))
     graph.replay()
     assert torch.equal(result, T.Compose([T.AugMix()], seed=5)(smaller, step=1))
 
@@ -125,7 +125,7 @@ def test_compose_gpu_graphs_count_steps_separately():
     recipe = BY_NAME["flips"]
     batch, aug = batch_of(recipe, 40), recipe.compose("uint8")
     aug(batch)
-    (one, first), (two, second) = captured(lambda: aug(batch)), captured(lambda: aug(batch))
+    (one, first), (two, second) = capture_graph(lambda: aug(batch)), capture_graph(lambda: aug(batch))
     for step in (1, 2, 3):
         one.replay()
         assert_equal(first, aug(batch, step=step))
@@ -146,7 +146,7 @@ def test_compose_gpu_cold_recipe_is_refused_in_capture():
             messages.append(str(error))
         return batch + 1  # torch warns about an empty graph
 
-    captured(call)
+    capture_graph(call)
     assert messages
     assert "must be called once" in messages[0]
 

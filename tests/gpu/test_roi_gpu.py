@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.arrays import no_synchronization, seeded
 from helpers.compare import Tolerance, assert_equal, to_numpy
-from helpers.cuda_graphs import captured
+from helpers.cuda_graphs import capture_graph
 from helpers.gpu_regions import features, regions
 from numpy.testing import assert_allclose
 
@@ -66,25 +66,25 @@ def assert_alike(actual, expected, dtype):
 @every_kind
 @every_dtype
 @pytest.mark.parametrize("channels", [3, 40])
-@pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
-def test_roi_align_gpu_equals_cpu(inside, channels, dtype, kind, backward_mode):
+@pytest.mark.parametrize("channels_last", [False, True], ids=["planes", "channels last"])
+def test_roi_align_gpu_equals_cpu(channels_last, channels, dtype, kind, backward_mode):
     call, rotated = KINDS[kind]
-    maps, rois = features(dtype, channels, inside), torch.from_numpy(regions(60, rotated))
+    maps, rois = features(dtype, channels, channels_last), torch.from_numpy(regions(60, rotated))
     (out, gradient), (expected, expected_gradient) = both(call, maps, rois)
     assert_alike(out, expected, dtype)
     assert_alike(gradient, expected_gradient, dtype)
     for array in (out, gradient):
-        assert array.is_contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)
+        assert array.is_contiguous(memory_format=torch.channels_last if channels_last else torch.contiguous_format)
 
 
 @every_kind
-@pytest.mark.parametrize("view", ["every second channel", "turned", "expanded"])
+@pytest.mark.parametrize("view", ["every second channel", "rows and columns swapped", "expanded"])
 def test_roi_align_gpu_strided_features_and_gradients(view, kind):
     call, rotated = KINDS[kind]
     maps = features(torch.float32, 12)
     maps = {
         "every second channel": lambda: maps[:, ::2],
-        "turned": lambda: maps.transpose(2, 3),
+        "rows and columns swapped": lambda: maps.transpose(2, 3),
         "expanded": lambda: maps[:1].expand(2, -1, -1, -1),
     }[view]()
     rois = torch.from_numpy(regions(40, rotated)).cuda().float()
@@ -271,24 +271,24 @@ def test_roi_align_gpu_in_cuda_graph(backward_mode):
     torch.cuda.current_stream().wait_stream(side)
     with no_synchronization():
         step()
-    graph, captured_results = captured(step)
+    graph, graph_results = capture_graph(step)
     for seed in range(3):
         maps.copy_(features(torch.float32, seed=seed))
         rois.copy_(torch.from_numpy(regions(300, seed=seed)))
         graph.replay()
-        for one, other in zip(captured_results, step(), strict=True):
+        for one, other in zip(graph_results, step(), strict=True):
             assert_alike(one.detach(), other.detach(), torch.float32)
 
 
-@pytest.mark.parametrize("inside", [False, True], ids=["planes", "channels inside"])
+@pytest.mark.parametrize("channels_last", [False, True], ids=["planes", "channels last"])
 @pytest.mark.parametrize(
     ("dtype", "near"), [(torch.float32, 1e-5), (torch.float16, 1e-2), (torch.float64, 1e-10)], ids=str
 )
 @pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize("ratio", [2, -1])
-def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, near, inside):
+def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, near, channels_last):
     ops = pytest.importorskip("torchvision.ops")
-    maps, rois = features(dtype, 64, inside), torch.from_numpy(regions(200)).to(dtype).cuda()
+    maps, rois = features(dtype, 64, channels_last), torch.from_numpy(regions(200)).to(dtype).cuda()
     results = []
     for function in (cuaug.roi_align, ops.roi_align):
         inputs = maps, rois

@@ -22,11 +22,11 @@ every_stream = pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
 main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
-def prepared(row, home=TORCH, device_parameters=True):
+def prepared(row, backend=TORCH, device_parameters=True):
     """A warm call on inputs that are ready."""
-    batch, parameters = images(home), row.parameters((SHAPE[0],))
+    batch, parameters = images(backend), row.parameters((SHAPE[0],))
     if device_parameters:
-        parameters = {name: put(value, home) for name, value in parameters.items()}
+        parameters = {name: put(value, backend) for name, value in parameters.items()}
 
     def call():
         return getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters)
@@ -83,14 +83,14 @@ def test_op_torch_call_does_not_synchronize(row, parameters):
         call()
 
 
-@pytest.mark.parametrize("home", [TORCH, CUPY], ids=lambda home: home[0])
+@pytest.mark.parametrize("backend", [TORCH, CUPY], ids=lambda backend: backend[0])
 @pytest.mark.parametrize("parameters", ["device", "host"])
 @main_rows
-def test_op_returns_while_device_is_busy(row, parameters, home):
+def test_op_returns_while_device_is_busy(row, parameters, backend):
     """The call is queued behind 200 ms of work; its NumPy parameters fit the driver's staging buffer."""
-    call = prepared(row, home, device_parameters=parameters == "device")
-    stream = stream_of(home[0])
-    with current(home[0], stream), torch.cuda.stream(external(stream)):
+    call = prepared(row, backend, device_parameters=parameters == "device")
+    stream = stream_of(backend[0])
+    with current(backend[0], stream), torch.cuda.stream(external(stream)):
         call()
         torch.cuda.synchronize()
         busy(200)
@@ -224,9 +224,9 @@ def test_op_cupy_current_stream_is_used():
 
 
 def test_op_eight_threads_on_their_own_streams():
-    home, failures = TORCH, []
+    backend, failures = TORCH, []
     calls = [
-        (SMOOTH_ROW_OF_OP[op], images(home, seed=n), n)
+        (SMOOTH_ROW_OF_OP[op], images(backend, seed=n), n)
         for n, op in enumerate(["warp_affine", "resize", "remap", "affine"])
     ]
     barrier = threading.Barrier(8)
@@ -245,7 +245,7 @@ def test_op_eight_threads_on_their_own_streams():
             failures.append(failure)
             barrier.abort()
 
-    parameters = {row.op: {k: put(v, home) for k, v in row.parameters((3,)).items()} for row, _, _ in calls}
+    parameters = {row.op: {k: put(v, backend) for k, v in row.parameters((3,)).items()} for row, _, _ in calls}
     expected = {}
     for row, batch, _ in calls:
         expected[row.op] = getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters[row.op])

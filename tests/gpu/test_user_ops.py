@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.arrays import from_layout, noise, put, to_layout
 from helpers.compare import assert_equal, to_numpy
-from helpers.cuda_graphs import captured
+from helpers.cuda_graphs import capture_graph
 
 torch = pytest.importorskip("torch")
 from tables.pixel_ops import BY_NAME, USER_OPS, expected_pixels  # noqa: E402
@@ -82,7 +82,7 @@ def test_pixel_op_gpu_graph_draws_anew():
     batch = torch.ones(8, 3, 6, 5, device="cuda")
     aug = T.Compose([T.PixelOp("Scale", "px * k", k=(0, 1))], seed=3)
     aug(batch)
-    graph, result = captured(lambda: aug(batch))
+    graph, result = capture_graph(lambda: aug(batch))
     seen = []
     for _ in range(3):
         graph.replay()

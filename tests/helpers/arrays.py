@@ -8,28 +8,26 @@ import zlib
 import numpy as np
 import pytest
 
-HOMES = [  # a library and a device each
-    ("numpy", "cpu"),
-    ("torch", "cpu"),
-    ("jax", "cpu"),
-    pytest.param(("torch", "cuda"), marks=pytest.mark.gpu),
-    pytest.param(("cupy", "cuda"), marks=pytest.mark.gpu),
-]
+# A backend: array library, device.
+NUMPY, TORCH, JAX = ("numpy", "cpu"), ("torch", "cpu"), ("jax", "cpu")
+TORCH_CUDA, CUPY_CUDA = (pytest.param((library, "cuda"), marks=pytest.mark.gpu) for library in ("torch", "cupy"))
+BACKENDS = [NUMPY, TORCH, JAX, TORCH_CUDA, CUPY_CUDA]
 IMAGE_DTYPES = ["uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64"]
 MASK_DTYPES = ["bool", "uint8", "int16", "int32", "int64"]
 SHAPE = (3, 17, 11, 3)  # odd, not square
 
 
-def home_id(value):
+def backend_id(value):
     return ":".join(value) if isinstance(value, tuple) and isinstance(value[0], str) else None
 
 
-every_home = pytest.mark.parametrize("home", HOMES, ids=home_id)
+every_backend = pytest.mark.parametrize("backend", BACKENDS, ids=backend_id)
+every_backend_but_jax = pytest.mark.parametrize("backend", [NUMPY, TORCH, TORCH_CUDA, CUPY_CUDA], ids=backend_id)
 
 
-def device_of(home):
-    """The device of a home, as `helpers.compare.describe` names it."""
-    return "cpu" if home[1] == "cpu" else "cuda:0"
+def device_of(backend):
+    """The device of a backend, as `helpers.compare.describe` names it."""
+    return "cpu" if backend[1] == "cpu" else "cuda:0"
 
 
 def seeded(*words):
@@ -63,9 +61,9 @@ def zeros(*shape):
     return np.zeros(shape, np.float32)
 
 
-def put(array, home=("numpy", "cpu"), dtype=None):
+def put(array, backend=NUMPY, dtype=None):
     """The same values in another library, on another device; a contiguous copy."""
-    library, device = home
+    library, device = backend
     module = pytest.importorskip({"jax": "jax.numpy"}.get(library, library))
     array = np.ascontiguousarray(array)
     dtype = dtype or str(array.dtype)
@@ -82,13 +80,13 @@ def put(array, home=("numpy", "cpu"), dtype=None):
     return module.asarray(array.astype(dtype))
 
 
-def images(home, dtype="uint8", layout=None, shape=SHAPE, seed=0):
-    """Noise ``[N, H, W, C]`` in the home's own layout, or in ``layout``."""
-    return put(to_layout(noise(shape, dtype, seed), layout or default_layout(home)), home, dtype)
+def images(backend, dtype="uint8", layout=None, shape=SHAPE, seed=0):
+    """Noise ``[N, H, W, C]`` in the layout that the backend's library uses by default, or in ``layout``."""
+    return put(to_layout(noise(shape, dtype, seed), layout or default_layout(backend)), backend, dtype)
 
 
-def default_layout(home):
-    return "NCHW" if home[0] == "torch" else "NHWC"
+def default_layout(backend):
+    return "NCHW" if backend[0] == "torch" else "NHWC"
 
 
 def to_layout(array, layout):

@@ -21,6 +21,11 @@ def clustered(count, seed=0):
     return centers[rng.integers(0, len(centers), count)] + rng.normal(0, 4, (count, 4)), rng.random(count)
 
 
+def clustered_samples(samples, count):
+    """Boxes [samples, count, 4] and scores [samples, count]."""
+    return [np.stack(arrays) for arrays in zip(*[clustered(count, seed) for seed in range(samples)], strict=True)]
+
+
 def on_grid(count, seed=0):
     """Boxes on a coarse grid, with few scores: IoU at the threshold, duplicates, touching edges and ties."""
     rng = seeded("grid", count, seed)

@@ -19,8 +19,8 @@ def regions(count, rotated=False, spread=(150.0, 110.0), seed=0):
     return np.concatenate([sample, centre - size / 2, centre + size / 2], 1)
 
 
-def features(dtype, channels=40, inside=False, shape=(60, 77), seed=0):
+def features(dtype, channels=40, channels_last=False, shape=(60, 77), seed=0):
     """Maps on the GPU, of distinct values: the maximum is unique."""
     values = seeded("features", seed, channels, *shape).permutation(2 * channels * shape[0] * shape[1])
     maps = torch.from_numpy(values.reshape(2, channels, *shape) / values.size - 0.5).to(dtype).cuda()
-    return maps.contiguous(memory_format=torch.channels_last if inside else torch.contiguous_format)
+    return maps.contiguous(memory_format=torch.channels_last if channels_last else torch.contiguous_format)

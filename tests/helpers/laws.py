@@ -13,17 +13,17 @@ def run(row, batch, parameters, **options):
     return getattr(cuaug, row.op)(batch, **{**row.keywords(dtype), **parameters, **options})
 
 
-def check(row, home, dtype, leading=BATCH, shape=SHAPE, layout=None):
+def check(row, backend, dtype, leading=BATCH, shape=SHAPE, layout=None):
     """Compare one call with the oracle of the same values. Without a layout, the op uses its default."""
-    axes, options = layout or default_layout(home), {"layout": layout} if layout else {}
-    batch, parameters = images(home, dtype, axes, shape), row.parameters(leading, dtype)
+    axes, options = layout or default_layout(backend), {"layout": layout} if layout else {}
+    batch, parameters = images(backend, dtype, axes, shape), row.parameters(leading, dtype)
     source = from_layout(to_numpy(batch), axes).astype(float)
     expected = to_layout(row.expected(source, parameters, dtype, leading), axes)
     assert_equal(
         run(row, batch, parameters, **options),
         expected,
-        library=home[0],
-        device=device_of(home),
+        library=backend[0],
+        device=device_of(backend),
         dtype=row.result(dtype),
         tolerance=row.tolerance(dtype),
     )

@@ -9,9 +9,9 @@ from sklearn.datasets import load_sample_images
 from cuaug import transforms as T
 
 
-def encoded(image, **how):
+def encoded(image, **options):
     out = memory.BytesIO()
-    Image.fromarray(image).save(out, **{"format": "JPEG", "quality": 90, **how})
+    Image.fromarray(image).save(out, **{"format": "JPEG", "quality": 90, **options})
     return out.getvalue()
 
 

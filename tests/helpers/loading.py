@@ -11,11 +11,11 @@ from helpers.compare import Tolerance
 ONE_LEVEL = Tolerance(absolute=1, reason="another order of roundings")
 
 
-def fully_decoded(files, recipe, ids, epoch):
+def expected_batch(files, recipe, ids, epoch):
     """The recipe's result from fully decoded images."""
     images = [cuaug.io.decode_jpeg(files[i][0]) for i in ids]
     return np.stack([recipe(image[None], ids=[int(i)], step=epoch)[0] for i, image in zip(ids, images, strict=True)])
 
 
-def ours():
+def cuaug_threads():
     return [thread for thread in threading.enumerate() if thread.name.startswith("cuaug")]

@@ -11,29 +11,42 @@ CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVe
 
 # Each with the recipe that moves images as masks move: nearest, 0 outside, no colour ops.
 MOVES = {
-    "crops": (lambda how: [*CROPS], CROPS),
-    "nothing": (lambda how: [], []),
-    "colours": (lambda how: [T.ColorJitter(0.4, 0.4, 0.4, 0.1)], []),
-    "resized": (lambda how: [T.RandomResizedCrop((13, 14), interpolation=how, antialias=False)], None),
-    "antialiased": (lambda how: [T.RandomResizedCrop((13, 14), interpolation=how), T.RandomHorizontalFlip()], None),
-    "turned": (lambda how: [T.RandomRotation(50, how), T.RandomHorizontalFlip()], None),
-    "crop turned": (lambda how: [T.RandomCrop((15, 12)), T.RandomRotation(50, how)], None),
-    "perspective": (lambda how: [T.RandomPerspective(0.5, 1.0, how)], None),
+    "crops": (lambda interpolation: [*CROPS], CROPS),
+    "nothing": (lambda interpolation: [], []),
+    "colours": (lambda interpolation: [T.ColorJitter(0.4, 0.4, 0.4, 0.1)], []),
+    "resized": (
+        lambda interpolation: [T.RandomResizedCrop((13, 14), interpolation=interpolation, antialias=False)],
+        None,
+    ),
+    "antialiased": (
+        lambda interpolation: [T.RandomResizedCrop((13, 14), interpolation=interpolation), T.RandomHorizontalFlip()],
+        None,
+    ),
+    "rotated": (lambda interpolation: [T.RandomRotation(50, interpolation), T.RandomHorizontalFlip()], None),
+    "crop and rotation": (lambda interpolation: [T.RandomCrop((15, 12)), T.RandomRotation(50, interpolation)], None),
+    "perspective": (lambda interpolation: [T.RandomPerspective(0.5, 1.0, interpolation)], None),
     "two passes": (
-        lambda how: [
-            T.RandomRotation(50, how),
+        lambda interpolation: [
+            T.RandomRotation(50, interpolation),
             T.RandomCrop((9, 8)),
-            T.RandomAffine(20, (0.1, 0.2), interpolation=how),
+            T.RandomAffine(20, (0.1, 0.2), interpolation=interpolation),
         ],
         None,
     ),
-    "displaced": (lambda how: [T.RandomVerticalFlip(), T.ElasticTransform(250.0, 3.0, how)], None),
-    "edges": (lambda how: [T.Pad(3, padding_mode="reflect"), T.RandomCrop((24, 20)), T.RandomRotation(9, how)], None),
+    "displaced": (lambda interpolation: [T.RandomVerticalFlip(), T.ElasticTransform(250.0, 3.0, interpolation)], None),
+    "edges": (
+        lambda interpolation: [
+            T.Pad(3, padding_mode="reflect"),
+            T.RandomCrop((24, 20)),
+            T.RandomRotation(9, interpolation),
+        ],
+        None,
+    ),
 }
 
 
-def recipe(name, seed=7, how="bilinear", **options):
-    return T.Compose(MOVES[name][0](how), seed=seed, **options)
+def recipe(name, seed=7, interpolation="bilinear", **options):
+    return T.Compose(MOVES[name][0](interpolation), seed=seed, **options)
 
 
 def labels(dtype="uint8", shape=SHAPE[:3], seed=0):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-USED = re.compile(
+PTXAS_REPORT = re.compile(
     r"Compiling entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
     r".*?Used (\d+) registers",
     re.DOTALL,
@@ -32,38 +32,43 @@ class Program:
 
     def __init__(self, nvrtc, source, name, options):
         self.nvrtc, self.program = nvrtc, ctypes.c_void_p()
-        self.ok(nvrtc.nvrtcCreateProgram(ctypes.byref(self.program), source.encode(), b"cuaug.cu", 0, None, None))
+        self.check_status(
+            nvrtc.nvrtcCreateProgram(ctypes.byref(self.program), source.encode(), b"cuaug.cu", 0, None, None)
+        )
         try:
-            self.ok(nvrtc.nvrtcAddNameExpression(self.program, name.encode()))
+            self.check_status(nvrtc.nvrtcAddNameExpression(self.program, name.encode()))
             arguments = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
             self.failed = nvrtc.nvrtcCompileProgram(self.program, len(options), arguments)
             self.log = self.text("ProgramLog")
             self.ptx = "" if self.failed else self.text("PTX")
             lowered = ctypes.c_char_p()
             if not self.failed:
-                self.ok(nvrtc.nvrtcGetLoweredName(self.program, name.encode(), ctypes.byref(lowered)))
+                self.check_status(nvrtc.nvrtcGetLoweredName(self.program, name.encode(), ctypes.byref(lowered)))
             self.entry = (lowered.value or b"").decode()
         finally:
             nvrtc.nvrtcDestroyProgram(ctypes.byref(self.program))
 
     @staticmethod
-    def ok(status):
+    def check_status(status):
         assert status == 0, f"NVRTC status {status}"
 
     def text(self, kind):
         size = ctypes.c_size_t()
-        self.ok(getattr(self.nvrtc, f"nvrtcGet{kind}Size")(self.program, ctypes.byref(size)))
+        self.check_status(getattr(self.nvrtc, f"nvrtcGet{kind}Size")(self.program, ctypes.byref(size)))
         text = ctypes.create_string_buffer(size.value)
-        self.ok(getattr(self.nvrtc, f"nvrtcGet{kind}")(self.program, text))
+        self.check_status(getattr(self.nvrtc, f"nvrtcGet{kind}")(self.program, text))
         return text.value.decode()
 
 
-def compiled(nvrtc, source, name, architecture, options):
-    """Stack, spill and register counts of the kernel; fails on an error, a warning or a remark."""
-    strict = [f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", "--warning-as-error=all-warnings"]
-    program = Program(nvrtc, source, name, [*options, *strict])
+def compile_kernel(nvrtc, source, name, architecture, options):
+    """Bytes of the kernel's stack, spill stores and spill loads, and its registers.
+
+    Fails on an error, a warning or a remark.
+    """
+    strict_options = [f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", "--warning-as-error=all-warnings"]
+    program = Program(nvrtc, source, name, [*options, *strict_options])
     assert not program.failed, f"{name} on sm_{architecture}:\n{program.log}"
     assert "warning" not in program.log.lower(), f"{name} on sm_{architecture}:\n{program.log}"
-    counts = {entry: [int(n) for n in numbers] for entry, *numbers in USED.findall(program.log)}
-    assert program.entry in counts, f"ptxas said nothing of {program.entry}:\n{program.log}"
+    counts = {entry: [int(n) for n in numbers] for entry, *numbers in PTXAS_REPORT.findall(program.log)}
+    assert program.entry in counts, f"ptxas reported nothing about {program.entry}:\n{program.log}"
     return counts[program.entry]

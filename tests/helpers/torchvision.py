@@ -1,4 +1,4 @@
-"""torchvision with a torch that its compiled operators do not fit: its PyPI wheel with torch for the CPU."""
+"""Import of torchvision where its extension does not load: the PyPI wheel, built for CUDA, beside torch for the CPU."""
 
 import functools
 import importlib.util
@@ -11,10 +11,10 @@ SCHEMA = "{}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
 
 @functools.cache
 def define_missing_operators():
-    """Importing torchvision needs the schemas of two operators, which its extension registers where it loads.
+    """Define the schemas of two operators that ``import torchvision`` needs, unless its extension registers them.
 
-    Returns the library that holds the schemas, None where they are not needed: without torchvision, or with one whose
-    extension loads. ``torchvision.transforms.v2`` then works; ``nms``, ``roi_align`` and the codecs do not.
+    ``torchvision.transforms.v2`` then works; ``nms``, ``roi_align`` and the codecs do not. Returns the library that
+    holds the schemas, which vanish with it; None without torchvision, or where its extension loads.
     """
     spec = importlib.util.find_spec("torchvision")
     if spec is None:

@@ -143,10 +143,10 @@ def test_op_nontemporal_stores_equal_plain_stores(layout, source, target, skippe
     frame = np.full(batch.size + 5, 7, target)
     out = frame[skipped : skipped + batch.size].reshape(shape)
     assert out.nbytes >= 16 << 20
-    how = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": target}
-    cuaug.normalize(batch, **how, layout=layout, out=out)
+    options = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": target}
+    cuaug.normalize(batch, **options, layout=layout, out=out)
     for image, stored in zip(batch, out, strict=True):
-        np.testing.assert_array_equal(stored, cuaug.normalize(image, **how, layout=layout[1:]))
+        np.testing.assert_array_equal(stored, cuaug.normalize(image, **options, layout=layout[1:]))
     assert (np.delete(frame, slice(skipped, skipped + batch.size)) == 7).all()
 
 

@@ -33,20 +33,20 @@ AGREE = {
 both_layouts = pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 
 
-def affine(batch, layout, **how):
-    return cuaug.warp_affine(batch, MATRIX, layout=layout, **how)
+def affine(batch, layout, **options):
+    return cuaug.warp_affine(batch, MATRIX, layout=layout, **options)
 
 
 def homography(batch, layout):
     return cuaug.warp_perspective(batch, np.vstack([MATRIX, [1e-3, -5e-4, 1]]), layout=layout)
 
 
-def remap(batch, layout, map_dtype="float32", **how):
+def remap(batch, layout, map_dtype="float32", **options):
     """Maps that are partly outside; four entries are not finite or huge."""
     y, x = np.mgrid[:42, :52].astype(map_dtype)
     x, y = 1.7 * x + 3 * np.sin(y) - 4, 2 * y - 2.5
     x[5, 5:9] = np.nan, np.inf, -1e20, 3e9
-    return cuaug.remap(batch, fenced(x), fenced(y), layout=layout, **how)
+    return cuaug.remap(batch, fenced(x), fenced(y), layout=layout, **options)
 
 
 def fenced(values):
@@ -73,9 +73,11 @@ def remap_flipped(batch, layout):
     return remap(batch[..., ::-1, :] if layout == "NCHW" else batch[:, ::-1], layout)
 
 
-def is_quick(warp, how, dtype, layout):
+def is_quick(warp, options, dtype, layout):
     """One row of each geometry, and the affine one for every element size."""
-    return (not how and dtype == "uint8") or (warp is affine and not how and dtype == "float16" and layout == "NCHW")
+    return (not options and dtype == "uint8") or (
+        warp is affine and not options and dtype == "float16" and layout == "NCHW"
+    )
 
 
 AGAINST_LOOPS = [
@@ -97,12 +99,12 @@ AGAINST_LOOPS = [
 ]
 
 
-@pytest.mark.parametrize(("warp", "how", "dtype", "layout"), thinned(AGAINST_LOOPS, is_quick))
-def test_warp_kernel_equals_cpu_loops(warp, how, dtype, layout, monkeypatch):
+@pytest.mark.parametrize(("warp", "options", "dtype", "layout"), thinned(AGAINST_LOOPS, is_quick))
+def test_warp_kernel_equals_cpu_loops(warp, options, dtype, layout, monkeypatch):
     batch = images(TORCH if dtype == "bfloat16" else NUMPY, dtype, layout, SHAPE)
-    expected = warp(batch, layout, **how)
+    expected = warp(batch, layout, **options)
     emulated.patch(monkeypatch)
-    assert_equal(warp(batch, layout, **how), expected, tolerance=AGREE[dtype])
+    assert_equal(warp(batch, layout, **options), expected, tolerance=AGREE[dtype])
 
 
 SMALL = np.zeros((1, 5, 7, 3), np.uint8)
@@ -152,10 +154,10 @@ def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, m
         lambda reduction, dtype: dtype == "uint8" and reduction > 0.8,
     ),
 )
-def test_warp_kernel_source_boxes_hold_turned_tiles(reduction, dtype, layout, monkeypatch):
+def test_warp_kernel_source_boxes_hold_rotated_tiles(reduction, dtype, layout, monkeypatch):
     """Source boxes of rotated tiles hold every pixel that a sample reads."""
     batch = images(NUMPY, dtype, layout, (1, 90, 104, 3))
-    linear = [reduction * turned(angle, sheared) for angle in range(-180, 180, 37) for sheared in (0, 0.6)]
+    linear = [reduction * rotation_and_shear(angle, shear) for angle in range(-180, 180, 37) for shear in (0, 0.6)]
     linear += [np.diag(s) for s in ([-1, 1], [1.013, -0.987 * reduction], [1e-3, 1], [1, 1e-4], [1e-9, 1e-9])]
     matrices = [np.column_stack([part, (52, 45) - part @ (40, 30)]) for part in linear]
     fill = (9, 200, 77) if dtype == "uint8" else (0.1, 0.9, 0.3)
@@ -169,9 +171,9 @@ def test_warp_kernel_source_boxes_hold_turned_tiles(reduction, dtype, layout, mo
         assert_equal(actual, expected_image, tolerance=AGREE[dtype])
 
 
-def turned(angle, sheared):
+def rotation_and_shear(angle, shear):
     cos, sin = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
-    return np.array([[cos, -sin], [sin, cos]]) @ [[1, sheared], [0, 1]]
+    return np.array([[cos, -sin], [sin, cos]]) @ [[1, shear], [0, 1]]
 
 
 @both_layouts

@@ -1,4 +1,4 @@
-"""Launch sequences of the extension and of Python: a function in the driver's place records their launches.
+"""Launch sequences of the extension and of Python: a function that replaces the driver's records them.
 
 Guards that both make the same launches on the right stream and device, and that errors end a call.
 """
@@ -23,7 +23,7 @@ PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunc
 
 
 @pytest.fixture(params=["extension", "python"])
-def kind(request):
+def sequence_class(request):
     if request.param == "python":
         return launch_sequence._PythonLaunchSequence
     return importlib.import_module("cuaug._native").LaunchSequence
@@ -38,71 +38,73 @@ def record(*numbers):
 
 
 class Driver:
-    """Records launches, and returns the next of its statuses."""
+    """Records launches; each returns the next status, and 0 after the last."""
 
     def __init__(self, *statuses):
-        self.statuses, self.asked = list(statuses), []
+        self.statuses, self.calls = list(statuses), []
         self.function = PROTOTYPE(self.launch)
         self.address = driver_module.function_address(self.function)
 
     def launch(self, config, kernel, arguments, extra):
         fields = launch_module._CONFIG.unpack(ctypes.string_at(config, launch_module._CONFIG.size))
-        of_one = ctypes.c_void_p.from_address(arguments).value
-        numbers = np.frombuffer(ctypes.string_at(of_one, 24), np.int64).tolist()
-        self.asked.append((threading.get_ident(), fields, kernel, numbers, extra))
+        record_address = ctypes.c_void_p.from_address(arguments).value
+        numbers = np.frombuffer(ctypes.string_at(record_address, 24), np.int64).tolist()
+        self.calls.append((threading.get_ident(), fields, kernel, numbers, extra))
         return self.statuses.pop(0) if self.statuses else 0
 
 
-def test_launch_sequence_passes_kernels_configurations_and_records(kind):
+def test_launch_sequence_passes_kernels_configurations_and_records(sequence_class):
     driver = Driver()
     first = 101, config(attributes=1), record(10, 20, 30), [(8, 1, 5), (16, 0, 0)]
     second = 102, config((9, 8, 7)), record(40, 50, 60), [(0, 1, 1 << 39)]
-    launches = kind(driver.address, [first, second, (103, config(), record(-1, 0, 1), [])])
+    launches = sequence_class(driver.address, [first, second, (103, config(), record(-1, 0, 1), [])])
     for stream, values in ((77, (1 << 46, -3)), ((1 << 47) - 8, (1, 2))):
         assert launches.run(stream, values) == 0
-        (_, *one), (_, *two), (_, *three) = driver.asked
-        driver.asked.clear()
-        follow = ctypes.addressof(launch_module._PDL_ATTRIBUTE)
-        assert one == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 1), 101, [10, values[1] + 5, values[0]], None]
-        assert two == [(9, 8, 7, 4, 5, 6, 7, stream, follow, 0), 102, [values[1] + (1 << 39), 50, 60], None]
-        assert three == [(1, 2, 3, 4, 5, 6, 7, stream, follow, 0), 103, [-1, 0, 1], None]
+        (_, *one), (_, *two), (_, *three) = driver.calls
+        driver.calls.clear()
+        pdl_attribute = ctypes.addressof(launch_module._PDL_ATTRIBUTE)
+        assert one == [(1, 2, 3, 4, 5, 6, 7, stream, pdl_attribute, 1), 101, [10, values[1] + 5, values[0]], None]
+        assert two == [(9, 8, 7, 4, 5, 6, 7, stream, pdl_attribute, 0), 102, [values[1] + (1 << 39), 50, 60], None]
+        assert three == [(1, 2, 3, 4, 5, 6, 7, stream, pdl_attribute, 0), 103, [-1, 0, 1], None]
 
 
-def test_launch_sequence_stops_at_first_failure(kind):
+def test_launch_sequence_stops_at_first_failure(sequence_class):
     driver = Driver(0, 719)
-    launches = kind(driver.address, [(n, config(), record(n, 0, 0), []) for n in range(1, 5)])
+    launches = sequence_class(driver.address, [(n, config(), record(n, 0, 0), []) for n in range(1, 5)])
     assert launches.run(0, ()) == 719
-    assert [kernel for _, _, kernel, *_ in driver.asked] == [1, 2]
-    assert launches.run(0, ()) == 0  # the earlier failure is not kept
+    assert [kernel for _, _, kernel, *_ in driver.calls] == [1, 2]
+    assert launches.run(0, ()) == 0  # the sequence does not remember the failure
 
 
-def test_launch_sequence_threads_have_their_own_records(kind):
+def test_launch_sequence_threads_have_their_own_records(sequence_class):
     driver = Driver()
-    launches = kind(driver.address, [(n, config(), record(0, 0, 0), [(0, 0, n), (16, 0, 2 * n)]) for n in range(1, 20)])
+    launches = sequence_class(
+        driver.address, [(n, config(), record(0, 0, 0), [(0, 0, n), (16, 0, 2 * n)]) for n in range(1, 20)]
+    )
     numbers_of_threads = {}
     barrier = threading.Barrier(4)
 
-    def many(number):
+    def run_many(number):
         numbers_of_threads[threading.get_ident()] = number
         barrier.wait()
         for _ in range(50):
             launches.run(number, (number,))
 
-    threads = [threading.Thread(target=many, args=(1000 * i,)) for i in range(1, 5)]
+    threads = [threading.Thread(target=run_many, args=(1000 * i,)) for i in range(1, 5)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    assert len(driver.asked) == 4 * 50 * 19
-    for ident, fields, kernel, numbers, _ in driver.asked:
+    assert len(driver.calls) == 4 * 50 * 19
+    for ident, fields, kernel, numbers, _ in driver.calls:
         number = numbers_of_threads[ident]
         assert (fields[7], numbers) == (number, [number + kernel, 0, number + 2 * kernel])
 
 
 @pytest.mark.alone
-def test_launch_sequence_releases_the_gil(kind):
-    """`nanosleep` stands for the driver: it reads the configuration as 0 seconds and a quarter of nanoseconds."""
+def test_launch_sequence_releases_the_gil(sequence_class):
+    """`nanosleep` replaces the driver: it reads the configuration as 0 seconds and 250,000,000 nanoseconds."""
     libc = ctypes.CDLL(None)
-    quarter = launch_module._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
-    launches = kind(driver_module.function_address(libc.nanosleep), [(0, quarter, b"", [])])
+    quarter_second = launch_module._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
+    launches = sequence_class(driver_module.function_address(libc.nanosleep), [(0, quarter_second, b"", [])])
     assert runs_during(lambda: launches.run(0, ()))
 
 
@@ -110,19 +112,19 @@ class Runtime:
     """CuPy's runtime in a process with three GPUs."""
 
     def __init__(self, current):
-        self.current, self.made_current = current, []
+        self.current, self.set_devices = current, []
 
     def getDevice(self):
         return self.current
 
     def setDevice(self, index):
         self.current = index
-        self.made_current.append(index)
+        self.set_devices.append(index)
 
 
 @pytest.mark.parametrize("status", [0, 719])
 @pytest.mark.parametrize("before", [0, 2])
-def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
+def test_launch_sequence_sets_current_device(before, status, sequence_class, monkeypatch):
     """Also in a thread's first launch on a device: the device may be current and yet have no context."""
     runtime, loaded = Runtime(before), []
     driver = Driver()
@@ -146,7 +148,7 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
     replace_everywhere(monkeypatch, devices, "context_users", [])
     monkeypatch.setattr(devices.thread_state, "devices", set())
     monkeypatch.setattr(failures, "_versions", lambda: "no driver")
-    monkeypatch.setattr(launch_sequence, "_sequence_class", lambda: kind)
+    monkeypatch.setattr(launch_sequence, "_sequence_class", lambda: sequence_class)
     launches = LaunchSequence([launch_sequence.Launch("one", (1, 1, 1), 32, 0, record(1, 2, 3), ((8, 0, 0),))], 2)
     for call_count in (1, 2):
         driver.statuses = [status]
@@ -158,9 +160,9 @@ def test_launch_sequence_sets_current_device(before, status, kind, monkeypatch):
         assert runtime.current == before
         assert devices_of_launches == [2] * call_count
     assert loaded == [(2, 2)]
-    assert runtime.made_current == ([2] if before == 2 else [2, 0, 2, 0])
-    assert [request[1:4] for request in driver.asked] == [driver.asked[0][1:4]] * 2
-    assert driver.asked[0][3] == [1, 44, 3]
+    assert runtime.set_devices == ([2] if before == 2 else [2, 0, 2, 0])
+    assert [call[1:4] for call in driver.calls] == [driver.calls[0][1:4]] * 2
+    assert driver.calls[0][3] == [1, 44, 3]
     assert devices.context_users  # a later fork is reported
 
 
@@ -184,4 +186,4 @@ def test_launch_sequence_rejects_too_few_values():
     launches = native.LaunchSequence(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
     with pytest.raises(ValueError, match="the launches need 3 values"):
         launches.run(0, (1, 2))
-    assert not driver.asked
+    assert not driver.calls

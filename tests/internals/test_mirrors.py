@@ -31,10 +31,12 @@ def test_pointwise_grid_columns_fit_a_block(width):
 )
 def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slices, halves):
     """The arithmetic of `Regions` in gpu/region_scheduler.cuh covers each pixel once."""
-    (height, width), how = size, (grids.Slices(dtype, 3, slices, *size), raw_staged, halves)
-    rows_of_region, region_rows, rows_of_narrow, narrow_region_rows, *divisors, whole_regions = grids.warp_regions(*how)
+    (height, width), args = size, (grids.Slices(dtype, 3, slices, *size), raw_staged, halves)
+    rows_of_region, region_rows, rows_of_narrow, narrow_region_rows, *divisors, whole_regions = grids.warp_regions(
+        *args
+    )
     per_slice, by_row = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
-    block, side = np.arange(grids.warp(*how)[0]), grids.divide_output(*how).width
+    block, side = np.arange(grids.warp(*args)[0]), grids.divide_output(*args).width
 
     is_half = block >= whole_regions
     beyond = np.where(is_half, block - whole_regions, 0)

@@ -36,7 +36,7 @@ def settings():
     native.set_threads(0)
 
 
-def turned(images, **options):
+def warp(images, **options):
     return cuaug.warp_affine(images, TURN, border="reflect", **options)
 
 
@@ -60,7 +60,7 @@ def test_extension_instruction_sets_agree(dtype, interpolation):
     if scale > 1:
         tolerance = Tolerance(1 + 1e-4 * scale, reason="float32 coordinates, in levels of 65535")
     for make in (
-        lambda: turned(images, interpolation=interpolation),
+        lambda: warp(images, interpolation=interpolation),
         lambda: cuaug.resize(images, (31, 29), interpolation),
     ):
         baseline, *others = results_of_isas(make).values()
@@ -70,7 +70,7 @@ def test_extension_instruction_sets_agree(dtype, interpolation):
 
 def test_extension_nearest_moves_bits_under_every_instruction_set():
     images = noise((2, 70, 83, 3), "int64") * 2**40 + 1  # float64 cannot hold these
-    results = results_of_isas(lambda: turned(images, interpolation="nearest"))
+    results = results_of_isas(lambda: warp(images, interpolation="nearest"))
     for result in results.values():
         assert np.isin(result, images).all()
         assert_array_equal(result, results[native.instruction_sets()[0]])
@@ -113,11 +113,11 @@ def test_extension_half_precision_equals_numpy():
 def test_set_num_threads_does_not_change_results():
     images = noise((5, 150, 131, 3))
     native.set_threads(1)
-    expected = turned(images), cuaug.resize(images, (64, 65))
+    expected = warp(images), cuaug.resize(images, (64, 65))
     for threads in (2, 3, 16):
         native.set_threads(threads)
         assert native.threads() == threads
-        assert_array_equal(turned(images), expected[0])
+        assert_array_equal(warp(images), expected[0])
         assert_array_equal(cuaug.resize(images, (64, 65)), expected[1])
     native.set_threads(0)
     assert native.threads() == len(os.sched_getaffinity(0))
@@ -126,12 +126,12 @@ def test_set_num_threads_does_not_change_results():
 def test_extension_calls_from_many_threads():
     native.set_threads(3)
     batches = [noise((4, 90, 97, 3), seed=seed) for seed in range(6)]
-    expected = [turned(batch) for batch in batches]
+    expected = [warp(batch) for batch in batches]
     wrong = []
 
     def call(i):
         for _ in range(20):
-            if not np.array_equal(turned(batches[i]), expected[i]):
+            if not np.array_equal(warp(batches[i]), expected[i]):
                 wrong.append(i)
 
     callers = [threading.Thread(target=call, args=(i,)) for i in range(len(batches))]
@@ -145,7 +145,7 @@ def test_extension_calls_from_many_threads():
 @pytest.mark.alone
 def test_extension_releases_the_gil_during_a_call():
     images = noise((16, 512, 512, 3))
-    assert runs_during(lambda: turned(images, interpolation="lanczos"))
+    assert runs_during(lambda: warp(images, interpolation="lanczos"))
 
 
 FORKS = """
@@ -155,13 +155,13 @@ from cuaug import _native
 
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 on: fork beside threads, which is the point
 images = numpy.random.default_rng(0).integers(0, 256, (4, 120, 130, 3), numpy.uint8)
-turned = lambda: cuaug.warp_affine(images, [[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]], border="reflect")
+warp = lambda: cuaug.warp_affine(images, [[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]], border="reflect")
 _native.set_threads(4)
-expected, stop = turned(), threading.Event()
+expected, stop = warp(), threading.Event()
 
 def keep_busy():
     while not stop.is_set():
-        turned()
+        warp()
 
 busy = threading.Thread(target=keep_busy)
 busy.start()
@@ -170,12 +170,12 @@ try:
         child = os.fork()
         if child == 0:
             signal.alarm(20)  # a hang becomes a death
-            os._exit(0 if numpy.array_equal(turned(), expected) else 1)
+            os._exit(0 if numpy.array_equal(warp(), expected) else 1)
         assert os.waitpid(child, 0)[1] == 0
 finally:
     stop.set()
     busy.join()
-assert numpy.array_equal(turned(), expected)
+assert numpy.array_equal(warp(), expected)
 print("30 children")
 """
 

@@ -123,7 +123,7 @@ def test_decode_image_damage_raises_decode_error():
 def test_decode_image_list_is_decoded_in_parallel(monkeypatch):
     """Two decodes wait for each other; of several failures the first in the list is reported."""
     barrier, decode = threading.Barrier(2), other_formats.decode
-    monkeypatch.setattr(other_formats, "decode", lambda *how: (barrier.wait(20), decode(*how))[1])
+    monkeypatch.setattr(other_formats, "decode", lambda *arguments: (barrier.wait(20), decode(*arguments))[1])
     before = extension.extension().threads()
     cuaug.set_num_threads(2)
     try:

@@ -10,7 +10,7 @@ import re
 
 import pytest
 from helpers.arrays import IMAGE_DTYPES
-from helpers.nvrtc import Program, compiled, load_nvrtc
+from helpers.nvrtc import Program, compile_kernel, load_nvrtc
 from tables import kernels as names_of
 from tables import pixel_ops
 from tables.colors import ALL_ROWS, USES_POSITION, WITHIN_UNIT_RANGE
@@ -69,7 +69,7 @@ def nvrtc():
 
 def check_kernel(nvrtc, name, architecture, record_property, max_spill):
     source, options = sources.kernel_source(name)
-    stack, stores, loads, registers = compiled(nvrtc, source, name, architecture, options)
+    stack, stores, loads, registers = compile_kernel(nvrtc, source, name, architecture, options)
     record_property("kernel", (name, architecture, registers, stores + loads))
     assert stores + loads <= max_spill, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
 
@@ -156,7 +156,7 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
     name = names_of.warp_of(row, kernels.chain(("Invert",)))  # its source text includes the op
     text, options = sources.kernel_source(name)
     claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in answers)
-    compiled(nvrtc, f"{text}\n{claims}\n", name, 90, options)
+    compile_kernel(nvrtc, f"{text}\n{claims}\n", name, 90, options)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_color_ops_have_traits_of_their_rows(trait, functors, nvrtc):
         f"static_assert(cuaug::{trait}<cuaug::{op}<float, 3>>(0) == {str(expected).lower()});"
         for op, expected in rows.items()
     ]
-    compiled(nvrtc, "\n".join([text, *claims, ""]), name, 90, options)
+    compile_kernel(nvrtc, "\n".join([text, *claims, ""]), name, 90, options)
 
 
 def test_warp_launch_has_threads_of_its_blocks(nvrtc):
@@ -192,7 +192,7 @@ def test_warp_launch_has_threads_of_its_blocks(nvrtc):
         threads = kernel_config("warp_image", names, axes, 0, axes, 0).threads
         claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {raw_staged}> == {threads});")
     text, options = sources.kernel_source(names_of.RAW_STAGED[0])
-    compiled(nvrtc, "\n".join([text, *claims, ""]), names_of.RAW_STAGED[0], 90, options)
+    compile_kernel(nvrtc, "\n".join([text, *claims, ""]), names_of.RAW_STAGED[0], 90, options)
 
 
 @pytest.mark.parametrize(

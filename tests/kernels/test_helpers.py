@@ -3,9 +3,9 @@
 import itertools
 
 import pytest
-from helpers.nvrtc import compiled, load_nvrtc
+from helpers.nvrtc import compile_kernel, load_nvrtc
 from tables import kernels
-from tables.kernels import covering, exists
+from tables.kernels import covering, is_possible
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +24,12 @@ def test_covering_set_holds_every_pair(table):
     """Counted by other code than that which built the set."""
     factors = getattr(kernels, table)
     rows = [dict(zip(factors, row, strict=True)) for row in covering(factors)]
-    assert all(exists(row) for row in rows)
+    assert all(is_possible(row) for row in rows)
     for f, g in itertools.combinations(factors, 2):
         met = {(row[f], row[g]) for row in rows}
-        missing = [p for p in itertools.product(factors[f], factors[g]) if p not in met and exists({f: p[0], g: p[1]})]
+        missing = [
+            p for p in itertools.product(factors[f], factors[g]) if p not in met and is_possible({f: p[0], g: p[1]})
+        ]
         assert not missing, (f, g, missing)
 
 
@@ -51,12 +53,12 @@ SPILLS = """__global__ void __launch_bounds__(1024, 2) planted(float* out, int n
 @pytest.mark.parametrize(
     ("source", "message"), [(WARNS, "never referenced"), (FAILS, "undefined"), (CROWDED, "planted on sm_90")]
 )
-def test_compiled_raises_for_planted_warning_error_or_shared_memory(source, message, nvrtc):
+def test_compile_kernel_raises_for_planted_warning_error_or_shared_memory(source, message, nvrtc):
     with pytest.raises(AssertionError, match=message):
-        compiled(nvrtc, source, "planted", 90, [])
+        compile_kernel(nvrtc, source, "planted", 90, [])
 
 
-def test_compiled_counts_planted_spill(nvrtc):
-    _, stores, loads, registers = compiled(nvrtc, SPILLS, "planted", 90, [])
+def test_compile_kernel_counts_planted_spill(nvrtc):
+    _, stores, loads, registers = compile_kernel(nvrtc, SPILLS, "planted", 90, [])
     assert stores + loads > 0
     assert registers == 32

@@ -15,7 +15,7 @@ from helpers.arrays import (
     NEGATIVE,
     SHAPE,
     VIEWS,
-    every_home,
+    every_backend,
     images,
     noise,
     put,
@@ -48,9 +48,9 @@ class Exporter:
         return self.array.__dlpack__(**options)
 
 
-@every_home
-def test_op_result_has_library_and_device_of_images(home):
-    batch = images(home, layout="NHWC")
+@every_backend
+def test_op_result_has_library_and_device_of_images(backend):
+    batch = images(backend, layout="NHWC")
     result = cuaug.hflip(batch, layout="NHWC")
     assert type(result) is type(batch)
     assert_equal(to_numpy(result), FLIPPED)
@@ -66,20 +66,20 @@ def test_op_accepts_dlpack_objects(make, versioned):
     assert_equal(np.from_dlpack(result), FLIPPED)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_describe_equals_dlpack(view, home):
+def test_describe_equals_dlpack(view, backend):
     """The fast path reads attributes; its description equals that of the DLPack exchange."""
-    if view in NEGATIVE and home[0] == "cupy":
+    if view in NEGATIVE and backend[0] == "cupy":
         pytest.skip("CuPy 14.2 exports negative strides as huge ones; cuaug refuses those")
-    if view in NEGATIVE and home[0] == "torch":
+    if view in NEGATIVE and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in [*dict.fromkeys([*IMAGE_DTYPES, *MASK_DTYPES])]:
-        if (dtype == "bfloat16" and home[0] != "torch") or (home[0] == "jax" and dtype in ("float64", "int64")):
+        if (dtype == "bfloat16" and backend[0] != "torch") or (backend[0] == "jax" and dtype in ("float64", "int64")):
             continue
-        array = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
+        array = {**VIEWS, **NEGATIVE}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
         library = library_of(type(array))
-        device = 0 if home[1] == "cuda" else -1
+        device = 0 if backend[1] == "cuda" else -1
         fast, slow = (
             library.describe(array),
             capsule_module.import_array(array, library.current_stream(device) if device >= 0 else None),
@@ -198,11 +198,11 @@ def test_op_rejects_unreadable_memory(device, lanes):
         cuaug.hflip(Capsules(BATCH.copy(), device, lanes=lanes))
 
 
-@every_home
-def test_op_input_may_be_freed_before_result(home):
-    results = [cuaug.hflip(images(home, layout="NHWC"), layout="NHWC") for _ in range(20)]
+@every_backend
+def test_op_input_may_be_freed_before_result(backend):
+    results = [cuaug.hflip(images(backend, layout="NHWC"), layout="NHWC") for _ in range(20)]
     gc.collect()
-    noise_after = [put(np.full(SHAPE, n % 251, np.uint8), home) for n in range(200)]
+    noise_after = [put(np.full(SHAPE, n % 251, np.uint8), backend) for n in range(200)]
     for result in results:
         assert_equal(to_numpy(result), FLIPPED)
     assert len(noise_after) == 200

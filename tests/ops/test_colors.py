@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    HOMES,
     NEGATIVE,
     SHAPE,
     VIEWS,
     default_layout,
-    every_home,
+    every_backend,
+    every_backend_but_jax,
     from_layout,
-    home_id,
     images,
     noise,
     put,
@@ -40,39 +39,39 @@ def test_op_equals_reference_on_gpu(row, dtype):
     check(row, ("torch", "cuda"), dtype)
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_keeps_library_and_broadcasts_one_parameter(row, home):
+def test_op_keeps_library_and_broadcasts_one_parameter(row, backend):
     for dtype in row.dtypes_among("uint8", "float16", "float32"):
-        check(row, home, dtype)
-        check(row, home, dtype, leading=())
+        check(row, backend, dtype)
+        check(row, backend, dtype, leading=())
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_layouts_agree(row, home):
+def test_op_layouts_agree(row, backend):
     for dtype in row.dtypes_among("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
-            actual = run(row, images(home, dtype, layout), row.parameters(BATCH, dtype), layout=layout)
+            actual = run(row, images(backend, dtype, layout), row.parameters(BATCH, dtype), layout=layout)
             results[layout] = from_layout(to_numpy(actual), layout)
-        tolerance = EXACT if home[1] == "cpu" else row.tolerance(dtype)
+        tolerance = EXACT if backend[1] == "cpu" else row.tolerance(dtype)
         assert_equal(results["NCHW"], results["NHWC"], tolerance=tolerance)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("row", [row for row in ROWS if row.identity], ids=str)
-def test_op_identity_parameter_is_identity(row, home):
+def test_op_identity_parameter_is_identity(row, backend):
     for dtype in row.dtypes_among("uint8", "uint16", "float32"):
-        batch = images(home, dtype)
+        batch = images(backend, dtype)
         assert_equal(run(row, batch, row.identity), batch, tolerance=EXACT if "int" in dtype else row.tolerance(dtype))
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_batch_equals_samples_and_input_is_unchanged(row, home):
+def test_op_batch_equals_samples_and_input_is_unchanged(row, backend):
     for dtype in row.dtypes_among("uint8", "float32"):
-        batch, parameters = images(home, dtype), row.parameters(BATCH, dtype)
+        batch, parameters = images(backend, dtype), row.parameters(BATCH, dtype)
         before, batch_result = to_numpy(batch), run(row, batch, parameters)
         for n in range(SHAPE[0]):
             assert_equal(run(row, batch[n], {k: v[n] for k, v in parameters.items()}), batch_result[n])
@@ -80,13 +79,17 @@ def test_op_batch_equals_samples_and_input_is_unchanged(row, home):
         assert_equal(to_numpy(batch), before)
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_parameters_from_any_library(row, home):
-    batch, parameters = images(home), row.parameters(BATCH)
+def test_op_parameters_from_any_library(row, backend):
+    batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
-    for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v.astype(np.float32), home)):
+    for kind in (
+        lambda v: v.tolist(),
+        lambda v: put(v, ("torch", "cpu")),
+        lambda v: put(v.astype(np.float32), backend),
+    ):
         converted = {k: kind(np.asarray(v)) for k, v in parameters.items()}
         assert_equal(
             run(row, batch, converted),
@@ -95,26 +98,26 @@ def test_op_parameters_from_any_library(row, home):
         )
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
 @every_row
-def test_op_strided_view_equals_copy(row, view, home):
-    if view in NEGATIVE and home[0] == "torch":
+def test_op_strided_view_equals_copy(row, view, backend):
+    if view in NEGATIVE and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     if view == "some channels" and row.op not in ("adjust_brightness", "invert", "adjust_gamma"):
         pytest.skip("parameters of three channels")
     for dtype in row.dtypes_among("uint8", "float32"):
-        seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
-        copy, parameters = put(to_numpy(seen), home, dtype), row.parameters((seen.shape[0],), dtype)
+        seen = {**VIEWS, **NEGATIVE}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
+        copy, parameters = put(to_numpy(seen), backend, dtype), row.parameters((seen.shape[0],), dtype)
         actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (seen, copy))
-        assert_equal(actual, expected, tolerance=EXACT if home[1] == "cpu" else row.tolerance(dtype))
+        assert_equal(actual, expected, tolerance=EXACT if backend[1] == "cpu" else row.tolerance(dtype))
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
-def test_single_channel_ops_take_any_number_of_channels(channels, home):
+def test_single_channel_ops_take_any_number_of_channels(channels, backend):
     for layout in ("NCHW", "NHWC"):
-        batch = images(home, "float32", layout, (2, 7, 9, channels))
+        batch = images(backend, "float32", layout, (2, 7, 9, channels))
         source = from_layout(to_numpy(batch), layout).astype(float)
         mean, std = np.linspace(0.1, 0.9, channels), np.linspace(1, 2, channels)
         expected = (source - mean) / std
@@ -135,22 +138,22 @@ def hole(shape):
     return ((y >= 1) & (y < 4) & (x >= 2) & (x < 6))[None, ..., None]
 
 
-@every_home
-def test_adjust_brightness_video_shares_parameters(home):
+@every_backend
+def test_adjust_brightness_video_shares_parameters(backend):
     clips = noise((2, 4, 7, 9, 3))
-    batch, factors = put(clips, home), np.array([0.5, 1.5])
+    batch, factors = put(clips, backend), np.array([0.5, 1.5])
     actual = to_numpy(cuaug.adjust_brightness(batch, factors, layout="NTHWC"))
     for t in range(4):
-        frame = put(np.ascontiguousarray(clips[:, t]), home)
+        frame = put(np.ascontiguousarray(clips[:, t]), backend)
         assert_equal(actual[:, t], to_numpy(cuaug.adjust_brightness(frame, factors, layout="NHWC")))
 
 
-@pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
+@every_backend_but_jax
 @every_row
-def test_op_out_is_written_and_returned(row, home):
-    batch, parameters = images(home), row.parameters(BATCH)
+def test_op_out_is_written_and_returned(row, backend):
+    batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
-    out = put(np.full(expected.shape, 77), home, row.result("uint8"))
+    out = put(np.full(expected.shape, 77), backend, row.result("uint8"))
     assert run(row, batch, parameters, out=out) is out
     assert_equal(out, expected)
 
@@ -162,9 +165,9 @@ def test_adjust_contrast_video_mean_is_one_block():
     assert cuaug.adjust_contrast(clips[:, :0], 0.5, layout="NTHWC").shape == (2, 0, 7, 9, 3)
 
 
-@every_home
-def test_op_factor_one_keeps_values_out_of_range(home):
-    batch = put(np.full((1, 3, 5, 3), 1.5, np.float32), home)
+@every_backend
+def test_op_factor_one_keeps_values_out_of_range(backend):
+    batch = put(np.full((1, 3, 5, 3), 1.5, np.float32), backend)
     for actual in (
         cuaug.adjust_brightness(batch, 1.0),
         cuaug.adjust_contrast(batch, 1.0),
@@ -173,9 +176,9 @@ def test_op_factor_one_keeps_values_out_of_range(home):
         np.testing.assert_array_equal(to_numpy(actual), 1.5)
 
 
-@every_home
-def test_adjust_brightness_contrast_nan_becomes_0(home):
-    batch = put(np.full((1, 5, 9, 3), np.nan, np.float32), home)
+@every_backend
+def test_adjust_brightness_contrast_nan_becomes_0(backend):
+    batch = put(np.full((1, 5, 9, 3), np.nan, np.float32), backend)
     for actual in (cuaug.adjust_brightness(batch, 1.5), cuaug.adjust_contrast(batch, 0.5, 0.5)):
         assert not to_numpy(actual).any()
 
@@ -200,15 +203,15 @@ def test_op_without_position_commutes_with_rearrangement(row):
 WITHIN = sorted({row.op for row in ROWS if row.within_unit_range})
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("op", WITHIN)
-def test_op_result_stays_within_unit_range(op, home):
+def test_op_result_stays_within_unit_range(op, backend):
     """For any factor: kernels store bytes of such ops without a clamp."""
     rng = np.random.default_rng(5)
     shares = rng.uniform(0, 1, (64, 40, 44, 3)).astype(np.float32)
     shares[rng.uniform(size=shares.shape) < 0.3] = 0
     shares[rng.uniform(size=shares.shape) < 0.3] = 1
-    batch = put(to_layout(shares, default_layout(home)), home)
+    batch = put(to_layout(shares, default_layout(backend)), backend)
     factors = (
         np.concatenate([rng.uniform(0, 3, 60), [0, 1e30, 1e-30, 1]])
         if op != "adjust_hue"

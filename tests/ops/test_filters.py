@@ -5,14 +5,13 @@ import itertools
 import numpy as np
 import pytest
 from helpers.arrays import (
-    HOMES,
     IMAGE_DTYPES,
     NEGATIVE,
     SHAPE,
     VIEWS,
-    every_home,
+    every_backend,
+    every_backend_but_jax,
     from_layout,
-    home_id,
     images,
     noise,
     put,
@@ -41,56 +40,56 @@ def test_op_equals_reference_on_gpu(row, dtype):
     check(row, ("torch", "cuda"), dtype)
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_keeps_library_and_broadcasts_one_parameter(row, home):
+def test_op_keeps_library_and_broadcasts_one_parameter(row, backend):
     for dtype in ("uint8", "float16", "float32"):
-        check(row, home, dtype)
-        check(row, home, dtype, leading=())
+        check(row, backend, dtype)
+        check(row, backend, dtype, leading=())
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
 @every_row
-def test_op_many_tiles_equal_reference(row, dtype, home):
+def test_op_many_tiles_equal_reference(row, dtype, backend):
     for layout in ("NCHW", "NHWC"):
-        check(row, home, dtype, (2,), LARGE, layout)
+        check(row, backend, dtype, (2,), LARGE, layout)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("width", [1, 2, 3, 63, 64, 65, 129])
 @every_row
-def test_op_any_width_and_height(row, width, home):
+def test_op_any_width_and_height(row, width, backend):
     for shape in ((2, 9, width, 3), (2, width, 9, 1)):
-        check(row, home, "uint8", (2,), shape, "NHWC")
+        check(row, backend, "uint8", (2,), shape, "NHWC")
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_layouts_agree(row, home):
+def test_op_layouts_agree(row, backend):
     for dtype in ("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
-            actual = run(row, images(home, dtype, layout), row.parameters(BATCH), layout=layout)
+            actual = run(row, images(backend, dtype, layout), row.parameters(BATCH), layout=layout)
             results[layout] = from_layout(to_numpy(actual), layout)
         assert_equal(results["NCHW"], results["NHWC"])
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("row", [row for row in ROWS if row.identity], ids=str)
-def test_op_identity_parameter_is_identity(row, home):
+def test_op_identity_parameter_is_identity(row, backend):
     for dtype in [*IMAGE_DTYPES[:4], "float32"]:
         if row.within_unit_range and dtype == "int16":
             continue
-        batch = images(home, dtype)
+        batch = images(backend, dtype)
         assert_equal(run(row, batch, row.identity), batch)
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_batch_equals_samples_and_input_is_unchanged(row, home):
+def test_op_batch_equals_samples_and_input_is_unchanged(row, backend):
     for dtype in ("uint8", "float32"):
-        batch, parameters = images(home, dtype), row.parameters(BATCH)
+        batch, parameters = images(backend, dtype), row.parameters(BATCH)
         before, batch_result = to_numpy(batch), run(row, batch, parameters)
         for n in range(SHAPE[0]):
             assert_equal(run(row, batch[n], {k: v[n].tolist() for k, v in parameters.items()}), batch_result[n])
@@ -98,65 +97,69 @@ def test_op_batch_equals_samples_and_input_is_unchanged(row, home):
         assert_equal(to_numpy(batch), before)
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_parameters_from_any_library(row, home):
-    batch, parameters = images(home), row.parameters(BATCH)
+def test_op_parameters_from_any_library(row, backend):
+    batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
     level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
-    for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v.astype(np.float32), home)):
+    for kind in (
+        lambda v: v.tolist(),
+        lambda v: put(v, ("torch", "cpu")),
+        lambda v: put(v.astype(np.float32), backend),
+    ):
         converted = {k: kind(np.asarray(v)) for k, v in parameters.items()}
         assert_equal(run(row, batch, converted), expected, tolerance=level)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
 @every_row
-def test_op_strided_view_equals_copy(row, view, home):
-    if view in NEGATIVE and home[0] == "torch":
+def test_op_strided_view_equals_copy(row, view, backend):
+    if view in NEGATIVE and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float32"):
-        seen = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (6, 20, 23, 3)))
-        copy = put(to_numpy(seen), home, dtype)
+        seen = {**VIEWS, **NEGATIVE}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
+        copy = put(to_numpy(seen), backend, dtype)
         parameters = row.parameters((seen.shape[0],))
         actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (seen, copy))
         assert_equal(actual, expected)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
 @pytest.mark.parametrize("row", ROWS[:3], ids=str)
-def test_op_any_number_of_channels(row, channels, home):
+def test_op_any_number_of_channels(row, channels, backend):
     for layout in ("NCHW", "NHWC"):
-        check(row, home, "uint8", (2,), (2, 7, 9, channels), layout)
+        check(row, backend, "uint8", (2,), (2, 7, 9, channels), layout)
 
 
-@every_home
+@every_backend
 @every_row
-def test_op_video_shares_parameters(row, home):
+def test_op_video_shares_parameters(row, backend):
     clips = noise((2, 4, 7, 9, 3))
-    batch, parameters = put(clips, home), row.parameters((2,))
+    batch, parameters = put(clips, backend), row.parameters((2,))
     actual = to_numpy(run(row, batch, parameters, layout="NTHWC"))
     for t in range(4):
-        frame = put(np.ascontiguousarray(clips[:, t]), home)
+        frame = put(np.ascontiguousarray(clips[:, t]), backend)
         assert_equal(actual[:, t], to_numpy(run(row, frame, parameters, layout="NHWC")))
 
 
-@pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
+@every_backend_but_jax
 @every_row
-def test_op_out_is_written_and_returned(row, home):
-    batch, parameters = images(home), row.parameters(BATCH)
+def test_op_out_is_written_and_returned(row, backend):
+    batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
-    out = put(np.full(expected.shape, 77), home, "uint8")
+    out = put(np.full(expected.shape, 77), backend, "uint8")
     assert run(row, batch, parameters, out=out) is out
     assert_equal(out, expected)
 
 
-@every_home
-def test_gaussian_blur_infinity_and_nan_reach_kernel_size(home):
+@every_backend
+def test_gaussian_blur_infinity_and_nan_reach_kernel_size(backend):
     image = np.zeros((1, 40, 40, 1), np.float32)
     image[0, 10, 10], image[0, 30, 30] = np.inf, np.nan
-    result = to_numpy(cuaug.gaussian_blur(put(image, home), (3, 7), 1.0, layout="NHWC"))[0, ..., 0]
+    result = to_numpy(cuaug.gaussian_blur(put(image, backend), (3, 7), 1.0, layout="NHWC"))[0, ..., 0]
     inf, nan = np.zeros((40, 40), bool), np.zeros((40, 40), bool)
     inf[7:14, 9:12], nan[27:34, 29:32] = True, True
     np.testing.assert_array_equal(np.isinf(result), inf)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, from_layout, images, noise, put, to_layout
+from helpers.arrays import every_backend, from_layout, images, noise, put, to_layout
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import run
 from tables.colors import ROW_OF_OP
@@ -21,85 +21,85 @@ def muted(shape, dtype, seed=0):
     return (np.rint(values) if "int" in dtype else values).astype(dtype)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 9])
-def test_autocontrast_equalize_are_per_sample_and_channel(channels, home):
+def test_autocontrast_equalize_are_per_sample_and_channel(channels, backend):
     for op, dtypes in (("autocontrast", ("uint8", "uint16", "float32", "float64")), ("equalize", ("uint8",))):
         row = ROW_OF_OP[op]
-        for dtype in dtypes[: 1 if home[0] == "jax" else 4]:
+        for dtype in dtypes[: 1 if backend[0] == "jax" else 4]:
             source = muted((*LARGE, channels), dtype)
             expected = row.expected(source.astype(float), {}, dtype, ())
             assert op == "autocontrast" or not np.array_equal(expected, source)
             tolerance = EXACT if dtype == "uint8" else TOLERANCES[dtype]
             for layout in ("NCHW", "NHWC"):
-                actual = to_numpy(run(row, put(to_layout(source, layout), home), {}, layout=layout))
+                actual = to_numpy(run(row, put(to_layout(source, layout), backend), {}, layout=layout))
                 assert_equal(from_layout(actual, layout), expected, library="numpy", dtype=dtype, tolerance=tolerance)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 255, 256, 257])
 @pytest.mark.parametrize("op", ["autocontrast", "equalize"])
-def test_op_any_width(op, width, home):
+def test_op_any_width(op, width, backend):
     for shape in ((2, 300, width, 3), (2, width, 300, 1)):
         source = muted(shape, "uint8")
         expected = ROW_OF_OP[op].expected(source.astype(float), {}, "uint8", ())
-        actual = run(ROW_OF_OP[op], put(source, home), {}, layout="NHWC")
+        actual = run(ROW_OF_OP[op], put(source, backend), {}, layout="NHWC")
         assert_equal(to_numpy(actual), expected, library="numpy", dtype="uint8")
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("op", ["autocontrast", "equalize"])
-def test_op_video_statistics(op, home):
+def test_op_video_statistics(op, backend):
     clips = muted((2, 3 * 29, 31, 3), "uint8").reshape(2, 3, 29, 31, 3)
-    actual = getattr(cuaug, op)(put(clips, home), layout="NTHWC")
-    tall = getattr(cuaug, op)(put(clips.reshape(2, 87, 31, 3), home), layout="NHWC")
+    actual = getattr(cuaug, op)(put(clips, backend), layout="NTHWC")
+    tall = getattr(cuaug, op)(put(clips.reshape(2, 87, 31, 3), backend), layout="NHWC")
     assert_equal(to_numpy(actual), to_numpy(tall).reshape(clips.shape))
     assert not np.array_equal(to_numpy(actual), clips)
-    assert getattr(cuaug, op)(put(clips[:, :0], home), layout="NTHWC").shape == (2, 0, 29, 31, 3)
+    assert getattr(cuaug, op)(put(clips[:, :0], backend), layout="NTHWC").shape == (2, 0, 29, 31, 3)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("op", ["autocontrast", "equalize"])
-def test_op_keeps_constant_channel(op, home):
+def test_op_keeps_constant_channel(op, backend):
     flat = np.broadcast_to(np.array([7, 0, 255], np.uint8), (2, 40, 50, 3)).copy()
-    assert_equal(to_numpy(getattr(cuaug, op)(put(flat, home), layout="NHWC")), flat)
+    assert_equal(to_numpy(getattr(cuaug, op)(put(flat, backend), layout="NHWC")), flat)
 
 
-@every_home
-def test_autocontrast_ignores_nan(home):
+@every_backend
+def test_autocontrast_ignores_nan(backend):
     image = np.linspace(0.25, 0.75, 5 * 9 * 3, dtype=np.float32).reshape(1, 5, 9, 3)
     expected = (image - image.min((1, 2))) / (image.max((1, 2)) - image.min((1, 2)))
     image[0, 2, 4], expected[0, 2, 4] = np.nan, 0
     image[0, :, :, 1], expected[0, :, :, 1] = np.nan, 0
-    actual = cuaug.autocontrast(put(image, home), layout="NHWC")
+    actual = cuaug.autocontrast(put(image, backend), layout="NHWC")
     assert_equal(to_numpy(actual), expected, tolerance=Tolerance(absolute=1e-6, reason="a division in float32"))
 
 
-@every_home
-def test_lut_table_shapes(home):
+@every_backend
+def test_lut_table_shapes(backend):
     batch, rng = noise((2, 9, 13, 3)), np.random.default_rng(0)
     n, c = np.arange(2)[:, None, None, None], np.arange(3)
     for shape in ((), (3,), (2,), (2, 3), (1,), (1, 3), (2, 1), (1, 1)):
         table = rng.integers(0, 256, (*shape, 256), np.uint8)
         full = table.reshape((*shape, 1, 256) if shape == (2,) else (*(1,) * (2 - len(shape)), *shape, 256))
         expected = np.broadcast_to(full, (2, 3, 256))[n, c, batch]
-        for table_argument in (table, table.tolist(), put(table, home)):
+        for table_argument in (table, table.tolist(), put(table, backend)):
             for layout in ("NCHW", "NHWC"):
-                actual = cuaug.lut(put(to_layout(batch, layout), home), table_argument, layout=layout)
+                actual = cuaug.lut(put(to_layout(batch, layout), backend), table_argument, layout=layout)
                 assert_equal(from_layout(to_numpy(actual), layout), expected)
     for channels in (1, 4, 7):
         batch_of_channels = noise((2, 9, 13, channels))
         table = rng.integers(0, 256, (2, channels, 256), np.uint8)
-        actual = cuaug.lut(put(batch_of_channels, home), put(table, home), layout="NHWC")
+        actual = cuaug.lut(put(batch_of_channels, backend), put(table, backend), layout="NHWC")
         assert_equal(to_numpy(actual), table[n, np.arange(channels), batch_of_channels])
 
 
-@every_home
-def test_lut_table_may_be_strided(home):
-    if home[0] == "jax":
+@every_backend
+def test_lut_table_may_be_strided(backend):
+    if backend[0] == "jax":
         pytest.skip("JAX has no views")
     batch, wide = noise((2, 9, 13, 3)), np.random.default_rng(0).integers(0, 256, (4, 3, 512), np.uint8)
-    actual = cuaug.lut(put(batch, home), put(wide, home)[::2, :, ::2], layout="NHWC")
+    actual = cuaug.lut(put(batch, backend), put(wide, backend)[::2, :, ::2], layout="NHWC")
     expected = wide[::2, :, ::2][np.arange(2)[:, None, None, None], np.arange(3), batch]
     assert_equal(to_numpy(actual), expected)
 
@@ -111,28 +111,28 @@ def test_lut_rejects_other_dtypes(dtype):
             call(noise(dtype=dtype))
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("channels", [1, 3, 5])
-def test_op_unchanged_samples_are_copied(channels, home):
+def test_op_unchanged_samples_are_copied(channels, backend):
     """lut with an identity table and sharpening by 1 copy samples: contiguous and cropped, in both layouts."""
     rng = np.random.default_rng(channels)
     tables = rng.integers(0, 256, (4, channels, 256)).astype("uint8")
     tables[0] = tables[2] = tables[3] = np.arange(256)
     tables[3, -1] = 255 - np.arange(256)
     for layout in ("NCHW", "NHWC"):
-        full = images(home, "uint8", layout, (4, 13, 40, channels))
+        full = images(backend, "uint8", layout, (4, 13, 40, channels))
         crop = (..., slice(2, -1), slice(3, -2)) if layout == "NCHW" else (..., slice(2, -1), slice(3, -2), slice(None))
         for batch in (full, full[crop]):
             levels = from_layout(to_numpy(batch), layout)
             looked_up = np.stack([[t[c][levels[n, ..., c]] for c in range(channels)] for n, t in enumerate(tables)])
-            actual = cuaug.lut(batch, put(tables, home), layout=layout)
+            actual = cuaug.lut(batch, put(tables, backend), layout=layout)
             assert_equal(from_layout(to_numpy(actual), layout), np.moveaxis(looked_up, 1, -1))
-        floats = images(home, "float32", layout, (4, 13, 40, channels))
-        if home[0] != "jax":
+        floats = images(backend, "float32", layout, (4, 13, 40, channels))
+        if backend[0] != "jax":
             floats[0] *= 3  # unchanged samples are not clamped
             floats[2, 0, 0] = float("nan")
         factors = [1.0, 2.5, 1.0, 0.0]
-        sharp = to_numpy(cuaug.adjust_sharpness(floats, put(np.array(factors, "float32"), home), layout=layout))
+        sharp = to_numpy(cuaug.adjust_sharpness(floats, put(np.array(factors, "float32"), backend), layout=layout))
         inputs = to_numpy(floats)
         assert np.array_equal(sharp[[0, 2]], inputs[[0, 2]], equal_nan=True)
         singles = [to_numpy(cuaug.adjust_sharpness(floats[n : n + 1], factors[n], layout=layout)) for n in (1, 3)]

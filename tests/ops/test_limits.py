@@ -161,6 +161,6 @@ def test_nms_takes_any_counts():
 def test_functions_take_hostile_numbers_without_a_crash(name):
     """In a child process, where a crash is an exit code and an endless loop a timeout."""
     message, _ = python(f"from tables.hostile import check_function; print(*check_function({name!r}))", timeout=120)
-    refused, applied = map(int, message.split())
-    assert refused + applied == 63
+    rejected, applied = map(int, message.split())
+    assert rejected + applied == 63
     assert applied

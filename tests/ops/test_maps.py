@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, every_home, home_id, images, noise, put
+from helpers.arrays import every_backend, every_backend_but_jax, images, noise, put
 from helpers.compare import Tolerance, assert_equal, to_numpy
 
 import cuaug
@@ -13,27 +13,27 @@ COORDINATES = Tolerance(absolute=2e-5, reason="float32 coordinates, counted from
 y, x = np.mgrid[:40, :52].astype(np.float32)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @pytest.mark.parametrize("relative", [False, True])
-def test_remap_float32_and_float64_maps_agree(dtype, relative, home):
-    batch = images(home, dtype, "NHWC", (3, 70, 80, 3))
+def test_remap_float32_and_float64_maps_agree(dtype, relative, backend):
+    batch = images(backend, dtype, "NHWC", (3, 70, 80, 3))
     waves = [np.sin(y / 9) * 5 + 0.25, np.cos(x / 7) * 4 - 0.75]
     maps = [np.float32(wave if relative else wave + grid) for wave, grid in zip(waves, (x, y), strict=True)]
     single, double = (
-        cuaug.remap(batch, *(put(np.asarray(map_, kind), home) for map_ in maps), relative=relative, layout="NHWC")
+        cuaug.remap(batch, *(put(np.asarray(map_, kind), backend) for map_ in maps), relative=relative, layout="NHWC")
         for kind in (np.float32, np.float64)
     )
     tolerance = Tolerance(absolute=1, exact=0.99, reason="both round")
     assert_equal(single, double, tolerance=tolerance if dtype == "uint8" else COORDINATES)
 
 
-@every_home
-def test_remap_large_smooth_displacements_keep_fraction(home):
+@every_backend
+def test_remap_large_smooth_displacements_keep_fraction(backend):
     width = 6000
-    batch = put(np.float32(np.arange(width) % 2)[None, None, :, None].repeat(3, 0), home)
+    batch = put(np.float32(np.arange(width) % 2)[None, None, :, None].repeat(3, 0), backend)
     shift = np.float32(-2500.3) + np.float32(np.sin(np.arange(width) / 40))[None]
-    actual = cuaug.remap(batch, put(shift, home), put(np.zeros_like(shift), home), relative=True, layout="NHWC")
+    actual = cuaug.remap(batch, put(shift, backend), put(np.zeros_like(shift), backend), relative=True, layout="NHWC")
     source = np.arange(width) + shift[0].astype(np.float64)
     fraction, odd = source - np.floor(source), np.floor(source) % 2
     expected = np.where(source < 0, 0, odd * (1 - fraction) + (1 - odd) * fraction)
@@ -42,25 +42,30 @@ def test_remap_large_smooth_displacements_keep_fraction(home):
     assert_equal(to_numpy(actual)[:, 0, inside, 0], rows, tolerance=COORDINATES)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("width", [(1 << 20) - 1, (1 << 23) + 101])
 @pytest.mark.parametrize("relative", [False, True])
-def test_remap_far_whole_pixels_are_exact(width, relative, home):
+def test_remap_far_whole_pixels_are_exact(width, relative, backend):
     row = np.uint8(np.arange(width) % 251)
     expected = np.arange(width - 61, width - 1, dtype=np.float32)[None]
-    map_x = put(expected - np.arange(expected.size) if relative else expected, home)
-    batch, map_y = put(row[None, None, :, None], home), put(np.zeros_like(expected), home)
+    map_x = put(expected - np.arange(expected.size) if relative else expected, backend)
+    batch, map_y = put(row[None, None, :, None], backend), put(np.zeros_like(expected), backend)
     for interpolation in ("nearest", "bilinear"):
         actual = cuaug.remap(batch, map_x, map_y, relative=relative, interpolation=interpolation, layout="NHWC")
         assert_equal(to_numpy(actual)[0, 0, :, 0], row[expected[0].astype(int)])
 
 
 def lines():
-    """Maps of a column with every memory order."""
+    """A map of one column, in several memory layouts."""
     column = np.arange(9, dtype=np.float32).reshape(9, 1)
-    turned, still = column[:, ::-1], column.copy()
-    still.setflags(write=False)
-    return {"as it is": column, "turned": turned, "read-only": still, "spread": np.repeat(column, 5, 1)[:, ::5]}
+    negative_stride, read_only = column[:, ::-1], column.copy()
+    read_only.setflags(write=False)
+    return {
+        "contiguous": column,
+        "negative stride": negative_stride,
+        "read-only": read_only,
+        "every fifth column": np.repeat(column, 5, 1)[:, ::5],
+    }
 
 
 @pytest.mark.parametrize("memory", lines())
@@ -77,11 +82,11 @@ def test_remap_maps_of_any_strides(memory, library, dtype):
     assert_equal(to_numpy(actual), noise()[:, :9, :1])
 
 
-@pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
+@every_backend_but_jax
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_remap_rejects_out_overlapping_maps(dtype, home):
-    memory = put(np.zeros((2, 1, 30, 20), dtype), home)
-    batch, elsewhere = put(np.ones((2, 1, 30, 20), dtype), home), put(np.zeros((30, 20), dtype), home)
+def test_remap_rejects_out_overlapping_maps(dtype, backend):
+    memory = put(np.zeros((2, 1, 30, 20), dtype), backend)
+    batch, elsewhere = put(np.ones((2, 1, 30, 20), dtype), backend), put(np.zeros((30, 20), dtype), backend)
     for name, maps in (("map_x", (memory[1, 0], elsewhere)), ("map_y", (elsewhere, memory[0, 0]))):
         with pytest.raises(ValueError, match=f"out must not share memory with {name}"):
             cuaug.remap(batch, *maps, layout="NCHW", out=memory)

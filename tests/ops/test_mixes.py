@@ -6,7 +6,7 @@ from helpers.arrays import (
     IMAGE_DTYPES,
     default_layout,
     device_of,
-    every_home,
+    every_backend,
     from_layout,
     images,
     noise,
@@ -37,9 +37,9 @@ def pasted(batch, top, left, height, width, partner):
     return out
 
 
-def check(home, dtype, op, layout=None, partner=PARTNER, convert=lambda value: value):
-    layout = layout or default_layout(home)
-    batch = images(home, dtype, layout, SHAPE)
+def check(backend, dtype, op, layout=None, partner=PARTNER, convert=lambda value: value):
+    layout = layout or default_layout(backend)
+    batch = images(backend, dtype, layout, SHAPE)
     source = from_layout(to_numpy(batch), layout).astype(float)
     lam = seeded("lam").uniform(0, 1, N)
     partners = np.roll(np.arange(N), 1) if partner is None else partner
@@ -53,49 +53,49 @@ def check(home, dtype, op, layout=None, partner=PARTNER, convert=lambda value: v
     assert_equal(
         actual,
         to_layout(expected, layout),
-        library=home[0],
-        device=device_of(home),
+        library=backend[0],
+        device=device_of(backend),
         dtype=dtype,
         tolerance=EXACT if op == "cutmix" else TOLERANCES[dtype],
     )
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @pytest.mark.parametrize("op", ["mixup", "cutmix"])
-def test_mix_op_equals_formula(op, dtype, home):
+def test_mix_op_equals_formula(op, dtype, backend):
     for layout in ("NCHW", "NHWC"):
         for partner in (PARTNER, None, np.arange(N)):
-            check(home, dtype, op, layout, partner)
+            check(backend, dtype, op, layout, partner)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("op", ["mixup", "cutmix"])
-def test_mix_op_parameters_from_any_library(op, home):
+def test_mix_op_parameters_from_any_library(op, backend):
     kinds = [lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu"))]
-    if home[0] != "jax":
-        kinds.append(lambda v: put(v, home))
+    if backend[0] != "jax":
+        kinds.append(lambda v: put(v, backend))
     for kind in kinds:
-        check(home, "float32", op, convert=kind)
+        check(backend, "float32", op, convert=kind)
 
 
-@every_home
-def test_mix_op_channels_views_and_videos(home):
+@every_backend
+def test_mix_op_channels_views_and_videos(backend):
     for channels in (1, 2, 4, 5, 70):
-        batch = images(home, "float32", "NHWC", (4, 9, 14, channels))
+        batch = images(backend, "float32", "NHWC", (4, 9, 14, channels))
         source = to_numpy(batch).astype(float)
         for view in (lambda a: a, lambda a: a[:, ::2, 1:-2]):
             blend = blended(view(source), 0.3, np.roll(np.arange(4), 1)).astype(np.float32)
             assert_equal(to_numpy(cuaug.mixup(view(batch), 0.3, layout="NHWC")), blend, tolerance=TOLERANCES["float32"])
     clips = noise((3, 2, 9, 14, 3))
     expected = pasted(clips.reshape(3, 18, 14, 3), [0] * 3, [2] * 3, [18] * 3, [5] * 3, [2, 0, 1]).reshape(clips.shape)
-    actual = cuaug.cutmix(put(clips, home), 0, 2, 9, 5, layout="NTHWC")
+    actual = cuaug.cutmix(put(clips, backend), 0, 2, 9, 5, layout="NTHWC")
     assert_equal(to_numpy(actual), expected)
 
 
-@every_home
-def test_mix_op_no_samples_and_one_sample(home):
-    batch = images(home, "uint8")
+@every_backend
+def test_mix_op_no_samples_and_one_sample(backend):
+    batch = images(backend, "uint8")
     assert_equal(cuaug.mixup(batch[:0], 0.5), batch[:0])
     assert_equal(cuaug.mixup(batch[:1], 0.5), batch[:1])
 
@@ -107,15 +107,15 @@ def test_mix_op_invalid_device_partner_leaves_sample():
     assert_equal(cuaug.mixup(batch, 0.5, bad), batch)
 
 
-@every_home
-def test_mix_labels_follow_images(home):
+@every_backend
+def test_mix_labels_follow_images(backend):
     classes, lam = np.array([0, 2, 1, 2, 0]), seeded("labels").uniform(0, 1, N).astype(np.float32)
     hot = np.eye(3)[classes]
     for partner in (None, PARTNER):
         partner_labels = hot[np.roll(np.arange(N), 1) if partner is None else partner]
         expected = (lam[:, None] * hot + (1 - lam[:, None]) * partner_labels).astype(np.float32)
         for labels, more in ((classes.astype(np.int32), {"num_classes": 3}), (hot.astype(np.float32), {})):
-            actual = cuaug.mix_labels(put(labels, home), lam, partner, **more)
+            actual = cuaug.mix_labels(put(labels, backend), lam, partner, **more)
             assert_equal(to_numpy(actual), expected, tolerance=TOLERANCES["float32"])
 
 
@@ -149,9 +149,9 @@ def test_mix_labels_reject_partners_that_images_reject(partner):
 
 @pytest.mark.gpu
 def test_mix_labels_invalid_device_partner_leaves_labels():
-    home = ("torch", "cuda")
-    hot = put(np.eye(3, dtype=np.float32), home)
-    assert_equal(cuaug.mix_labels(hot, 0.5, put(np.array([7.0, np.nan, 1e30]), home)), hot)
+    backend = ("torch", "cuda")
+    hot = put(np.eye(3, dtype=np.float32), backend)
+    assert_equal(cuaug.mix_labels(hot, 0.5, put(np.array([7.0, np.nan, 1e30]), backend)), hot)
 
 
 def test_mix_labels_names_invalid_labels_and_shares():

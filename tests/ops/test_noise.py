@@ -3,20 +3,20 @@
 import random
 
 import numpy as np
-from helpers.arrays import every_home, from_layout, noise, put, to_layout
+from helpers.arrays import every_backend, from_layout, noise, put, to_layout
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from tables import color_reference
 
 import cuaug
 
 
-@every_home
-def test_gaussian_noise_depends_on_seed_step_id_and_place(home):
+@every_backend
+def test_gaussian_noise_depends_on_seed_step_id_and_place(backend):
     """Noise is the same in any batch, layout and dtype, and differs for another seed, step or id."""
     grey = np.full((4, 11, 13, 6), 0.5, np.float32)
 
     def noisy(images=grey, layout="NHWC", **more):
-        result = cuaug.gaussian_noise(put(to_layout(images, layout), home), layout=layout, **{"seed": 1, **more})
+        result = cuaug.gaussian_noise(put(to_layout(images, layout), backend), layout=layout, **{"seed": 1, **more})
         return from_layout(to_numpy(result), layout)
 
     reference = noisy()
@@ -47,19 +47,19 @@ def test_gaussian_noise_depends_on_seed_step_id_and_place(home):
     assert np.abs(np.corrcoef(by_sample) - np.eye(4)).max() < 0.15  # of 858 pairs: four standard deviations
 
 
-@every_home
-def test_gaussian_noise_differs_between_frames(home):
+@every_backend
+def test_gaussian_noise_differs_between_frames(backend):
     clips = np.full((2, 3, 20, 21, 5), 0.5, np.float32)
-    actual = to_numpy(cuaug.gaussian_noise(put(clips, home), seed=1, layout="NTHWC"))
+    actual = to_numpy(cuaug.gaussian_noise(put(clips, backend), seed=1, layout="NTHWC"))
     by_frame = actual.reshape(6, -1)
     assert np.abs(np.corrcoef(by_frame) - np.eye(6)).max() < 0.09  # of 2100 pairs: four standard deviations
     by_channel = actual.reshape(-1, 5).T
     assert np.abs(np.corrcoef(by_channel) - np.eye(5)).max() < 0.09
 
 
-@every_home
-def test_gaussian_noise_is_normal(home):
-    flat = put(np.zeros((2, 400, 500, 3), np.float32), home)
+@every_backend
+def test_gaussian_noise_is_normal(backend):
+    flat = put(np.zeros((2, 400, 500, 3), np.float32), backend)
     z = to_numpy(cuaug.gaussian_noise(flat, 0.5, 2.0, False, seed=9, layout="NHWC")).ravel() / 2 - 0.25
     assert abs(z.mean()) < 4 / np.sqrt(z.size)
     assert abs(z.var() - 1) < 4 * np.sqrt(2 / z.size)

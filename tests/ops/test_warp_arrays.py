@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    HOMES,
     NEGATIVE,
     SHAPE,
     VIEWS,
-    every_home,
+    every_backend,
+    every_backend_but_jax,
     from_layout,
-    home_id,
     images,
     put,
     with_memory_order,
@@ -23,7 +22,7 @@ import cuaug
 main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
-def layout_tolerance(row, home, dtype):
+def layout_tolerance(row, backend, dtype):
     """Tolerance between two layouts, which on a GPU are two kernels. On the CPU one loop serves all layouts.
 
     Copied pixels are exact, and so are bilinear affine maps, which count in whole numbers. For other maps, ptxas rounds
@@ -31,7 +30,7 @@ def layout_tolerance(row, home, dtype):
     planes alone: an ulp of a coordinate, which may round a near tie the other way. Planes also leave more memory to
     source boxes, so that tiles begin elsewhere.
     """
-    if home[1] == "cpu" or row.copies or has_integer_steps(row):
+    if backend[1] == "cpu" or row.copies or has_integer_steps(row):
         return EXACT
     return row.tolerance(dtype)
 
@@ -41,106 +40,108 @@ def has_integer_steps(row):
     return affine and row.options.get("interpolation", "bilinear") == "bilinear"
 
 
-@every_home
+@every_backend
 @main_rows
-def test_op_layouts_agree(row, home):
+def test_op_layouts_agree(row, backend):
     for dtype in ("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
-            actual = run(row, images(home, dtype, layout), row.parameters(BATCH), layout=layout)
+            actual = run(row, images(backend, dtype, layout), row.parameters(BATCH), layout=layout)
             results[layout] = from_layout(to_numpy(actual), layout)
-        assert_equal(results["NCHW"], results["NHWC"], tolerance=layout_tolerance(row, home, dtype))
+        assert_equal(results["NCHW"], results["NHWC"], tolerance=layout_tolerance(row, backend, dtype))
 
 
 # Inputs and outputs
 
 
-@every_home
+@every_backend
 @main_rows
-def test_op_input_is_unchanged(row, home):
-    batch, parameters = images(home), row.parameters(BATCH)
+def test_op_input_is_unchanged(row, backend):
+    batch, parameters = images(backend), row.parameters(BATCH)
     before, parameters_before = to_numpy(batch), {k: v.copy() for k, v in parameters.items()}
     result = run(row, batch, parameters)
     assert_equal(to_numpy(batch), before)
     for name, value in parameters_before.items():
         assert_equal(parameters[name], value)
-    if home[0] in ("numpy", "torch", "cupy"):
+    if backend[0] in ("numpy", "torch", "cupy"):
         result[...] = 7
         assert_equal(to_numpy(batch), before)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
 @pytest.mark.parametrize("row", [row for row in MAIN_ROWS if row.op not in ("remap", "elastic")], ids=str)
-def test_op_strided_view_equals_copy(row, view, home):
+def test_op_strided_view_equals_copy(row, view, backend):
     """Without remap and elastic, whose maps have a size of their own."""
-    if view in NEGATIVE and home[0] == "torch":
+    if view in NEGATIVE and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float16", "float32"):
-        wide = images(home, dtype, "NHWC", (6, 20, 23, 3))
+        wide = images(backend, dtype, "NHWC", (6, 20, 23, 3))
         seen = {**VIEWS, **NEGATIVE}[view](wide)
-        copy = put(to_numpy(seen), home, dtype)
+        copy = put(to_numpy(seen), backend, dtype)
         before = to_numpy(wide)
         parameters = row.parameters((seen.shape[0],))
         actual = run(row, seen, parameters, layout="NHWC")
         expected = run(row, copy, parameters, layout="NHWC")
-        assert_equal(actual, expected, tolerance=layout_tolerance(row, home, dtype))
+        assert_equal(actual, expected, tolerance=layout_tolerance(row, backend, dtype))
         assert_equal(to_numpy(wide), before)
 
 
-@every_home
-def test_remap_elastic_strided_maps_equal_copies(home):
-    batch = images(home)
-    wide = {k: put(np.repeat(v, 2, -1), home) for k, v in ROW_OF_OP["remap"].parameters(BATCH).items()}
+@every_backend
+def test_remap_elastic_strided_maps_equal_copies(backend):
+    batch = images(backend)
+    wide = {k: put(np.repeat(v, 2, -1), backend) for k, v in ROW_OF_OP["remap"].parameters(BATCH).items()}
     seen = {k: v[..., ::2] for k, v in wide.items()}
-    copies = {k: put(to_numpy(v), home) for k, v in seen.items()}
+    copies = {k: put(to_numpy(v), backend) for k, v in seen.items()}
     assert_equal(cuaug.remap(batch, **seen), cuaug.remap(batch, **copies))
-    wave = put(ROW_OF_OP["elastic"].parameters(BATCH)["displacement"].astype(np.float32), home)
+    wave = put(ROW_OF_OP["elastic"].parameters(BATCH)["displacement"].astype(np.float32), backend)
     other = with_memory_order(wave, (0, 3, 1, 2))
     assert_equal(cuaug.elastic(batch, other), cuaug.elastic(batch, wave))
 
 
-@pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
+@every_backend_but_jax
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("op", ["warp_affine", "resize", "hflip"])
-def test_op_misaligned_pointer(op, dtype, home):
+def test_op_misaligned_pointer(op, dtype, backend):
     size, row = int(np.prod(SHAPE)), SMOOTH_ROW_OF_OP.get(op, ROW_OF_OP[op])
     parameters = row.parameters(BATCH)
     for layout in ("NHWC", "NCHW"):
-        aligned = images(home, dtype, layout)
+        aligned = images(backend, dtype, layout)
         for offset in range(1, 16):
-            buffer = put(np.zeros(size + 16), home, dtype)
+            buffer = put(np.zeros(size + 16), backend, dtype)
             shifted = buffer[offset : offset + size].reshape(tuple(aligned.shape))
             shifted[...] = aligned
             actual = run(row, shifted, parameters, layout=layout)
             assert_equal(actual, run(row, aligned, parameters, layout=layout))
 
 
-@pytest.mark.parametrize("home", [home for home in HOMES if home[0] != "jax"], ids=home_id)
+@every_backend_but_jax
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("width", [16, 20, 22])
-def test_warp_affine_vector_rows_equal_scalar_rows(width, dtype, home):
+def test_warp_affine_vector_rows_equal_scalar_rows(width, dtype, backend):
     levels = np.random.default_rng(5).integers(0, 256, (*BATCH, 17, width + 1, 3))
     for layout, axes in (("NHWC", (0, 1, 2, 3)), ("NCHW", (0, 3, 1, 2))):
-        wide = put((levels if dtype == "uint8" else levels / 255).transpose(axes).copy(), home, dtype)
+        wide = put((levels if dtype == "uint8" else levels / 255).transpose(axes).copy(), backend, dtype)
         seen = wide[:, :, :width] if layout == "NHWC" else wide[..., :width]
-        copy = put(to_numpy(seen), home, dtype)
+        copy = put(to_numpy(seen), backend, dtype)
         matrix = np.array([[0.9, 0.3, -1.5], [-0.2, 1.1, 2.25]])
         assert_equal(cuaug.warp_affine(copy, matrix, layout=layout), cuaug.warp_affine(seen, matrix, layout=layout))
 
 
-@pytest.mark.parametrize("home", [home for home in HOMES if home != ("jax", "cpu")], ids=home_id)
+@every_backend_but_jax
 @main_rows
-def test_op_out_with_any_strides(row, home):
-    batch, parameters = images(home), row.parameters(BATCH)
+def test_op_out_with_any_strides(row, backend):
+    batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
-    contiguous = put(np.full(expected.shape, 9, np.uint8), home)
+    contiguous = put(np.full(expected.shape, 9, np.uint8), backend)
     assert run(row, batch, parameters, out=contiguous) is contiguous
     assert_equal(contiguous, expected)
     n, a, b, c = expected.shape
-    frame = put(np.full((n, a, b + 3, c + 5), 9, np.uint8), home)
+    frame = put(np.full((n, a, b + 3, c + 5), 9, np.uint8), backend)
     run(row, batch, parameters, out=frame[:, :, 2:-1, 4:-1])
-    assert_equal(put(to_numpy(frame[:, :, 2:-1, 4:-1]), home), expected, tolerance=layout_tolerance(row, home, "uint8"))
+    assert_equal(
+        put(to_numpy(frame[:, :, 2:-1, 4:-1]), backend), expected, tolerance=layout_tolerance(row, backend, "uint8")
+    )
     untouched = to_numpy(frame)
     untouched[:, :, 2:-1, 4:-1] = 9
     assert_equal(untouched, np.full_like(untouched, 9))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.arrays import SHAPE, images, noise, put
+from helpers.arrays import NUMPY, SHAPE, TORCH, TORCH_CUDA, images, noise, put
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from tables import warp_reference as reference
 from tables.warps import BORDERS, INTERPOLATIONS, MAIN_ROWS
@@ -112,19 +112,19 @@ def test_warp_affine_perspective_extreme_matrices(interpolation, border, rows):
 @pytest.mark.gpu
 @every_mode
 def test_warp_affine_bad_device_matrix_is_fill(interpolation, border):
-    home = ("torch", "cuda")
-    batch = images(home, "float32")
+    backend = ("torch", "cuda")
+    batch = images(backend, "float32")
     for bad in (np.full((2, 3), np.nan), np.zeros((2, 3)), np.array([[1, 2, 0], [2, 4, 0]]), spoiled(2, 2, np.inf)):
         M = np.stack([np.eye(3)[:2], bad, np.eye(3)[:2]])
         actual = to_numpy(
-            cuaug.warp_affine(batch, put(M, home), interpolation=interpolation, border=border, fill=0.625)
+            cuaug.warp_affine(batch, put(M, backend), interpolation=interpolation, border=border, fill=0.625)
         )
         expected = to_numpy(batch)
         expected[1] = 0.625
         assert_equal(actual, expected, tolerance=LEVEL)
     for index, value in itertools.product(range(9), EXTREMES):
         M = spoiled(3, index, value)
-        actual = to_numpy(cuaug.warp_perspective(batch, put(M, home), interpolation=interpolation, border=border))
+        actual = to_numpy(cuaug.warp_perspective(batch, put(M, backend), interpolation=interpolation, border=border))
         assert np.isfinite(actual).all()
         if np.isfinite(value) and np.linalg.cond(M) < 1e6:
             same = cuaug.warp_perspective(to_numpy(batch), M, interpolation=interpolation, border=border, layout="NCHW")
@@ -162,12 +162,12 @@ def test_warp_perspective_near_horizon_reads_staged_box_only():
 @pytest.mark.gpu
 @pytest.mark.parametrize("row", [row for row in MAIN_ROWS if "M" in row.parameters()], ids=str)
 def test_op_bad_matrix_leaves_other_samples(row):
-    home, leading = ("torch", "cuda"), (8,)
-    batch = images(home, shape=(8, *SHAPE[1:]))
+    backend, leading = ("torch", "cuda"), (8,)
+    batch = images(backend, shape=(8, *SHAPE[1:]))
     M = row.parameters(leading)["M"]
     spoilt = M.copy()
     spoilt[5, 0, 1] = np.nan
-    good, bad = (to_numpy(getattr(cuaug, row.op)(batch, put(m, home), **row.keywords("uint8"))) for m in (M, spoilt))
+    good, bad = (to_numpy(getattr(cuaug, row.op)(batch, put(m, backend), **row.keywords("uint8"))) for m in (M, spoilt))
     good[5] = round(row.options["fill"] * 255)
     assert_equal(bad, good)
 
@@ -197,13 +197,13 @@ def coordinate_error(M, size):
         )
 
 
-@pytest.mark.parametrize("home", [("numpy", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
+@pytest.mark.parametrize("backend", [NUMPY, TORCH_CUDA], ids=str)
 @every_mode
-def test_warp_perspective_horizon_in_image(interpolation, border, home):
+def test_warp_perspective_horizon_in_image(interpolation, border, backend):
     """w = 0, w < 0 and w -> 0 in the image: finite everywhere, fill where w is 0, else the reference, within the
     coordinates' error times a slope of at most 4 (Lanczos, both axes, values in 0..1)."""
     side, compared = 16, 0
-    batch = put(FLOATS, home)
+    batch = put(FLOATS, backend)
     for gx, gy in ((-1 / 8, 0), (0, -1 / 8), (-1 / 16, -1 / 16), (-0.3, 0.01), (-1.0, 0), (1e-30, -1 / 4)):
         M = np.array([[1.0, 0.1, 0.3], [-0.1, 1.0, 0.7], [gx, gy, 1.0]])
         options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
@@ -284,11 +284,11 @@ def test_to_dtype_rounds_half_to_even():
     assert_equal(cuaug.hflip(ramp, False, dtype="uint8"), np.rint(ramp).astype(np.uint8))
 
 
-@pytest.mark.parametrize("home", [("torch", "cpu"), pytest.param(("torch", "cuda"), marks=pytest.mark.gpu)], ids=str)
+@pytest.mark.parametrize("backend", [TORCH, TORCH_CUDA], ids=str)
 @pytest.mark.parametrize("antialias", [True, False])
-def test_resized_crop_box_too_far_outside_is_zero(antialias, home):
+def test_resized_crop_box_too_far_outside_is_zero(antialias, backend):
     """The image is 1 everywhere: a single pixel of it in a box would be visible."""
-    batch = put(np.ones((1, 17, 11, 3), np.float32).transpose(0, 3, 1, 2).copy(), home)
+    batch = put(np.ones((1, 17, 11, 3), np.float32).transpose(0, 3, 1, 2).copy(), backend)
     for box in ((-65537, 0, 65537 + 17, 11), (0, 0, 17, 65536 + 12), (-(2**29), -(2**29), 2**30, 2**30)):
         actual = cuaug.resized_crop(batch, *box, (1, 1), antialias=antialias, interpolation="bilinear")
         assert not to_numpy(actual).any(), box

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, device_of, every_home, home_id, images, noise, put, seeded
+from helpers.arrays import device_of, every_backend, every_backend_but_jax, images, noise, put, seeded
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +14,10 @@ import cuaug
 # Sizes
 
 
-@pytest.mark.parametrize("home", [HOMES[0], HOMES[1], HOMES[3], HOMES[4]], ids=home_id)
+@every_backend_but_jax
 @pytest.mark.parametrize("samples", [65_535, 65_536, 70_000])
-def test_op_more_samples_than_grid_rows(samples, home):
-    batch = images(home, "uint8", "NHWC", (samples, 8, 8, 1))
+def test_op_more_samples_than_grid_rows(samples, backend):
+    batch = images(backend, "uint8", "NHWC", (samples, 8, 8, 1))
     M = matrix(seeded("many"), (samples,))["M"]
     batch_result = cuaug.warp_affine(batch, M, layout="NHWC")
     for part in (slice(0, 3), slice(65_530, 65_540), slice(samples - 3, samples)):
@@ -27,24 +27,24 @@ def test_op_more_samples_than_grid_rows(samples, home):
     assert_equal(to_numpy(cuaug.hflip(batch, flip, layout="NHWC")), expected)
 
 
-@every_home
-def test_warp_affine_large_image_is_accurate_in_far_corner(home):
+@every_backend
+def test_warp_affine_large_image_is_accurate_in_far_corner(backend):
     side, size = 4096, (40, 50)
     image = noise((1, side, side, 1), "float32")
     angle, shift = np.radians(17.3), 61.27
     linear = 1.07 * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     inverse = np.c_[linear, [side - 60.3, side - shift]][None]  # destination to source, near the last pixel
     expected = np.stack([reference.warp_affine(image[0], inverse[0], size, inverse=True, border="reflect")])
-    actual = cuaug.warp_affine(put(image, home), inverse, size, inverse=True, border="reflect", layout="NHWC")
+    actual = cuaug.warp_affine(put(image, backend), inverse, size, inverse=True, border="reflect", layout="NHWC")
     tolerance = Tolerance(absolute=1e-4, reason="the contract for float32 images up to 4096 px")
-    assert_equal(actual, expected, library=home[0], device=device_of(home), dtype="float32", tolerance=tolerance)
+    assert_equal(actual, expected, library=backend[0], device=device_of(backend), dtype="float32", tolerance=tolerance)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_warp_affine_half_precision_has_full_coordinates(dtype, home):
+def test_warp_affine_half_precision_has_full_coordinates(dtype, backend):
     side = 1024
-    batch = images(home, dtype, "NHWC", (1, side, side, 1))
+    batch = images(backend, dtype, "NHWC", (1, side, side, 1))
     angle = np.radians(29.7)
     linear = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     M = np.c_[linear, np.full(2, side / 2) - linear @ np.full(2, side / 2)]
@@ -52,7 +52,7 @@ def test_warp_affine_half_precision_has_full_coordinates(dtype, home):
     actual = cuaug.warp_affine(batch, M, layout="NHWC")
     relative = {"float16": 2**-11, "bfloat16": 2**-8}[dtype]
     tolerance = Tolerance(absolute=1e-4, relative=relative, reason="float32 coordinates; the storage rounds once")
-    assert_equal(actual, expected, library=home[0], device=device_of(home), dtype=dtype, tolerance=tolerance)
+    assert_equal(actual, expected, library=backend[0], device=device_of(backend), dtype=dtype, tolerance=tolerance)
 
 
 # Properties

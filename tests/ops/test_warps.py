@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    HOMES,
     IMAGE_DTYPES,
     MASK_DTYPES,
+    NUMPY,
     SHAPE,
+    TORCH_CUDA,
+    backend_id,
     default_layout,
     device_of,
-    every_home,
+    every_backend,
     from_layout,
-    home_id,
     images,
     max_value,
     put,
@@ -46,52 +47,52 @@ def test_op_equals_reference_on_gpu(row, dtype):
     check(row, ("torch", "cuda"), dtype)
 
 
-@pytest.mark.parametrize("home", [HOMES[0], HOMES[3]], ids=home_id)
+@pytest.mark.parametrize("backend", [NUMPY, TORCH_CUDA], ids=backend_id)
 @pytest.mark.parametrize("row", LARGE_IMAGE_ROWS, ids=str)
-def test_op_large_noise_is_nearly_exact(row, home):
-    batch, parameters = images(home, shape=(1, *LARGE, 3)), row.parameters()
-    layout = default_layout(home)
+def test_op_large_noise_is_nearly_exact(row, backend):
+    batch, parameters = images(backend, shape=(1, *LARGE, 3)), row.parameters()
+    layout = default_layout(backend)
     source = from_layout(to_numpy(batch), layout).astype(float)
     expected = to_layout(row.expected(source, parameters, "uint8", ()), layout)
     actual = run(row, batch, parameters)
     tolerance = row.tolerance("uint8")
-    assert_equal(actual, expected, library=home[0], device=device_of(home), dtype="uint8", tolerance=tolerance)
+    assert_equal(actual, expected, library=backend[0], device=device_of(backend), dtype="uint8", tolerance=tolerance)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @main_rows
-def test_op_broadcasts_one_parameter(row, dtype, home):
-    check(row, home, dtype, leading=())
+def test_op_broadcasts_one_parameter(row, dtype, backend):
+    check(row, backend, dtype, leading=())
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", MASK_DTYPES)
 @pytest.mark.parametrize("row", [row for row in ROWS if row.copies], ids=str)
-def test_op_nearest_keeps_labels(row, dtype, home):
-    check(row, home, dtype)
+def test_op_nearest_keeps_labels(row, dtype, backend):
+    check(row, backend, dtype)
 
 
-@every_home
+@every_backend
 @main_rows
-def test_op_keeps_library_and_values(row, home):
-    for dtype in IMAGE_DTYPES if home[0] == "torch" else ["uint8", "float16", "float32"]:
-        check(row, home, dtype)
+def test_op_keeps_library_and_values(row, backend):
+    for dtype in IMAGE_DTYPES if backend[0] == "torch" else ["uint8", "float16", "float32"]:
+        check(row, backend, dtype)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("row", [row for row in MAIN_ROWS if row.identity], ids=str)
-def test_op_identity_parameter_is_identity(row, home):
+def test_op_identity_parameter_is_identity(row, backend):
     for dtype in ("uint8", "float16", "float32"):
-        batch = images(home, dtype)
+        batch = images(backend, dtype)
         assert_equal(run(row, batch, row.identity), batch, tolerance=EXACT if "int" in dtype else row.tolerance(dtype))
 
 
-@every_home
+@every_backend
 @main_rows
-def test_op_batch_equals_samples(row, home):
+def test_op_batch_equals_samples(row, backend):
     for dtype in ("uint8", "float32"):
-        batch, parameters = images(home, dtype), row.parameters(BATCH)
+        batch, parameters = images(backend, dtype), row.parameters(BATCH)
         batch_result = run(row, batch, parameters)
         for n in range(SHAPE[0]):
             one = {name: value[n] for name, value in parameters.items()}
@@ -104,14 +105,14 @@ def test_op_batch_equals_samples(row, home):
         assert_equal(run(row, batch[:0], row.parameters()), batch_result[:0])
 
 
-@every_home
+@every_backend
 @main_rows
-def test_op_parameters_from_any_library(row, home):
+def test_op_parameters_from_any_library(row, backend):
     if not row.parameters():
         pytest.skip("no parameters to draw")
-    batch, parameters = images(home), row.parameters(BATCH)
+    batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
-    for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v, home, narrow(v))):
+    for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v, backend, narrow(v))):
         assert_equal(
             run(row, batch, {k: kind(v) for k, v in parameters.items()}), expected, tolerance=row.tolerance("uint8")
         )
@@ -121,11 +122,11 @@ def narrow(value):
     return {"float64": "float32", "int64": "int32"}.get(str(value.dtype))
 
 
-@every_home
+@every_backend
 @main_rows
-def test_op_dtype_converts_without_scaling(row, home):
+def test_op_dtype_converts_without_scaling(row, backend):
     for source, target in (("uint8", "float32"), ("float32", "uint8"), ("uint16", "uint8"), ("uint8", "float16")):
-        batch, parameters, layout = images(home, source), row.parameters(BATCH), default_layout(home)
+        batch, parameters, layout = images(backend, source), row.parameters(BATCH), default_layout(backend)
         values = from_layout(to_numpy(batch), layout).astype(float)
         expected = to_layout(row.expected(values, parameters, source), layout)
         actual = run(row, batch, parameters, dtype=target)
@@ -135,15 +136,15 @@ def test_op_dtype_converts_without_scaling(row, home):
             "float16": Tolerance(absolute=1e-4 * full, relative=2**-11, reason="1e-4 of the range and half's 11 bits"),
             "uint8": Tolerance(absolute=1, exact=0.98, reason="one level, where the exact value is nearly a tie"),
         }[target]
-        assert_equal(actual, expected, library=home[0], device=device_of(home), dtype=target, tolerance=tolerance)
+        assert_equal(actual, expected, library=backend[0], device=device_of(backend), dtype=target, tolerance=tolerance)
 
 
-@every_home
+@every_backend
 @main_rows
-def test_op_video_shares_parameters(row, home):
+def test_op_video_shares_parameters(row, backend):
     frames = 2
     for layout, still in (("NTCHW", "NCHW"), ("NTHWC", "NHWC")):
-        flat = images(home, "uint8", still, (SHAPE[0] * frames, *SHAPE[1:]))
+        flat = images(backend, "uint8", still, (SHAPE[0] * frames, *SHAPE[1:]))
         clip = flat.reshape(SHAPE[0], frames, *flat.shape[1:])
         parameters = row.parameters(BATCH)
         actual = run(row, clip, parameters, layout=layout)
@@ -152,96 +153,96 @@ def test_op_video_shares_parameters(row, home):
         assert_equal(actual, expected.reshape(SHAPE[0], frames, *expected.shape[1:]))
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("layout", ["CHW", "HWC", "HW"])
 @main_rows
-def test_op_single_image_is_batch_of_one(row, layout, home):
+def test_op_single_image_is_batch_of_one(row, layout, backend):
     still = {"CHW": "NCHW", "HWC": "NHWC", "HW": "NHWC"}[layout]
     shape = (1, *SHAPE[1:3], 1 if layout == "HW" else SHAPE[3])
-    batch, parameters = images(home, "uint8", still, shape), row.parameters()
+    batch, parameters = images(backend, "uint8", still, shape), row.parameters()
     expected = run(row, batch, parameters, layout=still)[0]
     expected, one = (expected[..., 0], batch[0, ..., 0]) if layout == "HW" else (expected, batch[0])
     assert_equal(run(row, one, parameters, layout=layout), expected)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 64, 200])
 @pytest.mark.parametrize("op", ["warp_affine", "resize", "remap", "crop", "pad"])
-def test_op_any_number_of_channels(op, channels, home):
+def test_op_any_number_of_channels(op, channels, backend):
     row = SMOOTH_ROW_OF_OP.get(op, ROW_OF_OP[op])
     parameters = row.parameters(BATCH)
     for dtype in ("uint8", "float32"):
         for layout in ("NCHW", "NHWC"):
-            batch = images(home, dtype, layout, (*SHAPE[:3], channels))
+            batch = images(backend, dtype, layout, (*SHAPE[:3], channels))
             source = from_layout(to_numpy(batch), layout).astype(float)
             expected = to_layout(row.expected(source, parameters, dtype), layout)
             actual = run(row, batch, parameters, layout=layout)
-            kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
+            kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
             assert_equal(actual, expected, **kind, tolerance=row.tolerance(dtype))
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("row", [row for row in MAIN_ROWS if "fill" in row.options], ids=str)
-def test_op_fill_per_channel_and_sample(row, home):
-    layout, rng = default_layout(home), seeded("fill")
+def test_op_fill_per_channel_and_sample(row, backend):
+    layout, rng = default_layout(backend), seeded("fill")
     for dtype in ("uint8", "float32"):
-        batch, parameters = images(home, dtype), row.parameters(BATCH)
+        batch, parameters = images(backend, dtype), row.parameters(BATCH)
         source = from_layout(to_numpy(batch), layout).astype(float)
         for shape in ((3,), (3, 3)):
             fill = np.asarray(scaled(rng.integers(0, 65, shape) / 64, dtype))
             expected = row.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, 3))}, dtype)
-            for value in (fill, fill.tolist(), put(fill.astype(np.float32), home)):
+            for value in (fill, fill.tolist(), put(fill.astype(np.float32), backend)):
                 actual = run(row, batch, parameters, fill=value)
-                kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
+                kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
                 assert_equal(actual, to_layout(expected, layout), **kind, tolerance=row.tolerance(dtype))
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("channels", [1, 3, 4])
 @pytest.mark.parametrize("scale", [0.5, 1, 1.25, 2])
 @pytest.mark.parametrize("step", [1 / 2, 1 / 4, 1 / 8])
-def test_warp_affine_rounds_half_to_even(step, scale, channels, home):
+def test_warp_affine_rounds_half_to_even(step, scale, channels, backend):
     """Coordinates that are multiples of a power of two give many exact halves, which the weights of bytes represent."""
     row, M = ROW_OF_OP["warp_affine"], np.array([[scale, 0, -1 - step], [0, 1, 3 * step]])
-    how = {"interpolation": "bilinear", "border": "constant", "inverse": True}
+    options = {"interpolation": "bilinear", "border": "constant", "inverse": True}
     for layout in ("NCHW", "NHWC"):
-        batch = images(home, "uint8", layout, (3, 17, 22, channels))
+        batch = images(backend, "uint8", layout, (3, 17, 22, channels))
         source = from_layout(to_numpy(batch), layout).astype(float)
-        expected = row.expected(source, {"M": np.broadcast_to(M, (3, 2, 3))}, "uint8", **how, fill=0)
+        expected = row.expected(source, {"M": np.broadcast_to(M, (3, 2, 3))}, "uint8", **options, fill=0)
         assert (expected % 1 == 0.5).any()
-        actual = to_numpy(cuaug.warp_affine(batch, M, layout=layout, **how))
+        actual = to_numpy(cuaug.warp_affine(batch, M, layout=layout, **options))
         assert_equal(actual, to_layout(np.rint(expected).astype(np.uint8), layout))
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("width", [16, 20, 22, 37])
 @pytest.mark.parametrize("op", ["warp_affine", "warp_perspective"])
-def test_op_any_width_and_fill(op, width, channels, home):
+def test_op_any_width_and_fill(op, width, channels, backend):
     """Row lengths that are multiples of 16 bytes, of 4, or of neither, with a fill per channel (gpu/raw_stage.cuh)."""
     rng = seeded("fill", width, channels)
     for dtype in ("uint8", "int16", "float16", "float32"):
         for layout in ("NCHW", "NHWC"):
-            batch = images(home, dtype, layout, (3, 17, width, channels))
+            batch = images(backend, dtype, layout, (3, 17, width, channels))
             source = from_layout(to_numpy(batch), layout).astype(float)
             fill = np.asarray(scaled(rng.integers(1, 65, channels) / 64, dtype))
             row = next(c for c in ROWS if c.op == op and "fill" in c.options and "bilinear" in str(c))
             parameters = row.parameters(BATCH)
             expected = row.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, channels))}, dtype)
             actual = run(row, batch, parameters, fill=fill.tolist(), layout=layout)
-            kind = {"library": home[0], "device": device_of(home), "dtype": dtype}
+            kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
             assert_equal(actual, to_layout(expected, layout), **kind, tolerance=row.tolerance(dtype))
 
 
-@every_home
-def test_rotate_expand(home):
-    batch, layout = images(home), default_layout(home)
+@every_backend
+def test_rotate_expand(backend):
+    batch, layout = images(backend), default_layout(backend)
     for angle in (31.3, -118.7, 90.0, 180.0):
         for interpolation in ("nearest", "bilinear") if angle % 90 else ("bilinear",):
             source = from_layout(to_numpy(batch), layout).astype(float)
             expected = np.stack([reference.rotate(image, angle, interpolation, expand=True) for image in source])
             actual = cuaug.rotate(batch, angle, interpolation, expand=True)
-            kind = {"library": home[0], "device": device_of(home), "dtype": "uint8"}
+            kind = {"library": backend[0], "device": device_of(backend), "dtype": "uint8"}
             assert_equal(
                 actual, to_layout(expected, layout), **kind, tolerance=SMOOTH_ROW_OF_OP["rotate"].tolerance("uint8")
             )

@@ -13,9 +13,9 @@ PIXELS = noise((1, 17, 11, 3))[0].astype(float)
 def test_reference_adjust_hue_equals_colorsys():
     for factor in (-0.5, -0.2, 0.0, 0.1, 0.37, 0.5):
         actual = reference_color.adjust_hue(PIXELS, factor, max_value=255) / 255
-        for pixel, turned in zip(PIXELS.reshape(-1, 3) / 255, actual.reshape(-1, 3), strict=True):
+        for pixel, shifted in zip(PIXELS.reshape(-1, 3) / 255, actual.reshape(-1, 3), strict=True):
             h, s, v = colorsys.rgb_to_hsv(*pixel)
-            np.testing.assert_allclose(turned, colorsys.hsv_to_rgb((h + factor) % 1, s, v), atol=1e-9)
+            np.testing.assert_allclose(shifted, colorsys.hsv_to_rgb((h + factor) % 1, s, v), atol=1e-9)
 
 
 def test_reference_posterize_solarize_invert_equal_pillow():

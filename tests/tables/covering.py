@@ -1,18 +1,19 @@
-"""Covering sets: few rows in which each value of a factor meets each value of every other factor."""
+"""Pairwise covering arrays: few rows that together contain every pair of values of two factors."""
 
 import itertools
 
 
-def covering(factors, exists):
-    """Rows that hold every pair of two factors' values for which ``exists``; greedy, in a fixed order.
+def covering(factors, is_possible):
+    """Rows that together contain every possible pair of values of two factors; greedy, in a fixed order.
 
-    ``exists(row)`` takes a dict of some factors, and judges by those alone.
+    ``factors`` are lists of values by name. ``is_possible(row)`` takes a dict with values of some factors, and ignores
+    the factors that it lacks.
     """
     missing = dict.fromkeys(
         pair
         for f, g in itertools.combinations(factors, 2)
         for pair in itertools.product([(f, v) for v in factors[f]], [(g, w) for w in factors[g]])
-        if exists(dict(pair))
+        if is_possible(dict(pair))
     )
     rows = []
     while missing:
@@ -20,7 +21,7 @@ def covering(factors, exists):
         for factor in sorted(set(factors) - set(row), key=lambda name: (-len(factors[name]), name)):
             choices = [{**row, factor: value} for value in factors[factor]]
             row = max(
-                (choice for choice in choices if completable(choice, factors, exists)),
+                (choice for choice in choices if completable(choice, factors, is_possible)),
                 key=lambda choice: len(missing.keys() & pairs(choice, factors)),
             )
         for pair in pairs(row, factors):
@@ -33,6 +34,8 @@ def pairs(row, factors):
     return set(itertools.combinations([(factor, row[factor]) for factor in factors if factor in row], 2))
 
 
-def completable(row, factors, exists):
-    """Whether each factor that the row lacks has a value that may stand beside the row's values."""
-    return exists(row) and all(any(exists({**row, f: v}) for v in factors[f]) for f in factors if f not in row)
+def completable(row, factors, is_possible):
+    """Whether the row is possible, and with each missing factor too, for at least one of its values."""
+    return is_possible(row) and all(
+        any(is_possible({**row, f: v}) for v in factors[f]) for f in factors if f not in row
+    )

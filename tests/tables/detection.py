@@ -103,8 +103,8 @@ def pooled(features, bins, mode):
     return out
 
 
-def unpooled(features, bins, mode, gradient):
-    """The gradient of `pooled` by the maps. [C, H, W]"""
+def pooled_gradient(features, bins, mode, gradient):
+    """The gradient by the features, given that by the result of `pooled`. [C, H, W]"""
     out = np.zeros(features.shape)
     for bin_index, weights in bins.items():
         bin_gradient = gradient[:, bin_index[0], bin_index[1]]

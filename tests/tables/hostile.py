@@ -13,7 +13,7 @@ from cuaug import transforms as T
 
 VALUES = (0.0, -1.0, 1e-300, 1e9, 1e300, float("nan"), float("inf"), float("-inf"), 2.0**63)
 SHAPE = (3, 17, 11, 3)  # N, H, W, C
-MIXED_ROWS = 12  # rows of hostile numbers alone: a remainder traps for some pairs of dividend and divisor
+MIXED_TABLES = 12  # tables of hostile numbers alone: an integer remainder traps for some pairs of operands
 
 # Groups of recipes, (transforms, dtype): each group runs in one process.
 GROUPS = {
@@ -92,77 +92,89 @@ GROUPS = {
 }
 
 
-def _added(values, *shape, to=0.0):
-    """An array of this shape plus each sample's number."""
-    return values[(slice(None), *(None,) * len(shape))] + _beside(np.full((1, *shape), to), values)
+def _plus_numbers(numbers, *shape, base=0.0):
+    """The number of each sample plus ``base``, broadcast to this shape. [N, *shape]"""
+    return numbers[(slice(None), *(None,) * len(shape))] + _like(np.full((1, *shape), base), numbers)
 
 
 # Functions of a batch and of one hostile number per sample.
 FUNCTIONS = {
     "adjust_brightness": cuaug.adjust_brightness,
     "adjust_contrast": cuaug.adjust_contrast,
-    "adjust_contrast about": lambda x, v, **how: cuaug.adjust_contrast(x, 0.5, v, **how),
+    "adjust_contrast about": lambda x, v, **options: cuaug.adjust_contrast(x, 0.5, v, **options),
     "adjust_gamma": cuaug.adjust_gamma,
-    "adjust_gamma gain": lambda x, v, **how: cuaug.adjust_gamma(x, 2.0, v, **how),
+    "adjust_gamma gain": lambda x, v, **options: cuaug.adjust_gamma(x, 2.0, v, **options),
     "adjust_hue": cuaug.adjust_hue,
     "adjust_saturation": cuaug.adjust_saturation,
     "adjust_sharpness": cuaug.adjust_sharpness,
-    "affine angle": lambda x, v, **how: cuaug.affine(x, v, (1, 2), 1.0, (3, 4), "bilinear", **how),
-    "affine scale": lambda x, v, **how: cuaug.affine(x, 10.0, (1, 2), v, (3, 4), "bilinear", **how),
-    "color_matrix": lambda x, v, **how: cuaug.color_matrix(x, _added(v, 3, 4), **how),
-    "crop": lambda x, v, **how: cuaug.crop(x, v, v, 9, 7, **how),
-    "cutmix": lambda x, v, **how: cuaug.cutmix(x, v, v, v, v, **how),
-    "cutmix partner": lambda x, v, **how: cuaug.cutmix(x, 1, 2, 3, 4, v, **how),
-    "erase": lambda x, v, **how: cuaug.erase(x, v, v, v, v, v, **how),
-    "gaussian_blur": lambda x, v, **how: cuaug.gaussian_blur(x, (5, 9), v, **how),
-    "gaussian_noise": lambda x, v, **how: cuaug.gaussian_noise(x, v, v, seed=3, **how),
+    "affine angle": lambda x, v, **options: cuaug.affine(x, v, (1, 2), 1.0, (3, 4), "bilinear", **options),
+    "affine scale": lambda x, v, **options: cuaug.affine(x, 10.0, (1, 2), v, (3, 4), "bilinear", **options),
+    "color_matrix": lambda x, v, **options: cuaug.color_matrix(x, _plus_numbers(v, 3, 4), **options),
+    "crop": lambda x, v, **options: cuaug.crop(x, v, v, 9, 7, **options),
+    "cutmix": lambda x, v, **options: cuaug.cutmix(x, v, v, v, v, **options),
+    "cutmix partner": lambda x, v, **options: cuaug.cutmix(x, 1, 2, 3, 4, v, **options),
+    "erase": lambda x, v, **options: cuaug.erase(x, v, v, v, v, v, **options),
+    "gaussian_blur": lambda x, v, **options: cuaug.gaussian_blur(x, (5, 9), v, **options),
+    "gaussian_noise": lambda x, v, **options: cuaug.gaussian_noise(x, v, v, seed=3, **options),
     "hflip": cuaug.hflip,
     "mixup": cuaug.mixup,
-    "mixup partner": lambda x, v, **how: cuaug.mixup(x, 0.25, v, **how),
-    "normalize": lambda x, v, **how: cuaug.normalize(x, _added(v, 3), _added(v, 3, to=0.5), **how),
-    "pad fill": lambda x, v, **how: cuaug.pad(x, 3, v[:, None], **how),
-    "posterize": cuaug.posterize,
-    "remap": lambda x, v, **how: cuaug.remap(x, _added(v, 6, 5, to=2.25), _added(v, 6, 5, to=3.5), **how),
-    "remap nearest": lambda x, v, **how: cuaug.remap(
-        x, _added(v, 6, 5), _added(v, 6, 5), relative=True, interpolation="nearest", border="wrap", **how
+    "mixup partner": lambda x, v, **options: cuaug.mixup(x, 0.25, v, **options),
+    "normalize": lambda x, v, **options: cuaug.normalize(
+        x, _plus_numbers(v, 3), _plus_numbers(v, 3, base=0.5), **options
     ),
-    "resized_crop": lambda x, v, **how: cuaug.resized_crop(x, v, 2.0, v, 5.0, (9, 8), **how),
-    "resized_crop bicubic": lambda x, v, **how: cuaug.resized_crop(x, 1.0, v, 6.0, v, (9, 8), "bicubic", False, **how),
-    "rotate": lambda x, v, **how: cuaug.rotate(x, v, "bicubic", border="reflect", **how),
+    "pad fill": lambda x, v, **options: cuaug.pad(x, 3, v[:, None], **options),
+    "posterize": cuaug.posterize,
+    "remap": lambda x, v, **options: cuaug.remap(
+        x, _plus_numbers(v, 6, 5, base=2.25), _plus_numbers(v, 6, 5, base=3.5), **options
+    ),
+    "remap nearest": lambda x, v, **options: cuaug.remap(
+        x,
+        _plus_numbers(v, 6, 5),
+        _plus_numbers(v, 6, 5),
+        relative=True,
+        interpolation="nearest",
+        border="wrap",
+        **options,
+    ),
+    "resized_crop": lambda x, v, **options: cuaug.resized_crop(x, v, 2.0, v, 5.0, (9, 8), **options),
+    "resized_crop bicubic": lambda x, v, **options: cuaug.resized_crop(
+        x, 1.0, v, 6.0, v, (9, 8), "bicubic", False, **options
+    ),
+    "rotate": lambda x, v, **options: cuaug.rotate(x, v, "bicubic", border="reflect", **options),
     "solarize": cuaug.solarize,
-    "warp_affine": lambda x, v, **how: cuaug.warp_affine(x, _added(v, 2, 3, to=np.eye(2, 3)), **how),
-    "warp_perspective": lambda x, v, **how: cuaug.warp_perspective(
-        x, _added(v, 3, 3, to=np.eye(3)), border="wrap", **how
+    "warp_affine": lambda x, v, **options: cuaug.warp_affine(x, _plus_numbers(v, 2, 3, base=np.eye(2, 3)), **options),
+    "warp_perspective": lambda x, v, **options: cuaug.warp_perspective(
+        x, _plus_numbers(v, 3, 3, base=np.eye(3)), border="wrap", **options
     ),
 }
 
 
 def tables(values, columns):
-    """Replacements of `values` [N, P]: one hostile number per row, in `columns`, then rows of hostile numbers alone."""
+    """Names and tables [N, P]: `values` with one of `columns` set to a hostile number, then hostile numbers alone."""
     for column, value in itertools.product(columns, VALUES):
         changed = values.copy()
         changed[:, column] = value
         yield f"column {column} is {value}", changed
     random = np.random.default_rng(20261124)
-    for i in range(MIXED_ROWS):
-        yield f"mixed rows {i}", random.choice(VALUES, values.shape)
+    for i in range(MIXED_TABLES):
+        yield f"mixed table {i}", random.choice(VALUES, values.shape)
 
 
 def check(group, library="numpy"):
     """Replace every drawn number of every recipe of a group, in both ways; count the rejected and the applied."""
-    refused = applied = 0
+    rejected = applied = 0
     with np.errstate(all="ignore"):
         for transforms, dtype in GROUPS[group]:
             counts = _check(T.Compose(transforms, seed=7), dtype, library)
-            refused, applied = refused + counts[0], applied + counts[1]
-    return refused, applied
+            rejected, applied = rejected + counts[0], applied + counts[1]
+    return rejected, applied
 
 
 def _check(aug, dtype, library):
     images = _images(dtype, library)
     params = aug.draw(images, step=0, layout="NHWC")
     expected = aug.apply(images, params, layout="NHWC")
-    description, refused, applied = params.to_dict(), 0, 0
+    description, rejected, applied = params.to_dict(), 0, 0
     names = list(description["drawn"])
     drawn = np.array([description["drawn"][name] for name in names]).reshape(len(names), SHAPE[0]).T
     for case, values in tables(drawn, range(len(names))):
@@ -170,31 +182,34 @@ def _check(aug, dtype, library):
         try:
             hostile = aug.params_from_dict(edited, images, layout="NHWC")
         except ValueError:
-            refused += 1
+            rejected += 1
             continue
-        applied += _applied(aug, images, hostile, expected, f"{names}: {case}")
+        _apply_and_check(aug, images, hostile, expected, f"{names}: {case}")
+        applied += 1
     for i, matrices in enumerate(description["matrices"]):
         sample_matrices = np.array(matrices).reshape(SHAPE[0], -1)
         for case, values in tables(sample_matrices, range(sample_matrices.shape[1])):
-            both = [*description["matrices"][:i], values.tolist(), *description["matrices"][i + 1 :]]
+            edited_matrices = [*description["matrices"][:i], values.tolist(), *description["matrices"][i + 1 :]]
             try:
-                hostile = aug.params_from_dict({**description, "matrices": both}, images, layout="NHWC")
+                hostile = aug.params_from_dict({**description, "matrices": edited_matrices}, images, layout="NHWC")
             except ValueError:
-                refused += 1
+                rejected += 1
                 continue
-            applied += _applied(aug, images, hostile, expected, f"matrices {i}: {case}")
+            _apply_and_check(aug, images, hostile, expected, f"matrices {i}: {case}")
+            applied += 1
     table = params.table.owner
     before = np.array(table.cpu().numpy() if library == "torch" else table)
     for case, values in tables(before, range(before.shape[1])):
         table[...] = _array(values, library)
-        applied += _applied(aug, images, params, expected, f"the table: {case}")
+        _apply_and_check(aug, images, params, expected, f"the table: {case}")
+        applied += 1
     table[...] = _array(before, library)
     again = aug.apply(images, params, layout="NHWC")
-    assert _host(again).tobytes() == _host(expected).tobytes(), f"{aug}: drawn parameters no longer give the same"
-    return refused, applied
+    assert _host(again).tobytes() == _host(expected).tobytes(), f"{aug}: the restored table gives another result"
+    return rejected, applied
 
 
-def _applied(aug, images, params, expected, name):
+def _apply_and_check(aug, images, params, expected, name):
     result = aug.apply(images, params, layout="NHWC")
     if images is not result and hasattr(result, "is_cuda"):
         import torch
@@ -202,7 +217,6 @@ def _applied(aug, images, params, expected, name):
         torch.cuda.synchronize()
     assert result.shape == expected.shape, f"{aug}: {name}"
     assert result.dtype == expected.dtype, f"{aug}: {name}"
-    return 1
 
 
 def _images(dtype, library):
@@ -225,7 +239,7 @@ def _host(array):
 
 def check_function(name, library="numpy"):
     """Call a function with hostile numbers: host values may be rejected, device values are not checked."""
-    refused = applied = 0
+    rejected = applied = 0
     with np.errstate(all="ignore"):
         for dtype in ("uint8", "float32", "float64"):
             images = _images(dtype, library)
@@ -233,15 +247,15 @@ def check_function(name, library="numpy"):
                 try:
                     result = FUNCTIONS[name](images, _array(values[:, 0], library), layout="NHWC")
                 except ValueError:
-                    refused += 1
+                    rejected += 1
                     continue
                 _host(result)
                 assert result.shape[0] == SHAPE[0], case
                 assert result.shape[3] == SHAPE[3], case
                 applied += 1
-    return refused, applied
+    return rejected, applied
 
 
-def _beside(array, values):
-    """The array in the library of the values."""
-    return _array(np.ascontiguousarray(array, np.float64), "torch" if hasattr(values, "is_cuda") else "numpy")
+def _like(array, other):
+    """The array in the library of the other one."""
+    return _array(np.ascontiguousarray(array, np.float64), "torch" if hasattr(other, "is_cuda") else "numpy")

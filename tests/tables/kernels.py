@@ -108,7 +108,7 @@ DISPLACED_WARPS, DISPLACED_WARPS_WITH_MEAN = (
 )
 
 
-def exists(row):
+def is_possible(row):
     """Whether cuaug uses this combination; a rule about a factor that the row lacks does not apply."""
     packed = "Packed" in (row.get("layout"), row.get("result")) and row.get("channels") == 1
     labels = {"int32", "int64"} & {row.get("source"), row.get("target")}
@@ -121,7 +121,7 @@ def exists(row):
 
 
 def covering(factors):
-    return covering_rows(factors, exists)
+    return covering_rows(factors, is_possible)
 
 
 def covering_names():

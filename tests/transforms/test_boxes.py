@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import device_of, every_home, put, seeded
+from helpers.arrays import device_of, every_backend, put, seeded
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.targets import (
     EYE,
@@ -63,34 +63,34 @@ def expected_boxes(boxes, M, format="XYXY", out_size=OUT_SIZE, min_area=0, min_v
     return moved, np.array(valid)
 
 
-def assert_boxes(actual, expected, home, dtype, tolerance):
+def assert_boxes(actual, expected, backend, dtype, tolerance):
     (boxes, valid), (expected_edges, expected_valid) = actual, expected
-    kind = {"library": home[0], "device": device_of(home)}
+    kind = {"library": backend[0], "device": device_of(backend)}
     assert_equal(boxes, expected_edges, dtype=dtype, tolerance=tolerance, **kind)
     assert_equal(valid, expected_valid, dtype="bool", **kind)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
-def test_boxes_are_clipped_bounds_of_moved_corners(home, format, dtype, kind):
+def test_boxes_are_clipped_bounds_of_moved_corners(backend, format, dtype, kind):
     M, source = maps(5, kind), formatted(some_boxes((5, 7)), format).astype(dtype)
     options = Boxes(format, min_area=400, min_visibility=0.6)
-    moved = move_boxes(put(source, home), put(M.astype(dtype), home), OUT_SIZE, options)
+    moved = move_boxes(put(source, backend), put(M.astype(dtype), backend), OUT_SIZE, options)
     expected = expected_boxes(source, M.astype(dtype).astype(float), format, OUT_SIZE, 400, 0.6)
     assert 0 < expected[1].mean() < 1
-    assert_boxes(moved, expected, home, dtype, FLOAT64 if dtype == "float64" else FLOAT32)
+    assert_boxes(moved, expected, backend, dtype, FLOAT64 if dtype == "float64" else FLOAT32)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("format", ["XYXY", "XYWH"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
-def test_boxes_integer_edges_are_rounded(home, format, dtype):
+def test_boxes_integer_edges_are_rounded(backend, format, dtype):
     M, source = maps(4), formatted(np.rint(some_boxes((4, 6))), format).astype(dtype)
-    moved = move_boxes(put(source, home), put(M.astype("f4"), home), OUT_SIZE, Boxes(format, min_visibility=0.5))
+    moved = move_boxes(put(source, backend), put(M.astype("f4"), backend), OUT_SIZE, Boxes(format, min_visibility=0.5))
     expected = expected_boxes(source, M.astype("f4").astype(float), format, OUT_SIZE, 0, 0.5, rounded=True)
-    assert_boxes(moved, expected, home, dtype, EXACT)
+    assert_boxes(moved, expected, backend, dtype, EXACT)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -101,36 +101,36 @@ def test_boxes_half_precision_moves_in_float32(dtype):
     assert valid.tolist() == [[True]]
 
 
-@every_home
-def test_boxes_ragged_equal_dense(home):
+@every_backend
+def test_boxes_ragged_equal_dense(backend):
     M, lengths = maps(4).astype("f4"), [3, 0, 1, 5]
     ragged = [some_boxes((n,), seed=n).astype("f4") for n in lengths]
     options = Boxes(min_visibility=0.5)
     moved, valid = move_boxes(
-        [put(boxes_of_sample, home) for boxes_of_sample in ragged], put(M, home), OUT_SIZE, options
+        [put(boxes_of_sample, backend) for boxes_of_sample in ragged], put(M, backend), OUT_SIZE, options
     )
     assert [tuple(boxes_of_sample.shape) for boxes_of_sample in moved] == [(n, 4) for n in lengths]
     assert [tuple(boxes_of_sample.shape) for boxes_of_sample in valid] == [(n,) for n in lengths]
     for i, boxes_of_sample in enumerate(ragged):
         if len(boxes_of_sample):
             expected = expected_boxes(boxes_of_sample[None], M[i : i + 1].astype(float), min_visibility=0.5)
-            assert_boxes((moved[i][None], valid[i][None]), expected, home, "float32", FLOAT32)
+            assert_boxes((moved[i][None], valid[i][None]), expected, backend, "float32", FLOAT32)
 
 
-@every_home
-def test_boxes_canvas_per_sample(home):
+@every_backend
+def test_boxes_canvas_per_sample(backend):
     M, sizes = maps(3).astype("f4"), np.array([(160, 240), (50, 300), (200, 40)])
     source = some_boxes((3, 4)).astype("f4")
     expected = [
         expected_boxes(source[i : i + 1], M[i : i + 1].astype(float), out_size=tuple(sizes[i])) for i in range(3)
     ]
     expected = tuple(np.concatenate(part) for part in zip(*expected, strict=True))
-    for canvas in (sizes, put(sizes.astype("i4"), home), [tuple(map(int, size)) for size in sizes]):
-        dense = move_boxes(put(source, home), put(M, home), canvas, Boxes())
-        assert_boxes(dense, expected, home, "float32", FLOAT32)
-        boxes, valid = move_boxes([put(sample, home) for sample in source], put(M, home), canvas, Boxes())
+    for canvas in (sizes, put(sizes.astype("i4"), backend), [tuple(map(int, size)) for size in sizes]):
+        dense = move_boxes(put(source, backend), put(M, backend), canvas, Boxes())
+        assert_boxes(dense, expected, backend, "float32", FLOAT32)
+        boxes, valid = move_boxes([put(sample, backend) for sample in source], put(M, backend), canvas, Boxes())
         for i in range(3):
-            assert_boxes((boxes[i], valid[i]), (expected[0][i], expected[1][i]), home, "float32", FLOAT32)
+            assert_boxes((boxes[i], valid[i]), (expected[0][i], expected[1][i]), backend, "float32", FLOAT32)
 
 
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
@@ -204,34 +204,36 @@ def test_boxes_limits_are_inclusive():
     assert move(min_area=100.1) == [[False, False, False]]
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_boxes_invalid_stay_invalid(home, ragged):
+def test_boxes_invalid_stay_invalid(backend, ragged):
     nan, inf = math.nan, math.inf
     rows = [(nan, 1, 2, 3), (1, 1, 5, inf), (4, 4, 4, 9), (9, 4, 4, 9), (0, 0, 0, 0), (1, 2, 3, 4)]
-    source = put(np.array([rows], "f4"), home)
+    source = put(np.array([rows], "f4"), backend)
     boxes, valid = move_boxes(
-        source[0:1] if not ragged else [source[0]], put(EYE[None].astype("f4"), home), SIZE, Boxes()
+        source[0:1] if not ragged else [source[0]], put(EYE[None].astype("f4"), backend), SIZE, Boxes()
     )
     boxes, valid = (boxes[0], valid[0])
     assert to_numpy(valid).tolist() == [False] * 5 + [True]
     assert to_numpy(boxes).tolist() == [[0, 0, 0, 0]] * 5 + [[1, 2, 3, 4]]
 
 
-@every_home
-def test_boxes_outside_are_invalid(home):
-    source = put(np.array([[(-30, 5, -10, 9), (300, 5, 310, 9), (5, 200, 9, 230), (299, 199, 310, 230)]], "f4"), home)
-    boxes, valid = move_boxes(source, put(EYE[None].astype("f4"), home), SIZE, Boxes())
+@every_backend
+def test_boxes_outside_are_invalid(backend):
+    source = put(
+        np.array([[(-30, 5, -10, 9), (300, 5, 310, 9), (5, 200, 9, 230), (299, 199, 310, 230)]], "f4"), backend
+    )
+    boxes, valid = move_boxes(source, put(EYE[None].astype("f4"), backend), SIZE, Boxes())
     assert to_numpy(valid).tolist() == [[False, False, False, True]]
     assert to_numpy(boxes)[0].tolist() == [[0, 5, 0, 9], [300, 5, 300, 9], [5, 200, 9, 200], [299, 199, 300, 200]]
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("sign", [1, -1])
-def test_boxes_beyond_horizon_are_invalid(home, sign):
+def test_boxes_beyond_horizon_are_invalid(backend, sign):
     tilt = np.array([[1.0, 0, 0], [0, 1, 0], [-0.01, 0, 1]])  # the horizon is at x = 100
     source = np.array([[(10, 10, 40, 40), (80, 10, 120, 40), (150, 10, 190, 40)]], "f4")
-    boxes, valid = move_boxes(put(source, home), put(sign * tilt[None].astype("f4"), home), SIZE, Boxes())
+    boxes, valid = move_boxes(put(source, backend), put(sign * tilt[None].astype("f4"), backend), SIZE, Boxes())
     assert to_numpy(valid).tolist() == [[True, False, False]]
     expected, _ = expected_boxes(source[:, :1], tilt[None], out_size=SIZE)
     assert_equal(to_numpy(boxes)[:, :1].astype(float), expected, tolerance=FLOAT32)
@@ -267,42 +269,41 @@ def test_boxes_padding_stays_invalid(ragged):
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_boxes_none_and_no_samples(library):
-    home = (library, "cpu")
-    none = put(np.zeros((0, 3, 3), "f4"), home)
-    boxes, valid = move_boxes(put(np.zeros((0, 5, 4), "f4"), home), none, SIZE, Boxes())
+    backend = (library, "cpu")
+    no_matrices = put(np.zeros((0, 3, 3), "f4"), backend)
+    boxes, valid = move_boxes(put(np.zeros((0, 5, 4), "f4"), backend), no_matrices, SIZE, Boxes())
     assert (tuple(boxes.shape), tuple(valid.shape)) == ((0, 5, 4), (0, 5))
-    assert move_boxes([], none, SIZE, Boxes()) == ([], [])
-    one = put(EYE[None].astype("f4"), home)
-    boxes, valid = move_boxes(put(np.zeros((1, 0, 4), "f4"), home), one, SIZE, Boxes())
+    assert move_boxes([], no_matrices, SIZE, Boxes()) == ([], [])
+    one = put(EYE[None].astype("f4"), backend)
+    boxes, valid = move_boxes(put(np.zeros((1, 0, 4), "f4"), backend), one, SIZE, Boxes())
     assert (tuple(boxes.shape), tuple(valid.shape)) == ((1, 0, 4), (1, 0))
-    boxes, valid = move_boxes([put(np.zeros((0, 4), "f4"), home)], one, SIZE, Boxes())
+    boxes, valid = move_boxes([put(np.zeros((0, 4), "f4"), backend)], one, SIZE, Boxes())
     assert (tuple(boxes[0].shape), tuple(valid[0].shape)) == ((0, 4), (0,))
-    assert move_keypoints([], none, SIZE, Keypoints([(0, 1)])) == []
-    assert tuple(move_keypoints(put(np.zeros((1, 0, 2), "f4"), home), one, SIZE, Keypoints([(0, 1)])).shape) == (
+    assert move_keypoints([], no_matrices, SIZE, Keypoints([(0, 1)])) == []
+    assert tuple(move_keypoints(put(np.zeros((1, 0, 2), "f4"), backend), one, SIZE, Keypoints([(0, 1)])).shape) == (
         1,
         0,
         2,
     )
-    assert tuple(move_keypoints([put(np.zeros((0, 4, 3), "f4"), home)], one, SIZE, Keypoints([(0, 1)]))[0].shape) == (
-        0, 4, 3,
-    )  # fmt: skip
+    (keypoints,) = move_keypoints([put(np.zeros((0, 4, 3), "f4"), backend)], one, SIZE, Keypoints([(0, 1)]))
+    assert tuple(keypoints.shape) == (0, 4, 3)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_boxes_compact_keeps_valid_and_companions(home, ragged, monkeypatch):
+def test_boxes_compact_keeps_valid_and_companions(backend, ragged, monkeypatch):
     source, mask = some_boxes((3, 4)).astype("f4"), seeded("mask").random((3, 4)) < 0.5
     mask[1] = False
     classes, names = np.arange(12, dtype="i4").reshape(3, 4), [[f"{n}.{b}" for b in range(4)] for n in range(3)]
     waits, to_host = [], convert.to_host
     monkeypatch.setattr(convert, "to_host", lambda value: waits.append(1) or to_host(value))
-    arrays = [put(array, home) for array in (mask, source, classes)]
+    arrays = [put(array, backend) for array in (mask, source, classes)]
     valid, boxes, labels = ([array[i] for i in range(3)] for array in arrays) if ragged else arrays
     compacted = boxes_module.compact(valid, boxes, labels, names)
     assert len(waits) == 1
     for n in range(3):
-        assert_equal(compacted[0][n], put(source[n][mask[n]], home))
-        assert_equal(compacted[1][n], put(classes[n][mask[n]], home))
+        assert_equal(compacted[0][n], put(source[n][mask[n]], backend))
+        assert_equal(compacted[1][n], put(classes[n][mask[n]], backend))
         assert compacted[2][n] == [name for name, flag in zip(names[n], mask[n], strict=True) if flag]
     assert boxes_module.compact([], [], []) == [[], []]
 

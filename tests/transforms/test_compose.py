@@ -5,7 +5,7 @@ import doctest
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, images, noise, put
+from helpers.arrays import every_backend, images, noise, put
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.moves import CROPS, SHAPE, labels, recipe
 
@@ -16,11 +16,11 @@ FLOAT32 = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32")
 SHARES = np.zeros((5, 7))  # one row of class shares per sample
 
 
-@every_home
-def test_compose_returns_array_or_tuple_in_signature_order(home):
-    batch, classes = images(home, shape=SHAPE), put(np.arange(5, dtype=np.int32), home)
-    masks = put(labels(), home)
-    boxes, points = (put(np.full((5, 2, n), 4, np.float32), home) for n in (4, 2))
+@every_backend
+def test_compose_returns_array_or_tuple_in_signature_order(backend):
+    batch, classes = images(backend, shape=SHAPE), put(np.arange(5, dtype=np.int32), backend)
+    masks = put(labels(), backend)
+    boxes, points = (put(np.full((5, 2, n), 4, np.float32), backend) for n in (4, 2))
     aug = recipe("crops")
     single_result = aug(batch, step=3)
     both = aug(batch, masks=masks, labels=classes, step=3)
@@ -30,31 +30,31 @@ def test_compose_returns_array_or_tuple_in_signature_order(home):
     assert [tuple(result.shape) for result in everything[1:]] == [(5, 15, 12), (5, 2, 4), (5, 2, 2), (5,)]
     for result in (both, everything):
         assert isinstance(result, tuple)
-        assert_equal(result[0], single_result, device=home[1])
+        assert_equal(result[0], single_result, device=backend[1])
     assert both[2] is classes
-    assert_equal(both[1], everything[1], device=home[1])
+    assert_equal(both[1], everything[1], device=backend[1])
 
 
-@every_home
-def test_compose_returns_sample_in_its_structure(home):
-    batch, masks = images(home, shape=SHAPE), put(labels(), home)
-    aug, sample = recipe("turned"), {"image": batch, "extra": ["kept"], "more": {"mask": masks}}
+@every_backend
+def test_compose_returns_sample_in_its_structure(backend):
+    batch, masks = images(backend, shape=SHAPE), put(labels(), backend)
+    aug, sample = recipe("rotated"), {"image": batch, "extra": ["kept"], "more": {"mask": masks}}
     result = aug(sample, step=1)
     expected_images, moved_masks = aug(batch, masks, step=1)
     assert list(result) == list(sample)
     assert result["extra"] is sample["extra"]
-    assert_equal(result["image"], expected_images, device=home[1])
-    assert_equal(result["more"]["mask"], moved_masks, device=home[1])
+    assert_equal(result["image"], expected_images, device=backend[1])
+    assert_equal(result["more"]["mask"], moved_masks, device=backend[1])
     pair = aug((batch, "label"), step=1)
     assert isinstance(pair, tuple)
     assert pair[1] == "label"
-    assert_equal(pair[0], expected_images, device=home[1])
+    assert_equal(pair[0], expected_images, device=backend[1])
 
 
 def test_compose_samples_equal_batch():
     batch, masks = noise(SHAPE), labels()
     boxes = [np.full((n, 4), (2, 2, 9, 9), np.float32) for n in range(5)]
-    aug = recipe("turned")
+    aug = recipe("rotated")
     images, moved_masks = aug(batch, masks, step=1)
     samples = [{"image": batch[i], "mask": masks[i], "boxes": boxes[i]} for i in range(5)]
     listed = aug(samples, step=1)
@@ -103,9 +103,9 @@ def test_compose_step_counts_calls():
     assert aug.state_dict() == {"seed": 7, "step": 3}
 
 
-@every_home
-def test_compose_second_argument_is_labels(home):
-    batch, labels = images(home), put(np.array([0, 2, 1]), home)
+@every_backend
+def test_compose_second_argument_is_labels(backend):
+    batch, labels = images(backend), put(np.array([0, 2, 1]), backend)
     aug = T.CutMix(num_classes=3)
     result, shares = aug(batch, labels)
     again, expected = T.Compose([T.CutMix(num_classes=3)], seed=aug._own_recipe.seed)(batch, labels=labels)
@@ -173,7 +173,7 @@ def test_transforms_docstring_example_runs(thing):
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("options", "message"),
     [
         ({"step": 2**63}, "step must be at most"),
         ({"step": -1}, "step must be at least 0"),
@@ -181,10 +181,10 @@ def test_transforms_docstring_example_runs(thing):
         ({"ids": -(2**63)}, "ids must be at least"),
     ],
 )
-def test_compose_rejects_seed_step_ids_beyond_63_bits(how, message):
+def test_compose_rejects_seed_step_ids_beyond_63_bits(options, message):
     aug, batch = T.Compose([T.RandomHorizontalFlip()], seed=1), np.zeros((2, 4, 4, 3), np.uint8)
     with pytest.raises(ValueError, match=message):
-        aug(batch, **how)
+        aug(batch, **options)
     with pytest.raises(ValueError, match="seed must be at most"):
         aug.load_state_dict({"seed": 2**63, "step": 0})
     assert aug.state_dict()["seed"] == 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import HOMES, MASK_DTYPES, every_home, home_id, images, noise, put, seeded
+from helpers.arrays import MASK_DTYPES, every_backend, images, noise, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.moves import CROPS, MOVES, SHAPE, labels, recipe
 
@@ -14,19 +14,19 @@ FLOAT64 = Tolerance(1e-9, 1e-9, reason="float64 against float64 in another order
 every_move = pytest.mark.parametrize("name", MOVES)
 
 
-@every_home
+@every_backend
 @every_move
-def test_compose_masks_move_as_label_images(home, name):
+def test_compose_masks_move_as_label_images(backend, name):
     """Masks equal the label images of the same recipe with nearest interpolation."""
     make, still = MOVES[name]
-    _, moved = recipe(name)(images(home, shape=SHAPE), put(labels(), home), step=2)
+    _, moved = recipe(name)(images(backend, shape=SHAPE), put(labels(), backend), step=2)
     as_images = T.Compose(make("nearest") if still is None else still, seed=7)
-    planes = put(labels()[..., None] if home[0] != "torch" else labels()[:, None], home)
+    planes = put(labels()[..., None] if backend[0] != "torch" else labels()[:, None], backend)
     expected = as_images(planes, step=2)
-    assert_equal(moved, expected[..., 0] if home[0] != "torch" else expected[:, 0], device=home[1])
+    assert_equal(moved, expected[..., 0] if backend[0] != "torch" else expected[:, 0], device=backend[1])
 
 
-@pytest.mark.parametrize("name", ["turned", "perspective", "resized", "antialiased"])
+@pytest.mark.parametrize("name", ["rotated", "perspective", "resized", "antialiased"])
 def test_compose_masks_follow_matrices(name):
     """Against float64 NumPy: the pixel at the centre mapped by the inverse matrix, and 0 outside."""
     aug, batch, masks = recipe(name), noise(SHAPE), labels("int64")
@@ -62,24 +62,24 @@ def test_compose_masks_of_every_dtype(dtype):
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_compose_several_masks_per_sample(library):
-    home = (library, "cpu")
+    backend = (library, "cpu")
     masks = noise((5, 23, 17, 4), seed=3)
-    aug, batch = recipe("turned"), images(home, shape=SHAPE)
-    expected = np.stack([to_numpy(aug(batch, put(masks[..., k], home), step=2)[1]) for k in range(4)], -1)
-    last = aug(batch, put(masks, home), step=2)[1]
-    first = aug(batch, put(np.moveaxis(masks, -1, 1), home), step=2)[1]
+    aug, batch = recipe("rotated"), images(backend, shape=SHAPE)
+    expected = np.stack([to_numpy(aug(batch, put(masks[..., k], backend), step=2)[1]) for k in range(4)], -1)
+    last = aug(batch, put(masks, backend), step=2)[1]
+    first = aug(batch, put(np.moveaxis(masks, -1, 1), backend), step=2)[1]
     assert_equal(to_numpy(last), expected)
     assert_equal(to_numpy(first), np.moveaxis(expected, -1, 1))
-    listed = aug(batch, [put(masks[i, ..., : i + 1], home) for i in range(5)], step=2)[1]
+    listed = aug(batch, [put(masks[i, ..., : i + 1], backend) for i in range(5)], step=2)[1]
     for i, sample_masks in enumerate(listed):
         assert_equal(to_numpy(sample_masks), expected[i, ..., : i + 1])
 
 
-@pytest.mark.parametrize("home", HOMES, ids=home_id)
+@every_backend
 @pytest.mark.parametrize("moved", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
-def test_compose_noise_before_mean_differs_between_frames(moved, home):
+def test_compose_noise_before_mean_differs_between_frames(moved, backend):
     """The pass that sums a ColorJitter's mean stores the ops before it."""
-    grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), home)
+    grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), backend)
     aug = T.Compose([moved, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
     result = to_numpy(aug(grey, layout="NTHWC", step=0)).astype(int)
     frames = result.reshape(8, -1)
@@ -110,15 +110,15 @@ def test_compose_rejects_unfit_masks(masks, error, message):
         recipe("crops")(noise(SHAPE), masks)
 
 
-@every_home
-def test_compose_boxes_and_keypoints_follow_matrices(home):
-    batch = images(home, shape=SHAPE)
+@every_backend
+def test_compose_boxes_and_keypoints_follow_matrices(backend):
+    batch = images(backend, shape=SHAPE)
     edges = seeded("boxes").uniform(0, (10, 12, 10, 12), (5, 3, 4)).astype(np.float32)
     edges[..., 2:] += edges[..., :2] + 1
     points = seeded("points").uniform(0, 17, (5, 4, 2)).astype(np.float32)
     aug = T.Compose([T.RandomAffine(30, (0.1, 0.1), (0.8, 1.2)), *CROPS], seed=5)
     M = to_numpy(aug.draw(batch, step=2).matrices).astype(float)
-    _, boxes, moved = aug(batch, boxes=put(edges, home), keypoints=put(points, home), step=2)
+    _, boxes, moved = aug(batch, boxes=put(edges, backend), keypoints=put(points, backend), step=2)
     homogeneous = np.concatenate([points, np.ones((5, 4, 1))], -1) @ np.swapaxes(M, 1, 2)
     near = Tolerance(2e-3, 1e-5, reason="coordinates in float32, of integers and of matrices")
     assert_equal(to_numpy(moved).astype(float), homogeneous[..., :2] / homogeneous[..., 2:], tolerance=near)
@@ -165,17 +165,17 @@ class Mixes(transform.Transform):
         recipe.add(recipe_ops.Mix("Mixup", [partner, lam], lam, 4))
 
 
-@every_home
-def test_compose_labels_are_mixed_with_samples(home):
-    batch, classes = images(home, shape=SHAPE), np.array([0, 3, 1, 2, 2])
+@every_backend
+def test_compose_labels_are_mixed_with_samples(backend):
+    batch, classes = images(backend, shape=SHAPE), np.array([0, 3, 1, 2, 2])
     aug = T.Compose([T.RandomHorizontalFlip(), Mixes()], seed=1)
     lam = to_numpy(aug.draw(batch, step=0)["1.Mixes.lam"]).astype(float)[:, None]
-    mixed, shares = aug(batch, labels=put(classes.astype(np.int32), home), step=0)
+    mixed, shares = aug(batch, labels=put(classes.astype(np.int32), backend), step=0)
     own = np.eye(4)[classes]
     expected = lam * own + (1 - lam) * np.roll(own, 1, 0)
     assert_equal(to_numpy(shares), expected.astype(np.float32), tolerance=Tolerance(1e-6, reason="float32"))
-    assert_equal(mixed, aug(batch, step=0), device=home[1])
-    from_one_hot = aug(batch, labels=put(own.astype(np.float32), home), step=0)[1]
+    assert_equal(mixed, aug(batch, step=0), device=backend[1])
+    from_one_hot = aug(batch, labels=put(own.astype(np.float32), backend), step=0)[1]
     assert_equal(to_numpy(from_one_hot), to_numpy(shares), tolerance=EXACT)
 
 

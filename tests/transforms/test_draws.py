@@ -165,9 +165,9 @@ def test_draws_do_not_depend_on_batch(device):
         "ids": (drawn_on(device, 3, step=7, ids=np.array([400, 3, 2**40])), 1),
         "alone": (drawn_on(device, 1, step=7, ids=[3]), 0),
     }
-    for how, (batch, row) in batches.items():
+    for case, (batch, row) in batches.items():
         for name, values in batch.items():
-            assert values[row] == large[name][3], (how, name)
+            assert values[row] == large[name][3], (case, name)
     assert any(values[0] != values[3] for values in large.values())
 
 

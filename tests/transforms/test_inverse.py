@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, images, noise
+from helpers.arrays import every_backend, images, noise
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.moves import SHAPE, labels, recipe
 from tables import warp_reference as reference
@@ -10,11 +10,11 @@ from tables import warp_reference as reference
 from cuaug import transforms as T
 
 
-@every_home
-def test_compose_inverse_restores_crop(home):
+@every_backend
+def test_compose_inverse_restores_crop(backend):
     batch = noise(SHAPE)
     aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip(), T.RandomVerticalFlip()], seed=4)
-    inputs = images(home, shape=SHAPE)
+    inputs = images(backend, shape=SHAPE)
     params = aug.draw(inputs)
     restored = aug.inverse(aug.apply(inputs, params), params, fill=9)
     expected = np.full_like(batch, 9)
@@ -22,25 +22,25 @@ def test_compose_inverse_restores_crop(home):
         top, left = (int(params[f"0.RandomCrop.{name}"][i]) for name in ("top", "left"))
         there = slice(top, top + 15), slice(left, left + 12)
         expected[i][there] = batch[i][there]
-    assert_equal(to_numpy(restored), np.moveaxis(expected, -1, 1) if home[0] == "torch" else expected)
+    assert_equal(to_numpy(restored), np.moveaxis(expected, -1, 1) if backend[0] == "torch" else expected)
 
 
-@pytest.mark.parametrize("name", ["turned", "perspective", "two passes", "antialiased"])
-@pytest.mark.parametrize("how", ["bilinear", "nearest"])
-def test_compose_inverse_uses_inverse_matrices(name, how):
+@pytest.mark.parametrize("name", ["rotated", "perspective", "two passes", "antialiased"])
+@pytest.mark.parametrize("interpolation", ["bilinear", "nearest"])
+def test_compose_inverse_uses_inverse_matrices(name, interpolation):
     """Against float64 NumPy, for heat maps with other channels and another dtype than the images."""
     aug = recipe(name)
     params = aug.draw(noise(SHAPE))
     maps = noise((5, *params.result_size, 2), "float32", seed=8)
-    restored = aug.inverse(maps, params, interpolation=how, fill=0.5)
+    restored = aug.inverse(maps, params, interpolation=interpolation, fill=0.5)
     assert restored.shape == (5, 23, 17, 2)
     expected = np.stack(
         [
-            reference.warp(maps[i].astype(float), M, (23, 17), inverse=True, interpolation=how, fill=0.5)
+            reference.warp(maps[i].astype(float), M, (23, 17), inverse=True, interpolation=interpolation, fill=0.5)
             for i, M in enumerate(params.matrices)
         ]
     )
-    if how == "nearest":
+    if interpolation == "nearest":
         differing = (restored != expected.astype(np.float32)).any(-1)
         assert differing.mean() < 0.005, "but for coordinates halfway between two pixels"
         restored = np.where(differing[..., None], expected.astype(np.float32), restored)
@@ -49,7 +49,7 @@ def test_compose_inverse_uses_inverse_matrices(name, how):
 
 
 def test_compose_inverse_labels_are_nearest():
-    aug, masks = recipe("turned"), labels("int64")
+    aug, masks = recipe("rotated"), labels("int64")
     params = aug.draw(noise(SHAPE))
     restored = aug.inverse(masks[..., None], params, interpolation="nearest")
     assert restored.dtype == np.int64

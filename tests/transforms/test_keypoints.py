@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.arrays import device_of, every_home, put
+from helpers.arrays import device_of, every_backend, put
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.targets import (
     EYE,
@@ -44,56 +44,56 @@ def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, rounded=F
     return np.rint(result) if rounded else result
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize("visible", [False, True], ids=["xy", "xyv"])
 @pytest.mark.parametrize("options", [Keypoints(PAIRS), Keypoints(), Keypoints(PAIRS, hide_outside=False)])
-def test_keypoints_move_swap_and_hide(home, dtype, visible, options):
+def test_keypoints_move_swap_and_hide(backend, dtype, visible, options):
     M, rounded = maps(6).astype("f4"), "int" in dtype
     source = some_points((6, 7), visible)
     source = (np.rint(source) if rounded else source).astype(dtype)
-    moved = move_keypoints(put(source, home), put(M, home), OUT_SIZE, options)
+    moved = move_keypoints(put(source, backend), put(M, backend), OUT_SIZE, options)
     expected = expected_points(source, M.astype(float), OUT_SIZE, options.flip_pairs, options.hide_outside, rounded)
     if visible and options.hide_outside:
         assert 0 < (expected[..., 2] > 0).mean() < (source[..., 2] > 0).mean()
-    kind = {"library": home[0], "device": device_of(home)}
+    kind = {"library": backend[0], "device": device_of(backend)}
     assert_equal(moved, expected, dtype=dtype, tolerance=EXACT if rounded else FLOAT32, **kind)
 
 
-@every_home
-def test_keypoints_ragged_equal_dense(home):
+@every_backend
+def test_keypoints_ragged_equal_dense(backend):
     M, counts = maps(4).astype("f4"), [2, 0, 1, 3]
     M[2:] = M[:1] @ np.diag([1, np.sign(np.linalg.det(M[0, :2, :2])) * -1, 1]).astype(
         "f4"
     )  # mirrored, after samples that are not
     ragged = [some_points((n, 7), seed=n).astype("f4") for n in counts]
     moved = move_keypoints(
-        [put(points_of_sample, home) for points_of_sample in ragged], put(M, home), OUT_SIZE, Keypoints(PAIRS)
+        [put(points_of_sample, backend) for points_of_sample in ragged], put(M, backend), OUT_SIZE, Keypoints(PAIRS)
     )
     for i, points_of_sample in enumerate(ragged):
         expected = expected_points(
             points_of_sample, np.repeat(M[i : i + 1].astype(float), len(points_of_sample), 0), pairs=PAIRS
         )
-        kind = {"library": home[0], "device": device_of(home)}
+        kind = {"library": backend[0], "device": device_of(backend)}
         assert_equal(moved[i], expected.reshape(points_of_sample.shape), dtype="float32", tolerance=FLOAT32, **kind)
 
 
-@every_home
-def test_keypoints_instance_axes_are_kept(home):
+@every_backend
+def test_keypoints_instance_axes_are_kept(backend):
     M, source = maps(3).astype("f4"), some_points((3, 2, 7)).astype("f4")
-    moved = move_keypoints(put(source, home), put(M, home), OUT_SIZE, Keypoints(PAIRS))
+    moved = move_keypoints(put(source, backend), put(M, backend), OUT_SIZE, Keypoints(PAIRS))
     expected = expected_points(source.reshape(6, 7, 3), np.repeat(M.astype(float), 2, 0), pairs=PAIRS).reshape(
         source.shape
     )
     assert_equal(to_numpy(moved), expected.astype("f4"), tolerance=FLOAT32)
 
 
-@every_home
-def test_keypoints_canvas_per_sample(home):
+@every_backend
+def test_keypoints_canvas_per_sample(backend):
     M, sizes = maps(3).astype("f4"), [(160, 240), (80, 300), (150, 90)]
     source = some_points((3, 7)).astype("f4")
     expected = [expected_points(source[i : i + 1], M[i : i + 1].astype(float), sizes[i], PAIRS) for i in range(3)]
-    moved = move_keypoints(put(source, home), put(M, home), np.array(sizes), Keypoints(PAIRS))
+    moved = move_keypoints(put(source, backend), put(M, backend), np.array(sizes), Keypoints(PAIRS))
     assert_equal(to_numpy(moved).astype(float), np.concatenate(expected), tolerance=FLOAT32)
 
 
@@ -137,13 +137,13 @@ def test_keypoints_beyond_horizon_or_missing():
         assert move_keypoints(seen, tilt, SIZE, options).tolist() == [[[100, 40, 2]] + [[0, 0, 0]] * 4]
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
-def test_keypoints_integers_saturate(home, dtype):
+def test_keypoints_integers_saturate(backend, dtype):
     M = np.array([[[1e9, 0, 0], [0, -1e9, 0], [0, 0, 1]]], "f4")
     high = 2**15 - 1 if dtype == "int16" else 2**30
     low = -(2**15) if dtype == "int16" else -(2**30)
-    moved = move_keypoints(put(np.array([[(9, 9)]], dtype), home), put(M, home), SIZE, Keypoints())
+    moved = move_keypoints(put(np.array([[(9, 9)]], dtype), backend), put(M, backend), SIZE, Keypoints())
     assert to_numpy(moved).tolist() == [[[high, low]]]
 
 

@@ -6,7 +6,7 @@ from helpers.arrays import (
     NEGATIVE,
     VIEWS,
     device_of,
-    every_home,
+    every_backend,
     from_layout,
     images,
     noise,
@@ -27,13 +27,13 @@ SEEDS = 11, 12
 every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=str)
 
 
-def batch_of(recipe, home=CPU, dtype=None, layout=None, channels=None, samples=SAMPLES, size=SIZE):
-    return images(home, dtype or recipe.dtypes[0], layout, (samples, *size, channels or recipe.channels[-1]))
+def batch_of(recipe, backend=CPU, dtype=None, layout=None, channels=None, samples=SAMPLES, size=SIZE):
+    return images(backend, dtype or recipe.dtypes[0], layout, (samples, *size, channels or recipe.channels[-1]))
 
 
-def near(recipe, home, dtype):
+def near(recipe, backend, dtype):
     """Tolerance between results of the same values in other arrays: none on the CPU."""
-    return EXACT if home[1] == "cpu" else recipe.between_devices(dtype, recipe.dtypes[0])
+    return EXACT if backend[1] == "cpu" else recipe.between_devices(dtype, recipe.dtypes[0])
 
 
 @pytest.mark.parametrize(
@@ -50,16 +50,16 @@ def test_recipe_equals_functions_one_by_one(recipe, dtype, channels):
         assert_equal(aug.apply(batch, params), expected, tolerance=recipe.tolerance(str(expected.dtype)))
 
 
-@every_home
+@every_backend
 @every_recipe
-def test_recipe_libraries_and_layouts_agree(recipe, home):
+def test_recipe_libraries_and_layouts_agree(recipe, backend):
     for dtype in recipe.dtypes:
         reference = recipe.compose(dtype)(batch_of(recipe, dtype=dtype))
         for layout in ("NHWC", "NCHW"):
-            result = recipe.compose(dtype)(batch_of(recipe, home, dtype, layout), layout=layout)
-            assert describe(result) == (home[0], device_of(home), str(reference.dtype))
+            result = recipe.compose(dtype)(batch_of(recipe, backend, dtype, layout), layout=layout)
+            assert describe(result) == (backend[0], device_of(backend), str(reference.dtype))
             values = from_layout(to_numpy(result), layout)
-            assert_equal(values, reference, tolerance=near(recipe, home, str(reference.dtype)))
+            assert_equal(values, reference, tolerance=near(recipe, backend, str(reference.dtype)))
 
 
 @every_recipe
@@ -123,37 +123,37 @@ def test_recipe_devices_agree_on_single_pixel(name):
     check_devices(BY_NAME[name], (1, 1))
 
 
-@every_home
+@every_backend
 @every_recipe
-def test_recipe_batch_equals_samples_and_input_is_unchanged(recipe, home):
+def test_recipe_batch_equals_samples_and_input_is_unchanged(recipe, backend):
     for dtype in recipe.dtypes[:1] + recipe.dtypes[-1:]:
-        batch, aug = batch_of(recipe, home, dtype), recipe.compose(dtype)
+        batch, aug = batch_of(recipe, backend, dtype), recipe.compose(dtype)
         before = to_numpy(batch)
         batch_result = aug(batch, step=3)
-        tolerance = near(recipe, home, describe(batch_result)[2])
+        tolerance = near(recipe, backend, describe(batch_result)[2])
         for n in range(SAMPLES):
             assert_equal(aug(batch[n : n + 1], step=3, ids=n), batch_result[n : n + 1], tolerance=tolerance)
         order = np.array([4, 1, 5])
-        shuffled = put(before[order], home, dtype)
-        chosen = put(to_numpy(batch_result)[order], home, describe(batch_result)[2])
+        shuffled = put(before[order], backend, dtype)
+        chosen = put(to_numpy(batch_result)[order], backend, describe(batch_result)[2])
         assert_equal(aug(shuffled, step=3, ids=order), chosen, tolerance=tolerance)
         assert_equal(to_numpy(batch), before)
 
 
-@every_home
+@every_backend
 @every_recipe
-def test_recipe_no_samples_and_single_image(recipe, home):
-    batch, aug = batch_of(recipe, home), recipe.compose(recipe.dtypes[0])
+def test_recipe_no_samples_and_single_image(recipe, backend):
+    batch, aug = batch_of(recipe, backend), recipe.compose(recipe.dtypes[0])
     batch_result = aug(batch, step=0)
     assert_equal(aug(batch[:0], step=0), batch_result[:0])
-    tolerance = near(recipe, home, describe(batch_result)[2])
+    tolerance = near(recipe, backend, describe(batch_result)[2])
     assert_equal(aug(batch[0], step=0), batch_result[0], tolerance=tolerance)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
-def test_recipe_strided_view_equals_copy(view, home):
-    if view in NEGATIVE and home[0] == "torch":
+def test_recipe_strided_view_equals_copy(view, backend):
+    if view in NEGATIVE and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     chosen = (
         "padded-crop-rotation",
@@ -167,17 +167,17 @@ def test_recipe_strided_view_equals_copy(view, home):
     for name in chosen:
         recipe = BY_NAME[name]
         for dtype in recipe.dtypes[:1] + recipe.dtypes[-1:]:
-            strided = {**VIEWS, **NEGATIVE}[view](images(home, dtype, "NHWC", (20, 24, 27, 3)))
+            strided = {**VIEWS, **NEGATIVE}[view](images(backend, dtype, "NHWC", (20, 24, 27, 3)))
             if strided.shape[-1] not in recipe.channels:
                 continue
-            copy = put(to_numpy(strided), home, dtype)
+            copy = put(to_numpy(strided), backend, dtype)
             result, expected = (recipe.compose(dtype)(batch, layout="NHWC") for batch in (strided, copy))
-            assert_equal(result, expected, tolerance=near(recipe, home, describe(result)[2]))
+            assert_equal(result, expected, tolerance=near(recipe, backend, describe(result)[2]))
 
 
-@every_home
+@every_backend
 @every_recipe
-def test_recipe_video_has_one_draw(recipe, home):
+def test_recipe_video_has_one_draw(recipe, backend):
     """Each frame equals a single image with the clip's id, except where contrast uses the mean of all frames."""
     if "jitter" in recipe.name or recipe.name in ("imagenet", "antialiased-recipe"):
         pytest.skip("contrast uses the mean of all frames: tested below")
@@ -185,46 +185,46 @@ def test_recipe_video_has_one_draw(recipe, home):
     clips = noise((3, 4, *SIZE, recipe.channels[-1]), dtype)
     aug = recipe.compose(dtype)
     for layout, axis in (("NTHWC", 1), ("NTCHW", 1)):
-        batch = put(np.moveaxis(clips, -1, 2) if layout == "NTCHW" else clips, home, dtype)
+        batch = put(np.moveaxis(clips, -1, 2) if layout == "NTCHW" else clips, backend, dtype)
         result = aug(batch, step=5, layout=layout)
-        tolerance = near(recipe, home, describe(result)[2])
+        tolerance = near(recipe, backend, describe(result)[2])
         for t in range(4):
-            frame = put(to_layout(clips[:, t], "NCHW" if layout == "NTCHW" else "NHWC"), home, dtype)
+            frame = put(to_layout(clips[:, t], "NCHW" if layout == "NTCHW" else "NHWC"), backend, dtype)
             expected = aug(frame, step=5, layout=layout.replace("T", ""))
             assert_equal(to_numpy(result).take(t, axis), to_numpy(expected), tolerance=tolerance)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("name", ["jitter", "imagenet", "antialiased-recipe", "jitter-crop-jitter"])
-def test_recipe_contrast_of_video_uses_mean_of_all_frames(name, home):
+def test_recipe_contrast_of_video_uses_mean_of_all_frames(name, backend):
     """Frames keep their values when they are reordered, and change when the other frames are missing."""
     recipe = BY_NAME[name]
     dtype = recipe.dtypes[-1]
     clips = noise((3, 4, *SIZE, 3), dtype)
     clips[:, 0] = clips[:, 0] * 0.25
-    result = to_numpy(recipe.compose(dtype)(put(clips, home, dtype), layout="NTHWC"))
-    image = to_numpy(recipe.compose(dtype)(put(clips[:, 1], home, dtype), layout="NHWC"))
+    result = to_numpy(recipe.compose(dtype)(put(clips, backend, dtype), layout="NTHWC"))
+    image = to_numpy(recipe.compose(dtype)(put(clips[:, 1], backend, dtype), layout="NHWC"))
     assert not np.allclose(result[:, 1], image, atol=0.01)
     for order in ([3, 2, 1, 0], [2, 0, 3, 1]):
-        other = to_numpy(recipe.compose(dtype)(put(clips[:, order], home, dtype), layout="NTHWC"))
+        other = to_numpy(recipe.compose(dtype)(put(clips[:, order], backend, dtype), layout="NTHWC"))
         tolerance = recipe.between_devices(str(result.dtype), dtype)
         assert_equal(other, result[:, order], tolerance=tolerance)
 
 
-@every_home
-def test_recipe_video_mean_equals_stacked_frames(home):
+@every_backend
+def test_recipe_video_mean_equals_stacked_frames(backend):
     clips = noise((3, 4, *SIZE, 3), "float32") * np.linspace(0.2, 1, 4, dtype="float32")[:, None, None, None]
     aug = T.Compose([T.ColorJitter(0.3, 0.5, 0.3)], seed=4)
     tall = clips.reshape(3, 4 * SIZE[0], SIZE[1], 3)
-    result = to_numpy(aug(put(clips, home), layout="NTHWC", step=0))
-    expected = to_numpy(aug(put(tall, home), layout="NHWC", step=0)).reshape(result.shape)
+    result = to_numpy(aug(put(clips, backend), layout="NTHWC", step=0))
+    expected = to_numpy(aug(put(tall, backend), layout="NHWC", step=0)).reshape(result.shape)
     assert_equal(result, expected, tolerance=BY_NAME["jitter"].tolerance("float32"))
 
 
-@every_home
+@every_backend
 @every_recipe
-def test_recipe_same_parameters_give_same_bits(recipe, home):
-    batch, aug = batch_of(recipe, home), recipe.compose(recipe.dtypes[0])
+def test_recipe_same_parameters_give_same_bits(recipe, backend):
+    batch, aug = batch_of(recipe, backend), recipe.compose(recipe.dtypes[0])
     params = aug.draw(batch)
     first = aug.apply(batch, params)
     assert_equal(aug.apply(batch, params), first)

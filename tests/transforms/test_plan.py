@@ -73,11 +73,11 @@ def test_compose_plan_splits_jitter_at_its_mean():
 
 def test_compose_plan_gives_each_pass_its_reason():
     """Five rules begin a pass, which names the rule; without the cause the pass does not exist."""
-    turned, nearest = T.RandomRotation(9, "bilinear"), T.RandomRotation(9)
+    bilinear, nearest = T.RandomRotation(9, "bilinear"), T.RandomRotation(9)
     reasons = {}
     for cause, transforms in {
         "neighbours": [T.RandomCrop(24), T.GaussianBlur(3)],
-        "interpolation": [nearest, turned],
+        "interpolation": [nearest, bilinear],
         "pixels": [T.RandomErasing(), T.RandomHorizontalFlip()],
         "displacement": [T.RandomHorizontalFlip(), T.ElasticTransform()],
         "branches": [T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, mixture_width=1, all_ops=False)],
@@ -89,7 +89,7 @@ def test_compose_plan_gives_each_pass_its_reason():
         assert plan.passes[1].transforms == (type(transforms[1]).__name__,)
     assert all(cause in reason for cause, reason in reasons.items()), reasons
     assert len(set(reasons.values())) == 5
-    assert len(T.Compose([T.RandomHorizontalFlip(), turned]).plan(size=(32, 40)).passes) == 1
+    assert len(T.Compose([T.RandomHorizontalFlip(), bilinear]).plan(size=(32, 40)).passes) == 1
     assert len(T.Compose([T.RandomHorizontalFlip(), T.RandomErasing()]).plan(size=(32, 40)).passes) == 1
 
 

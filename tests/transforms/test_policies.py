@@ -70,9 +70,9 @@ def test_trivial_augment_equals_drawn_functions():
     assert set(column(params, "op").astype(int)) == set(range(14))
     expected = apply_slot(images, params, 0, RANDAUGMENT_OPS)
     assert_near(result, expected)
-    levels = [RANDAUGMENT_OPS.index(name) for name in ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")]
-    level_ops = np.isin(column(params, "op").astype(int), levels)
-    np.testing.assert_array_equal(result[level_ops], expected[level_ops])
+    without_rounding = ("Identity", "Posterize", "Solarize", "AutoContrast", "Equalize")
+    is_exact = np.isin(column(params, "op"), [RANDAUGMENT_OPS.index(name) for name in without_rounding])
+    np.testing.assert_array_equal(result[is_exact], expected[is_exact])
 
 
 def pass_kinds(plan):
@@ -102,7 +102,7 @@ def test_policy_slot_is_one_pass_with_following_ops():
     assert 0.4 < difference[coloured].max() < 0.5001  # rounded once, as float32
 
 
-def test_policy_whole_batch_draw_waits_for_sample_changes():
+def test_policy_and_independent_filters_are_separate_passes():
     plan = T.Compose([T.TrivialAugmentWide(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0)]).plan(size=(9, 9))
     assert [pass_.transforms for pass_ in plan.passes[1:]] == [("RandomEqualize",), ("RandomAdjustSharpness",)]
 
@@ -117,8 +117,8 @@ def test_random_choice_of_filters_and_moves_is_one_pass():
     params = aug.draw(images)
     result, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
     assert set(chosen) == {0, 1, 2, 3}
-    turned = cuaug.rotate(images, -column(params, "angle"))
-    expected = cuaug.equalize(images), cuaug.adjust_sharpness(images, 2.0), turned, cuaug.hflip(images)
+    rotated = cuaug.rotate(images, -column(params, "angle"))
+    expected = cuaug.equalize(images), cuaug.adjust_sharpness(images, 2.0), rotated, cuaug.hflip(images)
     for i, expected_image in enumerate(expected):
         assert_near(np.rint(255 * result[chosen == i]).astype(np.uint8), expected_image[chosen == i])
     separate = T.Compose([T.RandomApply([entries[0]], 0.5), T.RandomApply([entries[1]], 0.5)])
@@ -136,11 +136,11 @@ def test_policy_in_random_apply_leaves_others():
 
 def shares_of(params):
     """Shares of the image and of its chains, per sample. [N, 1 + chains]"""
-    shares, left = [], np.ones(params.samples)
+    shares, remainder = [], np.ones(params.samples)
     for i in range(sum(".AugMix.share_" in name for name in params.names)):
-        shares.append(left * column(params, f"share_{i}"))
-        left = left - shares[-1]
-    return np.stack([*shares, left], 1)
+        shares.append(remainder * column(params, f"share_{i}"))
+        remainder = remainder - shares[-1]
+    return np.stack([*shares, remainder], 1)
 
 
 def mixture(images, params, chains, names):
@@ -160,12 +160,12 @@ def mixture(images, params, chains, names):
 def test_augmix_equals_drawn_functions(all_ops):
     images = batch(samples=150)
     names = RANDAUGMENT_OPS[1:] if all_ops else [name for name in RANDAUGMENT_OPS[1:] if name not in FACTORS]
-    how = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
-    result, params = apply_with_params(T.AugMix(mixture_width=2, chain_depth=1, **how), images)
+    options = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
+    result, params = apply_with_params(T.AugMix(mixture_width=2, chain_depth=1, **options), images)
     assert_near(result, mixture(images, params, 2, names))
     op = np.concatenate([column(params, "op", position) for position in (2, 4)])
     assert set(op.astype(int)) == set(range(len(names)))
-    result, params = apply_with_params(T.AugMix(**how), images)
+    result, params = apply_with_params(T.AugMix(**options), images)
     expected = mixture(images, params, 3, names)
     difference = np.abs(result.astype(int) - expected)
     assert (difference <= 1).mean() > 0.999  # a difference of one level grows when later ops stretch or truncate levels
@@ -183,14 +183,14 @@ def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
     if width == 1:
         return
     normalized = shares[:, 1:] / shares[:, 1:].sum(1, keepdims=True)
-    for one in normalized.T:
-        assert stats.kstest(one, stats.beta(alpha, alpha * (width - 1)).cdf).pvalue > 1e-4
-        assert abs(stats.spearmanr(shares[:, 0], one).statistic) < 4 / np.sqrt(5000)
-    if width > 2:  # the ratio of two shares is Beta, and independent of their sum
-        both = normalized[:, -1] + normalized[:, -2]
-        part = normalized[:, -1] / both
-        assert stats.kstest(part, stats.beta(alpha, alpha).cdf).pvalue > 1e-4
-        assert abs(stats.spearmanr(part, both).statistic) < 4 / np.sqrt(5000)
+    for share in normalized.T:
+        assert stats.kstest(share, stats.beta(alpha, alpha * (width - 1)).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(shares[:, 0], share).statistic) < 4 / np.sqrt(5000)
+    if width > 2:  # a share divided by the sum of two is Beta, and independent of the sum
+        pair_sum = normalized[:, -1] + normalized[:, -2]
+        ratio = normalized[:, -1] / pair_sum
+        assert stats.kstest(ratio, stats.beta(alpha, alpha).cdf).pvalue > 1e-4
+        assert abs(stats.spearmanr(ratio, pair_sum).statistic) < 4 / np.sqrt(5000)
 
 
 def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
@@ -260,12 +260,12 @@ def test_policy_magnitudes_have_either_sign():
     np.testing.assert_allclose(np.bincount(op.astype(int)) / len(images), 1 / 14, atol=0.015)
     for name, values in table.items():
         actual = column(params, name)[op == RANDAUGMENT_OPS.index(name)]
-        plus = 1.0 if name in ("Brightness", "Color", "Contrast", "Sharpness") else 0.0
+        neutral = 1.0 if name in FACTORS else 0.0  # magnitudes are added to it or subtracted from it
         values = [255 * v for v in values] if name == "Solarize" else values
         signed = name not in ("Posterize", "Solarize")
-        assert set(actual) == {plus + s * v for v in values for s in ((1, -1) if signed else (1,))}, name
+        assert set(actual) == {neutral + s * v for v in values for s in ((1, -1) if signed else (1,))}, name
         if signed:
-            assert abs((actual < plus).mean() - 0.5) < 0.08
+            assert abs((actual < neutral).mean() - 0.5) < 0.08
     _, params = apply_with_params(T.RandAugment(1, magnitude=7, num_magnitude_bins=10), images)
     table = torch_tables(10, 0.3, (150.0 / 331.0, 150.0), 30.0, 0.9, 4)
     for name in ("ShearX", "TranslateX", "Rotate"):
@@ -283,18 +283,18 @@ def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
     applied = []
     for position in range(2):
         names, op = names_of(policy, position), column(params, "op", position).astype(int)
-        for i, both in enumerate(pairs):
-            of_pair = op[pair == i]
-            assert set(of_pair) <= {0, names.index(both[position].op)}
-            assert abs((of_pair != 0).mean() - both[position].probability) < 0.07
+        for i, steps in enumerate(pairs):
+            drawn_ops = op[pair == i]
+            assert set(drawn_ops) <= {0, names.index(steps[position].op)}
+            assert abs((drawn_ops != 0).mean() - steps[position].probability) < 0.07
         applied.append(op != 0)
-    expected = np.mean([both[0].probability * both[1].probability for both in pairs])
+    expected = np.mean([first.probability * second.probability for first, second in pairs])
     assert abs((applied[0] & applied[1]).mean() - expected) < 0.015  # independent of each other
     for position in range(2):
         op, names = column(params, "op", position).astype(int), names_of(policy, position)
         rotated = op == names.index("Rotate") if "Rotate" in names else np.zeros(len(op), bool)
         if rotated.any():
-            bins = np.array([float(Fraction(30 * (both[position].magnitude or 0), 9)) for both in pairs])
+            bins = np.array([float(Fraction(30 * (steps[position].magnitude or 0), 9)) for steps in pairs])
             np.testing.assert_allclose(
                 np.abs(column(params, "Rotate", position)[rotated]), bins[pair[rotated]], atol=1e-5
             )
@@ -308,9 +308,9 @@ def test_autoaugment_policies_equal_papers():
         "cifar10": (50, 9, 3),
         "svhn": (50, 6, 12),
     }
-    unsized = {"AutoContrast", "Equalize", "Invert"}
+    without_magnitude = {"AutoContrast", "Equalize", "Invert"}
     steps = [step for pairs in policy_tables.POLICIES.values() for pair in pairs for step in pair]
-    assert all((step.magnitude is None) == (step.op in unsized) for step in steps)
+    assert all((step.magnitude is None) == (step.op in without_magnitude) for step in steps)
     assert all(step.magnitude is None or 0 <= step.magnitude <= 9 for step in steps)
 
 
@@ -325,7 +325,7 @@ def test_policy_accepts_torchvision_enumerations():
     assert T.RandAugment(interpolation=Mode()).interpolation == "bilinear"
 
 
-def test_policy_needs_bytes():
+def test_policy_rejects_float32():
     for transform in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment(), T.AugMix()):
         with pytest.raises(TypeError, match="images must be uint8, got float32"):
             T.Compose([transform])(batch("float32", 2))

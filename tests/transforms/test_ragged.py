@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import every_home, noise, put
+from helpers.arrays import every_backend, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
 from cuaug import transforms as T
@@ -62,7 +62,7 @@ RECIPES = {
     "reflected crop": ([T.RandomCrop((15, 12), padding=5, padding_mode="reflect")], LARGE, 1),
     "affine, crop": ([T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), 9, "bilinear", 7), T.RandomCrop(12)], LARGE, 1),
     "perspective, crop": ([T.RandomPerspective(0.5, 0.6), T.RandomCrop(12)], LARGE, 1),
-    "some turned, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
+    "some rotated, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
     "cubes, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
     # Images that have to be padded first need one more batch.
     "centre": ([T.CenterCrop((15, 12)), T.RandomRotation(20)], SIZES, 2),
@@ -75,9 +75,9 @@ RECIPES = {
 every_recipe = pytest.mark.parametrize("name", RECIPES)
 
 
-def tolerance_of_single(home, dtype="uint8", source="uint8"):
+def tolerance_of_single(backend, dtype="uint8", source="uint8"):
     """Tolerance: a GPU may use another kernel for a single image than for a batch, by layout or resize factor."""
-    if home[1] == "cpu":
+    if backend[1] == "cpu":
         return EXACT
     if dtype == "uint8":
         return Tolerance(absolute=1, exact=0.97, reason="a value that is nearly a tie may be rounded either way")
@@ -88,21 +88,21 @@ def tolerance_of_single(home, dtype="uint8", source="uint8"):
     return Tolerance(absolute=2e-4, reason="float32 sums in another order, divided by 0.2")
 
 
-def ragged_images(home, sizes, dtype="uint8", channels=3):
+def ragged_images(backend, sizes, dtype="uint8", channels=3):
     """Images of these sizes: contiguous, of the other memory layout, views at any offset, views with gaps."""
     images = []
     for i, (h, w) in enumerate(sizes):
         wide = noise((h + 2, 2 * w + 3, channels), dtype, seed=i)
         views = [wide[1:-1, 3 : 3 + w], wide[1:-1, 1 : 1 + 2 * w : 2], wide[2:, :w]]
-        pixels = put(wide, home) if home[0] in ("torch", "cupy") else wide
+        pixels = put(wide, backend) if backend[0] in ("torch", "cupy") else wide
         view = [pixels[1:-1, 3 : 3 + w], pixels[1:-1, 1 : 1 + 2 * w : 2], pixels[2:, :w]][i % 3]
         assert np.array_equal(to_numpy(view), views[i % 3])
-        first = home[0] == "torch"
+        first = backend[0] == "torch"
         if i % 2:
-            view = put(np.ascontiguousarray(views[i % 3].transpose(2, 0, 1) if first else views[i % 3]), home)
+            view = put(np.ascontiguousarray(views[i % 3].transpose(2, 0, 1) if first else views[i % 3]), backend)
         elif first:
             view = view.permute(2, 0, 1)
-        images.append(put(to_numpy(view), home) if home[0] == "jax" else view)
+        images.append(put(to_numpy(view), backend) if backend[0] == "jax" else view)
     return images
 
 
@@ -119,41 +119,41 @@ def batches(monkeypatch):
     return sizes
 
 
-@every_home
+@every_backend
 @every_recipe
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_ragged_images_equal_single_images(home, name, dtype, batches):
+def test_ragged_images_equal_single_images(backend, name, dtype, batches):
     transforms, sizes, count = RECIPES[name]
-    aug, ragged = T.Compose(transforms, seed=5), ragged_images(home, sizes, dtype)
+    aug, ragged = T.Compose(transforms, seed=5), ragged_images(backend, sizes, dtype)
     results = aug(ragged, step=4, ids=7)
     assert len(batches) == count
     assert sum(batches) == len(sizes)
     assert type(results) is list
     for i, (result, image) in enumerate(zip(results, ragged, strict=True)):
-        near = tolerance_of_single(home, str(result.dtype).removeprefix("torch."), dtype)
+        near = tolerance_of_single(backend, str(result.dtype).removeprefix("torch."), dtype)
         assert_equal(result, aug(image, step=4, ids=7 + i), tolerance=near)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("channels", [1, 2, 4, 7])
-def test_ragged_any_number_of_channels(home, channels, batches):
-    aug, layout = T.Compose([T.RandomCrop(12), CROP, *FLIPS], seed=1), "CHW" if home[0] == "torch" else "HWC"
-    ragged = ragged_images(home, LARGE, channels=channels)
+def test_ragged_any_number_of_channels(backend, channels, batches):
+    aug, layout = T.Compose([T.RandomCrop(12), CROP, *FLIPS], seed=1), "CHW" if backend[0] == "torch" else "HWC"
+    ragged = ragged_images(backend, LARGE, channels=channels)
     results = aug(ragged, step=0, layout=layout)
     assert batches == [len(LARGE)]
     for i, (result, image) in enumerate(zip(results, ragged, strict=True)):
-        assert_equal(result, aug(image, step=0, ids=i, layout=layout), tolerance=tolerance_of_single(home))
+        assert_equal(result, aug(image, step=0, ids=i, layout=layout), tolerance=tolerance_of_single(backend))
 
 
-@every_home
-def test_ragged_targets_follow_images(home, batches):
+@every_backend
+def test_ragged_targets_follow_images(backend, batches):
     aug = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3)
     sizes = LARGE
     sample = {
-        "image": ragged_images(home, sizes),
-        "mask": [put(noise(size, seed=i), home) for i, size in enumerate(sizes)],
-        "boxes": [put(np.array([[1.0, 2, 9, 8]] * i).reshape(-1, 4), home) for i in range(len(sizes))],
-        "keypoints": [put(np.array([[3.0, 4.0]]), home) for _ in sizes],
+        "image": ragged_images(backend, sizes),
+        "mask": [put(noise(size, seed=i), backend) for i, size in enumerate(sizes)],
+        "boxes": [put(np.array([[1.0, 2, 9, 8]] * i).reshape(-1, 4), backend) for i in range(len(sizes))],
+        "keypoints": [put(np.array([[3.0, 4.0]]), backend) for _ in sizes],
         "label": [*range(len(sizes))],
     }
     ids = np.array([8, 3, 5, 1, 2])
@@ -162,24 +162,26 @@ def test_ragged_targets_follow_images(home, batches):
     assert results["label"] == sample["label"]
     for i, number in enumerate(ids):
         single = aug({kind: values[i] for kind, values in sample.items()}, step=2, ids=int(number))
-        assert_equal(results["image"][i], single["image"], tolerance=tolerance_of_single(home))
+        assert_equal(results["image"][i], single["image"], tolerance=tolerance_of_single(backend))
         assert_equal(results["mask"][i], single["mask"])
         for kind in ("boxes", "keypoints"):
             near = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32, of which one is inverted with others")
             assert_equal(results[kind][i], single[kind], tolerance=near)
 
 
-@every_home
+@every_backend
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64"])
 @pytest.mark.parametrize("several", [False, True])
-def test_ragged_masks_of_different_sizes_go_together(home, dtype, several, monkeypatch):
-    if home[0] == "jax" and dtype == "int64":
+def test_ragged_masks_of_different_sizes_go_together(backend, dtype, several, monkeypatch):
+    if backend[0] == "jax" and dtype == "int64":
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
-    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(home, LARGE)
-    masks = [put(noise((2, *size) if several else size, dtype, seed=i), home) for i, size in enumerate(LARGE)]
+    aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(backend, LARGE)
+    masks = [put(noise((2, *size) if several else size, dtype, seed=i), backend) for i, size in enumerate(LARGE)]
     warped, warp = [], warp_module.warp
     monkeypatch.setattr(
-        warp_module, "warp", lambda image, *rest, **how: (warped.append(image.dtype), warp(image, *rest, **how))[1]
+        warp_module,
+        "warp",
+        lambda image, *rest, **options: (warped.append(image.dtype), warp(image, *rest, **options))[1],
     )
     results = aug(ragged, masks, step=1)[1]
     assert warped.count(dtype) == 1

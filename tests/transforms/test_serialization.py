@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from helpers.arrays import every_home, images, noise
+from helpers.arrays import every_backend, images, noise
 from helpers.compare import assert_equal, to_numpy
 from helpers.moves import EVERYTHING, SHAPE, recipe
 
@@ -64,14 +64,14 @@ def all_kinds(seed=6):
     )
 
 
-@every_home
-def test_params_from_dict_give_the_same_bits(home):
-    batch, aug = images(home, shape=SHAPE), all_kinds()
+@every_backend
+def test_params_from_dict_give_the_same_bits(backend):
+    batch, aug = images(backend, shape=SHAPE), all_kinds()
     params = aug.draw(batch, ids=100)
     text = json.dumps(params.to_dict(), allow_nan=False)
     other = all_kinds(seed=1)
     restored = other.params_from_dict(json.loads(text), batch)
-    assert_equal(other.apply(batch, restored), aug.apply(batch, params), device=home[1])
+    assert_equal(other.apply(batch, restored), aug.apply(batch, params), device=backend[1])
     assert restored.names == params.names
     assert json.dumps(restored.to_dict()) == text
     assert_equal(to_numpy(restored.matrices), to_numpy(params.matrices))

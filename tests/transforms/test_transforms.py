@@ -62,8 +62,8 @@ def test_gaussian_noise_transform_equals_function(dtype):
     images, ids = batch(dtype, 4), np.array([0, 5, 2**40 + 3, 2**31])
     aug = T.Compose([T.GaussianNoise(0.05, 0.2, clip=False)], seed=2**61 + 12345)
     result = aug(images, ids=ids, step=2**31 + 7)
-    how = {"clip": False, "seed": 2**61 + 12345, "step": 2**31 + 7}
-    expected = one_by_one(images, lambda x, n: cuaug.gaussian_noise(x, 0.05, 0.2, ids=int(ids[n]), **how))
+    options = {"clip": False, "seed": 2**61 + 12345, "step": 2**31 + 7}
+    expected = one_by_one(images, lambda x, n: cuaug.gaussian_noise(x, 0.05, 0.2, ids=int(ids[n]), **options))
     np.testing.assert_array_equal(result, expected)
     assert changed(aug(images, ids=ids, step=1), result).all()
 

@@ -8,7 +8,7 @@ from helpers import boxes as box_cases
 from helpers.arrays import no_synchronization
 from helpers.busy_gpu import busy, occupied_multiprocessors
 from helpers.compare import assert_equal, to_numpy
-from helpers.cuda_graphs import captured
+from helpers.cuda_graphs import capture_graph
 from numpy.testing import assert_array_equal
 
 import cuaug
@@ -20,16 +20,21 @@ pytestmark = pytest.mark.gpu
 every_scene = pytest.mark.parametrize("scene", box_cases.SCENES)
 
 
-def pairs(scene, count, seed=0, dtype=torch.float32):
+def boxes_and_scores(scene, count, seed=0, dtype=torch.float32):
     """Boxes and scores on the GPU."""
     return [torch.from_numpy(values).to(dtype).cuda() for values in box_cases.SCENES[scene](count, seed)]
+
+
+def clustered_samples(samples, count):
+    """Boxes [samples, count, 4] and scores [samples, count] on the GPU."""
+    return [torch.from_numpy(values).float().cuda() for values in box_cases.clustered_samples(samples, count)]
 
 
 @every_scene
 @pytest.mark.parametrize("count", [64, 1024, 1025, 5000, 30_000])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 def test_nms_gpu_equals_cpu(scene, count, dtype):
-    boxes, scores = pairs(scene, count, dtype=dtype)
+    boxes, scores = boxes_and_scores(scene, count, dtype=dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     for threshold in (0.0, 0.5, 0.7):
         actual = cuaug.nms(boxes, scores, threshold)
@@ -41,9 +46,12 @@ def test_nms_gpu_equals_cpu(scene, count, dtype):
 @pytest.mark.parametrize("scene", ["random", "clustered", "distant"])
 @pytest.mark.parametrize("count", [10, 1000, 10_000])
 def test_nms_gpu_equals_torchvision(scene, count):
-    """Equal scores are ordered by index. Here torchvision's float32 IoU is on the same side of each threshold."""
+    """Equal scores are ordered by index.
+
+    torchvision's IoU is in float32; none here is so near to a threshold that its rounding changes a decision.
+    """
     ops = pytest.importorskip("torchvision.ops")
-    boxes, scores = pairs(scene, count)
+    boxes, scores = boxes_and_scores(scene, count)
     classes = torch.arange(count, device="cuda") % 7
     for threshold in (0.3, 0.5, 0.7):
         assert torch.equal(cuaug.nms(boxes, scores, threshold), ops.nms(boxes, scores, threshold))
@@ -61,7 +69,7 @@ def by_class(classes, count):
 
 def test_nms_gpu_is_deterministic():
     """The order in which blocks run does not change the result."""
-    boxes, scores = pairs("clustered", 20_000)
+    boxes, scores = boxes_and_scores("clustered", 20_000)
     classes = torch.from_numpy(box_cases.labels(20_000)).cuda()
     first = cuaug.nms(boxes, scores, 0.5), cuaug.batched_nms(boxes, scores, classes, 0.5)
     for _ in range(300):
@@ -71,9 +79,9 @@ def test_nms_gpu_is_deterministic():
 
 @pytest.mark.parametrize("count", [1000, 3000, 17_000])
 def test_nms_gpu_fixed_size_in_graph(count):
-    drawn = [pairs("clustered", count, seed) for seed in range(4)]
+    batches = [boxes_and_scores("clustered", count, seed) for seed in range(4)]
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
-    boxes, scores = (values.clone() for values in drawn[0])
+    boxes, scores = (values.clone() for values in batches[0])
 
     def call():
         return cuaug.batched_nms(boxes, scores, classes, 0.5, fixed_size=True, max_output=100)
@@ -85,10 +93,10 @@ def test_nms_gpu_fixed_size_in_graph(count):
     torch.cuda.current_stream().wait_stream(side)
     with no_synchronization():
         call()
-    graph, (indices, count_kept) = captured(call)
-    for inputs in [*drawn, *drawn]:
-        boxes.copy_(inputs[0])
-        scores.copy_(inputs[1])
+    graph, (indices, count_kept) = capture_graph(call)
+    for new_boxes, new_scores in [*batches, *batches]:
+        boxes.copy_(new_boxes)
+        scores.copy_(new_scores)
         graph.replay()
         expected = call()
         assert_equal(indices, expected[0])
@@ -98,8 +106,8 @@ def test_nms_gpu_fixed_size_in_graph(count):
 
 @pytest.mark.parametrize("count", [2000, 17_000])
 def test_nms_gpu_runs_on_current_stream(count):
-    boxes, scores = pairs("clustered", count)
-    other = pairs("clustered", count, 1)
+    boxes, scores = boxes_and_scores("clustered", count)
+    other = boxes_and_scores("clustered", count, 1)
     expected = cuaug.nms(*other, 0.5)
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
@@ -114,8 +122,7 @@ def test_nms_gpu_runs_on_current_stream(count):
 @pytest.mark.parametrize("images", [16, 40])
 def test_nms_gpu_batch_in_one_call(images):
     """16 images take the method that compares all pairs; 40 have too many pairs for it."""
-    drawn = [box_cases.clustered(3000, seed) for seed in range(images)]
-    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    boxes, scores = clustered_samples(images, 3000)
     counts = torch.arange(images, device="cuda") * 200 % 3100
     indices, kept_counts = cuaug.nms(boxes, scores, 0.5, fixed_size=True, counts=counts)
     for n in range(images):
@@ -129,7 +136,7 @@ def test_nms_gpu_batch_in_one_call(images):
 @pytest.mark.parametrize("count", [1025, 5000, 10_000])
 def test_nms_gpu_last_block_resolves_the_rest(scene, count):
     """Blocks stop waiting for blocks that cannot become resident: otherwise the call would never end."""
-    boxes, scores = pairs(scene, count)
+    boxes, scores = boxes_and_scores(scene, count)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     expected = cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5)
     cuaug.batched_nms(boxes, scores, classes, 0.5)  # compiles and allocates
@@ -142,7 +149,7 @@ def test_nms_gpu_last_block_resolves_the_rest(scene, count):
 
 def test_nms_gpu_stream_priorities_terminate():
     """Two calls that each need most of the GPU run at two priorities, beside a third stream that holds a part of it."""
-    boxes, scores = pairs("clustered", 10_000)
+    boxes, scores = boxes_and_scores("clustered", 10_000)
     expected = cuaug.nms(boxes, scores, 0.5)
     torch.cuda.synchronize()
     low, high, third = torch.cuda.Stream(priority=0), torch.cuda.Stream(priority=-1), torch.cuda.Stream()
@@ -162,8 +169,7 @@ def test_nms_gpu_stream_priorities_terminate():
 
 def test_nms_gpu_more_samples_than_resident_blocks():
     """Each sample has three blocks of 1,024 threads that wait for each other."""
-    drawn = [box_cases.clustered(1100, seed) for seed in range(220)]
-    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    boxes, scores = clustered_samples(220, 1100)
     indices, kept_counts = cuaug.nms(boxes, scores, 0.5, fixed_size=True)
     expected = cuaug.nms(boxes.cpu(), scores.cpu(), 0.5, fixed_size=True)
     assert_array_equal(to_numpy(indices), expected[0])
@@ -172,8 +178,8 @@ def test_nms_gpu_more_samples_than_resident_blocks():
 
 @pytest.mark.parametrize("count", [100_000, 400_000])
 def test_nms_gpu_many_boxes_take_little_memory(count):
-    """N^2 / 8 bytes would be 1.25 and 20 GB."""
-    boxes, scores = pairs("clustered", count)
+    """A bit mask of all pairs of boxes would take N^2 / 8 bytes: 1.25 and 20 GB."""
+    boxes, scores = boxes_and_scores("clustered", count)
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
@@ -183,7 +189,7 @@ def test_nms_gpu_many_boxes_take_little_memory(count):
 
 
 def test_nms_gpu_more_samples_than_grid_rows():
-    boxes, scores = pairs("random", 70_000 * 4)
+    boxes, scores = boxes_and_scores("random", 70_000 * 4)
     indices, kept_counts = cuaug.nms(boxes.view(-1, 4, 4), scores.view(-1, 4), 0.1, fixed_size=True)
     expected = cuaug.nms(boxes.view(-1, 4, 4).cpu(), scores.view(-1, 4).cpu(), 0.1, fixed_size=True)
     assert_array_equal(to_numpy(indices), expected[0])
@@ -197,7 +203,7 @@ def test_nms_gpu_more_samples_than_grid_rows():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_nms_gpu_word_block_and_method_boundaries(scene, count, dtype):
     """Counts around a word of 32 boxes, a group of 32 words, and the limits between the methods."""
-    boxes, scores = pairs(scene, count, 3, dtype)
+    boxes, scores = boxes_and_scores(scene, count, 3, dtype)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     actual = cuaug.nms(boxes, scores, 0.5)
     assert_array_equal(to_numpy(actual), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
@@ -208,18 +214,17 @@ def test_nms_gpu_word_block_and_method_boundaries(scene, count, dtype):
 
 @pytest.mark.parametrize("count", [1, 64, 65, 500, 1025])
 def test_nms_gpu_rotated_equals_cpu(count):
-    boxes, scores = pairs("clustered", count, dtype=torch.float64)
-    turned = torch.cat([boxes, 180 * scores[:, None]], 1)
-    actual = cuaug.nms(turned, scores, 0.3)
+    boxes, scores = boxes_and_scores("clustered", count, dtype=torch.float64)
+    rotated_boxes = torch.cat([boxes, 180 * scores[:, None]], 1)
+    actual = cuaug.nms(rotated_boxes, scores, 0.3)
     assert 1 < len(actual) < count or count == 1
-    assert_array_equal(to_numpy(actual), cuaug.nms(turned.cpu(), scores.cpu(), 0.3))
+    assert_array_equal(to_numpy(actual), cuaug.nms(rotated_boxes.cpu(), scores.cpu(), 0.3))
 
 
 @pytest.mark.parametrize("samples", [1, 3, 200])
 @pytest.mark.parametrize("count", [1, 33, 300, 1024, 1025])
 def test_nms_gpu_counts_per_sample(count, samples):
-    drawn = [box_cases.clustered(count, seed) for seed in range(samples)]
-    boxes, scores = (torch.from_numpy(np.stack(values)).float().cuda() for values in zip(*drawn, strict=True))
+    boxes, scores = clustered_samples(samples, count)
     classes = torch.from_numpy(np.stack([box_cases.labels(count, seed) for seed in range(samples)])).cuda()
     counts = torch.arange(samples, device="cuda") * 7 % (count + 1)  # the first sample has no boxes
     options = {"fixed_size": True, "max_output": 50, "score_threshold": 0.1}
@@ -242,17 +247,17 @@ def test_nms_gpu_areas_beyond_float32(count, scale):
 
 
 def test_nms_gpu_threads_on_their_own_streams():
-    """Calls wait for a count in host memory that they share in turns."""
-    drawn = [pairs("clustered", 400 + 200 * k, k) for k in range(8)]
-    expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
+    """Calls reuse pinned host counters; calls of different threads must not get the same counter at once."""
+    inputs = [boxes_and_scores("clustered", 400 + 200 * k, k) for k in range(8)]
+    expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in inputs]
     torch.cuda.synchronize()
 
-    def ask(k):
+    def call_repeatedly(k):
         with torch.cuda.stream(torch.cuda.Stream()):
-            return [to_numpy(cuaug.nms(*drawn[k], 0.5)) for _ in range(50)]
+            return [to_numpy(cuaug.nms(*inputs[k], 0.5)) for _ in range(50)]
 
     with ThreadPoolExecutor(8) as pool:
-        for results, expected_indices in zip(pool.map(ask, range(8)), expected, strict=True):
+        for results, expected_indices in zip(pool.map(call_repeatedly, range(8)), expected, strict=True):
             for actual in results:
                 assert_array_equal(actual, expected_indices)
 
@@ -260,7 +265,7 @@ def test_nms_gpu_threads_on_their_own_streams():
 @pytest.mark.parametrize("count", [2, 64, 1000, 1024, 5000])
 def test_nms_gpu_chain_in_any_order(count):
     """Each box depends on the one before it, which another warp or block decides: as many rounds as boxes."""
-    boxes, scores = pairs("chain", count)
+    boxes, scores = boxes_and_scores("chain", count)
     for seed in range(5):
         order = torch.from_numpy(np.random.default_rng(seed).permutation(count)).cuda()
         actual = cuaug.nms(boxes[order], scores[order], 0.3)
@@ -270,14 +275,15 @@ def test_nms_gpu_chain_in_any_order(count):
 
 @pytest.mark.parametrize("count", [1000, 3000, 30_000])
 def test_nms_gpu_result_is_ready_for_every_stream(count):
-    """The host sees the count only after the indices are written. 30,000 boxes need more memory than a call keeps."""
-    drawn = [pairs("clustered", count, seed) for seed in range(4)]
-    expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in drawn]
+    """The host sees the count only after the indices are written. 30,000 boxes need more scratch
+    memory than calls reuse."""
+    inputs = [boxes_and_scores("clustered", count, seed) for seed in range(4)]
+    expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in inputs]
     torch.cuda.synchronize()
     side = torch.cuda.Stream()
     for k in [0, 1, 2, 3] * 25:
         with torch.cuda.stream(side):
-            actual = cuaug.nms(*drawn[k], 0.5)
+            actual = cuaug.nms(*inputs[k], 0.5)
         copy = actual.clone()  # on a stream that does not wait for the other
         actual.record_stream(torch.cuda.current_stream())
         assert_array_equal(to_numpy(copy), expected[k])
@@ -285,7 +291,7 @@ def test_nms_gpu_result_is_ready_for_every_stream(count):
 
 @pytest.mark.parametrize("count", [1025, 3000, 10_000, 100_000])
 def test_nms_gpu_dependencies_across_blocks(count):
-    """Dependencies pass from block to block: chains of every length side by side, and boxes that all overlap."""
+    """Dependencies pass from block to block: 1 to 1,000 chains side by side, whose boxes are not ranked in order."""
     rng = np.random.default_rng(count)
     for chains in (1, 3, 64, 1000):
         left, top = 2.0 * (np.arange(count) // chains), 10.0 * (np.arange(count) % chains)
@@ -299,14 +305,14 @@ def test_nms_gpu_dependencies_across_blocks(count):
 
 
 def test_nms_gpu_thread_new_to_the_device():
-    boxes, scores = pairs("clustered", 500)
+    boxes, scores = boxes_and_scores("clustered", 500)
     expected = cuaug.nms(boxes, scores, 0.5)
     with ThreadPoolExecutor(1) as pool:
         assert torch.equal(pool.submit(cuaug.nms, boxes, scores, 0.5).result(), expected)
 
 
 def test_nms_gpu_dynamic_length_is_refused_in_capture():
-    boxes, scores = pairs("clustered", 300)
+    boxes, scores = boxes_and_scores("clustered", 300)
     cuaug.nms(boxes, scores, 0.5)
     message = ""
     try:
