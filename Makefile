@@ -50,10 +50,10 @@ test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architectur
 kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out: every kernel on every architecture
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m slow tests/kernels $(ARGS)
 
-clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the tests of its loops and decoders
+clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the CPU tests on it
 	CC=clang CXX=clang++ $(call install_site,build/clang,cmake.define.CUAUG_WERROR=ON)
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" --site build/clang/site $(ARGS) \
-	  tests/ops tests/detection tests/io tests/internals tests/transforms/test_laws.py
+	  --ignore=tests/kernels --ignore=tests/documentation --ignore=tests/environment
 
 # On a GPU machine torch and CuPy are usually there already: then the suite runs in that Python, with cuaug beside it
 # in build/site. Else .venv gets the extra that fits the driver.
