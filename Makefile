@@ -52,7 +52,7 @@ kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out: ever
 
 clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the CPU tests on it
 	CC=clang CXX=clang++ $(call install_site,build/clang,cmake.define.CUAUG_WERROR=ON)
-	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" --site build/clang/site $(ARGS) \
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" --site=build/clang/site $(ARGS) \
 	  --ignore=tests/kernels --ignore=tests/documentation --ignore=tests/environment
 
 # On a GPU machine torch and CuPy are usually there already: then the suite runs in that Python, with cuaug beside it
@@ -73,7 +73,7 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 	$(call install_site,build/fuzz,cmake.define.CUAUG_SANITIZE=ON) --config-settings=install.strip=false
 	grep -q __asan_init build/fuzz/site/cuaug/_native*.so
 	LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0 \
-	  $(PY) -m pytest -q --site build/fuzz/site tests/io/test_hostile_files.py \
+	  $(PY) -m pytest -q --site=build/fuzz/site tests/io/test_hostile_files.py \
 	  -k "mutated or truncation or short or markers or threads"
 	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
 
