@@ -56,9 +56,13 @@ inline void stage_box(const WarpCommon& args, native::Border border, const Sourc
             fill(out, begin);
             fill(out + K * end, box.width - end);
         } else {
-            for (int x = 0; x < begin; ++x) load(row, resolve_border(border, first + x, args.in_width), 1, out + K * x);
-            for (int x = end; x < box.width; ++x)
-                load(row, resolve_border(border, first + x, args.in_width), 1, out + K * x);
+            dispatch_border(border, [&](auto kind) {
+                auto load_outside = [&](int x) {
+                    load(row, decltype(kind)::resolve(first + x, args.in_width), 1, out + K * x);
+                };
+                for (int x = 0; x < begin; ++x) load_outside(x);
+                for (int x = end; x < box.width; ++x) load_outside(x);
+            });
         }
     }
 }
