@@ -18,7 +18,7 @@ from .._program.records import TYPED_ARRAY
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: kind for kind, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}  # `TypedArray::kind`
-_LAYOUT = TYPED_ARRAY.span("n", "kind")
+_LAYOUT = TYPED_ARRAY.span_packer("n", "kind")
 _NO_LAYOUT = bytes(_LAYOUT.size)
 
 

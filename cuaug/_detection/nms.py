@@ -20,7 +20,7 @@ from .nms_plan import NmsPlan, plan_nms
 
 _OPTIONS = "samples", "words_per_block"  # the record's last fields, from first to last
 _PACKER = NMS.packer(*map(layout_span, ("boxes", "scores", "classes", "counts")), _OPTIONS)
-_OPTIONS_PACKER = NMS.span(*_OPTIONS)
+_OPTIONS_PACKER = NMS.span_packer(*_OPTIONS)
 
 
 def suppress(
