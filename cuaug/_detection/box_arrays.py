@@ -97,7 +97,7 @@ def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescr
 
 
 def layout_span(field: str) -> tuple[str, str]:
-    """First and last field of a `TypedArray` in a record behind its pointer, for `Record.packer`."""
+    """The fields of a record's `TypedArray` after its pointer, as a span for `Record.packer`."""
     return f"{field}.n", f"{field}.kind"
 
 
