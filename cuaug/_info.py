@@ -57,10 +57,10 @@ def cuda_extra() -> str | None:
     driver = find_driver()
     if not driver or not driver["gpus"]:
         return None
-    release = int(driver["version"].split(".")[0])
+    driver_major = int(driver["version"].split(".")[0])
     oldest_gpu = min(version_numbers(gpu["compute_capability"]) for gpu in driver["gpus"])
     for major, min_driver, min_gpu in CUDA_MAJORS:
-        if release >= min_driver and oldest_gpu >= min_gpu:
+        if driver_major >= min_driver and oldest_gpu >= min_gpu:
             return f"cuda{major}"
     return None
 

@@ -24,7 +24,9 @@ def channel_min_max(record: bytes, dtype: str) -> BoundLoop: ...
 def lut(record: bytes, dtype: str) -> BoundLoop: ...
 def draw(record: bytes) -> None: ...
 def nms(record: bytes, dtype: str) -> None: ...
-def pooling(record: bytes, dtype: str, kind: str, back: bool) -> None: ...
+def pooling(record: bytes, dtype: str, kind: str, back: bool) -> None:
+    """Pools regions of interest; `back`: computes the gradients of the features instead."""
+
 def rotated_iou(record: bytes) -> None: ...
 def soft_nms(record: bytes) -> None: ...
 def set_threads(n: int) -> None: ...
@@ -77,7 +79,13 @@ def choose_decode_regions(
     scalable: np.ndarray,
     regions: np.ndarray,
     boxes_in_regions: np.ndarray,
-) -> None: ...
+) -> None:
+    """Fills `regions` and `boxes_in_regions` with `jpeg::choose_decode_region` of each image.
+
+    A row per image: `boxes` in the image, the size that is `wanted` of each box, the sizes of `images`, and whether an
+    image is `scalable`.
+    """
+
 def nvjpeg_decode(
     files: EncodedFiles,
     images: np.ndarray,
@@ -88,7 +96,12 @@ def nvjpeg_decode(
     state: int,
     stream: int,
     event: int,
-) -> BackgroundTask: ...
+) -> BackgroundTask:
+    """Decodes files into `memory`, by rows (file, address, pitch) of `images`. The result: the rows that failed.
+
+    `driver`: the addresses of cuCtxSetCurrent, cuEventRecord and cuEventSynchronize, and the context. `functions`: the
+    addresses of nvjpegDecodeBatchedInitialize and nvjpegDecodeBatched. `handle` and `state` are nvJPEG's.
+    """
 
 libjpeg_turbo: str
 jpeg_subsamplings: tuple[str, ...]
@@ -96,7 +109,12 @@ jpeg_color_spaces: tuple[str, ...]
 
 def jpeg_headers(
     files: EncodedFiles, limits: tuple[int, int, int, int, int], out: np.ndarray, threads: int = 0
-) -> list[tuple[int, str, str]]: ...
+) -> list[tuple[int, str, str]]:
+    """Writes the header of each file into its row of `out`. Returns (file, exception's name, reason) of each failure.
+
+    `limits`: max_pixels, max_side, max_bytes, max_memory, max_scans.
+    """
+
 def jpeg_decode(
     files: EncodedFiles,
     limits: tuple[int, int, int, int, int],
@@ -105,7 +123,12 @@ def jpeg_decode(
     strict: bool,
     threads: int = 0,
     memory: object = None,
-) -> BackgroundTask: ...
+) -> BackgroundTask:
+    """Decodes rows (file, scale, top, left, height, width, address, pitch) of `regions`. `memory` holds the addresses.
+
+    The result: (row, exception's name, reason) of each failure. `limits` as in `jpeg_headers`.
+    """
+
 def jpeg_encode(
     images: Sequence[tuple[int, int, int, int]],
     color: str,
@@ -114,4 +137,8 @@ def jpeg_encode(
     vertical: int,
     gray: bool,
     progressive: bool,
-) -> list[bytes | str]: ...
+) -> list[bytes | str]:
+    """Encodes images, (address, height, width, pitch). Returns each file, or the reason of a failure.
+
+    `horizontal`, `vertical`: luma samples for each chroma sample along x and y. `gray`: the file has luma only.
+    """

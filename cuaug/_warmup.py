@@ -35,7 +35,7 @@ def warmup_names() -> list[str]:
 
 
 def warmup() -> int:
-    """Compile common kernels for every GPU, so that first calls neither wait nor fail while a CUDA graph is captured.
+    """Compile common kernels for every GPU, so that first calls start at once, also while a CUDA graph is captured.
 
     The kernels are those of warps, resizes, colour ops, normalization and nms, for uint8, float16 and float32.
 

@@ -141,7 +141,7 @@ def _centred(points: Any, weights: Any) -> _CentredPoints:
     shift = (weights * (points - first)).sum(-2, keepdims=True)
     offsets, centre = points - first - shift, (first + shift)[..., 0, :]
     spread = (weights * abs(offsets)).sum(-1).sum(-1)
-    coordinate_error = small_matrices.relative_error(points) * (abs(centre).sum(-1) + spread)
+    coordinate_error = small_matrices.relative_error_bound(points) * (abs(centre).sum(-1) + spread)
     return _CentredPoints(offsets, centre, spread, coordinate_error)
 
 
@@ -179,7 +179,7 @@ def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
         rule = "must determine a rotation: its points coincide, or all rotations of src fit equally well"
         small_matrices.require("dst", dst, has_rotation, rule)
         valid = valid & has_rotation
-    M = small_matrices.map_through(linear, start.centre, end.centre)
+    M = small_matrices.linear_to_affine(linear, start.centre, end.centre)
     return namespace(src).where(valid[..., None, None], M, math.nan)
 
 

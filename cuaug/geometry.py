@@ -58,7 +58,7 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     )
     xp, radians = namespace(angle), angle * (math.pi / 180)
     cosine, sine = scale * xp.cos(radians), scale * xp.sin(radians)
-    return small_matrices.map_through(small_matrices.matrix_2x2(cosine, sine, -sine, cosine), center, center)
+    return small_matrices.linear_to_affine(small_matrices.matrix_2x2(cosine, sine, -sine, cosine), center, center)
 
 
 @_check.prefix_errors("cuaug")
@@ -99,7 +99,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     slope = xp.tan(shear_x)
     b, d = -a * slope - scale * xp.sin(rotation), scale * xp.cos(rotation) - c * slope
     linear = small_matrices.matrix_2x2(a, b, c, d)
-    return small_matrices.map_through(linear, center - 0.5, center - 0.5 + translate)
+    return small_matrices.linear_to_affine(linear, center - 0.5, center - 0.5 + translate)
 
 
 @_check.prefix_errors("cuaug")

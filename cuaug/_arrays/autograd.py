@@ -36,7 +36,7 @@ def is_deterministic() -> bool:
 def apply_with_backward(
     forward: Callable[..., Any], backward: Callable[..., Sequence[Any]], saved: Sequence[Any], inputs: Sequence[Any]
 ) -> Any:
-    """``forward(*inputs)`` with ``backward(gradient, *saved)`` as its first derivative; there is no second one."""
+    """``forward(*inputs)``, differentiable once: ``backward(gradient, *saved)`` returns the gradients of `inputs`."""
     return _gradient_class().apply(forward, backward, len(saved), *saved, *inputs)
 
 

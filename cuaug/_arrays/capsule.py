@@ -82,7 +82,7 @@ def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
     elif (address := _capsule_pointer(capsule, b"dltensor")) is not None:
         tensor = _DLTensor.from_address(address)
     else:
-        raise TypeError(f"{type(array).__name__}.__dlpack__() returned no unused DLPack capsule")
+        raise TypeError(f"{type(array).__name__}.__dlpack__() returned no DLPack capsule, or one that was already used")
     if tensor.lanes != 1 or tensor.code not in _TYPE_NAMES:
         raise TypeError(
             f"{type(array).__name__} has DLPack dtype {(tensor.code, tensor.bits, tensor.lanes)}, "

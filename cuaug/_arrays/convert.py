@@ -44,7 +44,7 @@ def writable_host_array(parameter: str, array: Any) -> tuple[np.ndarray, bool]:
 
 
 def namespace(*arrays: Any) -> Any:
-    """The module (torch, cupy, jax.numpy or numpy) of the first argument that is an array of such a library."""
+    """The module (torch, cupy, jax.numpy or numpy) of the first array of such a library; numpy if there is none."""
     for array in arrays:
         library = library_of(type(array))
         if library is not None and library is not DLPACK:
@@ -66,7 +66,8 @@ def is_host(value: Any) -> bool:
 def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
     """A host value as a NumPy array.
 
-    `dtype` None keeps the dtype and accepts a tensor that requires grad: the caller encodes or displays it.
+    `dtype` None keeps the dtype, except that a bfloat16 tensor becomes float32. It also accepts a tensor that requires
+    grad, for callers that only encode or display it.
     """
     library = library_of(type(value))
     if isinstance(library, TorchLibrary):
@@ -164,7 +165,7 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
 
 
 def truncate(array: Any, count: int) -> Any:
-    """The first `count` entries of a one-axis array that `Library.empty` returned.
+    """The first `count` entries of a 1-D array that `Library.empty` returned.
 
     A tensor is resized in place, which takes half the time of slicing it.
     """
@@ -172,10 +173,10 @@ def truncate(array: Any, count: int) -> Any:
 
 
 def tensor_key(arrays: Sequence[Any]) -> tuple[tuple[Any, ...] | None, list[int]]:
-    """Cache key (dtypes, shapes, strides, devices) and data pointers of torch tensors; None stands for a missing one.
+    """Cache key (dtypes, shapes, strides, devices) and data pointers of torch tensors.
 
-    The key is empty for other libraries. It is None for tensor subclasses, sparse or negated tensors and null pointers.
-    The caller then describes the arrays.
+    An entry of `arrays` may be None: an argument that was not given. The key is empty for other libraries, and None for
+    tensor subclasses, sparse tensors, tensors with a pending negation and null pointers: such calls are not cached.
     """
     library = library_of(type(arrays[0]))
     key: list[Any] = []

@@ -17,9 +17,10 @@ class Library(Protocol):
     """One array library. `device` is -1 for the CPU, else the number of a CUDA device.
 
     `describe` returns the pointer, shape and strides of an array, or of a copy if no strides in elements describe the
-    array's memory. Through DLPack, `stream` waits for the producer's work. `empty` allocates a dense array on the
-    caller's current stream; `order` lists the axes from outermost to innermost in memory. Passes write to arrays that
-    `empty` or `from_numpy` returned; `to_user_array` converts such an array to the caller's library.
+    array's memory. `stream`, which only DLPack uses: the reader's CUDA stream, which waits for the producer's work on
+    the array. `empty` allocates a dense array on the caller's current stream; `order` lists the axes from outermost to
+    innermost in memory. Passes write to arrays that `empty` or `from_numpy` returned; `to_user_array` converts such an
+    array to the caller's library.
     """
 
     name: str
@@ -53,14 +54,14 @@ def memory_shape(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[t
 
 @functools.cache
 def numpy_dtype_name(dtype: np.dtype[Any]) -> str:
-    return dtype.name  # NumPy builds the name at every access, half the time of describing an array
+    return dtype.name  # NumPy builds the name at every access, which would take half of the time of `describe`
 
 
 @functools.cache
 def numpy_dtype(name: str) -> np.dtype:
     if name != "bfloat16":
         return np.dtype(name)
-    import ml_dtypes  # installed with JAX and CuPy; torch has a bfloat16 of its own and does not call this function
+    import ml_dtypes  # JAX and CuPy take their bfloat16 from it; TorchLibrary does not call this function
 
     bfloat16: np.dtype = np.dtype(ml_dtypes.bfloat16)
     return bfloat16

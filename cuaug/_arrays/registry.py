@@ -1,4 +1,7 @@
-"""Finds the library of an array by the array's type. No library is imported before the user imports it."""
+"""Finds the library of an array by its type, or by the name that a user passed, and the number of a device.
+
+To find a library by type imports nothing; only `library_by_name` imports one.
+"""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ MATRIX: Sizes = ((2, 3), (3,))
 AxisScaling = tuple[Any, Any, Any, Any]
 
 
-def broadcast_arguments(may_be_infinite: tuple[str, ...] = (), /, **arguments: tuple[Any, Sizes]) -> list[Any]:
+def broadcast_arguments(may_be_nonfinite: tuple[str, ...] = (), /, **arguments: tuple[Any, Sizes]) -> list[Any]:
     """Arguments as arrays of one library, device, dtype and batch, from ``name=(value, sizes of its last axes)``.
 
-    `may_be_infinite`: names of arguments that may hold infinities and NaN.
+    `may_be_nonfinite`: names of arguments that may hold infinities and NaN.
     """
     arrays = [value for value, _ in arguments.values() if hasattr(value, "dtype")]
     like = next((array for array in arrays if not is_host(array)), arrays[0] if arrays else np.empty(0))
@@ -50,7 +50,7 @@ def broadcast_arguments(may_be_infinite: tuple[str, ...] = (), /, **arguments: t
         array = results[i]
         if argument_batch != batch:
             array = results[i] = namespace(like).broadcast_to(array, (*batch, *array.shape[len(argument_batch) :]))
-        if name not in may_be_infinite and is_host(array):
+        if name not in may_be_nonfinite and is_host(array):
             finite = namespace(like).isfinite(array)
             for _ in range(array.ndim - len(batch)):
                 finite = finite.all(-1)
@@ -76,8 +76,8 @@ def _dtype_name(array: Any) -> str:
     return str(array.dtype).rpartition(".")[2]
 
 
-def relative_error(array: Any) -> float:
-    """4 eps of the dtype: times a magnitude, a bound of the rounding error of a difference of two such numbers."""
+def relative_error_bound(array: Any) -> float:
+    """4 eps of the dtype. Times the magnitude of two numbers, it bounds the rounding error of their difference."""
     return 4 * float(np.finfo(_dtype_name(array)).eps)
 
 
@@ -87,7 +87,7 @@ def matrix_2x2(a: Any, b: Any, c: Any, d: Any) -> Any:
     return stack([stack([a, b], -1), stack([c, d], -1)], -2)
 
 
-def map_through(linear: Any, start: Any, end: Any) -> Any:
+def linear_to_affine(linear: Any, start: Any, end: Any) -> Any:
     """The 2x3 matrix with this linear part [..., 2, 2] that maps the point ``start`` to ``end`` [..., 2]."""
     shift = end - (linear * start[..., None, :]).sum(-1)
     return namespace(linear).concatenate([linear, shift[..., None]], -1)
@@ -109,7 +109,7 @@ def inverse(M: Any) -> Any:
     determinant, magnitude = terms.sum(-1), abs(terms).sum(-1)
     # The expansion along each row gives the determinant. If one of the three expansions differs from 0 by no more than
     # its rounding error, the matrix counts as singular.
-    valid = (abs(determinant) > relative_error(M) * magnitude).all(-1)
+    valid = (abs(determinant) > relative_error_bound(M) * magnitude).all(-1)
     require("M", M, valid, "must not be singular")
     with np.errstate(divide="ignore", invalid="ignore"):
         result = xp.swapaxes(cofactor_matrix, -1, -2) / determinant[..., :1, None]
@@ -124,7 +124,7 @@ def cofactors(M: Any) -> Any:
 
 
 def change_coordinates(M: Any, before: AxisScaling, after: AxisScaling) -> Any:
-    """``after @ M @ before`` for a 3x3 matrix."""
+    """``after @ M @ before``, with `before` and `after` as 3x3 matrices. [..., 3, 3]"""
     stack = namespace(M).stack
     sx, tx, sy, ty = before
     column_x, column_y, column_1 = M[..., 0], M[..., 1], M[..., 2]

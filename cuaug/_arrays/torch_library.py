@@ -25,8 +25,8 @@ class TorchLibrary:
         self.dtype_names = {getattr(torch, name): name for name in ITEM_SIZE if hasattr(torch, name)}
         self.dtypes = {name: dtype for dtype, name in self.dtype_names.items()}
         self.tensor_type, self.strided_layout = torch.Tensor, torch.strided
-        # torch's compiled code calls these functions: 0.1 us against 1.5 us for current_stream, 0.5 us against 3 us for
-        # empty.
+        # Private functions that the code of torch.compile calls, too. They take 0.1 us where current_stream takes 1.5,
+        # and 0.5 us where empty takes 3.
         self.raw_stream = getattr(
             torch._C, "_cuda_getCurrentRawStream", lambda device: torch.cuda.current_stream(device).cuda_stream
         )

@@ -31,11 +31,11 @@ def pairwise_iou(boxes1: Any, boxes2: Any, kind: str) -> Any:
     diou = iou - _quotient((distance * distance).sum(-1), (enclosing * enclosing).sum(-1))
     if kind == "diou":
         return diou
-    v = (2 / math.pi * (_proportions(a) - _proportions(b))) ** 2
+    v = (2 / math.pi * (_aspect_angle(a) - _aspect_angle(b))) ** 2
     return diou - _quotient(v * v, 1 - iou + v)
 
 
-def _proportions(boxes: Any) -> Any:
+def _aspect_angle(boxes: Any) -> Any:
     """The angle whose tangent is width over height."""
     return namespace(boxes).arctan2(boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1])
 

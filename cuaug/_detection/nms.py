@@ -20,7 +20,7 @@ from .nms_plan import NmsPlan, plan_nms
 
 _OPTIONS = "samples", "words_per_block"  # the record's last fields, from first to last
 _PACKER = NMS.packer(*map(layout_span, ("boxes", "scores", "classes", "counts")), _OPTIONS)
-_OPTIONS_PACKER = NMS.span(*_OPTIONS)
+_OPTIONS_PACKER = NMS.span_packer(*_OPTIONS)
 
 
 def suppress(
@@ -50,12 +50,14 @@ def suppress(
             devices.check_not_forked()
         return _run(call, pointers)
     batch = describe_boxes(boxes, scores, counts, (4, 5), max_output, fixed_size)
-    labels = None if classes is None else describe_per_box("classes", classes, INTEGERS, batch.boxes, batch.library)
-    call = _prepare(batch, labels, iou_threshold, score_threshold, fixed_size)
+    class_array = None
+    if classes is not None:
+        class_array = describe_per_box("classes", classes, INTEGERS, batch.boxes, batch.library)
+    call = _prepare(batch, class_array, iou_threshold, score_threshold, fixed_size)
     if not batch.samples * batch.box_count:
         indices, index_counts = batch.empty_result()
         return (indices, index_counts) if fixed_size else indices
-    descriptors = batch.boxes, batch.scores, labels, batch.counts
+    descriptors = batch.boxes, batch.scores, class_array, batch.counts
     # A converted argument has another owner: the key of the caller's tensor does not describe it.
     if key and all(d is None or d.owner is array for d, array in zip(descriptors, arrays, strict=True)):
         if len(_calls) >= _MAX_CALLS:
@@ -85,7 +87,7 @@ _MAX_CALLS = 1024
 
 def _prepare(
     batch: BoxBatch,
-    labels: ArrayDescriptor | None,
+    class_array: ArrayDescriptor | None,
     iou_threshold: float,
     score_threshold: float | None,
     fixed_size: bool,
@@ -94,10 +96,10 @@ def _prepare(
     rotated = box.shape[-1] == 5
     compute_type = "Rotated" if rotated else "float64" if box.dtype == "float64" else "float32"
     multiprocessors = devices.multiprocessor_count(box.device) if box.device >= 0 else 0
-    plan = plan_nms(batch.samples, batch.box_count, compute_type, labels is not None, multiprocessors)
+    plan = plan_nms(batch.samples, batch.box_count, compute_type, class_array is not None, multiprocessors)
     index_dtype = convert.index_dtype(library)
     layouts = (
-        *(typed_array(array, batch_axes)[1] for array in (box, batch.scores, labels)),
+        *(typed_array(array, batch_axes)[1] for array in (box, batch.scores, class_array)),
         typed_array(batch.counts, 1)[1],
     )
     options = _OPTIONS_PACKER.pack(

@@ -14,8 +14,8 @@ PART = 256  # nms_pairs.cuh
 SMALL_MAX, SMALL_WARPS = 1024, 8  # nms_small.cuh
 RESOLVE_WARPS = 32  # nms_resolve.cu: of a block
 WORDS_PER_BLOCK = (2, 4, 6, 8)  # nms_overlap_mask.cu
-# Up to so many pairs all are compared. More boxes, and rotated ones (314 us against 763), are sorted first: that
-# compares fewer.
+# With at most this many pairs, all pairs are compared. Otherwise, and for rotated boxes (314 us instead of 763), boxes
+# are sorted first, so that fewer pairs are compared.
 MAX_PAIRS = 1 << 28
 _RESIDENT_BLOCKS = {"float32": 4, "float64": 1}  # blocks of nms_overlap_mask.cu on a multiprocessor
 _KEY_BYTES, _RANKED_BOX_BYTES = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # nms_boxes.cuh
@@ -48,8 +48,8 @@ def plan_nms(samples: int, count: int, compute_type: str, has_classes: bool, mul
             f"which would need {sum(sizes) / 2**30:.0f} GiB of memory besides"
         )
     ends = list(itertools.accumulate(-(-size // _ALIGNMENT) * _ALIGNMENT for size in sizes))
-    named = tuple((f"cuaug::{kernel}", (x, y, 1), threads) for kernel, x, y, threads in launches)
-    return NmsPlan((0, *ends[:-1]), ends[-1], words_per_block, named if multiprocessors else ())
+    named_launches = tuple((f"cuaug::{kernel}", (x, y, 1), threads) for kernel, x, y, threads in launches)
+    return NmsPlan((0, *ends[:-1]), ends[-1], words_per_block, named_launches if multiprocessors else ())
 
 
 def _small(samples: int, count: int, compute_type: str) -> _Steps:
@@ -64,7 +64,7 @@ def _small(samples: int, count: int, compute_type: str) -> _Steps:
 
 
 def _all_pairs(samples: int, count: int, compute_type: str, multiprocessors: int) -> _Steps:
-    """All pairs; the blocks that resolve a sample wait for each other, so all of them must be resident."""
+    """All pairs; the blocks that resolve a sample poll each other's decisions, so all of them should be resident."""
     words, parts = -(-count // 32), -(-count // PART)
     words_per_block = _words_per_block(words, parts * samples, _RESIDENT_BLOCKS[compute_type] * multiprocessors)
     launches = [
@@ -116,7 +116,7 @@ def _resolve_blocks(count: int) -> int:
 def _words_per_block(words: int, columns: int, resident_blocks: int) -> int:
     """The choice with the least waves x (words + 1): a block's set-up costs about as much as a word.
 
-    Of equal ones the largest. The grid has `columns` blocks for each run of words.
+    Of choices with equal cost, the largest. The grid has `columns` blocks for each run of words.
     """
 
     def cost(choice: int) -> tuple[int, int]:

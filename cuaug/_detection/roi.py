@@ -36,18 +36,19 @@ def pool(
         return forward(options, levels, regions)[0]
     detached = [convert.detach(level) for level in levels]
     pooled, argmax = forward(options, detached, regions, save_argmax=True)
-    without_memory = [
+    maps_without_memory = [
         level._replace(pointer=0, owner=None) for level in describe_inputs(options, detached, regions).maps
     ]
     has_argmax = argmax is not None
 
     def compute_gradients(gradient: Any, regions: Any, *saved: Any) -> list[Any]:
         if has_argmax:
-            return backward(options, gradient, without_memory, regions, *saved)
-        maps = describe_inputs(options, saved, regions).maps if saved else without_memory
+            return backward(options, gradient, maps_without_memory, regions, *saved)
+        maps = describe_inputs(options, saved, regions).maps if saved else maps_without_memory
         return backward(options, gradient, maps, regions)
 
-    # The backward of average pooling needs only the regions; that of max pooling, the argmax as well.
+    # The backward of average pooling needs only the regions. That of max pooling also needs the argmax or, on a CPU,
+    # where there is none, the levels.
     saved = (regions,) if kind == "avg" else (regions, argmax) if has_argmax else (regions, *levels)
     return autograd.apply_with_backward(lambda *_: pooled, compute_gradients, saved, levels)
 
@@ -62,7 +63,7 @@ def forward(options: PoolingOptions, levels: Sequence[Any], regions: Any, save_a
 def backward(
     options: PoolingOptions, gradient: Any, maps: Sequence[ArrayDescriptor], regions: Any, argmax: Any = None
 ) -> list[Any]:
-    """The gradients of torch's levels, in the memory order of their values. A missing argmax is computed."""
+    """The gradients of the levels, torch tensors, in the memory order of the levels. A missing argmax is computed."""
     inputs = RoiInputs(maps, *describe("boxes", regions, FLOATS))
     library, layout = inputs.library, options.layout
     gradients = [allocate_map(library, extents(level, layout), level, layout) for level in maps]
@@ -147,7 +148,10 @@ def _pool(options: PoolingOptions, inputs: RoiInputs, save_argmax: bool) -> tupl
 
 
 def _argmax_fits_int32(options: PoolingOptions, level: ArrayDescriptor) -> bool:
-    """Whether 15 bits hold the row and the column of a sample: a pixel's for roi_pool, else those in a bin."""
+    """Whether 15 bits each hold the row and the column of a sampling point.
+
+    For roi_pool they are those of a pixel of the level, for roi_align those of the point among the points of its bin.
+    """
     _, _, height, width = extents(level, options.layout)
     count = max(height, width) if options.kind == "pixels" else options.sampling_ratio
     return 0 < count < 1 << 15

@@ -24,7 +24,10 @@ class RoiInputs(NamedTuple):
 
 
 def join_boxes(boxes: Any) -> Any:
-    """Regions [K, 5] or [K, 6], a sample's index first, of a list with the boxes [L, 4] or [L, 5] of each sample."""
+    """Joins a list of the boxes of each sample, [L, 4] or [L, 5], to one array of regions, [K, 5] or [K, 6].
+
+    The first column of regions is the index of the sample. An array is returned unchanged: it holds regions already.
+    """
     if not isinstance(boxes, (list, tuple)):
         return boxes
     if not boxes:
@@ -75,7 +78,7 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
 
 
 def _check_sample_indices(regions: Any, samples: int) -> None:
-    """Host arrays only; kernels give regions of other samples zeros."""
+    """For host arrays. On a GPU, kernels write zeros for a region whose sample does not exist."""
     index = convert.host_array("boxes", convert.detach(regions)[:, 0])
     valid = (index >= 0) & (index < samples) & (index == np.floor(index))
     if not valid.all():
@@ -99,7 +102,7 @@ def pack_record(
     for level, gradient, scale, area in zip(maps, gradients, options.scales, options.min_areas, strict=True):
         _, _, height, width = extents(level, options.layout)
         fields += [*map_fields(level, options.layout), *gradient, height, width, scale, area]
-    fields += [0] * 14 * (MAX_LEVELS - len(maps))
+    fields += [0] * 14 * (MAX_LEVELS - len(maps))  # a RoiLevel has 14 fields
     samples, channels, _, _ = extents(maps[0], options.layout)
     count, columns = regions.shape
     fields += [regions.pointer, 0, *regions.strides, KINDS[regions.dtype], *pooled, count]

@@ -114,8 +114,8 @@ def _roi_align_fake(levels: Any, boxes: Any, size: Any, scales: Any, *options: A
 
 
 def _roi_align_backward(gradient: Any, levels: Any, boxes: Any, size: Any, *options: Any) -> Any:
-    checked = pooling_options(levels, tuple(size), *options)
-    return roi.backward(checked, gradient, describe_inputs(checked, levels, boxes).maps, boxes)
+    pooling = pooling_options(levels, tuple(size), *options)
+    return roi.backward(pooling, gradient, describe_inputs(pooling, levels, boxes).maps, boxes)
 
 
 def _roi_align_backward_fake(gradient: Any, levels: Any, boxes: Any, size: Any, scales: Any, *options: Any) -> Any:

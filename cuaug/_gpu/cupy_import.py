@@ -40,9 +40,9 @@ def prepare_cache() -> None:
     import shutil
     import tempfile
 
-    private = tempfile.mkdtemp(prefix="cuaug-")  # mode 0700: the cache holds code, so no other user may write there
-    atexit.register(shutil.rmtree, private, ignore_errors=True)
-    os.environ["CUPY_CACHE_DIR"] = private
+    private_folder = tempfile.mkdtemp(prefix="cuaug-")  # mode 0700: it holds code, so no other user may write there
+    atexit.register(shutil.rmtree, private_folder, ignore_errors=True)
+    os.environ["CUPY_CACHE_DIR"] = private_folder
     warnings.warn(
         f"cuaug: the kernel cache {folder} cannot be written; each process compiles its kernels again. "
         "Set CUPY_CACHE_DIR to a private folder",
@@ -53,7 +53,7 @@ def prepare_cache() -> None:
 
 @functools.cache
 def cupy() -> ModuleType:
-    """CuPy. Raises if several wheels are installed, the version is too old, or there is no driver."""
+    """CuPy. Raises if it is missing, too old, installed from several wheels, or finds no driver."""
     from importlib import metadata  # takes 60 ms, which only the first GPU call pays
 
     wheels = sorted(

@@ -10,12 +10,13 @@ from typing import Any
 from .._check import BackendError
 from .cupy_import import cupy
 
-context_users: list[str] = []  # the first user of a CUDA context in this process; empty: a fork is safe
+# At most one entry: what first used a CUDA context in this process. Empty: a fork is safe.
+context_users: list[str] = []
 _inherited_contexts: list[str] = []  # in a forked child: the parent's `context_users`
 
 
 class _ThreadState(threading.local):
-    """The devices whose context this thread has already made current, and so can launch on."""
+    """The devices that this thread has set before. While one of them is current, the thread can launch kernels."""
 
     def __init__(self) -> None:
         self.devices: set[int] = set()

@@ -15,7 +15,7 @@ Grid = tuple[int, int, int]
 class Executor(Protocol):
     """Takes the work of a pass: a kernel and its record for a GPU, or a bound loop of the extension for the CPU.
 
-    `launch` takes its values one by one: a record of them would add 0.4 us to every launch.
+    `launch` takes its values one by one: a NamedTuple of them would add 0.4 us to every launch.
     """
 
     def launch(
@@ -37,15 +37,15 @@ class DirectExecutor:
 
 
 DIRECT = DirectExecutor()
-# A symbolic value stands in a record for an address or a number that only a later call knows. It holds the number of
-# that value among the call's values, and an addend in bytes. Only the fields of `Record.call_values` may hold one.
+# A symbolic value stands in a record for an address or a number that only a later call knows. It holds the index of
+# that value among the call's values, and an addend in bytes. Only fields at `Record.call_value_offsets` may hold one.
 _SYMBOL_BASE = (0xA5 << 56) - (1 << 64)
 _ADDEND_BITS = 40
 
 
-def symbol(value: int, addend: int = 0) -> int:
-    """The symbolic value for value number `value` of a call, plus `addend` bytes. `addend` is below 2**40."""
-    return _SYMBOL_BASE + (value << _ADDEND_BITS) + addend
+def symbol(index: int, addend: int = 0) -> int:
+    """The symbolic value for a call's value at `index`, plus `addend` bytes. `addend` is below 2**40."""
+    return _SYMBOL_BASE + (index << _ADDEND_BITS) + addend
 
 
 class RecordingExecutor:
@@ -58,11 +58,11 @@ class RecordingExecutor:
         self, kernel: str, record: bytes, grid: Grid, threads: int, shared: int, device: int, stream: int, /
     ) -> None:
         relocations = []
-        for offset in record_of(kernel).call_values:
-            word = int.from_bytes(record[offset : offset + 8], "little", signed=True)
-            if word >> 56 == _SYMBOL_BASE >> 56:
-                value, addend = divmod(word - _SYMBOL_BASE, 1 << _ADDEND_BITS)
-                relocations.append((offset, value, addend))
+        for offset in record_of(kernel).call_value_offsets:
+            field = int.from_bytes(record[offset : offset + 8], "little", signed=True)
+            if field >> 56 == _SYMBOL_BASE >> 56:
+                index, addend = divmod(field - _SYMBOL_BASE, 1 << _ADDEND_BITS)
+                relocations.append((offset, index, addend))
         self.launches.append(Launch(kernel, grid, threads, shared, record, tuple(relocations)))
 
     def loop(self, loop: Any) -> None:

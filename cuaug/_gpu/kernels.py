@@ -1,7 +1,7 @@
 """Compiled kernels by their name expressions.
 
-A name expression is the program: `cuaug::warp_image<cuaug::uint8, ...>`. CuPy compiles its text (_program/sources.py)
-once and keeps the result on disk.
+A name expression, such as `cuaug::warp_image<cuaug::uint8, ...>`, determines a kernel. CuPy compiles the kernel's text
+(_program/sources.py) once and keeps the result on disk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .failures import backend_error
 
 # The skeletons that programmatic dependent launch may start early: they call `wait_for_previous`
 # (kernels/gpu/programmatic_launch.cuh).
-PDL_KERNELS = (
+PDL_SKELETONS = (
     *("draw", "warp_image", "resample", "pointwise", "histogram_lut", "blend"),
     *("nms_small_resolve", "nms_resolve", "nms_rank", "nms"),
 )
@@ -33,7 +33,7 @@ class _CompiledKernel:
 
     def __init__(self, name: str, function: Any) -> None:
         self.function = function
-        self.uses_pdl = skeleton_of(name) in PDL_KERNELS
+        self.uses_pdl = skeleton_of(name) in PDL_SKELETONS
         self.handles: dict[int, int] = {}
 
     def load(self, device: int) -> int:
@@ -43,7 +43,10 @@ class _CompiledKernel:
 
 
 def kernel(name: str, stream: int = 0) -> _CompiledKernel:
-    """The kernel of this name expression, compiled once per process. `stream`: to refuse a compile during capture."""
+    """The kernel of this name expression, compiled once per process.
+
+    Raises if it is not compiled yet and a CUDA graph captures `stream`.
+    """
     with _compiling_lock:
         if name not in compiled_kernels:
             if stream and cupy().cuda.runtime.streamIsCapturing(stream):

@@ -19,7 +19,7 @@ _STREAM_OFFSET = 32  # bytes, in a CUlaunchConfig
 class Launch(NamedTuple):
     """One recorded launch.
 
-    `relocations`: the fields of the record that each call fills in: byte offset, number of the call's value, addend.
+    `relocations`: the fields of the record that each call fills in: byte offset, index of the call's value, addend.
     """
 
     kernel: str
@@ -35,13 +35,13 @@ class LaunchSequence:
 
     def __init__(self, launches: Sequence[Launch], device: int) -> None:
         self._launches, self._device = launches, device
-        self._loaded: Any = None
+        self._sequence: Any = None
 
     def __call__(self, stream: int, values: Sequence[int]) -> None:
         with devices.use_device(self._device):
-            if self._loaded is None:
-                self._loaded = self._load(stream)
-            driver.check_status(self._loaded.run(stream, values))
+            if self._sequence is None:
+                self._sequence = self._load(stream)
+            driver.check_status(self._sequence.run(stream, values))
 
     def _load(self, stream: int) -> Any:
         """The same sequence in the extension, with the kernels' driver handles. Compiles kernels at first use."""
@@ -55,18 +55,18 @@ class LaunchSequence:
 class _PythonLaunchSequence:
     """The extension's class of cpu/bindings/launch_sequence.cpp in Python, if the extension cannot be loaded."""
 
-    def __init__(self, function: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
-        self._function = ctypes.CFUNCTYPE(ctypes.c_int, *driver.LAUNCH_ARGUMENTS)(function)
+    def __init__(self, launch_kernel: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
+        self._launch_kernel = ctypes.CFUNCTYPE(ctypes.c_int, *driver.LAUNCH_ARGUMENTS)(launch_kernel)
         self._launches = launches
 
     def run(self, stream: int, values: Sequence[int]) -> int:
         for handle, config, record, relocations in self._launches:
             call_config, call_record = bytearray(config), bytearray(record)
             _INT64.pack_into(call_config, _STREAM_OFFSET, stream)
-            for offset, value, addend in relocations:
-                _INT64.pack_into(call_record, offset, values[value] + addend)
+            for offset, index, addend in relocations:
+                _INT64.pack_into(call_record, offset, values[index] + addend)
             argument = ctypes.c_char_p(bytes(call_record))
-            status: int = self._function(bytes(call_config), handle, ctypes.byref(argument), None)
+            status: int = self._launch_kernel(bytes(call_config), handle, ctypes.byref(argument), None)
             if status:
                 return status
         return 0

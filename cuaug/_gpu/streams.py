@@ -9,7 +9,7 @@ from .devices import use_device
 
 
 class Stream(NamedTuple):
-    """A stream's address, under the name by which CuPy's events read it."""
+    """A stream by its address, for CuPy's events, which read the attribute `ptr`."""
 
     ptr: int
 
@@ -41,7 +41,7 @@ def blocking_sync_event() -> Any:
 
 
 def record_event(stream: int) -> Any:
-    """An event behind all work on a stream of the current device."""
+    """A new event that completes after the work submitted to a stream of the current device so far."""
     event = cupy().cuda.Event(disable_timing=True)
     event.record(Stream(stream))
     return event

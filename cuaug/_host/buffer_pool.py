@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-POOL_THRESHOLD = 4 << 20  # bytes; from here on NumPy requests large pages, and C libraries reuse smaller memory
-_CACHE_LINE = 64  # bytes; NumPy's memory starts anywhere in a line, and non-temporal stores write whole lines
+POOL_THRESHOLD = 4 << 20  # bytes; NumPy requests large pages from this size on; the C library reuses smaller memory
+_CACHE_LINE = 64  # bytes; NumPy's memory is not aligned to lines, and non-temporal stores write whole lines
 _MAX_FREE_BYTES = 256 << 20
 # Free blocks by id, oldest first. Every change is one operation on the dict, as threads and the garbage collector may
 # interrupt between two operations.
@@ -17,7 +17,11 @@ _free_blocks: dict[int, _Block] = {}
 
 
 class _Block(np.ndarray):
-    """Memory of the pool. A subclass: NumPy would make a plain array, instead of its lease, the base of a result."""
+    """Memory of the pool.
+
+    A subclass, because NumPy follows the bases of a result as long as they have the result's own type: if a block were
+    a plain array, it would become the base of a result instead of its lease.
+    """
 
 
 class _Lease(np.ndarray):
@@ -30,9 +34,10 @@ class _Lease(np.ndarray):
 
 def allocate(size: int) -> np.ndarray:
     """`size` uninitialized bytes. [size]"""
-    fitting = [block for block in list(_free_blocks.values()) if size <= block.size <= 2 * size]
-    reused = _free_blocks.pop(id(min(fitting, key=len)), None) if fitting else None  # None: another thread took it
-    block = _new_block(size) if reused is None else reused
+    candidates = [block for block in list(_free_blocks.values()) if size <= block.size <= 2 * size]
+    block = _free_blocks.pop(id(min(candidates, key=len)), None) if candidates else None  # None: another thread took it
+    if block is None:
+        block = _new_block(size)
     return np.ndarray((size,), np.uint8, block.view(_Lease))
 
 

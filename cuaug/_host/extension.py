@@ -45,7 +45,7 @@ INSTALL_JPEG = (
 
 
 def chain_ops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
-    """The ops of a chain as the extension takes them: a name, or a user's op as (address of its loop, field count)."""
+    """The ops of a chain for the extension: a name, or for a user's op (address of its loop, `param_count`)."""
     return [_user_op(op) if (op := user_ops.find(struct)) else struct for struct in structs]
 
 

@@ -24,7 +24,7 @@ def check_kernel_size(parameter: str, kernel_size: tuple[int, int]) -> None:
 def gaussian_blur(
     images: ImageBatch, kernel_size: tuple[int, int], sigma: SampleParameters, out: Any, dtype: str | None = None
 ) -> Any:
-    """A Gaussian of `kernel_size` (x, y) pixels. `sigma` has a column for x and one for y. Rescaled to `dtype`."""
+    """A Gaussian of `kernel_size` (x, y) pixels. `sigma` has columns for x and y. The result is rescaled to `dtype`."""
     check_kernel_size("kernel_size", kernel_size)
     dtype = images.dtype if dtype is None else dtype
     if dtype != images.dtype and images.device < 0:

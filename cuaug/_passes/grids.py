@@ -11,11 +11,12 @@ from .._program.dtypes import ITEM_SIZE
 
 _MAX_BLOCKS_YZ = 65535  # CUDA's limit for the second and third axis of a grid
 
-# Tiles of a Gaussian blur: width, at least the reach of the widest kernel, and height. The first that fits is used.
+# Tiles of a Gaussian blur, (width, height), as wide as the radius MAX_TAPS // 2 or wider. The first that fits is used.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 
 POINTWISE_THREADS = 256  # each makes four pixels at a time (kernels/passes/pointwise.cu)
-POINTWISE_BLOCKS = 4  # resident on a multiprocessor: measured for short chains of narrow dtypes, a guess for others
+# Resident blocks: measured for short chains of narrow dtypes, a guess for others.
+POINTWISE_BLOCKS_PER_MULTIPROCESSOR = 4
 UNEVEN_OPS = {"JitterAfterMean"}  # their work differs between samples
 _UNEVEN_WAVES = 2  # waves of blocks for them (benchmarks/log/recipes-mean-gpu.md)
 
@@ -23,7 +24,7 @@ _UNEVEN_WAVES = 2  # waves of blocks for them (benchmarks/log/recipes-mean-gpu.m
 _SHORT_REGION_ROWS, _TALL_REGION_ROWS = 64, 128
 _REGION_WIDTHS = 32, 64
 _PATCH_WIDTH = 32  # pixels of a row that a CUDA warp makes at a time
-_MIN_REGIONS = 1500  # tall regions are used if at least this many remain, which keep a GPU busy
+_MIN_TALL_REGIONS = 1500  # with fewer, regions are short: more of them keep a GPU busy
 # The last regions of a large grid are halved; the number is the same on every GPU, so that results have equal bits
 # (benchmarks/log/warp-launch-tail.md).
 _MAX_HALVED_REGIONS = 192
@@ -40,7 +41,7 @@ class Slices(NamedTuple):
 
 
 def partial_sum_count(images: ImageBatch) -> int:
-    """Partial sums of an image's mean luma that a warp stores: one per output region."""
+    """How many partial sums of a sample's mean luma `warp_image` stores: one per output region."""
     frames = images.axes.extents[1]
     slices = Slices(images.dtype, min(images.channels, 4), images.samples * frames, *images.size)
     return frames * divide_output(slices, raw_staged=False, can_halve=False).per_slice
@@ -118,7 +119,7 @@ def divide_output(slices: Slices, raw_staged: bool, can_halve: bool) -> Regions:
     per_row, leftover = divmod(width, region_width)
     small = small_blocks(dtype, channels, raw_staged)
     short_rows, tall_rows = _SHORT_REGION_ROWS >> small, _TALL_REGION_ROWS >> small
-    tall = (per_row + (leftover > 0)) * count * -(-height // tall_rows) >= _MIN_REGIONS and staged_bytes <= 16
+    tall = (per_row + (leftover > 0)) * count * -(-height // tall_rows) >= _MIN_TALL_REGIONS and staged_bytes <= 16
     can_halve = can_halve and tall
     full_width = _region_column(height, tall_rows if tall else short_rows, tall)
     doubled = raw_staged and can_halve and leftover <= _PATCH_WIDTH < region_width
@@ -127,8 +128,10 @@ def divide_output(slices: Slices, raw_staged: bool, can_halve: bool) -> Regions:
         remainder = remainder._replace(regions=0)
     regions = count * (per_row * full_width.regions + remainder.regions)
     columns = (full_width,) * (per_row > 0) + (remainder,) * (leftover > 0)
-    divisible = all(height - (column.regions - 1) * column.region_rows > column.region_rows // 2 for column in columns)
-    halved = min(_MAX_HALVED_REGIONS, regions // 8) if can_halve and divisible else 0
+    halves_have_rows = all(
+        height - (column.regions - 1) * column.region_rows > column.region_rows // 2 for column in columns
+    )
+    halved = min(_MAX_HALVED_REGIONS, regions // 8) if can_halve and halves_have_rows else 0
     return Regions(region_width, per_row, full_width, remainder, regions - halved, halved)
 
 
@@ -140,7 +143,10 @@ def _region_column(height: int, max_rows: int, tall: bool) -> RegionColumn:
 
 
 def resample(slices: Slices) -> Grid:
-    """A block filters 32 columns. Few blocks per column, as each computes the column weights, if those fill a GPU."""
+    """A block filters 32 columns of 128 rows; of 32 rows if there are too few blocks of 128 rows to fill a GPU.
+
+    Each block computes the weights of its columns, so fewer blocks are less work.
+    """
     across, tall_blocks = -(-slices.width // 32), -(-slices.height // 128)
     down = tall_blocks if across * slices.number * tall_blocks >= 2000 else -(-slices.height // 32)
     if down > _MAX_BLOCKS_YZ:
@@ -157,7 +163,7 @@ def four_pixels_per_thread(slices: Slices) -> Grid:
 
 
 def pointwise(slices: Slices, resident_blocks: int, uneven: bool) -> Grid:
-    """Strips of columns, and runs of rows.
+    """The axes of the grid: strips of columns, runs of rows, and slices.
 
     The number of blocks minimises waves x (steps per block + 3) on a GPU that holds `resident_blocks`; the 3 is a
     block's start, where all threads wait for parameters (benchmarks/log/recipes-mean-gpu.md). Ops of `UNEVEN_OPS` get a
@@ -225,7 +231,7 @@ class Tile(NamedTuple):
 
 @functools.lru_cache(4096)
 def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
-    """The first of `_BLUR_TILES` that fits into 48 KiB, reduced while as few cover the image.
+    """The first of `_BLUR_TILES` that fits into 48 KiB, reduced as far as the image needs no more tiles.
 
     `channels`: of a packed pixel; 1 for other layouts.
     """
@@ -236,7 +242,7 @@ def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, t
         pitch = 16 * (channels * (tile_width + 2 * halo + 4) * item_size // 16 | 1)
         weight_bytes = item_size * (2 * halo + 4 + _round_up_to_4(taps_y))
         shared_bytes = weight_bytes + 8 * _round_up_to_4(tile_height + taps_y + 4) + tile_height * pitch
-        if shared_bytes <= (48 << 10) - 16:  # the kernel declares 16 bytes for the reach of the Gaussian
+        if shared_bytes <= (48 << 10) - 16:  # 16 bytes are for `reach` of the kernel
             break
     return Tile(tile_width, tile_height, shared_bytes)
 

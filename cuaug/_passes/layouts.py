@@ -1,4 +1,4 @@
-"""How kernels address images: the layout tags of kernels/gpu/layout.cuh, and which elements move as vectors."""
+"""How kernels address images: the layout tags of kernels/gpu/layout.cuh, and the elements of vector accesses."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ def tag(axes: BatchAxes) -> str:
 
 @functools.lru_cache(4096)
 def vector_elements(axes: BatchAxes, dtype: str, misalignment: int) -> int:
-    """Adjacent elements that move as vectors of up to 16 bytes, from every multiple of their number: 16, 8, 4 or 0."""
+    """How many adjacent elements are aligned for access as vectors of up to 16 bytes: 16, 8, 4, or 0 for none.
+
+    They begin at every multiple of this number in a row.
+    """
     item_size = ITEM_SIZE[dtype]
-    planes = axes.strides[:4] if tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
-    steps = (misalignment, *(stride * item_size for stride in planes))
-    return next((n for n in (16, 8, 4) if all(step % min(n * item_size, 16) == 0 for step in steps)), 0)
+    outer_strides = axes.strides[:4] if tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
+    offsets = (misalignment, *(stride * item_size for stride in outer_strides))
+    return next((n for n in (16, 8, 4) if all(offset % min(n * item_size, 16) == 0 for offset in offsets)), 0)

@@ -79,7 +79,7 @@ def on_images_device(array: np.ndarray | ArrayDescriptor, images: ImageBatch) ->
 
 
 def matrix_view(tensor: ArrayDescriptor, per_sample: bool) -> StridedArray:
-    """A matrix for all samples, or one per sample."""
+    """A matrix, or a coordinate map [H, W], for all samples or one per sample."""
     sample_stride = tensor.strides[0] if per_sample and tensor.shape[0] > 1 else 0
     row_stride, column_stride = tensor.strides[-2:]
     is_double = int(tensor.dtype == "float64")

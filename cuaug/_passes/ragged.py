@@ -12,14 +12,14 @@ from .._gpu import streams
 from .._program.records import RAGGED_IMAGE
 from . import layouts
 
-_RECORD_NUMBERS = RAGGED_IMAGE.size // 8
+_RECORD_COLUMNS = RAGGED_IMAGE.size // 8  # of the table, each of 8 bytes
 
 
 def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
     """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
 
-    It points to a table with a row per image: the fields of `RAGGED_IMAGE`, then the sample's arguments, as
-    float64. The stride of a sample is the length of a row.
+    Its pointer is that of a table with a row per image: the fields of `RAGGED_IMAGE`, then the sample's arguments, as
+    float64. Its stride of samples is the length of a row.
 
     Args:
         images: Each one has a single sample.
@@ -29,8 +29,8 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
     if first.device >= 0 and streams.is_capturing(first.library.current_stream(first.device)):
         raise BackendError("images of different sizes cannot be captured: the graph would keep their addresses")
     tag = next(tag for tag in layouts.TAGS if all(tag in layouts.possible_tags(image_axes) for image_axes in axes))
-    rows = np.zeros((len(images), _RECORD_NUMBERS + arguments.shape[1]))
-    rows[:, _RECORD_NUMBERS:] = arguments
+    rows = np.zeros((len(images), _RECORD_COLUMNS + arguments.shape[1]))
+    rows[:, _RECORD_COLUMNS:] = arguments
     rows.view(np.int64)[:, 0] = [image.pointer for image in images]
     rows.view(np.int64)[:, 1] = [image.axes.strides[2] for image in images]
     rows.view(np.int32)[:, 4:9] = [

@@ -15,8 +15,10 @@ from .partial_sums import NO_PARTIAL_SUMS, PartialSums
 
 
 def resident_blocks(images: ImageBatch) -> int:
-    """Blocks of kernels/passes/pointwise.cu that the images' GPU holds."""
-    return grids.POINTWISE_BLOCKS * devices.multiprocessor_count(images.device) if images.device >= 0 else 1
+    """Blocks of kernels/passes/pointwise.cu that are resident on the images' GPU; 1 for a CPU, which has no grid."""
+    if images.device < 0:
+        return 1
+    return grids.POINTWISE_BLOCKS_PER_MULTIPROCESSOR * devices.multiprocessor_count(images.device)
 
 
 def axes_and_misalignment(images: ImageBatch, result: OutputArray) -> tuple[BatchAxes, int, BatchAxes, int]:

@@ -1,4 +1,4 @@
-"""Element types: which images and labels may have, their sizes and largest values."""
+"""The dtypes of images and of labels, the size of an element, and the largest values of integer images."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ ITEM_SIZE = {
     "int64": 8,
     "float64": 8,
 }
-MAX_VALUE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # of integer images; float images are in 0..1
+MAX_VALUE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # float images: 1

@@ -1,6 +1,6 @@
 """Names by which callers choose a functor, read from the type lists in the kernels' text.
 
-NVRTC and the C++ compiler read the same lists. The extension could name them, too, but a GPU does not need it.
+NVRTC and the C++ compiler read the same lists. They are not read from the extension, which a GPU does not need.
 """
 
 from __future__ import annotations

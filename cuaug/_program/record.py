@@ -15,8 +15,8 @@ class Record:
         name: The struct in namespace cuaug, with its template arguments.
         offsets: Offset and size of each field in bytes. "in.data" is field `data` of the record `in`; an array is one
             field.
-        call_values: Offsets of the fields that may differ between calls of a recorded launch: pointers and the fields
-            that `varying` names. Each has 8 bytes.
+        call_value_offsets: Offsets of the fields that may differ between calls of a recorded launch: pointers, and the
+            fields that `varying` names. Each has 8 bytes.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Record:
     ) -> None:
         self.name = name
         self.offsets: dict[str, tuple[int, int]] = dict(base.offsets) if base else {}
-        self.call_values: tuple[int, ...] = base.call_values if base else ()
+        self.call_value_offsets: tuple[int, ...] = base.call_value_offsets if base else ()
         self._format: str = base._format if base else ""
         self._field_formats: dict[str, str] = dict(base._field_formats) if base else {}
         for field, kind in fields.items():
@@ -54,29 +54,29 @@ class Record:
             for inner, (offset, size) in kind.offsets.items() if field else ():
                 self.offsets[f"{field}.{inner}"] = begin + offset, size
                 self._field_formats[f"{field}.{inner}"] = kind._field_formats[inner]
-            self.call_values += tuple(begin + offset for offset in kind.call_values)
+            self.call_value_offsets += tuple(begin + offset for offset in kind.call_value_offsets)
         else:
             self.offsets[field] = begin, end - begin
             self._field_formats[field] = kind
             if kind.endswith("P"):
-                self.call_values += tuple(range(begin, end, 8))
+                self.call_value_offsets += tuple(range(begin, end, 8))
             elif field in varying:
-                self.call_values += (begin,)
+                self.call_value_offsets += (begin,)
         self._format += field_format
 
-    def span(self, first: str, last: str) -> struct.Struct:
-        """Packs the adjacent fields from `first` to `last` alone."""
+    def span_packer(self, first: str, last: str) -> struct.Struct:
+        """A packer of only the adjacent fields from `first` to `last`."""
         names = list(self._field_formats)
         fields = names[names.index(first) : names.index(last) + 1]
         return struct.Struct("".join(self._field_formats[name] for name in fields))
 
     def packer(self, *spans: tuple[str, str]) -> struct.Struct:
-        """A packer of the same bytes that takes each span, the fields from first to last, as already packed bytes."""
+        """A packer of the record that takes the fields of each span, (first, last), as bytes of its `span_packer`."""
         formats, names = dict(self._field_formats), list(self._field_formats)
         for first, last in spans:
             for name in names[names.index(first) : names.index(last) + 1]:
                 del formats[name]
-            formats[first] = f"{self.span(first, last).size}s"
+            formats[first] = f"{self.span_packer(first, last).size}s"
         order = sorted(formats, key=names.index)
         packer = struct.Struct("".join(formats[name] for name in order) + "0q")
         assert packer.size == self.size, (self.name, packer.size, self.size)

@@ -188,7 +188,7 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
         monkeypatch, run_module, "run_pass", lambda plan, *rest: (block_counts.append(plan.grid[0]), run(plan, *rest))
     )
     for min_regions in (10**9, 1):
-        monkeypatch.setattr(grids, "_MIN_REGIONS", min_regions)
+        monkeypatch.setattr(grids, "_MIN_TALL_REGIONS", min_regions)
         kernel_config.kernel_config.cache_clear()
         results.append(affine(batch, layout, size=(150, 80), fill=99))
     kernel_config.kernel_config.cache_clear()

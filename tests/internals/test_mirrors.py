@@ -62,7 +62,8 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slices
     origins = np.stack([slice_, left, top], -1)
     assert len(np.unique(origins, axis=0)) == len(origins)
     limit = 64 if raw_staged and dtype == "uint8" else 128
-    has_many_regions = -(-width // side) * -(-height // limit) * slices >= grids._MIN_REGIONS and dtype != "float64"
+    regions = -(-width // side) * -(-height // limit) * slices
+    has_many_regions = regions >= grids._MIN_TALL_REGIONS and dtype != "float64"
     twice = raw_staged and has_many_regions and halves and 0 < width % side <= 32 < side
     assert (max_rows <= limit * np.where(is_narrow & twice, 2, 1)).all()
     assert (max_rows[is_narrow] > limit).any() == (twice and height > limit)

@@ -33,7 +33,7 @@ def test_record_packer_of_spans_packs_the_same_bytes(record):
     for i, name in enumerate(names):
         if name in ends:
             last = names.index(ends[name])
-            arguments.append(record.span(name, ends[name]).pack(*values[i : last + 1]))
+            arguments.append(record.span_packer(name, ends[name]).pack(*values[i : last + 1]))
         elif not any(names.index(first) < i <= names.index(last) for first, last in spans):
             arguments.append(values[i])
     assert record.packer(*spans).pack(*arguments) == record.pack(*values)

@@ -77,4 +77,4 @@ def test_pdl_kernels_wait_for_previous_kernel(name, nvrtc):
     """A kernel that is launched early must wait in its code for the one before it; no other kernel waits."""
     source, options = sources.kernel_source(name)
     program = Program(nvrtc, source, name, [*options, "--gpu-architecture=compute_90"])
-    assert ("griddepcontrol.wait" in program.ptx) == (kernels.skeleton_of(name) in kernels.PDL_KERNELS)
+    assert ("griddepcontrol.wait" in program.ptx) == (kernels.skeleton_of(name) in kernels.PDL_SKELETONS)
