@@ -145,7 +145,7 @@ def center_crop(
     height, width = _check.size(
         "output_size", (output_size, output_size) if isinstance(output_size, int) else output_size
     )
-    # torchvision's rounding: the offset of a crop is rounded half to even, the padding at the top and left down.
+    # As torchvision: the offset of a crop is rounded half to even, the padding at the top and left is rounded down.
     top, left = (
         round((side - output_side) / 2.0) if output_side <= side else -((output_side - side) // 2)
         for side, output_side in zip(batch.size, (height, width), strict=True)

@@ -42,11 +42,11 @@ class ImageBatch(NamedTuple):
 
     pointer: int
     dtype: str
-    device: int
+    device: int  # -1: the CPU
     axes: BatchAxes
     library: Library
     read_only: bool
-    owner: object
+    owner: object  # keeps the memory alive
     executor: Executor = DIRECT  # runs each launch or loop at once
 
     @property

@@ -76,7 +76,7 @@ class Engine:
         cuda, handle = driver.driver(), ctypes.c_void_p()
         with devices.use_device(device):
             functions = cuda.cuCtxSetCurrent, cuda.cuEventRecord, cuda.cuEventSynchronize
-            self.driver = *map(driver.function_address, functions), devices.current_context()
+            self.driver_addresses = *map(driver.function_address, functions), devices.current_context()
             status = self.nvjpeg.nvjpegCreateEx(
                 _NVJPEG_BACKEND_HARDWARE,
                 None,
@@ -89,7 +89,7 @@ class Engine:
                 f"this GPU has no engine for JPEG that nvJPEG can use (status {status}): omit device and decoder"
             )
         self.handle = handle.value
-        self.functions = tuple(
+        self.nvjpeg_addresses = tuple(
             driver.function_address(getattr(self.nvjpeg, name))
             for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
         )
@@ -120,13 +120,13 @@ class _DecodeContext:
         self.state, self.stream, self.event = state.value, streams.nonblocking_stream(), streams.blocking_sync_event()
         # Not when the process ends: a thread may still decode, or CUDA may be unloaded.
         weakref.finalize(self, engine.nvjpeg.nvjpegJpegStateDestroy, state).atexit = False
-        self.copied: Any = None  # event after the last copy out of `memory`
+        self.copy_event: Any = None  # recorded after the last copy out of `memory`
         self.memory: Any = None
 
     def reserve(self, size: int) -> int:
         """The address of `size` bytes, once all earlier images have been copied out of the memory."""
-        if self.copied is not None:
-            self.copied.synchronize()  # the engine does not wait for a stream (torchcodec#1634)
+        if self.copy_event is not None:
+            self.copy_event.synchronize()  # the engine does not wait for a stream (torchcodec#1634)
         if self.memory is None or not size <= self.memory.size <= 2 * max(size, _CHUNK_BYTES):
             self.memory = None
             self.memory = devices.device_memory(size + size // 4)
@@ -136,7 +136,7 @@ class _DecodeContext:
 class _Chunk(NamedTuple):
     """Images of one call of nvJPEG."""
 
-    first: int  # row of the request
+    first_row: int  # of the request
     context: _DecodeContext
     task: BackgroundTask
     copies: np.ndarray  # rows of `cuaug::BoxCopy` [N, 6]
@@ -155,14 +155,14 @@ class PendingDecode:
         end, failed = 0.0, list[int]()
         with devices.use_device(self._engine.device):
             while self._chunk is not None:
-                first, context, task, copies = self._chunk
+                first_row, context, task, copies = self._chunk
                 try:
                     end, failed_rows = task.wait()
                 except RuntimeError as error:
                     raise BackendError(f"the GPU's engine failed ({error}): restart the process") from error
-                failed += [first + row for row in failed_rows]
+                failed += [first_row + row for row in failed_rows]
                 copy_boxes(copies, self._library, self._engine.device)
-                context.copied = streams.record_event(self._library.current_stream(self._engine.device))
+                context.copy_event = streams.record_event(self._library.current_stream(self._engine.device))
                 self._engine.release_context(context)
                 self._chunk = self._begin_chunk()
         return end, failed
@@ -183,8 +183,8 @@ class PendingDecode:
             request.files,
             images,
             (context, context.memory),
-            engine.driver,
-            engine.functions,
+            engine.driver_addresses,
+            engine.nvjpeg_addresses,
             engine.handle,
             context.state,
             context.stream.ptr,

@@ -1,6 +1,7 @@
 """Runs a recipe's passes on a CPU sample by sample, so that each pass finds its input in the cache.
 
-The passes run as on a GPU, but their loops are collected and run at the end.
+The passes are those of a GPU, with an executor that collects their loops. At the end the extension runs all loops on
+one sample before the next sample, if there are enough samples for all threads.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from .._passes.parameters import NULL_ARRAY, SampleParameters, StridedArray
 from .._passes.partial_sums import NO_PARTIAL_SUMS, PartialSums
 from .._passes.warp import NO_OVERRIDE, SampleOverride
 from .plan import RecipePlan
-from .recipe_ops import Autocontrast, Blend, Blur, Column, Displacement, Grayscale, Mix, Resize, Separate, Sharpen
+from .recipe_ops import Autocontrast, Blend, Blur, Column, Displacement, Grayscale, Mix, Resize, Sharpen, StandaloneOp
 from .recipe_pass import Pass
 
 
@@ -72,8 +72,8 @@ def apply_inverse(
 
 def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     first, dtype, ops = pass_.first_op, pass_.output_dtype, _op_chain(pass_, table)
-    if isinstance(first, Separate):
-        return _run_separate(first, images, table, dtype)
+    if isinstance(first, StandaloneOp):
+        return _run_standalone(first, images, table, dtype)
     sums = _at_column(table, plan.partial_sums[pass_.mean_output.index]) if pass_.mean_output else NULL_ARRAY
     if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         box = _parameters(table, first.columns)
@@ -110,7 +110,7 @@ def _warp(
 
 
 def _override_tables(pass_: Pass, images: ImageBatch, table: StridedArray) -> SampleOverride:
-    """The tables by which the warp of a GPU replaces the sampling of samples that do not move."""
+    """Tables of the overrides, which a GPU's warp kernel applies in place of its sampling."""
     tables = NO_OVERRIDE
     for op in pass_.overrides:
         parameters = _parameters(table, op.columns)
@@ -135,7 +135,7 @@ def _run_overrides(pass_: Pass, images: ImageBatch, table: StridedArray) -> Any:
     return result
 
 
-def _run_separate(op: Separate, images: ImageBatch, table: StridedArray, dtype: str) -> Any:
+def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, dtype: str) -> Any:
     if isinstance(op, Grayscale):
         return pointwise.pointwise(
             images, ("Grayscale",), SampleParameters(NULL_ARRAY, ()), images.dtype, None, op.channels

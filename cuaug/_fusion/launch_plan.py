@@ -115,8 +115,8 @@ def _record(images: ImageBatch, run: Callable[[ImageBatch], Any]) -> LaunchPlan 
     for launch in launches:
         relocations = list[tuple[int, int, int]]()
         for offset, value, addend in launch.relocations:
-            base, start = addresses.get(value, (value, 0))
-            relocations.append((offset, base, start + addend))
+            base_value, start = addresses.get(value, (value, 0))
+            relocations.append((offset, base_value, start + addend))
         relocated.append(launch._replace(relocations=tuple(relocations)))
     return LaunchPlan(LaunchSequence(relocated, images.device), result, scratch_bytes, library.constants)
 
@@ -138,5 +138,5 @@ def _assign_memory(
     return addresses, scratch_bytes
 
 
-def _lifetime(array: SymbolicArray, launches: Sequence[int]) -> memory.Lifetime:
-    return memory.Lifetime(math.prod(array.shape) * ITEM_SIZE[array.dtype], launches[0], launches[-1])
+def _lifetime(array: SymbolicArray, launch_indices: Sequence[int]) -> memory.Lifetime:
+    return memory.Lifetime(math.prod(array.shape) * ITEM_SIZE[array.dtype], launch_indices[0], launch_indices[-1])

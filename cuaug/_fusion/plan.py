@@ -67,7 +67,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
         column_count=column_count,
         drawn_column_count=drawn_column_count,
         parameter_columns={name: column.index for name, column in columns_by_name.items()},
-        integer_ranges={name: column.integers for name, column in columns_by_name.items() if column.integers},
+        integer_ranges={name: column.integer_range for name, column in columns_by_name.items() if column.integer_range},
         matrix_column=matrix[0].index,
         partial_sums=partial_sums,
         argument_columns=ragged.argument_columns(recipe),

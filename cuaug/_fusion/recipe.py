@@ -53,12 +53,12 @@ class Recipe:
         names: Sequence[str],
         *arguments: float | Column,
         max_value: float | None = None,
-        integers: tuple[int, int] | None = None,
+        integer_range: tuple[int, int] | None = None,
     ) -> list[Column]:
         """New columns, which an instruction of kernels/draws/instruction.cuh fills."""
         if not all(isinstance(argument, Column) or math.isfinite(argument) for argument in arguments):
             raise ValueError(f"{self.name} must draw {names[0]} from finite numbers, got {arguments}")
-        columns = [Column(f"{self.position}.{self.name}.{name}", max_value, integers) for name in names]
+        columns = [Column(f"{self.position}.{self.name}.{name}", max_value, integer_range) for name in names]
         gate = self._gates[-1] if self._gates else None
         self.draws.append(Instruction(opcode, columns, arguments, self.position, self._counter, gate))
         self._counter += _COUNTERS_PER_DRAW
@@ -70,11 +70,11 @@ class Recipe:
         value: float,
         otherwise: float | None = None,
         max_value: float | None = None,
-        integers: tuple[int, int] | None = None,
+        integer_range: tuple[int, int] | None = None,
     ) -> Column:
         """The same number for every sample; `otherwise` for samples whose gate is closed."""
         arguments = float(value), float(value if otherwise is None else otherwise)
-        return self.draw("Constant", [name], *arguments, max_value=max_value, integers=integers)[0]
+        return self.draw("Constant", [name], *arguments, max_value=max_value, integer_range=integer_range)[0]
 
     def uniform(self, name: str, low: float, high: float, otherwise: float, rounded: bool = False) -> Column:
         """A number in low..high; `otherwise` for samples whose gate is closed."""

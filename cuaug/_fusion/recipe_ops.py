@@ -15,13 +15,13 @@ class Column:
     """One number per sample.
 
     `max_value`: the images' largest value, for numbers in the images' own range; None for all other numbers.
-    `integers`: for columns of integers, the smallest and the largest that an op accepts; else None.
+    `integer_range`: for columns of integers, the smallest and the largest that an op accepts; else None.
     """
 
-    __slots__ = ("index", "integers", "max_value", "name")
+    __slots__ = ("index", "integer_range", "max_value", "name")
 
-    def __init__(self, name: str, max_value: float | None = None, integers: tuple[int, int] | None = None) -> None:
-        self.name, self.max_value, self.integers, self.index = name, max_value, integers, -1
+    def __init__(self, name: str, max_value: float | None = None, integer_range: tuple[int, int] | None = None) -> None:
+        self.name, self.max_value, self.integer_range, self.index = name, max_value, integer_range, -1
 
 
 Condition = tuple[Column, frozenset[float]]  # true for samples whose column holds one of the values
@@ -110,19 +110,19 @@ class Pointwise:
     columns: Sequence[Column]
     mean: Column | None = None  # the column that receives the mean luma of the images at this point
     # The part before the mean, with the first columns; the part after it, with all columns.
-    around_mean: tuple[Pointwise, Pointwise] | None = None
+    parts_at_mean: tuple[Pointwise, Pointwise] | None = None
     needs_integer_levels: bool = False
     applies_to: SampleFilter = ()
 
     @property
     def before_mean(self) -> list[Pointwise]:
         """The part of the op that runs before the mean is taken."""
-        return [self.around_mean[0]] if self.around_mean else []
+        return [self.parts_at_mean[0]] if self.parts_at_mean else []
 
     @property
     def after_mean(self) -> Pointwise:
         """The part of the op that runs once the mean is known."""
-        return self.around_mean[1] if self.around_mean else self
+        return self.parts_at_mean[1] if self.parts_at_mean else self
 
 
 @dataclass
@@ -195,7 +195,7 @@ class Branch:
     `Blend` reads the results of all branches.
     """
 
-    first: bool  # every branch reads the images at this point
+    first: bool  # all branches of the blend read the images at this point
 
 
 @dataclass
@@ -206,7 +206,7 @@ class Blend:
     name: str = "AugMix"
 
 
-Separate = Blur | Mix | Autocontrast | Grayscale | Blend  # each needs a pass that starts with its own kernel
-OverrideOp = Sharpen | HistogramLut  # replace the sampling of samples that do not move
+StandaloneOp = Blur | Mix | Autocontrast | Grayscale | Blend  # has a kernel of its own, which begins a pass
+OverrideOp = Sharpen | HistogramLut  # replaces a warp's sampling, for samples that no other op of the pass changes
 ConditionalOp = CoordinateMap | Pointwise | OverrideOp  # may change some samples only
-Op = ConditionalOp | Resize | Displacement | Cast | Branch | Separate
+Op = ConditionalOp | Resize | Displacement | Cast | Branch | StandaloneOp

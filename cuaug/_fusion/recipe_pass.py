@@ -19,10 +19,10 @@ from .recipe_ops import (
     OverrideOp,
     Pointwise,
     Resize,
-    Separate,
+    StandaloneOp,
 )
 
-FirstOp = CoordinateMap | Resize | Displacement | Separate
+FirstOp = CoordinateMap | Resize | Displacement | StandaloneOp
 MEAN_FIRST = "the mean of all pixels is needed first"
 
 

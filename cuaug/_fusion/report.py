@@ -157,7 +157,7 @@ def _pass_report(pass_: Pass, images: ImageBatch, owners: Mapping[int, str], sto
 
 def _part_suffix(op: Op, pass_: Pass, stored_means: Set[int]) -> str:
     """Which part of the op the pass runs, if the op is split at its mean."""
-    if not (isinstance(op, Pointwise) and op.around_mean and id(op.mean) in stored_means):
+    if not (isinstance(op, Pointwise) and op.parts_at_mean and id(op.mean) in stored_means):
         return ""
     return " up to its mean" if op.mean is pass_.mean_output else " from its mean on"
 

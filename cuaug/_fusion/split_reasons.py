@@ -19,7 +19,7 @@ from .recipe_ops import (
     Pointwise,
     Resize,
     SampleFilter,
-    Separate,
+    StandaloneOp,
 )
 from .recipe_pass import MEAN_FIRST, Pass
 
@@ -45,7 +45,7 @@ def split_reason(pass_: Pass, op: Op) -> str:
         return ""
     if isinstance(op, Autocontrast):
         return _STATISTICS
-    if isinstance(op, Separate) or isinstance(pass_.first_ops[-1], Separate):
+    if isinstance(op, StandaloneOp) or isinstance(pass_.first_ops[-1], StandaloneOp):
         return _NEIGHBOURS
     if isinstance(op, Displacement) or isinstance(pass_.first_op, Displacement):
         return "a displacement field cannot be combined with other coordinate maps"
@@ -119,7 +119,7 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
 def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
     """Whether the pass ends at the op's mean. After a resize it does, as every kernel of a resize rounds its pixels."""
     after_resize = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_ops
-    return not pass_.is_pointwise or (after_resize and bool(pass_.chain or op.around_mean))
+    return not pass_.is_pointwise or (after_resize and bool(pass_.chain or op.parts_at_mean))
 
 
 def _map_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:

@@ -1,4 +1,4 @@
-"""A device number that the host polls."""
+"""A number of boxes, which a kernel writes to pinned host memory and the host polls."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from .devices import device_memory, use_device
 from .failures import translate_errors
 from .streams import synchronize_stream
 
-_UNWRITTEN = 0xFFFFFFFF  # not a possible count of boxes, whether a kernel writes four bytes or eight
+# Before a kernel writes: no possible number of boxes. A kernel with int32 counts writes the lower four bytes only; the
+# upper four are then 0 already.
+_UNWRITTEN = 0xFFFFFFFF
 _MAX_POLLS = 8192  # of some 50 ns each: the poll holds the GIL for at most 0.4 ms
 
 
 class HostCounter:
     """A pinned host integer that the last kernel of a call writes, so no copy is needed.
 
-    Its device scratch has been read by the time the number is written; until then no other call gets it.
+    The kernels of the call may use the counter's scratch memory on the device. They no longer need it when the number
+    is written, so that the next call can take the counter with its scratch memory.
     """
 
     scratch_bytes = 1 << 20
@@ -33,11 +36,11 @@ class HostCounter:
     def wait(self, stream: int) -> int:
         """The number that a kernel on this stream writes. The counter is idle afterwards, unless waiting raises."""
         value = self._value
-        for _ in range(_MAX_POLLS):  # sees the number some microseconds before the driver reports an idle stream
+        for _ in range(_MAX_POLLS):  # a poll sees the number microseconds before the driver reports an idle stream
             if value.value != _UNWRITTEN:
                 break
         else:
-            with translate_errors("the number of kept boxes cannot be waited for: pass fixed_size=True"):
+            with translate_errors("pass fixed_size=True, as the call cannot wait for the number of boxes"):
                 synchronize_stream(stream, self.device)
         count = value.value
         _idle.setdefault(self.device, []).append(self)

@@ -39,7 +39,7 @@ def launch_arguments(
     compiled = compiled_kernels.get(name) or kernel(name, stream)
     handle = compiled.handles.get(device) or compiled.load(device)
     if not context_users:
-        context_users.append(name)
+        context_users.append(name)  # a process forked from now on must not use CUDA: `check_not_forked`
     uses_pdl = compiled.uses_pdl and _supports_pdl(device)
     return handle, _CONFIG.pack(*grid, threads, 1, 1, shared, stream, ctypes.addressof(_PDL_ATTRIBUTE), uses_pdl)
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from .._check import BackendError
 from .._program.user_ops import UserOp, compile_error_for
 
-HEADERS = Path(__file__).parents[1] / "kernels", Path(__file__).parents[1] / "cpu/loops"
-_OPTIONS = ("-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-w", *(f"-I{folder}" for folder in HEADERS))
+HEADER_FOLDERS = Path(__file__).parents[1] / "kernels", Path(__file__).parents[1] / "cpu/loops"
+_OPTIONS = ("-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-w", *(f"-I{path}" for path in HEADER_FOLDERS))
 _PROGRAM = """\
 #include <cstring>
 namespace {{
@@ -37,27 +37,27 @@ _loaded: dict[str, ctypes.CDLL] = {}
 def loop_address(op: UserOp, flags: str) -> int:
     """The address of the op's native::UserOpLoop, compiled with the extension's own `flags` at its first use."""
     with _lock:
-        if op.struct not in _loaded:
+        if op.struct_name not in _loaded:
             path = compiled_library(op, flags)
             try:
-                _loaded[op.struct] = ctypes.CDLL(str(path))
+                _loaded[op.struct_name] = ctypes.CDLL(str(path))
             except OSError as error:
                 raise BackendError(
                     f"{op.name} was compiled, but cannot be loaded ({error}): "
                     "set XDG_CACHE_HOME to a private folder from which programs may be run"
                 ) from error
-        address = ctypes.cast(_loaded[op.struct].loop, ctypes.c_void_p).value
+        address = ctypes.cast(_loaded[op.struct_name].loop, ctypes.c_void_p).value
     assert address is not None
     return address
 
 
 def compiled_library(op: UserOp, flags: str) -> Path:
     """The op's library, from the cache or compiled now."""
-    program = _PROGRAM.format(text=op.text, struct=op.struct)
+    program = _PROGRAM.format(text=op.struct_text, struct=op.struct_name)
     compile_command = [*compiler_command(), *flags.split(), *_OPTIONS]
     key_parts = program, _headers_digest(), _version(compile_command[0]), *compile_command
     key = hashlib.sha256("\0".join(key_parts).encode()).hexdigest()
-    path = cache_dir() / f"{op.struct}-{key[:32]}.so"
+    path = cache_dir() / f"{op.struct_name}-{key[:32]}.so"
     if path.exists():
         return path
     with tempfile.TemporaryDirectory(prefix="compiling-", dir=path.parent) as folder:
@@ -65,10 +65,10 @@ def compiled_library(op: UserOp, flags: str) -> Path:
         source.write_text(program)
         run = _run([*compile_command, "-o", str(library), str(source)])
         if run.returncode != 0:
-            failed = BackendError(
+            compiler_error = BackendError(
                 f"{shlex.join(compile_command)} failed: set CXX to a C++17 compiler\n{run.stderr[:2000]}"
             )
-            raise compile_error_for([op.struct], run.stderr) or failed
+            raise compile_error_for([op.struct_name], run.stderr) or compiler_error
         library.replace(path)  # atomic: no other process loads half a file
     return path
 
@@ -104,10 +104,11 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 @functools.cache
 def _headers_digest() -> str:
     """Changes with every header that a program may include."""
-    total = hashlib.sha256()
-    for path in sorted(path for folder in HEADERS for kind in ("*.cuh", "*.hpp") for path in folder.rglob(kind)):
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()
+    digest = hashlib.sha256()
+    headers = (path for folder in HEADER_FOLDERS for suffix in ("cuh", "hpp") for path in folder.rglob(f"*.{suffix}"))
+    for path in sorted(headers):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 @functools.cache

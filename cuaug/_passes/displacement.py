@@ -12,8 +12,9 @@ from .pointwise import pointwise
 def displacement_geometry(
     images: ImageBatch, parameters: SampleParameters, kernel_size: tuple[int, int], sigma: tuple[float, float]
 ) -> Geometry:
-    """`CoordinateMap` of uniform noise by `parameters` (kernels/ops/uniform_noise.cuh), smoothed, for each sample."""
-    # The op depends on the position alone. The kernel reads pixels before it: all of them the same four valid bytes.
+    """Displaces pixels by smoothed uniform noise. `parameters`: those of kernels/ops/uniform_noise.cuh."""
+    # The kernel reads a pixel before it calls the op, which ignores the pixel. As all strides are 0, it reads the first
+    # four bytes of the parameters for every pixel.
     one_pixel = images._replace(
         pointer=parameters.table.pointer,
         dtype="float32",

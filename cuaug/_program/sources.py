@@ -47,4 +47,4 @@ def _kernel_file(skeleton: str) -> str:
 def _op_text(struct: str) -> str:
     """An include of a file of kernels/ops, or the text of a user's op."""
     user_op = user_ops.find(struct)
-    return user_op.text if user_op else f'#include "ops/{snake_case(struct)}.cuh"\n'
+    return user_op.struct_text if user_op else f'#include "ops/{snake_case(struct)}.cuh"\n'

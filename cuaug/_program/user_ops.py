@@ -43,8 +43,8 @@ class UserOp(NamedTuple):
     parameters: tuple[str, ...]
 
     @property
-    def struct(self) -> str:
-        """The name of its struct, with a digest of the text: caches of compiled kernels have it as their key."""
+    def struct_name(self) -> str:
+        """The op's name with a digest of its expression: caches of compiled kernels have it as their key."""
         import hashlib  # loads OpenSSL, which `import cuaug` need not
 
         text = "\0".join((self.expression, *self.parameters))
@@ -56,14 +56,14 @@ class UserOp(NamedTuple):
         return 2 + len(self.parameters)
 
     @property
-    def text(self) -> str:
+    def struct_text(self) -> str:
         """The struct. `#line` makes compilers report the expression as line 1 of a file with the struct's name."""
         used_names = set(identifiers(self.expression))
         variables = [f"const auto {name} = scope.{name}();" for name in SCOPE if name in used_names]
         variables += [f"const auto {name} = this->parameter({i});" for i, name in enumerate(self.parameters)]
         # Literals are Numbers: 1 / 2 is a half, and 0.5 is not a double in float arithmetic.
         line = "".join(f"Number({token[0]})" if token["number"] else token[0] for token in _tokens(self.expression))
-        struct, count = self.struct, len(self.parameters)
+        struct, count = self.struct_name, len(self.parameters)
         return (
             '#include "ops/user_op.cuh"\n'
             "namespace cuaug {\n"
@@ -75,7 +75,7 @@ class UserOp(NamedTuple):
         )
 
 
-def validated(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
+def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
     """The op, with its names and tokens checked; a compiler finds the remaining errors of the expression."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
         raise ValueError(f"op must be a name of letters and digits, got {name!r}")
@@ -106,7 +106,7 @@ def identifiers(expression: str) -> list[str]:
 
 
 def _tokens(expression: str) -> Iterator[re.Match[str]]:
-    """The tokens of an expression. As a recipe may come from a file, only these tokens and known names may be in it."""
+    """The tokens of an expression. As recipes may come from files, it must have these tokens and known names only."""
     position = 0
     while position < len(expression):
         token = _TOKEN.match(expression, position)
@@ -119,8 +119,8 @@ def _tokens(expression: str) -> Iterator[re.Match[str]]:
 
 def register(op: UserOp) -> str:
     """Registers the op for `find`; returns the name of its struct."""
-    _REGISTRY[op.struct] = op
-    return op.struct
+    _REGISTRY[op.struct_name] = op
+    return op.struct_name
 
 
 def find(struct: str) -> UserOp | None:
@@ -134,15 +134,15 @@ _STATIC_ASSERTION = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$
 
 def compile_error_for(structs: Iterable[str], log: str) -> ValueError | None:
     """The errors that a compiler's log reports in the expression of one of these ops; None if there are none."""
-    # Only as a file name: logs also name the structs of all ops of a chain as types.
-    failed = (_REGISTRY[s] for s in structs if s in _REGISTRY and re.search(rf"(?m)^{s}[:(]\d| of {s}$", log))
-    op, errors = next(failed, None), list(_ERROR.finditer(log))
+    # An error in an expression has its struct's name as the file name. Logs also name the structs of a chain as types.
+    ops_with_errors = (_REGISTRY[s] for s in structs if s in _REGISTRY and re.search(rf"(?m)^{s}[:(]\d| of {s}$", log))
+    op, errors = next(ops_with_errors, None), list(_ERROR.finditer(log))
     if op is None or not errors:
         return None
-    in_expression = [error for error in errors if error["file"] == op.struct] or errors
+    expression_errors = [error for error in errors if error["file"] == op.struct_name] or errors
     lines = [f"{op.name} does not compile:", op.expression]
     messages = dict.fromkeys(
-        _STATIC_ASSERTION.sub(r"\1", _VALUE_TYPE.sub(_kind, error["message"])) for error in in_expression
+        _STATIC_ASSERTION.sub(r"\1", _VALUE_TYPE.sub(_kind, error["message"])) for error in expression_errors
     )
     return ValueError("\n    ".join([*lines, *list(messages)[:3]]))
 

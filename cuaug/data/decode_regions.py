@@ -59,7 +59,7 @@ class CropPlan:
         """Boxes of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._with_margin(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
+            return self._crop_boxes(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
         assert isinstance(first, Resize)
         resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
         resized = resized.reshape(-1, 2)
@@ -68,7 +68,7 @@ class CropPlan:
         radius = np.ceil(FILTER_RADIUS[self.interpolation] * np.maximum(1.0, resized / sizes))
         margin = np.minimum(radius, np.minimum(corner, resized - self.size - corner)).astype(int)
         box = np.concatenate([(corner - margin) * sizes / resized, (self.size + 2 * margin) * sizes / resized], 1)
-        return self._with_margin(box, margin)
+        return self._crop_boxes(box, margin)
 
     @functools.cached_property
     def _draw_program(self) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +91,7 @@ class CropPlan:
         draw_on_host(program, boxes, np.ascontiguousarray(ids, np.int64), seed, step, sample_arguments)
         return boxes
 
-    def _with_margin(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
+    def _crop_boxes(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
         return CropBoxes(box, np.array(self.size) + 2 * margin, margin)
 
 
@@ -130,7 +130,8 @@ def decode_regions(crops: CropBoxes, sizes: np.ndarray, scalable: np.ndarray) ->
         scalable: Whether an image can be decoded at a fraction of its resolution. [N]
 
     Returns:
-        Scale (one over), top, left, height, width in pixels of the scaled image [N, 5]; boxes in that region [N, 4].
+        Denominator of the scale (1, 2, 4 or 8), then top, left, height, width in pixels of the scaled image [N, 5];
+        boxes in that region [N, 4].
     """
     regions, boxes = np.empty((len(sizes), 5), np.int64), np.empty((len(sizes), 4))
     extension().choose_decode_regions(crops.box, crops.size, sizes, scalable, regions, boxes)

@@ -18,7 +18,7 @@ from .._host.threads import parallel_map
 if TYPE_CHECKING:
     from .._native import EncodedFiles
 
-_GROUP_ALIGNMENT = 512  # bytes; as separate allocations have it
+_GROUP_ALIGNMENT = 512  # bytes, as CuPy's and torch's allocators align memory
 
 
 class DecodeSettings(NamedTuple):
@@ -33,7 +33,8 @@ class DecodeSettings(NamedTuple):
 class EncodedImages:
     """The encoded images of a batch, with their sizes.
 
-    `bad` has the reason why an image cannot be decoded, by its index in the batch. Its size is then at least 1.
+    `bad` has the reason why an image cannot be decoded, by its index in the batch. `sizes` of every image, also of a
+    bad one, is at least (1, 1).
     """
 
     def __init__(self, data: Sequence[bytes | str] | EncodedFiles, settings: DecodeSettings) -> None:
@@ -83,16 +84,16 @@ class EncodedImages:
             memory: Bytes that hold the slots. [M]
             offset: First byte of a slot. [P]
             pitch: Bytes from row to row of a slot. [P]
-            regions: Scale (one over), top, left, height, width, for all images of the batch. [N, 5]
+            regions: Denominator of the scale, top, left, height, width, for all images of the batch. [N, 5]
             images: Indices of the images in the batch. [P]
 
         Returns:
             A function that waits for the end, and returns its time on `time.perf_counter`'s clock.
         """
-        parts = np.empty((len(images), jpeg_headers.REGION_COLUMNS), np.int64)
-        parts[:, 0], parts[:, 1:6], parts[:, 6], parts[:, 7] = images, regions[images], offset, pitch
-        jpegs = parts[self._is_good_jpeg()[images]]
-        jpegs[:, 6] += memory.ctypes.data
+        rows = np.empty((len(images), jpeg_headers.REGION_COLUMNS), np.int64)
+        rows[:, 0], rows[:, 1:6], rows[:, 6], rows[:, 7] = images, regions[images], offset, pitch
+        jpegs = rows[self._is_good_jpeg()[images]]
+        jpegs[:, 6] += memory.ctypes.data  # the extension takes addresses
         limits, strict, threads = self._settings.limits, self._settings.strict, self._settings.threads
         pending = jpeg_extension().jpeg_decode(self._files, limits, jpegs, "rgb", strict, threads, memory)
         pending.start()
@@ -101,9 +102,9 @@ class EncodedImages:
             end, failures = pending.wait()
             self.bad |= {int(jpegs[row, 0]): reason for row, _, reason in failures}
             decoded = self._decoded.keys() - self.bad
-            for i, _, top, left, height, width, first, step in parts.tolist() if decoded else ():
+            for i, _, top, left, height, width, slot_offset, slot_pitch in rows.tolist() if decoded else ():
                 if i in decoded:
-                    slot = np.ndarray((height, width, 3), np.uint8, memory, first, (step, 3, 1))
+                    slot = np.ndarray((height, width, 3), np.uint8, memory, slot_offset, (slot_pitch, 3, 1))
                     slot[:] = self._decoded[i][top : top + height, left : left + width]
             return float(end)
 
@@ -149,7 +150,8 @@ class SlotLayout:
         self.encoded, self.regions, self.groups = encoded, regions, groups
         self.shapes = [(len(group), *regions[group, 3:].max(0, initial=1).tolist(), 3) for group in groups]
         self.order = np.concatenate(groups)
-        group_rows, slots_before = list[tuple[int, int, int]](), 0  # base, pitch and slot size of each group
+        # Base, pitch and slot size of each group: slot i of the whole batch begins at base + i * slot size.
+        group_rows, slots_before = list[tuple[int, int, int]](), 0
         self._starts, self.size = list[int](), 0
         for count, height, width, channels in self.shapes:
             pitch = channels * width

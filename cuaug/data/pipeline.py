@@ -39,7 +39,7 @@ class EncodedBatch(NamedTuple):
     ids: np.ndarray  # [N]
     labels: np.ndarray | None  # [N]
     valid: int  # number of samples that are not padding; they come first
-    data: Sequence[bytes | str] | EncodedFiles  # encoded images, or the reason why a file cannot be read
+    data: Sequence[bytes | str] | EncodedFiles  # per sample: encoded image, or why its file cannot be read
     epoch: int
 
 
@@ -64,15 +64,16 @@ class FinishedBatch(NamedTuple):
     labels: Any
     ids: np.ndarray
     valid: np.ndarray
-    bad: dict[int, str]  # by id
+    bad: dict[int, str]  # why an image cannot be decoded, by its id
     ready_event: Any
 
 
 class BatchPipeline:
     """Decodes the pixels that a recipe reads, and runs the recipe.
 
-    Of the images that cannot be decoded, the first is raised ("raise"), or all are left out ("skip"), or each is
-    replaced by another image of its batch ("replace"). `name` is a function from an id to a name for messages.
+    `on_error` says what happens if images cannot be decoded: "raise" raises an error that names the first of them,
+    "skip" leaves them out, "replace" puts another image of the batch in place of each. `name` is a function from an id
+    to a name for messages.
     """
 
     def __init__(
@@ -83,16 +84,16 @@ class BatchPipeline:
         settings: DecodeSettings,
     ) -> None:
         self._recipe, self._name, self._on_error, self._settings = recipe, name, on_error, settings
-        self._plan = crop_plan(recipe)
-        self._remaining = recipe.after(len(self._plan.transforms) if self._plan else 0)
+        self._crop_plan = crop_plan(recipe)
+        self._remaining_recipe = recipe.after(len(self._crop_plan.transforms) if self._crop_plan else 0)
         self.timer = StageTimer()
 
     def prepare(self, batch: EncodedBatch) -> PreparedBatch:
         """Reads the headers and chooses the regions to decode."""
         images = EncodedImages(batch.data, self._settings)
-        if self._plan is None:
+        if self._crop_plan is None:
             return PreparedBatch(batch, FullDecode(images))
-        return PreparedBatch(batch, CropDecode(images, self._plan, (self._recipe.seed, batch.epoch, batch.ids)))
+        return PreparedBatch(batch, CropDecode(images, self._crop_plan, (self._recipe.seed, batch.epoch, batch.ids)))
 
     def start_decode(self, prepared: PreparedBatch, target: NumPyTarget) -> DecodingBatch:
         with target.device_context():
@@ -121,7 +122,7 @@ class BatchPipeline:
             images = target.stack(images)
         images, labels = self._run_recipe(images, labels, ids, epoch)
         if not isinstance(images, list):
-            return (images if self._remaining.transforms else target.contiguous(images)), labels
+            return (images if self._remaining_recipe.transforms else target.contiguous(images)), labels
         shapes = sorted({tuple(image.shape) for image in images})
         if len(shapes) > 1:
             raise ValueError(
@@ -131,11 +132,11 @@ class BatchPipeline:
         return target.stack(images), labels
 
     def _run_recipe(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
-        if not self._remaining.transforms:
+        if not self._remaining_recipe.transforms:
             return images, labels
         if labels is None:
-            return self._remaining(images, ids=ids, step=epoch), None
-        result: tuple[Any, Any] = self._remaining(images, labels=labels, ids=ids, step=epoch)
+            return self._remaining_recipe(images, ids=ids, step=epoch), None
+        result: tuple[Any, Any] = self._remaining_recipe(images, labels=labels, ids=ids, step=epoch)
         return result
 
     def _select_samples(self, bad: dict[int, str], batch: EncodedBatch) -> tuple[np.ndarray, np.ndarray]:

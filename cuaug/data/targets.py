@@ -111,9 +111,9 @@ class _PinnedBlocks:
         self._blocks: list[tuple[Any, Any]] = []  # with the event after which a block may be written again
 
     def take(self, size: int) -> Any:
-        block, copied = self._blocks.pop(0) if self._blocks else (None, None)
-        if copied is not None:
-            copied.synchronize()
+        block, copy_event = self._blocks.pop(0) if self._blocks else (None, None)
+        if copy_event is not None:
+            copy_event.synchronize()
         if block is None or block.numel() < size:
             block = self._torch.empty(size + size // 2, dtype=self._torch.uint8, pin_memory=True)
         return block[:size]

@@ -58,7 +58,7 @@ class ColorJitter(Transform):
         about_mean = self.contrast_about is None and self.contrast != (1.0, 1.0)
         if about_mean or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
             require_colours(recipe)
-        order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4, integers=(0, 3))
+        order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4, integer_range=(0, 3))
         brightness = recipe.uniform("brightness_factor", *self.brightness, otherwise=1.0)
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
         hue = recipe.uniform("hue_factor", *self.hue, otherwise=0.0)
@@ -69,8 +69,8 @@ class ColorJitter(Transform):
             return
         before_mean, about = [*order, brightness, saturation, hue], Column("")
         columns = [*before_mean, contrast, about]
-        around_mean = Pointwise("JitterBeforeMean", before_mean), Pointwise("JitterAfterMean", columns, mean=about)
-        recipe.add_pointwise("ColorJitter", columns, mean=about, around_mean=around_mean)
+        parts_at_mean = Pointwise("JitterBeforeMean", before_mean), Pointwise("JitterAfterMean", columns, mean=about)
+        recipe.add_pointwise("ColorJitter", columns, mean=about, parts_at_mean=parts_at_mean)
 
 
 class RandomGrayscale(Transform):

@@ -72,7 +72,7 @@ class RandomMask(Transform):
         return round(self.size * math.sqrt(self.share))
 
     def write(self, recipe: Recipe) -> None:
-        size = recipe.constant("size", self.size, integers=(1, _MAX_CELL))
+        size = recipe.constant("size", self.size, integer_range=(1, _MAX_CELL))
         if self.kind == "grid":
             top, left = (recipe.draw("RandInt", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
             op, parameters = "GridMask", [size, top, left, recipe.bernoulli("side", self.p, if_true=self._side)]
@@ -137,4 +137,4 @@ def _x_and_y(name: str, value: Any, minimum: float = -math.inf) -> tuple[float, 
 
 def _random_key(recipe: Recipe) -> list[Column]:
     """The key of the Philox stream from which an op draws at each pixel."""
-    return recipe.draw("StreamColumns", _KEY_COLUMNS, integers=(0, (1 << 24) - 1))
+    return recipe.draw("StreamColumns", _KEY_COLUMNS, integer_range=(0, (1 << 24) - 1))

@@ -109,14 +109,14 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
     return Params(plan, StridedArray(batch.library.pointer(array), plan.column_count, 0, 1, 1, array), batch, recipe)
 
 
-def _drawn_values(name: str, numbers: Any, samples: int, integers: tuple[int, int] | None) -> np.ndarray:
+def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[int, int] | None) -> np.ndarray:
     """One number per sample, checked against the values that the ops accept. [N]"""
     values = _numbers(name, numbers)
     if values.shape != (samples,):
         raise ValueError(f"params must have {samples} numbers as {name}, got shape {values.shape}")
     allowed, rule = np.isfinite(values), "finite"
-    if integers is not None:
-        low, high = integers
+    if integer_range is not None:
+        low, high = integer_range
         allowed, rule = (values >= low) & (values <= high) & (values == np.rint(values)), f"integers in {low}..{high}"
     if not allowed.all():
         sample = int(np.argmin(allowed))

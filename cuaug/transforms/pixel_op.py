@@ -52,7 +52,7 @@ class PixelOp(Transform):
     """
 
     def __init__(self, op: str, expression: str, **parameters: float | Sequence[float]) -> None:
-        user_op = user_ops.validated(op, expression, list(parameters))
+        user_op = user_ops.make_user_op(op, expression, list(parameters))
         if registry.is_registered(user_op.name):
             raise ValueError(f"op must be a name that no other transform has, got {op!r}")
         self.op, self.expression = user_op.name, user_op.expression

@@ -39,7 +39,7 @@ class PointMap(NamedTuple):
 def load(
     name: str, values: Any, matrices: Any, out_size: Any, samples: np.ndarray | None = None
 ) -> tuple[Any, PointMap]:
-    """Values and map in the values' library, on one device: the values', or the matrices' if only those are on one.
+    """Values and map, in the library and on the device of the values; of the matrices if only these are on a GPU.
 
     Args:
         name: The name of the values in messages.
@@ -84,6 +84,6 @@ def cast_back(values: Any, dtype: Any) -> Any:
     name = dtype_name(dtype)
     if is_integer(dtype):
         xp, limits = convert.namespace(values), np.iinfo(name)
-        # 2**30 is the largest coordinate of a sample, and exact in float32.
+        # The sides of an image are below 2**30, which is exact in float32; the largest int64 is not.
         values = xp.clip(xp.round(values), max(limits.min, -(1 << 30)), min(limits.max, 1 << 30))
     return convert.asarray(values, like=values, dtype=name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-_ARRAYS = "leave it out: arrays of any library come in as they are, and results are of the same library"
+_ARRAYS = "leave it out: arrays of any library are accepted, and results are of the same library"
 _BOXES = (
-    "leave it out: Compose(..., boxes=Boxes(...), keypoints=Keypoints(...)) describes them, and which of them remain"
+    "leave it out: boxes=Boxes(...) and keypoints=Keypoints(...) of Compose give their format, "
+    "and say what becomes of those that leave the image"
 )
-_SIZES = "every sample of a batch has one size here; "
+_SIZES = "all results of a batch have the same size here; use "
 
 REPLACEMENTS = {
     "AutoAugmentPolicy": 'AutoAugment takes "imagenet", "cifar10" or "svhn"',
@@ -15,14 +16,14 @@ REPLACEMENTS = {
     "ConvertBoundingBoxFormat": _BOXES,
     "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
     "FiveCrop": "crop five times with cuaug.crop",
-    "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s own is taken too',
+    "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s enum is accepted too',
     "JPEG": "no codec runs within a recipe",
     "Lambda": "call the function before or after the recipe",
     "LinearTransformation": "multiply the flattened batch by the matrix",
     "PILToTensor": _ARRAYS,
     "RandomChannelPermutation": "index the channel axis, or call cuaug.color_matrix with a permutation of each sample",
-    "RandomIoUCrop": _SIZES + "RandomResizedCrop or RandomCrop keep the boxes that remain",
-    "RandomPhotometricDistort": "ColorJitter, inside RandomApply for some samples only",
+    "RandomIoUCrop": _SIZES + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
+    "RandomPhotometricDistort": "use ColorJitter, within RandomApply to change some samples only",
     "RandomResize": _SIZES + "RandomResizedCrop, or RandomAffine with a scale",
     "RandomShortestSize": _SIZES + "Resize, then RandomResizedCrop",
     "RandomZoomOut": _SIZES + "RandomAffine with a scale below 1",

@@ -208,7 +208,7 @@ def test_warp_launch_has_threads_of_its_blocks(nvrtc):
 )
 def test_pixel_op_shows_nvrtc_errors_with_expression(expression, message, nvrtc):
     fine = pixel_ops.BY_NAME["Half"].struct()
-    wrong = user_ops.register(user_ops.validated("Mine", expression, ["k"]))
+    wrong = user_ops.register(user_ops.make_user_op("Mine", expression, ["k"]))
     name = kernels.name_expression(
         "pointwise", "uint8", "Planar", 3, kernels.chain([fine, wrong]), "uint8", "Planar", 3
     )

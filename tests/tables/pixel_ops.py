@@ -37,7 +37,7 @@ class UserOp:
 
     def struct(self):
         """Register the op's C++ text, and return the name of its struct."""
-        return user_ops.register(user_ops.validated(self.name, self.expression, list(self.ranges)))
+        return user_ops.register(user_ops.make_user_op(self.name, self.expression, list(self.ranges)))
 
     def tolerance(self, dtype):
         if is_integer(dtype):

@@ -100,20 +100,20 @@ def test_pixel_op_compile_error_shows_line(expression, message):
 
 
 def test_pixel_op_struct_has_named_parameters_only():
-    op = user_ops.validated("Mine", "px * (1 - k2 * r2)", ["k2"])
-    assert op.struct.startswith("Mine_")
-    assert "scope.px()" in op.text
-    assert "scope.r2()" in op.text
-    assert "scope.x()" not in op.text
-    assert "Number(1) - k2 * r2" in op.text
-    other = user_ops.validated("Mine", "px * (1 - r2 * k2)", ["k2"])
-    assert op.struct != other.struct
+    op = user_ops.make_user_op("Mine", "px * (1 - k2 * r2)", ["k2"])
+    assert op.struct_name.startswith("Mine_")
+    assert "scope.px()" in op.struct_text
+    assert "scope.r2()" in op.struct_text
+    assert "scope.x()" not in op.struct_text
+    assert "Number(1) - k2 * r2" in op.struct_text
+    other = user_ops.make_user_op("Mine", "px * (1 - r2 * k2)", ["k2"])
+    assert op.struct_name != other.struct_name
 
 
 def test_pixel_op_error_names_the_failing_op():
-    first, second = (user_ops.validated(name, "px", []) for name in ("First", "Second"))
+    first, second = (user_ops.make_user_op(name, "px", []) for name in ("First", "Second"))
     structs = [user_ops.register(op) for op in (first, second)]
-    log = f'Chain<{first.struct}, {second.struct}>\n{second.struct}(1): error: identifier "k" is undefined\n'
+    log = f'Chain<{", ".join(structs)}>\n{structs[1]}(1): error: identifier "k" is undefined\n'
     assert (
         str(user_ops.compile_error_for(structs, log))
         == 'Second does not compile:\n    px\n    identifier "k" is undefined'
