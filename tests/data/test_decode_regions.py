@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.compare import Tolerance, assert_equal
 from helpers.loader import encoded, photographs
-from helpers.loading import ONE_LEVEL, expected_batch
+from helpers.loader_checks import ONE_LEVEL, expected_batch
 
 import cuaug
 import cuaug.io

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES, encoded, photographs
-from helpers.loading import ONE_LEVEL, cuaug_threads, expected_batch
+from helpers.loader_checks import ONE_LEVEL, cuaug_threads, expected_batch
 from helpers.replace import replace_everywhere
 
 import cuaug

@@ -169,7 +169,7 @@ try:
     for _ in range(30):
         child = os.fork()
         if child == 0:
-            signal.alarm(20)  # a hang becomes a death
+            signal.alarm(20)  # ends the process if it hangs
             os._exit(0 if numpy.array_equal(warp(), expected) else 1)
         assert os.waitpid(child, 0)[1] == 0
 finally:

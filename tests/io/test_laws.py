@@ -9,13 +9,13 @@ import pytest
 from helpers.jpeg import (
     SAMPLINGS,
     SEED,
-    bases,
+    base_files,
     by_pillow,
-    claiming,
     encoded,
-    frame,
+    frame_offset,
     random_part,
     with_byte,
+    with_declared_size,
     with_segments,
 )
 from helpers.jpeg_writer import random_jpeg, segment
@@ -89,7 +89,7 @@ def test_decode_and_crop_jpeg_of_incomplete_progressive_file_is_a_slice():
 
 def test_decode_jpeg_out_leaves_other_bytes():
     rng = np.random.default_rng(SEED)
-    for file in bases():
+    for file in base_files():
         header = cio.read_header(file)
         for poison in (0xA5, 0x5A):
             around = np.full((header.height + 2, header.width + 4, 3), poison, np.uint8)
@@ -167,7 +167,7 @@ def test_decode_jpeg_rgb_stored_without_transform():
 
 def unsupported():
     base = by_pillow(np.zeros((16, 24, 3), np.uint8))
-    at = frame(base)
+    at = frame_offset(base)
     yield "12 bits", with_byte(base, at + 4, 12), "precision 12"
     yield "lossless", with_byte(base, at + 1, 0xC3), "lossless|0xc3|SOF type"
     yield "hierarchical", with_byte(base, at + 1, 0xC5), "SOF type 0xc5"
@@ -244,7 +244,7 @@ def test_read_header_fields():
         file = encoded(random_part(rng, 20, 30), sampling, progressive=progressive)
         assert cio.read_header(file) == cio.Header(20, 30, 3, sampling, "ycbcr", progressive, 1)
     assert cio.read_header(by_pillow(random_part(rng, 20, 30), "L"))[2:5] == (1, "gray", "gray")
-    assert cio.read_header(claiming(file, 70, 80))[:2] == (70, 80)
+    assert cio.read_header(with_declared_size(file, 70, 80))[:2] == (70, 80)
 
 
 @pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
