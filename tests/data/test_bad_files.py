@@ -60,10 +60,10 @@ def test_scan_names_bad_files(damaged, tmp_path, capsys):
     paths, bad = damaged
     assert main(["scan", str(paths[0].parent), "--output", str(tmp_path / "bad.txt")]) == 1
     message = capsys.readouterr().out.splitlines()
-    there = {str(path) for i, path in enumerate(paths) if i in bad and bad[i] != "missing"}
-    assert {line.partition(": ")[0] for line in message[:-1]} == there
-    assert {*(tmp_path / "bad.txt").read_text().splitlines()} == there
-    assert message[-1].startswith(f"{len(there)} of 1980 images are bad")
+    bad_paths = {str(path) for i, path in enumerate(paths) if i in bad and bad[i] != "missing"}
+    assert {line.partition(": ")[0] for line in message[:-1]} == bad_paths
+    assert {*(tmp_path / "bad.txt").read_text().splitlines()} == bad_paths
+    assert message[-1].startswith(f"{len(bad_paths)} of 1980 images are bad")
     assert main(["scan", str(tmp_path / "nothing")]) == 2
     assert "source must be a folder" in capsys.readouterr().err
 
