@@ -173,7 +173,7 @@ def peers(on_gpu: bool) -> dict[str, Peer]:
     """The installed peers."""
     import recipe_chains as chains
 
-    both = {
+    any_device = {
         "kornia fp32": Peer("kornia", kornia),
         "torchvision one draw": Peer("torchvision", torchvision),
         "DALI": Peer("nvidia.dali", chains.dali),
@@ -185,4 +185,4 @@ def peers(on_gpu: bool) -> dict[str, Peer]:
         "triton-augment no hue": Peer("triton_augment", chains.triton_augment),
     }
     cpu = {"AlbumentationsX": Peer("albumentations", albumentations)}
-    return {name: peer for name, peer in (both | (gpu if on_gpu else cpu)).items() if installed(peer.module)}
+    return {name: peer for name, peer in (any_device | (gpu if on_gpu else cpu)).items() if installed(peer.module)}

@@ -70,7 +70,7 @@ def test_scan_names_bad_files(damaged, tmp_path, capsys):
 
 def test_loader_on_error_replace_substitutes(damaged):
     paths, bad = damaged
-    seen = []
+    valid_flags = []
     for batch in Loader(paths, 16, RECIPES["crop and flip"], on_error="replace", max_bad=None, seed=1, library="numpy"):
         assert len(batch.images) == 16
         assert not {*batch.ids.tolist()} & {*bad}
@@ -78,8 +78,8 @@ def test_loader_on_error_replace_substitutes(damaged):
             same = np.flatnonzero(batch.ids == batch.ids[index])
             assert batch.valid[same].sum() == 1
             assert_equal(batch.images[index], batch.images[same[0]])
-        seen += batch.valid.tolist()
-    assert [i for i, valid in enumerate(seen) if not valid] == sorted(bad)
+        valid_flags += batch.valid.tolist()
+    assert [i for i, valid in enumerate(valid_flags) if not valid] == sorted(bad)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])

@@ -107,14 +107,14 @@ def test_loader_interrupt_at_any_step_ends_iteration():
     lines, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
 
     def take(step):
-        batches, seen = iter(Prefetcher(itertools.count(), 2, "cuaug-test")), 0
+        batches, event_count = iter(Prefetcher(itertools.count(), 2, "cuaug-test")), 0
 
         def interrupt(frame, event, argument):
-            nonlocal seen
+            nonlocal event_count
             code = frame.f_code
             if code.co_filename in files and (event == "line" or (event == "return" and code.co_name != "__iter__")):
-                seen += 1
-                if seen == step:
+                event_count += 1
+                if event_count == step:
                     sys.settrace(None)
                     raise KeyboardInterrupt
             return interrupt

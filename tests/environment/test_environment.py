@@ -34,7 +34,7 @@ def empty_gpu_caches(monkeypatch):
         cache.cache_clear()
 
 
-def installed(monkeypatch, *names, module=None):
+def pretend_installed(monkeypatch, *names, module=None):
     """Pretend that these CuPy wheels are installed, and choose the result of importing cupy."""
     wheels = [SimpleNamespace(metadata={"Name": name}) for name in ("numpy", *names)]
     monkeypatch.setattr(metadata, "distributions", lambda: wheels)
@@ -46,7 +46,7 @@ def fake_cupy(version="14.2.0", available=True):
 
 
 def test_backend_error_cupy_missing(empty_gpu_caches, monkeypatch):
-    installed(monkeypatch)
+    pretend_installed(monkeypatch)
     with pytest.raises(cuaug.BackendError, match=r'pip install "cuaug\[cuda13\]"'):
         cupy_import.cupy()
     assert cuaug.is_available() is False
@@ -54,25 +54,25 @@ def test_backend_error_cupy_missing(empty_gpu_caches, monkeypatch):
 
 
 def test_backend_error_cupy_broken(empty_gpu_caches, monkeypatch):
-    installed(monkeypatch, "cupy-cuda13x")
+    pretend_installed(monkeypatch, "cupy-cuda13x")
     with pytest.raises(cuaug.BackendError, match=r"cupy-cuda13x cannot be imported.*pip install"):
         cupy_import.cupy()
 
 
 def test_backend_error_two_cupys(empty_gpu_caches, monkeypatch):
-    installed(monkeypatch, "cupy-cuda12x", "cupy-cuda13x", module=fake_cupy())
+    pretend_installed(monkeypatch, "cupy-cuda12x", "cupy-cuda13x", module=fake_cupy())
     with pytest.raises(cuaug.BackendError, match=r"pip uninstall cupy-cuda12x cupy-cuda13x"):
         cupy_import.cupy()
 
 
 def test_backend_error_cupy_too_old(empty_gpu_caches, monkeypatch):
-    installed(monkeypatch, "cupy-cuda12x", module=fake_cupy("14.1.1"))
+    pretend_installed(monkeypatch, "cupy-cuda12x", module=fake_cupy("14.1.1"))
     with pytest.raises(cuaug.BackendError, match=r"14\.2.*14\.1\.1.*pip install"):
         cupy_import.cupy()
 
 
 def test_backend_error_no_driver(empty_gpu_caches, monkeypatch):
-    installed(monkeypatch, "cupy-cuda13x", module=fake_cupy(available=False))
+    pretend_installed(monkeypatch, "cupy-cuda13x", module=fake_cupy(available=False))
     with pytest.raises(cuaug.BackendError, match="no NVIDIA driver found"):
         cupy_import.cupy()
 

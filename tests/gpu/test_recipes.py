@@ -99,15 +99,15 @@ def test_compose_gpu_graph_replay_draws_anew(name):
     torch.cuda.current_stream().wait_stream(side)
     first = aug.state_dict()["step"]
     graph, result = capture_graph(lambda: aug(batch))
-    eager, seen = recipe.compose(recipe.dtypes[0]), []
+    eager, results = recipe.compose(recipe.dtypes[0]), []
     for step in range(first, first + 4):
         graph.replay()
-        seen.append(to_numpy(result))
+        results.append(to_numpy(result))
         assert_equal(
             result, eager(batch, step=step), tolerance=recipe.between_devices(str(result.dtype)[6:], recipe.dtypes[0])
         )
-    assert not np.array_equal(seen[0], seen[1])
-    assert not np.array_equal(seen[1], seen[2])
+    assert not np.array_equal(results[0], results[1])
+    assert not np.array_equal(results[1], results[2])
 
 
 def test_compose_gpu_graph_of_smaller_batch():

@@ -205,8 +205,8 @@ def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
     batch = images(NUMPY, dtype, layout, (1, 20, 24, 3))
     expected = np.moveaxis(to_numpy(affine(batch, layout, size=(9, 80))), -1 if layout == "NCHW" else -2, 0)
     for width in (1, 2, 3, 5, 31, 32, 34, 36, 63, 66, 68):
-        for beside in (3, 8):
-            shape = (1, 9, width + beside, 3)
+        for extra in (3, 8):
+            shape = (1, 9, width + extra, 3)
             padded = np.full(to_layout(np.empty(shape), layout).shape, 77, dtype)
             columns = np.moveaxis(padded, -1 if layout == "NCHW" else -2, 0)
             affine(batch, layout, size=(9, width), out=np.moveaxis(columns[:width], 0, -1 if layout == "NCHW" else -2))

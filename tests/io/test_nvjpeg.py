@@ -35,15 +35,15 @@ class Library:
         self.enter = ENTER(lambda context: self.observed.add(context) or context_status)
         self.record = RECORD(lambda event, stream: self.observed.add(("recorded", event, stream)) or 0)
         self.synchronize = ENTER(lambda event: self.observed.add(("waited for", event)) or 0)
-        self.initialize = INITIALIZE(self.initialized)
-        self.decode = DECODE(self.decoded)
+        self.initialize = INITIALIZE(self.on_initialize)
+        self.decode = DECODE(self.on_decode)
 
-    def initialized(self, handle, state, images, threads, layout):
+    def on_initialize(self, handle, state, images, threads, layout):
         self.batches.append(images)
         self.observed |= {handle, state, (threads, layout)}
         return 0
 
-    def decoded(self, handle, state, data, lengths, images, stream):
+    def on_decode(self, handle, state, data, lengths, images, stream):
         files = [ctypes.string_at(data[i], lengths[i]) for i in range(self.batches[-1])]
         if self.fault:
             return self.fault
