@@ -1,4 +1,5 @@
-# Everything runs in .venv, made on first use; `make PYTHON=python3.13 demo` chooses another interpreter.
+# Targets run in .venv, which the first of them creates; `make PYTHON=python3.13 demo` chooses another interpreter.
+# test-gpu, sanitize and bench run in $(PYTHON) itself if it has torch and CuPy.
 SHELL   := /bin/bash
 PYTHON  ?= python3
 # The versions the suite is run with; `make test TORCH= TORCHVISION=` keeps whatever the environment has. torchvision

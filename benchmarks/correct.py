@@ -8,9 +8,9 @@ from tables import warp_reference as reference
 from work import Work
 
 MAX_VALUE = {"uint8": 255.0}
-FLOAT = "the contract, for images in 0..1, plus the rounding of the dtype"
+FLOAT = "the accuracy that README states, for images in 0..1, plus the rounding of the dtype"
 TOLERANCES = {
-    "uint8": Tolerance(absolute=1, exact=0.995, reason="the contract"),
+    "uint8": Tolerance(absolute=1, exact=0.995, reason="the accuracy that README states"),
     "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=FLOAT),
     "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=FLOAT),
     "float32": Tolerance(absolute=1e-4, reason=FLOAT),

@@ -107,7 +107,7 @@ def rows(device: str, options: argparse.Namespace) -> list[Row]:
 
 
 def pooling(ops: Any, options: argparse.Namespace) -> list[Row]:
-    """Regions of a feature pyramid's finest level, two samples for each bin, with channels first and last."""
+    """Regions of a feature pyramid's finest level, 2 x 2 sampling points for each bin, with channels first and last."""
     channels, count = (16, 50) if options.quick else (256, 500)
     rng = np.random.default_rng(count)
     features = rng.normal(0, 1, (2, 200, 272, channels)).astype(np.float32)
@@ -224,7 +224,7 @@ def table(device: str, device_name: str, options: argparse.Namespace) -> dict[st
     if device == "cpu":
         cuaug.set_num_threads(0)
     wrong = [row["name"] for row in results if any(peer["alike"] < MIN_AGREEMENT for peer in row["peers"].values())]
-    notes = ["In brackets: the ratio to cuaug's time.", *(f"keeps other boxes: {name}" for name in wrong)]
+    notes = ["In brackets: the ratio to cuaug's time.", *(f"differs from the peer: {name}" for name in wrong)]
     print_table(f"detection on {device_name}, {cpus()} CPUs", [cells(row) for row in results], notes)
     return {"device": device_name, "rows": results}
 

@@ -48,7 +48,7 @@ def cv2_pool(work: Work, threads: int) -> Contender:
 
 
 def pillow(work: Work) -> Contender:
-    """Its resize, which always antialiases; single threaded."""
+    """Pillow's resize, which always antialiases; single threaded."""
     from PIL import Image as Pillow
 
     row, smooth = work.row, work.row.options.get("antialias", True)

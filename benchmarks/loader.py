@@ -1,10 +1,11 @@
 """Loaders, from files to training batches, in images per second: ``make bench``.
 
 JPEG photographs of 375x500 -> a random crop, resized to 224 with antialiasing, flipped, normalised, float16 on a GPU
-and float32 on the CPU. Each loader has the same number of threads or worker processes. Whole epochs are timed after one
-for warm-up; loaders alternate, and medians are reported, as epochs differ by more than the loaders. Some loaders (DALI)
-prefetch the next epoch when one ends, others (cuaug) do not: epochs are long, and a timing starts only when this
-process is idle. Files are in the page cache.
+and float32 on the CPU. Each loader has the same number of threads or worker processes; a DataLoader for a GPU has one
+worker less, beside the process that copies. Whole epochs are timed after one for warm-up; loaders alternate, and
+medians are reported, as epochs differ by more than the loaders. Some loaders (DALI) prefetch the next epoch when one
+ends, others (cuaug) do not: epochs are long, and a timing starts only when this process is idle. Files are in the page
+cache.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def _blur(F: Any, draw: _Uniform, x: Any) -> Any:
 
 
 def cvcuda(name: str) -> Callable[[Any], Any]:
-    """Crops for each sample; one flip, matrix and colour change for all: dense batches take no others."""
+    """Crops for each sample; one flip, matrix and colour change for all: these operators take one for a batch."""
     import cvcuda as cv
     import torch
 

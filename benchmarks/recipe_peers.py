@@ -45,7 +45,7 @@ def kornia(name: str) -> Callable[[Any], Any]:
 
 
 def torchvision(name: str) -> Callable[[Any], Any]:
-    """One draw for the whole batch: torchvision has no other."""
+    """One draw for the whole batch: torchvision cannot draw per sample."""
     import torch
     from torchvision.transforms import v2
 
@@ -134,16 +134,17 @@ def check(call: Callable[[Any], Any], images: Any, expected: Any) -> str:
     Raises:
         ValueError: The result differs from cuaug's in size or clearly in levels: the peer does other work.
     """
-    ours, theirs = _planar(expected), np.concatenate([_planar(call(images)[:32]) for _ in range(16)])
-    if theirs.shape[1:] != ours.shape[1:]:
-        raise ValueError(f"other work: a result of {theirs.shape[1:]}, where {ours.shape[1:]} is expected")
-    if not np.isfinite(theirs).all():
+    cuaug_values, peer_values = _planar(expected), np.concatenate([_planar(call(images)[:32]) for _ in range(16)])
+    if peer_values.shape[1:] != cuaug_values.shape[1:]:
+        raise ValueError(f"other work: a result of {peer_values.shape[1:]}, where {cuaug_values.shape[1:]} is expected")
+    if not np.isfinite(peer_values).all():
         raise ValueError("other work: its result is not finite")
-    spread = ours.std()
-    far = np.abs(theirs.mean((0, 2, 3)) - ours.mean((0, 2, 3))).max() / spread
-    if far > 1.5 or not 0.5 < theirs.std() / spread < 2:
+    spread = cuaug_values.std()
+    mean_difference = np.abs(peer_values.mean((0, 2, 3)) - cuaug_values.mean((0, 2, 3))).max() / spread
+    if mean_difference > 1.5 or not 0.5 < peer_values.std() / spread < 2:
         raise ValueError(
-            f"other work: levels are {far:.2f} deviations off, and spread {theirs.std() / spread:.2f} times"
+            f"other work: levels are {mean_difference:.2f} deviations off, "
+            f"and spread {peer_values.std() / spread:.2f} times"
         )
     copies = images * 0 + images[:1]
     results = [_planar(call(copies)) for _ in range(4)][-1]  # the last: some peers prefetch
@@ -172,7 +173,7 @@ def peers(on_gpu: bool) -> dict[str, Peer]:
     """The installed peers."""
     import recipe_chains as chains
 
-    both = {
+    any_device = {
         "kornia fp32": Peer("kornia", kornia),
         "torchvision one draw": Peer("torchvision", torchvision),
         "DALI": Peer("nvidia.dali", chains.dali),
@@ -184,4 +185,4 @@ def peers(on_gpu: bool) -> dict[str, Peer]:
         "triton-augment no hue": Peer("triton_augment", chains.triton_augment),
     }
     cpu = {"AlbumentationsX": Peer("albumentations", albumentations)}
-    return {name: peer for name, peer in (both | (gpu if on_gpu else cpu)).items() if installed(peer.module)}
+    return {name: peer for name, peer in (any_device | (gpu if on_gpu else cpu)).items() if installed(peer.module)}

@@ -1,4 +1,7 @@
-"""The rows of the two tables. Parameters are drawn per sample, as for a training step, unless a row differs."""
+"""The rows of warp.py's GPU and CPU tables.
+
+Parameters are drawn per sample, as for a training step, unless a row differs.
+"""
 
 from __future__ import annotations
 

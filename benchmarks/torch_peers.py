@@ -64,7 +64,7 @@ def kornia(work: Work) -> Contender:
 
 
 def torchvision(work: Work) -> Contender:
-    """One draw for the whole batch: torchvision has no other."""
+    """One draw for the whole batch: torchvision cannot draw per sample."""
     import torchvision.transforms.v2.functional as F
     from torchvision.transforms import InterpolationMode
 

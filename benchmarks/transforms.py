@@ -33,7 +33,7 @@ from cuaug import transforms as T  # noqa: E402
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 LIST_RECIPES = "imagenet", "imagenet, antialiased"  # also timed with lists of images of different sizes
 BUFFERS = 6  # of 50 MB each: more than twice the L2 cache
-PATIENCE = 180  # seconds for all recipes of one peer
+PEER_TIMEOUT = 180  # seconds for all recipes of one peer
 
 
 def imagenet(size: int = 224, **options: Any) -> list[T.Transform]:
@@ -206,16 +206,16 @@ def list_row(name: str, options: argparse.Namespace, bandwidth: float) -> dict[s
 def run_in_process(peer: str, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """The times by recipe that a peer's process wrote, and the outcome of the process."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "found.json"
+        path = Path(folder) / "times.json"
         command = [sys.executable, __file__, "--peer", peer, "--json", str(path), "--only", options.only]
         try:
             process = subprocess.run(
-                command + ["--quick"] * options.quick, timeout=PATIENCE, capture_output=True, text=True, check=False
+                command + ["--quick"] * options.quick, timeout=PEER_TIMEOUT, capture_output=True, text=True, check=False
             )
             code, errors = process.returncode, process.stderr[-200:].strip()
             outcome = "done" if code == 0 else f"ended with {code}: {errors}"
         except subprocess.TimeoutExpired:
-            outcome = f"not done after {PATIENCE} s"
+            outcome = f"not done after {PEER_TIMEOUT} s"
         return (json.loads(path.read_text()) if path.exists() else {}), outcome
 
 

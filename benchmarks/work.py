@@ -12,7 +12,7 @@ import numpy as np
 
 import cuaug
 
-ROTATION_BYTES = 120e6  # between two uses of a buffer: twice the L2 cache of an H200 (60 MB)
+BYTES_BETWEEN_USES = 120e6  # of the other buffers, between two uses of one: twice the L2 cache of an H200 (60 MB)
 ITEM_SIZE = {"uint8": 1, "float16": 2, "bfloat16": 2, "float32": 4}
 Draw = Callable[[np.random.Generator, int, tuple[int, int]], dict[str, np.ndarray]]
 
@@ -83,7 +83,7 @@ class Work:
         shape = dict(zip(row.layout, first.shape, strict=True))
         self.size: tuple[int, int] = (shape["H"], shape["W"])
         if device == "cuda":
-            self.buffers = 1 + math.ceil(ROTATION_BYTES / (self.noise.size * ITEM_SIZE[row.dtype] + first.nbytes))
+            self.buffers = 1 + math.ceil(BYTES_BETWEEN_USES / (self.noise.size * ITEM_SIZE[row.dtype] + first.nbytes))
             self.batches.clear()
         self.inputs = self.images(library, row.dtype, row.layout)
         empty = functools.partial(np.empty_like, first)

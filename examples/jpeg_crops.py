@@ -38,16 +38,16 @@ def main():
     files, rng = encoded(options.images), np.random.default_rng(0)
     tops, lefts = (rng.integers(0, side - CROP + 1, len(files)).tolist() for side in SIZE)
 
-    def cropped():
+    def decode_crops():
         return np.stack(cuaug.io.decode_and_crop_jpeg(files, tops, lefts, CROP, CROP))
 
-    def sliced():
+    def decode_and_slice():
         images = cuaug.io.decode_jpeg(files)
         crops = zip(images, tops, lefts, strict=True)
         return np.stack([image[top : top + CROP, left : left + CROP] for image, top, left in crops])
 
     results, rates = [], []
-    for decode in (cropped, sliced):
+    for decode in (decode_crops, decode_and_slice):
         seconds = []
         for _ in range(3):
             start = time.perf_counter()

@@ -173,16 +173,17 @@ def compare(batch, xp, device):
     print(f"{len(batch)} photographs of {SIZE} x {SIZE} x 3 uint8, one matrix per sample")
     print(f"cuaug on {device}; cv2 {cv2.__version__}, one image after the other, on {cv2.getNumThreads()} threads\n")
     print(f"{'':30}{'cuaug':>9}{'cv2 loop':>12}{'ratio':>11}   largest difference")
-    for ours, theirs, matrices, interpolation, flag in [
+    for cuaug_warp, cv2_warp, matrices, interpolation, flag in [
         (cuaug.warp_affine, cv2.warpAffine, affine, "bilinear", cv2.INTER_LINEAR),
         (cuaug.warp_affine, cv2.warpAffine, affine, "bicubic", cv2.INTER_CUBIC),
         (cuaug.warp_perspective, cv2.warpPerspective, homography, "bilinear", cv2.INTER_LINEAR),
     ]:
-        fast, result = timed(partial(ours, batch, xp.asarray(matrices), interpolation=interpolation), xp)
-        slow, expected = timed(partial(loop, theirs, host, matrices, flag), np)
+        cuaug_ms, result = timed(partial(cuaug_warp, batch, xp.asarray(matrices), interpolation=interpolation), xp)
+        cv2_ms, expected = timed(partial(loop, cv2_warp, host, matrices, flag), np)
         difference = np.abs(to_numpy(result).astype(int) - expected)
         print(
-            f"{ours.__name__ + ', ' + interpolation:30}{fast:>6.2f} ms{slow:>9.2f} ms{slow / fast:>9.1f} x"
+            f"{cuaug_warp.__name__ + ', ' + interpolation:30}{cuaug_ms:>6.2f} ms"
+            f"{cv2_ms:>9.2f} ms{cv2_ms / cuaug_ms:>9.1f} x"
             f"   {difference.max()} of 255; {(difference == 0).mean():.2%} equal"
         )
 

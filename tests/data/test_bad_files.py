@@ -60,17 +60,17 @@ def test_scan_names_bad_files(damaged, tmp_path, capsys):
     paths, bad = damaged
     assert main(["scan", str(paths[0].parent), "--output", str(tmp_path / "bad.txt")]) == 1
     message = capsys.readouterr().out.splitlines()
-    there = {str(path) for i, path in enumerate(paths) if i in bad and bad[i] != "missing"}
-    assert {line.partition(": ")[0] for line in message[:-1]} == there
-    assert {*(tmp_path / "bad.txt").read_text().splitlines()} == there
-    assert message[-1].startswith(f"{len(there)} of 1980 images are bad")
+    bad_paths = {str(path) for i, path in enumerate(paths) if i in bad and bad[i] != "missing"}
+    assert {line.partition(": ")[0] for line in message[:-1]} == bad_paths
+    assert {*(tmp_path / "bad.txt").read_text().splitlines()} == bad_paths
+    assert message[-1].startswith(f"{len(bad_paths)} of 1980 images are bad")
     assert main(["scan", str(tmp_path / "nothing")]) == 2
     assert "source must be a folder" in capsys.readouterr().err
 
 
 def test_loader_on_error_replace_substitutes(damaged):
     paths, bad = damaged
-    seen = []
+    valid_flags = []
     for batch in Loader(paths, 16, RECIPES["crop and flip"], on_error="replace", max_bad=None, seed=1, library="numpy"):
         assert len(batch.images) == 16
         assert not {*batch.ids.tolist()} & {*bad}
@@ -78,8 +78,8 @@ def test_loader_on_error_replace_substitutes(damaged):
             same = np.flatnonzero(batch.ids == batch.ids[index])
             assert batch.valid[same].sum() == 1
             assert_equal(batch.images[index], batch.images[same[0]])
-        seen += batch.valid.tolist()
-    assert [i for i, valid in enumerate(seen) if not valid] == sorted(bad)
+        valid_flags += batch.valid.tolist()
+    assert [i for i, valid in enumerate(valid_flags) if not valid] == sorted(bad)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.compare import Tolerance, assert_equal
 from helpers.loader import encoded, photographs
-from helpers.loading import ONE_LEVEL, expected_batch
+from helpers.loader_checks import ONE_LEVEL, expected_batch
 
 import cuaug
 import cuaug.io
@@ -77,7 +77,7 @@ def test_loader_decode_region_covers_box_at_lowest_resolution():
     corner = rng.uniform(0, 1, sizes.shape) * (sizes - extent)
     corner[::2] = np.where(rng.random(corner[::2].shape) < 0.5, 0, (sizes - extent)[::2])
     expected, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
-    regions, within = decode_regions(
+    regions, boxes_in_regions = decode_regions(
         CropBoxes(np.concatenate([corner, extent], 1), expected, 0 * sizes), sizes, scalable
     )
     scale, first, count = regions[:, :1], regions[:, 1:3], regions[:, 3:]
@@ -86,9 +86,9 @@ def test_loader_decode_region_covers_box_at_lowest_resolution():
     assert {*scale[:, 0].tolist()} == {1, 2, 4, 8}
     assert (first == np.minimum(corner // scale, -(-sizes // scale) - 1)).all()
     assert (first + count == np.clip(np.ceil((corner + extent) / scale), first + 1, -(-sizes // scale))).all()
-    assert_equal(within[:, :2] + first, corner / scale, tolerance=ROUNDED)
-    assert_equal(within[:, 2:], extent / scale, tolerance=ROUNDED)
-    assert (within[:, :2] + within[:, 2:] <= count).all()
+    assert_equal(boxes_in_regions[:, :2] + first, corner / scale, tolerance=ROUNDED)
+    assert_equal(boxes_in_regions[:, 2:], extent / scale, tolerance=ROUNDED)
+    assert (boxes_in_regions[:, :2] + boxes_in_regions[:, 2:] <= count).all()
 
 
 def test_loader_slots_waste_little_memory():

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.jpeg
 
 class FakeEngine:
     def __init__(self, fails=(), decodes=True):
-        self.seen, self.fails, self.decodes = [], fails, decodes
+        self.batches, self.fails, self.decodes = [], fails, decodes
 
     def begin(self, expected, library):
         files, places, _, boxes, targets = expected
@@ -35,7 +35,7 @@ class FakeEngine:
             box = io.decode_and_crop_jpeg(file, top, left, height, width)
             for y, row in enumerate(np.ascontiguousarray(box)):
                 ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
-        self.seen.append(data)
+        self.batches.append(data)
         self.failed = [k for k, file in enumerate(data) if file in self.fails]
         return self
 
@@ -57,7 +57,8 @@ class Pinned:
                 ctypes.memmove(to + y * step, memory.data_ptr() + start + y * pitch, count)
 
 
-def slots_of(files, engine, divisor=1, groups=None):
+def decode_into_slots(files, engine, divisor=1, groups=None):
+    """The decoded images, at 1 / divisor of their sizes, and the encoded ones with their errors."""
     settings = DecodeSettings(2, True, True, limits.limits_of())
     encoded = EncodedImages(files, settings)
     sizes = -(-encoded.sizes // divisor)
@@ -76,20 +77,20 @@ def slots_of(files, engine, divisor=1, groups=None):
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_loader_decoders_fill_every_slot(count):
     files, engine = photos(count), FakeEngine()
-    encoded, _ = slots_of(files, engine)
-    for image, file in zip(encoded, files, strict=True):
+    images, _ = decode_into_slots(files, engine)
+    for image, file in zip(images, files, strict=True):
         np.testing.assert_array_equal(image, io.decode_jpeg(file))
-    assert 0 < len(engine.seen[0]) <= max(1, count - 1)
+    assert 0 < len(engine.batches[0]) <= max(1, count - 1)
 
 
 def test_loader_decoders_take_groups_in_one_call():
     files, engine = photos(9), FakeEngine()
     groups = [np.array(indices) for indices in ([4, 1], [8], [0, 2, 3, 7, 5], [6])]
-    encoded, _ = slots_of(files, engine, groups=groups)
-    for image, file in zip(encoded, files, strict=True):
+    images, _ = decode_into_slots(files, engine, groups=groups)
+    for image, file in zip(images, files, strict=True):
         np.testing.assert_array_equal(image, io.decode_jpeg(file))
-    assert len(engine.seen) == 1
-    assert 0 < len(engine.seen[0]) < 9
+    assert len(engine.batches) == 1
+    assert 0 < len(engine.batches[0]) < 9
 
 
 def test_loader_decoders_skip_bad_headers_on_engine():
@@ -102,8 +103,8 @@ def test_loader_decoders_skip_bad_headers_on_engine():
 
 def test_loader_decoders_fall_back_to_cpu():
     files = photos()
-    encoded, batch = slots_of(files, FakeEngine(fails=files[:3]))
-    np.testing.assert_array_equal(encoded[1], io.decode_jpeg(files[1]))
+    images, batch = decode_into_slots(files, FakeEngine(fails=files[:3]))
+    np.testing.assert_array_equal(images[1], io.decode_jpeg(files[1]))
     assert not batch.bad
 
 
@@ -112,7 +113,7 @@ def test_loader_decoders_name_undecodable_files():
     files[0] = files[0][:200] + bytes(100) + files[0][300:]
     files[5] = b"\xff\xd8\xff\xe0nothing"
     engine = FakeEngine(fails=files[:1], decodes=False)
-    _, batch = slots_of(files, engine)
+    _, batch = decode_into_slots(files, engine)
     assert sorted(batch.bad) == [0, 5]
 
 
@@ -123,13 +124,13 @@ def test_loader_decoders_keep_unsupported_files_on_cpu():
     files[1] = io.encode_jpeg(image, subsampling="gray")
     files[2] = files[2] + b"more"
     engine = FakeEngine()
-    encoded, _ = slots_of(files, engine)
-    for file, info in zip(files, encoded, strict=True):
-        np.testing.assert_array_equal(info, io.decode_jpeg(file))
-    assert not {*files[:3]} & {*engine.seen[0]}
+    images, _ = decode_into_slots(files, engine)
+    for file, decoded in zip(files, images, strict=True):
+        np.testing.assert_array_equal(decoded, io.decode_jpeg(file))
+    assert not {*files[:3]} & {*engine.batches[0]}
     engine = FakeEngine()
-    slots_of(photos(4), engine, divisor=2)
-    assert not engine.seen
+    decode_into_slots(photos(4), engine, divisor=2)
+    assert not engine.batches
 
 
 def settled_split(engine, cpu):

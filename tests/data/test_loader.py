@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES, encoded, photographs
-from helpers.loading import ONE_LEVEL, cuaug_threads, expected_batch
+from helpers.loader_checks import ONE_LEVEL, cuaug_threads, expected_batch
 from helpers.replace import replace_everywhere
 
 import cuaug
@@ -24,14 +24,14 @@ def test_loader_batches_equal_full_decoding(files, name):
     recipe = T.Compose(RECIPES[name], seed=3)
     loader = Loader(files, 4, recipe, library="numpy", dct_scale=False)
     loader.epoch = 2
-    seen = []
+    loaded_ids = []
     for images, labels in loader:
-        ids = np.arange(len(seen), len(seen) + len(images))
+        ids = np.arange(len(loaded_ids), len(loaded_ids) + len(images))
         expected = expected_batch(files, recipe, ids, 2)
         assert_equal(images, expected, tolerance=ONE_LEVEL)
         assert labels.tolist() == [files[i][1] for i in ids]
-        seen += list(ids)
-    assert len(seen) == len(files)
+        loaded_ids += list(ids)
+    assert len(loaded_ids) == len(files)
 
 
 def test_loader_recipe_after_draws_as_whole_recipe(files):

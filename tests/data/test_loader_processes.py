@@ -13,7 +13,7 @@ import pytest
 from helpers.child_process import finish, start
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES
-from helpers.loading import cuaug_threads
+from helpers.loader_checks import cuaug_threads
 from helpers.thinning import thinned
 
 from cuaug import transforms as T
@@ -42,9 +42,9 @@ for batch in iterator:
 """
     child = start(program)
     workers = [int(pid) for pid in child.stdout.readline().split()]
-    _, warned = child.communicate(timeout=60)
+    _, errors = child.communicate(timeout=60)
     assert child.returncode != 0
-    assert "Error" in warned
+    assert "Error" in errors
     assert len(workers) == 2
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
@@ -107,14 +107,14 @@ def test_loader_interrupt_at_any_step_ends_iteration():
     lines, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
 
     def take(step):
-        batches, seen = iter(Prefetcher(itertools.count(), 2, "cuaug-test")), 0
+        batches, event_count = iter(Prefetcher(itertools.count(), 2, "cuaug-test")), 0
 
         def interrupt(frame, event, argument):
-            nonlocal seen
+            nonlocal event_count
             code = frame.f_code
             if code.co_filename in files and (event == "line" or (event == "return" and code.co_name != "__iter__")):
-                seen += 1
-                if seen == step:
+                event_count += 1
+                if event_count == step:
                     sys.settrace(None)
                     raise KeyboardInterrupt
             return interrupt
@@ -162,8 +162,8 @@ except KeyboardInterrupt:
     child = start(program)
     assert child.stdout.readline().strip() == "ready"
     child.send_signal(signal.SIGINT)
-    message, warned = child.communicate(timeout=60)
-    assert (child.returncode, message.strip()) == (0, "[]"), warned
+    output, errors = child.communicate(timeout=60)
+    assert (child.returncode, output.strip()) == (0, "[]"), errors
 
 
 @pytest.mark.alone

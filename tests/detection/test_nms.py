@@ -70,7 +70,7 @@ def test_nms_any_number_of_boxes(scene, count, backend):
 @every_backend
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
 def test_nms_fixed_size_is_padded_and_counted(max_output, backend):
-    boxes, scores = (rounded(values, "float32") for values in box_cases.odd(300))
+    boxes, scores = (rounded(values, "float32") for values in box_cases.degenerate(300))
     arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
     expected = reference_ops.nms(boxes, scores, 0.5, None, 0.25, max_output)
     options = {"score_threshold": 0.25, "max_output": max_output}

@@ -49,7 +49,7 @@ def test_soft_nms_equals_reference(scene, dtype, method, backend):
 @every_method
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
 def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, backend):
-    boxes, scores = (rounded(values, "float32") for values in box_cases.odd(150))
+    boxes, scores = (rounded(values, "float32") for values in box_cases.degenerate(150))
     arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
     expected, decayed = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
     indices, actual, count = cuaug.soft_nms(*arrays, method=method, max_output=max_output, fixed_size=True)

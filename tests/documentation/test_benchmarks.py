@@ -21,9 +21,9 @@ def bench(*arguments):
 
 
 def test_benchmark_warp_checks_times_and_writes(tmp_path):
-    process = bench("--only", "hflip u8 NHWC", "--json", str(tmp_path / "found.json"))
+    process = bench("--only", "hflip u8 NHWC", "--json", str(tmp_path / "results.json"))
     assert process.returncode == 0, process.stdout + process.stderr
-    report = json.loads((tmp_path / "found.json").read_text())
+    report = json.loads((tmp_path / "results.json").read_text())
     assert {"date", "commit", "machine", "versions"} <= set(report)
     rows = report["tables"]["cpu"]["rows"]
     assert rows
@@ -68,7 +68,7 @@ def lightened(images):
 
 
 @pytest.mark.parametrize(
-    ("peer", "says"),
+    ("peer", "message"),
     [
         (lambda images: lightened(images)[:, :, :8], "a result of"),
         (lambda images: 255 * lightened(images), "levels are"),
@@ -77,8 +77,8 @@ def lightened(images):
     ],
     ids=["size", "levels", "contrast", "infinite"],
 )
-def test_benchmark_transforms_skips_peer_with_other_work(recipes, peer, says):
-    with pytest.raises(ValueError, match=f"other work.*{says}"):
+def test_benchmark_transforms_skips_peer_with_other_work(recipes, peer, message):
+    with pytest.raises(ValueError, match=f"other work.*{message}"):
         recipes[1].check(peer, IMAGES, lightened(IMAGES))
 
 
@@ -91,16 +91,16 @@ def test_benchmark_transforms_notes_peer_draws(recipes):
 def test_benchmark_transforms_reports_peer_crash(recipes, monkeypatch):
     transforms, _ = recipes
     options = argparse.Namespace(only="", quick=True)
-    times, end = transforms.run_in_process("no such peer", options)
+    times, outcome = transforms.run_in_process("no such peer", options)
     assert not times
-    assert end.startswith("ended with 1: ")
-    monkeypatch.setattr(transforms, "PATIENCE", 0.01)
+    assert outcome.startswith("ended with 1: ")
+    monkeypatch.setattr(transforms, "PEER_TIMEOUT", 0.01)
     assert transforms.run_in_process("no such peer", options) == ({}, "not done after 0.01 s")
 
 
 @pytest.mark.slow
 def test_benchmark_transforms_times_and_writes(tmp_path):
-    path = tmp_path / "found.json"
+    path = tmp_path / "results.json"
     process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("transforms.py")),
          "--cpu", "--quick", "--no-peers", "--only", "augment", "--json", str(path)],
@@ -114,7 +114,7 @@ def test_benchmark_transforms_times_and_writes(tmp_path):
 
 @pytest.mark.slow
 def test_benchmark_detection_times_and_writes(tmp_path):
-    path = tmp_path / "found.json"
+    path = tmp_path / "results.json"
     process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("detection.py")), "--cpu", "--quick", "--no-peers", "--json", str(path)],
         capture_output=True, text=True, timeout=300, check=False,
@@ -129,7 +129,7 @@ def test_benchmark_detection_times_and_writes(tmp_path):
 @pytest.mark.slow
 @pytest.mark.jpeg
 def test_benchmark_loader_times_and_writes(tmp_path):
-    path = tmp_path / "found.json"
+    path = tmp_path / "results.json"
     process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("loader.py")), "--cpu", "--quick", "--json", str(path)],
         capture_output=True, text=True, timeout=300, check=False,
@@ -144,7 +144,7 @@ def test_benchmark_loader_times_and_writes(tmp_path):
 @pytest.mark.slow
 @pytest.mark.jpeg
 def test_benchmark_decode_compares_times_and_writes(tmp_path):
-    path = tmp_path / "found.json"
+    path = tmp_path / "results.json"
     process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("decode.py")), "--quick", "--json", str(path)],
         capture_output=True, text=True, timeout=300, check=False,

@@ -106,14 +106,14 @@ def test_gallery_pictures_are_up_to_date(gallery):
 
 
 # No rule covers these: a displacement field has the images' size, mixes have no row, others need special arguments.
-CHOSEN_ALONE = ["elastic", "mixup", "cutmix", "T.PixelOp", "T.RandomAdjustSharpness", "T.Boxes", "T.Keypoints"]
-CHOSEN_ALONE += ["T.Compose", "T.RandomApply", "T.RandomChoice", "T.RandomOrder"]
+WITHOUT_RULE = ["elastic", "mixup", "cutmix", "T.PixelOp", "T.RandomAdjustSharpness", "T.Boxes", "T.Keypoints"]
+WITHOUT_RULE += ["T.Compose", "T.RandomApply", "T.RandomChoice", "T.RandomOrder"]
 
 
 def test_gallery_draws_op_without_chosen_call(gallery, monkeypatch):
     """A new op gets its picture from its row: docs/ needs no edit."""
     calls = gallery.gallery_calls.calls
-    chosen = {name: gallery.PICTURES[name] for name in CHOSEN_ALONE}
+    chosen = {name: gallery.PICTURES[name] for name in WITHOUT_RULE}
     monkeypatch.setattr(gallery, "PICTURES", calls(chosen))
     assert gallery.PICTURES.keys() == calls().keys()
     photos = gallery.photographs()

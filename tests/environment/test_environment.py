@@ -21,8 +21,8 @@ from cuaug._program import sources
 
 
 @pytest.fixture
-def cuda(monkeypatch):
-    """The module with empty caches, before and after the test."""
+def empty_gpu_caches(monkeypatch):
+    """Clear the caches of the GPU modules before and after the test."""
     modules = cupy_import, devices, kernels, launch, streams
     caches = [value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")]
     for cache in caches:
@@ -34,7 +34,7 @@ def cuda(monkeypatch):
         cache.cache_clear()
 
 
-def installed(monkeypatch, *names, module=None):
+def pretend_installed(monkeypatch, *names, module=None):
     """Pretend that these CuPy wheels are installed, and choose the result of importing cupy."""
     wheels = [SimpleNamespace(metadata={"Name": name}) for name in ("numpy", *names)]
     monkeypatch.setattr(metadata, "distributions", lambda: wheels)
@@ -45,34 +45,34 @@ def fake_cupy(version="14.2.0", available=True):
     return SimpleNamespace(__version__=version, cuda=SimpleNamespace(is_available=lambda: available))
 
 
-def test_backend_error_cupy_missing(cuda, monkeypatch):
-    installed(monkeypatch)
+def test_backend_error_cupy_missing(empty_gpu_caches, monkeypatch):
+    pretend_installed(monkeypatch)
     with pytest.raises(cuaug.BackendError, match=r'pip install "cuaug\[cuda13\]"'):
         cupy_import.cupy()
     assert cuaug.is_available() is False
     assert cuaug.hflip(np.eye(3, dtype=np.uint8)[..., None]).shape == (3, 3, 1)
 
 
-def test_backend_error_cupy_broken(cuda, monkeypatch):
-    installed(monkeypatch, "cupy-cuda13x")
+def test_backend_error_cupy_broken(empty_gpu_caches, monkeypatch):
+    pretend_installed(monkeypatch, "cupy-cuda13x")
     with pytest.raises(cuaug.BackendError, match=r"cupy-cuda13x cannot be imported.*pip install"):
         cupy_import.cupy()
 
 
-def test_backend_error_two_cupys(cuda, monkeypatch):
-    installed(monkeypatch, "cupy-cuda12x", "cupy-cuda13x", module=fake_cupy())
+def test_backend_error_two_cupys(empty_gpu_caches, monkeypatch):
+    pretend_installed(monkeypatch, "cupy-cuda12x", "cupy-cuda13x", module=fake_cupy())
     with pytest.raises(cuaug.BackendError, match=r"pip uninstall cupy-cuda12x cupy-cuda13x"):
         cupy_import.cupy()
 
 
-def test_backend_error_cupy_too_old(cuda, monkeypatch):
-    installed(monkeypatch, "cupy-cuda12x", module=fake_cupy("14.1.1"))
+def test_backend_error_cupy_too_old(empty_gpu_caches, monkeypatch):
+    pretend_installed(monkeypatch, "cupy-cuda12x", module=fake_cupy("14.1.1"))
     with pytest.raises(cuaug.BackendError, match=r"14\.2.*14\.1\.1.*pip install"):
         cupy_import.cupy()
 
 
-def test_backend_error_no_driver(cuda, monkeypatch):
-    installed(monkeypatch, "cupy-cuda13x", module=fake_cupy(available=False))
+def test_backend_error_no_driver(empty_gpu_caches, monkeypatch):
+    pretend_installed(monkeypatch, "cupy-cuda13x", module=fake_cupy(available=False))
     with pytest.raises(cuaug.BackendError, match="no NVIDIA driver found"):
         cupy_import.cupy()
 
@@ -91,7 +91,7 @@ def test_backend_error_no_driver(cuda, monkeypatch):
         (RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS"), ["restart the process"]),
     ],
 )
-def test_backend_error_names_cause_and_repair(error, words, cuda, monkeypatch):
+def test_backend_error_names_cause_and_repair(error, words, empty_gpu_caches, monkeypatch):
     runtime = SimpleNamespace(driverGetVersion=lambda: 12040, runtimeGetVersion=lambda: 13000)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
 
@@ -104,7 +104,7 @@ def test_backend_error_names_cause_and_repair(error, words, cuda, monkeypatch):
     assert refusal.value.__cause__ is error
 
 
-def test_out_of_memory_error_is_that_of_the_library(cuda):
+def test_out_of_memory_error_is_that_of_the_library(empty_gpu_caches):
     class OutOfMemoryError(MemoryError):
         pass
 
@@ -115,7 +115,7 @@ def test_out_of_memory_error_is_that_of_the_library(cuda):
         kernels._with_cache_fallback(fail)
 
 
-def test_kernel_cache_full_disk_keeps_kernels_in_memory(cuda, monkeypatch):
+def test_kernel_cache_full_disk_keeps_kernels_in_memory(empty_gpu_caches, monkeypatch):
     monkeypatch.delenv("CUPY_CACHE_IN_MEMORY", raising=False)
     answers = iter([OSError(28, "No space left on device"), "kernel"])
 
@@ -163,7 +163,7 @@ print(folder, oct(stat.S_IMODE(os.stat(folder).st_mode)) if os.path.isdir(folder
 def test_kernel_cache_unusable_folder_is_replaced_by_private_one(case, tmp_path):
     a_file = tmp_path / "file"
     a_file.write_text("")
-    surroundings = {
+    variables = {
         "a file as home": {"HOME": str(a_file), "CUPY_CACHE_DIR": None},
         "a home that cannot be written": {"HOME": "/proc/self", "CUPY_CACHE_DIR": None},
         "an unusable CUPY_CACHE_DIR": {"CUPY_CACHE_DIR": str(a_file / "cache")},
@@ -171,32 +171,32 @@ def test_kernel_cache_unusable_folder_is_replaced_by_private_one(case, tmp_path)
     }[case]
     if case == "no home" and os.access("/", os.W_OK):
         pytest.skip("the home is then the root folder, which this user may write")
-    message, warned = python(PREPARE, TMPDIR=str(tmp_path), **surroundings)
+    message, errors = python(PREPARE, TMPDIR=str(tmp_path), **variables)
     folder, mode = message.split()
     assert Path(folder).parent == tmp_path
     assert mode == oct(0o700)
-    assert warned.count("RuntimeWarning") == 1
-    assert "CUPY_CACHE_DIR" in warned
+    assert errors.count("RuntimeWarning") == 1
+    assert "CUPY_CACHE_DIR" in errors
     assert not Path(folder).exists()  # removed when the process ended
 
 
 def test_kernel_cache_usable_folder_is_kept(tmp_path):
-    message, warned = python(PREPARE, CUPY_CACHE_DIR=str(tmp_path / "mine"))
+    message, errors = python(PREPARE, CUPY_CACHE_DIR=str(tmp_path / "mine"))
     assert message.split()[0] == str(tmp_path / "mine")
-    assert warned == ""
+    assert errors == ""
     assert stat.S_ISDIR((tmp_path / "mine").stat().st_mode)
 
 
-def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
+def test_kernel_compiles_once_for_many_threads(empty_gpu_caches, monkeypatch):
     """The compilation waits until eight threads have asked for the kernel."""
-    compilations, barrier, coming, all_here = [], threading.Barrier(8), threading.Semaphore(0), threading.Event()
+    compilations, barrier, arrived, all_arrived = [], threading.Barrier(8), threading.Semaphore(0), threading.Event()
 
     class Module:
         def __init__(self, **_):
             compilations.append(self)
 
         def get_function(self, name):
-            assert all_here.wait(30)
+            assert all_arrived.wait(30)
             return name
 
     replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(RawModule=Module))
@@ -204,15 +204,15 @@ def test_kernel_compiles_once_for_many_threads(cuda, monkeypatch):
 
     def work():
         barrier.wait()
-        coming.release()
+        arrived.release()
         kernels_of_threads.append(kernels.kernel(name))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
         thread.start()
     for _ in threads:
-        assert coming.acquire(timeout=30)
-    all_here.set()
+        assert arrived.acquire(timeout=30)
+    all_arrived.set()
     for thread in threads:
         thread.join()
     assert [compiled.function for compiled in kernels_of_threads] == [name] * 8
@@ -255,7 +255,7 @@ def child():
 for _ in range(40):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(10)  # a hang becomes a death
+        signal.alarm(10)  # ends the process if it hangs
         code = 1
         try:
             code = child()

@@ -7,7 +7,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from helpers.jpeg import SEED, bases
+from helpers.jpeg import SEED, base_files
 from helpers.jpeg_writer import random_jpeg
 
 LAYOUTS = [
@@ -20,7 +20,10 @@ LAYOUTS = [
 if __name__ == "__main__":
     folder, rng = Path(sys.argv[1]), np.random.default_rng(SEED)
     folder.mkdir(parents=True, exist_ok=True)
-    files = [*bases(), *(random_jpeg(rng, (50, 70), layout, restart=i % 2) for i, layout in enumerate(LAYOUTS * 2))]
+    files = [
+        *base_files(),
+        *(random_jpeg(rng, (50, 70), layout, restart=i % 2) for i, layout in enumerate(LAYOUTS * 2)),
+    ]
     for number, file in enumerate(files):
         (folder / f"{number:02}.jpg").write_bytes(file)
     print(f"{len(files)} files in {folder}")

@@ -44,22 +44,22 @@ def main():
     sanitizer = find_sanitizer()
     if not sanitizer:
         return not_run("compute-sanitizer is not installed; it comes with the CUDA toolkit")
-    worst = 0
+    exit_code = 0
     for tool in options.tool or ["memcheck"]:
-        findings, code, output = sanitized(sanitizer, tool, "--planted", tool, timeout=options.timeout)
+        findings, code, output = run_sanitizer(sanitizer, tool, "--planted", tool, timeout=options.timeout)
         if not findings:
             print(output)
             return not_run(f"{tool} did not find the error planted for it")
         print(f"{tool}: found the planted error", flush=True)
-        findings, code, output = sanitized(
+        findings, code, output = run_sanitizer(
             sanitizer, tool, "--suite", str(options.every), str(options.first), *suite, timeout=options.timeout
         )
         print(output)
         if findings is None:
             return not_run(f"{tool} gave no summary of the suite")
         print(f"{tool}: {findings} errors; pytest ended with {code}", flush=True)
-        worst = worst or int(findings > 0 or code != 0)
-    return worst
+        exit_code = exit_code or int(findings > 0 or code != 0)
+    return exit_code
 
 
 def find_sanitizer():
@@ -73,7 +73,7 @@ def not_run(reason):
     return 2
 
 
-def sanitized(sanitizer, tool, *arguments, timeout):
+def run_sanitizer(sanitizer, tool, *arguments, timeout):
     """Errors in the tool's summary (None without one), exit code of the program, and all that was printed."""
     command = [sanitizer, "--tool", tool, "--target-processes", "application-only"]
     if tool == "memcheck":

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.gpu
 
 GPU, CPU = ("torch", "cuda"), ("torch", "cpu")
 AGREE = {
-    "uint8": Tolerance(absolute=1, exact=0.98, reason="one level where the exact value is nearly a tie; few values"),
+    "uint8": Tolerance(absolute=1, exact=0.98, reason="one level where the exact value is nearly a tie, of few values"),
     "uint16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of the range"),
     "int16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of the range"),
     "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
@@ -23,7 +23,7 @@ AGREE = {
 }
 
 
-def both(row, dtype, parameters, shape=SHAPE):
+def gpu_and_cpu_results(row, dtype, parameters, shape=SHAPE):
     results = []
     for backend in (GPU, CPU):
         result = getattr(cuaug, row.op)(images(backend, dtype, shape=shape), **row.keywords(dtype), **parameters)
@@ -34,13 +34,13 @@ def both(row, dtype, parameters, shape=SHAPE):
 @pytest.mark.parametrize("dtype", AGREE)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_op_gpu_equals_cpu(row, dtype):
-    gpu, cpu = both(row, dtype, row.parameters((SHAPE[0],)))
+    gpu, cpu = gpu_and_cpu_results(row, dtype, row.parameters((SHAPE[0],)))
     assert_equal(gpu, cpu, tolerance=EXACT if row.copies else AGREE[dtype])
 
 
 @pytest.mark.parametrize("row", LARGE_IMAGE_ROWS, ids=str)
 def test_op_gpu_equals_cpu_on_large_image(row):
-    gpu, cpu = both(row, "uint8", row.parameters(), (1, 224, 224, 3))
+    gpu, cpu = gpu_and_cpu_results(row, "uint8", row.parameters(), (1, 224, 224, 3))
     level = Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level")
     assert_equal(gpu, cpu, tolerance=level)
 

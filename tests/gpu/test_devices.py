@@ -17,8 +17,8 @@ GPU = ("torch", "cuda")
 main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
-def call(row, batch, parameters, **more):
-    return getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters, **more)
+def call(row, batch, parameters, **options):
+    return getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters, **options)
 
 
 @pytest.mark.gpu(count=2)
@@ -32,10 +32,10 @@ def test_op_stays_on_second_gpu(row):
         assert torch.cuda.current_device() == 0
     assert describe(result) == ("torch", "cuda:1", "uint8")
     assert_equal(result.to("cuda:0"), expected)
-    there = {name: put(value, GPU).to("cuda:1") for name, value in parameters.items()}
-    elsewhere = {name: put(value, GPU) for name, value in parameters.items()}
-    assert_equal(call(row, second, there), result)
-    assert_equal(call(row, second, elsewhere), result)  # small parameters are copied to the images' device
+    on_second = {name: put(value, GPU).to("cuda:1") for name, value in parameters.items()}
+    on_first = {name: put(value, GPU) for name, value in parameters.items()}
+    assert_equal(call(row, second, on_second), result)
+    assert_equal(call(row, second, on_first), result)  # small parameters are copied to the images' device
     assert torch.cuda.current_device() == 0
 
 
@@ -130,8 +130,8 @@ def test_op_jax_stays_on_gpu(row, jax):
         expected = getattr(cuaug, row.op)(expected_array, layout="NHWC", **row.keywords(dtype), **parameters)
         assert_equal(to_numpy(result), to_numpy(expected), tolerance=EXACT)
         assert_equal(to_numpy(batch), values)
-    moved = {name: jax.numpy.asarray(np.float32(value)) for name, value in parameters.items() if name != "flip"}
-    result = getattr(cuaug, row.op)(jax.numpy.asarray(noise()), **row.keywords("uint8"), **{**parameters, **moved})
+    jax_values = {name: jax.numpy.asarray(np.float32(value)) for name, value in parameters.items() if name != "flip"}
+    result = getattr(cuaug, row.op)(jax.numpy.asarray(noise()), **row.keywords("uint8"), **{**parameters, **jax_values})
     # Compared with the oracle: the CPU's rounded result does not show which values were ties.
     expected = row.expected(noise(), parameters, "uint8")
     assert_equal(to_numpy(result), expected, library="numpy", dtype="uint8", tolerance=row.tolerance("uint8"))

@@ -66,7 +66,7 @@ COLD = """
 import torch, cuaug
 x = torch.rand(2, 3, 16, 16, device="cuda")
 M = torch.eye(3, device="cuda")[:2].contiguous()
-if FIRST:
+if OTHER_KERNEL_FIRST:
     cuaug.warp_affine(x, M, interpolation="nearest")
 torch.cuda.synchronize()
 graph, message = torch.cuda.CUDAGraph(), None
@@ -81,16 +81,16 @@ graph.replay()
 torch.cuda.synchronize()
 assert torch.equal(result, x * 2 + 1)
 assert message is not None, "a cold kernel was loaded during a capture"
-assert torch.equal(cuaug.warp_affine(x, M), x)  # and afterwards all is well
+assert torch.equal(cuaug.warp_affine(x, M), x)  # the call works after the capture
 print(message)
 """
 
 
-@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("other_kernel_first", [True, False])
 @pytest.mark.parametrize("compiled_before", [True, False])
-def test_op_cold_kernel_is_refused_during_capture(first, compiled_before, tmp_path):
+def test_op_cold_kernel_is_refused_during_capture(other_kernel_first, compiled_before, tmp_path):
     """A kernel is cold if this process has not loaded it, even if the disk cache has it."""
     if compiled_before:
         python(COMPILE, CUPY_CACHE_DIR=str(tmp_path))
-    message, _ = python(COLD.replace("FIRST", str(first)), CUPY_CACHE_DIR=str(tmp_path))
+    message, _ = python(COLD.replace("OTHER_KERNEL_FIRST", str(other_kernel_first)), CUPY_CACHE_DIR=str(tmp_path))
     assert "cuaug.warmup()" in message

@@ -43,12 +43,12 @@ def test_loader_hybrid_equals_cpu(files, name):
             assert_equal(batch.images.cpu(), expected.images, tolerance=TWO_LEVELS)
 
 
-@pytest.mark.parametrize("beside", [False, True])
-def test_loader_gpu_batches_complete_under_load(files, beside):
+@pytest.mark.parametrize("on_side_stream", [False, True])
+def test_loader_gpu_batches_complete_under_load(files, on_side_stream):
     """The consumer's stream is busy before it reads a batch: the batch is not overwritten meanwhile."""
     recipe = T.Compose(RECIPES["crop and flip"], seed=2)
     expected = torch.stack([batch.images.double().sum() for batch in Loader(files, 5, recipe, library="torch")])
-    stream = torch.cuda.Stream() if beside else torch.cuda.current_stream()
+    stream = torch.cuda.Stream() if on_side_stream else torch.cuda.current_stream()
     sums, load = [], torch.randn(2048, 2048, device="cuda")
     with torch.cuda.stream(stream):
         for _epoch in range(5):
@@ -72,13 +72,13 @@ def test_loader_gpu_mixes_labels_on_device(files):
         assert (labels.sum(1) - 1).abs().max() < 1e-5
 
 
-@pytest.mark.parametrize("beside", [False, True])
-def test_loader_gpu_cupy_batches(files, beside):
+@pytest.mark.parametrize("on_side_stream", [False, True])
+def test_loader_gpu_cupy_batches(files, on_side_stream):
     cupy = pytest.importorskip("cupy")
     recipe = T.Compose(RECIPES["crop and flip"], seed=2)
     expected = [(batch.images, batch.labels) for batch in Loader(files, 7, recipe, library="torch")]
     load = cupy.ones(1 << 26, cupy.float32)  # keeps the stream busy; needs neither cuBLAS nor cuRAND
-    with cupy.cuda.Stream(non_blocking=True) if beside else cupy.cuda.Stream.null:
+    with cupy.cuda.Stream(non_blocking=True) if on_side_stream else cupy.cuda.Stream.null:
         for _epoch in range(3):
             batches = []
             for images, labels in Loader(files, 7, recipe, device="cuda", library="cupy"):

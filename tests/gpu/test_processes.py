@@ -39,34 +39,34 @@ cuaug.hflip(device)
 good, expected = entry.read_bytes(), cuaug.hflip(image)
 rng = random.Random(20261120)
 
-def flipped(data):
+def with_flipped_bit(data):
     place = rng.choice([rng.randrange(100), rng.randrange(len(data))])
     return data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :]
 
 damages = [lambda data: b"", lambda data: data[:10], lambda data: data + b"more", lambda data: bytes(len(data))]
 damages += [lambda data, k=k: data[: len(data) * k // 20] for k in range(20)]
-damages += [flipped] * 40
-def flipped_on_the_gpu():
+damages += [with_flipped_bit] * 40
+def hflip_on_gpu():
     fresh()
     return cuaug.hflip(device).get()
 
 for number, damage in enumerate(damages):
     entry.write_bytes(damage(good))
-    assert (flipped_on_the_gpu() == expected).all(), number
-    # Not the bytes of before: NVRTC names constants of a file after the second and the process it compiled them in.
-    whole, written = entry.read_bytes(), entry.stat().st_mtime_ns
-    assert len(whole) > 1000, number
-    assert whole[:40].decode() == hashlib.sha1(whole[40:]).hexdigest(), f"damage {number} was left"
-    assert (flipped_on_the_gpu() == expected).all(), number
+    assert (hflip_on_gpu() == expected).all(), number
+    # The bytes need not equal the first ones: NVRTC names a file's constants after the time and process of compilation.
+    new_bytes, written = entry.read_bytes(), entry.stat().st_mtime_ns
+    assert len(new_bytes) > 1000, number
+    assert new_bytes[:40].decode() == hashlib.sha1(new_bytes[40:]).hexdigest(), f"damage {number} was left"
+    assert (hflip_on_gpu() == expected).all(), number
     assert entry.stat().st_mtime_ns == written, f"the entry that replaced damage {number} was not used"
 print(len(damages))
 """
 
 
 def test_kernel_cache_damaged_entries_are_replaced(tmp_path):
-    message, warned = python(CHECK + DAMAGED, timeout=500, CUPY_CACHE_DIR=str(tmp_path))
-    assert int(message) == 64
-    assert warned == ""
+    output, errors = python(CHECK + DAMAGED, timeout=500, CUPY_CACHE_DIR=str(tmp_path))
+    assert int(output) == 64
+    assert errors == ""
 
 
 FOLDERS = """
@@ -120,12 +120,12 @@ print(len([w for w in caught if issubclass(w.category, RuntimeWarning)]), os.env
 def test_kernel_cache_unusable_folder_becomes_private(case, tmp_path):
     a_file = tmp_path / "file"
     a_file.write_text("")
-    surroundings = {
+    variables = {
         "a file as home": {"HOME": str(a_file), "CUPY_CACHE_DIR": None},
         "a home that cannot be written": {"HOME": "/proc/self", "CUPY_CACHE_DIR": None},
         "an unusable CUPY_CACHE_DIR": {"CUPY_CACHE_DIR": str(a_file / "cache")},
     }[case]
-    message, _ = python(UNUSABLE, TMPDIR=str(tmp_path), **surroundings)
+    message, _ = python(UNUSABLE, TMPDIR=str(tmp_path), **variables)
     count, folder = message.split()
     assert count == "1"
     assert Path(folder).parent == tmp_path
@@ -139,7 +139,7 @@ def test_kernel_cache_folder_removed_while_running(tmp_path):
 
 
 def test_kernel_cache_full_disk(tmp_path):
-    """A tmpfs of 64 KB holds no kernel; mounting one needs the right to."""
+    """A tmpfs of 16 KB holds no kernel; only some users may mount one."""
     small = tmp_path / "small"
     small.mkdir()
     mount = shutil.which("mount")
@@ -180,16 +180,16 @@ def test_kernel_cache_sixteen_processes(tmp_path):
     for number in range(3):
         folder, cache = tmp_path / str(number), tmp_path / f"cache{number}"
         folder.mkdir()
-        surroundings = {"CUPY_CACHE_DIR": str(cache), "BARRIER": str(folder / "go")}
-        children = [start(CROWD, **surroundings) for _ in range(16)]
+        variables = {"CUPY_CACHE_DIR": str(cache), "BARRIER": str(folder / "go")}
+        children = [start(CROWD, **variables) for _ in range(16)]
         while sum(child.poll() is None for child in children) == 16 and len(list(folder.glob("ready*"))) < 16:
             pass
         (folder / "go").touch()
         assert {finish(child, 300) for child in children} == {("8", "")}
-        left = sorted(path.name for path in cache.iterdir())
-        assert not [name for name in left if "lock" in name or "tmp" in name], left
-        assert python(CROWD, **surroundings) == ("8", "")
-        assert sorted(path.name for path in cache.iterdir()) == left  # every entry existed and was readable
+        entries = sorted(path.name for path in cache.iterdir())
+        assert not [name for name in entries if "lock" in name or "tmp" in name], entries
+        assert python(CROWD, **variables) == ("8", "")
+        assert sorted(path.name for path in cache.iterdir()) == entries  # every entry existed and was readable
 
 
 FORKED = """
@@ -214,7 +214,7 @@ def child():
 for _ in range(50):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(10)  # a hang becomes a death
+        signal.alarm(10)  # ends the process if it hangs
         code = 1
         try:
             code = child()
@@ -269,7 +269,7 @@ try:
 except cuaug.BackendError as error:
     print(error, flush=True)
 import os
-os._exit(0)  # whatever CuPy has to say at exit in a broken context is CuPy's
+os._exit(0)  # without the messages that CuPy prints at exit in a broken context
 """
 
 

@@ -28,20 +28,20 @@ def photos(count, min_side=40, spread=90, seed=0):
     return [images(GPU, "uint8", "NCHW", (1, *size, 3), seed=i % 7)[0] for i, size in enumerate(sizes)]
 
 
-@pytest.mark.parametrize("transforms", [RAGGED, ANTIALIASED], ids=["plain", "antialiased"])
+@pytest.mark.parametrize("transforms", [RAGGED, ANTIALIASED], ids=["not antialiased", "antialiased"])
 @pytest.mark.parametrize("layout", ["CHW", "HWC"])
 def test_compose_gpu_ragged_takes_launches_of_one_batch(transforms, layout, monkeypatch):
     aug, ragged, launched = T.Compose(transforms, seed=2), photos(40), []
     if layout == "HWC":
         ragged = [photo.permute(1, 2, 0).contiguous() for photo in ragged]
-    launch, all_at_once = launch_module.launch, LaunchSequence.__call__
+    launch, run_sequence = launch_module.launch, LaunchSequence.__call__
 
-    def of_many(launches, *values):
+    def record_and_run(launches, *values):
         launched.extend(launch_record.kernel for launch_record in launches._launches)
-        all_at_once(launches, *values)
+        run_sequence(launches, *values)
 
     monkeypatch.setattr(launch_module, "launch", lambda name, *rest: (launched.append(name), launch(name, *rest))[1])
-    monkeypatch.setattr(LaunchSequence, "__call__", of_many)
+    monkeypatch.setattr(LaunchSequence, "__call__", record_and_run)
     for _ in range(2):  # recorded, then replayed
         launched.clear()
         result = aug(ragged, step=3, layout=layout)

@@ -41,7 +41,7 @@ def test_compose_gpu_second_call_compiles_and_waits_for_nothing(recipe):
     assert set(kernels_module.compiled_kernels) == kernels
 
 
-def recipe_with(p, size, fill, reach, degrees):
+def recipe_with(p, size, fill, strength, degrees):
     """One list of transforms with different numbers."""
     return T.Compose(
         [
@@ -49,7 +49,7 @@ def recipe_with(p, size, fill, reach, degrees):
             T.RandomHorizontalFlip(p),
             T.RandomRotation(degrees, interpolation="bilinear", fill=fill),
             T.RandomCrop(size),
-            T.ColorJitter(reach, reach, reach, reach / 4),
+            T.ColorJitter(strength, strength, strength, strength / 4),
             T.RandomGrayscale(p),
             T.RandomErasing(p, value=fill),
             T.ToDtype("float16", scale=True),
@@ -99,15 +99,15 @@ def test_compose_gpu_graph_replay_draws_anew(name):
     torch.cuda.current_stream().wait_stream(side)
     first = aug.state_dict()["step"]
     graph, result = capture_graph(lambda: aug(batch))
-    eager, seen = recipe.compose(recipe.dtypes[0]), []
+    eager, results = recipe.compose(recipe.dtypes[0]), []
     for step in range(first, first + 4):
         graph.replay()
-        seen.append(to_numpy(result))
+        results.append(to_numpy(result))
         assert_equal(
             result, eager(batch, step=step), tolerance=recipe.between_devices(str(result.dtype)[6:], recipe.dtypes[0])
         )
-    assert not np.array_equal(seen[0], seen[1])
-    assert not np.array_equal(seen[1], seen[2])
+    assert not np.array_equal(results[0], results[1])
+    assert not np.array_equal(results[1], results[2])
 
 
 def test_compose_gpu_graph_of_smaller_batch():
@@ -125,12 +125,15 @@ def test_compose_gpu_graphs_count_steps_separately():
     recipe = BY_NAME["flips"]
     batch, aug = batch_of(recipe, 40), recipe.compose("uint8")
     aug(batch)
-    (one, first), (two, second) = capture_graph(lambda: aug(batch)), capture_graph(lambda: aug(batch))
+    (first_graph, first_result), (second_graph, second_result) = (
+        capture_graph(lambda: aug(batch)),
+        capture_graph(lambda: aug(batch)),
+    )
     for step in (1, 2, 3):
-        one.replay()
-        assert_equal(first, aug(batch, step=step))
-    two.replay()
-    assert_equal(second, aug(batch, step=2))
+        first_graph.replay()
+        assert_equal(first_result, aug(batch, step=step))
+    second_graph.replay()
+    assert_equal(second_result, aug(batch, step=2))
 
 
 def test_compose_gpu_cold_recipe_is_refused_in_capture():

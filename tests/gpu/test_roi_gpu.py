@@ -31,7 +31,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 every_dtype = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 
 
-@pytest.fixture(params=[False, True], ids=["added up by whoever comes first", "the same in every run"])
+@pytest.fixture(params=[False, True], ids=["atomic additions", "deterministic"])
 def backward_mode(request):
     """Both backward passes: by atomic additions, and deterministic."""
     torch.use_deterministic_algorithms(request.param)
@@ -42,7 +42,7 @@ def backward_mode(request):
 SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
 
 
-def both(call, maps, rois, gradient_seed=0, **options):
+def gpu_and_cpu_results(call, maps, rois, gradient_seed=0, **options):
     """Result and gradient, on the GPU and on the CPU."""
     results = []
     for device in ("cuda", "cpu"):
@@ -55,12 +55,11 @@ def both(call, maps, rois, gradient_seed=0, **options):
 
 
 def assert_alike(actual, expected, dtype):
-    near = TOLERANCE[dtype]
+    tolerance = TOLERANCE[dtype]
     actual, expected = to_numpy(actual).astype(float), to_numpy(expected).astype(float)
-    size = max(
-        1.0, np.abs(expected[np.isfinite(expected)]).max(initial=0)
-    )  # relative to the largest: a gradient's terms may cancel
-    assert_allclose(actual, expected, near.relative, near.absolute * size, err_msg=near.reason)
+    # Relative to the largest value: the terms of a gradient may cancel.
+    magnitude = max(1.0, np.abs(expected[np.isfinite(expected)]).max(initial=0))
+    assert_allclose(actual, expected, tolerance.relative, tolerance.absolute * magnitude, err_msg=tolerance.reason)
 
 
 @every_kind
@@ -70,7 +69,7 @@ def assert_alike(actual, expected, dtype):
 def test_roi_align_gpu_equals_cpu(channels_last, channels, dtype, kind, backward_mode):
     call, rotated = KINDS[kind]
     maps, rois = features(dtype, channels, channels_last), torch.from_numpy(regions(60, rotated))
-    (out, gradient), (expected, expected_gradient) = both(call, maps, rois)
+    (out, gradient), (expected, expected_gradient) = gpu_and_cpu_results(call, maps, rois)
     assert_alike(out, expected, dtype)
     assert_alike(gradient, expected_gradient, dtype)
     for array in (out, gradient):
@@ -220,7 +219,7 @@ def test_roi_align_gpu_max_gradient_goes_to_first(kind, backward_mode):
     maps, rois = features(torch.float32, 8), torch.from_numpy(regions(40))
     maps = torch.round(maps * 4)
     maps[:, :, ::7, ::5] = float("nan")
-    (out, gradient), (expected, expected_gradient) = both(call, maps, rois)
+    (out, gradient), (expected, expected_gradient) = gpu_and_cpu_results(call, maps, rois)
     assert_alike(out, expected, torch.float32)
     assert_alike(gradient, expected_gradient, torch.float32)
 
@@ -229,7 +228,7 @@ def test_roi_align_gpu_max_gradient_goes_to_first(kind, backward_mode):
 def test_roi_align_gpu_many_bins(size, backward_mode):
     """More bins than a warp sums at once."""
     maps, rois = features(torch.float32, 19), torch.from_numpy(regions(40))
-    (out, gradient), (expected, expected_gradient) = both(
+    (out, gradient), (expected, expected_gradient) = gpu_and_cpu_results(
         lambda f, r: cuaug.roi_align(f, r, size, 0.5, 2, True), maps, rois
     )
     assert_alike(out, expected, torch.float32)

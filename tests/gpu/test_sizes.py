@@ -26,7 +26,7 @@ def require_memory():
     torch.cuda.empty_cache()
 
 
-def filled(shape):
+def noise_on_gpu(shape):
     """Noise made on the device in pieces: randint's 64-bit temporaries are eight times as large as the image."""
     generator = torch.Generator("cuda").manual_seed(20261120)
     image = torch.empty(shape, dtype=torch.uint8, device="cuda")
@@ -39,7 +39,7 @@ def filled(shape):
 def test_op_batch_of_more_than_2_31_elements(dtype, require_memory):
     """A float32 result has byte offsets above 2**33. The last images are compared with calls of their own."""
     require_memory(60)
-    images = filled((684, 1024, 1024, 3))
+    images = noise_on_gpu((684, 1024, 1024, 3))
     assert images.numel() > 2**31
     for call in (
         lambda x: cuaug.warp_affine(x, M, layout="NHWC", dtype=dtype),
@@ -52,7 +52,7 @@ def test_op_batch_of_more_than_2_31_elements(dtype, require_memory):
         del result
 
 
-def pixels(image, x, y):
+def bilinear_pixels(image, x, y):
     """Bilinear at float64 positions inside the image, computed pixel by pixel. [P, C]"""
     left, top = x.floor().long(), y.floor().long()
     fx, fy = (x - left)[:, None], (y - top)[:, None]
@@ -65,7 +65,7 @@ def test_op_images_of_more_than_2_31_pixels(samples, require_memory):
     """One image has more than 2**31 pixels; of three, the last begins beyond 2**32."""
     require_memory(60)
     side = 46_342
-    images = filled((samples, side, side, 1))
+    images = noise_on_gpu((samples, side, side, 1))
     shift = np.array([[1.0, 0.0, -0.25], [0.0, 1.0, -0.5]])  # source is destination plus (0.25, 0.5): exact in float32
     result = cuaug.warp_affine(images, shift, layout="NHWC")
     flipped = cuaug.vflip(images, layout="NHWC")
@@ -73,7 +73,7 @@ def test_op_images_of_more_than_2_31_pixels(samples, require_memory):
     for n in range(samples):
         x, y = (torch.randint(0, side - 1, (10_000,), device="cuda", generator=generator) for _ in "xy")
         x[:3], y[:3] = side - 2, torch.tensor([0, side // 2, side - 2], device="cuda")
-        expected = pixels(images[n], x + 0.25, y + 0.5).cpu().numpy()
+        expected = bilinear_pixels(images[n], x + 0.25, y + 0.5).cpu().numpy()
         level = Tolerance(absolute=1, exact=0.98, reason="one level where the exact value is nearly a tie")
         actual = result[n, y, x].cpu()
         assert_equal(actual, expected, library="torch", dtype="uint8", tolerance=level)
@@ -84,7 +84,7 @@ def test_op_images_of_more_than_2_31_pixels(samples, require_memory):
 @pytest.mark.parametrize("channels", [1, 3, 6])
 def test_op_more_samples_than_grid_blocks(samples, channels):
     """Six channels are two groups per sample: the grid's limit is reached at half as many samples."""
-    images = filled((samples, 8, 8, channels))
+    images = noise_on_gpu((samples, 8, 8, channels))
     matrices = torch.eye(3, dtype=torch.float64, device="cuda")[:2].repeat(samples, 1, 1)
     matrices[:, 0, 2] = torch.arange(samples, device="cuda") % 7 - 3
     moved = cuaug.warp_affine(images, matrices, layout="NHWC")
@@ -110,7 +110,7 @@ def test_op_more_samples_than_grid_blocks(samples, channels):
 
 def test_op_image_of_one_row_and_one_column():
     for shape in ((2, 1, 1_000_000, 1), (2, 1_000_000, 1, 1)):
-        images = filled(shape)
+        images = noise_on_gpu(shape)
         assert_equal(cuaug.hflip(images, layout="NHWC"), images.flip(2))
         assert_equal(cuaug.vflip(images, layout="NHWC"), images.flip(1))
         assert_equal(cuaug.resize(images, shape[1:3], layout="NHWC"), images)
@@ -127,7 +127,7 @@ def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
     middle, shift = np.array([115.5, 111.5]), rng.uniform(-20, 20, (250, 2))
     rotation = rotation.transpose(2, 0, 1)
     matrices = np.concatenate([rotation, (middle + shift - rotation @ middle)[..., None]], 2)
-    images = filled((250, 224, 232, 4)).to(getattr(torch, dtype))
+    images = noise_on_gpu((250, 224, 232, 4)).to(getattr(torch, dtype))
     views = {"NHWC": images[..., :3].contiguous(), "NCHW": images[..., :3].permute(0, 3, 1, 2).contiguous()}
 
     def warped(view, matrix, layout):
@@ -148,27 +148,27 @@ def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
 def test_op_row_ends(border, layout, dtype):
     """Lanes store words of several columns, or single elements at the end of a row. Into an array, and into a view."""
     matrix = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
-    images = filled((2, 40, 48, 3)).to(getattr(torch, dtype))
+    images = noise_on_gpu((2, 40, 48, 3)).to(getattr(torch, dtype))
     images = images if layout == "NHWC" else images.permute(0, 3, 1, 2).contiguous()
     columns = -2 if layout == "NHWC" else -1
     full = cuaug.warp_affine(images, matrix, (9, 150), border=border, layout=layout)
     for width in range(1, 140):
         expected = full.narrow(columns, 0, width)
         assert torch.equal(cuaug.warp_affine(images, matrix, (9, width), border=border, layout=layout), expected)
-        for beside in (3, 6, 8):
-            shape = (2, 9, width + beside, 3) if layout == "NHWC" else (2, 3, 9, width + beside)
-            frame = torch.full(shape, 77, dtype=images.dtype, device="cuda")
-            out = frame.narrow(columns, 0, width)
+        for extra in (3, 6, 8):
+            shape = (2, 9, width + extra, 3) if layout == "NHWC" else (2, 3, 9, width + extra)
+            padded = torch.full(shape, 77, dtype=images.dtype, device="cuda")
+            out = padded.narrow(columns, 0, width)
             cuaug.warp_affine(images, matrix, (9, width), border=border, layout=layout, out=out)
             assert torch.equal(out, expected)
-            assert (frame.narrow(columns, width, beside) == 77).all()
+            assert (padded.narrow(columns, width, extra) == 77).all()
 
 
 @pytest.mark.parametrize("sizes", [(256, 192), (640, 480), (512, 224), (256, 224)])
 def test_resize_nearest_halves(sizes):
     """Ratios at which some positions are halves: the pixel to the right is taken, as in Pillow and torchvision."""
     size, small = sizes
-    image = filled((2, size, size, 3))
+    image = noise_on_gpu((2, size, size, 3))
     index = torch.floor((torch.arange(small, dtype=torch.float64) + 0.5) * size / small).long().cuda()
     result = cuaug.resize(image, (small, small), interpolation="nearest", layout="NHWC")
     assert torch.equal(result, image[:, index][:, :, index])

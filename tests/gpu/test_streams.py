@@ -22,7 +22,7 @@ every_stream = pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
 main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
-def prepared(row, backend=TORCH, device_parameters=True):
+def warm_call(row, backend=TORCH, device_parameters=True):
     """A warm call on inputs that are ready."""
     batch, parameters = images(backend), row.parameters((SHAPE[0],))
     if device_parameters:
@@ -36,11 +36,11 @@ def prepared(row, backend=TORCH, device_parameters=True):
     return call
 
 
-def corrupted(call, stream, rounds, ms):
+def count_corrupted_sums(call, stream, rounds, ms):
     """The number of changed sums of tensors that were freed before ``call`` allocated, while the sums were queued."""
     with torch.cuda.stream(stream):
         like = call()
-        lost = 0
+        changed = 0
         for n in range(rounds):
             tensors = [torch.full_like(like, (n + k) % 251 + 1) for k in range(4)]
             expected = [((n + k) % 251 + 1) * like.numel() for k in range(4)]
@@ -48,37 +48,37 @@ def corrupted(call, stream, rounds, ms):
             sums = [tensor.sum(dtype=torch.int64) for tensor in tensors]
             del tensors
             results = [call() for _ in range(4)]
-            lost += int((torch.stack(sums).cpu() != torch.tensor(expected)).sum())
+            changed += int((torch.stack(sums).cpu() != torch.tensor(expected)).sum())
             del results
         stream.synchronize()
-    return lost
+    return changed
 
 
 @every_stream
 @main_rows
 def test_op_does_not_write_memory_still_read(row, make):
     """The allocator gives freed memory to the next call on the stream: only a kernel on that stream is in order."""
-    assert corrupted(prepared(row), make(), rounds=5, ms=5) == 0
+    assert count_corrupted_sums(warm_call(row), make(), rounds=5, ms=5) == 0
 
 
 @every_stream
 def test_op_two_hundred_rounds_on_reused_memory(make):
-    assert corrupted(prepared(SMOOTH_ROW_OF_OP["warp_affine"]), make(), rounds=200, ms=5) == 0
+    assert count_corrupted_sums(warm_call(SMOOTH_ROW_OF_OP["warp_affine"]), make(), rounds=200, ms=5) == 0
 
 
 @every_stream
 def test_busy_gpu_reveals_wrong_stream(make, monkeypatch):
     """The control of the two tests above: on an unordered stream, the memory is overwritten."""
-    call, wrong, stream = prepared(SMOOTH_ROW_OF_OP["warp_affine"]), torch.cuda.Stream(), make()
+    call, wrong, stream = warm_call(SMOOTH_ROW_OF_OP["warp_affine"]), torch.cuda.Stream(), make()
     library = type(cuaug._arrays.registry.library_of(torch.Tensor))
     monkeypatch.setattr(library, "current_stream", lambda self, device: wrong.cuda_stream)
-    assert corrupted(call, stream, rounds=20, ms=20) > 0
+    assert count_corrupted_sums(call, stream, rounds=20, ms=20) > 0
 
 
 @main_rows
 @pytest.mark.parametrize("parameters", ["device", "host"])
 def test_op_torch_call_does_not_synchronize(row, parameters):
-    call = prepared(row, device_parameters=parameters == "device")
+    call = warm_call(row, device_parameters=parameters == "device")
     with no_synchronization():
         call()
 
@@ -88,9 +88,9 @@ def test_op_torch_call_does_not_synchronize(row, parameters):
 @main_rows
 def test_op_returns_while_device_is_busy(row, parameters, backend):
     """The call is queued behind 200 ms of work; its NumPy parameters fit the driver's staging buffer."""
-    call = prepared(row, backend, device_parameters=parameters == "device")
+    call = warm_call(row, backend, device_parameters=parameters == "device")
     stream = stream_of(backend[0])
-    with current(backend[0], stream), torch.cuda.stream(external(stream)):
+    with use_stream(backend[0], stream), torch.cuda.stream(as_torch_stream(stream)):
         call()
         torch.cuda.synchronize()
         busy(200)
@@ -109,7 +109,7 @@ def stream_of(library):
     return pytest.importorskip("cupy").cuda.Stream(non_blocking=True)
 
 
-def external(stream):
+def as_torch_stream(stream):
     """The same stream for torch."""
     if isinstance(stream, torch.cuda.Stream):
         return stream
@@ -117,7 +117,7 @@ def external(stream):
 
 
 @contextlib.contextmanager
-def current(library, stream):
+def use_stream(library, stream):
     """Make it the library's current stream. JAX takes no stream: it has its own."""
     if library == "torch":
         with torch.cuda.stream(stream):
@@ -129,7 +129,7 @@ def current(library, stream):
         yield
 
 
-def late(library, values):
+def late_array(library, values):
     """The values as an array of a library whose stream is busy: a reader that does not wait for it reads zeros."""
     if library == "torch":
         target, source = torch.zeros(values.shape, device="cuda"), torch.from_numpy(values).cuda()
@@ -140,11 +140,11 @@ def late(library, values):
         import cupy
 
         target, source = cupy.zeros(values.shape, "float32"), cupy.asarray(values)
-        with torch.cuda.stream(external(cupy.cuda.get_current_stream())):
+        with torch.cuda.stream(as_torch_stream(cupy.cuda.get_current_stream())):
             busy(5)
         target[...] = source
         return target
-    jax = on_gpu_jax()
+    jax = jax_with_gpu()
     source = jax.numpy.asarray(values)
     big = jax.numpy.full((2048, 2048), 0.5)
     for _ in range(4):
@@ -152,7 +152,7 @@ def late(library, values):
     return source + 0 * big[0, 0]
 
 
-def on_gpu_jax():
+def jax_with_gpu():
     jax = pytest.importorskip("jax")
     if jax.default_backend() != "gpu":
         pytest.skip("JAX has no GPU here")
@@ -167,12 +167,12 @@ LIBRARIES = ["torch", "cupy", "jax"]
 def test_op_waits_for_matrix_of_other_stream(producer, consumer):
     """Images of one library and matrices of another, each with its own current stream, without synchronization."""
     if "jax" in (producer, consumer):
-        on_gpu_jax()
+        jax_with_gpu()
     values = matrix(np.random.default_rng(3), (3,))["M"].astype(np.float32)
     expected = cuaug.warp_affine(noise(), values)
-    into = None if consumer == "jax" else stream_of(consumer)
-    out_of = into if producer == consumer or producer == "jax" else stream_of(producer)
-    with current(consumer, into), current(producer, out_of):
+    consumer_stream = None if consumer == "jax" else stream_of(consumer)
+    producer_stream = consumer_stream if producer == consumer or producer == "jax" else stream_of(producer)
+    with use_stream(consumer, consumer_stream), use_stream(producer, producer_stream):
         if consumer == "jax":
             import jax
 
@@ -181,7 +181,7 @@ def test_op_waits_for_matrix_of_other_stream(producer, consumer):
             batch = put(noise(), (consumer, "cuda"))
         torch.cuda.synchronize()
         for _ in range(20):
-            result = cuaug.warp_affine(batch, late(producer, values), layout="NHWC")
+            result = cuaug.warp_affine(batch, late_array(producer, values), layout="NHWC")
             actual = to_numpy(result)  # copied on the consumer's current stream
             assert np.abs(actual.astype(int) - expected).max() <= 1
             assert (actual == expected).mean() > 0.98
@@ -204,9 +204,9 @@ class Exporter:
 def test_op_waits_for_images_of_other_stream(producer):
     cupy = pytest.importorskip("cupy")
     values = noise(dtype="float32")
-    with current(producer, stream_of(producer)):
+    with use_stream(producer, stream_of(producer)):
         for _ in range(20):
-            result = cuaug.hflip(Exporter(late(producer, values)), layout="NHWC")
+            result = cuaug.hflip(Exporter(late_array(producer, values)), layout="NHWC")
             if producer == "torch":  # CuPy's current stream is the default one
                 assert_equal(cupy.asnumpy(result), np.ascontiguousarray(values[:, :, ::-1]))
             else:
@@ -219,7 +219,7 @@ def test_op_cupy_current_stream_is_used():
     for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True)):
         with stream:
             for _ in range(10):
-                result = cuaug.hflip(late("cupy", values), layout="NHWC")
+                result = cuaug.hflip(late_array("cupy", values), layout="NHWC")
                 assert_equal(cupy.asnumpy(result), np.ascontiguousarray(values[:, :, ::-1]))
 
 

@@ -83,11 +83,11 @@ def test_pixel_op_gpu_graph_draws_anew():
     aug = T.Compose([T.PixelOp("Scale", "px * k", k=(0, 1))], seed=3)
     aug(batch)
     graph, result = capture_graph(lambda: aug(batch))
-    seen = []
+    results = []
     for _ in range(3):
         graph.replay()
-        seen.append(to_numpy(result)[:, 0, 0, 0])
-    assert len(np.unique(np.stack(seen))) == 24
+        results.append(to_numpy(result)[:, 0, 0, 0])
+    assert len(np.unique(np.stack(results))) == 24
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ VIEWS = {
     "one row seen many times": lambda a: broadcast_to(a[:, :1], a.shape),
     "one channel seen as three": lambda a: broadcast_to(a[..., :1], (*a.shape[:3], 3)),
 }
-NEGATIVE = {
+REVERSED_VIEWS = {
     "samples backwards": lambda a: a[::-1],
     "rows backwards": lambda a: a[:, ::-1],
     "columns backwards": lambda a: a[:, :, ::-1],

@@ -33,7 +33,7 @@ def on_grid(count, seed=0):
     return np.concatenate([corner, corner + rng.integers(0, 4, (count, 2)) * 4.0], 1), rng.integers(0, 5, count) / 4
 
 
-def odd(count, seed=0):
+def degenerate(count, seed=0):
     """Clusters with NaN, infinite, inverted and empty boxes."""
     rng = seeded("odd", count, seed)
     boxes, scores = clustered(count, seed)
@@ -69,7 +69,7 @@ def equal(count, seed=0):
     return boxes, np.full(count, 0.5)
 
 
-SCENES = {f.__name__: f for f in (random, clustered, on_grid, odd, chain, distant, equal)}
+SCENES = {f.__name__: f for f in (random, clustered, on_grid, degenerate, chain, distant, equal)}
 
 
 def labels(count, seed=0):

@@ -15,22 +15,22 @@ def start(program, **environment):
     """A child that runs ``program``; a variable of None is removed from its environment."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(TESTS), os.environ.get("PYTHONPATH")]))
     merged = {**os.environ, "PYTHONPATH": path, **environment}
-    surroundings = {name: value for name, value in merged.items() if value is not None}
+    variables = {name: value for name, value in merged.items() if value is not None}
     return subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables
     )
 
 
 def finish(child, timeout=120):
     """Standard output and error of a child, which must succeed and end in time."""
     try:
-        message, warned = child.communicate(timeout=timeout)
+        output, errors = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         child.kill()
-        message, warned = child.communicate()
-        raise AssertionError(f"no end within {timeout} s: {message}{warned}") from None
-    assert child.returncode == 0, f"exit code {child.returncode}: {message}{warned}"
-    return message.strip(), warned.strip()
+        output, errors = child.communicate()
+        raise AssertionError(f"no end within {timeout} s: {output}{errors}") from None
+    assert child.returncode == 0, f"exit code {child.returncode}: {output}{errors}"
+    return output.strip(), errors.strip()
 
 
 def python(program, timeout=120, **environment):

@@ -9,9 +9,11 @@ TIE = 1e-5  # a value this near to a half is a tie: float32 resolves levels abov
 
 @dataclasses.dataclass(frozen=True)
 class Tolerance:
-    """All but the share ``beyond`` within ``absolute + relative * |expected|``, the share ``exact`` equal if rounded.
+    """How far actual values may be from the expected ones.
 
-    The exact share leaves out ties: weights of a resize are ratios of small integers, so that exact halves are
+    ``beyond`` is the largest share of values that may differ by more than ``absolute + relative * |expected|``, and
+    ``exact`` the smallest share that must be equal, after rounding if the result is of integers. The share of exact
+    values leaves out ties: weights of a resize are ratios of small integers, so that exact halves are
     frequent, and rounding errors decide how each is rounded, in float64 as in float32.
     """
 
@@ -62,8 +64,8 @@ def assert_equal(actual, expected, *, library=None, device="cpu", dtype=None, to
     """
     if library is None:
         library, device, dtype = describe(expected)
-    want = (library, device, dtype)
-    assert describe(actual) == want, f"got an array of {describe(actual)}, expected {want}"
+    expected_kind = (library, device, dtype)
+    assert describe(actual) == expected_kind, f"got an array of {describe(actual)}, expected {expected_kind}"
     expected = to_numpy(expected)
     assert tuple(actual.shape) == expected.shape, f"got shape {tuple(actual.shape)}, expected {expected.shape}"
     actual = to_numpy(actual)
@@ -82,11 +84,11 @@ def assert_equal(actual, expected, *, library=None, device="cpu", dtype=None, to
     over = error > tolerance.absolute + tolerance.relative * size
     worst = np.unravel_index(np.argmax(np.where(same, -1.0, error + over)), error.shape)
     exact = float(np.mean(same[~tie])) if not tie.all() else 1.0
-    story = (
+    report = (
         f"worst at [{', '.join(map(str, worst))}] of {actual.shape}: got {actual[worst]}, expected {expected[worst]}, "
         f"difference {error[worst]:.6g}; {int(over.sum())} of {over.size} beyond tolerance, {exact:.4%} exact "
         f"but for {int(tie.sum())} ties; "
         f"{tolerance}"
     )
-    assert over.mean() <= tolerance.beyond, story
-    assert exact >= tolerance.exact, story
+    assert over.mean() <= tolerance.beyond, report
+    assert exact >= tolerance.exact, report

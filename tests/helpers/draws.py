@@ -14,14 +14,14 @@ def canvas(samples, size=CANVAS, channels=3):
     return np.broadcast_to(np.zeros(1, np.uint8), (samples, *size, channels))
 
 
-def columns(transforms, samples, size=CANVAS, seed=SEED, **when):
+def columns(transforms, samples, size=CANVAS, seed=SEED, **options):
     """Drawn parameters by name. [N]"""
-    params = T.Compose(transforms, seed=seed).draw(canvas(samples, size), **when)
+    params = T.Compose(transforms, seed=seed).draw(canvas(samples, size), **options)
     return {name: params[name] for name in params.names}
 
 
-class Drawn(Transform):
-    """A transform of one instruction, for kinds that no transform draws alone."""
+class OneDraw(Transform):
+    """A transform with one draw, for kinds of draws that no public transform has alone; `before` are earlier draws."""
 
     def __init__(self, kind, names, *arguments, before=()):
         self.kind, self.names, self.arguments, self.before = kind, names, arguments, before

@@ -45,7 +45,7 @@ def by_pillow(image, mode="RGB", **options):
 
 
 @functools.cache
-def bases():
+def base_files():
     """21 files of 32 to 320 pixels: all samplings, grey, CMYK, progressive, with restarts, with EXIF."""
     rng = np.random.default_rng(SEED)
     sizes = iter([(int(h), int(w)) for h, w in rng.integers(32, 321, (21, 2))])
@@ -79,14 +79,14 @@ def segments(file):
     return markers
 
 
-def frame(file):
+def frame_offset(file):
     """Offset of the frame header's marker: SOF0, SOF1 or SOF2."""
     return next(start for marker, start, _ in segments(file) if marker in (0xC0, 0xC1, 0xC2))
 
 
-def claiming(file, height, width):
+def with_declared_size(file, height, width):
     """The same data under a header that declares another size."""
-    at = frame(file) + 5
+    at = frame_offset(file) + 5
     return file[:at] + struct.pack(">HH", height, width) + file[at + 4 :]
 
 
@@ -137,6 +137,6 @@ MUTATORS = {
     "header": _header_byte,
     "twice": _twice,
     "without": _without,
-    "size": lambda rng, file: claiming(file, *(int(n) for n in np.exp2(rng.uniform(0, 16, 2)))),
+    "size": lambda rng, file: with_declared_size(file, *(int(n) for n in np.exp2(rng.uniform(0, 16, 2)))),
     "marker": _marker,
 }

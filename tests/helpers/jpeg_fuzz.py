@@ -7,14 +7,15 @@ import numpy as np
 
 import cuaug
 from cuaug import io as cio
-from helpers.jpeg import MUTATORS, bases
+from helpers.jpeg import MUTATORS, base_files
 
 # All exceptions that the decoder may raise, whatever the data.
 ALLOWED = {cuaug.DecodeError, cuaug.ImageTooLarge, cuaug.UnsupportedImage}
 FOUR_MEGAPIXELS = 1 << 22  # keeps fuzzing fast: a header that declares more is refused
 
 
-def allowed(error):
+def check_allowed(error):
+    """Assert that the decoder may raise this error; return the name of its class."""
     assert type(error) in ALLOWED, f"{type(error).__name__}: {error}"
     assert error.reason, "no reason"
     return type(error).__name__
@@ -40,17 +41,17 @@ def outcome_of(rng, file):
             options = {"scale": scale, "color": color, "strict": strict, "out": out, **limit}
             cio.decode_and_crop_jpeg(file, top, left, tall, wide, **options)
     except ValueError as error:
-        return allowed(error)
+        return check_allowed(error)
     assert np.array_equal(*filled), "some of the result was not written"
     return "array, strict" if strict else "array"
 
 
-def mutated(seed, count):
-    """The outcomes of so many mutated files."""
+def count_outcomes(seed, count):
+    """The number of mutated files with each outcome, of ``count`` files."""
     outcomes, rng = Counter(), np.random.default_rng(seed)
     mutators = list(MUTATORS.values())
     for number in range(count):
-        file = mutators[rng.integers(len(mutators))](rng, bases()[number % len(bases())])
+        file = mutators[rng.integers(len(mutators))](rng, base_files()[number % len(base_files())])
         faulthandler.dump_traceback_later(60, exit=True)  # a decode that does not end ends the process
         outcomes[outcome_of(rng, file)] += 1
         faulthandler.cancel_dump_traceback_later()

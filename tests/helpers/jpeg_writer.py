@@ -39,13 +39,13 @@ def amplitude(value):
     return size, value if value > 0 else value + (1 << size) - 1
 
 
-def put_block(bits, rng, previous, busy):
+def put_block(bits, rng, previous, textured):
     """A random block, and its DC level: mid grey and some texture."""
-    level = int(np.clip(previous + rng.integers(-40, 41), -120, 120)) if busy else previous
+    level = int(np.clip(previous + rng.integers(-40, 41), -120, 120)) if textured else previous
     size, code = amplitude(level - previous)
     bits.put(DC_SIZES.index(size), 4)
     bits.put(code, size)
-    for _ in range(rng.integers(0, 6) if busy else 0):
+    for _ in range(rng.integers(0, 6) if textured else 0):
         run, size = int(rng.integers(0, 8)), int(rng.integers(1, 6))
         bits.put(AC_SYMBOLS.index(run << 4 | size), 8)
         bits.put(int(rng.integers(0, 1 << size)), size)
@@ -53,7 +53,7 @@ def put_block(bits, rng, previous, busy):
     return level
 
 
-def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None, busy=True):
+def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None, textured=True):
     """A baseline file of (H, W) whose components have these (horizontal, vertical) samplings."""
     height, width = size
     max_h, max_v = (max(s[axis] for s in samplings) for axis in (0, 1))
@@ -81,7 +81,7 @@ def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None
                 out += bits.end() + bytes([0xFF, 0xD0 + (number // restart - 1) % 8])
                 levels = dict.fromkeys(scan, 0)
             for component in unit:
-                levels[component] = put_block(bits, rng, levels[component], busy)
+                levels[component] = put_block(bits, rng, levels[component], textured)
         out += bits.end()
     return out + b"\xff\xd9"
 

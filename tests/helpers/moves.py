@@ -1,4 +1,4 @@
-"""Recipes that move pixels, each with the recipe that moves images as masks move; label images."""
+"""Recipes that move pixels, and the recipes that move masks; one of each transform; label images."""
 
 import torch
 
@@ -9,7 +9,8 @@ SHAPE = (5, 23, 17, 3)
 CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 
 
-# Each with the recipe that moves images as masks move: nearest, 0 outside, no colour ops.
+# Two entries for each name. The first is a function from an interpolation to transforms. The second has the transforms
+# that move label images as that recipe moves masks: nearest, 0 outside, no colour ops. None: the first's for "nearest".
 MOVES = {
     "crops": (lambda interpolation: [*CROPS], CROPS),
     "nothing": (lambda interpolation: [], []),

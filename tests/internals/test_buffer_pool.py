@@ -140,14 +140,14 @@ def test_op_nontemporal_stores_equal_plain_stores(layout, source, target, skippe
     """Results of 16 MB and more, whose rows begin anywhere in a cache line."""
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
     batch = (np.random.default_rng(0).random(shape) * (255 if source == "uint8" else 1)).astype(source)
-    frame = np.full(batch.size + 5, 7, target)
-    out = frame[skipped : skipped + batch.size].reshape(shape)
+    padded = np.full(batch.size + 5, 7, target)
+    out = padded[skipped : skipped + batch.size].reshape(shape)
     assert out.nbytes >= 16 << 20
     options = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": target}
     cuaug.normalize(batch, **options, layout=layout, out=out)
     for image, stored in zip(batch, out, strict=True):
         np.testing.assert_array_equal(stored, cuaug.normalize(image, **options, layout=layout[1:]))
-    assert (np.delete(frame, slice(skipped, skipped + batch.size)) == 7).all()
+    assert (np.delete(padded, slice(skipped, skipped + batch.size)) == 7).all()
 
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])

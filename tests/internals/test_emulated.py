@@ -46,10 +46,10 @@ def remap(batch, layout, map_dtype="float32", **options):
     y, x = np.mgrid[:42, :52].astype(map_dtype)
     x, y = 1.7 * x + 3 * np.sin(y) - 4, 2 * y - 2.5
     x[5, 5:9] = np.nan, np.inf, -1e20, 3e9
-    return cuaug.remap(batch, fenced(x), fenced(y), layout=layout, **options)
+    return cuaug.remap(batch, at_end_of_memory(x), at_end_of_memory(y), layout=layout, **options)
 
 
-def fenced(values):
+def at_end_of_memory(values):
     """A copy at the end of mapped memory: a read beyond it crashes."""
     page = mmap.PAGESIZE
     size = -(-values.nbytes // page) * page
@@ -205,10 +205,10 @@ def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
     batch = images(NUMPY, dtype, layout, (1, 20, 24, 3))
     expected = np.moveaxis(to_numpy(affine(batch, layout, size=(9, 80))), -1 if layout == "NCHW" else -2, 0)
     for width in (1, 2, 3, 5, 31, 32, 34, 36, 63, 66, 68):
-        for beside in (3, 8):
-            shape = (1, 9, width + beside, 3)
-            frame = np.full(to_layout(np.empty(shape), layout).shape, 77, dtype)
-            columns = np.moveaxis(frame, -1 if layout == "NCHW" else -2, 0)
+        for extra in (3, 8):
+            shape = (1, 9, width + extra, 3)
+            padded = np.full(to_layout(np.empty(shape), layout).shape, 77, dtype)
+            columns = np.moveaxis(padded, -1 if layout == "NCHW" else -2, 0)
             affine(batch, layout, size=(9, width), out=np.moveaxis(columns[:width], 0, -1 if layout == "NCHW" else -2))
             assert_equal(columns[:width], expected[:width])
             assert (columns[width:] == 77).all()

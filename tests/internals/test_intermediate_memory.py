@@ -47,9 +47,9 @@ def test_launch_plan_intermediate_memory_does_not_overlap():
 @pytest.mark.parametrize(
     ("policy", "batches"),
     [(T.TrivialAugmentWide(), 1), (T.RandAugment(), 1), (T.AutoAugment(), 1), (T.AugMix(), 5)],
-    ids=lambda given: type(given).__name__,
+    ids=lambda value: type(value).__name__,
 )
-def test_launch_plan_policy_takes_turns_with_few_batches(policy, batches, gpu):
+def test_launch_plan_policy_needs_memory_of_few_batches(policy, batches, gpu):
     """A policy needs one batch beside its result; each branch of AugMix reads one and writes one at a time."""
     batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
     *_, allocations = record_call(gpu, lambda: T.Compose([policy], seed=1)(batch))

@@ -23,7 +23,7 @@ from cuaug._arrays.images import describe_images
 from cuaug._passes import pointwise
 from cuaug._passes.parameters import NULL_ARRAY, SampleParameters
 
-TURN = np.array([[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]])
+MATRIX = np.array([[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]])
 FUSED = Tolerance(1.0, reason="a fused multiply-add rounds once: a value beside a tie falls to its other side")
 FLOAT = Tolerance(2e-5, reason="float32 coordinates, rounded once or twice")
 
@@ -37,7 +37,7 @@ def settings():
 
 
 def warp(images, **options):
-    return cuaug.warp_affine(images, TURN, border="reflect", **options)
+    return cuaug.warp_affine(images, MATRIX, border="reflect", **options)
 
 
 def results_of_isas(make):
@@ -83,16 +83,16 @@ def test_extension_packed_bytes_of_every_width(width):
     values = seeded(width).choice(np.append(levels, np.arange(256)), (1, 3, width, 3))
     shares = np.float32(values / 255)
     expected = np.nan_to_num(np.rint(np.clip(shares * np.float32(255), 0, 255)))
-    image, still = describe_images(shares), SampleParameters(NULL_ARRAY, (0.0,))
+    image, identity = describe_images(shares), SampleParameters(NULL_ARRAY, (0.0,))
 
     def make():
-        frame = np.full((1, 3, width + 3, 3), 77, np.uint8)
-        pointwise.pointwise(image, ("RandomGrayscale",), still, "uint8", frame[:, :, :width])
-        return frame
+        padded = np.full((1, 3, width + 3, 3), 77, np.uint8)
+        pointwise.pointwise(image, ("RandomGrayscale",), identity, "uint8", padded[:, :, :width])
+        return padded
 
-    for frame in results_of_isas(make).values():
-        assert_array_equal(frame[:, :, :width], expected)
-        assert (frame[:, :, width:] == 77).all()
+    for padded in results_of_isas(make).values():
+        assert_array_equal(padded[:, :, :width], expected)
+        assert (padded[:, :, width:] == 77).all()
 
 
 def test_extension_half_precision_equals_numpy():
@@ -169,7 +169,7 @@ try:
     for _ in range(30):
         child = os.fork()
         if child == 0:
-            signal.alarm(20)  # a hang becomes a death
+            signal.alarm(20)  # ends the process if it hangs
             os._exit(0 if numpy.array_equal(warp(), expected) else 1)
         assert os.waitpid(child, 0)[1] == 0
 finally:

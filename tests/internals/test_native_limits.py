@@ -105,7 +105,7 @@ def test_loops_reject_records_without_pixels(make, field):
 
 
 @pytest.mark.parametrize(
-    ("file", "name", "mirrored"),
+    ("file", "name", "python_value"),
     [
         ("kernels/records/gaussian_blur.cuh", "max_taps", records.MAX_TAPS),
         ("kernels/records/blend.cuh", "max_branches", records.MAX_BRANCHES),
@@ -114,7 +114,7 @@ def test_loops_reject_records_without_pixels(make, field):
         ("cpu/loops/loops.hpp", "max_user_params", MAX_PARAMETERS + 2),
     ],
 )
-def test_limits_are_those_of_the_loops(file, name, mirrored):
+def test_limits_are_those_of_the_loops(file, name, python_value):
     match = re.search(rf"\b{name} = (\d+)\b", (KERNELS.parent / file).read_text())
     assert match
-    assert int(match[1]) == mirrored
+    assert int(match[1]) == python_value

@@ -11,13 +11,13 @@ from helpers.child_process import python
 from helpers.jpeg import (
     MUTATORS,
     SEED,
-    bases,
+    base_files,
     by_pillow,
     encoded,
     random_part,
     segments,
 )
-from helpers.jpeg_fuzz import FOUR_MEGAPIXELS, allowed, mutated
+from helpers.jpeg_fuzz import FOUR_MEGAPIXELS, check_allowed, count_outcomes
 from helpers.jpeg_writer import marker_bombs
 from helpers.thinning import thinned
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.jpeg
 )
 def test_decode_jpeg_mutated_files_decode_or_raise(part, count):
     """tests/fuzz decodes a million of them."""
-    outcomes = mutated(SEED + part, count)
+    outcomes = count_outcomes(SEED + part, count)
     # The mutations reach every outcome: none is rare.
     assert min(outcomes[name] for name in ("array", "array, strict", "DecodeError", "ImageTooLarge")) > count // 100, (
         outcomes
@@ -62,7 +62,7 @@ def test_decode_jpeg_rejects_truncation(kind):
         try:
             decoded_size = cio.decode_jpeg(file[:end], strict=False).shape[:2]
         except ValueError as error:
-            allowed(error)
+            check_allowed(error)
         else:
             assert decoded_size == size
 
@@ -72,13 +72,13 @@ import functools
 import resource
 import numpy as np
 import cuaug.io as cio, cuaug
-from helpers.jpeg import claiming, encoded, frame, with_byte
+from helpers.jpeg import with_declared_size, encoded, frame_offset, with_byte
 
 photo = np.zeros((64, 64, 3), np.uint8)
 files = {"baseline": encoded(photo), "progressive": encoded(photo, progressive=True)}
 def claim(kind, *size):
-    file = claiming(files.get(kind, files["baseline"]), *size)
-    return with_byte(file, frame(file) + 1, 0xC9) if kind == "arithmetic" else file
+    file = with_declared_size(files.get(kind, files["baseline"]), *size)
+    return with_byte(file, frame_offset(file) + 1, 0xC9) if kind == "arithmetic" else file
 
 sizes = [(65535, 65535), (65500, 65500), (32000, 32000), (16384, 1), (1, 65535), (0, 100), (100, 0)]
 [cio.decode_jpeg(files["baseline"]) for _ in range(3)]
@@ -142,8 +142,8 @@ def processor_time(file):
 @pytest.mark.alone
 def test_decode_jpeg_stops_at_the_limit_of_scans():
     """5,000 scans take as long as the 100 that are allowed, not 50 times as long."""
-    allowed = of_many_scans(80, 512, 512)  # beside about ten of the original file
-    assert processor_time(of_many_scans(5_000, 512, 512)) < 10 * processor_time(allowed)
+    permitted = of_many_scans(80, 512, 512)  # beside about ten of the original file
+    assert processor_time(of_many_scans(5_000, 512, 512)) < 10 * processor_time(permitted)
 
 
 def test_decode_jpeg_max_scans_none_lifts_limit():
@@ -175,8 +175,8 @@ MEMORY = """
 import resource
 import numpy as np
 import cuaug.io as cio, cuaug
-from helpers.jpeg import claiming, encoded
-file = claiming(encoded(np.zeros((64, 64, 3), np.uint8), progressive=True), 8000, 10000)
+from helpers.jpeg import with_declared_size, encoded
+file = with_declared_size(encoded(np.zeros((64, 64, 3), np.uint8), progressive=True), 8000, 10000)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     cio.decode_jpeg(file, max_memory=64 << 20, strict=False)
@@ -285,7 +285,7 @@ def test_decode_jpeg_threads_equal_one():
     """Eight threads decode valid and damaged files at once, one file per call."""
     rng = np.random.default_rng(SEED)
     mutators = list(MUTATORS.values())
-    files = [bases()[i % 21] if i % 2 else mutators[i % 7](rng, bases()[i % 21]) for i in range(500)]
+    files = [base_files()[i % 21] if i % 2 else mutators[i % 7](rng, base_files()[i % 21]) for i in range(500)]
 
     def result(file):
         try:

@@ -172,6 +172,6 @@ def test_io_import_brings_numpy_alone():
     assert imported == "set()"
 
 
-def test_exif_orientations_invert():
+def test_decode_jpeg_orient_without_exif_changes_nothing():
     stored = by_pillow(PHOTO)
     assert np.array_equal(cio.decode_jpeg(stored, orient=True), cio.decode_jpeg(stored))

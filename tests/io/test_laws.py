@@ -9,13 +9,13 @@ import pytest
 from helpers.jpeg import (
     SAMPLINGS,
     SEED,
-    bases,
+    base_files,
     by_pillow,
-    claiming,
     encoded,
-    frame,
+    frame_offset,
     random_part,
     with_byte,
+    with_declared_size,
     with_segments,
 )
 from helpers.jpeg_writer import random_jpeg, segment
@@ -89,18 +89,18 @@ def test_decode_and_crop_jpeg_of_incomplete_progressive_file_is_a_slice():
 
 def test_decode_jpeg_out_leaves_other_bytes():
     rng = np.random.default_rng(SEED)
-    for file in bases():
+    for file in base_files():
         header = cio.read_header(file)
         for poison in (0xA5, 0x5A):
-            around = np.full((header.height + 2, header.width + 4, 3), poison, np.uint8)
-            inner = around[1:-1, 2:-2]
+            padded = np.full((header.height + 2, header.width + 4, 3), poison, np.uint8)
+            inner = padded[1:-1, 2:-2]
             cio.decode_jpeg(file, out=inner)
-            unchanged = around.copy()
+            unchanged = padded.copy()
             inner[...] = poison
-            assert (around == poison).all()
+            assert (padded == poison).all()
             assert np.array_equal(unchanged[1:-1, 2:-2], cio.decode_jpeg(file))
             top, left = int(rng.integers(header.height)), int(rng.integers(header.width))
-            part = around[1 : header.height - top + 1, 2 : header.width - left + 2]
+            part = padded[1 : header.height - top + 1, 2 : header.width - left + 2]
             cio.decode_and_crop_jpeg(file, top, left, header.height - top, header.width - left, out=part)
             assert np.array_equal(part, unchanged[1 + top : -1, 2 + left : -2])
 
@@ -116,14 +116,14 @@ def test_decode_jpeg_equals_pillow_and_opencv(sampling, progressive):
     for number in range(30):
         size = int(rng.integers(9, 200)), int(rng.integers(9, 200))
         file = encoded(random_part(rng, *size), sampling, quality=int(rng.integers(20, 100)), progressive=progressive)
-        ours = cio.decode_jpeg(file).astype(int)
+        decoded = cio.decode_jpeg(file).astype(int)
         pillow = np.asarray(Image.open(io.BytesIO(file)), int)
         opencv = cv2.imdecode(np.frombuffer(file, np.uint8), cv2.IMREAD_COLOR)[..., ::-1].astype(int)
-        assert ours.shape == pillow.shape == opencv.shape
-        assert max(np.abs(ours - pillow).max(), np.abs(ours - opencv).max()) <= ONE_LEVEL, f"file {number}"
+        assert decoded.shape == pillow.shape == opencv.shape
+        assert max(np.abs(decoded - pillow).max(), np.abs(decoded - opencv).max()) <= ONE_LEVEL, f"file {number}"
         grey = cv2.imdecode(np.frombuffer(file, np.uint8), cv2.IMREAD_GRAYSCALE)
         assert np.abs(cio.decode_jpeg(file, color="gray")[..., 0].astype(int) - grey).max() <= ONE_LEVEL
-        assert np.array_equal(cio.decode_jpeg(file, color="bgr")[..., ::-1], ours)
+        assert np.array_equal(cio.decode_jpeg(file, color="bgr")[..., ::-1], decoded)
 
 
 @pytest.mark.parametrize("scale", SCALES[1:])
@@ -167,7 +167,7 @@ def test_decode_jpeg_rgb_stored_without_transform():
 
 def unsupported():
     base = by_pillow(np.zeros((16, 24, 3), np.uint8))
-    at = frame(base)
+    at = frame_offset(base)
     yield "12 bits", with_byte(base, at + 4, 12), "precision 12"
     yield "lossless", with_byte(base, at + 1, 0xC3), "lossless|0xc3|SOF type"
     yield "hierarchical", with_byte(base, at + 1, 0xC5), "SOF type 0xc5"
@@ -210,15 +210,15 @@ def test_decode_jpeg_orientation_equals_pillow(orientation, order):
     with Image.open(io.BytesIO(file)) as image:
         expected = np.asarray(ImageOps.exif_transpose(image), int)
     assert cio.read_header(file).orientation == orientation
-    ours = cio.decode_jpeg(file, orient=True)
-    assert ours.shape == expected.shape
-    assert np.abs(ours.astype(int) - expected).max() <= ONE_LEVEL
+    decoded = cio.decode_jpeg(file, orient=True)
+    assert decoded.shape == expected.shape
+    assert np.abs(decoded.astype(int) - expected).max() <= ONE_LEVEL
     assert cio.decode_jpeg(file).shape == (50, 83, 3)
     crop = cio.decode_and_crop_jpeg(file, 7, 11, 20, 13, orient=True)
-    assert np.array_equal(crop, ours[7:27, 11:24])
-    out = np.empty_like(ours)
+    assert np.array_equal(crop, decoded[7:27, 11:24])
+    out = np.empty_like(decoded)
     assert cio.decode_jpeg(file, orient=True, out=out) is out
-    assert np.array_equal(out, ours)
+    assert np.array_equal(out, decoded)
 
 
 def broken_exif():
@@ -244,17 +244,17 @@ def test_read_header_fields():
         file = encoded(random_part(rng, 20, 30), sampling, progressive=progressive)
         assert cio.read_header(file) == cio.Header(20, 30, 3, sampling, "ycbcr", progressive, 1)
     assert cio.read_header(by_pillow(random_part(rng, 20, 30), "L"))[2:5] == (1, "gray", "gray")
-    assert cio.read_header(claiming(file, 70, 80))[:2] == (70, 80)
+    assert cio.read_header(with_declared_size(file, 70, 80))[:2] == (70, 80)
 
 
 @pytest.mark.parametrize("progressive", [False, True], ids=["baseline", "progressive"])
-@pytest.mark.parametrize(("ours", "pillow"), [("444", 0), ("422", 1), ("420", 2)])
-def test_encode_jpeg_equals_pillow(ours, pillow, progressive):
+@pytest.mark.parametrize(("subsampling", "pillow"), [("444", 0), ("422", 1), ("420", 2)])
+def test_encode_jpeg_equals_pillow(subsampling, pillow, progressive):
     """The same library at the same quality: the same coefficients."""
     photo = random_part(np.random.default_rng(SEED), 123, 181)
     for quality in (30, 75, 95):
-        file = cio.encode_jpeg(photo, quality, ours, progressive=progressive)
-        theirs = by_pillow(photo, quality=quality, subsampling=pillow, progressive=progressive)
-        assert np.abs(cio.decode_jpeg(file).astype(int) - cio.decode_jpeg(theirs)).max() <= ONE_LEVEL
+        file = cio.encode_jpeg(photo, quality, subsampling, progressive=progressive)
+        pillow_file = by_pillow(photo, quality=quality, subsampling=pillow, progressive=progressive)
+        assert np.abs(cio.decode_jpeg(file).astype(int) - cio.decode_jpeg(pillow_file)).max() <= ONE_LEVEL
         header = cio.read_header(file)
-        assert (header.subsampling, header.progressive) == (ours, progressive)
+        assert (header.subsampling, header.progressive) == (subsampling, progressive)

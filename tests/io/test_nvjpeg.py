@@ -23,23 +23,27 @@ DECODE = ctypes.CFUNCTYPE(
 )
 
 
+def address_of(function):
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
 class Library:
     """Decodes a file to its own bytes, and fails for a batch with a file that begins with "bad"."""
 
-    def __init__(self, entered=0, fault=0):
-        self.batches, self.known, self.fault = [], set(), fault
-        self.enter = ENTER(lambda context: self.known.add(context) or entered)
-        self.record = RECORD(lambda event, stream: self.known.add(("recorded", event, stream)) or 0)
-        self.synchronize = ENTER(lambda event: self.known.add(("waited for", event)) or 0)
-        self.initialize = INITIALIZE(self.initialized)
-        self.decode = DECODE(self.decoded)
+    def __init__(self, context_status=0, fault=0):
+        self.batches, self.observed, self.fault = [], set(), fault
+        self.enter = ENTER(lambda context: self.observed.add(context) or context_status)
+        self.record = RECORD(lambda event, stream: self.observed.add(("recorded", event, stream)) or 0)
+        self.synchronize = ENTER(lambda event: self.observed.add(("waited for", event)) or 0)
+        self.initialize = INITIALIZE(self.on_initialize)
+        self.decode = DECODE(self.on_decode)
 
-    def initialized(self, handle, state, images, threads, layout):
+    def on_initialize(self, handle, state, images, threads, layout):
         self.batches.append(images)
-        self.known |= {handle, state, (threads, layout)}
+        self.observed |= {handle, state, (threads, layout)}
         return 0
 
-    def decoded(self, handle, state, data, lengths, images, stream):
+    def on_decode(self, handle, state, data, lengths, images, stream):
         files = [ctypes.string_at(data[i], lengths[i]) for i in range(self.batches[-1])]
         if self.fault:
             return self.fault
@@ -50,7 +54,7 @@ class Library:
             assert planes[1:4] == planes[5:8] == [None] * 3
             for y in range(2):
                 ctypes.memmove(planes[0] + y * planes[4], file, len(file))
-        self.known.add(("stream", stream))
+        self.observed.add(("stream", stream))
         return 0
 
     def run(self, files, pitch=16):
@@ -60,10 +64,12 @@ class Library:
         return memory, failed
 
     def begin(self, files, images, memory):
-        of = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.enter, self.record, self.synchronize)]
-        own = [ctypes.cast(each, ctypes.c_void_p).value for each in (self.initialize, self.decode)]
+        driver = [address_of(function) for function in (self.enter, self.record, self.synchronize)]
+        library = [address_of(function) for function in (self.initialize, self.decode)]
         files, images = extension.extension().EncodedFiles(files), np.array(images, np.int64).reshape(-1, 3)
-        pending = extension.extension().nvjpeg_decode(files, images, memory, (*of, 11), tuple(own), 22, 33, 44, 55)
+        pending = extension.extension().nvjpeg_decode(
+            files, images, memory, (*driver, 11), tuple(library), 22, 33, 44, 55
+        )
         pending.start()
         return pending
 
@@ -74,7 +80,7 @@ def test_nvjpeg_batch_is_one_call():
     memory, failed = library.run(files)
     assert failed == []
     assert library.batches == [3]
-    assert library.known == {11, 22, 33, (1, 5), ("stream", 44), ("recorded", 55, 44), ("waited for", 55)}
+    assert library.observed == {11, 22, 33, (1, 5), ("stream", 44), ("recorded", 55, 44), ("waited for", 55)}
     for rows, file in zip(memory, files, strict=True):
         assert all(row.tobytes() == file.ljust(16, b"\0") for row in rows)
 
@@ -96,7 +102,7 @@ def test_nvjpeg_no_files_no_call():
 
 def test_nvjpeg_context_error():
     with pytest.raises(RuntimeError, match="cuCtxSetCurrent returned 201"):
-        Library(entered=201).run([b"a"])
+        Library(context_status=201).run([b"a"])
 
 
 @pytest.mark.parametrize("fault", [1, 5, 6, 7, 8])

@@ -2,7 +2,7 @@
 
 ptxas reports registers and spills; the summary at the end of the run lists the largest kernels, and all
 of them with ``--kernel-table``. Not marked slow: one name of each kernel on every architecture, the kernels of
-``warmup()`` and of the usual recipe on sm_90, and on sm_75 as many names as have each template argument once.
+``warmup()`` and of the usual recipe on sm_90, and on sm_75 names that together have every template argument.
 """
 
 import itertools
@@ -215,5 +215,5 @@ def test_pixel_op_shows_nvrtc_errors_with_expression(expression, message, nvrtc)
     source, options = sources.kernel_source(name)
     program = Program(nvrtc, source, name, [*options, "--gpu-architecture=sm_90"])
     assert program.failed
-    complaint = user_ops.compile_error_for(kernels.op_structs(name), program.log)
-    assert str(complaint) == f"Mine does not compile:\n    {expression}\n    {message}"
+    error = user_ops.compile_error_for(kernels.op_structs(name), program.log)
+    assert str(error) == f"Mine does not compile:\n    {expression}\n    {message}"

@@ -12,7 +12,7 @@ import pytest
 from helpers.arrays import (
     IMAGE_DTYPES,
     MASK_DTYPES,
-    NEGATIVE,
+    REVERSED_VIEWS,
     SHAPE,
     VIEWS,
     every_backend,
@@ -67,17 +67,17 @@ def test_op_accepts_dlpack_objects(make, versioned):
 
 
 @every_backend
-@pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
+@pytest.mark.parametrize("view", [*VIEWS, *REVERSED_VIEWS])
 def test_describe_equals_dlpack(view, backend):
     """The fast path reads attributes; its description equals that of the DLPack exchange."""
-    if view in NEGATIVE and backend[0] == "cupy":
+    if view in REVERSED_VIEWS and backend[0] == "cupy":
         pytest.skip("CuPy 14.2 exports negative strides as huge ones; cuaug refuses those")
-    if view in NEGATIVE and backend[0] == "torch":
+    if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in [*dict.fromkeys([*IMAGE_DTYPES, *MASK_DTYPES])]:
         if (dtype == "bfloat16" and backend[0] != "torch") or (backend[0] == "jax" and dtype in ("float64", "int64")):
             continue
-        array = {**VIEWS, **NEGATIVE}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
+        array = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
         library = library_of(type(array))
         device = 0 if backend[1] == "cuda" else -1
         fast, slow = (

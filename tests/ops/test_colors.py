@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    NEGATIVE,
+    REVERSED_VIEWS,
     SHAPE,
     VIEWS,
     default_layout,
@@ -99,15 +99,15 @@ def test_op_parameters_from_any_library(row, backend):
 
 
 @every_backend
-@pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
+@pytest.mark.parametrize("view", [*VIEWS, *REVERSED_VIEWS])
 @every_row
 def test_op_strided_view_equals_copy(row, view, backend):
-    if view in NEGATIVE and backend[0] == "torch":
+    if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     if view == "some channels" and row.op not in ("adjust_brightness", "invert", "adjust_gamma"):
         pytest.skip("parameters of three channels")
     for dtype in row.dtypes_among("uint8", "float32"):
-        seen = {**VIEWS, **NEGATIVE}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
+        seen = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
         copy, parameters = put(to_numpy(seen), backend, dtype), row.parameters((seen.shape[0],), dtype)
         actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (seen, copy))
         assert_equal(actual, expected, tolerance=EXACT if backend[1] == "cpu" else row.tolerance(dtype))

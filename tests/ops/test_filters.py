@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.arrays import (
     IMAGE_DTYPES,
-    NEGATIVE,
+    REVERSED_VIEWS,
     SHAPE,
     VIEWS,
     every_backend,
@@ -113,13 +113,13 @@ def test_op_parameters_from_any_library(row, backend):
 
 
 @every_backend
-@pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
+@pytest.mark.parametrize("view", [*VIEWS, *REVERSED_VIEWS])
 @every_row
 def test_op_strided_view_equals_copy(row, view, backend):
-    if view in NEGATIVE and backend[0] == "torch":
+    if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float32"):
-        seen = {**VIEWS, **NEGATIVE}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
+        seen = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
         copy = put(to_numpy(seen), backend, dtype)
         parameters = row.parameters((seen.shape[0],))
         actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (seen, copy))

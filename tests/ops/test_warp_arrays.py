@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    NEGATIVE,
+    REVERSED_VIEWS,
     SHAPE,
     VIEWS,
     every_backend,
@@ -69,15 +69,15 @@ def test_op_input_is_unchanged(row, backend):
 
 
 @every_backend
-@pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
+@pytest.mark.parametrize("view", [*VIEWS, *REVERSED_VIEWS])
 @pytest.mark.parametrize("row", [row for row in MAIN_ROWS if row.op not in ("remap", "elastic")], ids=str)
 def test_op_strided_view_equals_copy(row, view, backend):
     """Without remap and elastic, whose maps have a size of their own."""
-    if view in NEGATIVE and backend[0] == "torch":
+    if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float16", "float32"):
         wide = images(backend, dtype, "NHWC", (6, 20, 23, 3))
-        seen = {**VIEWS, **NEGATIVE}[view](wide)
+        seen = {**VIEWS, **REVERSED_VIEWS}[view](wide)
         copy = put(to_numpy(seen), backend, dtype)
         before = to_numpy(wide)
         parameters = row.parameters((seen.shape[0],))

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.draws import SEED, Drawn, columns
+from helpers.draws import SEED, OneDraw, columns
 from scipy import stats
 from tables import draws as reference_draws
 
@@ -136,12 +136,12 @@ def test_random_perspective_corners_are_uniform():
 
 @pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (1.0, 1.0), (0.4, 3.0), (8.0, 2.0)])
 def test_mixup_share_is_beta_distributed(a, b):
-    fits(columns([Drawn("Beta", ["a"], a, b, 1.0)], SAMPLES)["0.Drawn.a"], stats.beta(a, b).cdf)
+    fits(columns([OneDraw("Beta", ["a"], a, b, 1.0)], SAMPLES)["0.OneDraw.a"], stats.beta(a, b).cdf)
 
 
 def test_random_order_permutations_are_uniform():
-    drawn = columns([Drawn("Permutation", list("abcde"), 5)], SAMPLES)
-    number = sum(drawn[f"0.Drawn.{name}"] * 10**i for i, name in enumerate("abcde"))
+    drawn = columns([OneDraw("Permutation", list("abcde"), 5)], SAMPLES)
+    number = sum(drawn[f"0.OneDraw.{name}"] * 10**i for i, name in enumerate("abcde"))
     every = itertools.permutations(range(5))
     equally_often(number, [sum(value * 10**i for i, value in enumerate(permutation)) for permutation in every])
 

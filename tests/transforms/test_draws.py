@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.draws import CANVAS, SEED, Drawn, canvas, columns
+from helpers.draws import CANVAS, SEED, OneDraw, canvas, columns
 from tables import draws as reference_draws
 from tables.draws import Words, philox
 
@@ -48,12 +48,12 @@ def test_draws_library_philox_equals_known_answers(counter, key, result):
 
 def test_draws_philox_uses_every_bit_of_seed_step_and_id():
     """Each single bit gives the reference's value, so no bit is lost or moved."""
-    probe, values = [Drawn("Uniform", ["a"], 0.0, 1.0, 0.0, 0.0)], set()
+    probe, values = [OneDraw("Uniform", ["a"], 0.0, 1.0, 0.0, 0.0)], set()
     bits = (
         [(1 << b, 0, 0) for b in range(63)] + [(0, 1 << b, 0) for b in range(32)] + [(0, 0, 1 << b) for b in range(48)]
     )
     for seed, step, sample in bits:
-        value = columns(probe, 1, seed=seed, step=step, ids=sample)["0.Drawn.a"][0]
+        value = columns(probe, 1, seed=seed, step=step, ids=sample)["0.OneDraw.a"][0]
         assert value == Words(seed, step, sample).uniform(), (seed, step, sample)
         values.add(value)
     assert len(values) == len(bits)
@@ -110,27 +110,27 @@ def test_draws_position_is_its_own_stream():
 
 
 KINDS = [
-    (Drawn("RandInt", ["a"], 7, 3, 0), lambda w: [3 + w(0).below(7)]),
-    (Drawn("Uniform", ["a"], -3.0, 9.0, 1.0, 0.0), lambda w: [round(w(0).uniform(-3, 9))]),
-    (Drawn("Bernoulli", ["a"], 0.25, 5.0, -1.0), lambda w: [5 if w(0).chance(0.25) else -1]),
-    (Drawn("Categorical", ["a"], 3, 0.2, 0.5, 1.0), lambda w: [w(0).choice([0.2, 0.3, 0.5])]),
-    (Drawn("Permutation", list("abcdefg"), 7), lambda w: w(0).permutation(7)),
-    (Drawn("Beta", ["a"], 0.4, 0.4, 1.0), lambda w: [w(0).beta(0.4, 0.4)]),
-    (Drawn("Beta", ["a"], 2.5, 1.0, 1.0), lambda w: [w(0).beta(2.5, 1.0)]),
-    (Drawn("Beta", ["a"], 0.05, 3.0, 1.0), lambda w: [w(0).beta(0.05, 3.0)]),
+    (OneDraw("RandInt", ["a"], 7, 3, 0), lambda w: [3 + w(0).below(7)]),
+    (OneDraw("Uniform", ["a"], -3.0, 9.0, 1.0, 0.0), lambda w: [round(w(0).uniform(-3, 9))]),
+    (OneDraw("Bernoulli", ["a"], 0.25, 5.0, -1.0), lambda w: [5 if w(0).chance(0.25) else -1]),
+    (OneDraw("Categorical", ["a"], 3, 0.2, 0.5, 1.0), lambda w: [w(0).choice([0.2, 0.3, 0.5])]),
+    (OneDraw("Permutation", list("abcdefg"), 7), lambda w: w(0).permutation(7)),
+    (OneDraw("Beta", ["a"], 0.4, 0.4, 1.0), lambda w: [w(0).beta(0.4, 0.4)]),
+    (OneDraw("Beta", ["a"], 2.5, 1.0, 1.0), lambda w: [w(0).beta(2.5, 1.0)]),
+    (OneDraw("Beta", ["a"], 0.05, 3.0, 1.0), lambda w: [w(0).beta(0.05, 3.0)]),
     (
-        Drawn("CutMixBox", list("abcd"), 61, 83, "first", before=[("Beta", ["lam"], 1.0, 1.0, 1.0)]),
+        OneDraw("CutMixBox", list("abcd"), 61, 83, "first", before=[("Beta", ["lam"], 1.0, 1.0, 1.0)]),
         lambda w: [*w(1).cutmix_box(CANVAS, w(0).beta(1, 1))[0], w(1).cutmix_box(CANVAS, w(0).beta(1, 1))[1]],
     ),
 ]
 
 
-@pytest.mark.parametrize(("transform", "reference"), KINDS, ids=lambda v: v.kind if isinstance(v, Drawn) else "")
+@pytest.mark.parametrize(("transform", "reference"), KINDS, ids=lambda v: v.kind if isinstance(v, OneDraw) else "")
 def test_draws_instruction_equals_reference(transform, reference):
     drawn = columns([transform], 500, step=9)
     names = [*transform.names, *(name for _, [name], *_ in transform.before)]
     expected = [reference(lambda i, n=n: Words(SEED, 9, n, 0, i)) for n in range(500)]
-    actual = np.stack([drawn[f"0.Drawn.{name}"] for name in names], 1)
+    actual = np.stack([drawn[f"0.OneDraw.{name}"] for name in names], 1)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.arrays import (
-    NEGATIVE,
+    REVERSED_VIEWS,
     VIEWS,
     device_of,
     every_backend,
@@ -151,9 +151,9 @@ def test_recipe_no_samples_and_single_image(recipe, backend):
 
 
 @every_backend
-@pytest.mark.parametrize("view", [*VIEWS, *NEGATIVE])
+@pytest.mark.parametrize("view", [*VIEWS, *REVERSED_VIEWS])
 def test_recipe_strided_view_equals_copy(view, backend):
-    if view in NEGATIVE and backend[0] == "torch":
+    if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     chosen = (
         "padded-crop-rotation",
@@ -167,7 +167,7 @@ def test_recipe_strided_view_equals_copy(view, backend):
     for name in chosen:
         recipe = BY_NAME[name]
         for dtype in recipe.dtypes[:1] + recipe.dtypes[-1:]:
-            strided = {**VIEWS, **NEGATIVE}[view](images(backend, dtype, "NHWC", (20, 24, 27, 3)))
+            strided = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (20, 24, 27, 3)))
             if strided.shape[-1] not in recipe.channels:
                 continue
             copy = put(to_numpy(strided), backend, dtype)

@@ -30,11 +30,11 @@ extern "C" const char* launch(const void* record, const unsigned int* grid, int 
 
 def patch(monkeypatch):
     """Warps of CPU arrays run the GPU's kernel until the test ends."""
-    by_loops = run_module.run_pass
+    run_by_loops = run_module.run_pass
 
     def run(plan, image, data, *names):
         if plan.skeleton != "warp_image":
-            by_loops(plan, image, data, *names)
+            run_by_loops(plan, image, data, *names)
             return
         fault = kernel(plan.kernel, sources.kernel_source(plan.kernel)[0])(data, plan.grid, plan.threads)
         assert not fault, f"{plan.kernel}: {fault}"

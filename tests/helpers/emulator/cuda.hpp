@@ -1,8 +1,9 @@
 #pragma once
 
-// CUDA on a CPU, as far as the kernels of cuaug/kernels use it, for tests: blocks run one after the other, each thread as a fiber that runs on until it waits for others.
-// Strict where a GPU is kind: all threads of a block must come to a barrier, all lanes of a warp to a shuffle, and what is copied asynchronously is not there before it
-// has been waited for. Included by a program that __init__.py writes, before the kernel's text.
+// CUDA on a CPU, as far as the kernels of cuaug/kernels use it, for tests. Blocks run one after the other. Each thread
+// is a fiber that runs until it waits for others. Errors that a GPU may hide show: a barrier that a thread of the block
+// misses, a shuffle that a lane of the warp misses, and an asynchronous copy that nothing waits for are faults, and the
+// copied bytes are 0xa5 until the wait. A program that __init__.py writes includes this file before the kernel's text.
 
 #include <ucontext.h>
 
@@ -21,11 +22,17 @@
 #define __builtin_assume(truth)
 #define __isGlobal(pointer) true
 
-struct uint3 { unsigned int x, y, z; };
+struct uint3 {
+    unsigned int x, y, z;
+};
 
 namespace emulator {
 
-struct Copy { char* to; const char* from; int bytes, read; };
+struct Copy {
+    char* to;
+    const char* from;
+    int bytes, read;
+};
 
 enum class State { running, at_barrier, at_warp_barrier, done };
 
@@ -43,7 +50,7 @@ inline ucontext_t scheduler;
 inline std::vector<Thread> threads;
 inline Thread* current;
 inline uint3 block;
-inline unsigned long long traded[1024];  // by each thread of a block, in its last shuffle
+inline unsigned long long exchanged[1024];  // by each thread of a block: its value in the last shuffle
 
 inline void wait(State state) {
     current->state = state;
@@ -54,16 +61,16 @@ inline void wait(State state) {
 inline Thread* lanes() { return &threads[current->index.x / warp_size * warp_size]; }
 
 template <class T>
-inline T trade(T value, int from) {
-    static_assert(sizeof(T) <= sizeof(*traded));
-    memcpy(&traded[current->index.x], &value, sizeof(T));
+inline T exchange(T value, int from) {
+    static_assert(sizeof(T) <= sizeof(*exchanged));
+    memcpy(&exchanged[current->index.x], &value, sizeof(T));
     wait(State::at_warp_barrier);
-    memcpy(&value, &traded[(lanes() - threads.data()) + from % warp_size], sizeof(T));
+    memcpy(&value, &exchanged[(lanes() - threads.data()) + from % warp_size], sizeof(T));
     wait(State::at_warp_barrier);
     return value;
 }
 
-// Those that all wait for each other run on.
+// If all threads of the group that have not ended wait in this state, they continue. Returns whether any does.
 inline bool release(Thread* first, int count, State state) {
     int waiting = 0;
     for (int i = 0; i < count; ++i) {
@@ -75,7 +82,7 @@ inline bool release(Thread* first, int count, State state) {
     return waiting > 0;
 }
 
-// What is wrong, or null.
+// Runs all threads of a block to their ends; returns a fault, or null.
 inline const char* run_block() {
     for (;;) {
         bool ran = false, done = true;
@@ -112,7 +119,8 @@ inline void enter(unsigned int high, unsigned int low) {
 }
 
 template <class Record>
-inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Record& record, const unsigned int* grid, int count) {
+inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Record& record, const unsigned int* grid,
+                          int count) {
     const Call<Record> call = {kernel, &record};
     const auto address = reinterpret_cast<unsigned long>(&call);
     threads.resize(count);
@@ -128,7 +136,8 @@ inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Re
                     thread.context.uc_link = &scheduler;
                     thread.index = {static_cast<unsigned int>(i), 0, 0};
                     thread.state = State::running;
-                    makecontext(&thread.context, reinterpret_cast<void (*)()>(&enter<Record>), 2, static_cast<unsigned int>(address >> 32), static_cast<unsigned int>(address));
+                    makecontext(&thread.context, reinterpret_cast<void (*)()>(&enter<Record>), 2,
+                                static_cast<unsigned int>(address >> 32), static_cast<unsigned int>(address));
                 }
                 if (const char* fault = run_block()) return fault;
             }
@@ -167,36 +176,63 @@ constexpr auto max(A a, B b) {
 
 inline void __syncthreads() { emulator::wait(emulator::State::at_barrier); }
 inline void __syncwarp() { emulator::wait(emulator::State::at_warp_barrier); }
-template <class T> inline T __shfl_sync(unsigned int, T value, int lane) { return emulator::trade(value, lane); }
-template <class T> inline T __shfl_xor_sync(unsigned int, T value, int apart) { return emulator::trade(value, static_cast<int>(threadIdx.x) ^ apart); }
+template <class T>
+inline T __shfl_sync(unsigned int, T value, int lane) {
+    return emulator::exchange(value, lane);
+}
+template <class T>
+inline T __shfl_xor_sync(unsigned int, T value, int apart) {
+    return emulator::exchange(value, static_cast<int>(threadIdx.x) ^ apart);
+}
 template <class T>
 inline T __shfl_up_sync(unsigned int, T value, int by) {
     const int lane = static_cast<int>(threadIdx.x) % emulator::warp_size;
-    return emulator::trade(value, lane < by ? lane : lane - by);
+    return emulator::exchange(value, lane < by ? lane : lane - by);
 }
 inline unsigned int __ballot_sync(unsigned int, bool truth) {
     unsigned int out = 0;
-    for (int lane = 0; lane < emulator::warp_size; ++lane) out |= static_cast<unsigned int>(emulator::trade(truth, lane)) << lane;
+    for (int lane = 0; lane < emulator::warp_size; ++lane)
+        out |= static_cast<unsigned int>(emulator::exchange(truth, lane)) << lane;
     return out;
 }
 
-// Addresses in shared memory are of 32 bits: from some static variable on.
+// An address in shared memory has 32 bits: the distance from a static variable.
 inline char shared_base;
-inline size_t __cvta_generic_to_shared(const void* pointer) { return static_cast<unsigned int>(static_cast<const char*>(pointer) - &shared_base); }
+inline size_t __cvta_generic_to_shared(const void* pointer) {
+    return static_cast<unsigned int>(static_cast<const char*>(pointer) - &shared_base);
+}
 inline void* __cvta_shared_to_generic(size_t address) { return &shared_base + static_cast<int>(address); }
 
-inline unsigned int __float_as_uint(float value) { unsigned int bits; memcpy(&bits, &value, 4); return bits; }
+inline unsigned int __float_as_uint(float value) {
+    unsigned int bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
 inline int __float_as_int(float value) { return static_cast<int>(__float_as_uint(value)); }
-inline float __uint_as_float(unsigned int bits) { float value; memcpy(&value, &bits, 4); return value; }
-inline int __double2loint(double value) { int bits; memcpy(&bits, &value, 4); return bits; }
+inline float __uint_as_float(unsigned int bits) {
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+inline int __double2loint(double value) {
+    int bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
 inline int __double2int_rd(double value) { return static_cast<int>(floor(value)); }
+
+#include "half.hpp"
 
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fmaf_rn(float a, float b, float c) { return fma(a, b, c); }
 inline float __fmaf_ieee_rn(float a, float b, float c) { return fma(a, b, c); }
-inline float __fmaf_rd(float a, float b, float c) { return emulator::rounded_down([](float x, float y, float z) { return fma(x, y, z); }, a, b, c); }
-inline float __fadd_rd(float a, float b) { return emulator::rounded_down([](float x, float y, float) { return x + y; }, a, b, 0.0f); }
+inline float __fmaf_rd(float a, float b, float c) {
+    return emulator::rounded_down([](float x, float y, float z) { return fma(x, y, z); }, a, b, c);
+}
+inline float __fadd_rd(float a, float b) {
+    return emulator::rounded_down([](float x, float y, float) { return x + y; }, a, b, 0.0f);
+}
 inline float __fdividef(float a, float b) { return a / b; }
 
 inline unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int selector) {
@@ -208,11 +244,17 @@ inline unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int sel
 inline unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int shift) {
     return static_cast<unsigned int>((static_cast<unsigned long>(high) << 32 | low) >> (shift & 31));
 }
-inline unsigned int two_products(unsigned int halves, unsigned int bytes, unsigned int sum) { return (halves & 0xffff) * (bytes & 0xff) + (halves >> 16) * (bytes >> 8 & 0xff) + sum; }
-inline unsigned int __dp2a_lo(unsigned int halves, unsigned int bytes, unsigned int sum) { return two_products(halves, bytes, sum); }
-inline unsigned int __dp2a_hi(unsigned int halves, unsigned int bytes, unsigned int sum) { return two_products(halves, bytes >> 16, sum); }
+inline unsigned int two_products(unsigned int halves, unsigned int bytes, unsigned int sum) {
+    return (halves & 0xffff) * (bytes & 0xff) + (halves >> 16) * (bytes >> 8 & 0xff) + sum;
+}
+inline unsigned int __dp2a_lo(unsigned int halves, unsigned int bytes, unsigned int sum) {
+    return two_products(halves, bytes, sum);
+}
+inline unsigned int __dp2a_hi(unsigned int halves, unsigned int bytes, unsigned int sum) {
+    return two_products(halves, bytes >> 16, sum);
+}
 
-// PTX, called by its instructions' names: results first.
+// PTX instructions as functions of their names; the result is the first argument.
 inline void ptx_griddepcontrol_wait() {}
 inline void ptx_griddepcontrol_launch_dependents() {}
 inline void ptx_cp_async_ca_shared_global(unsigned int to, const void* from, int bytes, int read) {
@@ -220,7 +262,9 @@ inline void ptx_cp_async_ca_shared_global(unsigned int to, const void* from, int
     memset(target, 0xa5, bytes);
     emulator::current->copies.push_back({target, static_cast<const char*>(from), bytes, read});
 }
-inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int read) { ptx_cp_async_ca_shared_global(to, from, 16, read); }
+inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int read) {
+    ptx_cp_async_ca_shared_global(to, from, 16, read);
+}
 inline void ptx_cp_async_wait_all() {
     for (const auto& copy : emulator::current->copies) {
         memset(copy.to, 0, copy.bytes);
@@ -236,25 +280,12 @@ inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
     out = out > 0.0f ? out < 1.0f ? out : 1.0f : 0.0f;
 }
 inline void ptx_rcp_approx_ftz_f32(float& out, float value) { out = 1.0f / value; }
-inline unsigned short half_bits(float value) {
-    const unsigned int bits = __float_as_uint(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
-    if (magnitude > 0x7f800000) return 0x7fff;
-    if (magnitude >= 0x477ff000) return static_cast<unsigned short>(sign | 0x7c00);
-    if (magnitude < 0x38800000) return static_cast<unsigned short>(sign | static_cast<unsigned int>(std::nearbyint(fabs(value) * 0x1p24f)));
-    return static_cast<unsigned short>(sign | (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13);
-}
-inline float half_value(unsigned short bits) {
-    const unsigned int magnitude = bits & 0x7fff;
-    const float special = magnitude > 0x7c00 ? NAN : INFINITY, small = magnitude * 0x1p-24f;
-    const float out = magnitude >= 0x7c00 ? special : magnitude < 0x400 ? small : __uint_as_float((magnitude << 13) + 0x38000000);
-    return bits & 0x8000 ? -out : out;
-}
-inline unsigned short brain_bits(float value) {
-    const unsigned int bits = __float_as_uint(value);
-    return static_cast<unsigned short>(value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 inline void ptx_cvt_f32_f16(float& out, unsigned short bits) { out = half_value(bits); }
 inline void ptx_cvt_rn_f16_f32(unsigned short& out, float value) { out = half_bits(value); }
 inline void ptx_cvt_rn_bf16_f32(unsigned short& out, float value) { out = brain_bits(value); }
-inline void ptx_cvt_rn_f16x2_f32(unsigned int& out, float second, float first) { out = half_bits(first) | static_cast<unsigned int>(half_bits(second)) << 16; }
-inline void ptx_cvt_rn_bf16x2_f32(unsigned int& out, float second, float first) { out = brain_bits(first) | static_cast<unsigned int>(brain_bits(second)) << 16; }
+inline void ptx_cvt_rn_f16x2_f32(unsigned int& out, float second, float first) {
+    out = half_bits(first) | static_cast<unsigned int>(half_bits(second)) << 16;
+}
+inline void ptx_cvt_rn_bf16x2_f32(unsigned int& out, float second, float first) {
+    out = brain_bits(first) | static_cast<unsigned int>(brain_bits(second)) << 16;
+}

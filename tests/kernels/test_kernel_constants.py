@@ -20,7 +20,7 @@ def nvrtc():
 
 
 @pytest.mark.parametrize(
-    ("file", "name", "mirrored"),
+    ("file", "name", "python_value"),
     [
         ("gpu/thread_work.cuh", "pointwise_threads", grids.POINTWISE_THREADS),
         ("gpu/batched_launch.cuh", "max_batched", batched_launch.MAX_BATCHED),
@@ -44,8 +44,8 @@ def nvrtc():
         ("gpu/thread_work.cuh", "pointwise_threads", kernel_config.KERNEL_TEMPLATES["pointwise"].threads),
     ],
 )
-def test_kernel_constants_equal_python(file, name, mirrored, nvrtc):
-    claim = f"static_assert(cuaug::{name} == {mirrored});"
+def test_kernel_constants_equal_python(file, name, python_value, nvrtc):
+    claim = f"static_assert(cuaug::{name} == {python_value});"
     source = f'#include "{file}"\n{claim}\n__global__ void probe() {{}}\n'
     program = Program(nvrtc, source, "probe", [*sources.OPTIONS, "--gpu-architecture=compute_90"])
     assert not program.failed, program.log
