@@ -5,9 +5,9 @@
 #include "samplers/image.cuh"
 
 // Source boxes that hold the input as it lies in memory, in planes or in rows of packed pixels. All that a tile needs
-// is copied to shared memory 16 bytes at a time, past the registers, and nothing is rearranged: samplers read elements,
-// or words of them. With bilinear interpolation this costs less than staging pixels (stage.cuh), as long as the border
-// needs no more than a fill.
+// is copied to shared memory 16 bytes at a time, without passing through registers, and nothing is rearranged: samplers
+// read elements, or words of them. With bilinear interpolation this costs less than staging pixels (stage.cuh), as long
+// as the border needs no more than a fill.
 
 namespace cuaug {
 
