@@ -15,7 +15,7 @@ constexpr int mean_threads = 512;
 struct DiscardPixels {};
 struct StoreInPlace {};
 
-// A block computes the mean luma of a sample after a chain of ops, over all its frames, in the images' range: float64,
+// A block computes the mean luma of a sample behind a chain of ops, over all its frames, in the images' range: float64,
 // `out.n` numbers after the previous sample's. The order of the additions is always the same. Grid: (samples).
 template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ PointwiseRecord args) {
