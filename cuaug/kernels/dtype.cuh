@@ -2,7 +2,7 @@
 
 #include "type_list.cuh"
 
-// Element types, the type arithmetic runs in, and the one place where a value is rounded and clamped.
+// Element types, the type arithmetic runs in, and the conversions between them, which round and clamp.
 // The conversions to and from 16 bits are declared here and defined once per compiler (gpu/convert.cuh,
 // cpu/loops/convert.hpp).
 
@@ -32,7 +32,7 @@ float16 to_float16(float value);
 bfloat16 to_bfloat16(float value);
 // Clamps to low..high; a NaN becomes `low`.
 float clamp_nan_to_low(float value, float low, float high);
-// Conversions without the flush of denormals, three instructions each, that CuPy's -ftz adds.
+// CuPy compiles with -ftz, which adds three instructions to a conversion; these conversions do not flush denormals.
 float to_float32(double value);
 double to_float64(float value);
 
@@ -132,8 +132,8 @@ inline R to_compute(T value) {
         return static_cast<R>(value);
 }
 
-// Rounds half to even, then clamps. A NaN becomes 0 in an integer image, by clamp_nan_to_low where 0 is the lower
-// bound.
+// Integer pixels are rounded half to even and clamped; a NaN becomes 0. clamp_nan_to_low does that for unsigned types,
+// whose lower bound is 0. int32 and int64, which only labels have, are truncated.
 template <class T, class R>
 inline T saturate_cast(R value) {
     if constexpr (is_same_v<T, float16>)

@@ -6,8 +6,8 @@
 
 namespace cuaug {
 
-// Named in cuaug/_fusion/program.py, in this order. A comment lists the arguments. Arguments in the table are named by
-// their column. Where the condition does not hold, a draw writes `else_value`.
+// Named in cuaug/_fusion/program.py, in this order. A comment lists the arguments. An argument that lies in the table
+// is given by its column. Where the condition does not hold, a draw writes `else_value`.
 enum class Opcode {
     Constant,           // value, else_value
     Uniform,            // low, high, whether to round, else_value

@@ -65,9 +65,10 @@ inline InverseMap inverse_affine(double angle, double shift_x, double shift_y, d
                                  double shear_y, double center_x, double center_y) {
     if (angle == 0.0 && shear_x == 0.0 && shear_y == 0.0 && scale == 1.0)
         return InverseMap::affine(1, 0, -shift_x, 0, 1, -shift_y);
-    const double radians = 0.017453292519943295, turn = angle * radians, sx = shear_x * radians, sy = shear_y * radians;
-    const double a = cos(turn - sy) / cos(sy), b = -cos(turn - sy) * tan(sx) / cos(sy) - sin(turn);
-    const double c = sin(turn - sy) / cos(sy), d = -sin(turn - sy) * tan(sx) / cos(sy) + cos(turn);
+    const double radians_per_degree = 0.017453292519943295, rotation = angle * radians_per_degree,
+                 sx = shear_x * radians_per_degree, sy = shear_y * radians_per_degree;
+    const double a = cos(rotation - sy) / cos(sy), b = -cos(rotation - sy) * tan(sx) / cos(sy) - sin(rotation);
+    const double c = sin(rotation - sy) / cos(sy), d = -sin(rotation - sy) * tan(sx) / cos(sy) + cos(rotation);
     const double ia = d / scale, ib = -b / scale, ic = -c / scale, id = a / scale;
     const double x = center_x + shift_x, y = center_y + shift_y;
     return InverseMap::affine(ia, ib, center_x - ia * x - ib * y, ic, id, center_y - ic * x - id * y);
@@ -94,9 +95,9 @@ inline InverseMap inverse_perspective(const double* inwards, int height, int wid
     InverseMap forward = from_unit_square;
     for (int i = 0; i < 9; i += 3) forward.m[i] *= 1.0 / (width - 1.0), forward.m[i + 1] *= 1.0 / (height - 1.0);
     // The corners are given relative to the image's top left corner, where pixel centers are at +0.5.
-    InverseMap back = invert(forward).then({1.0, -0.5, 1.0, -0.5});
-    for (int i = 0; i < 9; i += 3) back.m[i + 2] = back.m[i] * 0.5 + back.m[i + 1] * 0.5 + back.m[i + 2];
-    return back;
+    InverseMap inverse = invert(forward).then({1.0, -0.5, 1.0, -0.5});
+    for (int i = 0; i < 9; i += 3) inverse.m[i + 2] = inverse.m[i] * 0.5 + inverse.m[i + 1] * 0.5 + inverse.m[i + 2];
+    return inverse;
 }
 
 }  // namespace cuaug

@@ -17,35 +17,36 @@ inline PhiloxStream stream_of(const DrawRecord& args, long long step, long long 
             static_cast<unsigned long long>(id), 0};
 }
 
-// Sample n of a batch, into its row. Of `ranks` threads with one sample, each executes every `ranks`-th draw of a
-// phase; `barrier` separates the phases. Rank 0 executes the coordinate instructions, each of which depends on the one
-// before. `exists`: false for threads beyond the batch, which only take part in barriers.
+// Runs the program for sample n and writes into `row`. Of `ranks` threads with one sample, each executes every
+// `ranks`-th draw of a phase; `barrier` separates the phases. Rank 0 executes the coordinate instructions, each of
+// which depends on the one before. `exists`: false for threads beyond the batch, which only take part in barriers.
 template <class Barrier>
 inline void run_program(const DrawRecord& args, const double* program, double* row, const PhiloxStream& stream,
                         long long n, bool exists, int rank, int ranks, const Barrier& barrier) {
     const ProgramHeader& header = *reinterpret_cast<const ProgramHeader*>(program);
     const double* sample_arguments = args.sample_arguments + n * args.sample_arguments_stride;
     const int draw_phases = header.phases - 1, *first = header.first, *offsets = first + header.phases + 1;
-    auto instruction = [&](int i) -> const Instruction& {
+    auto instruction_at = [&](int i) -> const Instruction& {
         return *reinterpret_cast<const Instruction*>(program + offsets[i]);
     };
-    auto arguments = [&](const Instruction& it) {
-        return it.sample_arguments < 0 ? it.arguments() : sample_arguments + it.sample_arguments;
+    auto arguments = [&](const Instruction& instruction) {
+        return instruction.sample_arguments < 0 ? instruction.arguments()
+                                                : sample_arguments + instruction.sample_arguments;
     };
     for (int phase = 0; phase < draw_phases; ++phase) {
         const int end = exists ? first[phase + 1] : 0;
         for (int i = first[phase] + rank; i < end; i += ranks) {
-            const Instruction& it = instruction(i);
-            draw_values(it, arguments(it), row, stream);
+            const Instruction& instruction = instruction_at(i);
+            draw_values(instruction, arguments(instruction), row, stream);
         }
         barrier();
     }
     if (rank > 0 || !exists) return;
-    InverseMap pass = InverseMap::identity();
+    InverseMap pass_map = InverseMap::identity();
     const int end = first[draw_phases + 1];
     for (int i = first[draw_phases]; i < end; ++i) {
-        const Instruction& it = instruction(i);
-        if (it.column < args.drawn_columns) compose_map(it, arguments(it), row, pass);
+        const Instruction& instruction = instruction_at(i);
+        if (instruction.column < args.drawn_columns) compose_map(instruction, arguments(instruction), row, pass_map);
     }
 }
 

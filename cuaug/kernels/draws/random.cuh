@@ -25,7 +25,7 @@ struct Random {
         return i == 0 ? words.word[0] : i == 1 ? words.word[1] : i == 2 ? words.word[2] : words.word[3];
     }
 
-    // The last `count` of the current four words are drawn again.
+    // Makes the last `count` words that were taken available again.
     void return_words(int count) { used -= count; }
 
     // In [0, 1), a multiple of 2^-32.

@@ -64,9 +64,9 @@ struct Perspective : MatrixParameter<3> {
                     e - ry * h, f - ry * i, g,          h,          i};
         }
 
-        // The corners bound the tile only if the horizon does not cross it. Close to the horizon coordinates lose the
-        // ratio of the depths: up to a ratio of 128, and boxes of up to 256 pixels, they are precise to 2^-24 * 128 *
-        // 256 pixels, half of a box's slack.
+        // The corners bound the tile only if the horizon does not cross it. Close to the horizon coordinates lose
+        // precision by the ratio of the depths: up to a ratio of 128, and boxes of up to 256 pixels, they are precise
+        // to 2^-24 * 128 * 256 pixels, half of a box's slack.
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));

@@ -2,7 +2,7 @@
 
 // A float32 coordinate near 4096 is only precise to 1/4096 of a pixel. A geometry is therefore rebased, in double
 // precision and once per tile, to whole input pixels (base_x, base_y); inside the tile float32 carries the small
-// remainder. Absolute float32 maps need no base: they are only as precise as they are (coordinate_map.cuh).
+// remainder. Absolute float32 maps need no base: their values are rounded to float32 already (coordinate_map.cuh).
 
 namespace cuaug {
 

@@ -102,7 +102,7 @@ inline float weight_of(const HorizontalWeights<uint8>& weights, int lane, int i)
     return pixel_weight<Filter>(weights.span[lane], i);
 }
 
-// What a lane knows of its column.
+// A lane's output column, and the groups of eight pixels that it reads.
 struct LaneColumnU8 : LaneColumn {
     int left, steps;  // no steps: pixels are added one by one
 };

@@ -17,16 +17,16 @@ inline long long mul_wide(int a, int b) {
     return out;
 }
 
-// Offsets of K channels from a first one on, of which `left` exist; the last one stands in for those beyond.
+// Offsets of K channels from a first one on, of which `available` exist; the last one stands in for those beyond.
 template <class Layout, int K>
-inline void channel_offsets(long long stride, int left, long long* offset) {
+inline void channel_offsets(long long stride, int available, long long* offset) {
     for (int k = 0; k < K; ++k) {
         if constexpr (is_same_v<Layout, Packed>)
             offset[k] = k;
         else if constexpr (is_same_v<Layout, Planar>)
             offset[k] = k * stride;
         else
-            offset[k] = (k < left ? k : left - 1) * stride;
+            offset[k] = (k < available ? k : available - 1) * stride;
     }
 }
 

@@ -5,9 +5,9 @@
 #include "samplers/image.cuh"
 
 // Source boxes that hold the input as it lies in memory, in planes or in rows of packed pixels. All that a tile needs
-// is copied to shared memory 16 bytes at a time, past the registers, and nothing is rearranged: samplers read elements,
-// or words of them. With bilinear interpolation this costs less than staging pixels (stage.cuh), as long as the border
-// needs no more than a fill.
+// is copied to shared memory 16 bytes at a time, without passing through registers, and nothing is rearranged: samplers
+// read elements, or words of them. With bilinear interpolation this costs less than staging pixels (stage.cuh), as long
+// as the border needs no more than a fill.
 
 namespace cuaug {
 
@@ -110,7 +110,8 @@ inline NeededRows needed_rows_of(const TileMap& local, int width, int height) {
     NeededRows out;
     // Two parallel sides: one along (right, down) from the tile's first pixel, the other at this distance.
     auto two_sides = [&](int i, float right, float down, float away_x, float away_y) {
-        // such sides bound columns, as the box does, and rows too little for the rounding error of the slope
+        // Steep sides bound columns, which the box bounds already. They exclude too few rows to outweigh the rounding
+        // error of the slope.
         const bool steep = 32 * fabs(right) <= fabs(down);
         const float slope = steep ? 0.0f : __fdividef(down, right), distance = away_y - slope * away_x;
         const float center = local.f + slope * (centre - local.c) + 0.5f * distance,

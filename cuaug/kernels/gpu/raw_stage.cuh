@@ -42,8 +42,8 @@ inline void copy_async(unsigned int to, const unsigned char* from, bool in_image
 inline void wait_for_copies() { asm volatile("" : : : "memory"); }
 #endif
 
-// A thread's share of the chunks: one column of them, walked down the rows, all threads at the same pace. Lanes so ask
-// for adjacent chunks, of which memory delivers two at a time.
+// The chunks that a thread copies: one column of them, from the top down, all threads `rows_per_pass` rows at a time.
+// Adjacent lanes therefore load adjacent chunks, of which memory delivers two at a time.
 template <class Layout, class T, int K>
 struct ThreadChunks {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
@@ -78,14 +78,14 @@ struct ThreadChunks {
     // also for the other chunks, with in_image false.
     template <bool Every = false, int Unrolled = 1, class Copy>
     void walk(int plane, const Copy& copy) const {
-        const int step = size * image.y_stride, down = box.rows_per_pass * box.pitch;
+        const int step = size * image.y_stride, pass_bytes = box.rows_per_pass * box.pitch;
         const unsigned char* from[BoxLayout::planes];
         for (int k = 0; k < BoxLayout::planes; ++k)
             from[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte +
                       mul_wide(image.base_y + y, step);
         unsigned int to = first;
 #pragma unroll Unrolled
-        for (int row = y; row < box.height; row += box.rows_per_pass, to += down) {
+        for (int row = y; row < box.height; row += box.rows_per_pass, to += pass_bytes) {
             if (Every || needed.has(row))
                 for (int k = 0; k < BoxLayout::planes; ++k) copy(to + k * plane, from[k], in_image.has(row), k);
             for (int k = 0; k < BoxLayout::planes; ++k) from[k] += mul_wide(box.rows_per_pass, step);

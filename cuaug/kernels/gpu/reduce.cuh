@@ -29,17 +29,17 @@ inline ExclusiveSum warp_exclusive_sum(int value) {
     return {sum - value, __shfl_sync(0xffffffffu, sum, 31)};
 }
 
-// Stores a block's part of a mean, added in the same order whatever runs beside it. `sums`: shared memory for one
+// Stores a block's part of a mean, whose terms are always added in the same order. `sums`: shared memory for one
 // number per warp.
 template <class R>
-inline void store_block_sum(R sum, R* sums, double scale, double* share) {
+inline void store_block_sum(R sum, R* sums, double scale, double* partial_mean) {
     sum = warp_sum(sum);
     if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = sum;
     __syncthreads();
     if (threadIdx.x > 0) return;
     double total = 0.0;
     for (int i = 0; i < blockDim.x >> 5; ++i) total += static_cast<double>(sums[i]);
-    *share = total * scale;
+    *partial_mean = total * scale;
 }
 
 }  // namespace cuaug

@@ -49,10 +49,11 @@ template <class Layout, class T, int K>
 inline void prefetch(const SourceFrame<T, K>& source, int row, int begin, int end, int lane) {
     if constexpr (!is_same_v<Layout, Strided>) {
         constexpr bool packed = is_same_v<Layout, Packed>;
-        constexpr int planes = packed ? 1 : K, each = packed ? K : 1, step = 64 / sizeof(T);
+        constexpr int planes = packed ? 1 : K, elements_per_column = packed ? K : 1, step = 64 / sizeof(T);
         const T* at = row_of(source, min(row + lane % rows_ahead<T>, source.height - 1));
 #pragma unroll 1
-        for (int x = begin * each + lane / rows_ahead<T> * step; x < end * each; x += 32 / rows_ahead<T> * step)
+        for (int x = begin * elements_per_column + lane / rows_ahead<T> * step; x < end * elements_per_column;
+             x += 32 / rows_ahead<T> * step)
             for (int k = 0; k < planes; ++k)
                 asm volatile("prefetch.global.L2 [%0];" : : "l"(at + offset_of<Layout>(source, k) + x));
     }

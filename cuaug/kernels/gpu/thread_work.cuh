@@ -66,12 +66,12 @@ struct ThreadWork {
 
 // For a frame divided into strips of columns (blockIdx.x) and runs of rows (blockIdx.y).
 inline ThreadWork work_in_strips(int width, int height) {
-    const int across = (width + 3) / 4, strip = (across + gridDim.x - 1) / gridDim.x, first = strip * blockIdx.x,
-              columns = min(strip, across - first);
-    const int rows = pointwise_threads / columns, down = threadIdx.x / columns,
-              x = 4 * (first + threadIdx.x - down * columns);
+    const int groups_per_row = (width + 3) / 4, strip = (groups_per_row + gridDim.x - 1) / gridDim.x,
+              first = strip * blockIdx.x, columns = min(strip, groups_per_row - first);
+    const int rows = pointwise_threads / columns, row_in_run = threadIdx.x / columns,
+              x = 4 * (first + threadIdx.x - row_in_run * columns);
     const int run = ((height + gridDim.y - 1) / gridDim.y + rows - 1) / rows * rows;
-    const int begin = blockIdx.y * run + down, end = down < rows ? min((blockIdx.y + 1) * run, height) : 0;
+    const int begin = blockIdx.y * run + row_in_run, end = row_in_run < rows ? min((blockIdx.y + 1) * run, height) : 0;
     return {x, begin, rows, end > begin ? (end - begin - 1) / rows + 1 : 0, min(4, width - x)};
 }
 
@@ -79,10 +79,10 @@ inline ThreadWork work_in_strips(int width, int height) {
 inline ThreadWork work_on_contiguous_frame(long long pixels) {
     const long long groups = pixels / 4;
     const int height = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads),
-              own = static_cast<int>((groups + pointwise_threads - 1 - threadIdx.x) / pointwise_threads);
+              thread_groups = static_cast<int>((groups + pointwise_threads - 1 - threadIdx.x) / pointwise_threads);
     const int runs = gridDim.x * gridDim.y, run = (height + runs - 1) / runs,
               begin = (blockIdx.y * gridDim.x + blockIdx.x) * run;
-    return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, own) - begin, 0), 4};
+    return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, thread_groups) - begin, 0), 4};
 }
 
 // Whether the offsets between the channels of a pixel are known at compile time.

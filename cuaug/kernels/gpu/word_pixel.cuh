@@ -60,9 +60,8 @@ template <class T, int K>
 inline RawPixel<T, K> to_raw_pixel(const WordPixel<T, K>& stored) {
     RawPixel<T, K> out;
     if constexpr (uses_words<T, K>) {
-        constexpr int each = elements_per_word<T>;
         for (int k = 0; k < K; ++k) {
-            const Word bits = stored.word[k / each] >> (8 * sizeof(T) * (k % each));
+            const Word bits = stored.word[k / elements_per_word<T>] >> (8 * sizeof(T) * (k % elements_per_word<T>));
             memcpy(&out.c[k], &bits, sizeof(T));
         }
     } else {
@@ -75,11 +74,10 @@ template <class T, int K>
 inline WordPixel<T, K> to_word_pixel(const RawPixel<T, K>& raw_pixel) {
     WordPixel<T, K> out = {};
     if constexpr (uses_words<T, K>) {
-        constexpr int each = elements_per_word<T>;
         for (int k = 0; k < K; ++k) {
             Word bits = 0;
             memcpy(&bits, &raw_pixel.c[k], sizeof(T));
-            out.word[k / each] |= bits << (8 * sizeof(T) * (k % each));
+            out.word[k / elements_per_word<T>] |= bits << (8 * sizeof(T) * (k % elements_per_word<T>));
         }
     } else {
         for (int k = 0; k < K; ++k) out.c[k] = raw_pixel.c[k];

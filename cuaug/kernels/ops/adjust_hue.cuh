@@ -22,9 +22,9 @@ struct AdjustHue {
             const R scale =
                 reciprocal(c);  // infinite for gray, which gives NaN; the clamps below turn it into 0, and gray stays
             const R h = v == r ? (g - b) * scale : v == g ? R(2) + (b - r) * scale : R(4) + (r - g) * scale;
-            // Adding and subtracting this rounds to a whole number of turns, which leaves the hue in -3..3.
-            const R whole = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), turned = h + R(6) * factor;
-            const R hue = turned - R(6) * ((turned * (one / R(6)) + whole) - whole);
+            // Adding and subtracting `rounding` rounds to a whole number of turns, which leaves the hue in -3..3.
+            const R rounding = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), unwrapped_hue = h + R(6) * factor;
+            const R hue = unwrapped_hue - R(6) * ((unwrapped_hue * (one / R(6)) + rounding) - rounding);
             Pixel<R, K> out = in;
             out.c[0] = v - c * fma_saturate(one, fabs(hue), -one);
             out.c[1] = v - c * fma_saturate(-one, hue, one) * fma_saturate(one, hue, R(3));

@@ -8,13 +8,13 @@
 
 namespace cuaug {
 
-// Column of the parameter table that an op's parameter i comes from. The op's first column is `from`; its K channels
-// are those from `first` on, of `channels`.
+// Column of the parameter table that an op's parameter i comes from. `first_column` is the op's first column. The op
+// has K of the image's `channels`, from `first_channel` on; a channel beyond the last takes the last one's parameters.
 template <class Op, int K>
-inline int param_column(int i, int from, int first, int channels) {
-    if (i < Op::sample_params) return from + i;
-    const int j = (i - Op::sample_params) / K, c = first + (i - Op::sample_params) % K;
-    return from + Op::sample_params + j * channels + (c < channels ? c : channels - 1);
+inline int param_column(int i, int first_column, int first_channel, int channels) {
+    if (i < Op::sample_params) return first_column + i;
+    const int j = (i - Op::sample_params) / K, c = first_channel + (i - Op::sample_params) % K;
+    return first_column + Op::sample_params + j * channels + (c < channels ? c : channels - 1);
 }
 
 // Prepares an op's parameters once per sample, if the op has a `prepare`.
@@ -26,7 +26,7 @@ template <class Op, class R>
 inline void prepare_op(R*, R, long) {}
 
 // Calls `visit(step)` for each step that is active for this sample; an op without `active_steps` is its only step.
-// Callers that have many pixels take one step with all of them.
+// Callers apply a step to all of their pixels before the next step.
 template <class Op, class Visitor>
 inline auto for_each_step(const Op& op, const Visitor& visit, int) -> decltype(op.active_steps(visit)) {
     return op.active_steps(visit);
@@ -36,7 +36,7 @@ inline void for_each_step(const Op& op, const Visitor& visit, long) {
     visit(op);
 }
 
-// From prepared parameters.
+// The op whose prepared parameters are `params`.
 template <class Op, class R>
 inline Op op_of(const R* params) {
     Op op;
@@ -47,16 +47,17 @@ inline Op op_of(const R* params) {
 // Reads and prepares an op's parameters. `column(i)` is column i of a sample's row; `max_value` that of the images'
 // dtype.
 template <class Op, class R, int K, class Column>
-inline void fill_params(const Column& column, int from, int first, int channels, R max_value, R* params) {
+inline void fill_params(const Column& column, int first_column, int first_channel, int channels, R max_value,
+                        R* params) {
     for (int i = 0; i < Op::sample_params + Op::channel_params * K; ++i)
-        params[i] = static_cast<R>(column(param_column<Op, K>(i, from, first, channels)));
+        params[i] = static_cast<R>(column(param_column<Op, K>(i, first_column, first_channel, channels)));
     prepare_op<Op>(params, max_value, 0);
 }
 
 template <class Op, class R, int K, class Column>
-inline Op op_of(const Column& column, int from, int first, int channels, R max_value) {
+inline Op op_of(const Column& column, int first_column, int first_channel, int channels, R max_value) {
     R params[Op::sample_params + Op::channel_params * K + 1];
-    fill_params<Op, R, K>(column, from, first, channels, max_value, params);
+    fill_params<Op, R, K>(column, first_column, first_channel, channels, max_value, params);
     return op_of<Op>(params);
 }
 
@@ -88,7 +89,7 @@ struct OpChain<R, K> {
     static constexpr int param_count = 0;
     static constexpr bool uses_position = false, keeps_unit_range = true;
 
-    static int column(int, int from, int, int) { return from; }
+    static int column(int, int first_column, int, int) { return first_column; }
     static void prepare(R*, R) {}
     static OpChain of(const R*) { return {}; }
     bool is_identity() const { return true; }
@@ -109,9 +110,10 @@ struct OpChain<R, K, Op, RestOps...> {
     Rest rest;
 
     // The column of the parameter table that parameter i comes from.
-    static int column(int i, int from, int first, int channels) {
-        if (i < op_params) return param_column<Op, K>(i, from, first, channels);
-        return Rest::column(i - op_params, from + Op::sample_params + Op::channel_params * channels, first, channels);
+    static int column(int i, int first_column, int first_channel, int channels) {
+        if (i < op_params) return param_column<Op, K>(i, first_column, first_channel, channels);
+        return Rest::column(i - op_params, first_column + Op::sample_params + Op::channel_params * channels,
+                            first_channel, channels);
     }
 
     static void prepare(R* params, R max_value) {
@@ -123,9 +125,9 @@ struct OpChain<R, K, Op, RestOps...> {
 
     // Whether no op is active for the sample.
     bool is_identity() const {
-        bool none_here = true;
-        for_each_step(op, [&](const auto&) { none_here = false; }, 0);
-        return none_here && rest.is_identity();
+        bool op_is_inactive = true;
+        for_each_step(op, [&](const auto&) { op_is_inactive = false; }, 0);
+        return op_is_inactive && rest.is_identity();
     }
 
     template <int N>

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// Keeps the number of the input's range in the output's range: a conversion that does not scale.
+// A conversion that does not scale: 200 in a uint8 image becomes 200 in every dtype.
 template <class R, int K>
 struct ConvertRange {
     static constexpr int sample_params = 0, channel_params = 0;

@@ -25,8 +25,8 @@ struct ExpressionValue {
         for (int k = 0; k < K; ++k) c[k] = pixel.c[k];
     }
     template <int N, enable_if_t<N == 1 && K != 1> = 0>
-    ExpressionValue(const ExpressionValue<R, N>& one) {
-        for (int k = 0; k < K; ++k) c[k] = one.c[0];
+    ExpressionValue(const ExpressionValue<R, N>& number) {
+        for (int k = 0; k < K; ++k) c[k] = number.c[0];
     }
 
     Pixel<R, K> pixel() const {
@@ -135,7 +135,7 @@ struct ExpressionValue {
     friend ExpressionValue pow(const ExpressionValue& a, const ExpressionValue& b) {
         return map([](R p, R q) { return pow(p, q); }, a, b);
     }
-    // Written out, so that a NaN gives the second number with every compiler.
+    // Written as comparisons, so that every compiler returns b if a or b is NaN.
     friend ExpressionValue min(const ExpressionValue& a, const ExpressionValue& b) {
         return map([](R p, R q) { return p < q ? p : q; }, a, b);
     }
@@ -155,7 +155,7 @@ struct ExpressionValue {
     }
     friend ExpressionValue select(const ExpressionValue& condition, const ExpressionValue& a,
                                   const ExpressionValue& b) {
-        return map([](R chosen, R p, R q) { return chosen != R(0) ? p : q; }, condition, a, b);
+        return map([](R flag, R p, R q) { return flag != R(0) ? p : q; }, condition, a, b);
     }
 };
 

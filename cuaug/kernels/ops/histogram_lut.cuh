@@ -5,7 +5,7 @@
 
 namespace cuaug {
 
-// What happens to the levels of a sample, by its parameter.
+// How a sample's lookup table is made: the values of parameter 0 of passes/histogram_lut.cu.
 enum HistogramLut { identity, equalize, autocontrast, adjust_contrast };
 
 // Histogram equalization as in Pillow and torchvision. step = (pixels not at the highest level present) / 255; result =

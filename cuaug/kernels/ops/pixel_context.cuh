@@ -9,7 +9,7 @@ struct PixelContext {
     int width, height;
     R max_value;            // of the images' dtype: 255 for uint8
     R out_max_value;        // of the output dtype
-    int channel_group = 0;  // index of these (up to four) channels, counted through all frames of the sample
+    int channel_group = 0;  // index of the group of up to four channels, counted through all frames
 };
 
 }  // namespace cuaug

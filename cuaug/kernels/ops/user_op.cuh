@@ -28,7 +28,7 @@ struct ExpressionContext {
     // The pixel's centre, in 0..1 of the image.
     Number u() const { return (R(context.x) + R(0.5)) * reciprocal(R(context.width)); }
     Number v() const { return (R(context.y) + R(0.5)) * reciprocal(R(context.height)); }
-    // The squared distance from the centre: 1 in the corners, 0 of an image of one pixel.
+    // The squared distance from the centre: 1 in the corners; 0 in an image of one pixel.
     Number r2() const {
         const R x_max = R(context.width - 1), y_max = R(context.height - 1), r2_max = x_max * x_max + y_max * y_max;
         const R x = R(2 * context.x) - x_max, y = R(2 * context.y) - y_max;
@@ -54,7 +54,7 @@ struct ExpressionContext {
     }
 };
 
-// Parameters: whether the sample gets the op, whether results are clamped to 0..1, and the N of the expression.
+// Parameters: whether the sample gets the op, whether results are clamped to 0..1, and the expression's N parameters.
 template <class R, int K, int N, class Derived>
 struct UserOp {
     static constexpr int sample_params = 2 + N, channel_params = 0;

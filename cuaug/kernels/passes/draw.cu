@@ -7,15 +7,16 @@ namespace cuaug {
 // how long a block takes.
 constexpr int draw_samples = 8, draw_warps = 8;
 
-// Each thread executes some of a sample's instructions, on copies of the program and of the row in shared memory: 14.3
-// us from global memory. 32 threads share a sample, four per warp. Ranks are staggered: a warp with an early first
-// instruction gets a late second one. With one block per SM there are registers enough to spill nothing. Each block of
-// a captured graph counts its replays by itself. Grid: (samples / 8).
+// Each thread executes some of a sample's instructions, on copies of the program and of the row in shared memory: from
+// global memory the kernel took 14.3 us instead of 11.5 (benchmarks/log/draws-gpu.md). 32 threads share a sample, four
+// per warp. Ranks are staggered: a warp with an early first instruction gets a late second one. With one block per SM
+// there are registers enough to spill nothing. Each block of a captured graph counts its replays by itself. Grid:
+// (samples / 8).
 __global__ void __launch_bounds__(32 * draw_warps, 1) draw(const __grid_constant__ DrawRecord args) {
     extern __shared__ double shared[];  // [length + draw_samples rows]
     constexpr int threads = 32 * draw_warps;
     const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, sample = lane % draw_samples,
-              turn = lane / draw_samples;
+              rank_in_warp = lane / draw_samples;
     const long long first = static_cast<long long>(blockIdx.x) * draw_samples, n = first + sample;
     allow_next_launch();
     wait_for_previous();
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(32 * draw_warps, 1) draw(const __grid_constant
     __syncthreads();
     const PhiloxStream stream = stream_of(args, args.step + replays, id);
     double* row = args.fits_in_shared ? rows + sample * pitch : args.table + n * args.columns;
-    const int rank = draw_warps * turn + (warp + draw_warps - turn) % draw_warps;
+    const int rank = draw_warps * rank_in_warp + (warp + draw_warps - rank_in_warp) % draw_warps;
     run_program(args, args.fits_in_shared ? shared : args.program, row, stream, n, n < args.samples, rank,
                 threads / draw_samples, [] { __syncthreads(); });
     __syncthreads();

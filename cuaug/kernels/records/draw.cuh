@@ -16,7 +16,8 @@ struct DrawRecord {
     long long sample_arguments_stride;  // numbers from sample to sample
     int length;                         // of the program, in numbers
     int columns;
-    int drawn_columns;   // the first columns of the table, those that are needed: a matrix behind them is left out
+    int drawn_columns;   // how many columns are computed, from the first; the coordinate instructions of later ones are
+                         // skipped
     int fits_in_shared;  // whether the program and the block's rows fit into shared memory
 };
 

@@ -23,11 +23,11 @@ inline double sigma_of(const GaussianBlurRecord& record, long long n, int axis) 
 }
 
 // Weight of the pixel `offset` from the centre, whose weight is 1. A sigma of 0, possible only in a device array,
-// leaves the image as it is.
+// leaves the image as it is; a NaN sigma makes all weights NaN.
 template <class R>
 inline R gaussian_weight(int offset, double sigma) {
-    const R share = static_cast<R>(offset / sigma);
-    return offset == 0 && sigma == sigma ? R(1) : exp(R(-0.5) * share * share);
+    const R distance = static_cast<R>(offset / sigma);
+    return offset == 0 && sigma == sigma ? R(1) : exp(R(-0.5) * distance * distance);
 }
 
 }  // namespace cuaug

@@ -19,8 +19,10 @@ struct RoiLevel {
     FeatureMap gradients;  // [N, C, H, W]: written by a backward pass; data null in a forward pass
     int height;
     int width;
-    double scale;     // from coordinates of regions to pixels of this level
-    double min_area;  // of the regions that belong to this level and not to one before, in their own coordinates
+    double scale;  // from coordinates of regions to pixels of this level
+    // The least area, in the coordinates of regions, of a region that is pooled from this level and not from an
+    // earlier one.
+    double min_area;
 };
 
 constexpr int max_levels = 8;

@@ -9,7 +9,7 @@ struct SoftNmsRecord {
     TypedArray boxes;   // [N, K, 4]: left, top, right, bottom
     TypedArray scores;  // [N, K]
     TypedArray counts;  // [N]: how many of each sample's boxes take part; data null: all
-    void* out;          // [N, max_output]: indices of the boxes, by score when chosen, then -1
+    void* out;          // [N, max_output]: indices of the chosen boxes, in the order of their choice, then -1
     void* out_scores;   // [N, max_output]: their decayed scores, of the dtype of `scores`, then 0
     void* out_counts;   // [N]: how many
     double* workspace;  // [N, 6, K]: sides, areas and scores of the boxes that remain
