@@ -94,7 +94,7 @@ template <bool Dense, class R>
 inline void read_tile(CoordinateMap maps, double base_x, double base_y, CoordinateTile<R>& tile) {
     if constexpr (Dense) {
         maps.map_x.is_double = maps.map_y.is_double = 0;
-        maps.map_x.x = maps.map_y.x = 1;
+        maps.map_x.x_stride = maps.map_y.x_stride = 1;
     }
     fill_coordinates(tile, [&](int dx, int dy) {
         const int x = tile.left + dx, y = tile.top + dy;
@@ -107,13 +107,13 @@ inline void read_coordinate_maps(const CoordinateMap& maps, CoordinateTile<R>& t
     const auto map = CoordinateMap::tile_map<R>(maps.sample(tile.n), tile.left, tile.top);
     tile.base_x = map.base_x;
     tile.base_y = map.base_y;
-    auto is_dense = [](const ParameterTable& table) { return !table.is_double && table.x == 1; };
+    auto is_dense = [](const ParameterTable& table) { return !table.is_double && table.x_stride == 1; };
     if (!is_dense(maps.map_x) || !is_dense(maps.map_y)) return read_tile<false>(maps, map.base_x, map.base_y, tile);
     const int next_width = min(tile.task_right - tile.left - tile.width, tile_width);
     auto prefetch_next = [&](const ParameterTable& table) {
-        prefetch_rows(
-            static_cast<const float*>(table.data) + tile.n * table.n + tile.top * table.y + tile.left + tile.width,
-            4 * table.y, tile.height, 4 * next_width);
+        prefetch_rows(static_cast<const float*>(table.data) + tile.n * table.n_stride + tile.top * table.y_stride +
+                          tile.left + tile.width,
+                      4 * table.y_stride, tile.height, 4 * next_width);
     };
     prefetch_next(maps.map_x);
     prefetch_next(maps.map_y);

@@ -82,7 +82,7 @@ template <class R>
 inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
                       void* memory) {
     auto magnitude = [](long long stride) { return static_cast<double>(stride < 0 ? -stride : stride); };
-    if (magnitude(args.in.y) * args.in_height + magnitude(args.in.x) * args.in_width < 1 << 28)
+    if (magnitude(args.in.y_stride) * args.in_height + magnitude(args.in.x_stride) * args.in_width < 1 << 28)
         copy_tile(call, args, tile, static_cast<int*>(memory));
     else
         copy_tile(call, args, tile, static_cast<long long*>(memory));

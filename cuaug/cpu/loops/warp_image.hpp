@@ -92,7 +92,8 @@ inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& r
     record.geometry.inverse = 1;
     record.geometry.half_pixel_centers = 0;
     dispatch_dtype(call.source, [&](auto element) {
-        record.in.data = static_cast<decltype(element)*>(record.in.data) + top * record.in.y + left * record.in.x;
+        record.in.data =
+            static_cast<decltype(element)*>(record.in.data) + top * record.in.y_stride + left * record.in.x_stride;
     });
 }
 

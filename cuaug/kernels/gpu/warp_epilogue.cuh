@@ -45,13 +45,13 @@ struct TileStore {
           exchange_row(block.exchange() + (C::stores_via_shared ? block.warp_index : 0) * C::exchange_pitch +
                        (block.lane >> 3) * (C::exchange_pitch / 4)),
           exchange_from(exchange_row + (block.lane & 7)),
-          x_stride(column_stride<OutLayout, K>(block.args.out.x)),
+          x_stride(column_stride<OutLayout, K>(block.args.out.x_stride)),
           patch(width > 32 ? 32 * (block.warp_index & 1) : 0),
           column(block.first_column(width)),
           stored(C::stores_via_shared ? patch + 4 * (block.lane & 7)
                  : transposes         ? patch + transposed_column<Out>(block.lane)
                                       : column),
-          offset(channel_offset_array(block.args.out.c, block.region().channels)),
+          offset(channel_offset_array(block.args.out.c_stride, block.region().channels)),
           band(block.warp_index >> (width > 32)),
           lane_row(block.lane >> 3),
           end((rows - lane_row + 3) >> 2),

@@ -89,12 +89,12 @@ inline void plan_memory(const WarpBlock<C>& block, const typename C::Scheduler& 
     const OutputRect rect = regions.output_rect(index);
     if constexpr (C::is_ragged) block.ragged_image() = ragged_image(args, rect.n);
     region.in = frame_of<typename C::In, typename C::From>(args, rect.n, rect.t, rect.first);
-    region.out = static_cast<Out*>(args.out.data) + rect.n * args.out.n + rect.t * args.out.t +
-                 rect.first * args.out.c + rect.top * args.out.y + rect.left * args.out.x;
+    region.out = static_cast<Out*>(args.out.data) + rect.n * args.out.n_stride + rect.t * args.out.t_stride +
+                 rect.first * args.out.c_stride + rect.top * args.out.y_stride + rect.left * args.out.x_stride;
     region.left = rect.left;
     region.top = rect.top;
-    region.in_row = C::is_ragged ? block.ragged_image().y : static_cast<int>(args.in.y);
-    region.out_row = static_cast<int>(args.out.y);
+    region.in_row = C::is_ragged ? block.ragged_image().y_stride : static_cast<int>(args.in.y_stride);
+    region.out_row = static_cast<int>(args.out.y_stride);
     region.bands_per_pass = rect.width > 32 ? C::threads / 64 : C::threads / 32;
     region.width = rect.width;
     region.channels = args.channels - rect.first;

@@ -53,10 +53,10 @@ inline SourceFrame<In, K> source_frame(const ResampleRecord& args, long long n, 
     constexpr bool is_ragged = LayoutTraits<From>::ragged;
     SourceFrame<In, K> source;
     source.data = frame_of<In, From>(args, n, t, first);
-    source.c_stride = is_ragged ? ragged_image(args, n).c : args.in.c;
+    source.c_stride = is_ragged ? ragged_image(args, n).c_stride : args.in.c_stride;
     source.channels = channels;
-    source.y_stride = is_ragged ? ragged_image(args, n).y : static_cast<int>(args.in.y);
-    source.x_stride = is_ragged ? ragged_image(args, n).x : static_cast<int>(args.in.x);
+    source.y_stride = is_ragged ? ragged_image(args, n).y_stride : static_cast<int>(args.in.y_stride);
+    source.x_stride = is_ragged ? ragged_image(args, n).x_stride : static_cast<int>(args.in.x_stride);
     source.height = height_of<From>(args, n);
     source.width = width_of<From>(args, n);
     source.aligned = is_ragged ? ragged_image(args, n).vector_elements : args.in_vector_elements;
@@ -176,15 +176,16 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const auto column = lane_column<InLayout>(source, weights, lane);
         const bool is_clipped = weights.span[lane].outside != R(0);
         const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
-        const int x_stride = column_stride<OutLayout, K>(args.out.x), last = min((warp_index + 1) * band, rows);
+        const int x_stride = column_stride<OutLayout, K>(args.out.x_stride), last = min((warp_index + 1) * band, rows);
         const bool flips_vertically = cuaug::flips_vertically(args, n),
                    flips_horizontally = cuaug::flips_horizontally(args, n);
         const int column_out = flips_horizontally ? args.out_width - 1 - left - lane : left + lane,
                   row_out = top + warp_index * band;
-        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
-                   (flips_vertically ? args.out_height - 1 - row_out : row_out) * args.out.y +
+        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
+                   first * args.out.c_stride +
+                   (flips_vertically ? args.out_height - 1 - row_out : row_out) * args.out.y_stride +
                    static_cast<long long>(column_out) * x_stride;
-        const long long out_row = flips_vertically ? -args.out.y : args.out.y;
+        const long long out_row = flips_vertically ? -args.out.y_stride : args.out.y_stride;
         const R* fill = opaque(fill_memory);
         OutputRow<R>* row = opaque(output_rows + warp_index * band);
         FilteredRows<Filter, InLayout, In, K, decltype(column)> filtered = {
@@ -197,7 +198,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
             for (int k = 0; k < K; ++k) value[k] = saturate_cast<Out>(sum[k]);
             if (lane < columns) {
                 for (int k = 0; k < K; ++k)
-                    if (k < channels) out[is_same_v<OutLayout, Packed> ? k : k * args.out.c] = value[k];
+                    if (k < channels) out[is_same_v<OutLayout, Packed> ? k : k * args.out.c_stride] = value[k];
             }
         }
         __syncthreads();

@@ -43,13 +43,14 @@ struct TileSource {
             in,
             {},
             in_row,
-            column_stride<InLayout, C::K>(C::is_ragged ? ragged.x : args.in.x),
+            column_stride<InLayout, C::K>(C::is_ragged ? ragged.x_stride : args.in.x_stride),
             window,
             C::is_ragged ? ragged.width : args.in_width,
             base_x,
             base_y,
             to_raw_pixel(block.region().fill)};
-        channel_offsets<InLayout, C::K>(C::is_ragged ? ragged.c : args.in.c, block.region().channels, image.offset);
+        channel_offsets<InLayout, C::K>(C::is_ragged ? ragged.c_stride : args.in.c_stride, block.region().channels,
+                                        image.offset);
         return image;
     }
 
@@ -159,7 +160,7 @@ inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& r
                          (static_cast<double>(args.frames) * args.out_height * args.out_width);
     store_block_sum(
         luma_sum, sums, scale,
-        static_cast<double*>(const_cast<void*>(args.partial_sums.data)) + rect.n * args.partial_sums.n + part);
+        static_cast<double*>(const_cast<void*>(args.partial_sums.data)) + rect.n * args.partial_sums.n_stride + part);
 }
 
 // A block makes a region of the output of K channels, in tiles as wide as the region, as few as have source boxes that

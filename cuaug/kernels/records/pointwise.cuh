@@ -18,7 +18,7 @@ struct PointwiseRecord : BatchRecord {
 // A parameter that is not summed from partial sums.
 inline double stored_parameter(const PointwiseRecord& record, long long n, int i) {
     return record.parameters.data != nullptr
-               ? read(record.parameters, n * record.parameters.n + i * record.parameters.x)
+               ? read(record.parameters, n * record.parameters.n_stride + i * record.parameters.x_stride)
                : record.value[i];
 }
 

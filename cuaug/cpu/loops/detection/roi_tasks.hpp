@@ -43,7 +43,8 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
     using R = ComputeType<T>;
     const RoiLevel& level = args.level[level_index];
     const long long count = channels.last - channels.first, pixels = static_cast<long long>(level.height) * level.width;
-    T* out = static_cast<T*>(level.gradients.data) + n * level.gradients.n + channels.first * level.gradients.c;
+    T* out = static_cast<T*>(level.gradients.data) + n * level.gradients.n_stride +
+             channels.first * level.gradients.c_stride;
     const bool channels_last = is_channels_last(level.gradients);
     const FeatureMap packed = {nullptr, 0, 1, level.width * count, count},
                      planar = {nullptr, 0, pixels, level.width, 1};
@@ -56,7 +57,8 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
         sums = float32_sums.data();
     const long long outer = channels_last ? pixels : count, inner = channels_last ? count : pixels;
     auto offset = [&](const FeatureMap& gradient_map, long long i) {
-        return channels_last ? i / level.width * gradient_map.y + i % level.width * gradient_map.x : i * gradient_map.c;
+        return channels_last ? i / level.width * gradient_map.y_stride + i % level.width * gradient_map.x_stride
+                             : i * gradient_map.c_stride;
     };
     for (long long i = 0; i < outer; ++i)
         for (long long j = 0; j < inner; ++j) sums[offset(map, i) + j] = 0;
