@@ -110,7 +110,7 @@ def _warp(
 
 
 def _override_tables(pass_: Pass, images: ImageBatch, table: StridedArray) -> SampleOverride:
-    """The tables by which the warp of a GPU replaces the sampling of samples that do not move."""
+    """The tables by which the warp of a GPU replaces the sampling of samples whose geometry is the identity."""
     tables = NO_OVERRIDE
     for op in pass_.overrides:
         parameters = _parameters(table, op.columns)

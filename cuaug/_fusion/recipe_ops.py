@@ -207,6 +207,6 @@ class Blend:
 
 
 Separate = Blur | Mix | Autocontrast | Grayscale | Blend  # each needs a pass that starts with its own kernel
-OverrideOp = Sharpen | HistogramLut  # replace the sampling of samples that do not move
+OverrideOp = Sharpen | HistogramLut  # replace the sampling where a sample's geometry is the identity
 ConditionalOp = CoordinateMap | Pointwise | OverrideOp  # may change some samples only
 Op = ConditionalOp | Resize | Displacement | Cast | Branch | Separate

@@ -19,7 +19,7 @@ from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
 
 class SampleOverride(NamedTuple):
-    """What a GPU's warp does instead of sampling, for samples that it does not move (`cuaug::SampleOverrideRecord`)."""
+    """What a GPU does instead of sampling where a sample's geometry is the identity (`cuaug::SampleOverrideRecord`)."""
 
     sharpness: StridedArray = NULL_ARRAY  # [N, 1], factors; 1 does nothing
     uses_lut: StridedArray = NULL_ARRAY  # [N, 1]; 0 does nothing

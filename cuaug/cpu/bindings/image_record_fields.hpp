@@ -174,11 +174,11 @@ template <class Geometry>
 struct FieldsOf<cuaug::WarpRecord<Geometry>> {
     using S = cuaug::WarpRecord<Geometry>;
     static Fields list() {
-        return with_base<S, cuaug::BatchWithFill>(
-            fields("geometry window parameters partial_sums sample_override full_width remainder per_slice per_row "
-                   "whole_regions",
-                   &S::geometry, &S::window, &S::parameters, &S::partial_sums, &S::sample_override, &S::full_width,
-                   &S::remainder, &S::per_slice, &S::per_row, &S::whole_regions));
+        return with_base<S, cuaug::BatchWithFill>(fields(
+            "geometry window parameters partial_sums sample_override full_width remainder slice_divisor row_divisor "
+            "whole_regions",
+            &S::geometry, &S::window, &S::parameters, &S::partial_sums, &S::sample_override, &S::full_width,
+            &S::remainder, &S::slice_divisor, &S::row_divisor, &S::whole_regions));
     }
 };
 

@@ -51,7 +51,7 @@ struct PixelCopy {
     alignas(16) char fill[8 * max_copy_channels];  // the fill of each channel, one after the other
 };
 
-inline PixelCopy pixel_copy(native::Dtype dtype, const WarpCommon& args, long long n, long long t, int c) {
+inline PixelCopy pixel_copy(native::Dtype dtype, const WarpRecordBase& args, long long n, long long t, int c) {
     const int channels = args.channels - c < max_copy_channels ? args.channels - c : max_copy_channels;
     return dispatch_dtype(dtype, [&](auto element) {
         using T = decltype(element);

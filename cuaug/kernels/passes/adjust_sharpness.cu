@@ -28,7 +28,7 @@ inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* 
         left.c[k] = row[offset[k] + static_cast<long long>(max(x - 1, 0)) * step];
         right.c[k] = row[offset[k] + static_cast<long long>(min(x + 4, width - 1)) * step];
     }
-    for (int j = 0; j < 4; ++j) out.pixel[j] = unpack<R>(four.v[j]);
+    for (int j = 0; j < 4; ++j) out.pixel[j] = to_pixel<R>(four.v[j]);
     for (int j = 0; j < 4; ++j)
         out.sum_3x1[j] = (j > 0 ? out.pixel[j - 1] : to_pixel<R>(left)) + out.pixel[j] +
                          (j < 3 ? out.pixel[j + 1] : to_pixel<R>(right));

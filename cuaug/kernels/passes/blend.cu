@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(pointwise_threads,
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
             Pixel<R, K> sum[4] = {};
             auto add = [&](const FourPixels<T, K>& pixels, int i) {
-                for (int j = 0; j < 4; ++j) sum[j] = sum[j] + weight[i] * unpack<R>(pixels.v[j]);
+                for (int j = 0; j < 4; ++j) sum[j] = sum[j] + weight[i] * to_pixel<R>(pixels.v[j]);
             };
             add(load_pixels<InLayout, T, K>(in, from, in_step, args.in_vector_elements, count), 0);
             for (int i = 0; i < branches; ++i)

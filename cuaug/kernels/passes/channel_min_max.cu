@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_
                     load_pixels<InLayout, In, K>(frame + y * args.in.y_stride + static_cast<long long>(x) * step,
                                                  offset, step, args.in_vector_elements, count);
                 for (int j = 0; j < 4; ++j) {
-                    const Pixel<R, K> pixel = unpack<R>(four.v[j]);
+                    const Pixel<R, K> pixel = to_pixel<R>(four.v[j]);
                     for (int k = 0; k < K; ++k) low[k] = fmin(low[k], pixel.c[k]), high[k] = fmax(high[k], pixel.c[k]);
                 }
             }

@@ -52,7 +52,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
         };
         if (!is_same_v<Layout, Strided> && args.in_vector_elements && element + 4 <= elements) {
             make(Int<rows>(), row_group * rows, [&](const In* at) {
-                const FourElements<In> raw = load_vectors<Planar, In, 1>(at, none).of[0][0];
+                const FourElements<In> raw = load_vectors<Planar, In, 1>(at, none).elements[0][0];
                 WordPixel<In, 4> out;
                 memcpy(&out, &raw, sizeof(out));
                 return out;
@@ -86,7 +86,7 @@ template <int Each, class T, int Count>
 inline void store_vectors(T* at, const FourElements<T> (&four)[Count]) {
     for (int v = 0; v < Count; v += Each) {
         AlignedVector<T, Each> run, *to = reinterpret_cast<AlignedVector<T, Each>*>(at + 4 * v);
-        for (int i = 0; i < Each; ++i) run.of[i] = four[v + i];
+        for (int i = 0; i < Each; ++i) run.elements[i] = four[v + i];
         __builtin_assume(__isGlobal(to));
         *to = run;
     }

@@ -48,7 +48,7 @@ struct SamplePixels {
                     i * histogram_threads < remaining ? at + 4 * i * histogram_threads * step : at, offset);
             for (int i = 0; i < ahead; ++i) {
                 if (i * histogram_threads >= remaining) break;
-                const FourPixels<In, K> four = elements_to_pixels<Layout, In, K>(raw[i].of[0]);
+                const FourPixels<In, K> four = elements_to_pixels<Layout, In, K>(raw[i].elements[0]);
                 for (int j = 0; j < 4; ++j) visit(four.v[j].word[0]);
             }
         }

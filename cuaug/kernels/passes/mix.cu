@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
         FourPixels<T, K> result;
         for (int j = 0; j < 4; ++j) {
             const PixelContext<R> context = {x + j, y, width, height, R(max_value<T>), R(max_value<T>)};
-            result.v[j] = saturate_pack<T>(op(unpack<R>(pixels.v[j]), unpack<R>(partner_pixels.v[j]), context));
+            result.v[j] = saturate_pack<T>(op(to_pixel<R>(pixels.v[j]), to_pixel<R>(partner_pixels.v[j]), context));
         }
         store_pixels<OutLayout, T, K>(out, to, out_step, args.out_vector_elements, count, channels, result);
     }

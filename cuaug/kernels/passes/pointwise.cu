@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
 #pragma unroll 1
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
             if (!loads_ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
-            const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.of[0])
+            const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.elements[0])
                                                    : load_pixels<Strided, In, K>(in, from, in_step, false, count);
             in += rows * in_row;
             if (loads_ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);

@@ -19,7 +19,7 @@ struct RowRing {
 
 template <class R>
 struct alignas(16) FourWeights {
-    R of[4];
+    R items[4];
 };
 
 // A pointer into shared memory that the compiler keeps in a register: otherwise it computes it at each use, in seven
@@ -45,7 +45,7 @@ inline void compute_output_row(const ResampleRecord& args, long long n, int inde
     row.span = span;
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
-        row.weight[i / 4].of[i % 4] = pixel_weight<Filter>(span, i);
+        row.weight[i / 4].items[i % 4] = pixel_weight<Filter>(span, i);
 }
 
 template <class From, class In, int K>
@@ -110,7 +110,7 @@ inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
         if (i > 0) {
             __syncwarp();
             if (rows.lane < max_taps)
-                row.weight[rows.lane / 4].of[rows.lane % 4] = pixel_weight<Filter>(row.span, i + rows.lane);
+                row.weight[rows.lane / 4].items[rows.lane % 4] = pixel_weight<Filter>(row.span, i + rows.lane);
             __syncwarp();
         }
 #pragma unroll 1
@@ -118,7 +118,7 @@ inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
             const FourWeights<R> factor = row.weight[j / 4];
             for (int u = 0; u < 4; ++u)
                 if (finite || j + u < taps)
-                    for (int k = 0; k < K; ++k) sum[k] += factor.of[u] * rows.ring(from + j + u, k);
+                    for (int k = 0; k < K; ++k) sum[k] += factor.items[u] * rows.ring(from + j + u, k);
         }
     }
 }
