@@ -18,8 +18,8 @@ IMAGE = np.zeros((2, SIZE, SIZE, 3), np.uint8)
 RESULT = np.empty_like(IMAGE)
 STRIDES = {"n_stride": 3 * SIZE * SIZE, "t_stride": 0, "c_stride": 1, "y_stride": 3 * SIZE, "x_stride": 3}
 BATCH = {
-    **{f"in.{axis}_stride": stride for axis, stride in STRIDES.items()},
-    **{f"out.{axis}_stride": stride for axis, stride in STRIDES.items()},
+    **{f"in.{name}": stride for name, stride in STRIDES.items()},
+    **{f"out.{name}": stride for name, stride in STRIDES.items()},
     "in.data": IMAGE.ctypes.data,
     "out.data": RESULT.ctypes.data,
     "samples": 2,
