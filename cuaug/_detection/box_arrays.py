@@ -18,7 +18,7 @@ from .._program.records import TYPED_ARRAY
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int16", "int32", "int64", "bool")
 KINDS = {name: kind for kind, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}  # `TypedArray::kind`
-_LAYOUT = TYPED_ARRAY.span_packer("n", "kind")
+_LAYOUT = TYPED_ARRAY.span_packer("n_stride", "kind")
 _NO_LAYOUT = bytes(_LAYOUT.size)
 
 
@@ -98,7 +98,7 @@ def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescr
 
 def layout_span(field: str) -> tuple[str, str]:
     """The fields of a record's `TypedArray` after its pointer, as a span for `Record.packer`."""
-    return f"{field}.n", f"{field}.kind"
+    return f"{field}.n_stride", f"{field}.kind"
 
 
 def typed_array(array: ArrayDescriptor | None, batch_axes: int) -> tuple[int, bytes]:

@@ -10,16 +10,29 @@ from .names import skeleton_of, template_arguments
 from .record import Record
 
 # Structs that records contain.
-BATCH_VIEW = Record("BatchView", {"data": "P", "n": "q", "t": "q", "c": "q", "y": "q", "x": "q"})
-PARAMETER_TABLE = Record("ParameterTable", {"data": "P", "n": "q", "y": "q", "x": "q", "is_double": "q"})
+BATCH_VIEW = Record(
+    "BatchView", {"data": "P", "n_stride": "q", "t_stride": "q", "c_stride": "q", "y_stride": "q", "x_stride": "q"}
+)
+PARAMETER_TABLE = Record(
+    "ParameterTable", {"data": "P", "n_stride": "q", "y_stride": "q", "x_stride": "q", "is_double": "q"}
+)
 FILL = Record("Fill", {"table": PARAMETER_TABLE, "value": "4d"})
-TYPED_ARRAY = Record("TypedArray", {"data": "P", "n": "q", "k": "q", "x": "q", "kind": "q"})
-FEATURE_MAP = Record("FeatureMap", {"data": "P", "n": "q", "c": "q", "y": "q", "x": "q"})
+TYPED_ARRAY = Record("TypedArray", {"data": "P", "n_stride": "q", "k_stride": "q", "x_stride": "q", "kind": "q"})
+FEATURE_MAP = Record("FeatureMap", {"data": "P", "n_stride": "q", "c_stride": "q", "y_stride": "q", "x_stride": "q"})
 
 # The beginning of each row of a ragged batch's table.
 RAGGED_IMAGE = Record(
     "RaggedImage",
-    {"data": "P", "c": "q", "y": "i", "x": "i", "height": "i", "width": "i", "vector_elements": "i", "unused": "i"},
+    {
+        "data": "P",
+        "c_stride": "q",
+        "y_stride": "i",
+        "x_stride": "i",
+        "height": "i",
+        "width": "i",
+        "vector_elements": "i",
+        "unused": "i",
+    },
 )
 
 BATCH = Record(
@@ -79,8 +92,8 @@ WARPS = {
             "sample_override": SAMPLE_OVERRIDE,
             "full_width": REGION_COLUMN,
             "remainder": REGION_COLUMN,
-            "per_slice": FAST_DIVISOR,
-            "per_row": FAST_DIVISOR,
+            "slice_divisor": FAST_DIVISOR,
+            "row_divisor": FAST_DIVISOR,
             "whole_regions": "I",
         },
         base=BATCH_WITH_FILL,
@@ -108,7 +121,9 @@ MAX_BRANCHES = 8
 BLEND = Record(
     "BlendRecord", {"branch": f"{MAX_BRANCHES}P", "remainder_weights": PARAMETER_TABLE, "branches": "q"}, base=POINTWISE
 )
-LUT = Record("LutRecord", {"table": "P", "table_n": "q", "table_c": "q", "table_x": "q"}, base=BATCH)
+LUT = Record(
+    "LutRecord", {"table": "P", "table_n_stride": "q", "table_c_stride": "q", "table_x_stride": "q"}, base=BATCH
+)
 MAX_TAPS = 127
 GAUSSIAN_BLUR = Record(
     "GaussianBlurRecord",

@@ -35,25 +35,25 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slices
     rows_of_region, region_rows, rows_of_narrow, narrow_region_rows, *divisors, whole_regions = grids.warp_regions(
         *args
     )
-    per_slice, by_row = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
+    divide_by_slice, divide_by_row = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
     block, side = np.arange(grids.warp(*args)[0]), grids.divide_output(*args).width
 
     is_half = block >= whole_regions
-    beyond = np.where(is_half, block - whole_regions, 0)
-    index, wide_per_row = block - (beyond + 1) // 2, width // side
-    before = per_slice(index) if raw_staged else 0
+    half_index = np.where(is_half, block - whole_regions, 0)
+    index, wide_per_row = block - (half_index + 1) // 2, width // side
+    before = divide_by_slice(index) if raw_staged else 0
     rest, wide_regions = (
         index - before * (wide_per_row * region_rows + narrow_region_rows),
         wide_per_row * region_rows * (1 if raw_staged else slices),
     )
     is_narrow = rest >= wide_regions
-    line = np.where(is_narrow, rest - wide_regions, by_row(rest))
+    line = np.where(is_narrow, rest - wide_regions, divide_by_row(rest))
     column = np.where(is_narrow, wide_per_row, rest - line * wide_per_row)
-    slice_ = before if raw_staged else per_slice(line)
+    slice_ = before if raw_staged else divide_by_slice(line)
     row = line if raw_staged else line - slice_ * region_rows
     max_rows = np.where(is_narrow, rows_of_narrow, rows_of_region)
     rows = max_rows >> is_half.astype(int)
-    top, left = row * max_rows + (beyond & 1) * rows, column * side
+    top, left = row * max_rows + (half_index & 1) * rows, column * side
     pixels = np.minimum(side, width - left) * np.minimum(rows, height - top)
 
     # Maps are read at multiples of 4 rows; fixed_point.cuh holds 64 bands, 32 in small blocks.

@@ -16,7 +16,7 @@ from cuaug._program.user_ops import MAX_PARAMETERS
 SIZE = 8
 IMAGE = np.zeros((2, SIZE, SIZE, 3), np.uint8)
 RESULT = np.empty_like(IMAGE)
-STRIDES = {"n": 3 * SIZE * SIZE, "t": 0, "c": 1, "y": 3 * SIZE, "x": 3}
+STRIDES = {"n_stride": 3 * SIZE * SIZE, "t_stride": 0, "c_stride": 1, "y_stride": 3 * SIZE, "x_stride": 3}
 BATCH = {
     **{f"in.{name}": stride for name, stride in STRIDES.items()},
     **{f"out.{name}": stride for name, stride in STRIDES.items()},

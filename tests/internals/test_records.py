@@ -27,8 +27,8 @@ def test_record_fields_have_the_offsets_and_sizes_of_the_struct(name):
 def test_record_packer_of_spans_packs_the_same_bytes(record):
     names = list(record.offsets)
     values = list(range(1, len(names) + 1))
-    arrays = [name.removesuffix(".n") for name in names if name.endswith(".n")]
-    spans = [(f"{array}.n", f"{array}.kind") for array in arrays] + [(names[-2], names[-1])]
+    arrays = [name.removesuffix(".n_stride") for name in names if name.endswith(".n_stride")]
+    spans = [(f"{array}.n_stride", f"{array}.kind") for array in arrays] + [(names[-2], names[-1])]
     arguments, ends = [], dict(spans)
     for i, name in enumerate(names):
         if name in ends:

@@ -40,19 +40,19 @@ PoolingKind pooling_kind(const std::string& name) {
 // The regions of each level and sample, in the order of the call.
 struct RegionsByImage {
     std::vector<int> region_order;
-    std::vector<long long> order_begin;
+    std::vector<long long> image_begin;
 
     explicit RegionsByImage(const cuaug::RoiRecord& args)
-        : order_begin(static_cast<std::size_t>(args.levels) * args.samples + 1) {
+        : image_begin(static_cast<std::size_t>(args.levels) * args.samples + 1) {
         std::vector<long long> image_index(args.count);
         for (long long k = 0; k < args.count; ++k) {
             const int n = cuaug::roi_sample(args, k);
             image_index[k] = n < 0 ? -1 : static_cast<long long>(cuaug::roi_level(args, k)) * args.samples + n;
-            if (n >= 0) ++order_begin[image_index[k] + 1];
+            if (n >= 0) ++image_begin[image_index[k] + 1];
         }
-        for (std::size_t i = 1; i < order_begin.size(); ++i) order_begin[i] += order_begin[i - 1];
-        region_order.resize(order_begin.back());
-        std::vector<long long> next(order_begin.begin(), order_begin.end() - 1);
+        for (std::size_t i = 1; i < image_begin.size(); ++i) image_begin[i] += image_begin[i - 1];
+        region_order.resize(image_begin.back());
+        std::vector<long long> next(image_begin.begin(), image_begin.end() - 1);
         for (long long k = 0; k < args.count; ++k)
             if (image_index[k] >= 0) region_order[next[image_index[k]]++] = static_cast<int>(k);
     }
@@ -60,30 +60,30 @@ struct RegionsByImage {
 
 // The number of parts that the channels are divided into: enough tasks for all threads but no more, as each task
 // computes the bins anew. Planar channels are divided into the smallest parts, whose planes stay in the cache.
-int channel_parts(const cuaug::RoiRecord& args, long long items, int thread_count, bool back) {
+int channel_parts(const cuaug::RoiRecord& args, long long items, int thread_count, bool backward) {
     const long long groups = (args.channels + cuaug::roi_channel_group - 1) / cuaug::roi_channel_group;
-    if (!back && !cuaug::is_channels_last(args.level[0].values)) return static_cast<int>(groups);
+    if (!backward && !cuaug::is_channels_last(args.level[0].values)) return static_cast<int>(groups);
     const long long wanted_parts = thread_count > 1 ? (8LL * thread_count + items - 1) / std::max(items, 1LL) : 1;
     return static_cast<int>(std::max(1LL, std::min(groups, wanted_parts)));
 }
 
-void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool back) {
+void pooling(const py::bytes& record, const std::string& dtype, const std::string& kind, bool backward) {
     const auto args = unpack_record<cuaug::RoiRecord>(record);
     check_limits(args);
     PoolingCall call = {&args, float_dtype(dtype), pooling_kind(kind), 1, nullptr, nullptr};
     const py::gil_scoped_release release;
     const bool small = 1.0 * args.count * args.channels * args.out_height * args.out_width < min_parallel_values;
     const int thread_count = small ? 1 : threads();
-    const long long items = back ? static_cast<long long>(args.levels) * args.samples : args.count;
+    const long long items = backward ? static_cast<long long>(args.levels) * args.samples : args.count;
     const LoopTable& table = loops();
     const auto run = [&] {
-        call.channel_parts = channel_parts(args, items, thread_count, back);
+        call.channel_parts = channel_parts(args, items, thread_count, backward);
         ThreadPool::instance().run(items * call.channel_parts, thread_count,
                                    [&](long long task, void*) { table.pooling(call, task); });
     };
-    if (!back) return run();
+    if (!backward) return run();
     const RegionsByImage regions(args);
-    call.region_order = regions.region_order.data(), call.order_begin = regions.order_begin.data();
+    call.region_order = regions.region_order.data(), call.image_begin = regions.image_begin.data();
     run();
 }
 
@@ -119,7 +119,7 @@ void rotated_iou(const py::bytes& record) {
 void native::bind_detection(py::module_& module) {
     using namespace py::literals;
     module.def("nms", &nms, "record"_a, "dtype"_a);
-    module.def("pooling", &pooling, "record"_a, "dtype"_a, "kind"_a, "back"_a);
+    module.def("pooling", &pooling, "record"_a, "dtype"_a, "kind"_a, "backward"_a);
     module.def("rotated_iou", &rotated_iou, "record"_a);
     module.def("soft_nms", &soft_nms, "record"_a);
 }

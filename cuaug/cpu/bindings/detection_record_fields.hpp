@@ -12,7 +12,10 @@ namespace native {
 template <>
 struct FieldsOf<cuaug::TypedArray> {
     using S = cuaug::TypedArray;
-    static Fields list() { return fields("data n k x kind", &S::data, &S::n, &S::k, &S::x, &S::kind); }
+    static Fields list() {
+        return fields("data n_stride k_stride x_stride kind", &S::data, &S::n_stride, &S::k_stride, &S::x_stride,
+                      &S::kind);
+    }
 };
 
 template <>
@@ -52,7 +55,10 @@ struct FieldsOf<cuaug::RotatedIouRecord> {
 template <>
 struct FieldsOf<cuaug::FeatureMap> {
     using S = cuaug::FeatureMap;
-    static Fields list() { return fields("data n c y x", &S::data, &S::n, &S::c, &S::y, &S::x); }
+    static Fields list() {
+        return fields("data n_stride c_stride y_stride x_stride", &S::data, &S::n_stride, &S::c_stride, &S::y_stride,
+                      &S::x_stride);
+    }
 };
 
 template <>

@@ -20,21 +20,27 @@ namespace native {
 template <>
 struct FieldsOf<cuaug::ParameterTable> {
     using S = cuaug::ParameterTable;
-    static Fields list() { return fields("data n y x is_double", &S::data, &S::n, &S::y, &S::x, &S::is_double); }
+    static Fields list() {
+        return fields("data n_stride y_stride x_stride is_double", &S::data, &S::n_stride, &S::y_stride, &S::x_stride,
+                      &S::is_double);
+    }
 };
 
 template <>
 struct FieldsOf<cuaug::BatchView> {
     using S = cuaug::BatchView;
-    static Fields list() { return fields("data n t c y x", &S::data, &S::n, &S::t, &S::c, &S::y, &S::x); }
+    static Fields list() {
+        return fields("data n_stride t_stride c_stride y_stride x_stride", &S::data, &S::n_stride, &S::t_stride,
+                      &S::c_stride, &S::y_stride, &S::x_stride);
+    }
 };
 
 template <>
 struct FieldsOf<cuaug::RaggedImage> {
     using S = cuaug::RaggedImage;
     static Fields list() {
-        return fields("data c y x height width vector_elements unused", &S::data, &S::c, &S::y, &S::x, &S::height,
-                      &S::width, &S::vector_elements, &S::unused);
+        return fields("data c_stride y_stride x_stride height width vector_elements unused", &S::data, &S::c_stride,
+                      &S::y_stride, &S::x_stride, &S::height, &S::width, &S::vector_elements, &S::unused);
     }
 };
 
@@ -95,8 +101,8 @@ template <>
 struct FieldsOf<cuaug::LutRecord> {
     using S = cuaug::LutRecord;
     static Fields list() {
-        return with_base<S, cuaug::BatchRecord>(
-            fields("table table_n table_c table_x", &S::table, &S::table_n, &S::table_c, &S::table_x));
+        return with_base<S, cuaug::BatchRecord>(fields("table table_n_stride table_c_stride table_x_stride", &S::table,
+                                                       &S::table_n_stride, &S::table_c_stride, &S::table_x_stride));
     }
 };
 
@@ -168,11 +174,11 @@ template <class Geometry>
 struct FieldsOf<cuaug::WarpRecord<Geometry>> {
     using S = cuaug::WarpRecord<Geometry>;
     static Fields list() {
-        return with_base<S, cuaug::BatchWithFill>(
-            fields("geometry window parameters partial_sums sample_override full_width remainder per_slice per_row "
-                   "whole_regions",
-                   &S::geometry, &S::window, &S::parameters, &S::partial_sums, &S::sample_override, &S::full_width,
-                   &S::remainder, &S::per_slice, &S::per_row, &S::whole_regions));
+        return with_base<S, cuaug::BatchWithFill>(fields(
+            "geometry window parameters partial_sums sample_override full_width remainder slice_divisor row_divisor "
+            "whole_regions",
+            &S::geometry, &S::window, &S::parameters, &S::partial_sums, &S::sample_override, &S::full_width,
+            &S::remainder, &S::slice_divisor, &S::row_divisor, &S::whole_regions));
     }
 };
 

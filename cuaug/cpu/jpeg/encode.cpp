@@ -31,7 +31,7 @@ struct Destination : jpeg_destination_mgr {
 
 class Compressor {
 public:
-    explicit Compressor(Failure& failure) : trap_(failure, false) {}
+    explicit Compressor(Failure& failure) : trap_(failure, /*strict=*/false) {}
     ~Compressor() { jpeg_destroy_compress(&info_); }
     Compressor(const Compressor&) = delete;
 

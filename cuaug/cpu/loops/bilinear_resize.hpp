@@ -23,7 +23,7 @@ struct AxisPositions {
 // box could be a NaN.
 inline bool resize_bilinear(const ResampleRecord& record, long long n, long long t, int top, int bottom,
                             const AxisPositions& columns, const AxisPositions& rows, SeparableWorkspace& workspace) {
-    const auto args = read_record<WarpCommon>(&record);
+    const auto args = read_record<WarpRecordBase>(&record);
     if (!(columns.low >= 0 && columns.high <= args.in_width && rows.low >= 0 && rows.high <= args.in_height))
         return false;
     for (int y = top; y < bottom; y += tile_height)

@@ -95,7 +95,7 @@ inline void interpolate_rows(const float (*__restrict__ upper)[strip_pitch],
 // Computes columns left .. left + width - 1 and rows top .. top + height - 1 of a frame from the source coordinates in
 // the workspace, of which those along x are monotone. Returns false if the source columns of a row span too many
 // pixels.
-inline bool interpolate_strip(const WarpCommon& args, native::Border border, long long n, long long t, int left,
+inline bool interpolate_strip(const WarpRecordBase& args, native::Border border, long long n, long long t, int left,
                               int width, int top, int height, SeparableWorkspace& workspace) {
     const int first = workspace.left_column[0], last = workspace.left_column[width - 1],
               low = first < last ? first : last, span = (first < last ? last : first) + 2 - low;
@@ -139,7 +139,7 @@ inline bool interpolate_strip(const WarpCommon& args, native::Border border, lon
 
 // Returns false if the geometry does not allow it: x or y depends on both row and column, or the source columns of a
 // row span too many pixels.
-inline bool warp_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left,
+inline bool warp_strip(const native::WarpCall& call, const WarpRecordBase& args, long long n, long long t, int left,
                        int width, int top, int height, SeparableWorkspace& workspace) {
     if (call.geometry != geometry_of<Affine>) return false;
     const Affine::Matrix m = static_cast<const WarpRecord<Affine>*>(call.record)->geometry.sample(n);

@@ -18,7 +18,7 @@ struct TileWorkspace {
 };
 static_assert(sizeof(TileWorkspace<double>) <= native::workspace_bytes);
 
-inline void warp_tile_u8(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile,
+inline void warp_tile_u8(const native::WarpCall& call, const WarpRecordBase& args, const CoordinateTile<float>& tile,
                          const SourceBox& box, int c, TileWorkspace<float>& workspace) {
     const ChannelGroup in = channel_group<uint8>(args.in, tile.n, tile.t, c, args.channels),
                        out = channel_group<uint8>(args.out, tile.n, tile.t, c, args.channels);
@@ -46,7 +46,7 @@ struct BoxPlanes {
 
 // Prefetches the source box of the next tile. Its distance from this tile's box is assumed to be the distance between
 // the source positions of the first and the last pixel of the tile's first row.
-inline void prefetch_next_box(const WarpCommon& args, const ChannelGroup& in, const CoordinateTile<float>& tile,
+inline void prefetch_next_box(const WarpRecordBase& args, const ChannelGroup& in, const CoordinateTile<float>& tile,
                               const SourceBox& box) {
     auto clip = [](int i, int high) { return i < 0 ? 0 : i < high ? i : high; };
     const int left = tile.base_x + box.x, top = tile.base_y + box.y, last = tile.width - 1;
@@ -60,8 +60,9 @@ inline void prefetch_next_box(const WarpCommon& args, const ChannelGroup& in, co
 // Returns the planes of the source box. float32 planes are read in place if the box lies inside the image; all others
 // are staged.
 template <class T>
-inline BoxPlanes stage_planes(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile,
-                              const ChannelGroup& in, const SourceBox& box, int c, TileWorkspace<float>& workspace) {
+inline BoxPlanes stage_planes(const native::WarpCall& call, const WarpRecordBase& args,
+                              const CoordinateTile<float>& tile, const ChannelGroup& in, const SourceBox& box, int c,
+                              TileWorkspace<float>& workspace) {
     BoxPlanes out = {{}, box.pitch};
     const int left = tile.base_x + box.x, top = tile.base_y + box.y;
     const bool inside =
@@ -92,8 +93,9 @@ inline BoxPlanes stage_planes(const native::WarpCall& call, const WarpCommon& ar
 }
 
 template <class T>
-inline void warp_tile_planes(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<float>& tile,
-                             const SourceBox& box, int c, TileWorkspace<float>& workspace) {
+inline void warp_tile_planes(const native::WarpCall& call, const WarpRecordBase& args,
+                             const CoordinateTile<float>& tile, const SourceBox& box, int c,
+                             TileWorkspace<float>& workspace) {
     const ChannelGroup in = channel_group<T>(args.in, tile.n, tile.t, c, args.channels);
     const BoxPlanes staged = stage_planes<T>(call, args, tile, in, box, c, workspace);
     dispatch_image_dtype(call.target, [&](auto element) {

@@ -109,10 +109,10 @@ inline void treat_channels_as_pixels(native::PointwiseCall& call, PointwiseRecor
     for (int i = 0; i < call.op_count; ++i)
         if (!is_channelwise(call.ops[i])) return;
     const int channels = args.channels;
-    auto packed = [&](const BatchView& view) { return view.c == 1 && view.x == channels; };
+    auto packed = [&](const BatchView& view) { return view.c_stride == 1 && view.x_stride == channels; };
     if (!packed(args.in) || !packed(args.out) || call.out_channels != channels || args.in_width > (1 << 30) / channels)
         return;
-    args.in.x = args.out.x = 1;
+    args.in.x_stride = args.out.x_stride = 1;
     args.in_width *= channels;
     args.out_width *= channels;
     args.channels = call.out_channels = 1;

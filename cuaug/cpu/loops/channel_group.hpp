@@ -19,15 +19,15 @@ struct ChannelGroup {
 
 template <class T>
 inline ChannelGroup channel_group(const BatchView& view, long long n, long long t, int c, int channels) {
-    ChannelGroup out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n + t * view.t),
+    ChannelGroup out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n_stride + t * view.t_stride),
                         {},
-                        view.y,
-                        view.x,
+                        view.y_stride,
+                        view.x_stride,
                         channels - c,
                         false};
     if (out.channels > 4) out.channels = 4;
-    for (int k = 0; k < 4; ++k) out.offset[k] = (k < out.channels ? c + k : channels - 1) * view.c;
-    out.packed = view.c == 1 && view.x == out.channels;
+    for (int k = 0; k < 4; ++k) out.offset[k] = (k < out.channels ? c + k : channels - 1) * view.c_stride;
+    out.packed = view.c_stride == 1 && view.x_stride == out.channels;
     return out;
 }
 
@@ -57,7 +57,7 @@ inline TaskRows task_rows(const BatchRecord& args, int height, int rows_per_task
 inline void select_ragged_image(BatchRecord& batch, long long n) {
     if (batch.in_height != 0) return;
     const RaggedImage& image = ragged_image(batch, n);
-    batch.in = {const_cast<void*>(image.data), 0, 0, image.c, image.y, image.x};
+    batch.in = {const_cast<void*>(image.data), 0, 0, image.c_stride, image.y_stride, image.x_stride};
     batch.in_height = image.height;
     batch.in_width = image.width;
     batch.in_vector_elements = image.vector_elements;

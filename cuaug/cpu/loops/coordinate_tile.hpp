@@ -20,7 +20,7 @@ constexpr bool has_matrix(long) {
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
-using WarpCommon = BatchWithFill;  // the base of the records of all geometries
+using WarpRecordBase = BatchWithFill;  // of all geometries
 
 // Coordinates count from the pixel (base_x, base_y). A row is padded to a multiple of 8 pixels with copies of its
 // last pixel.
@@ -30,7 +30,7 @@ struct CoordinateTile {
     int left, top, width, height;
     int task_right;  // the first column after the task's last tile
     int base_x, base_y;
-    bool is_near_base;  // every coordinate is finite and less than 2^20 from the base
+    bool is_near_base;  // every coordinate is finite and less than 2^20 from the base, which is below 2^29
     Bounds<R> bounds;
     R *x, *y;  // [tile_height, tile_width]
 
@@ -89,12 +89,12 @@ inline void prefetch_rows(const void* first, long long stride, int rows, int byt
 }
 
 // Reads a tile's coordinates from maps. `Dense`: both maps are float32 with adjacent columns. The compiler then sees
-// their fields `is_double` and `x` as constants and, as fill_coordinates is inlined, vectorizes the loop.
+// their fields `is_double` and `x_stride` as constants and, as fill_coordinates is inlined, vectorizes the loop.
 template <bool Dense, class R>
 inline void read_tile(CoordinateMap maps, double base_x, double base_y, CoordinateTile<R>& tile) {
     if constexpr (Dense) {
         maps.map_x.is_double = maps.map_y.is_double = 0;
-        maps.map_x.x = maps.map_y.x = 1;
+        maps.map_x.x_stride = maps.map_y.x_stride = 1;
     }
     fill_coordinates(tile, [&](int dx, int dy) {
         const int x = tile.left + dx, y = tile.top + dy;
@@ -107,13 +107,13 @@ inline void read_coordinate_maps(const CoordinateMap& maps, CoordinateTile<R>& t
     const auto map = CoordinateMap::tile_map<R>(maps.sample(tile.n), tile.left, tile.top);
     tile.base_x = map.base_x;
     tile.base_y = map.base_y;
-    auto is_dense = [](const ParameterTable& table) { return !table.is_double && table.x == 1; };
+    auto is_dense = [](const ParameterTable& table) { return !table.is_double && table.x_stride == 1; };
     if (!is_dense(maps.map_x) || !is_dense(maps.map_y)) return read_tile<false>(maps, map.base_x, map.base_y, tile);
     const int next_width = min(tile.task_right - tile.left - tile.width, tile_width);
     auto prefetch_next = [&](const ParameterTable& table) {
-        prefetch_rows(
-            static_cast<const float*>(table.data) + tile.n * table.n + tile.top * table.y + tile.left + tile.width,
-            4 * table.y, tile.height, 4 * next_width);
+        prefetch_rows(static_cast<const float*>(table.data) + tile.n * table.n_stride + tile.top * table.y_stride +
+                          tile.left + tile.width,
+                      4 * table.y_stride, tile.height, 4 * next_width);
     };
     prefetch_next(maps.map_x);
     prefetch_next(maps.map_y);
@@ -128,29 +128,30 @@ inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
     else
         read_coordinate_maps(geometry, tile);
     const int padded_width = tile.padded_width();
-    Bounds<R>& box = tile.bounds;
+    Bounds<R>& bounds = tile.bounds;
     bool is_finite = true;
-    if constexpr (is_same_v<Geometry, Affine>) {  // an affine map is monotone along x and y, rounding included
-                                                  // corners bound it
+    if constexpr (is_same_v<Geometry, Affine>) {
+        // An affine map is monotone along x and along y, rounding included, so the corners of the tile bound it.
         const int right = tile.width - 1, bottom = (tile.height - 1) * tile_width;
         const R x[8] = {tile.x[0], tile.x[right], tile.x[bottom], tile.x[bottom + right],
                         tile.x[0], tile.x[0],     tile.x[0],      tile.x[0]};
         const R y[8] = {tile.y[0], tile.y[right], tile.y[bottom], tile.y[bottom + right],
                         tile.y[0], tile.y[0],     tile.y[0],      tile.y[0]};
-        is_finite = min_max(x, 8, box.x_low, box.x_high) && min_max(y, 8, box.y_low, box.y_high);
+        is_finite = min_max(x, 8, bounds.x_low, bounds.x_high) && min_max(y, 8, bounds.y_low, bounds.y_high);
     } else {
-        box = {tile.x[0], tile.x[0], tile.y[0], tile.y[0]};
+        bounds = {tile.x[0], tile.x[0], tile.y[0], tile.y[0]};
         for (int dy = 0; dy < tile.height; ++dy) {
             R x_low, x_high, y_low, y_high;
             is_finite &= min_max(tile.x + dy * tile_width, padded_width, x_low, x_high) &
                          min_max(tile.y + dy * tile_width, padded_width, y_low, y_high);
-            box = {fmin(x_low, box.x_low), fmax(x_high, box.x_high), fmin(y_low, box.y_low), fmax(y_high, box.y_high)};
+            bounds = {fmin(x_low, bounds.x_low), fmax(x_high, bounds.x_high), fmin(y_low, bounds.y_low),
+                      fmax(y_high, bounds.y_high)};
         }
     }
     const R offset_limit = R(1 << 20);
     const int base_limit = 1 << 29;
-    tile.is_near_base = is_finite && box.x_low > -offset_limit && box.x_high < offset_limit &&
-                        box.y_low > -offset_limit && box.y_high < offset_limit && tile.base_x > -base_limit &&
+    tile.is_near_base = is_finite && bounds.x_low > -offset_limit && bounds.x_high < offset_limit &&
+                        bounds.y_low > -offset_limit && bounds.y_high < offset_limit && tile.base_x > -base_limit &&
                         tile.base_x < base_limit && tile.base_y > -base_limit && tile.base_y < base_limit;
 }
 

@@ -51,21 +51,21 @@ struct PixelCopy {
     alignas(16) char fill[8 * max_copy_channels];  // the fill of each channel, one after the other
 };
 
-inline PixelCopy pixel_copy(native::Dtype dtype, const WarpCommon& args, long long n, long long t, int c) {
+inline PixelCopy pixel_copy(native::Dtype dtype, const WarpRecordBase& args, long long n, long long t, int c) {
     const int channels = args.channels - c < max_copy_channels ? args.channels - c : max_copy_channels;
     return dispatch_dtype(dtype, [&](auto element) {
         using T = decltype(element);
         using FillValue = conditional_t<sizeof(T) == 8 || is_same_v<T, int32>, double, float>;
         constexpr long long size = sizeof(T);
         PixelCopy copy;
-        copy.in = {reinterpret_cast<const char*>(static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t +
-                                                 c * args.in.c),
-                   size * args.in.y, size * args.in.x, size * args.in.c};
-        copy.out = {
-            reinterpret_cast<char*>(static_cast<T*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c),
-            size * args.out.y, size * args.out.x, size * args.out.c};
-        const bool whole_pixels =
-            args.in.c == 1 && args.out.c == 1 && dispatch_unit_bytes(channels * static_cast<int>(size), [](auto) {});
+        copy.in = {reinterpret_cast<const char*>(static_cast<const T*>(args.in.data) + n * args.in.n_stride +
+                                                 t * args.in.t_stride + c * args.in.c_stride),
+                   size * args.in.y_stride, size * args.in.x_stride, size * args.in.c_stride};
+        copy.out = {reinterpret_cast<char*>(static_cast<T*>(args.out.data) + n * args.out.n_stride +
+                                            t * args.out.t_stride + c * args.out.c_stride),
+                    size * args.out.y_stride, size * args.out.x_stride, size * args.out.c_stride};
+        const bool whole_pixels = args.in.c_stride == 1 && args.out.c_stride == 1 &&
+                                  dispatch_unit_bytes(channels * static_cast<int>(size), [](auto) {});
         copy.unit_bytes = whole_pixels ? channels * static_cast<int>(size) : static_cast<int>(size);
         copy.units_per_pixel = whole_pixels ? 1 : channels;
         for (int k = 0; k < channels; ++k) {

@@ -24,9 +24,9 @@ inline LevelCounts count_levels(const PointwiseRecord& args, long long n, int c)
         // neighbour.
         unsigned int counts[4][256] = {};
         for (int y = 0; y < args.in_height; ++y) {
-            const uint8* row =
-                static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c + y * args.in.y;
-            const long long step = args.in.x;
+            const uint8* row = static_cast<const uint8*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
+                               c * args.in.c_stride + y * args.in.y_stride;
+            const long long step = args.in.x_stride;
             int x = 0;
             for (; x + 4 <= args.in_width; x += 4, row += 4 * step)
                 for (int i = 0; i < 4; ++i) ++counts[i][row[i * step]];

@@ -80,8 +80,8 @@ struct PoolingCall {
     int channel_parts;
     // [regions]: their indices, sorted by level and sample; null in a forward pass
     const int* region_order;
-    // [levels * samples + 1]: where the regions of each level and sample begin in `region_order`; null in a forward pass
-    const long long* order_begin;
+    // [levels * samples + 1]: where each level and sample's regions begin in `region_order`; null in a forward pass
+    const long long* image_begin;
 };
 
 // Scratch memory of one thread, aligned to a cache line.

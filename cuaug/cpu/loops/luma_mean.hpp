@@ -55,7 +55,7 @@ void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
         const double sum = luma_sum<T>(call, args, n, *static_cast<ChainWorkspace<ComputeType<T>>*>(memory));
-        static_cast<double*>(args.out.data)[n * args.out.n] =
+        static_cast<double*>(args.out.data)[n * args.out.n_stride] =
             sum / (1.0 * args.frames * args.in_height * args.in_width);
     });
 }

@@ -6,7 +6,7 @@
 namespace cuaug {
 
 inline uint8 table_entry(const LutRecord& args, long long n, int c, int level) {
-    return args.table[n * args.table_n + c * args.table_c + level * args.table_x];
+    return args.table[n * args.table_n_stride + c * args.table_c_stride + level * args.table_x_stride];
 }
 
 // Whether the table maps every level to itself: policies leave most samples unchanged.
@@ -26,11 +26,11 @@ void lut_task(const native::ImageCall& call, long long task, void* memory) {
     for (int c = 0; c < args.channels; ++c) {
         for (int level = 0; level < 256; ++level) table[level] = table_entry(args, rows.n, c, level);
         for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
-            const uint8* in = static_cast<const uint8*>(args.in.data) + n * args.in.n + t * args.in.t + c * args.in.c +
-                              y * args.in.y + x * args.in.x;
-            uint8* out = static_cast<uint8*>(args.out.data) + n * args.out.n + t * args.out.t + c * args.out.c +
-                         y * args.out.y + x * args.out.x;
-            for (int i = 0; i < count; ++i) out[i * args.out.x] = table[in[i * args.in.x]];
+            const uint8* in = static_cast<const uint8*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
+                              c * args.in.c_stride + y * args.in.y_stride + x * args.in.x_stride;
+            uint8* out = static_cast<uint8*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
+                         c * args.out.c_stride + y * args.out.y_stride + x * args.out.x_stride;
+            for (int i = 0; i < count; ++i) out[i * args.out.x_stride] = table[in[i * args.in.x_stride]];
         });
     }
 }

@@ -42,8 +42,8 @@ struct AxisResolver {
 // Coordinates count from the bases of the tiles that a warp by another matrix would be computed in, so that both round
 // alike.
 template <class Border, class R>
-inline void resolve_indices(const WarpCommon& args, const Affine::Matrix& m, int left, int width, int top, int height,
-                            NearestStripWorkspace& workspace) {
+inline void resolve_indices(const WarpRecordBase& args, const Affine::Matrix& m, int left, int width, int top,
+                            int height, NearestStripWorkspace& workspace) {
     for (int first = 0; first < width; first += tile_width) {
         const auto map = Affine::tile_map<R>(m, left + first, top);
         const AxisResolver<Border> axis = {map.base_x, args.in_width};
@@ -91,7 +91,7 @@ inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& works
 
 // Returns false if x or y depends on both row and column.
 template <class R>
-inline bool copy_strip(const native::WarpCall& call, const WarpCommon& args, long long n, long long t, int left,
+inline bool copy_strip(const native::WarpCall& call, const WarpRecordBase& args, long long n, long long t, int left,
                        int width, int top, int height, NearestStripWorkspace& workspace) {
     if (call.geometry != geometry_of<Affine>) return false;
     const Affine::Matrix m = static_cast<const WarpRecord<Affine>*>(call.record)->geometry.sample(n);

@@ -27,7 +27,7 @@ struct NoBorder {
 };
 
 template <class Kind, class R, class Offset>
-inline void resolve_offsets(const WarpCommon& args, const PixelCopy& copy, const CoordinateTile<R>& tile,
+inline void resolve_offsets(const WarpRecordBase& args, const PixelCopy& copy, const CoordinateTile<R>& tile,
                             Offset* __restrict__ offset) {
     const OffsetImage<Kind, Offset> image = {tile.base_x,
                                              tile.base_y,
@@ -49,7 +49,7 @@ inline void resolve_offsets(const WarpCommon& args, const PixelCopy& copy, const
 }
 
 template <class R, class Offset>
-inline void resolve_offsets(native::Border border, const WarpCommon& args, const PixelCopy& copy,
+inline void resolve_offsets(native::Border border, const WarpRecordBase& args, const PixelCopy& copy,
                             const CoordinateTile<R>& tile, Offset* offset) {
     const SourceBox box = source_box_of(tile, Nearest::taps_before, Nearest::taps_after, 1);
     const int left = tile.base_x + box.x, top = tile.base_y + box.y;
@@ -60,7 +60,7 @@ inline void resolve_offsets(native::Border border, const WarpCommon& args, const
 }
 
 template <class Offset, class R>
-inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
+inline void copy_tile(const native::WarpCall& call, const WarpRecordBase& args, const CoordinateTile<R>& tile,
                       Offset* offset) {
     for (int c = 0; c < args.channels; c += max_copy_channels) {
         const PixelCopy copy = pixel_copy(call.source, args, tile.n, tile.t, c);
@@ -79,10 +79,10 @@ inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, cons
 
 // Uses 32-bit offsets if they suffice: a vector holds twice as many of them.
 template <class R>
-inline void copy_tile(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
+inline void copy_tile(const native::WarpCall& call, const WarpRecordBase& args, const CoordinateTile<R>& tile,
                       void* memory) {
     auto magnitude = [](long long stride) { return static_cast<double>(stride < 0 ? -stride : stride); };
-    if (magnitude(args.in.y) * args.in_height + magnitude(args.in.x) * args.in_width < 1 << 28)
+    if (magnitude(args.in.y_stride) * args.in_height + magnitude(args.in.x_stride) * args.in_width < 1 << 28)
         copy_tile(call, args, tile, static_cast<int*>(memory));
     else
         copy_tile(call, args, tile, static_cast<long long*>(memory));

@@ -38,8 +38,8 @@ inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, 
             args.out.data = static_cast<decltype(element)*>(args.out.data) + (extent - 1) * stride;
             stride = -stride;
         };
-        if (flips_vertically(args, n)) flip(args.out.y, args.out_height);
-        if (flips_horizontally(args, n)) flip(args.out.x, args.out_width);
+        if (flips_vertically(args, n)) flip(args.out.y_stride, args.out_height);
+        if (flips_horizontally(args, n)) flip(args.out.x_stride, args.out_width);
     });
 }
 

@@ -2,7 +2,7 @@
 
 #include "channel_group.hpp"
 
-// uint8 pixels of four bytes each: one load reads a pixel, or two neighbours.
+// uint8 pixels of four bytes each: one load reads a pixel, or two neighbours. For the masks see deinterleave.hpp.
 
 namespace cuaug {
 
@@ -26,13 +26,13 @@ inline void load_rgba32(const ChannelGroup& group, int row, int first, int count
 #ifdef __SSSE3__
         const __m128i byte_order = _mm_setr_epi8(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
 #ifdef __AVX512BW__
-        const __m512i lane_order = _mm512_maskz_broadcast_i32x4(0xffff, byte_order),
+        const __m512i byte_order_per_lane = _mm512_maskz_broadcast_i32x4(0xffff, byte_order),
                       dword_order = _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11);
         for (; i + 16 <= count; i += 16)
             _mm512_storeu_si512(
                 pixels + i, _mm512_shuffle_epi8(_mm512_maskz_permutexvar_epi32(
                                                     0xffff, dword_order, _mm512_maskz_loadu_epi32(0x0fff, in + 3 * i)),
-                                                lane_order));
+                                                byte_order_per_lane));
 #endif
         for (; i + 6 <= count; i += 4)  // 16 bytes are read, 12 are used
             _mm_storeu_si128(
@@ -79,13 +79,13 @@ inline void store_rgba32(const Rgba32* __restrict__ pixels, int count, const Cha
 #ifdef __SSSE3__
         const __m128i byte_order = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
 #ifdef __AVX512BW__
-        const __m512i lane_order = _mm512_maskz_broadcast_i32x4(0xffff, byte_order),
+        const __m512i byte_order_per_lane = _mm512_maskz_broadcast_i32x4(0xffff, byte_order),
                       dword_order = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
         for (; i + 16 <= count; i += 16)
             _mm512_mask_storeu_epi32(
                 out + 3 * i, 0x0fff,
-                _mm512_maskz_permutexvar_epi32(0xffff, dword_order,
-                                               _mm512_shuffle_epi8(_mm512_loadu_si512(pixels + i), lane_order)));
+                _mm512_maskz_permutexvar_epi32(
+                    0xffff, dword_order, _mm512_shuffle_epi8(_mm512_loadu_si512(pixels + i), byte_order_per_lane)));
 #endif
         for (; i + 6 <= count; i += 4)  // 16 bytes are written, and the next store overwrites the last 4
             _mm_storeu_si128(

@@ -39,7 +39,7 @@ inline SourceBox source_box_of(const CoordinateTile<R>& tile, int taps_before, i
 // Fills the box's pixels, of K numbers each: `load(row, first, count, out)` for adjacent pixels of a row, `fill(out,
 // count)` for pixels outside the image if the border is constant.
 template <class P, int K, class Load, class Fill>
-inline void stage_box(const WarpCommon& args, native::Border border, const SourceBox& box, int base_x, int base_y,
+inline void stage_box(const WarpRecordBase& args, native::Border border, const SourceBox& box, int base_x, int base_y,
                       P* pixels, const Load& load, const Fill& fill) {
     const int first = base_x + box.x;
     // Columns begin .. end - 1 of the box lie inside the image.
@@ -93,7 +93,7 @@ struct DirectImage {
 
     static int split_floor(R x, R& fraction) { return cuaug::split_floor(x, fraction); }
 
-    // Nearest asks for `raw_pixel`. Unlike elsewhere, the pixel is converted.
+    // `Nearest` calls `raw_pixel`. Other image types return the stored elements here; this one converts them to R.
     Pixel<R, 4> raw_pixel(int x, int y) const {
         int column = base_x + x, row = base_y + y;
         if (column < 0 || column >= width) column = resolve_border(border, column, width);

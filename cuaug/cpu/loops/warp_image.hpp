@@ -15,7 +15,7 @@ struct TaskGrid {
     int rows, columns;            // tasks of a frame
 };
 
-inline TaskGrid task_grid(const WarpCommon& args) {
+inline TaskGrid task_grid(const WarpRecordBase& args) {
     auto divide_up = [](int n, int divisor) { return (n + divisor - 1) / divisor; };
     const int height = divide_up(args.out_height, divide_up(args.out_height, tile_height)),
               rows = divide_up(args.out_height, height);
@@ -29,7 +29,7 @@ inline TaskGrid task_grid(const WarpCommon& args) {
 }
 
 long long warp_image_tasks(const native::WarpCall& call) {
-    const auto args = read_record<WarpCommon>(call.record);
+    const auto args = read_record<WarpRecordBase>(call.record);
     if (args.samples * args.frames * args.channels * args.out_width * args.out_height == 0) return 0;
     const TaskGrid grid = task_grid(args);
     return args.samples * args.frames * grid.rows * grid.columns;
@@ -37,7 +37,7 @@ long long warp_image_tasks(const native::WarpCall& call) {
 
 template <class R>
 inline void warp_typed(const native::WarpCall& call, long long task, void* memory) {
-    const auto args = read_record<WarpCommon>(call.record);
+    const auto args = read_record<WarpRecordBase>(call.record);
     const TaskGrid grid = task_grid(args);
     const long long task_row = task / grid.columns, frame = task_row / grid.rows, n = frame / args.frames,
                     t = frame - n * args.frames;
@@ -92,7 +92,8 @@ inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& r
     record.geometry.inverse = 1;
     record.geometry.half_pixel_centers = 0;
     dispatch_dtype(call.source, [&](auto element) {
-        record.in.data = static_cast<decltype(element)*>(record.in.data) + top * record.in.y + left * record.in.x;
+        record.in.data =
+            static_cast<decltype(element)*>(record.in.data) + top * record.in.y_stride + left * record.in.x_stride;
     });
 }
 

@@ -24,9 +24,9 @@ inline void sample_tile(const Image& image, const CoordinateTile<R>& tile, R lef
 }
 
 template <class T>
-inline void load_box(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<ComputeType<T>>& tile,
-                     const SourceBox& box, int c, const Pixel<ComputeType<T>, 4>& fill,
-                     TileWorkspace<ComputeType<T>>& workspace) {
+inline void load_box(const native::WarpCall& call, const WarpRecordBase& args,
+                     const CoordinateTile<ComputeType<T>>& tile, const SourceBox& box, int c,
+                     const Pixel<ComputeType<T>, 4>& fill, TileWorkspace<ComputeType<T>>& workspace) {
     using R = ComputeType<T>;
     const ChannelGroup in = channel_group<T>(args.in, tile.n, tile.t, c, args.channels);
     stage_box<R, 4>(
@@ -40,7 +40,7 @@ inline void load_box(const native::WarpCall& call, const WarpCommon& args, const
 }
 
 template <class T, class R>
-inline void store_tile(const WarpCommon& args, const CoordinateTile<R>& tile, int c, TileWorkspace<R>& workspace) {
+inline void store_tile(const WarpRecordBase& args, const CoordinateTile<R>& tile, int c, TileWorkspace<R>& workspace) {
     const ChannelGroup out = channel_group<T>(args.out, tile.n, tile.t, c, args.channels);
     for (int dy = 0; dy < tile.height; ++dy)
         store_pixels<T>(workspace.result + 4 * dy * tile_width, tile.width, out, tile.top + dy, tile.left,
@@ -49,7 +49,7 @@ inline void store_tile(const WarpCommon& args, const CoordinateTile<R>& tile, in
 
 // Samples all channels of one tile as values of type R, and stores them.
 template <class R>
-inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& args, const CoordinateTile<R>& tile,
+inline void warp_tile_pixels(const native::WarpCall& call, const WarpRecordBase& args, const CoordinateTile<R>& tile,
                              TileWorkspace<R>& workspace) {
     const bool nearest = call.sampler == sampler_of<Nearest>;
     const bool is_bilinear_u8 =
@@ -105,7 +105,7 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpCommon& arg
 }
 
 template <class R>
-inline void warp_tile(const native::WarpCall& call, const WarpCommon& args, CoordinateTile<R> tile,
+inline void warp_tile(const native::WarpCall& call, const WarpRecordBase& args, CoordinateTile<R> tile,
                       TileWorkspace<R>& workspace) {
     tile.x = workspace.x;
     tile.y = workspace.y;

@@ -58,29 +58,34 @@ inline BoxValues load_values(const T* ptr, long long stride, bool rotated) {
 }
 
 inline BoxValues read_box(const NmsRecord& args, long long n, int i) {
-    const long long offset = n * args.boxes.n + i * args.boxes.k;
+    const long long offset = n * args.boxes.n_stride + i * args.boxes.k_stride;
     switch (args.boxes.kind) {
         case 0:
-            return load_values(static_cast<const float16*>(args.boxes.data) + offset, args.boxes.x, args.rotated != 0);
+            return load_values(static_cast<const float16*>(args.boxes.data) + offset, args.boxes.x_stride,
+                               args.rotated != 0);
         case 1:
-            return load_values(static_cast<const bfloat16*>(args.boxes.data) + offset, args.boxes.x, args.rotated != 0);
+            return load_values(static_cast<const bfloat16*>(args.boxes.data) + offset, args.boxes.x_stride,
+                               args.rotated != 0);
         case 2:
-            return load_values(static_cast<const float*>(args.boxes.data) + offset, args.boxes.x, args.rotated != 0);
+            return load_values(static_cast<const float*>(args.boxes.data) + offset, args.boxes.x_stride,
+                               args.rotated != 0);
         default:
-            return load_values(static_cast<const double*>(args.boxes.data) + offset, args.boxes.x, args.rotated != 0);
+            return load_values(static_cast<const double*>(args.boxes.data) + offset, args.boxes.x_stride,
+                               args.rotated != 0);
     }
 }
 
 // A box with a NaN score or coordinate sorts last. It neither suppresses another box nor is suppressed.
 inline NmsSortKey make_sort_key(const NmsRecord& args, long long n, int i, bool by_class) {
     const BoxValues box = read_box(args, n, i);
-    const double score = read_number(args.scores, n * args.scores.n + i * args.scores.k);
-    const bool counts = args.counts.data == nullptr || i < read_int(args.counts, n * args.counts.n);
+    const double score = read_number(args.scores, n * args.scores.n_stride + i * args.scores.k_stride);
+    const bool counts = args.counts.data == nullptr || i < read_int(args.counts, n * args.counts.n_stride);
     const bool absent = !counts || (args.has_score_threshold && !(score > args.score_threshold));
     bool has_no_nan = score == score;
     for (double value : box.value) has_no_nan = has_no_nan && value == value;
-    const long long group =
-        by_class && args.classes.data != nullptr ? read_int(args.classes, n * args.classes.n + i * args.classes.k) : 0;
+    const long long group = by_class && args.classes.data != nullptr
+                                ? read_int(args.classes, n * args.classes.n_stride + i * args.classes.k_stride)
+                                : 0;
     return {absent ? 0 : has_no_nan ? ordered_bits(score) : 1, group, i, 0};
 }
 

@@ -145,10 +145,10 @@ inline void sum_band_columns(const RoiRecord& args, const AxisBins<R>& columns, 
             if (i < entries) entry[i] = columns.entry[first + i];
         for (int c = lane / lanes; c < unit.channels; c += step) {
             const R* row = sums[threadIdx.x / 32] + c * split.sum_stride;
-            T* out = static_cast<T*>(args.pooled.data) + blockIdx.x * args.pooled.n + (unit.c + c) * args.pooled.c +
-                     unit.top * args.pooled.y + x;
+            T* out = static_cast<T*>(args.pooled.data) + blockIdx.x * args.pooled.n_stride +
+                     (unit.c + c) * args.pooled.c_stride + unit.top * args.pooled.y_stride + x;
 #pragma unroll 1
-            for (int y = 0; y < unit.rows; ++y, row += split.columns, out += args.pooled.y) {
+            for (int y = 0; y < unit.rows; ++y, row += split.columns, out += args.pooled.y_stride) {
                 R sum = 0;
                 for (int i = 0; i < in_registers; ++i)
                     if (i < entries) sum += entry[i].weight * row[entry[i].offset];
@@ -196,8 +196,8 @@ inline void average_vectors(const RoiRecord& args, const AxisBins<R>& rows, cons
                 for (int j = 0; j < vector; ++j) sum[j] += weight * pixel[j];
             }
         }
-        write_channels<vector>(static_cast<T*>(args.pooled.data) + blockIdx.x * args.pooled.n + c * args.pooled.c +
-                                   y * args.pooled.y + x * args.pooled.x,
+        write_channels<vector>(static_cast<T*>(args.pooled.data) + blockIdx.x * args.pooled.n_stride +
+                                   c * args.pooled.c_stride + y * args.pooled.y_stride + x * args.pooled.x_stride,
                                1, 0, sum);
     }
 }
@@ -222,11 +222,12 @@ __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ?
         RoiAxis<R> roi_axis = region.roi.y;
         if (axis == 1) roi_axis = region.roi.x;
         const int extent = axis == 0 ? region.level->height : region.level->width;
-        const long long stride = axis == 0 ? map.y : map.x;
+        const long long stride = axis == 0 ? map.y_stride : map.x_stride;
         const bool fits = region.n >= 0 && bin_count <= max_bins && has_short_offsets(extent, stride) &&
-                          (vector > 0 || has_short_offsets(lane_channels<R>, map.c));
+                          (vector > 0 || has_short_offsets(lane_channels<R>, map.c_stride));
         if (threadIdx.x == 0)
-            bins = region, split.in = static_cast<const T*>(map.data) + region.n * map.n, split.channel_stride = map.c;
+            bins = region, split.in = static_cast<const T*>(map.data) + region.n * map.n_stride,
+            split.channel_stride = map.c_stride;
         const int used = fits ? fill_bins(roi_axis, bin_count, extent, stride, axes[axis]) : max_weights + 1;
         if (lane == 0) axes[axis].used = used;
         __syncwarp();

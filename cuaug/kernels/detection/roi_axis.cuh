@@ -114,7 +114,7 @@ inline bool replaces_max(R value, R max) {
 }
 
 inline double roi_value(const RoiRecord& args, long long k, int i) {
-    return read_number(args.rois, k * args.rois.k + i * args.rois.x);
+    return read_number(args.rois, k * args.rois.k_stride + i * args.rois.x_stride);
 }
 
 // The sample that a region belongs to; -1: none.
@@ -154,10 +154,10 @@ template <class R>
 inline RoiSample<R> make_sample(const Tap<R>& y, const Tap<R>& x, const FeatureMap& map) {
     RoiSample<R> sample = {};
     if (!(y.is_inside && x.is_inside)) return sample;
-    add_tap(sample, y.low * map.y + x.low * map.x, (R(1) - y.high_weight) * (R(1) - x.high_weight));
-    add_tap(sample, y.low * map.y + x.high * map.x, (R(1) - y.high_weight) * x.high_weight);
-    add_tap(sample, y.high * map.y + x.low * map.x, y.high_weight * (R(1) - x.high_weight));
-    add_tap(sample, y.high * map.y + x.high * map.x, y.high_weight * x.high_weight);
+    add_tap(sample, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
+    add_tap(sample, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
+    add_tap(sample, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
+    add_tap(sample, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
     return sample;
 }
 

@@ -61,19 +61,19 @@ inline void stage_gradients(const RoiBackwardRecord& args, const T* pooled, long
                             const BinWindow& window, int rows, int columns,
                             R (&gradient)[window_bins][group + 16 / sizeof(R)],
                             long long (&argmax)[is_max ? window_bins : 1][group]) {
-    const bool channels_last = args.pooled.c == 1;
+    const bool channels_last = args.pooled.c_stride == 1;
     for (int item = threadIdx.x; item < rows * columns * channels; item += gather_threads) {
         const int bin = channels_last ? item / channels : item % (rows * columns),
                   channel = channels_last ? item % channels : item / (rows * columns);
         const int y = bin / columns, x = bin % columns;
         gradient[y * window_side + x][channel] =
-            to_compute<R>(pooled[k * args.pooled.n + channel * args.pooled.c + (window.y + y) * args.pooled.y +
-                                 (window.x + x) * args.pooled.x]);
+            to_compute<R>(pooled[k * args.pooled.n_stride + channel * args.pooled.c_stride +
+                                 (window.y + y) * args.pooled.y_stride + (window.x + x) * args.pooled.x_stride]);
         if constexpr (is_max) {
             long long sample[1];
             read_argmax(args,
-                        k * args.argmax.n + (c + channel) * args.argmax.c + (window.y + y) * args.argmax.y +
-                            (window.x + x) * args.argmax.x,
+                        k * args.argmax.n_stride + (c + channel) * args.argmax.c_stride +
+                            (window.y + y) * args.argmax.y_stride + (window.x + x) * args.argmax.x_stride,
                         0, sample);
             argmax[y * window_side + x][channel] = sample[0];
         }
@@ -85,9 +85,9 @@ template <class T, class R, int group>
 inline void store_sums(const RoiBackwardRecord& args, const FeatureMap& map, const MapTile& tile, int c, int channels,
                        int row, int column, const R (&sum)[group]) {
     constexpr int W = 16 / sizeof(T);
-    T* out = static_cast<T*>(map.data) + tile.n * map.n + c * map.c + (tile.top + row) * map.y +
-             (tile.left + column) * map.x;
-    const bool vectors = map.c == 1 && args.channels % W == 0;
+    T* out = static_cast<T*>(map.data) + tile.n * map.n_stride + c * map.c_stride + (tile.top + row) * map.y_stride +
+             (tile.left + column) * map.x_stride;
+    const bool vectors = map.c_stride == 1 && args.channels % W == 0;
     for (int j = 0; j < group; j += W) {
         if (vectors && j < channels) {
             ChannelVector<T, W> stored;
@@ -95,7 +95,7 @@ inline void store_sums(const RoiBackwardRecord& args, const FeatureMap& map, con
             *reinterpret_cast<ChannelVector<T, W>*>(out + j) = stored;
         } else {
             for (int i = 0; i < W; ++i)
-                if (j + i < channels) out[(j + i) * map.c] = saturate_cast<T>(sum[j + i]);
+                if (j + i < channels) out[(j + i) * map.c_stride] = saturate_cast<T>(sum[j + i]);
         }
     }
 }
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
     const int row = threadIdx.x / tile_columns, column = threadIdx.x % tile_columns, c = tile.channel_group * group,
               channels = min(group, args.channels - c);
     const bool has_pixel = tile.top + row < level.height && tile.left + column < level.width;
-    const T* pooled = static_cast<const T*>(args.pooled.data) + c * args.pooled.c;
+    const T* pooled = static_cast<const T*>(args.pooled.data) + c * args.pooled.c_stride;
 
     R sum[group] = {};
     for (long long first = 0; first < args.count; first += gather_threads) {

@@ -16,9 +16,10 @@ inline void scatter_sample(const SampleTaps<R>& taps, const FeatureMap& map, R* 
         const R weight = (low_y ? R(1) - taps.y.high_weight : taps.y.high_weight) *
                          (low_x ? R(1) - taps.x.high_weight : taps.x.high_weight);
         if (weight == R(0)) continue;
-        R* pixel = out + (low_y ? taps.y.low : taps.y.high) * map.y + (low_x ? taps.x.low : taps.x.high) * map.x;
+        R* pixel =
+            out + (low_y ? taps.y.low : taps.y.high) * map.y_stride + (low_x ? taps.x.low : taps.x.high) * map.x_stride;
         for (int j = 0; j < W; ++j)
-            if (j <= last) atomicAdd(pixel + j * map.c, weight * scale * gradient[j]);
+            if (j <= last) atomicAdd(pixel + j * map.c_stride, weight * scale * gradient[j]);
     }
 }
 
@@ -36,19 +37,22 @@ inline void scatter_region(const Record& args, const Bins& bins, long long k, lo
                   group = static_cast<int>(channels_last ? item % groups : item / bin_count);
         const int y = bin / args.out_width, x = bin % args.out_width, c = group * W,
                   last = min(W, args.channels - c) - 1;
-        R* out = static_cast<R*>(map.data) + bins.n * map.n + c * map.c;
-        const T* in = static_cast<const T*>(pooled.data) + k * pooled.n + c * pooled.c + y * pooled.y + x * pooled.x;
+        R* out = static_cast<R*>(map.data) + bins.n * map.n_stride + c * map.c_stride;
+        const T* in = static_cast<const T*>(pooled.data) + k * pooled.n_stride + c * pooled.c_stride +
+                      y * pooled.y_stride + x * pooled.x_stride;
         R gradient[W];
-        for (int j = 0; j < W; ++j) gradient[j] = to_compute<R>(in[min(j, last) * pooled.c]);
+        for (int j = 0; j < W; ++j) gradient[j] = to_compute<R>(in[min(j, last) * pooled.c_stride]);
         if constexpr (is_max) {
             long long sample[W];
-            read_argmax(args, k * args.argmax.n + c * args.argmax.c + y * args.argmax.y + x * args.argmax.x, last,
-                        sample);
+            read_argmax(args,
+                        k * args.argmax.n_stride + c * args.argmax.c_stride + y * args.argmax.y_stride +
+                            x * args.argmax.x_stride,
+                        last, sample);
             for (int j = 0; j < W; ++j) {
                 if (sample[j] < 0) continue;
                 const R channel_gradient[1] = {gradient[j]};
                 scatter_sample(bins.sample_taps(args, y, x, sample_row(sample[j]), sample_column(sample[j])), map,
-                               out + j * map.c, 0, channel_gradient, R(1));
+                               out + j * map.c_stride, 0, channel_gradient, R(1));
             }
         } else {
             const IndexRect samples = bins.samples_of(args, y, x);

@@ -17,20 +17,21 @@ inline void scatter_planes(const RoiRecord& args, const FeatureMap& map, const T
          item += gridDim.y * separable_threads) {
         const unsigned int c = item / width;
         const PixelBinRange column = columns.range[item - c * width];
-        const T* gradient = in + c * args.pooled.c + column.bin * args.pooled.x;
+        const T* gradient = in + c * args.pooled.c_stride + column.bin * args.pooled.x_stride;
         for (unsigned int y = 0; y < height; ++y) sums[y][threadIdx.x] = 0;
         for (int b = 0; b < column.bins; ++b) {
             const R weight = columns.weight[column.first + b];
 #pragma unroll 8
             for (unsigned int y = 0; y < height; ++y)
-                sums[y][threadIdx.x] += weight * to_compute<R>(gradient[y * args.pooled.y + b * args.pooled.x]);
+                sums[y][threadIdx.x] +=
+                    weight * to_compute<R>(gradient[y * args.pooled.y_stride + b * args.pooled.x_stride]);
         }
-        R* pixels = out + c * map.c + column.pixel * map.x;
+        R* pixels = out + c * map.c_stride + column.pixel * map.x_stride;
         for (int i = 0; i < rows.pixels; ++i) {
             const PixelBinRange row = rows.range[i];
             R sum = 0;
             for (int b = 0; b < row.bins; ++b) sum += rows.weight[row.first + b] * sums[row.bin + b][threadIdx.x];
-            atomicAdd(pixels + row.pixel * map.y, sum);
+            atomicAdd(pixels + row.pixel * map.y_stride, sum);
         }
     }
 }
@@ -51,14 +52,15 @@ inline void scatter_channels(const RoiRecord& args, const FeatureMap& map, const
         for (int y = 0; y < row.bins; ++y)
             for (int x = 0; x < column.bins; ++x) {
                 const R weight = rows.weight[row.first + y] * columns.weight[column.first + x];
-                const T* gradient =
-                    in + c * args.pooled.c + (row.bin + y) * args.pooled.y + (column.bin + x) * args.pooled.x;
+                const T* gradient = in + c * args.pooled.c_stride + (row.bin + y) * args.pooled.y_stride +
+                                    (column.bin + x) * args.pooled.x_stride;
                 for (int j = 0; j < W; ++j)
-                    if (c + 32 * j < args.channels) sum[j] += weight * to_compute<R>(gradient[32 * j * args.pooled.c]);
+                    if (c + 32 * j < args.channels)
+                        sum[j] += weight * to_compute<R>(gradient[32 * j * args.pooled.c_stride]);
             }
-        R* pixel = out + c * map.c + row.pixel * map.y + column.pixel * map.x;
+        R* pixel = out + c * map.c_stride + row.pixel * map.y_stride + column.pixel * map.x_stride;
         for (int j = 0; j < W; ++j)
-            if (c + 32 * j < args.channels) atomicAdd(pixel + 32 * j * map.c, sum[j]);
+            if (c + 32 * j < args.channels) atomicAdd(pixel + 32 * j * map.c_stride, sum[j]);
     }
 }
 
@@ -92,8 +94,8 @@ __global__ void __launch_bounds__(separable_threads, sizeof(ComputeType<T>) == 8
             args, bins, k, static_cast<long long>(blockIdx.y) * separable_threads + threadIdx.x,
             static_cast<long long>(gridDim.y) * separable_threads);
     const FeatureMap& map = level.gradients;
-    const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n;
-    R* out = static_cast<R*>(map.data) + bins.n * map.n;
+    const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n_stride;
+    R* out = static_cast<R*>(map.data) + bins.n * map.n_stride;
     if constexpr (channels_last)
         scatter_channels(args, map, in, rows, columns, out);
     else

@@ -58,8 +58,8 @@ inline void add_sample(const SampleTaps<R>& taps, const T* in, const FeatureMap&
         if (weight == R(0)) continue;
         R pixel[W];
         read_channels<vector>(
-            in + (low_y ? taps.y.low : taps.y.high) * map.y + (low_x ? taps.x.low : taps.x.high) * map.x, map.c, last,
-            pixel);
+            in + (low_y ? taps.y.low : taps.y.high) * map.y_stride + (low_x ? taps.x.low : taps.x.high) * map.x_stride,
+            map.c_stride, last, pixel);
         for (int j = 0; j < W; ++j) value[j] += weight * pixel[j];
     }
 }
@@ -85,12 +85,12 @@ inline void write_argmax(const RoiArgmaxRecord& args, long long offset, int last
         int* out = static_cast<int*>(args.argmax.data) + offset;
         for (int j = 0; j < W; ++j)
             if (j <= last)
-                out[j * args.argmax.c] =
+                out[j * args.argmax.c_stride] =
                     sample[j] < 0 ? -1 : static_cast<int>(sample_row(sample[j]) << 16 | sample_column(sample[j]));
     } else {
         long long* out = static_cast<long long*>(args.argmax.data) + offset;
         for (int j = 0; j < W; ++j)
-            if (j <= last) out[j * args.argmax.c] = sample[j];
+            if (j <= last) out[j * args.argmax.c_stride] = sample[j];
     }
 }
 
@@ -99,11 +99,11 @@ inline void read_argmax(const RoiArgmaxRecord& args, long long offset, int last,
     if (args.argmax_is_int32) {
         const int* in = static_cast<const int*>(args.argmax.data) + offset;
         int loaded[W];
-        for (int j = 0; j < W; ++j) loaded[j] = j <= last ? in[j * args.argmax.c] : -1;
+        for (int j = 0; j < W; ++j) loaded[j] = j <= last ? in[j * args.argmax.c_stride] : -1;
         for (int j = 0; j < W; ++j) sample[j] = loaded[j] < 0 ? -1 : pack_sample(loaded[j] >> 16, loaded[j] & 0xffff);
     } else {
         const long long* in = static_cast<const long long*>(args.argmax.data) + offset;
-        for (int j = 0; j < W; ++j) sample[j] = j <= last ? in[j * args.argmax.c] : -1;
+        for (int j = 0; j < W; ++j) sample[j] = j <= last ? in[j * args.argmax.c_stride] : -1;
     }
 }
 
@@ -156,19 +156,22 @@ inline void pool_region_by_sample(const Record& args, const Bins& bins, long lon
                   group = static_cast<int>(vector > 0 ? item % groups : item / bin_count);
         const int y = bin / args.out_width, x = bin % args.out_width, c = group * W,
                   last = min(W, args.channels - c) - 1;
-        const T* in = static_cast<const T*>(map.data) + bins.n * map.n + c * map.c;
-        const long long offset = k * args.pooled.n + c * args.pooled.c + y * args.pooled.y + x * args.pooled.x;
+        const T* in = static_cast<const T*>(map.data) + bins.n * map.n_stride + c * map.c_stride;
+        const long long offset =
+            k * args.pooled.n_stride + c * args.pooled.c_stride + y * args.pooled.y_stride + x * args.pooled.x_stride;
         R value[W];
         if constexpr (reduction == Reduction::argmax) {
             long long argmax[W];
             for (int j = 0; j < W; ++j) argmax[j] = -1;
             pool_bin_by_sample<reduction, vector>(args, bins, y, x, in, map, last, value, argmax);
-            write_argmax(args, k * args.argmax.n + c * args.argmax.c + y * args.argmax.y + x * args.argmax.x, last,
-                         argmax);
+            write_argmax(args,
+                         k * args.argmax.n_stride + c * args.argmax.c_stride + y * args.argmax.y_stride +
+                             x * args.argmax.x_stride,
+                         last, argmax);
         } else {
             pool_bin_by_sample<reduction, vector>(args, bins, y, x, in, map, last, value, nullptr);
         }
-        write_channels<vector>(static_cast<T*>(args.pooled.data) + offset, args.pooled.c, last, value);
+        write_channels<vector>(static_cast<T*>(args.pooled.data) + offset, args.pooled.c_stride, last, value);
     }
 }
 

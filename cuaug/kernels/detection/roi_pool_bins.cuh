@@ -50,7 +50,7 @@ struct RoiPoolBins {
         const IndexRect pixels = samples_of(args, bin_y, bin_x);
         for (long long y = pixels.rows.first; y < pixels.rows.last; ++y)
             for (long long x = pixels.columns.first; x < pixels.columns.last; ++x)
-                visit(RoiSample<R>{1, {y * map.y + x * map.x}, {R(1)}});
+                visit(RoiSample<R>{1, {y * map.y_stride + x * map.x_stride}, {R(1)}});
         return false;
     }
 

@@ -85,11 +85,12 @@ inline int collect(const SoftNmsRecord& args, long long n, int given, const Soft
         const bool decays = i < given && role_of(args, n, i) == SoftNmsRole::decaying;
         const BlockRank rank = block_rank(decays);
         if (decays) {
-            const long long offset = n * args.boxes.n + i * args.boxes.k;
+            const long long offset = n * args.boxes.n_stride + i * args.boxes.k_stride;
             const int to = count + rank.before;
-            const double left = read_number(args.boxes, offset), top = read_number(args.boxes, offset + args.boxes.x);
-            const double right = read_number(args.boxes, offset + 2 * args.boxes.x),
-                         bottom = read_number(args.boxes, offset + 3 * args.boxes.x);
+            const double left = read_number(args.boxes, offset),
+                         top = read_number(args.boxes, offset + args.boxes.x_stride);
+            const double right = read_number(args.boxes, offset + 2 * args.boxes.x_stride),
+                         bottom = read_number(args.boxes, offset + 3 * args.boxes.x_stride);
             boxes.left[to] = left, boxes.top[to] = top, boxes.right[to] = right, boxes.bottom[to] = bottom;
             boxes.area[to] = (right - left) * (bottom - top), boxes.score[to] = score_of(args, n, i),
             boxes.index[to] = i;
@@ -181,7 +182,8 @@ inline void write_rest(const SoftNmsRecord& args, long long n, int given, int wr
 // box just chosen, and find the next one. Grid: (samples).
 __global__ void __launch_bounds__(soft_nms_threads) soft_nms(const __grid_constant__ SoftNmsRecord args) {
     const long long n = blockIdx.x, row = n * args.max_output;
-    const long long counted = args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n);
+    const long long counted =
+        args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n_stride);
     const int given = static_cast<int>(max(min(counted, static_cast<long long>(args.count)), 0ll));
     const SoftBoxes boxes = soft_boxes(args, n);
     int count = collect(args, n, given, boxes), written = 0;

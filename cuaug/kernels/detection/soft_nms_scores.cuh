@@ -5,7 +5,7 @@
 namespace cuaug {
 
 inline double score_of(const SoftNmsRecord& args, long long n, int i) {
-    return read_number(args.scores, n * args.scores.n + i * args.scores.k);
+    return read_number(args.scores, n * args.scores.n_stride + i * args.scores.k_stride);
 }
 
 // A box whose score is too low takes no part. A box with a NaN coordinate comes last: it decays no other box and keeps
@@ -15,7 +15,8 @@ enum class SoftNmsRole { absent, last, decaying };
 inline SoftNmsRole role_of(const SoftNmsRecord& args, long long n, int i) {
     if (!(score_of(args, n, i) > args.score_threshold)) return SoftNmsRole::absent;
     for (int c = 0; c < 4; ++c) {
-        const double side = read_number(args.boxes, n * args.boxes.n + i * args.boxes.k + c * args.boxes.x);
+        const double side =
+            read_number(args.boxes, n * args.boxes.n_stride + i * args.boxes.k_stride + c * args.boxes.x_stride);
         if (side != side) return SoftNmsRole::last;
     }
     return SoftNmsRole::decaying;

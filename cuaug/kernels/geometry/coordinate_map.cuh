@@ -29,12 +29,12 @@ struct CoordinateMap {
     SampleMap sample(long long n) const { return {this, n}; }
 
     double x(long long n, int x, int y) const {
-        const double value = scale_x * read(map_x, n * map_x.n + y * map_x.y + x * map_x.x);
+        const double value = scale_x * read(map_x, n * map_x.n_stride + y * map_x.y_stride + x * map_x.x_stride);
         return relative ? value + x : value;
     }
 
     double y(long long n, int x, int y) const {
-        const double value = scale_y * read(map_y, n * map_y.n + y * map_y.y + x * map_y.x);
+        const double value = scale_y * read(map_y, n * map_y.n_stride + y * map_y.y_stride + x * map_y.x_stride);
         return relative ? value + y : value;
     }
 

@@ -35,8 +35,9 @@ struct CoordinateMapReader {
         if constexpr (is_64bit)
             return nullptr;
         else
-            return opaque(reinterpret_cast<const char*>(static_cast<const float*>(table.data) + tile.n * table.n +
-                                                        tile.top * table.y + (tile.left + column) * table.x));
+            return opaque(reinterpret_cast<const char*>(static_cast<const float*>(table.data) +
+                                                        tile.n * table.n_stride + tile.top * table.y_stride +
+                                                        (tile.left + column) * table.x_stride));
     }
 
     // Patches are sampled whole, but maps may end with the tile: rows below it get its last row's entries, columns
@@ -45,13 +46,13 @@ struct CoordinateMapReader {
         RowEntries out = {};
         if constexpr (!is_64bit) {
             auto line = [&](const char* first, const ParameterTable& table) {
-                const char* line = first + mul_wide(min(y, rows - 1), 4 * static_cast<int>(table.y));
+                const char* line = first + mul_wide(min(y, rows - 1), 4 * static_cast<int>(table.y_stride));
                 asm("" : "+l"(line));  // computed once for all four columns
                 __builtin_assume(__isGlobal(line));
                 return line;
             };
             auto entry = [&](const char* line, int i, const ParameterTable& table) {
-                return *reinterpret_cast<const float*>(line + 4 * column_step * i * static_cast<int>(table.x));
+                return *reinterpret_cast<const float*>(line + 4 * column_step * i * static_cast<int>(table.x_stride));
             };
             const char *line_x = line(first_x, map.map_x), *line_y = line(first_y, map.map_y);
 #pragma unroll

@@ -37,6 +37,10 @@ struct FixedStepper {
     }
 };
 
+// The column from which the coordinates of a region at `left` are counted: a multiple of the widest region's width, so
+// that a pixel's coordinates do not depend on the width of its region.
+inline int row_start_column(int left) { return left & ~63; }
+
 // The source coordinates of every fourth row of an output region, and the step to the next column and row. All tiles
 // count from these rows, wherever they begin.
 template <int Bands>

@@ -27,7 +27,7 @@ constexpr int channels_together = is_same_v<Layout, Packed> && sizeof(In) < 8 ? 
 
 template <class R>
 struct alignas(16) Vector4 {
-    R of[4];
+    R items[4];
 };
 
 inline int round_up4(int count) { return count + 3 & ~3; }
@@ -91,7 +91,7 @@ inline int reflect_near(int i, int n) {
 
 template <class R, class T>
 inline Vector4<R> to_four(const WordPixel<T, 4>& stored) {
-    const Pixel<R, 4> pixel = unpack<R>(stored);
+    const Pixel<R, 4> pixel = to_pixel<R>(stored);
     return {{pixel.c[0], pixel.c[1], pixel.c[2], pixel.c[3]}};
 }
 
@@ -110,7 +110,7 @@ inline void filter_vertically(const Read& read, const R* weight, int taps, Vecto
         for (int u = 0; u < Rows; ++u) {
             const R factor = weight[t + u];
             for (int i = 0; i < Rows; ++i)
-                for (int j = 0; j < 4; ++j) sum[i].of[j] += factor * window[(i + u) % Rows].of[j];
+                for (int j = 0; j < 4; ++j) sum[i].items[j] += factor * window[(i + u) % Rows].items[j];
             if (t + u + 1 == taps) return;
             window[u] = to_four<R, T>(next[u % blur_ahead]);
             next[u % blur_ahead] = read(Rows + blur_ahead + t + u);
@@ -135,7 +135,7 @@ inline void filter_horizontally(const R* at, const R* weight, int leading, int t
         auto tap = [&](int j) {
             for (int i = 0; i < C * blur_run; ++i) {
                 const int p = C * j + i;
-                sum[i] += factor.of[j] * window[(first + p / (4 * C)) % 3][p / 4 % C].of[p % 4];
+                sum[i] += factor.items[j] * window[(first + p / (4 * C)) % 3][p / 4 % C].items[p % 4];
             }
         };
         if (remaining >= 4 && (Finite || first > 0 || t >= leading)) {

@@ -9,7 +9,7 @@
 namespace cuaug {
 
 template <class R, class T, int K>
-inline Pixel<R, K> unpack(const WordPixel<T, K>& stored) {
+inline Pixel<R, K> to_pixel(const WordPixel<T, K>& stored) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)
@@ -20,14 +20,9 @@ inline Pixel<R, K> unpack(const WordPixel<T, K>& stored) {
     }
 }
 
-template <class R, class T, int K>
-inline Pixel<R, K> to_pixel(const WordPixel<T, K>& stored) {
-    return unpack<R>(stored);
-}
-
-// Pixels scaled to 0..1. (2^23 + n) / 255 - 2^23 / 255 equals n * (1 / 255), because 2^23 only changes the exponent.
 constexpr float inv_255 = 1.0f / 255.0f;
 
+// Pixels scaled to 0..1. (2^23 + n) / 255 - 2^23 / 255 equals n * (1 / 255), because 2^23 only changes the exponent.
 template <class R, class T, int K>
 inline Pixel<R, K> to_unit_range(const WordPixel<T, K>& stored) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
@@ -37,7 +32,7 @@ inline Pixel<R, K> to_unit_range(const WordPixel<T, K>& stored) {
                                  -8388608.0f * inv_255);
         return out;
     } else {
-        return (R(1) / R(max_value<T>)) * unpack<R>(stored);
+        return (R(1) / R(max_value<T>)) * to_pixel<R>(stored);
     }
 }
 
@@ -87,9 +82,10 @@ inline float reciprocal(float value) {
     return out;
 }
 
-// As `saturate_pack`, for pixels in 0..1: clamping to 0..1 is one instruction, where clamping to 0..255 is two of half
-// the rate, and none is needed if the pixels are in the unit range already. The product is rounded by itself, as on a
-// CPU, so that a value halfway between two levels stays there.
+// As `saturate_pack`, for pixels scaled to 0..1. Values outside are clamped before the scaling to levels: clamping to
+// 0..1 is one instruction, clamping to 0..255 two of half the rate. `in_unit_range`: no value is outside. The product
+// is not fused with the addition in `pack_u8`: as on a CPU, it is rounded first, and a value halfway between two levels
+// stays there.
 template <class T, bool in_unit_range = false, class R, int K>
 inline WordPixel<T, K> pack_unit_range(const Pixel<R, K>& pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {

@@ -44,10 +44,11 @@ inline int width_of(const BatchRecord& batch, long long n) {
 template <class T, class Layout>
 inline const T* frame_of(const BatchRecord& batch, long long n, long long t, int channel) {
     if constexpr (LayoutTraits<Layout>::ragged) {
-        const RaggedImage& one = ragged_image(batch, n);
-        return static_cast<const T*>(one.data) + channel * one.c;
+        const RaggedImage& image = ragged_image(batch, n);
+        return static_cast<const T*>(image.data) + channel * image.c_stride;
     } else {
-        return static_cast<const T*>(batch.in.data) + n * batch.in.n + t * batch.in.t + channel * batch.in.c;
+        return static_cast<const T*>(batch.in.data) + n * batch.in.n_stride + t * batch.in.t_stride +
+               channel * batch.in.c_stride;
     }
 }
 

@@ -23,24 +23,24 @@ struct alignas(16) OutputRegion {
     ComputeType<In> params[Ops::param_count + 1];
 };
 
-// Rows [first, end) of the region, sampled from one source box.
+// Rows [first_row, end_row) of the region, sampled from one source box.
 template <class TileMap, bool raw_staged>
 struct alignas(16) Tile {
     TileMap map;  // relative to the box's first pixel, or to the map's base if there is no box
     SourceBox box;
-    int first, end;
+    int first_row, end_row;
     conditional_t<raw_staged, NeededRows, Int<0>> needed_rows;
 };
 
-// Whether the box holds every pixel that `override_pixel` reads for a tile. It does for samples that do not move:
-// `staged_box_of` adds some slack, a pixel, around what it is asked for. A sample that moves and has an override, which
-// no plan asks for, is only moved.
+// Whether the box holds every pixel that `override_pixel` reads for a tile. It does if the sample's geometry is the
+// identity: `staged_box_of` leaves some slack, a pixel, around the source. Recipes give no override to other samples;
+// if a table does, it is ignored where the box does not hold the pixels.
 template <class TileMap, bool raw_staged>
 inline bool holds_neighbours(const Tile<TileMap, raw_staged>& tile, int region_left, int region_top, int width,
                              int group) {
-    const int left = region_left - tile.map.base_x, top = region_top + tile.first - tile.map.base_y;
+    const int left = region_left - tile.map.base_x, top = region_top + tile.first_row - tile.map.base_y;
     return left > 0 && top > 0 && left + ((width + 31) & ~31) < tile.box.groups * group &&
-           top + ((tile.end - tile.first + 3) & ~3) < tile.box.height;
+           top + ((tile.end_row - tile.first_row + 3) & ~3) < tile.box.height;
 }
 
 // A division of the region into `tiles` tiles, which this many lanes from `lane` on plan.

@@ -13,54 +13,54 @@ struct RegionIndex {
     int lower;
 };
 
-// A region, or its half, in pixels. `height` ends with the output, `rows` does not.
+// A region, or its half, in pixels. `height` is clipped to the output, `rows` is not.
 struct OutputRect {
     long long n;
-    int t, first, left, top, width, height, rows;
+    int t, first_channel, left, top, width, height, rows;
 };
 
 // Regions of `Width` columns and K channels. `split_channels`: a frame has `channel_groups` slices, each of K channels.
 // With raw staging the regions of a slice are consecutive, because neighbours share cache lines. Otherwise the narrow
-// regions come last: they are less work, so the GPU drains in smaller pieces.
+// regions come last: they are less work, so that the multiprocessors finish at more equal times.
 template <int K, int Width, bool split_channels, bool raw_staged, class Record>
 struct RegionScheduler {
     const Record& args;
     int channel_groups;
 
     RegionIndex region_index() const {
-        // Blocks beyond `whole_regions` make halves.
-        const unsigned int beyond = blockIdx.x - min(blockIdx.x, args.whole_regions),
-                           index = blockIdx.x - (beyond + 1) / 2;
+        // Blocks from `whole_regions` on make halves; the first of them has half_index 0, as have all blocks before it.
+        const unsigned int half_index = blockIdx.x - min(blockIdx.x, args.whole_regions),
+                           index = blockIdx.x - (half_index + 1) / 2;
         const unsigned int columns = static_cast<unsigned int>(args.out_width) / Width,
-                           full_regions = columns * args.full_width.regions;
+                           slice_full_regions = columns * args.full_width.regions;
         unsigned int slice, row, column;
         if constexpr (raw_staged) {
-            slice = args.per_slice(index);
-            const unsigned int in_slice = index - slice * (full_regions + args.remainder.regions);
-            const bool narrow = in_slice >= full_regions;
-            row = narrow ? in_slice - full_regions : args.per_row(in_slice),
+            slice = args.slice_divisor.divide(index);
+            const unsigned int in_slice = index - slice * (slice_full_regions + args.remainder.regions);
+            const bool narrow = in_slice >= slice_full_regions;
+            row = narrow ? in_slice - slice_full_regions : args.row_divisor.divide(in_slice),
             column = narrow ? columns : in_slice - row * columns;
         } else {
-            const unsigned int all_full =
-                full_regions * channel_groups * args.frames * static_cast<unsigned int>(args.samples);
-            const bool narrow = index >= all_full;
-            const unsigned int line = narrow ? index - all_full : args.per_row(index);
-            slice = args.per_slice(line), row = line - slice * args.full_width.regions,
-            column = narrow ? columns : index - line * columns;
+            const unsigned int batch_full_regions =
+                slice_full_regions * channel_groups * args.frames * static_cast<unsigned int>(args.samples);
+            const bool narrow = index >= batch_full_regions;
+            const unsigned int batch_row = narrow ? index - batch_full_regions : args.row_divisor.divide(index);
+            slice = args.slice_divisor.divide(batch_row), row = batch_row - slice * args.full_width.regions,
+            column = narrow ? columns : index - batch_row * columns;
         }
         const unsigned int frame = split_channels ? slice / channel_groups : slice;
-        return {row, column, slice, args.frames == 1 ? frame : frame / args.frames, static_cast<int>(beyond & 1)};
+        return {row, column, slice, args.frames == 1 ? frame : frame / args.frames, static_cast<int>(half_index & 1)};
     }
 
-    OutputRect output_rect(const RegionIndex& at) const {
-        const unsigned int frame = split_channels ? at.slice / channel_groups : at.slice;
-        const int left = at.column * Width, width = min(Width, args.out_width - left),
+    OutputRect output_rect(const RegionIndex& region) const {
+        const unsigned int frame = split_channels ? region.slice / channel_groups : region.slice;
+        const int left = region.column * Width, width = min(Width, args.out_width - left),
                   region_rows = width < Width ? args.remainder.region_rows : args.full_width.region_rows,
                   rows = region_rows >> (blockIdx.x >= args.whole_regions);
-        const int top = at.row * region_rows + at.lower * rows;
-        return {at.n,
-                static_cast<int>(frame - at.n * args.frames),
-                split_channels ? static_cast<int>(at.slice - frame * channel_groups) * K : 0,
+        const int top = region.row * region_rows + region.lower * rows;
+        return {region.n,
+                static_cast<int>(frame - region.n * args.frames),
+                split_channels ? static_cast<int>(region.slice - frame * channel_groups) * K : 0,
                 left,
                 top,
                 width,

@@ -172,7 +172,7 @@ inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, 
                 if (i + n * box.rows_per_pass >= box.height) break;
                 if (inside[n]) {
                     FourPixels<T, K> four[fours];
-                    for (int j = 0; j < fours; ++j) four[j] = elements_to_pixels<Layout, T, K>(loaded[n].of[j]);
+                    for (int j = 0; j < fours; ++j) four[j] = elements_to_pixels<Layout, T, K>(loaded[n].elements[j]);
                     if constexpr (cuts_groups)
                         if (!is_whole) fill_outside_window<BaseBorder>(four, from, to_end, fill);
                     store_group(to, four);

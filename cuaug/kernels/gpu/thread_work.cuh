@@ -18,8 +18,8 @@ constexpr int pointwise_threads = 256;
 template <class Ops, class R>
 inline void read_params(const PointwiseRecord& args, long long n, int first, R* params, R max_value) {
     const int lane = threadIdx.x & 31, parts = args.mean_column < 0 ? 0 : args.partial_count;
-    const double* part = static_cast<const double*>(args.partial_sums.data) + n * args.partial_sums.n;
-    double mean = lane < parts ? part[lane * args.partial_sums.x] : 0.0;
+    const double* part = static_cast<const double*>(args.partial_sums.data) + n * args.partial_sums.n_stride;
+    double mean = lane < parts ? part[lane * args.partial_sums.x_stride] : 0.0;
     int measured = -1;
     for (int i = lane; i < Ops::param_count; i += 32) {
         const int column = Ops::column(i, 0, first, args.channels);
@@ -28,7 +28,7 @@ inline void read_params(const PointwiseRecord& args, long long n, int first, R* 
         else
             params[i] = static_cast<R>(stored_parameter(args, n, column));
     }
-    for (int j = lane + 32; j < parts; j += 32) mean += part[j * args.partial_sums.x];
+    for (int j = lane + 32; j < parts; j += 32) mean += part[j * args.partial_sums.x_stride];
     if (parts > 0) mean = warp_sum(mean);
     if (measured >= 0) params[measured] = static_cast<R>(mean);
     __syncwarp();

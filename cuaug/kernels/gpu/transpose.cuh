@@ -10,13 +10,13 @@
 namespace cuaug {
 
 // Channel k of four pixels, as one pixel of four channels.
-template <template <class, int> class Of, class T, int K>
-inline Of<T, 4> channel_of(const Of<T, K> (&pixels)[4], int k) {
+template <template <class, int> class PixelType, class T, int K>
+inline PixelType<T, 4> channel_of(const PixelType<T, K> (&pixels)[4], int k) {
     return {{pixels[0].c[k], pixels[1].c[k], pixels[2].c[k], pixels[3].c[k]}};
 }
 template <int K>
 inline BiasedU8<4> channel_of(const BiasedU8<K> (&pixels)[4], int k) {
-    return {{pixels[0].of[k], pixels[1].of[k], pixels[2].of[k], pixels[3].of[k]}};
+    return {{pixels[0].c[k], pixels[1].c[k], pixels[2].c[k], pixels[3].c[k]}};
 }
 
 // The column of a lane's first element after the transposition, counted from its eight lanes' first pixel.
@@ -35,20 +35,21 @@ constexpr int adjacent(int i) {
 // A lane's part in the transposition, the same for all rows.
 template <class T>
 struct Transposition {
-    static constexpr int apart = sizeof(T) == 1 ? 2 : 1;  // distance of the lanes that exchange halves
-    int halves, bytes;  // __byte_perm selectors: which ones it keeps of its own word and of the other lane's
+    static constexpr int halves_distance = sizeof(T) == 1 ? 2 : 1;  // of the lanes that exchange halves
+    int halves_selector, bytes_selector;  // of __byte_perm: which ones it keeps of its own word and of the other lane's
 
     explicit Transposition(int lane)
-        : halves(opaque(lane & apart ? 0x3276 : 0x5410)),
-          bytes(sizeof(T) == 1 ? opaque(lane & 1 ? 0x3715 : 0x6240) : 0) {}
+        : halves_selector(opaque(lane & halves_distance ? 0x3276 : 0x5410)),
+          bytes_selector(sizeof(T) == 1 ? opaque(lane & 1 ? 0x3715 : 0x6240) : 0) {}
 
     WordPixel<T, 4> operator()(WordPixel<T, 4> line) const {
         // The lower parts of both lanes' words become one lane's word, the higher parts the other's.
-        auto trade = [&](int apart, int kept) {
-            for (Word& word : line.word) word = __byte_perm(word, __shfl_xor_sync(0xffffffffu, word, apart), kept);
+        auto trade = [&](int distance, int selector) {
+            for (Word& word : line.word)
+                word = __byte_perm(word, __shfl_xor_sync(0xffffffffu, word, distance), selector);
         };
-        trade(apart, halves);
-        if (sizeof(T) == 1) trade(1, bytes);
+        trade(halves_distance, halves_selector);
+        if (sizeof(T) == 1) trade(1, bytes_selector);
         return line;
     }
 };

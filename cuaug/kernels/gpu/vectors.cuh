@@ -10,12 +10,12 @@ namespace cuaug {
 // `Fours` times four pixels, as they lie in memory.
 template <class T, int K, int Fours>
 struct Vectors {
-    FourElements<T> of[Fours][K];
+    FourElements<T> elements[Fours][K];
 };
 
 template <class T, int Each>
 struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) AlignedVector {
-    FourElements<T> of[Each];
+    FourElements<T> elements[Each];
 };
 
 // Each: vectors of four elements that the alignment lets be loaded as one.
@@ -29,7 +29,8 @@ inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
             reinterpret_cast<const AlignedVector<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
         __builtin_assume(__isGlobal(source));
         const AlignedVector<T, Each> run = *source;
-        for (int i = 0; i < Each; ++i) (planar ? out.of[j + i][k] : out.of[(v + i) / K][(v + i) % K]) = run.of[i];
+        for (int i = 0; i < Each; ++i)
+            (planar ? out.elements[j + i][k] : out.elements[(v + i) / K][(v + i) % K]) = run.elements[i];
     }
     return out;
 }
@@ -75,7 +76,7 @@ inline void store_pixel_pair(T* at, const WordPixel<T, K>& left, const WordPixel
 template <class Layout, class T, int K>
 inline FourPixels<T, K> load_pixels(const T* at, const long long* offset, int step, bool aligned, int count) {
     if (!is_same_v<Layout, Strided> && aligned && count == 4)
-        return elements_to_pixels<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).of[0]);
+        return elements_to_pixels<Layout, T, K>(load_vectors<Layout, T, K>(at, offset).elements[0]);
     FourPixels<T, K> pixels;
     for (int j = 0; j < 4; ++j) {
         RawPixel<T, K> raw_pixel;

@@ -83,13 +83,13 @@ struct WarpConfig {
     static constexpr bool raw_staged = is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue_>;
     static constexpr int threads = block_threads<In, K, raw_staged>, warps = threads / 32;
 
-    // Sampling returns the result, or, where ops follow, pixels rounded to the input dtype.
+    // Sampling returns the result, or, where ops follow, pixels rounded to the input dtype: pixels of SampledDtype.
     static constexpr bool has_mean = is_same_v<Epilogue_, StoreAndMean>, applies_ops = has_mean || !Chain::empty;
-    using Sampled = conditional_t<applies_ops, In, Out>;
+    using SampledDtype = conditional_t<applies_ops, In, Out>;
     // Pixels of a sample for which no op is active are stored as they were sampled.
     static constexpr bool may_skip_ops = !has_mean && Ops::param_count > 0 && is_same_v<In, Out>;
 
-    static constexpr bool is_u8 = uses_u8_bilinear<Sampler, Sampled, In>;
+    static constexpr bool is_u8 = uses_u8_bilinear<Sampler, SampledDtype, In>;
     static constexpr bool is_fixed_point = Geometry::has_tile_bounds && TileMap::is_affine && is_same_v<R, float> &&
                                            is_same_v<base_sampler_t<Sampler>, Bilinear> && (is_u8 || !is_antialiased);
     // Half a step of the interpolation weights, added to coordinates so that rounding down rounds to nearest.
@@ -111,11 +111,11 @@ struct WarpConfig {
     static constexpr int max_region_width = raw_staged ? raw_region_width<sizeof(In) * K> : region_width<Pixels>;
     using Scheduler = RegionScheduler<K, max_region_width, split_channels, raw_staged, Record>;
     using Region = OutputRegion<In, K, Out, Ops>;
-    using TileOf = Tile<TileMap, raw_staged>;
+    using WarpTile = Tile<TileMap, raw_staged>;
     using RowStarts = conditional_t<is_fixed_point, FixedRowStarts<bands>, Int<0>>;
     using Override = conditional_t<has_override, BlockOverride<In, K>, Int<0>>;
     using Exchange = FourPixels<Out, K>[stores_via_shared ? warps * exchange_pitch : 1];
-    using Tiles = TileOf[max_tiles];
+    using Tiles = WarpTile[max_tiles];
 
     // What is left of a block's shared memory; 32 bytes for the alignment of all others.
     static constexpr int box_bytes =

@@ -37,21 +37,21 @@ struct TileStore {
     WordPixel<Out, 4> line[K];  // of each channel the lane's four pixels
     WordPixel<Out, K> left;     // of a pair
 
-    TileStore(const WarpBlock<C>& block, const typename C::TileOf& tile)
+    TileStore(const WarpBlock<C>& block, const typename C::WarpTile& tile)
         : block(block),
           width(block.region().width),
           bands_per_pass(block.region().bands_per_pass),
-          rows(tile.end - tile.first),
+          rows(tile.end_row - tile.first_row),
           exchange_row(block.exchange() + (C::stores_via_shared ? block.warp_index : 0) * C::exchange_pitch +
                        (block.lane >> 3) * (C::exchange_pitch / 4)),
           exchange_from(exchange_row + (block.lane & 7)),
-          x_stride(column_stride<OutLayout, K>(block.args.out.x)),
+          x_stride(column_stride<OutLayout, K>(block.args.out.x_stride)),
           patch(width > 32 ? 32 * (block.warp_index & 1) : 0),
           column(block.first_column(width)),
           stored(C::stores_via_shared ? patch + 4 * (block.lane & 7)
                  : transposes         ? patch + transposed_column<Out>(block.lane)
                                       : column),
-          offset(channel_offset_array(block.args.out.c, block.region().channels)),
+          offset(channel_offset_array(block.args.out.c_stride, block.region().channels)),
           band(block.warp_index >> (width > 32)),
           lane_row(block.lane >> 3),
           end((rows - lane_row + 3) >> 2),
@@ -59,12 +59,12 @@ struct TileStore {
           ends{end_of_words(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3), end_of_words(17)},
           transposition(block.lane),
           out(block.region().out + stored * x_stride +
-              mul_wide(tile.first + 4 * band + lane_row, block.region().out_row)),
+              mul_wide(tile.first_row + 4 * band + lane_row, block.region().out_row)),
           band_stride(mul_wide(4 * bands_per_pass, block.region().out_row)) {}
 
     static Array<long long, K> channel_offset_array(long long stride, int channels) {
         Array<long long, K> out;
-        channel_offsets<OutLayout, K>(stride, channels, out.of);
+        channel_offsets<OutLayout, K>(stride, channels, out.items);
         return out;
     }
 
@@ -76,7 +76,7 @@ struct TileStore {
 
     void write(int x, const WordPixel<Out, K>& pixel) const {
         if (is_inside && stored + x < width)
-            for (int k = 0; k < K; ++k) store_as(out + offset.of[k] + x * x_stride, to_raw_pixel(pixel).c[k]);
+            for (int k = 0; k < K; ++k) store_as(out + offset.items[k] + x * x_stride, to_raw_pixel(pixel).c[k]);
     }
 
     // Pixel j of the lane's four.
@@ -113,7 +113,7 @@ struct TileStore {
             const FourPixels<Out, K> four = *exchange_from;
             __syncwarp();
             if (band < ends[0])
-                store_four<OutLayout, Out, K>(out, offset.of, four);
+                store_four<OutLayout, Out, K>(out, offset.items, four);
             else
                 for (int j = 0; j < 4; ++j) write(j, four.v[j]);
         } else if constexpr (transposes) {
@@ -121,12 +121,12 @@ struct TileStore {
             for (int k = 0; k < K; ++k) line[k] = transposition(line[k]);
             for (int first = 0; first < 4; first += word_elements) {
                 if (band < ends[first / word_elements]) {
-                    store_words(out + adjacent<Out>(first), offset.of, line, first / word_elements);
+                    store_words(out + adjacent<Out>(first), offset.items, line, first / word_elements);
                 } else {
                     for (int i = first; i < first + word_elements; ++i)
                         if (is_inside && stored + adjacent<Out>(i) < width)
                             for (int k = 0; k < K; ++k)
-                                store_as(out + offset.of[k] + adjacent<Out>(i), to_raw_pixel(line[k]).c[i]);
+                                store_as(out + offset.items[k] + adjacent<Out>(i), to_raw_pixel(line[k]).c[i]);
                 }
             }
         }
@@ -135,13 +135,13 @@ struct TileStore {
 
 // The ops, on N of a lane's four pixels of row y, from number `first` on.
 template <class C, int N>
-inline void apply_ops(const WarpBlock<C>& block, const typename C::TileOf& tile, int column, int first, int y,
+inline void apply_ops(const WarpBlock<C>& block, const typename C::WarpTile& tile, int column, int first, int y,
                       Pixel<typename C::R, C::K> (&pixels)[N]) {
     using R = typename C::R;
     PixelContext<R> context[N];
     for (int i = 0; i < N; ++i)
         context[i] = {block.region().left + column + C::column_offset(first + i),
-                      block.region().top + tile.first + y,
+                      block.region().top + tile.first_row + y,
                       block.args.out_width,
                       block.args.out_height,
                       R(max_value<typename C::In>),
@@ -151,30 +151,30 @@ inline void apply_ops(const WarpBlock<C>& block, const typename C::TileOf& tile,
 }
 
 // N of a lane's four pixels of a row, from number `first` on: sampled, through the ops, and handed to the store.
-template <class C, int N, class Samples, class Row>
-inline void make_pixels(const WarpBlock<C>& block, const typename C::TileOf& tile, TileStore<C, N>& store,
-                        const Samples& sample, const Row& row, int first, typename C::R& luma_sum) {
+template <class C, int N, class Sampler, class Row>
+inline void make_pixels(const WarpBlock<C>& block, const typename C::WarpTile& tile, TileStore<C, N>& store,
+                        const Sampler& sampler, const Row& row, int first, typename C::R& luma_sum) {
     using R = typename C::R;
     using Out = typename C::Out;
     constexpr int K = C::K;
-    auto as_sampled_word = [](const auto& pixel) { return to_word_pixel(pixel); };
+    auto to_word = [](const auto& pixel) { return to_word_pixel(pixel); };
     const int y = 4 * store.band + store.lane_row;
     // One by one where nothing stores them together: with the taps of all four loaded first, packed float32 takes 8 %
     // longer.
     if constexpr (!C::applies_ops && !C::stores_transposed && !C::stores_pairs) {
         for (int i = 0; i < N; ++i)
-            store.put(first + i, to_word_pixel(sample(store.column, first + i, y, row, Int<1>()).of[0]));
+            store.put(first + i, to_word_pixel(sampler(store.column, first + i, y, row, Int<1>()).items[0]));
     } else if constexpr (!C::applies_ops) {
-        store.put_all(first, sample(store.column, first, y, row, Int<N>()).of, as_sampled_word);
+        store.put_all(first, sampler(store.column, first, y, row, Int<N>()).items, to_word);
     } else {
-        const auto sampled = sample(store.column, first, y, row, Int<N>());
+        const auto sampled = sampler(store.column, first, y, row, Int<N>());
         if constexpr (C::may_skip_ops)
-            if (block.region().is_identity) return store.put_all(first, sampled.of, as_sampled_word);
+            if (block.region().is_identity) return store.put_all(first, sampled.items, to_word);
         Pixel<R, K> pixels[N];
-        for (int i = 0; i < N; ++i) pixels[i] = to_unit_range<R>(sampled.of[i]);
+        for (int i = 0; i < N; ++i) pixels[i] = to_unit_range<R>(sampled.items[i]);
         apply_ops(block, tile, store.column, first, y, pixels);
         if constexpr (C::Chain::empty) {
-            store.put_all(first, sampled.of, as_sampled_word);
+            store.put_all(first, sampled.items, to_word);
         } else {
             constexpr bool in_unit_range = is_same_v<typename C::In, uint8> && C::Ops::keeps_unit_range;
             store.put_all(first, pixels, [](const auto& pixel) { return pack_unit_range<Out, in_unit_range>(pixel); });
@@ -187,14 +187,14 @@ inline void make_pixels(const WarpBlock<C>& block, const typename C::TileOf& til
 }
 
 // Makes one tile. `N`: pixels of a thread made at once, one on rare paths, to save registers. `wait` waits for the
-// source box, after all other set-up. `sample.row` loads a band's data one iteration early (loading on use costs 3 %),
+// source box, after all other set-up. `sampler.row` loads a band's data one iteration early (loading on use costs 3 %),
 // except for coordinate maps, which would spill.
-template <class C, int N, class Samples, class Wait>
-inline void make_tile(const WarpBlock<C>& block, const typename C::TileOf& tile, const Samples& sample, Int<N>,
+template <class C, int N, class Sampler, class Wait>
+inline void make_tile(const WarpBlock<C>& block, const typename C::WarpTile& tile, const Sampler& sampler, Int<N>,
                       const Wait& wait, typename C::R& luma_sum) {
     constexpr bool loads_early = C::Geometry::has_tile_bounds;
     TileStore<C, N> store(block, tile);
-    [[maybe_unused]] auto next = sample.row(store.band);
+    [[maybe_unused]] auto next = sampler.row(store.band);
     wait();
     for (const int bands = (store.rows + 3) >> 2; store.band < bands; store.next_band()) {
         store.begin_band();
@@ -202,11 +202,11 @@ inline void make_tile(const WarpBlock<C>& block, const typename C::TileOf& tile,
             if constexpr (loads_early)
                 return next;
             else
-                return sample.row(store.band);
+                return sampler.row(store.band);
         }();
-        if constexpr (loads_early) next = sample.row(store.band + store.bands_per_pass);
+        if constexpr (loads_early) next = sampler.row(store.band + store.bands_per_pass);
 #pragma unroll N
-        for (int first = 0; first < 4; first += N) make_pixels(block, tile, store, sample, row, first, luma_sum);
+        for (int first = 0; first < 4; first += N) make_pixels(block, tile, store, sampler, row, first, luma_sum);
         store.flush();
     }
 }

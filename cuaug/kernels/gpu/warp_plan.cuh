@@ -11,14 +11,15 @@
 namespace cuaug {
 
 template <class C, class Matrix>
-inline typename C::TileOf plan_tile(const WarpBlock<C>& block, const OutputRect& rect, const Matrix& matrix, int first,
-                                    int end) {
+inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRect& rect, const Matrix& matrix,
+                                      int first, int end) {
     using Geometry = typename C::Geometry;
     using Sampler = typename C::Sampler;
     using R = typename C::R;
     // A coordinate map has one tile, and the lanes that plan others must not read beyond the map.
     const int begin = Geometry::has_tile_bounds ? first : min(first, rect.height - 1);
-    typename C::TileOf tile = {Geometry::template tile_map<R>(matrix, rect.left, rect.top + begin), {}, first, end, {}};
+    typename C::WarpTile tile = {
+        Geometry::template tile_map<R>(matrix, rect.left, rect.top + begin), {}, first, end, {}};
     if constexpr (Geometry::has_tile_bounds) {
         Bounds<R> bounds;
         // Patches are sampled whole, so the box also holds those that stick out of the output.
@@ -69,8 +70,9 @@ inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& r
         }
     }();
     if constexpr (C::is_fixed_point)
-        block.row_starts().compute(matrix, rect.left & ~63, rect.top, rect.height, C::half_weight_step, lane);
-    const typename C::TileOf tile = plan_tile(block, rect, matrix, first, end);
+        block.row_starts().compute(matrix, row_start_column(rect.left), rect.top, rect.height, C::half_weight_step,
+                                   lane);
+    const typename C::WarpTile tile = plan_tile(block, rect, matrix, first, end);
     const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.groups > 0 || end <= first);
     int chosen = Geometry::has_tile_bounds ? max_tiles : 1;
     for (const TileSplit& coarser : {splits[4], splits[3], splits[2], splits[1], splits[0]})
@@ -88,17 +90,17 @@ inline void plan_memory(const WarpBlock<C>& block, const typename C::Scheduler& 
     typename C::Region& region = block.region();
     const OutputRect rect = regions.output_rect(index);
     if constexpr (C::is_ragged) block.ragged_image() = ragged_image(args, rect.n);
-    region.in = frame_of<typename C::In, typename C::From>(args, rect.n, rect.t, rect.first);
-    region.out = static_cast<Out*>(args.out.data) + rect.n * args.out.n + rect.t * args.out.t +
-                 rect.first * args.out.c + rect.top * args.out.y + rect.left * args.out.x;
+    region.in = frame_of<typename C::In, typename C::From>(args, rect.n, rect.t, rect.first_channel);
+    region.out = static_cast<Out*>(args.out.data) + rect.n * args.out.n_stride + rect.t * args.out.t_stride +
+                 rect.first_channel * args.out.c_stride + rect.top * args.out.y_stride + rect.left * args.out.x_stride;
     region.left = rect.left;
     region.top = rect.top;
-    region.in_row = C::is_ragged ? block.ragged_image().y : static_cast<int>(args.in.y);
-    region.out_row = static_cast<int>(args.out.y);
+    region.in_row = C::is_ragged ? block.ragged_image().y_stride : static_cast<int>(args.in.y_stride);
+    region.out_row = static_cast<int>(args.out.y_stride);
     region.bands_per_pass = rect.width > 32 ? C::threads / 64 : C::threads / 32;
     region.width = rect.width;
-    region.channels = args.channels - rect.first;
-    region.channel_group = rect.t * regions.channel_groups + rect.first / C::K;
+    region.channels = args.channels - rect.first_channel;
+    region.channel_group = rect.t * regions.channel_groups + rect.first_channel / C::K;
 }
 
 // One warp: the values outside the image.
@@ -109,7 +111,7 @@ inline void plan_fill(const WarpBlock<C>& block, const typename C::Scheduler& re
     const OutputRect rect = regions.output_rect(index);
     if (block.lane < C::K)
         reinterpret_cast<In*>(&block.region().fill)[block.lane] =
-            saturate_cast<In>(fill_value(args.fill, rect.n, min(rect.first + block.lane, args.channels - 1)));
+            saturate_cast<In>(fill_value(args.fill, rect.n, min(rect.first_channel + block.lane, args.channels - 1)));
     if constexpr (C::raw_staged)
         write_fill_pattern<typename C::BoxLayout, In>(block.fill_pattern(), block.lane, [&](int k) {
             return saturate_cast<In>(fill_value(args.fill, rect.n, k));
@@ -138,7 +140,8 @@ inline void plan_params(const WarpBlock<C>& block, const typename C::Scheduler& 
     typename C::Region& region = block.region();
     const OutputRect rect = regions.output_rect(index);
     for (int i = block.lane; i < Ops::param_count; i += 32)
-        region.params[i] = static_cast<R>(entry(args.parameters, rect.n, Ops::column(i, 0, rect.first, args.channels)));
+        region.params[i] =
+            static_cast<R>(entry(args.parameters, rect.n, Ops::column(i, 0, rect.first_channel, args.channels)));
     __syncwarp();
     if (block.lane == 0) {
         Ops::prepare(region.params, R(max_value<typename C::In>));
@@ -170,7 +173,7 @@ inline void plan_region(const WarpBlock<C>& block, const typename C::Scheduler& 
         constexpr int busy_threads = 5 * 32;  // of the warps above
         const OutputRect rect = regions.output_rect(index);
         if constexpr (C::has_override)
-            read_override(block.args.sample_override, rect.n, rect.first, block.args.channels,
+            read_override(block.args.sample_override, rect.n, rect.first_channel, block.args.channels,
                           threadIdx.x - busy_threads, C::threads - busy_threads, block.block_override());
     }
 }

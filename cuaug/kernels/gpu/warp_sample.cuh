@@ -8,15 +8,16 @@
 #include "samplers/bilinear_u8.cuh"
 #include "samplers/samplers.cuh"
 
-// The sampling phase of warp_image. A sampler of this file makes `count` of a thread's four pixels of a row, from
-// number `first` on: `x` is the column of the thread's first pixel and `y` the row, both counted from the tile's first
-// pixel; `row` is what `row(band)` returned for the row's band of four.
+// The sampling phase of warp_image. A thread makes four pixels of each of its rows. The samplers of this file return
+// `count` of the four, of which `first` is the index of the first one. `x` is the column of the thread's pixel 0 and
+// `y` the row, both counted from the tile's first pixel. A band is four rows; `row(band)` returns what the pixels of
+// the thread's row of a band have in common, and is passed back as `row`.
 
 namespace cuaug {
 
 template <class T, int N>
 struct Array {
-    T of[N];
+    T items[N];
 };
 
 // function(0) .. function(N - 1).
@@ -24,17 +25,17 @@ template <int N, class Function>
 inline auto make_array(const Function& function) {
     Array<decltype(function(0)), N> out;
 #pragma unroll
-    for (int i = 0; i < N; ++i) out.of[i] = function(i);
+    for (int i = 0; i < N; ++i) out.items[i] = function(i);
     return out;
 }
 
-// A sample in the output dtype; BiasedU8 is in it already.
-template <class Out, class Sampled>
-inline auto as_sampled(const Sampled& sampled) {
-    return to_raw_pixel<Out>(sampled);
+// An interpolated pixel, rounded to dtype T. BiasedU8 is rounded already.
+template <class T, class Interpolated>
+inline auto to_sampled_pixel(const Interpolated& pixel) {
+    return to_raw_pixel<T>(pixel);
 }
-template <class Out, int K>
-inline BiasedU8<K> as_sampled(const BiasedU8<K>& pixel) {
+template <class T, int K>
+inline BiasedU8<K> to_sampled_pixel(const BiasedU8<K>& pixel) {
     return pixel;
 }
 
@@ -42,19 +43,19 @@ inline BiasedU8<K> as_sampled(const BiasedU8<K>& pixel) {
 template <class C>
 inline auto sample_from_global(const Image<typename C::In, C::K, typename C::Border>& image,
                                const Point<typename C::R>& p) {
-    using Sampled = typename C::Sampled;
+    using SampledDtype = typename C::SampledDtype;
     using Sampler = typename C::Sampler;
     if constexpr (samples_from_global<typename C::Geometry, Sampler, typename C::In>)
-        return as_sampled<Sampled>(
+        return to_sampled_pixel<SampledDtype>(
             sample_global<C::is_u8, conditional_t<C::Geometry::is_64bit, long long, Word>>(image, p));
     else
-        return in_range(p) ? to_raw_pixel<Sampled>(base_sampler_t<Sampler>::sample(image, p))
-                           : to_raw_pixel<Sampled>(image.fill);
+        return in_range(p) ? to_raw_pixel<SampledDtype>(base_sampler_t<Sampler>::sample(image, p))
+                           : to_raw_pixel<SampledDtype>(image.fill);
 }
 
 // Through a coordinate map, from global memory.
 template <class C>
-struct MapSamples {
+struct MapSampler {
     using R = typename C::R;
     using Reader = CoordinateMapReader<R, C::Geometry::is_64bit || sizeof(R) == 8, C::column_offset(1)>;
 
@@ -72,7 +73,7 @@ struct MapSamples {
 
 // From global memory, for a tile whose source box does not fit into shared memory.
 template <class C>
-struct GlobalSamples {
+struct GlobalSampler {
     using R = typename C::R;
 
     const Image<typename C::In, C::K, typename C::Border>& image;
@@ -80,37 +81,38 @@ struct GlobalSamples {
 
     Int<0> row(int) const { return {}; }
 
-    // An antialiased box fits unless it is nowhere.
+    // With antialiasing every source box fits. A tile without one has coordinates that are not finite or too far away.
     auto operator()(int x, int first, int y, Int<0>, Int<1>) const {
         return make_array<1>([&](int) {
-            return C::is_antialiased ? to_raw_pixel<typename C::Sampled>(image.fill)
+            return C::is_antialiased ? to_raw_pixel<typename C::SampledDtype>(image.fill)
                                      : sample_from_global<C>(image, map.at(static_cast<R>(x + C::column_offset(first)),
                                                                            static_cast<R>(y)));
         });
     }
 };
 
-// From the staged box, for a sample that does not move.
+// From the staged box, for a sample whose geometry is the identity.
 template <class C>
-struct OverrideSamples {
+struct OverrideSampler {
     const WarpBlock<C>& block;
-    const typename C::TileOf& tile;  // in shared memory, to save registers
+    const typename C::WarpTile& tile;  // in shared memory, to save registers
 
     Int<0> row(int) const { return {}; }
 
     auto operator()(int x, int first, int y, Int<0>, Int<1>) const {
         using In = typename C::In;
         const auto& args = block.args;
-        const int column = block.region().left + x + C::column_offset(first), row = block.region().top + tile.first + y;
+        const int column = block.region().left + x + C::column_offset(first),
+                  row = block.region().top + tile.first_row + y;
         const bool is_inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
         const WordPixel<In, C::K> pixel =
             override_pixel(block.block_override(), StagedBox<In, C::K>{block.pixels(), tile.box.pitch},
                            column - tile.map.base_x, row - tile.map.base_y, is_inside);
         return make_array<1>([&](int) {
-            if constexpr (is_same_v<typename C::Sampled, In>)
+            if constexpr (is_same_v<typename C::SampledDtype, In>)
                 return pixel;
             else
-                return to_raw_pixel<typename C::Sampled>(to_raw_pixel(pixel));
+                return to_raw_pixel<typename C::SampledDtype>(to_raw_pixel(pixel));
         });
     }
 };
@@ -124,13 +126,15 @@ struct TilePoints {
     const typename C::TileMap& map;
     Stepper stepper;
 
-    TilePoints(const WarpBlock<C>& block, const typename C::TileOf& tile)
+    TilePoints(const WarpBlock<C>& block, const typename C::WarpTile& tile)
         : map(tile.map), stepper([&] {
-              if constexpr (C::is_fixed_point)
-                  return block.row_starts().stepper(block.region().left & 63, tile.first, block.lane >> 3,
+              if constexpr (C::is_fixed_point) {
+                  const int left = block.region().left;
+                  return block.row_starts().stepper(left - row_start_column(left), tile.first_row, block.lane >> 3,
                                                     tile.map.base_x, tile.map.base_y);
-              else
+              } else {
                   return Int<0>();
+              }
           }()) {}
 
     // With an override there are no registers to hold a row's start.
@@ -156,7 +160,7 @@ struct TilePoints {
 
 // From a box that holds the input as it lies in memory.
 template <class C>
-struct RawBoxSamples {
+struct RawBoxSampler {
     TilePoints<C> points;
     int pitch;
     Word corner;  // address of the box's first pixel in shared memory
@@ -167,22 +171,23 @@ struct RawBoxSamples {
     auto operator()(int x, int first, int y, const Row& row, Int<count>) const {
         return make_array<count>([&](int i) {
             const RawBox<typename C::InLayout, typename C::In, C::K, C::box_plane_bytes> taps = {corner, pitch};
-            return as_sampled<typename C::Sampled>(bilinear(taps, points.at(x + C::column_offset(first + i), y, row)));
+            return to_sampled_pixel<typename C::SampledDtype>(
+                bilinear(taps, points.at(x + C::column_offset(first + i), y, row)));
         });
     }
 };
 
 // From a box of staged pixels.
 template <class C>
-struct StagedBoxSamples {
+struct StagedBoxSampler {
     using In = typename C::In;
     using R = typename C::R;
-    using Sampled = typename C::Sampled;
+    using SampledDtype = typename C::SampledDtype;
 
     TilePoints<C> points;
     StagedBox<In, C::K> box;
     bool is_downscaled;
-    AxisFilters<R> filters;  // where it is
+    AxisFilters<R> filters;  // used if is_downscaled
 
     auto row(int band) const { return points.row(band); }
 
@@ -195,16 +200,17 @@ struct StagedBoxSamples {
                     if constexpr (C::is_u8)
                         return antialiased(box.pixels, box.pitch, p, filters);
                     else
-                        return to_raw_pixel<Sampled>(antialiased(box, p, filters));
+                        return to_raw_pixel<SampledDtype>(antialiased(box, p, filters));
                 });
         return make_array<count>([&](int i) {
             const int column = x + C::column_offset(first + i);
             if constexpr (C::is_u8)
                 return bilinear(box.pixels, box.pitch, points.at(column, y, row));
             else if constexpr (C::is_fixed_point)
-                return as_sampled<Sampled>(bilinear(box, points.at(column, y, row)));
+                return to_sampled_pixel<SampledDtype>(bilinear(box, points.at(column, y, row)));
             else
-                return as_sampled<Sampled>(base_sampler_t<typename C::Sampler>::sample(box, points.exact(column, y)));
+                return to_sampled_pixel<SampledDtype>(
+                    base_sampler_t<typename C::Sampler>::sample(box, points.exact(column, y)));
         });
     }
 };

@@ -17,7 +17,7 @@ struct Autocontrast {
         for (int k = 0; k < K; ++k) {
             const R from = high[k] > low[k] ? low[k] : R(0),
                     scale = high[k] > low[k] ? (high[k] - low[k]) * unit : R(1);
-            const R stretched = (to_native_range(in.c[k], context) - from) / scale;
+            const R stretched = (to_input_range(in.c[k], context) - from) / scale;
             out.c[k] = context.max_value > R(1) ? floor(stretched) * unit : stretched;
         }
         out = fma_saturate(R(1), out, R(0));

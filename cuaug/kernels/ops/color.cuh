@@ -8,14 +8,14 @@
 namespace cuaug {
 
 template <class R, int K>
-inline Pixel<R, K> splat(R level) {
+inline Pixel<R, K> splat(R value) {
     Pixel<R, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = level;
+    for (int k = 0; k < K; ++k) out.c[k] = value;
     return out;
 }
 
-// a * b + c clamped to 0..1, a NaN to 0; and 1 / x, to within an ulp. Defined once per compiler: a GPU has an
-// instruction for each.
+// a * b + c clamped to 0..1, a NaN to 0; and 1 / value, to within an ulp. Defined in gpu/pixel_convert.cuh, where each
+// is one instruction for floats, and in cpu/loops/convert.hpp.
 float fma_saturate(float a, float b, float c);
 double fma_saturate(double a, double b, double c);
 float reciprocal(float value);
@@ -29,9 +29,10 @@ inline Pixel<R, K> fma_saturate(R factor, const Pixel<R, K>& in, R add) {
     return out;
 }
 
-// A value of 0..1 in the images' range: for integer images a whole number, which a comparison must not miss by an ulp.
+// Scales a value of 0..1 to the range of the input dtype. For integer images the result is rounded to a whole number,
+// so that comparing it with a level is exact.
 template <class R>
-inline R to_native_range(R unit, const PixelContext<R>& context) {
+inline R to_input_range(R unit, const PixelContext<R>& context) {
     return context.max_value > R(1) ? floor(unit * context.max_value + R(0.5)) : unit;
 }
 

@@ -20,21 +20,21 @@ struct ColorJitter {
         const bool contrast = after && params[7] != R(1);
         const int identity_steps = (params[4] == R(1)) | !contrast << 1 | (params[5] == R(1)) << 2 |
                                    (params[6] == R(0)) << 3;  // not an array, which would be in memory
-        int all = 0, at = 0;
-        bool wanted = before;
+        int packed_steps = 0, shift = 0;
+        bool is_included = before;
         for (int i = 0; i < 4; ++i) {
-            const int op = static_cast<int>(params[i]);
-            if (op == 1) wanted = after;
-            // A table may hold any number. There is no step beyond 3, and `all` would not end with a 0.
-            if (!wanted || op < 0 || op > 3 || identity_steps >> op & 1) continue;
-            all |= (op + 1) << at;
-            at += 3;
+            const int step = static_cast<int>(params[i]);
+            if (step == 1) is_included = after;
+            // A table may hold any number. There is no step beyond 3, and `packed_steps` would not end with a 0.
+            if (!is_included || step < 0 || step > 3 || identity_steps >> step & 1) continue;
+            packed_steps |= (step + 1) << shift;
+            shift += 3;
         }
-        memcpy(params, &all, sizeof(all));
+        memcpy(params, &packed_steps, sizeof(packed_steps));
     }
 
     static void prepare(R* params, R max_value) {
-        pack(params, true, true);
+        pack(params, /*before=*/true, /*after=*/true);
         AdjustContrast<R, K>::prepare(params + 7, max_value);
     }
 

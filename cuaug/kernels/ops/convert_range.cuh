@@ -12,7 +12,7 @@ struct ConvertRange {
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k) out.c[k] = to_native_range(in.c[k], context) / context.out_max_value;
+        for (int k = 0; k < K; ++k) out.c[k] = to_input_range(in.c[k], context) / context.out_max_value;
         return out;
     }
 };

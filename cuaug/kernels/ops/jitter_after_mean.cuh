@@ -8,7 +8,7 @@ namespace cuaug {
 template <class R, int K>
 struct JitterAfterMean : ColorJitter<R, K> {
     static void prepare(R* params, R max_value) {
-        ColorJitter<R, K>::pack(params, false, true);
+        ColorJitter<R, K>::pack(params, /*before=*/false, /*after=*/true);
         AdjustContrast<R, K>::prepare(params + 7, max_value);
     }
 };

@@ -11,10 +11,11 @@ struct JitterBeforeMean {
     static constexpr bool keeps_unit_range = true;
     R order[4], brightness, saturation, hue;
 
-    static void prepare(R* params, R) { ColorJitter<R, K>::pack(params, true, false); }
+    static void prepare(R* params, R) { ColorJitter<R, K>::pack(params, /*before=*/true, /*after=*/false); }
 
     template <class Visitor>
     void active_steps(const Visitor& visit) const {
+        // `prepare` packed the steps into order[0]. The contrast is not among them: its factor and pivot are unused.
         ColorJitter<R, K>{{order[0]}, brightness, saturation, hue, R(1), R(0)}.active_steps(visit);
     }
 };

@@ -23,7 +23,7 @@ struct Posterize {
         Pixel<R, K> out;
         if (context.max_value > R(1)) {
             const R scale = levels / (context.max_value + R(1)), step = (R(1) / context.max_value) / scale;
-            for (int k = 0; k < K; ++k) out.c[k] = floor(to_native_range(in.c[k], context) * scale) * step;
+            for (int k = 0; k < K; ++k) out.c[k] = floor(to_input_range(in.c[k], context) * scale) * step;
         } else {
             for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) / levels;
         }

@@ -19,8 +19,7 @@ struct Solarize {
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
         Pixel<R, K> out;
-        for (int k = 0; k < K; ++k)
-            out.c[k] = to_native_range(in.c[k], context) >= threshold ? R(1) - in.c[k] : in.c[k];
+        for (int k = 0; k < K; ++k) out.c[k] = to_input_range(in.c[k], context) >= threshold ? R(1) - in.c[k] : in.c[k];
         return out;
     }
 };

@@ -28,7 +28,7 @@ inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* 
         left.c[k] = row[offset[k] + static_cast<long long>(max(x - 1, 0)) * step];
         right.c[k] = row[offset[k] + static_cast<long long>(min(x + 4, width - 1)) * step];
     }
-    for (int j = 0; j < 4; ++j) out.pixel[j] = unpack<R>(four.v[j]);
+    for (int j = 0; j < 4; ++j) out.pixel[j] = to_pixel<R>(four.v[j]);
     for (int j = 0; j < 4; ++j)
         out.sum_3x1[j] = (j > 0 ? out.pixel[j - 1] : to_pixel<R>(left)) + out.pixel[j] +
                          (j < 3 ? out.pixel[j + 1] : to_pixel<R>(right));
@@ -55,16 +55,18 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
         const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
                   channels = args.channels - first;
         long long from[K], to[K];
-        channel_offsets<InLayout, K>(args.in.c, channels, from);
-        channel_offsets<OutLayout, K>(args.out.c, channels, to);
-        const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
-        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-        In* out = static_cast<In*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
-                  static_cast<long long>(x) * out_step;
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
+        channel_offsets<OutLayout, K>(args.out.c_stride, channels, to);
+        const int in_step = column_stride<InLayout, K>(args.in.x_stride),
+                  out_step = column_stride<OutLayout, K>(args.out.x_stride);
+        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
+                       first * args.in.c_stride;
+        In* out = static_cast<In*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
+                  first * args.out.c_stride + static_cast<long long>(x) * out_step;
         const R factor = static_cast<R>(parameter(args, n, 0));
 
         auto row = [&](int y) {
-            return summed_row<InLayout, K>(in + min(max(y, 0), height - 1) * args.in.y, from, in_step,
+            return summed_row<InLayout, K>(in + min(max(y, 0), height - 1) * args.in.y_stride, from, in_step,
                                            args.in_vector_elements, x, width);
         };
         SummedRow<R, K> above = row(top - 1), here = row(top);
@@ -80,7 +82,7 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
                         above.sum_3x1[j].c[k] + here.sum_3x1[j].c[k] + below.sum_3x1[j].c[k], factor, R(max_value<In>));
                 result.v[j] = saturate_pack<In>(sharpened);
             }
-            store_pixels<OutLayout, In, K>(out + y * args.out.y, to, out_step, args.out_vector_elements, count,
+            store_pixels<OutLayout, In, K>(out + y * args.out.y_stride, to, out_step, args.out_vector_elements, count,
                                            channels, result);
             above = here;
             here = below;

@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(pointwise_threads,
     const int width = args.in_width, height = args.in_height,
               channel_groups = split_channels ? (args.channels + K - 1) / K : 1,
               branches = static_cast<int>(args.branches);
-    const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
+    const int in_step = column_stride<InLayout, K>(args.in.x_stride),
+              out_step = column_stride<OutLayout, K>(args.out.x_stride);
     const auto [x, begin, rows, steps, count] = work_in_strips(width, height);
     __shared__ R params[Ops::param_count + 1], weight[max_branches + 1];
 
@@ -31,12 +32,12 @@ __global__ void __launch_bounds__(pointwise_threads,
         const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
                   channels = args.channels - first;
         long long from[K], to[K];
-        channel_offsets<InLayout, K>(args.in.c, channels, from);
-        channel_offsets<OutLayout, K>(args.out.c, channels, to);
-        const T* in = static_cast<const T*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c +
-                      begin * args.in.y + static_cast<long long>(x) * in_step;
-        long long out_offset = n * args.out.n + t * args.out.t + first * args.out.c + begin * args.out.y +
-                               static_cast<long long>(x) * out_step;
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
+        channel_offsets<OutLayout, K>(args.out.c_stride, channels, to);
+        const T* in = static_cast<const T*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
+                      first * args.in.c_stride + begin * args.in.y_stride + static_cast<long long>(x) * in_step;
+        long long out_offset = n * args.out.n_stride + t * args.out.t_stride + first * args.out.c_stride +
+                               begin * args.out.y_stride + static_cast<long long>(x) * out_step;
         __syncthreads();
         if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<T>));
         if (threadIdx.x == 32) {
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(pointwise_threads,
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
             Pixel<R, K> sum[4] = {};
             auto add = [&](const FourPixels<T, K>& pixels, int i) {
-                for (int j = 0; j < 4; ++j) sum[j] = sum[j] + weight[i] * unpack<R>(pixels.v[j]);
+                for (int j = 0; j < 4; ++j) sum[j] = sum[j] + weight[i] * to_pixel<R>(pixels.v[j]);
             };
             add(load_pixels<InLayout, T, K>(in, from, in_step, args.in_vector_elements, count), 0);
             for (int i = 0; i < branches; ++i)
@@ -78,8 +79,8 @@ __global__ void __launch_bounds__(pointwise_threads,
                 store_unit_range<OutLayout, Out, is_same_v<T, uint8> && Ops::keeps_unit_range>(
                     out, to, out_step, args.out_vector_elements, count, channels, pixels);
             }
-            in += rows * args.in.y;
-            out_offset += rows * args.out.y;
+            in += rows * args.in.y_stride;
+            out_offset += rows * args.out.y_stride;
         }
     }
 }

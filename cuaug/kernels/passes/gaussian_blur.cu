@@ -35,7 +35,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
     const int elements = C * rect.width, from = C * max(0, rect.left - rect.halo),
               end = min(elements, C * (rect.left + args.tile_width + rect.reach_x));
     const int words = (end - from + 3) / 4, row_groups = (rect.rows + rows - 1) / rows;
-    const int x_stride = C > 1 || is_same_v<Layout, Planar> ? 1 : column_stride<Layout, C>(args.in.x);
+    const int x_stride = C > 1 || is_same_v<Layout, Planar> ? 1 : column_stride<Layout, C>(args.in.x_stride);
     const float inv_words = __fdividef(1.0f, static_cast<float>(words));
     const long long none[1] = {};
     const R* weight = tile.weights_y + args.kernel_height / 2 - rect.reach_y;
@@ -52,7 +52,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
         };
         if (!is_same_v<Layout, Strided> && args.in_vector_elements && element + 4 <= elements) {
             make(Int<rows>(), row_group * rows, [&](const In* at) {
-                const FourElements<In> raw = load_vectors<Planar, In, 1>(at, none).of[0][0];
+                const FourElements<In> raw = load_vectors<Planar, In, 1>(at, none).elements[0][0];
                 WordPixel<In, 4> out;
                 memcpy(&out, &raw, sizeof(out));
                 return out;
@@ -86,7 +86,7 @@ template <int Each, class T, int Count>
 inline void store_vectors(T* at, const FourElements<T> (&four)[Count]) {
     for (int v = 0; v < Count; v += Each) {
         AlignedVector<T, Each> run, *to = reinterpret_cast<AlignedVector<T, Each>*>(at + 4 * v);
-        for (int i = 0; i < Each; ++i) run.of[i] = four[v + i];
+        for (int i = 0; i < Each; ++i) run.elements[i] = four[v + i];
         __builtin_assume(__isGlobal(to));
         *to = run;
     }
@@ -144,8 +144,8 @@ inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, co
                                        tile.weights_x + tile.center - rect.halo, rect.halo - rect.reach_x,
                                        rect.halo + rect.reach_x + 1, sum);
         for (int j = 0; j < C * blur_run; ++j) sum[j] = convert_unit<Out, In>(sum[j]);
-        Out* to = out + (rect.top + y) * args.out.y + static_cast<long long>(rect.left + x) * step;
-        store_run<Layout, C>(to, args.out.c, step, args.out_vector_elements, rect.columns - x, sum);
+        Out* to = out + (rect.top + y) * args.out.y_stride + static_cast<long long>(rect.left + x) * step;
+        store_run<Layout, C>(to, args.out.c_stride, step, args.out_vector_elements, rect.columns - x, sum);
     }
 }
 
@@ -170,15 +170,17 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     const int radius_x = args.kernel_width / 2, radius_y = args.kernel_height / 2, lane = threadIdx.x & 31,
               warp_index = threadIdx.x >> 5;
     for (int i = threadIdx.x; i < tile.rows(args); i += blur_threads)
-        tile.row[i] = reflect_near(top - radius_y + i, args.in_height) * args.in.y;
+        tile.row[i] = reflect_near(top - radius_y + i, args.in_height) * args.in.y_stride;
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
                   channels = split_channels ? min(K, args.channels - first) : K;
-        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
+        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
+                       first * args.in.c_stride;
+        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
+                   first * args.out.c_stride;
         if (warp_index == 0)
             reach[0] = compute_gaussian<In>(tile.weights_x, tile.center, radius_x, sigma_of(args, n, 0), lane);
         if (warp_index == 1)
@@ -189,11 +191,12 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
 
 #pragma unroll 1
         for (int k = 0; k < channels; k += C) {
-            filter_columns<From>(tile, rect, args, in + k * args.in.c);
+            filter_columns<From>(tile, rect, args, in + k * args.in.c_stride);
             __syncthreads();
             mirror_columns(tile, rect);
             __syncthreads();
-            filter_rows<To, C, In>(tile, rect, args, out + k * args.out.c, column_stride<OutLayout, K>(args.out.x));
+            filter_rows<To, C, In>(tile, rect, args, out + k * args.out.c_stride,
+                                   column_stride<OutLayout, K>(args.out.x_stride));
             __syncthreads();
         }
     }

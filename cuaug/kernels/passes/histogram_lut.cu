@@ -32,7 +32,7 @@ struct SamplePixels {
 
     bool has_contiguous_rows() const {
         return args.in_vector_elements && args.in_width % 4 == 0 &&
-               args.in.y == static_cast<long long>(args.in_width) * step;
+               args.in.y_stride == static_cast<long long>(args.in_width) * step;
     }
 
     // A frame without gaps is one long row, of which a thread loads several groups before it uses the first.
@@ -48,7 +48,7 @@ struct SamplePixels {
                     i * histogram_threads < remaining ? at + 4 * i * histogram_threads * step : at, offset);
             for (int i = 0; i < ahead; ++i) {
                 if (i * histogram_threads >= remaining) break;
-                const FourPixels<In, K> four = elements_to_pixels<Layout, In, K>(raw[i].of[0]);
+                const FourPixels<In, K> four = elements_to_pixels<Layout, In, K>(raw[i].elements[0]);
                 for (int j = 0; j < 4; ++j) visit(four.v[j].word[0]);
             }
         }
@@ -60,8 +60,9 @@ struct SamplePixels {
             const unsigned int index = static_cast<unsigned int>(group);
             const int y = index / groups_per_row, x = 4 * (index - y * groups_per_row),
                       count = min(4, args.in_width - x);
-            const FourPixels<In, K> four = load_pixels<Layout, In, K>(
-                frame + y * args.in.y + static_cast<long long>(x) * step, offset, step, args.in_vector_elements, count);
+            const FourPixels<In, K> four =
+                load_pixels<Layout, In, K>(frame + y * args.in.y_stride + static_cast<long long>(x) * step, offset,
+                                           step, args.in_vector_elements, count);
             for (int j = 0; j < count; ++j) visit(four.v[j].word[0]);
         }
     }
@@ -70,9 +71,10 @@ struct SamplePixels {
     template <class Visitor>
     void visit(int first, const Visitor& visit) const {
         long long offset[K];
-        channel_offsets<Layout, K>(args.in.c, K, offset);
+        channel_offsets<Layout, K>(args.in.c_stride, K, offset);
         for (int t = 0; t < args.frames; ++t) {
-            const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
+            const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
+                              first * args.in.c_stride;
             if constexpr (!is_same_v<Layout, Strided>)
                 if (has_contiguous_rows()) {
                     visit_contiguous(frame, offset, visit);
@@ -152,7 +154,7 @@ __global__ void __launch_bounds__(histogram_threads, 2)
     In* out = static_cast<In*>(args.out.data) + (n * args.channels + channel) * 256;
     const unsigned int groups_per_row = (args.in_width + 3) / 4;
     const SamplePixels<In, InLayout, loaded_channels> pixels = {
-        args, n, column_stride<InLayout, loaded_channels>(args.in.x), groups_per_row,
+        args, n, column_stride<InLayout, loaded_channels>(args.in.x_stride), groups_per_row,
         static_cast<long long>(groups_per_row) * args.in_height};
 
     wait_for_previous();

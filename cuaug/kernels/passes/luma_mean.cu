@@ -16,16 +16,16 @@ struct DiscardPixels {};
 struct StoreInPlace {};
 
 // A block computes the mean luma of a sample behind a chain of ops, over all its frames, in the images' range: float64,
-// `out.n` numbers after the previous sample's. The order of the additions is always the same. Grid: (samples).
+// `out.n_stride` numbers after the previous sample's. The order of the additions is always the same. Grid: (samples).
 template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     __shared__ double sums[mean_threads / 32];
-    const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x),
+    const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x_stride),
               groups_per_row = (args.in_width + 3) / 4;
     const long long n = blockIdx.x;
     long long offset[K];
-    channel_offsets<InLayout, K>(args.in.c, K, offset);
+    channel_offsets<InLayout, K>(args.in.c_stride, K, offset);
     using Ops = typename Chain::template For<R, K>;
     __shared__ R params[Ops::param_count + 1];
     if constexpr (Ops::param_count > 0) {
@@ -38,13 +38,13 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
 
     double total = 0.0;
     for (int t = 0; t < args.frames; ++t) {
-        const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t;
+        const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride;
         for (long long i = threadIdx.x; i < static_cast<long long>(groups_per_row) * args.in_height;
              i += mean_threads) {
             const int y = static_cast<int>(i / groups_per_row),
                       x = 4 * static_cast<int>(i - static_cast<long long>(y) * groups_per_row),
                       count = min(4, args.in_width - x);
-            const In* at = frame + y * args.in.y + static_cast<long long>(x) * step;
+            const In* at = frame + y * args.in.y_stride + static_cast<long long>(x) * step;
             R sum = R(0);
             const FourPixels<In, K> four =
                 load_pixels<InLayout, In, K>(at, offset, step, args.in_vector_elements, count);
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant_
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int i = 1; i < mean_threads / 32; ++i) total += sums[i];
-        static_cast<double*>(args.out.data)[n * args.out.n] =
+        static_cast<double*>(args.out.data)[n * args.out.n_stride] =
             total * max_value<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
     }
 }

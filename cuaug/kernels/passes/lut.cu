@@ -19,7 +19,8 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRe
     const unsigned int groups_per_row = (width + 3) / 4;
     const long long frame_groups = static_cast<long long>(groups_per_row) * args.in_height,
                     begin = static_cast<long long>(blockIdx.x) * lut_threads * lut_steps;
-    const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, K>(args.out.x);
+    const int in_step = column_stride<InLayout, K>(args.in.x_stride),
+              out_step = column_stride<OutLayout, K>(args.out.x_stride);
     const In* lane_table[K];
     for (int k = 0; k < K; ++k) lane_table[k] = reinterpret_cast<const In*>(copies[k]) + 4 * lane;
 
@@ -28,38 +29,40 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRe
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
                   channels = args.channels - first;
-        const In* table = args.table + n * args.table_n + first * args.table_c;
+        const In* table = args.table + n * args.table_n_stride + first * args.table_c_stride;
         __syncthreads();
         for (int k = 0; k < K; ++k)
             for (int i = threadIdx.x / 32; i < 64; i += lut_threads / 32) {
-                const In* four = table + min(k, channels - 1) * args.table_c + 4 * i * args.table_x;
+                const In* four = table + min(k, channels - 1) * args.table_c_stride + 4 * i * args.table_x_stride;
                 Word word = 0;
-                for (int j = 0; j < 4; ++j) word |= static_cast<Word>(four[j * args.table_x]) << 8 * j;
+                for (int j = 0; j < 4; ++j) word |= static_cast<Word>(four[j * args.table_x_stride]) << 8 * j;
                 copies[k][i][lane] = word;
             }
         __syncthreads();
 
         long long from[K], to[K];
-        channel_offsets<InLayout, K>(args.in.c, channels, from);
-        channel_offsets<OutLayout, K>(args.out.c, channels, to);
-        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c;
-        In* out = static_cast<In*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c;
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
+        channel_offsets<OutLayout, K>(args.out.c_stride, channels, to);
+        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
+                       first * args.in.c_stride;
+        In* out =
+            static_cast<In*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride + first * args.out.c_stride;
         for (int step = 0; step < lut_steps; ++step) {
             const long long group = begin + step * lut_threads + threadIdx.x;
             if (group >= frame_groups) break;
             const unsigned int index = static_cast<unsigned int>(group);
             const int y = index / groups_per_row, x = 4 * (index - y * groups_per_row), count = min(4, width - x);
             FourPixels<In, K> pixels =
-                load_pixels<InLayout, In, K>(in + y * args.in.y + static_cast<long long>(x) * in_step, from, in_step,
-                                             args.in_vector_elements, count);
+                load_pixels<InLayout, In, K>(in + y * args.in.y_stride + static_cast<long long>(x) * in_step, from,
+                                             in_step, args.in_vector_elements, count);
             for (int j = 0; j < 4; ++j) {
                 RawPixel<In, K> raw_pixel = to_raw_pixel(pixels.v[j]);
                 for (int k = 0; k < K; ++k)
                     raw_pixel.c[k] = lane_table[k][(raw_pixel.c[k] & ~3) * 32 + (raw_pixel.c[k] & 3)];
                 pixels.v[j] = to_word_pixel(raw_pixel);
             }
-            store_pixels<OutLayout, In, K>(out + y * args.out.y + static_cast<long long>(x) * out_step, to, out_step,
-                                           args.out_vector_elements, count, channels, pixels);
+            store_pixels<OutLayout, In, K>(out + y * args.out.y_stride + static_cast<long long>(x) * out_step, to,
+                                           out_step, args.out_vector_elements, count, channels, pixels);
         }
     }
 }

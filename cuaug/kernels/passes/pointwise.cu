@@ -24,18 +24,20 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
     allow_next_launch();
     const int width = args.in_width, height = args.in_height,
               channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
-    const int in_step = column_stride<InLayout, K>(args.in.x), out_step = column_stride<OutLayout, OutK>(args.out.x);
+    const int in_step = column_stride<InLayout, K>(args.in.x_stride),
+              out_step = column_stride<OutLayout, OutK>(args.out.x_stride);
     const long long pixels = static_cast<long long>(width) * height, in_line = static_cast<long long>(width) * in_step,
                     out_line = static_cast<long long>(width) * out_step;
-    const bool is_contiguous = !Ops::uses_position && pixels % 4 == 0 && args.in.y == in_line && args.out.y == out_line;
+    const bool is_contiguous =
+        !Ops::uses_position && pixels % 4 == 0 && args.in.y_stride == in_line && args.out.y_stride == out_line;
     ThreadWork work;
     if (is_contiguous)
         work = work_on_contiguous_frame(pixels);
     else
         work = work_in_strips(width, height);
     const auto [x, begin, rows, steps, count] = work;
-    const long long in_row = is_contiguous ? 4LL * pointwise_threads * in_step : args.in.y,
-                    out_row = is_contiguous ? 4LL * pointwise_threads * out_step : args.out.y;
+    const long long in_row = is_contiguous ? 4LL * pointwise_threads * in_step : args.in.y_stride,
+                    out_row = is_contiguous ? 4LL * pointwise_threads * out_step : args.out.y_stride;
     const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && count == 4;
     __shared__ R params[Ops::param_count + 1];
 
@@ -47,12 +49,12 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
         const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
                   channels = args.channels - first;
         long long from[K], to[OutK];
-        channel_offsets<InLayout, K>(args.in.c, channels, from);
-        channel_offsets<OutLayout, OutK>(args.out.c, OutK == K ? channels : OutK, to);
-        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n + t * args.in.t + first * args.in.c +
-                       begin * in_row + static_cast<long long>(x) * in_step;
-        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
-                   begin * out_row + static_cast<long long>(x) * out_step;
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
+        channel_offsets<OutLayout, OutK>(args.out.c_stride, OutK == K ? channels : OutK, to);
+        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
+                       first * args.in.c_stride + begin * in_row + static_cast<long long>(x) * in_step;
+        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
+                   first * args.out.c_stride + begin * out_row + static_cast<long long>(x) * out_step;
         // As it lies in memory, and one group only: two would take too many registers of the block.
         Vectors<In, K, 1> raw;
         if (loads_ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
@@ -65,7 +67,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
 #pragma unroll 1
         for (int left = steps, y = begin; left > 0; --left, y += rows) {
             if (!loads_ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
-            const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.of[0])
+            const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.elements[0])
                                                    : load_pixels<Strided, In, K>(in, from, in_step, false, count);
             in += rows * in_row;
             if (loads_ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);

@@ -19,7 +19,7 @@ struct RowRing {
 
 template <class R>
 struct alignas(16) FourWeights {
-    R of[4];
+    R items[4];
 };
 
 // A pointer into shared memory that the compiler keeps in a register: otherwise it computes it at each use, in seven
@@ -45,7 +45,7 @@ inline void compute_output_row(const ResampleRecord& args, long long n, int inde
     row.span = span;
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
-        row.weight[i / 4].of[i % 4] = pixel_weight<Filter>(span, i);
+        row.weight[i / 4].items[i % 4] = pixel_weight<Filter>(span, i);
 }
 
 template <class From, class In, int K>
@@ -53,10 +53,10 @@ inline SourceFrame<In, K> source_frame(const ResampleRecord& args, long long n, 
     constexpr bool is_ragged = LayoutTraits<From>::ragged;
     SourceFrame<In, K> source;
     source.data = frame_of<In, From>(args, n, t, first);
-    source.c_stride = is_ragged ? ragged_image(args, n).c : args.in.c;
+    source.c_stride = is_ragged ? ragged_image(args, n).c_stride : args.in.c_stride;
     source.channels = channels;
-    source.y_stride = is_ragged ? ragged_image(args, n).y : static_cast<int>(args.in.y);
-    source.x_stride = is_ragged ? ragged_image(args, n).x : static_cast<int>(args.in.x);
+    source.y_stride = is_ragged ? ragged_image(args, n).y_stride : static_cast<int>(args.in.y_stride);
+    source.x_stride = is_ragged ? ragged_image(args, n).x_stride : static_cast<int>(args.in.x_stride);
     source.height = height_of<From>(args, n);
     source.width = width_of<From>(args, n);
     source.aligned = is_ragged ? ragged_image(args, n).vector_elements : args.in_vector_elements;
@@ -110,7 +110,7 @@ inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
         if (i > 0) {
             __syncwarp();
             if (rows.lane < max_taps)
-                row.weight[rows.lane / 4].of[rows.lane % 4] = pixel_weight<Filter>(row.span, i + rows.lane);
+                row.weight[rows.lane / 4].items[rows.lane % 4] = pixel_weight<Filter>(row.span, i + rows.lane);
             __syncwarp();
         }
 #pragma unroll 1
@@ -118,7 +118,7 @@ inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
             const FourWeights<R> factor = row.weight[j / 4];
             for (int u = 0; u < 4; ++u)
                 if (finite || j + u < taps)
-                    for (int k = 0; k < K; ++k) sum[k] += factor.of[u] * rows.ring(from + j + u, k);
+                    for (int k = 0; k < K; ++k) sum[k] += factor.items[u] * rows.ring(from + j + u, k);
         }
     }
 }
@@ -176,15 +176,16 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const auto column = lane_column<InLayout>(source, weights, lane);
         const bool is_clipped = weights.span[lane].outside != R(0);
         const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
-        const int x_stride = column_stride<OutLayout, K>(args.out.x), last = min((warp_index + 1) * band, rows);
+        const int x_stride = column_stride<OutLayout, K>(args.out.x_stride), last = min((warp_index + 1) * band, rows);
         const bool flips_vertically = cuaug::flips_vertically(args, n),
                    flips_horizontally = cuaug::flips_horizontally(args, n);
         const int column_out = flips_horizontally ? args.out_width - 1 - left - lane : left + lane,
                   row_out = top + warp_index * band;
-        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n + t * args.out.t + first * args.out.c +
-                   (flips_vertically ? args.out_height - 1 - row_out : row_out) * args.out.y +
+        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
+                   first * args.out.c_stride +
+                   (flips_vertically ? args.out_height - 1 - row_out : row_out) * args.out.y_stride +
                    static_cast<long long>(column_out) * x_stride;
-        const long long out_row = flips_vertically ? -args.out.y : args.out.y;
+        const long long out_row = flips_vertically ? -args.out.y_stride : args.out.y_stride;
         const R* fill = opaque(fill_memory);
         OutputRow<R>* row = opaque(output_rows + warp_index * band);
         FilteredRows<Filter, InLayout, In, K, decltype(column)> filtered = {
@@ -197,7 +198,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
             for (int k = 0; k < K; ++k) value[k] = saturate_cast<Out>(sum[k]);
             if (lane < columns) {
                 for (int k = 0; k < K; ++k)
-                    if (k < channels) out[is_same_v<OutLayout, Packed> ? k : k * args.out.c] = value[k];
+                    if (k < channels) out[is_same_v<OutLayout, Packed> ? k : k * args.out.c_stride] = value[k];
             }
         }
         __syncthreads();

@@ -14,7 +14,7 @@ struct TileSource {
     const typename C::In* const in;
     const ImageWindow window;
 
-    TileSource(const WarpBlock<C>& block, const typename C::TileOf& tile, const SourceBox& box)
+    TileSource(const WarpBlock<C>& block, const typename C::WarpTile& tile, const SourceBox& box)
         : block(block),
           base_x(tile.map.base_x),
           base_y(tile.map.base_y),
@@ -43,13 +43,14 @@ struct TileSource {
             in,
             {},
             in_row,
-            column_stride<InLayout, C::K>(C::is_ragged ? ragged.x : args.in.x),
+            column_stride<InLayout, C::K>(C::is_ragged ? ragged.x_stride : args.in.x_stride),
             window,
             C::is_ragged ? ragged.width : args.in_width,
             base_x,
             base_y,
             to_raw_pixel(block.region().fill)};
-        channel_offsets<InLayout, C::K>(C::is_ragged ? ragged.c : args.in.c, block.region().channels, image.offset);
+        channel_offsets<InLayout, C::K>(C::is_ragged ? ragged.c_stride : args.in.c_stride, block.region().channels,
+                                        image.offset);
         return image;
     }
 
@@ -64,21 +65,21 @@ inline void make_mapped_tile(const WarpBlock<C>& block, int index, typename C::R
     const SourceBox box = block.tiles()[index].box;
     const TileSource<C> source(block, block.tiles()[index], box);
     __syncthreads();
-    const typename C::TileOf tile = block.tiles()[index];
+    const typename C::WarpTile tile = block.tiles()[index];
     const auto image = source.image();
     __builtin_assume(__isGlobal(image.data));
-    const typename MapSamples<C>::Reader maps(block.args.geometry, tile.map,
+    const typename MapSampler<C>::Reader maps(block.args.geometry, tile.map,
                                               opaque(block.first_column(block.region().width)), block.region().width,
-                                              tile.end - tile.first);
-    make_tile(block, tile, MapSamples<C>{image, maps, block.lane >> 3}, Int<4>(), [] {}, luma_sum);
+                                              tile.end_row - tile.first_row);
+    make_tile(block, tile, MapSampler<C>{image, maps, block.lane >> 3}, Int<4>(), [] {}, luma_sum);
 }
 
 // A tile whose source box does not fit into shared memory.
 template <class C>
-inline void make_unstaged_tile(const WarpBlock<C>& block, const TileSource<C>& source, const typename C::TileOf& tile,
+inline void make_unstaged_tile(const WarpBlock<C>& block, const TileSource<C>& source, const typename C::WarpTile& tile,
                                typename C::R& luma_sum) {
     const auto image = source.image();
-    make_tile(block, tile, GlobalSamples<C>{image, tile.map}, Int<1>(), [] {}, luma_sum);
+    make_tile(block, tile, GlobalSampler<C>{image, tile.map}, Int<1>(), [] {}, luma_sum);
 }
 
 // A tile from a box that holds the input as it lies in memory.
@@ -100,11 +101,11 @@ inline void make_raw_staged_tile(const WarpBlock<C>& block, int index, typename 
                                    block.box_memory(), C::box_plane_bytes);
         __syncthreads();
     };
-    const typename C::TileOf tile = block.tiles()[index];
+    const typename C::WarpTile tile = block.tiles()[index];
     if (is_staged) {
         const Word corner = static_cast<Word>(__cvta_generic_to_shared(block.box_memory())) +
                             C::BoxLayout::bytes_before(tile.map.base_x);
-        make_tile(block, tile, RawBoxSamples<C>{{block, tile}, tile.box.pitch, corner}, Int<4>(), wait, luma_sum);
+        make_tile(block, tile, RawBoxSampler<C>{{block, tile}, tile.box.pitch, corner}, Int<4>(), wait, luma_sum);
     } else {
         make_unstaged_tile(block, source, tile, luma_sum);
     }
@@ -126,18 +127,18 @@ inline void make_staged_tile(const WarpBlock<C>& block, int index, typename C::R
                 holds_neighbours(block.tiles()[index], block.region().left, block.region().top, block.region().width,
                                  stage_pixels<typename C::Pixels>);
     __syncthreads();
-    const typename C::TileOf tile = block.tiles()[index];
+    const typename C::WarpTile tile = block.tiles()[index];
     bool is_made = false;
     if constexpr (C::has_override) {
         is_made =
             block.block_override().applies_to_tile;  // computed by each thread, it would take registers from samplers
-        if (is_made) make_tile(block, tile, OverrideSamples<C>{block, block.tiles()[index]}, Int<1>(), [] {}, luma_sum);
+        if (is_made) make_tile(block, tile, OverrideSampler<C>{block, block.tiles()[index]}, Int<1>(), [] {}, luma_sum);
     }
     if (!is_made && is_staged) {
         const bool is_downscaled = C::is_antialiased && is_downscaling(tile.map);
         const AxisFilters<typename C::R> filters = axis_filters<typename C::R>(tile.map, source.window);
         make_tile(
-            block, tile, StagedBoxSamples<C>{{block, tile}, {block.pixels(), tile.box.pitch}, is_downscaled, filters},
+            block, tile, StagedBoxSampler<C>{{block, tile}, {block.pixels(), tile.box.pitch}, is_downscaled, filters},
             Int<(C::Sampler::taps_after > 2) ? 1 : 4>(), [] {}, luma_sum);
     } else if (!is_made) {
         make_unstaged_tile(block, source, tile, luma_sum);
@@ -159,7 +160,7 @@ inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& r
                          (static_cast<double>(args.frames) * args.out_height * args.out_width);
     store_block_sum(
         luma_sum, sums, scale,
-        static_cast<double*>(const_cast<void*>(args.partial_sums.data)) + rect.n * args.partial_sums.n + part);
+        static_cast<double*>(const_cast<void*>(args.partial_sums.data)) + rect.n * args.partial_sums.n_stride + part);
 }
 
 // A block makes a region of the output of K channels, in tiles as wide as the region, as few as have source boxes that

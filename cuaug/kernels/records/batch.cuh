@@ -9,20 +9,20 @@ namespace cuaug {
 
 // A batch of images anywhere in memory; strides in elements.
 struct BatchView {
-    void* data;   // [N, T, C, H, W]
-    long long n;  // stride of a sample (a clip of T frames)
-    long long t;
-    long long c;
-    long long y;
-    long long x;
+    void* data;          // [N, T, C, H, W]
+    long long n_stride;  // from one sample (a clip of T frames) to the next
+    long long t_stride;
+    long long c_stride;
+    long long y_stride;
+    long long x_stride;
 };
 
 // One image of a ragged batch, whose images differ in size.
 struct RaggedImage {
-    const void* data;  // [C, H, W]
-    long long c;       // strides in elements
-    int y;
-    int x;
+    const void* data;    // [C, H, W]
+    long long c_stride;  // strides in elements
+    int y_stride;
+    int x_stride;
     int height;
     int width;
     int vector_elements;  // as `in_vector_elements` of a batch
@@ -36,7 +36,7 @@ struct Fill {
 };
 
 inline double fill_value(const Fill& fill, long long n, int c) {
-    if (fill.table.data != nullptr) return read(fill.table, n * fill.table.n + c * fill.table.x);
+    if (fill.table.data != nullptr) return read(fill.table, n * fill.table.n_stride + c * fill.table.x_stride);
     return fill.value[c < 3 ? c : 3];
 }
 
@@ -47,7 +47,8 @@ struct BatchRecord {
     long long samples;  // N
     int frames;         // T
     int channels;       // C
-    int in_height;      // 0: a ragged batch. `in.data` is a table of RaggedImage, `in.n` its stride in units of 8 bytes
+    // 0: a ragged batch. `in.data` is then a table of RaggedImage, whose rows are `in.n_stride` times 8 bytes apart.
+    int in_height;
     int in_width;
     int out_height;
     int out_width;
@@ -59,7 +60,7 @@ struct BatchRecord {
 
 // The image of sample n of a ragged batch.
 inline const RaggedImage& ragged_image(const BatchRecord& batch, long long n) {
-    return *reinterpret_cast<const RaggedImage*>(static_cast<const double*>(batch.in.data) + n * batch.in.n);
+    return *reinterpret_cast<const RaggedImage*>(static_cast<const double*>(batch.in.data) + n * batch.in.n_stride);
 }
 
 // The first fields of a record whose pass reads outside the image.

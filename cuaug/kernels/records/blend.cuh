@@ -9,9 +9,8 @@ constexpr int max_branches = 8;
 // `in` blended with the results of several chains of ops, then a chain of ops.
 struct BlendRecord : PointwiseRecord {
     const void* branch[max_branches];  // of the dtype of `in`, with the strides of `out`
-    ParameterTable
-        // [N, branches]: the weight that `in`, and then each branch but the last, takes of the remainder
-        remainder_weights;
+    // [N, branches]: the weight that `in`, and then each branch but the last, takes of the remainder
+    ParameterTable remainder_weights;
     long long branches;
 };
 

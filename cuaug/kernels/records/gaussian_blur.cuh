@@ -18,7 +18,7 @@ struct GaussianBlurRecord : BatchRecord {
 
 // Sigma of a sample; axis 0 is x.
 inline double sigma_of(const GaussianBlurRecord& record, long long n, int axis) {
-    return record.sigma.data != nullptr ? read(record.sigma, n * record.sigma.n + axis * record.sigma.x)
+    return record.sigma.data != nullptr ? read(record.sigma, n * record.sigma.n_stride + axis * record.sigma.x_stride)
                                         : record.value[axis];
 }
 

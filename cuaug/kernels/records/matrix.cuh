@@ -24,7 +24,7 @@ struct MatrixParameter {
     RawEntry load(long long n, int i) const {
         if (matrix.data == nullptr) return {value[i], 0.0f};
         const int row = i / 3, column = i - 3 * row;
-        const long long offset = n * matrix.n + row * matrix.y + column * matrix.x;
+        const long long offset = n * matrix.n_stride + row * matrix.y_stride + column * matrix.x_stride;
         if (matrix.is_double) return {static_cast<const double*>(matrix.data)[offset], 0.0f};
         return {0.0, static_cast<const float*>(matrix.data)[offset]};
     }

@@ -4,12 +4,13 @@
 
 namespace cuaug {
 
-// float32 or float64 numbers on the images' device. Strides in elements; a stride of 0 repeats one entry.
+// float32 or float64 numbers on the images' device. Strides between samples, rows and columns, in elements; a stride of
+// 0 repeats one entry.
 struct ParameterTable {
     const void* data;
-    long long n;  // stride of a sample
-    long long y;  // stride of a row
-    long long x;  // stride of a column
+    long long n_stride;
+    long long y_stride;
+    long long x_stride;
     long long is_double;
 };
 
@@ -19,6 +20,8 @@ inline double read(const ParameterTable& table, long long offset) {
 }
 
 // Entry i of sample n's row. [N, entries]
-inline double entry(const ParameterTable& table, long long n, int i) { return read(table, n * table.n + i * table.x); }
+inline double entry(const ParameterTable& table, long long n, int i) {
+    return read(table, n * table.n_stride + i * table.x_stride);
+}
 
 }  // namespace cuaug

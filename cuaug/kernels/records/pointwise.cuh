@@ -9,8 +9,8 @@ struct PointwiseRecord : BatchRecord {
     // [N, P]: the parameters of all ops, in their order; data null: `value` serves all samples
     ParameterTable parameters;
     double value[12];
-    ParameterTable
-        partial_sums;  // [N, partial_count]: float64; their sum serves as parameter `mean_column`, unless that is -1
+    // [N, partial_count]: float64; their sum serves as parameter `mean_column`, unless that is -1
+    ParameterTable partial_sums;
     int partial_count;
     int mean_column;
 };
@@ -18,7 +18,7 @@ struct PointwiseRecord : BatchRecord {
 // A parameter that is not summed from partial sums.
 inline double stored_parameter(const PointwiseRecord& record, long long n, int i) {
     return record.parameters.data != nullptr
-               ? read(record.parameters, n * record.parameters.n + i * record.parameters.x)
+               ? read(record.parameters, n * record.parameters.n_stride + i * record.parameters.x_stride)
                : record.value[i];
 }
 
@@ -29,8 +29,8 @@ inline double parameter(const PointwiseRecord& record, long long n, int i) {
     return sum;
 }
 
-// The sample that sample n is mixed with: parameter 0, or the previous one if that is negative, and n itself if there
-// is no such sample.
+// The sample that sample n is mixed with. Parameter 0 is its index; a negative number stands for the previous sample
+// (for sample 0, the last one), and a number that is not the index of a sample for n itself.
 inline long long partner_of(const PointwiseRecord& record, long long n) {
     const double partner = parameter(record, n, 0);
     if (partner < 0.0) return n > 0 ? n - 1 : record.samples - 1;

@@ -14,7 +14,8 @@ struct ResampleRecord : BatchWithFill {
 
 // Entry k of a sample's box.
 inline double box_entry(const ResampleRecord& record, long long n, int k) {
-    return record.box.data != nullptr ? read(record.box, n * record.box.n + k * record.box.x) : record.value[k];
+    return record.box.data != nullptr ? read(record.box, n * record.box.n_stride + k * record.box.x_stride)
+                                      : record.value[k];
 }
 
 inline bool flips_vertically(const ResampleRecord& record, long long n) {

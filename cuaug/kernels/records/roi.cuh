@@ -7,10 +7,10 @@ namespace cuaug {
 // Features, pooled features, or the gradients of either; strides in elements.
 struct FeatureMap {
     void* data;
-    long long n;
-    long long c;
-    long long y;
-    long long x;
+    long long n_stride;
+    long long c_stride;
+    long long y_stride;
+    long long x_stride;
 };
 
 // One level of a feature pyramid.
@@ -71,7 +71,7 @@ constexpr int roi_channel_group = 16;  // adjacent channels that a CPU works on 
 // Whether channels are the innermost axis in memory.
 inline bool is_channels_last(const FeatureMap& map) {
     auto size = [](long long stride) { return stride < 0 ? -stride : stride; };
-    return size(map.c) < size(map.x) || (map.x == 0 && map.c == 1);
+    return size(map.c_stride) < size(map.x_stride) || (map.x_stride == 0 && map.c_stride == 1);
 }
 
 }  // namespace cuaug

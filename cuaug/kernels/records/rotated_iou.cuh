@@ -17,9 +17,10 @@ struct RotatedIouRecord {
 };
 
 inline RotatedBox read_rotated_box(const TypedArray& boxes, long long n, long long k) {
-    const long long offset = n * boxes.n + k * boxes.k;
-    return {read_number(boxes, offset), read_number(boxes, offset + boxes.x), read_number(boxes, offset + 2 * boxes.x),
-            read_number(boxes, offset + 3 * boxes.x), make_rotation(read_number(boxes, offset + 4 * boxes.x))};
+    const long long offset = n * boxes.n_stride + k * boxes.k_stride;
+    return {read_number(boxes, offset), read_number(boxes, offset + boxes.x_stride),
+            read_number(boxes, offset + 2 * boxes.x_stride), read_number(boxes, offset + 3 * boxes.x_stride),
+            make_rotation(read_number(boxes, offset + 4 * boxes.x_stride))};
 }
 
 // NaN if a box has a NaN.

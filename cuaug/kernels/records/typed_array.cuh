@@ -8,9 +8,9 @@ namespace cuaug {
 // uint8, int16, int32, int64.
 struct TypedArray {
     const void* data;
-    long long n;  // stride of a sample
-    long long k;  // stride of a box or a region
-    long long x;  // stride of a coordinate
+    long long n_stride;  // from one sample to the next
+    long long k_stride;  // from one box or region to the next
+    long long x_stride;  // from one coordinate to the next
     long long kind;
 };
 

@@ -10,7 +10,7 @@ struct FastDivisor {
     unsigned int factor;
     int shift;
 
-    unsigned int operator()(unsigned int number) const {
+    unsigned int divide(unsigned int number) const {
         return static_cast<unsigned int>(static_cast<unsigned long long>(number) * factor >> shift);
     }
 };
@@ -21,7 +21,7 @@ struct RegionColumn {
     int regions;
 };
 
-// What replaces sampling for samples that do not move (samplers/sample_override.cuh).
+// What replaces sampling for samples whose geometry is the identity (samplers/sample_override.cuh).
 struct SampleOverrideRecord {
     ParameterTable sharpness;  // [N, 1]: factor of the sharpening; 1: none. data null: 1 for all samples
     ParameterTable uses_lut;   // [N, 1]: not 0: the sample's levels are looked up. data null: 0 for all samples
@@ -36,11 +36,11 @@ struct WarpRecord : BatchWithFill {
     ParameterTable parameters;    // [N, P]: the parameters of all ops, in their order
     ParameterTable partial_sums;  // [N, regions]: float64; each block writes its part of the sample's mean
     SampleOverrideRecord sample_override;
-    RegionColumn full_width;  // output regions of full width
-    RegionColumn remainder;   // regions in the leftover columns at the right edge
-    FastDivisor per_slice;    // the divisor is the number of regions of a slice, or of full-width regions in a column
-                              // of them (gpu/region_scheduler.cuh)
-    FastDivisor per_row;      // the divisor is the number of full-width regions side by side, at least 1
+    RegionColumn full_width;     // output regions of full width
+    RegionColumn remainder;      // regions in the leftover columns at the right edge
+    FastDivisor slice_divisor;   // the number of regions of a slice, or of full-width regions in a column of them
+                                 // (gpu/region_scheduler.cuh)
+    FastDivisor row_divisor;     // the number of full-width regions side by side, at least 1
     unsigned int whole_regions;  // blocks up to this number make a whole region; each later one makes half of one
 };
 

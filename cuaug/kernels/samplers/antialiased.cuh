@@ -130,7 +130,7 @@ inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, con
     if (wy[0] > 0.0f) row(0);
     if (wy[3] > 0.0f) row(3);
     BiasedU8<K> out;
-    for (int k = 0; k < K; ++k) out.of[k] = (sum[k] - bias) * (level_unit / 32768.0f) + level_bias;
+    for (int k = 0; k < K; ++k) out.c[k] = (sum[k] - bias) * (level_unit / 32768.0f) + level_bias;
     return out;
 }
 

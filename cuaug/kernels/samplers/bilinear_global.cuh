@@ -45,22 +45,22 @@ inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neig
 template <bool bytes, class Offset, class T, int K, class Border>
 inline auto sample_global(const Image<T, K, Border>& image, const Point<float>& p) {
     float fx, fy;
-    const bool known = in_range(p);
+    const bool is_valid = in_range(p);
     const int x = split_floor(p.x, fx), y = split_floor(p.y, fy);
-    Neighbours<T, K> from;
-    const bool there = known && read_neighbours<Offset>(image, x, y, from);
+    Neighbours<T, K> neighbours;
+    const bool touches_image = is_valid && read_neighbours<Offset>(image, x, y, neighbours);
     if constexpr (bytes) {
-        if (!there) return to_biased(image.fill);
+        if (!touches_image) return to_biased(image.fill);
         auto sixteen_bits = [](float fraction) { return min(static_cast<Word>(fraction * 65536.0f + 0.5f), 65535u); };
         return weighted_taps<K>(sixteen_bits(fx), sixteen_bits(fy), [&](int k, int right, int below) {
-            return (below ? from.lower : from.upper)[right].c[k];
+            return (below ? neighbours.lower : neighbours.upper)[right].c[k];
         });
     } else {
         auto pixel = [](const auto& raw_pixel) { return to_pixel<float>(raw_pixel); };
-        if (!there) return pixel(image.fill);
+        if (!touches_image) return pixel(image.fill);
         const float gx = 1.0f - fx, gy = 1.0f - fy;
-        return (gy * gx) * pixel(from.upper[0]) + (gy * fx) * pixel(from.upper[1]) + (fy * gx) * pixel(from.lower[0]) +
-               (fy * fx) * pixel(from.lower[1]);
+        return (gy * gx) * pixel(neighbours.upper[0]) + (gy * fx) * pixel(neighbours.upper[1]) +
+               (fy * gx) * pixel(neighbours.lower[0]) + (fy * fx) * pixel(neighbours.lower[1]);
     }
 }
 

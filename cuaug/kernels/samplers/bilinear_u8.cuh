@@ -32,7 +32,7 @@ inline float to_biased_level(Word sum) { return __fmaf_ieee_rn(__uint_as_float(s
 // Levels n as floats level_bias + n * level_unit, whose lowest byte is n.
 template <int K>
 struct BiasedU8 {
-    float of[K];
+    float c[K];
 };
 
 // Bilinear interpolation of pixels of one word each, a pair `above` and a pair `below`: one __dp2a takes two taps of a
@@ -44,8 +44,8 @@ inline BiasedU8<K> bilinear(const Word (&above)[2], const Word (&below)[2], cons
     for (int k = 0; k < K; ++k) {
         const int two = k < 2 ? low_bytes : high_bytes;
         const Word left = __byte_perm(above[0], below[0], two), right = __byte_perm(above[1], below[1], two);
-        out.of[k] = to_biased_level(k % 2 ? __dp2a_hi(weights.left, left, __dp2a_hi(weights.right, right, 0u))
-                                          : __dp2a_lo(weights.left, left, __dp2a_lo(weights.right, right, 0u)));
+        out.c[k] = to_biased_level(k % 2 ? __dp2a_hi(weights.left, left, __dp2a_hi(weights.right, right, 0u))
+                                         : __dp2a_lo(weights.left, left, __dp2a_lo(weights.right, right, 0u)));
     }
     return out;
 }
@@ -63,7 +63,7 @@ inline BiasedU8<K> weighted_taps(Word r, Word f, const Tap& tap) {
     const Word both = r * f >> 16, right = r - both, low = f - both, left = 65536 - r - low;
     BiasedU8<K> out;
     for (int k = 0; k < K; ++k)
-        out.of[k] =
+        out.c[k] =
             to_biased_level(left * tap(k, 0, 0) + right * tap(k, 1, 0) + low * tap(k, 0, 1) + both * tap(k, 1, 1));
     return out;
 }
@@ -71,14 +71,14 @@ inline BiasedU8<K> weighted_taps(Word r, Word f, const Tap& tap) {
 template <int K>
 inline BiasedU8<K> to_biased(const RawPixel<uint8, K>& raw_pixel) {
     BiasedU8<K> out;
-    for (int k = 0; k < K; ++k) out.of[k] = to_biased_level(static_cast<Word>(raw_pixel.c[k]) << 16);
+    for (int k = 0; k < K; ++k) out.c[k] = to_biased_level(static_cast<Word>(raw_pixel.c[k]) << 16);
     return out;
 }
 
 // As a pixel in memory.
 template <int K>
 inline WordPixel<uint8, K> to_word_pixel(const BiasedU8<K>& levels) {
-    auto bits = [&](int k) { return __float_as_uint(levels.of[k < K ? k : 0]); };
+    auto bits = [&](int k) { return __float_as_uint(levels.c[k < K ? k : 0]); };
     if constexpr (K == 1) return {{bits(0)}};
     const Word rg = __byte_perm(bits(0), bits(1), 0x0040);
     if constexpr (K == 2) return {{rg}};
@@ -90,7 +90,7 @@ template <class R, int K>
 inline Pixel<R, K> to_unit_range(const BiasedU8<K>& levels) {
     Pixel<R, K> out;
     for (int k = 0; k < K; ++k)
-        out.c[k] = __fmaf_rn(levels.of[k], inv_255 / level_unit, -level_bias / level_unit * inv_255);
+        out.c[k] = __fmaf_rn(levels.c[k], inv_255 / level_unit, -level_bias / level_unit * inv_255);
     return out;
 }
 

@@ -6,7 +6,8 @@
 
 namespace cuaug {
 
-// Samples as `Sampler`; but for samples that do not move, the pixel is sharpened, or each channel's level is looked up.
+// Samples as `Sampler`; but where a sample's geometry is the identity, the pixel is sharpened, or each channel's level
+// is looked up.
 template <class Sampler>
 struct SampleOverride {
     static constexpr int taps_before = Sampler::taps_before, taps_after = Sampler::taps_after;
@@ -72,21 +73,22 @@ inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, in
     return out;
 }
 
-// The pixel at (x, y) of a staged box, which holds its neighbours. `inside`: it is not at the image's border.
+// The pixel at (x, y) of a staged box, which holds its neighbours. `is_inside`: it is not on the edge of the image.
 template <class T, int K>
-inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& by, const StagedBox<T, K>& pixels, int x, int y,
-                                      bool inside) {
+inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& block_override, const StagedBox<T, K>& pixels, int x,
+                                      int y, bool is_inside) {
     using R = ComputeType<T>;
-    const WordPixel<T, K> own = pixels.stored(x, y);
-    if (by.uses_lut) {
-        RawPixel<T, K> out = to_raw_pixel(own);
+    const WordPixel<T, K> center = pixels.stored(x, y);
+    if (block_override.uses_lut) {
+        RawPixel<T, K> out = to_raw_pixel(center);
         if constexpr (sizeof(T) == 1)
-            for (int k = 0; k < K; ++k) out.c[k] = by.lut[k][out.c[k]];
+            for (int k = 0; k < K; ++k) out.c[k] = block_override.lut[k][out.c[k]];
         return to_word_pixel(out);
     }
-    const Pixel<R, K> in = unpack<R>(own), sum = sum_3x3(pixels, x, y);
+    const Pixel<R, K> in = to_pixel<R>(center), sum = sum_3x3(pixels, x, y);
     Pixel<R, K> out;
-    for (int k = 0; k < K; ++k) out.c[k] = blend_sharpness(inside, in.c[k], sum.c[k], by.sharpness, R(max_value<T>));
+    for (int k = 0; k < K; ++k)
+        out.c[k] = blend_sharpness(is_inside, in.c[k], sum.c[k], block_override.sharpness, R(max_value<T>));
     return saturate_pack<T>(out);
 }
 

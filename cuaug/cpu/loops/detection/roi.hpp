@@ -103,24 +103,24 @@ struct SeparableBins {
         columns.low = rows.low = 0x7fffffff, columns.high = rows.high = -1;
         rows.fill(roi.y, args.out_height, level.height);
         columns.fill(roi.x, args.out_width, level.width);
-        offsets.fill(columns, map.x);
+        offsets.fill(columns, map.x_stride);
     }
 };
 
 // Reads W channels of a bin.
 template <int W, class T, class R>
 inline void read_bin(const RoiRecord& args, long long k, int c, int y, int x, R* value) {
-    const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
-                  x * args.pooled.x;
-    for (int i = 0; i < W; ++i) value[i] = to_compute<R>(in[i * args.pooled.c]);
+    const T* in = static_cast<const T*>(args.pooled.data) + k * args.pooled.n_stride + c * args.pooled.c_stride +
+                  y * args.pooled.y_stride + x * args.pooled.x_stride;
+    for (int i = 0; i < W; ++i) value[i] = to_compute<R>(in[i * args.pooled.c_stride]);
 }
 
 // Writes W channels of a bin.
 template <int W, class T, class R>
 inline void write_bin(const RoiRecord& args, long long k, int c, int y, int x, const R* value) {
-    T* out = static_cast<T*>(args.pooled.data) + k * args.pooled.n + c * args.pooled.c + y * args.pooled.y +
-             x * args.pooled.x;
-    for (int i = 0; i < W; ++i) out[i * args.pooled.c] = saturate_cast<T>(value[i]);
+    T* out = static_cast<T*>(args.pooled.data) + k * args.pooled.n_stride + c * args.pooled.c_stride +
+             y * args.pooled.y_stride + x * args.pooled.x_stride;
+    for (int i = 0; i < W; ++i) out[i * args.pooled.c_stride] = saturate_cast<T>(value[i]);
 }
 
 }  // namespace cuaug

@@ -14,7 +14,7 @@ inline void sum_planar_rows(const SeparableBins<R>& bins, const T* in, const Fea
     const Vector<PixelWeight<R>>& rows = bins.rows.entries;
     const long long columns = bins.offsets.offset.count();
     for (long long r = first; r < last; ++r) {
-        const T* row = in + rows[r].pixel * map.y;
+        const T* row = in + rows[r].pixel * map.y_stride;
         const R weight = rows[r].weight;
         if (bins.offsets.is_dense) {
             const T* dense_columns = row + bins.offsets.offset[0];
@@ -43,7 +43,7 @@ inline void average_group(const RoiRecord& args, const SeparableBins<R>& bins, c
             for (long long i = 0; i < width && first < last; ++i) {
                 R sum[W] = {};
                 for (long long r = first; r < last; ++r) {
-                    const T* pixel = in + rows[r].pixel * map.y + bins.offsets.offset[i];
+                    const T* pixel = in + rows[r].pixel * map.y_stride + bins.offsets.offset[i];
                     const R weight = rows[r].weight;
                     for (int j = 0; j < W; ++j) sum[j] += weight * to_compute<R>(pixel[j]);
                 }
@@ -73,9 +73,10 @@ inline void average_region(const RoiRecord& args, long long k, const ChannelRang
     SeparableBins<R> bins;
     if (roi.n >= 0) bins.fill(args, roi, map);
     Vector<R> sums(roi_channel_group * (bins.offsets.offset.count() + 1));
-    for_each_group(channels, map.c == 1 && is_channels_last(map), [&](int c, auto width) {
+    for_each_group(channels, map.c_stride == 1 && is_channels_last(map), [&](int c, auto width) {
         if (roi.n < 0) return write_zeros<width.value, T, R>(args, k, c);
-        average_group<width.value>(args, bins, static_cast<const T*>(map.data) + roi.n * map.n + c * map.c, map, k, c,
+        average_group<width.value>(args, bins,
+                                   static_cast<const T*>(map.data) + roi.n * map.n_stride + c * map.c_stride, map, k, c,
                                    sums.data());
     });
 }
@@ -96,7 +97,7 @@ inline void scatter_group(const RoiRecord& args, const SeparableBins<R>& bins, R
                 for (int j = 0; j < W; ++j) sums[columns[i].pixel * W + j] += columns[i].weight * bin[j];
         }
         for (long long r = bins.rows.first[y]; r < bins.rows.first[y + 1]; ++r) {
-            R* row = out + rows[r].pixel * map.y;
+            R* row = out + rows[r].pixel * map.y_stride;
             const R weight = rows[r].weight;
             if (W == 1 && bins.offsets.is_dense) {
                 R* dense_columns = row + bins.offsets.offset[0];
@@ -118,8 +119,8 @@ inline void scatter_average(const RoiRecord& args, long long k, const ChannelRan
     SeparableBins<R> bins;
     bins.fill(args, roi, map);
     Vector<R> sums(roi_channel_group * (bins.offsets.offset.count() + 1));
-    for_each_group(channels, map.c == 1 && is_channels_last(map), [&](int c, auto width) {
-        scatter_group<width.value, T>(args, bins, out + (c - channels.first) * map.c, map, k, c, sums.data());
+    for_each_group(channels, map.c_stride == 1 && is_channels_last(map), [&](int c, auto width) {
+        scatter_group<width.value, T>(args, bins, out + (c - channels.first) * map.c_stride, map, k, c, sums.data());
     });
 }
 

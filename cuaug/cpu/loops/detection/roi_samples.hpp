@@ -54,7 +54,7 @@ template <class T, class R, class Bins, bool is_max>
 inline void pool_samples(const RoiRecord& args, long long k, const ChannelRange& channels) {
     const Bins bins(args, k);
     const FeatureMap& map = bins.level->values;
-    const bool channels_last = map.c == 1 && is_channels_last(map);
+    const bool channels_last = map.c_stride == 1 && is_channels_last(map);
     Vector<RoiSample<R>> samples;
     Vector<R> values(channels.last - channels.first);
     for (int y = 0; y < args.out_height; ++y)
@@ -62,9 +62,9 @@ inline void pool_samples(const RoiRecord& args, long long k, const ChannelRange&
             for (long long i = 0; i < values.count(); ++i) values[i] = 0;
             const auto reduce = [&](const Vector<RoiSample<R>>& batch, bool has_earlier) {
                 for_each_group(channels, channels_last, [&](int c, auto width) {
-                    reduce_samples<width.value, is_max>(batch, has_earlier,
-                                                        static_cast<const T*>(map.data) + bins.n * map.n + c * map.c,
-                                                        &values[c - channels.first]);
+                    reduce_samples<width.value, is_max>(
+                        batch, has_earlier, static_cast<const T*>(map.data) + bins.n * map.n_stride + c * map.c_stride,
+                        &values[c - channels.first]);
                 });
             };
             const bool has_unvisited_samples =
@@ -89,7 +89,8 @@ inline void find_argmax(const RoiRecord& args, const Bins& bins, const ChannelRa
     const bool has_unvisited_samples =
         for_each_batch<R>(args, bins, y, x, samples, true, [&](const Vector<RoiSample<R>>& batch, bool) {
             for (int c = 0; c < count; ++c) {
-                const T* in = static_cast<const T*>(map.data) + bins.n * map.n + (channels.first + c) * map.c;
+                const T* in =
+                    static_cast<const T*>(map.data) + bins.n * map.n_stride + (channels.first + c) * map.c_stride;
                 for (long long i = 0; i < batch.count(); ++i) {
                     R sample = 0;
                     add_sample<1>(batch[i], in, &sample);
@@ -118,7 +119,7 @@ inline void scatter_samples(const RoiRecord& args, long long k, const ChannelRan
         read_bin<1, T>(args, k, c, y, x, &gradient);
         if (!is_max) gradient /= bins.count;
         for (int i = 0; i < sample.taps; ++i)
-            out[(c - channels.first) * map.c + sample.offset[i]] += sample.weight[i] * gradient;
+            out[(c - channels.first) * map.c_stride + sample.offset[i]] += sample.weight[i] * gradient;
     };
     for (int y = 0; y < args.out_height; ++y)
         for (int x = 0; x < args.out_width; ++x) {

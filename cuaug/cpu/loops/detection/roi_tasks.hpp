@@ -43,7 +43,8 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
     using R = ComputeType<T>;
     const RoiLevel& level = args.level[level_index];
     const long long count = channels.last - channels.first, pixels = static_cast<long long>(level.height) * level.width;
-    T* out = static_cast<T*>(level.gradients.data) + n * level.gradients.n + channels.first * level.gradients.c;
+    T* out = static_cast<T*>(level.gradients.data) + n * level.gradients.n_stride +
+             channels.first * level.gradients.c_stride;
     const bool channels_last = is_channels_last(level.gradients);
     const FeatureMap packed = {nullptr, 0, 1, level.width * count, count},
                      planar = {nullptr, 0, pixels, level.width, 1};
@@ -56,12 +57,13 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
         sums = float32_sums.data();
     const long long outer = channels_last ? pixels : count, inner = channels_last ? count : pixels;
     auto offset = [&](const FeatureMap& gradient_map, long long i) {
-        return channels_last ? i / level.width * gradient_map.y + i % level.width * gradient_map.x : i * gradient_map.c;
+        return channels_last ? i / level.width * gradient_map.y_stride + i % level.width * gradient_map.x_stride
+                             : i * gradient_map.c_stride;
     };
     for (long long i = 0; i < outer; ++i)
         for (long long j = 0; j < inner; ++j) sums[offset(map, i) + j] = 0;
     const long long image_index = static_cast<long long>(level_index) * args.samples + n;
-    for (long long i = call.order_begin[image_index]; i < call.order_begin[image_index + 1]; ++i)
+    for (long long i = call.image_begin[image_index]; i < call.image_begin[image_index + 1]; ++i)
         scatter_region<T>(args, call.kind, call.region_order[i], channels, sums, map);
     if constexpr (!is_same_v<T, R>)
         for (long long i = 0; i < outer; ++i)
@@ -74,10 +76,10 @@ inline void run_pooling_task(const native::PoolingCall& call, long long task) {
     const RoiRecord& args = *static_cast<const RoiRecord*>(call.record);
     // All regions for one part of the channels, then for the next: the part's planes stay in the cache.
     const long long items =
-                        call.order_begin == nullptr ? args.count : static_cast<long long>(args.levels) * args.samples,
+                        call.image_begin == nullptr ? args.count : static_cast<long long>(args.levels) * args.samples,
                     item = task % items;
     const ChannelRange channels = channel_range(args, static_cast<int>(task / items), call.channel_parts);
-    if (call.order_begin == nullptr)
+    if (call.image_begin == nullptr)
         pool_region<T>(args, call.kind, item, channels);
     else
         scatter_level<T>(call, args, static_cast<int>(item / args.samples), static_cast<int>(item % args.samples),

@@ -20,10 +20,11 @@ struct SoftBoxes {
     }
 
     void add(const SoftNmsRecord& args, long long n, int i) {
-        const long long offset = n * args.boxes.n + i * args.boxes.k;
-        left[count] = read_number(args.boxes, offset), top[count] = read_number(args.boxes, offset + args.boxes.x);
-        right[count] = read_number(args.boxes, offset + 2 * args.boxes.x),
-        bottom[count] = read_number(args.boxes, offset + 3 * args.boxes.x);
+        const long long offset = n * args.boxes.n_stride + i * args.boxes.k_stride;
+        left[count] = read_number(args.boxes, offset),
+        top[count] = read_number(args.boxes, offset + args.boxes.x_stride);
+        right[count] = read_number(args.boxes, offset + 2 * args.boxes.x_stride),
+        bottom[count] = read_number(args.boxes, offset + 3 * args.boxes.x_stride);
         area[count] = (right[count] - left[count]) * (bottom[count] - top[count]);
         score[count] = score_of(args, n, i), index[count] = i;
         ++count;
@@ -77,7 +78,7 @@ inline void soft_nms_sample(const SoftNmsRecord& args, long long n) {
         write_score(args.scores, args.out_scores, row + written++, score);
     };
     const long long requested_count =
-        args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n);
+        args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n_stride);
     const int box_count = static_cast<int>(requested_count < 0            ? 0
                                            : requested_count < args.count ? requested_count
                                                                           : args.count);
