@@ -101,7 +101,7 @@ wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environmen
 	cd "$$away"; venv/bin/python -m cuaug info; venv/bin/python -m cuaug doctor
 
 clean:  ## remove .venv and everything built
-	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- the environment; each stamp is newer than what it was made from, so that a second run does nothing

@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
 sys.path.append(str(HERE.parent))  # a checkout that is not installed
 
 import numpy as np  # noqa: E402
-from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
+from report import TORCHVISION_IMPORT_ERRORS, cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
 
 import cuaug  # noqa: E402
 from cuaug import io  # noqa: E402
@@ -65,7 +65,7 @@ def full_peers() -> dict[str, Decode]:
             return pixels.transpose(1, 2, 0)
 
         peers["torchvision"] = torchvision
-    except ImportError:
+    except TORCHVISION_IMPORT_ERRORS:
         pass
     return peers
 

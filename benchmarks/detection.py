@@ -21,7 +21,7 @@ sys.path.append(str(HERE.parent))  # a checkout that is not installed
 
 import clocks  # noqa: E402
 import numpy as np  # noqa: E402
-from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
+from report import TORCHVISION_IMPORT_ERRORS, cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
 
 import cuaug  # noqa: E402
 
@@ -80,7 +80,7 @@ def rows(device: str, options: argparse.Namespace) -> list[Row]:
     try:
         import torch
         from torchvision import ops
-    except ImportError:
+    except TORCHVISION_IMPORT_ERRORS:
         ops = None
     entries = []
     for count in (200, 2_000) if options.quick else COUNTS[device]:

@@ -27,13 +27,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]
 sys.path.append(str(HERE.parent))  # a checkout that is not installed
 
 import loader_peers  # noqa: E402
+from loader_peers import MEAN, SIZE, STD  # noqa: E402
 from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
 
 import cuaug  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
 from cuaug.data import Loader  # noqa: E402
-
-SIZE, MEAN, STD = 224, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def main() -> int:

@@ -8,6 +8,8 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from report import TORCHVISION_IMPORT_ERRORS
+
 SIZE, MEAN, STD = 224, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 Maker = Callable[[str, argparse.Namespace], Callable[[], Iterator[Any]]]
 
@@ -18,7 +20,7 @@ def makers(device: str) -> dict[str, Maker]:
         import torchvision  # noqa: F401
 
         loaders["DataLoader, torchvision"] = dataloader
-    except ImportError:
+    except TORCHVISION_IMPORT_ERRORS:
         loaders["DataLoader, Pillow as torchvision uses it"] = dataloader
     try:
         import nvidia.dali  # noqa: F401
@@ -42,7 +44,7 @@ class Files:
             self.transform = v1.Compose([
                 v1.RandomResizedCrop(SIZE), v1.RandomHorizontalFlip(), v1.ToTensor(), v1.Normalize(MEAN, STD)
             ])  # fmt: skip
-        except ImportError:
+        except TORCHVISION_IMPORT_ERRORS:
             self.transform = pillow_transform
 
     def __len__(self) -> int:

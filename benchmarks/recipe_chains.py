@@ -10,11 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from recipe_peers import MEAN, STD, RecipeNotSupported
 
 import cuaug
 
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CONTRAST_ABOUT_MIDDLE = "imagenet, contrast about the middle"
+
+
+class RecipeNotSupported(Exception):
+    """The library lacks the recipe."""
 
 
 def torch_compiled(name: str) -> Callable[[Any], Any]:

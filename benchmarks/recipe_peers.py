@@ -7,14 +7,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import recipe_chains as chains
+from recipe_chains import MEAN, STD, RecipeNotSupported
 
 import cuaug
-
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-
-
-class RecipeNotSupported(Exception):
-    """The library lacks the recipe."""
 
 
 def kornia(name: str) -> Callable[[Any], Any]:
@@ -171,8 +167,6 @@ class Peer(NamedTuple):
 
 def peers(on_gpu: bool) -> dict[str, Peer]:
     """The installed peers."""
-    import recipe_chains as chains
-
     any_device = {
         "kornia fp32": Peer("kornia", kornia),
         "torchvision one draw": Peer("torchvision", torchvision),

@@ -16,6 +16,8 @@ from typing import Any
 import cuaug
 
 HERE = Path(__file__).parent
+# Of `import torchvision`: a wheel for another torch raises RuntimeError.
+TORCHVISION_IMPORT_ERRORS = ImportError, RuntimeError
 PACKAGES = (
     "numpy",
     "torch",

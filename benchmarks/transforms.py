@@ -25,12 +25,12 @@ sys.path.append(str(HERE.parent))  # a checkout that is not installed
 import clocks  # noqa: E402
 import numpy as np  # noqa: E402
 import recipe_peers  # noqa: E402
+from recipe_chains import MEAN, STD, RecipeNotSupported  # noqa: E402
 from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
 
 import cuaug  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
 
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 LIST_RECIPES = "imagenet", "imagenet, antialiased"  # also timed with lists of images of different sizes
 BUFFERS = 6  # of 50 MB each: more than twice the L2 cache
 PEER_TIMEOUT = 180  # seconds for all recipes of one peer
@@ -229,7 +229,7 @@ def one_peer(options: argparse.Namespace) -> int:
             draws = recipe_peers.check(call, images[0], T.Compose(transforms, seed=0)(images[0], layout="NHWC"))
             times = clocks.gpu(lambda i, call=call: call(images[i]), len(images), False)
             results[name] = {**times._asdict(), "draws": draws}
-        except recipe_peers.RecipeNotSupported:
+        except RecipeNotSupported:
             results[name] = {}
         except Exception as error:  # a peer may raise anything
             results[name] = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
@@ -251,7 +251,7 @@ def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
                     call = peer.build(name)
                     draws[title] = recipe_peers.check(call, images, calls[""]())
                     calls[title] = lambda call=call: call(images)
-                except recipe_peers.RecipeNotSupported:
+                except RecipeNotSupported:
                     continue
                 except Exception as error:
                     problems[f"{title}, {name}"] = f"{type(error).__name__}: {str(error)[:300]}"
