@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._arrays.registry import library_of
-from .._codecs.copy_boxes import box_copies, packed_layout
+from .._codecs.copy_boxes import box_copies, consecutive_layout
 from .._codecs.nvjpeg import Engine
 from .decoding import SlotLayout
 
@@ -114,7 +114,7 @@ class InFlightBatch:
         slots = self._slots
         images = slots.order[chosen]
         sizes = slots.regions[images, 3:]
-        offset, pitch = packed_layout(sizes).T
+        offset, pitch = consecutive_layout(sizes).T
         memory = self._pinned.take(int((offset + pitch * sizes[:, 0]).max(initial=1)))
         copies = box_copies(offset, pitch, self._slot_rows(chosen), sizes)
         wait = slots.encoded.start_decode(memory.numpy(), offset, pitch, slots.regions, images)
