@@ -37,12 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.set_defaults(run=lambda options: warmup())
 
-    command = commands.add_parser("bench", help="run the benchmarks of a checkout")
+    command = commands.add_parser("bench", help="run benchmarks/warp.py of a checkout")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="for the benchmark script")
-    command.set_defaults(run=lambda options: script("benchmarks/warp.py", options.arguments))
+    command.set_defaults(run=lambda options: run_script("benchmarks/warp.py", options.arguments))
 
     command = commands.add_parser("gallery", help="redraw the pictures of docs/gallery.md in a checkout")
-    command.set_defaults(run=lambda options: script("docs/gallery.py", []))
+    command.set_defaults(run=lambda options: run_script("docs/gallery.py", []))
 
     command = commands.add_parser("scan", help="list the images that cannot be decoded or are too large")
     command.add_argument("source", help="a folder, or a .tar shard")
@@ -109,7 +109,7 @@ def scan(options: argparse.Namespace) -> int:
     return int(bool(bad))
 
 
-def script(path: str, arguments: list[str]) -> int:
+def run_script(path: str, arguments: list[str]) -> int:
     """Run a script of the source tree; wheels do not contain it."""
     if not (SOURCE_ROOT / path).exists():
         print(f"{path} is in the source tree only: clone the repository and run it from the clone", file=sys.stderr)

@@ -61,8 +61,8 @@ def prefix_errors(prefix: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     raise
                 name = function.__qualname__.partition(".__")[0]  # "Boxes" for Boxes.__post_init__
                 # A Python int that no float can represent raises OverflowError.
-                kind = ValueError if isinstance(error, OverflowError) else type(error)
-                prefixed = kind(f"{prefix}.{name}: {message}")
+                error_type = ValueError if isinstance(error, OverflowError) else type(error)
+                prefixed = error_type(f"{prefix}.{name}: {message}")
                 prefixed.__dict__.update(error.__dict__)
                 try:
                     raise prefixed from error

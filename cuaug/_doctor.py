@@ -27,7 +27,7 @@ from ._info import (
 from .warp import warp_affine
 
 _MIN_CUPY = (14, 2)  # disk caches of earlier versions lose or confuse kernels that have a name expression
-_MIN_OPENCV = 5  # earlier versions round coordinates to 1/32 pixel
+_MIN_OPENCV = 5  # warps of earlier versions round coordinates to 1/32 pixel
 _CHOOSE_CACHE = 'export CUPY_CACHE_DIR="$(mktemp -d)"'
 _REINSTALL = "pip install --force-reinstall --no-deps cuaug"
 
@@ -140,7 +140,7 @@ def _check_cupy() -> Iterator[Finding]:
     if version_numbers(version) < _MIN_CUPY:
         min_version = ".".join(map(str, _MIN_CUPY))
         yield Finding("FAIL", "cupy", f"{name} {version} is older than {min_version}", f"pip install --upgrade {name}")
-    elif extra and name.startswith("cupy-cuda") and name > f"cupy-{extra}x":  # sorted by CUDA: cupy-cuda12x, -cuda13x
+    elif extra and name.startswith("cupy-cuda") and name > f"cupy-{extra}x":  # names sort by CUDA version
         yield Finding(
             "FAIL", "cupy", f"{name} {version} is for a newer CUDA than this driver or GPU supports",
             f"pip uninstall -y {name} && {install}",
@@ -199,7 +199,7 @@ def _check_opencv() -> Iterator[Finding]:
         ((name, version),) = wheels.items()
         if version_numbers(version)[0] < _MIN_OPENCV:
             upgrade = f'pip install --upgrade "{name}>={_MIN_OPENCV}"'
-            yield Finding("note", "opencv", f"{name} {version} is older than {_MIN_OPENCV} and not used", upgrade)
+            yield Finding("note", "opencv", f"{name} {version} rounds coordinates of warps to 1/32 pixel", upgrade)
         else:
             yield Finding("ok", "opencv", f"{name} {version}")
 

@@ -13,7 +13,7 @@ from typing import Any
 from ._check import BackendError
 from ._host import extension
 
-# CUDA majors, newest first: (major, oldest driver, oldest compute capability), from NVIDIA's compatibility tables.
+# CUDA majors, newest first: (major, oldest driver, lowest compute capability), from NVIDIA's compatibility tables.
 CUDA_MAJORS = ((13, 580, (7, 5)), (12, 525, (5, 0)))
 
 
@@ -58,9 +58,9 @@ def cuda_extra() -> str | None:
     if not driver or not driver["gpus"]:
         return None
     driver_major = int(driver["version"].split(".")[0])
-    oldest_gpu = min(version_numbers(gpu["compute_capability"]) for gpu in driver["gpus"])
-    for major, min_driver, min_gpu in CUDA_MAJORS:
-        if driver_major >= min_driver and oldest_gpu >= min_gpu:
+    lowest_capability = min(version_numbers(gpu["compute_capability"]) for gpu in driver["gpus"])
+    for major, min_driver, min_capability in CUDA_MAJORS:
+        if driver_major >= min_driver and lowest_capability >= min_capability:
             return f"cuda{major}"
     return None
 

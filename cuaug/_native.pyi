@@ -57,7 +57,7 @@ class BackgroundTask:
 
     def start(self) -> None: ...
     def wait(self) -> tuple[float, Any]:
-        """The time at which the work ended, by `time.monotonic`, and the result."""
+        """The time at which the work ended, by `time.perf_counter`, and the result."""
 
 class EncodedFiles:
     """Encoded images in memory; for an image that is missing, the reason.

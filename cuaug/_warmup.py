@@ -37,7 +37,8 @@ def warmup_names() -> list[str]:
 def warmup() -> int:
     """Compile common kernels for every GPU, so that first calls start at once, also while a CUDA graph is captured.
 
-    The kernels are those of warps, resizes, colour ops, normalization and nms, for uint8, float16 and float32.
+    The kernels are those of warps and resizes of uint8, float16 and float32 images, of colour ops and normalization of
+    uint8 images, all with three channels, and of nms in float32.
 
     Returns:
         The number of kernels. Kernels in the disk cache are loaded, not compiled.

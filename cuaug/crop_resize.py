@@ -1,4 +1,4 @@
-"""Crops, padding, flips and resizing: the result is an upright box, which may reach beyond the image.
+"""Crops, padding, flips and resizing: the result shows a box of the image, which may reach beyond its border.
 
 Positions and flips may be one value or one per sample, on the host or on the images' device.
 """
@@ -272,9 +272,9 @@ def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
     """Factor and offset of an axis, mirrored for each sample whose `flip` is true."""
     if isinstance(flip, (bool, int)):
         return (-1, extent - 1) if flip else (1, 0)
-    flipped = (
+    is_flipped = (
         np.asarray(flip, dtype=bool).astype(float)
         if convert.is_host(flip)
         else convert.asarray(flip, like=flip, dtype="float32")
     )
-    return 1.0 - 2.0 * flipped, flipped * (extent - 1.0)
+    return 1.0 - 2.0 * is_flipped, is_flipped * (extent - 1.0)

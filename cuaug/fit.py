@@ -135,7 +135,7 @@ class _CentredPoints(NamedTuple):
     coordinate_error: Any  # bound of the rounding error of the coordinates [...]
 
 
-def _centred(points: Any, weights: Any) -> _CentredPoints:
+def _centre_points(points: Any, weights: Any) -> _CentredPoints:
     # Relative to the first point: a float32 sum over many points at (3000, 3000) is off by a pixel.
     first = points[..., :1, :]
     shift = (weights * (points - first)).sum(-2, keepdims=True)
@@ -147,7 +147,7 @@ def _centred(points: Any, weights: Any) -> _CentredPoints:
 
 def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
     """Weighted least squares; the weights sum to 1: a number or [..., P, 1]."""
-    start, end = _centred(src, weights), _centred(dst, weights)
+    start, end = _centre_points(src, weights), _centre_points(dst, weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = start.spread[..., None, None]  # p and q are in units of the spread of `src`, as is `error`
         p, q, error = start.offsets / scale, end.offsets / scale, start.coordinate_error / start.spread
@@ -194,13 +194,13 @@ class _Quad(NamedTuple):
 
 
 def _quad(points: Any) -> _Quad:
-    xp, (offsets, centre, spread, coordinate_error) = namespace(points), _centred(points, 1 / 4)
+    xp, (offsets, centre, spread, coordinate_error) = namespace(points), _centre_points(points, 1 / 4)
     with np.errstate(divide="ignore", invalid="ignore"):
-        unit = offsets / spread[..., None, None]
-        points = xp.concatenate([unit, xp.ones_like(unit[..., :1])], -1)
-        corners = points[..., :3, :]
+        normalized_points = offsets / spread[..., None, None]
+        homogeneous = xp.concatenate([normalized_points, xp.ones_like(normalized_points[..., :1])], -1)
+        corners = homogeneous[..., :3, :]
         lines = small_matrices.cofactors(corners)
-        areas = (lines * points[..., 3:, :]).sum(-1)
+        areas = (lines * homogeneous[..., 3:, :]).sum(-1)
         # The three areas add up to that of the triangle of the first three points.
         triangles = xp.concatenate([areas, areas.sum(-1, keepdims=True)], -1)
         valid = (abs(triangles) > (coordinate_error / spread)[..., None]).all(-1)

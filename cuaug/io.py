@@ -38,8 +38,8 @@ def read_header(
     Args:
         data: Bytes, a uint8 array, a path, or a list of those.
         max_pixels: Limit on the pixels that a file declares; None: no limit.
-        max_side: Limit on its longer side.
-        max_bytes: Limit on the encoded data.
+        max_side: Limit on the longer side of the image, in pixels.
+        max_bytes: Limit on the encoded data, in bytes.
 
     Returns:
         :class:`Header`, or a list of them. Height and width are as stored, before ``orientation`` is applied.
@@ -83,20 +83,21 @@ def decode_jpeg(
         data: Bytes, a uint8 array, a path, or a list of those.
         scale: 1, 1/2, 1/4 or 1/8: decodes at a reduced resolution, which takes less time. Sides are rounded up.
         size_hint: (H, W): chooses the smallest scale whose result is not below this, so that a resize never enlarges.
-        color: "rgb", "bgr" or "gray", whatever the file stores; CMYK is converted as Adobe's.
+        color: "rgb", "bgr" or "gray", whatever the file stores; CMYK is read as Adobe stores it, inverted.
         orient: Turn the image upright, as its EXIF orientation says.
-        strict: Damaged data raise an error; otherwise libjpeg's guess at missing pixels is returned, if it has one.
+        strict: True: damaged data raise an error. False: libjpeg's guess at missing pixels is returned, if it has one.
         out: Memory for the result; for a list one array [N, H, W, C] (torch: [N, C, H, W], channels last in memory).
         like: Library of the result: "numpy", "torch" or "cupy", or the module.
         pin: Allocate pinned memory; torch only.
-        device: GPU for the result, of torch or else CuPy: torch's name of it, or its number. Baseline files are
-            decoded by the GPU's engine (nvJPEG), which does not report all damage; other files, and those that it
-            fails to decode, are decoded by the CPU and copied. Values may differ by 1 from those of the CPU.
+        device: GPU of the result: its number, or torch's name of it. ``like`` is then torch or CuPy; default: torch if
+            it has been imported. Baseline files are decoded by the GPU's engine (nvJPEG), which does not report all
+            damage; other files, and those that it fails to decode, are decoded by the CPU and copied. Values may differ
+            by 1 from those of the CPU.
         max_pixels: Limit on the pixels that a file declares; None: no limit.
-        max_side: Limit on its longer side.
+        max_side: Limit on the longer side of the image, in pixels.
         max_scans: Limit on the scans of a progressive file: each takes time in proportion to the whole image.
         max_memory: Limit on the decoder's memory in bytes: progressive files take 2 bytes a coefficient.
-        max_bytes: Limit on the encoded data.
+        max_bytes: Limit on the encoded data, in bytes.
 
     Returns:
         uint8 [H, W, C], C 1 or 3, or a list of such arrays; for torch a view [C, H, W] of the same memory.

@@ -21,7 +21,7 @@ def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> 
     """Stretch each channel so that its minimum becomes 0 and its maximum the largest value, as torchvision.
 
     A channel with one level stays as it is. Integer results equal torchvision's, which computes in float32 and
-    truncates: the maximum often becomes the largest value minus 1. For video, both are taken over the clip.
+    truncates: the maximum often becomes the largest value minus 1. For video, both are those of all frames of a sample.
     NaN counts as neither and becomes 0.
 
     All arguments, the result and the errors are those of :func:`adjust_brightness`.
@@ -40,7 +40,7 @@ def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
     """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
 
     A level maps to ``(pixels below + step // 2) // step``, ``step = (pixels - pixels of the highest level) // 255``; if
-    the step is 0, the channel stays as it is. For video, the pixels of the whole clip are counted. Only uint8:
+    the step is 0, the channel stays as it is. For video, the pixels of all frames of a sample are counted. Only uint8:
     torchvision converts other images to uint8 and back; here, call ``to_dtype(images, "uint8", scale=True)`` first.
 
     All arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` are uint8.

@@ -73,8 +73,8 @@ def cutmix(
            [3, 2]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    sides = zip(("top", "left", "height", "width"), (top, left, height, width), strict=True)
-    columns = [_partner(partner, batch), *(parameter_column(name, side) for name, side in sides)]
+    box = zip(("top", "left", "height", "width"), (top, left, height, width), strict=True)
+    columns = [_partner(partner, batch), *(parameter_column(name, value) for name, value in box)]
     return mix.mix(batch, "Cutmix", parameters.per_sample_columns("partner and box", columns, batch), out)
 
 
@@ -124,9 +124,9 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     # after which torch's CUDA context is unusable.
     sample_index = convert.asarray(np.arange(count), like=labels, dtype="int64")
     in_batch = xp.where((index >= 0) & (index < count), index, xp.zeros_like(index))
-    integers = convert.asarray(in_batch, like=labels, dtype="int64")
+    in_batch_index = convert.asarray(in_batch, like=labels, dtype="int64")
     previous = (sample_index + count - 1) % count
-    partners = xp.where(index < 0, previous, xp.where(index < count, integers, sample_index))
+    partners = xp.where(index < 0, previous, xp.where(index < count, in_batch_index, sample_index))
     return lam * weights + (1 - lam) * weights[partners]
 
 

@@ -91,9 +91,9 @@ def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
         boxes1: Corners; NaN gives NaN. [..., P, 4]
             Rotated: centre, width, height, degrees counter-clockwise. [..., P, 5]
         boxes2: As ``boxes1``. [..., Q, 4], [..., Q, 5]
-        kind: "iou"; "giou": minus the fraction of the smallest enclosing box that neither covers (Rezatofighi et al.
-            2019); "diou": minus the squared distance of the centres over the squared diagonal of that box (Zheng et
-            al. 2020); "ciou": as "diou", minus a penalty for different proportions (Zheng et al. 2020). 0 / 0 is 0.
+        kind: "iou"; "giou": IoU minus the fraction of the smallest enclosing box that neither covers (Rezatofighi et
+            al. 2019); "diou": IoU minus the squared distance of the centres over the squared diagonal of that box
+            (Zheng et al. 2020); "ciou": "diou" minus a penalty for different proportions (same paper). 0 / 0 is 0.
 
     Returns:
         [..., P, Q]
@@ -149,7 +149,7 @@ def remove_small_boxes(boxes: Any, min_size: float) -> Any:
         min_size: Minimum width and height; a box with NaN is removed.
 
     Returns:
-        Indices in ascending order. [kept]
+        Indices in ascending order. [R]
 
     Raises:
         ValueError: A shape is wrong.
@@ -177,7 +177,7 @@ def nms(
 ) -> Any:
     """Indices of the boxes that no kept box of a higher score overlaps by more than a threshold (greedy suppression).
 
-    By default the call waits for the number of indices; with ``fixed_size`` it does not, and fits into a CUDA graph.
+    By default the call waits for the number of indices. With ``fixed_size`` it does not: a CUDA graph can capture it.
 
     Args:
         boxes: Corners: float16, bfloat16, float32 or float64, compared in float32 or float64. [K, 4], [N, K, 4]
@@ -191,7 +191,7 @@ def nms(
         counts: The number of boxes of each sample that take part, from the first on. [N]
 
     Returns:
-        Indices by descending score [kept]. With ``fixed_size``, ``indices, kept``: [max_output or K], padded with -1,
+        Indices by descending score [R]. With ``fixed_size``, ``indices, count``: [max_output or K], padded with -1,
         and []; for a batch [N, max_output or K] and [N]. int64, or JAX's integer dtype.
 
     Raises:
@@ -260,7 +260,7 @@ def soft_nms(
         counts: The number of boxes of each sample that take part. [N]
 
     Returns:
-        indices, scores [kept]: the lowered scores, in their dtype. With ``fixed_size``, ``indices, scores, kept`` of
+        indices, scores [R]: the lowered scores, in their dtype. With ``fixed_size``, ``indices, scores, count`` of
         the shapes of :func:`nms`, padded with -1 and 0.
 
     Raises:
@@ -294,7 +294,7 @@ def roi_align(
         boxes: Sample index, then corners, in the library of the features; or one array per image. [K, 5], [[L, 4]]
             Rotated as in detectron2: index, centre, width, height, degrees counter-clockwise. [K, 6], [[L, 5]]
         output_size: Number of bins, (H, W) or one number for both.
-        spatial_scale: Map pixels per unit of the boxes; a list for levels: each pools the boxes of its size.
+        spatial_scale: Pixels of the map per unit of the boxes; for levels a list: each pools the boxes of its size.
         sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
         aligned: Whether box coordinates start at the map's corner; otherwise at the centre of the first pixel.
         mode: "avg", or "max" of a bin's samples, as in mmcv. A sample more than a pixel outside the map is 0.
@@ -333,11 +333,11 @@ def roi_pool(
         features: Float maps. [N, C, H, W]
         boxes: Sample index, then corners, in the library of the features; or one array per image. [K, 5], [[L, 4]]
         output_size: Number of bins, (H, W) or one number for both; a bin outside the map is 0.
-        spatial_scale: Map pixels per unit of the boxes.
+        spatial_scale: Pixels of the map per unit of the boxes.
         layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
 
     Returns:
-        [K, C, h, w], in the features' layout and dtype. The first of equal maxima has the gradient; NaN is a maximum.
+        [K, C, h, w], in the features' layout and dtype. The first of equal maxima gets the gradient; NaN is maximal.
 
     Raises:
         TypeError, ValueError: A dtype, a shape or a sample index is wrong.

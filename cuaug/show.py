@@ -119,10 +119,10 @@ def show(
         axis.imshow(cell if masks is None else _overlay(cell, _host("masks", masks[index])))
         if titles is not None:
             axis.set_title(str(titles[index]), fontsize=9)
-        for number, (left, top, right, bottom) in enumerate([] if boxes is None else _host("boxes", boxes[index])):
-            edge = _COLORS[number % len(_COLORS)] / 255
+        for box_index, (left, top, right, bottom) in enumerate([] if boxes is None else _host("boxes", boxes[index])):
+            color = _COLORS[box_index % len(_COLORS)] / 255
             corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
-            axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=edge, linewidth=1.5))
+            axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=color, linewidth=1.5))
     if "inline" in plt.get_backend():
         plt.close(figure)  # a notebook would draw it twice
     return figure
@@ -135,8 +135,8 @@ def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tup
     if not cells:
         raise ValueError("images must hold at least one image")
     frames = batches[0].shape[1]
-    square = math.ceil(math.sqrt(len(cells)))
-    columns = _check.integer("ncols", (frames if frames > 1 else square) if ncols is None else ncols, 1)
+    square_columns = math.ceil(math.sqrt(len(cells)))
+    columns = _check.integer("ncols", (frames if frames > 1 else square_columns) if ncols is None else ncols, 1)
     return cells, min(columns, len(cells))
 
 

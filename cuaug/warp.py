@@ -342,9 +342,9 @@ def _rotated_size(size: tuple[int, int], angle: np.ndarray) -> tuple[int, int]:
     """The smallest size that holds all rotated corners, to 1e-4 of a pixel, by torchvision's rule."""
     radians = np.deg2rad(np.atleast_1d(angle))
     cosine, sine = np.abs(np.cos(radians)), np.abs(np.sin(radians))
-    height, width = size
     sides = []
-    for side, half in ((height, (height * cosine + width * sine) / 2), (width, (width * cosine + height * sine) / 2)):
-        high, low = np.round(side / 2 + half, 4), np.round(side / 2 - half, 4)
+    for side, other_side in (size, size[::-1]):
+        half_extent = (side * cosine + other_side * sine) / 2
+        high, low = np.round(side / 2 + half_extent, 4), np.round(side / 2 - half_extent, 4)
         sides.append(int((np.ceil(high) - np.floor(low)).max()))
     return sides[0], sides[1]

@@ -12,8 +12,8 @@ _BLOCK_ROWS, _BLOCK_THREADS = 32, 256  # kernels/passes/copy_boxes.cu
 _ALIGNMENT = 256  # bytes
 
 
-def packed_layout(sizes: np.ndarray) -> np.ndarray:
-    """Byte offsets and row pitches [N, 2] of RGB images (H, W) [N, 2] stored one after the other, aligned."""
+def consecutive_layout(sizes: np.ndarray) -> np.ndarray:
+    """Byte offsets and row pitches [N, 2] of RGB images (H, W) [N, 2] stored one after another, each aligned."""
     height, width = sizes.T
     aligned_bytes = -(-3 * height * width // _ALIGNMENT) * _ALIGNMENT
     layout = np.empty(sizes.shape, np.int64)
@@ -21,17 +21,20 @@ def packed_layout(sizes: np.ndarray) -> np.ndarray:
     return layout
 
 
-def box_copies(address: np.ndarray, pitch: np.ndarray, destinations: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def box_copies(
+    source_address: np.ndarray, source_pitch: np.ndarray, destinations: np.ndarray, sizes: np.ndarray
+) -> np.ndarray:
     """Rows of `cuaug::BoxCopy`. [N, 6]
 
     Args:
-        address: Of each box's first pixel; offsets until an address is added to column 0. [N]
-        pitch: Bytes from a row of the box to the next. [N]
+        source_address: Address of each box's first pixel, or its offset if the caller later adds the address of the
+            memory to column 0. [N]
+        source_pitch: Bytes from a row of the box to the next. [N]
         destinations: Address and pitch. [N, 2]
         sizes: H, W of the boxes. [N, 2]
     """
-    (to, to_pitch), (height, width) = destinations.T, sizes.T
-    return np.array([address, to, pitch, to_pitch, height, 3 * width]).T.copy()
+    (destination_address, destination_pitch), (height, width) = destinations.T, sizes.T
+    return np.array([source_address, destination_address, source_pitch, destination_pitch, height, 3 * width]).T.copy()
 
 
 def copy_boxes(copies: np.ndarray, library: Library, device: int) -> None:

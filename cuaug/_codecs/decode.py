@@ -25,7 +25,7 @@ _ERRORS = {error.__name__: error for error in (DecodeError, ImageTooLarge, Unsup
 
 
 def read_headers(files: Sequence[File], limits: Limits) -> list[Header]:
-    headers = _read_headers(files, _to_extension(files), limits)
+    headers = _read_headers(files, _encoded_files(files), limits)
     return [header_of(row) for row in headers]
 
 
@@ -38,13 +38,13 @@ def decode_jpegs(
     outputs: OutputAllocator,
     limits: Limits,
 ) -> Any:
-    """The result of the public functions: `outputs.out`, or an array for each file."""
+    """Decodes a region of each file, to `outputs.out` or to new arrays. Without `is_list`, the result is one array."""
     _check.one_of("color", color, COLORS)
     _check.boolean("strict", strict)
-    data = _to_extension(files)
-    headers = _read_headers(files, data, limits)
+    encoded_files = _encoded_files(files)
+    headers = _read_headers(files, encoded_files, limits)
     regions = [choose_region(file, header_of(row)) for file, row in zip(files, headers, strict=True)]
-    cpu = CpuDecoder(files, data, color, strict, limits)
+    cpu = CpuDecoder(files, encoded_files, color, strict, limits)
     if outputs.device >= 0:
         results = _decode_on_gpu(headers, regions, cpu, outputs)
     elif outputs.out is None:
@@ -89,7 +89,7 @@ class CpuDecoder(NamedTuple):
     """JPEG files and how the CPU decodes them."""
 
     files: Sequence[File]
-    data: EncodedFiles
+    encoded_files: EncodedFiles  # the same files, in the extension
     color: str
     strict: bool
     limits: Limits
@@ -100,7 +100,7 @@ class CpuDecoder(NamedTuple):
 
     def decode(self, indices: Sequence[int], regions: Sequence[DecodeRegion], outputs: Sequence[np.ndarray]) -> None:
         """Decodes one region of each file at `indices`."""
-        # A region that has to be turned upright is decoded to memory of its own, and then copied.
+        # A region that has to be turned upright is decoded to temporary memory, and then copied.
         stored = [
             output if region.orientation == 1 else np.empty((*region.box[2:], output.shape[2]), np.uint8)
             for region, output in zip(regions, outputs, strict=True)
@@ -111,7 +111,9 @@ class CpuDecoder(NamedTuple):
         ]
         table = np.array(rows, np.int64).reshape(len(rows), REGION_COLUMNS)
         _, failures = (
-            extension.jpeg_extension().jpeg_decode(self.data, self.limits, table, self.color, self.strict).wait()
+            extension.jpeg_extension()
+            .jpeg_decode(self.encoded_files, self.limits, table, self.color, self.strict)
+            .wait()
         )
         _raise_first([self.files[index] for index in indices], failures)
         for region, image, output in zip(regions, stored, outputs, strict=True):
@@ -122,14 +124,17 @@ class CpuDecoder(NamedTuple):
 def _decode_on_gpu(
     headers: np.ndarray, regions: Sequence[DecodeRegion], cpu: CpuDecoder, outputs: OutputAllocator
 ) -> list[Any]:
-    """By the GPU's engine if it decodes a region as the CPU does; the others, and its failures, by the CPU."""
+    """Decodes a region on the GPU's engine if that has the CPU's result, and otherwise on the CPU.
+
+    The CPU also decodes the images that the engine fails to decode.
+    """
     library, device = outputs.library, outputs.device
-    by_engine = [
+    engine_indices = [
         index
         for index in np.flatnonzero(nvjpeg.can_decode(headers)).tolist()
         if regions[index].scale == regions[index].orientation == 1 and cpu.color == "rgb"
     ]
-    arrays = {index: library.empty(cpu.shape(regions[index]), "uint8", device, None) for index in by_engine}
+    arrays = {index: library.empty(cpu.shape(regions[index]), "uint8", device, None) for index in engine_indices}
 
     def decode_on_cpu(indices: Sequence[int]) -> None:
         images = [np.empty(cpu.shape(regions[index]), np.uint8) for index in indices]
@@ -138,31 +143,31 @@ def _decode_on_gpu(
             arrays[index] = library.from_numpy(image, device)
 
     pending = None
-    if by_engine:
+    if engine_indices:
         request = nvjpeg.DecodeRequest(
-            cpu.data,
-            np.array(by_engine),
-            headers["size"][by_engine],
-            np.array([regions[index].box for index in by_engine]),
+            cpu.encoded_files,
+            np.array(engine_indices),
+            headers["size"][engine_indices],
+            np.array([regions[index].box for index in engine_indices]),
             np.array([(library.pointer(array), 3 * array.shape[1]) for array in arrays.values()]),
         )
         pending = nvjpeg.engine(device).begin(request, library)
-    decode_on_cpu(sorted({*range(len(regions))} - {*by_engine}))
+    decode_on_cpu(sorted({*range(len(regions))} - {*engine_indices}))
     if pending is not None:
         _, failed_rows = pending.finish()
-        decode_on_cpu([by_engine[row] for row in failed_rows])
+        decode_on_cpu([engine_indices[row] for row in failed_rows])
     results = [arrays[index] for index in range(len(regions))]
     return [array.permute(2, 0, 1) if library.channels_first else array for array in results]
 
 
-def _to_extension(files: Sequence[File]) -> EncodedFiles:
+def _encoded_files(files: Sequence[File]) -> EncodedFiles:
     encoded: EncodedFiles = extension.jpeg_extension().EncodedFiles([file.data for file in files])
     return encoded
 
 
-def _read_headers(files: Sequence[File], data: EncodedFiles, limits: Limits) -> np.ndarray:
+def _read_headers(files: Sequence[File], encoded_files: EncodedFiles, limits: Limits) -> np.ndarray:
     """Rows of `jpeg_headers.HEADER`."""
-    headers, failures = jpeg_headers.read(data, limits)
+    headers, failures = jpeg_headers.read(encoded_files, limits)
     _raise_first(files, failures)
     return headers
 

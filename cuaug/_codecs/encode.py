@@ -21,32 +21,32 @@ def encode_jpegs(
     is_list = isinstance(images, (list, tuple))
     pixels = [image for array in (images if is_list else [images]) for image in _host_images(array, layout)]
     encoded: list[Any] = [None] * len(pixels)
-    for channels, order in ((1, "gray"), (3, color)):
+    for channels, pixel_color in ((1, "gray"), (3, color)):
         indices = [index for index, image in enumerate(pixels) if image.shape[2] == channels]
         rows = [(pixels[i].__array_interface__["data"][0], *pixels[i].shape[:2], pixels[i].strides[0]) for i in indices]
         horizontal, vertical = SUBSAMPLINGS[subsampling]
         results = extension.jpeg_extension().jpeg_encode(
-            rows, order, quality, horizontal, vertical, subsampling == "gray", progressive
+            rows, pixel_color, quality, horizontal, vertical, subsampling == "gray", progressive
         )
-        for index, file in zip(indices, results, strict=True):
-            if isinstance(file, str):
-                raise ValueError(f"image {index} cannot be written as JPEG: {file}")
-            encoded[index] = file
+        for index, result in zip(indices, results, strict=True):
+            if isinstance(result, str):
+                raise ValueError(f"image {index} cannot be written as JPEG: {result}")
+            encoded[index] = result
     return encoded if is_list or "N" in describe_images(images, layout).axes.layout else encoded[0]
 
 
 def _host_images(array: Any, layout: str | None) -> list[np.ndarray]:
     """The images of a batch, or the one image, [H, W, C] with contiguous rows."""
-    described = describe_images(array, layout)
-    axes = described.axes.layout
-    if described.device >= 0:
+    batch = describe_images(array, layout)
+    axes = batch.axes.layout
+    if batch.device >= 0:
         raise TypeError("images must be on the host: copy them, for instance with .cpu() or cupy.asnumpy")
-    if described.dtype != "uint8":
-        raise TypeError(f"images must be uint8, got {described.dtype}: cuaug.to_dtype(images, 'uint8', scale=True)")
-    if described.channels not in (1, 3) or "T" in axes:
-        raise ValueError(f"images must have 1 or 3 channels, got {described.channels} as {axes}")
-    if max(described.size) > MAX_SIDE:
-        raise ValueError(f"images must have sides of at most {MAX_SIDE} pixels, got {described.size}")
+    if batch.dtype != "uint8":
+        raise TypeError(f"images must be uint8, got {batch.dtype}: cuaug.to_dtype(images, 'uint8', scale=True)")
+    if batch.channels not in (1, 3) or "T" in axes:
+        raise ValueError(f"images must have 1 or 3 channels, got {batch.channels} as {axes}")
+    if max(batch.size) > MAX_SIDE:
+        raise ValueError(f"images must have sides of at most {MAX_SIDE} pixels, got {batch.size}")
     pixels = host_array("images", array, None)
     pixels = pixels[..., None] if "C" not in axes else np.moveaxis(pixels, axes.index("C"), -1)
     images = pixels if "N" in axes else pixels[None]

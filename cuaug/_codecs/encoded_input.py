@@ -21,8 +21,8 @@ class File(NamedTuple):
     source: str | None  # its path
     position: int | None  # in the caller's list
 
-    def raise_error(self, kind: type[DecodeError], reason: str) -> NoReturn:
-        raise kind(f"{self.prefix}{reason}", self.position or 0, self.source, reason)
+    def raise_error(self, error_type: type[DecodeError], reason: str) -> NoReturn:
+        raise error_type(f"{self.prefix}{reason}", self.position or 0, self.source, reason)
 
     @property
     def prefix(self) -> str:
@@ -41,15 +41,15 @@ def read_files(data: Any, max_bytes: int | None) -> tuple[list[File], bool]:
 
 def _file(data: Any, position: int | None, max_bytes: int | None) -> File:
     if isinstance(data, (str, os.PathLike)):
-        return _read(File(b"", os.fsdecode(data), position), max_bytes)
-    file = File(_bytes(data), None, position)
+        return _read_path(File(b"", os.fsdecode(data), position), max_bytes)
+    file = File(_bytes_of(data), None, position)
     if max_bytes and len(file.data) > max_bytes:
         file.raise_error(ImageTooLarge, f"{len(file.data)} bytes, more than the limit of {max_bytes}")
     return file
 
 
-def _read(file: File, max_bytes: int | None) -> File:
-    """Reads little more than the limit, whatever the file's size is said to be: it may be a pipe, or grow."""
+def _read_path(file: File, max_bytes: int | None) -> File:
+    """Stops reading soon after the limit, even if `fstat` reports less: a path may be a pipe, or a file may grow."""
     with Path(str(file.source)).open("rb", buffering=0) as stream:
         size = os.fstat(stream.fileno()).st_size
         if max_bytes and size > max_bytes:
@@ -63,7 +63,7 @@ def _read(file: File, max_bytes: int | None) -> File:
     return file._replace(data=data)
 
 
-def _bytes(data: Any) -> bytes | memoryview:
+def _bytes_of(data: Any) -> bytes | memoryview:
     if isinstance(data, bytes):
         return data
     if isinstance(data, (bytearray, memoryview)):

@@ -32,7 +32,10 @@ class Header(NamedTuple):
 
 
 def read(files: EncodedFiles, limits: Limits, threads: int = 0) -> tuple[np.ndarray, list[tuple[int, str, str]]]:
-    """Headers [N], 0 for a file whose header cannot be read, and such files: index, the exception's name, reason."""
+    """Headers [N], and (index, name of the exception, reason) for each file whose header cannot be read.
+
+    The header of such a file is all zeros.
+    """
     headers = np.zeros(len(files), HEADER)
     rows = headers.view(np.int64).reshape(len(headers), HEADER.itemsize // 8)
     return headers, extension.jpeg_extension().jpeg_headers(files, limits, rows, threads)

@@ -32,7 +32,7 @@ class Limits(NamedTuple):
 
 
 _DEFAULTS = Limits(MAX_PIXELS, MAX_SIDE, MAX_BYTES, MAX_MEMORY, MAX_SCANS)
-_LARGEST = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62, (1 << 31) - 1)  # that the extension's integers hold
+_LARGEST = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62, (1 << 31) - 1)  # fit the extension's integer types
 
 
 def limits_of(

@@ -22,7 +22,7 @@ from .._arrays.protocol import Library
 from .._check import BackendError
 from .._gpu import cupy_import, devices, driver, streams
 from .._host import extension
-from .copy_boxes import box_copies, copy_boxes, packed_layout
+from .copy_boxes import box_copies, consecutive_layout, copy_boxes
 
 if TYPE_CHECKING:
     from .._native import BackgroundTask, EncodedFiles
@@ -36,7 +36,7 @@ _NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION = 1 << 5  # as libjpeg-turbo upsampl
 
 
 def can_decode(headers: np.ndarray) -> np.ndarray:
-    """Whether the engine decodes files of these headers as libjpeg-turbo does: complete baseline YCbCr files. [N]"""
+    """Whether the engine decodes files of these headers like libjpeg-turbo: complete baseline YCbCr files. [N]"""
     jpeg = extension.jpeg_extension()
     supported = np.array([name in _SUBSAMPLINGS for name in jpeg.jpeg_subsamplings])[headers["subsampling"]]
     is_ycbcr = headers["color_space"] == jpeg.jpeg_color_spaces.index("ycbcr")
@@ -76,6 +76,7 @@ class Engine:
         cuda, handle = driver.driver(), ctypes.c_void_p()
         with devices.use_device(device):
             functions = cuda.cuCtxSetCurrent, cuda.cuEventRecord, cuda.cuEventSynchronize
+            # Three functions and the context.
             self.driver_addresses = *map(driver.function_address, functions), devices.current_context()
             status = self.nvjpeg.nvjpegCreateEx(
                 _NVJPEG_BACKEND_HARDWARE,
@@ -110,7 +111,7 @@ class Engine:
 
 
 class _DecodeContext:
-    """What one call of nvJPEG uses alone and the next reuses: a state, a stream, an event and memory to decode into."""
+    """State, stream, event and memory of one nvJPEG call. A later call may reuse them, but no two calls at a time."""
 
     def __init__(self, engine: Engine) -> None:
         state = ctypes.c_void_p()
@@ -118,7 +119,7 @@ class _DecodeContext:
         if status != 0:
             raise BackendError(f"nvJPEG cannot allocate its state (status {status}): free memory of the GPU")
         self.state, self.stream, self.event = state.value, streams.nonblocking_stream(), streams.blocking_sync_event()
-        # Not when the process ends: a thread may still decode, or CUDA may be unloaded.
+        # Do not destroy the state when the process ends: a thread may still decode, or CUDA may be unloaded.
         weakref.finalize(self, engine.nvjpeg.nvjpegJpegStateDestroy, state).atexit = False
         self.copy_event: Any = None  # recorded after the last copy out of `memory`
         self.memory: Any = None
@@ -168,14 +169,14 @@ class PendingDecode:
         return end, failed
 
     def _begin_chunk(self) -> _Chunk | None:
-        """Starts the next chunk. Its thread keeps the files and the memory alive even if this object is dropped."""
+        """Starts the next chunk. Its task keeps the files and the memory alive even if this object is deleted."""
         rows = next(self._slices, None)
         if rows is None:
             return None
         engine, request = self._engine, self._request.select(rows)
         with devices.use_device(engine.device):
             context = engine.acquire_context()
-            layout = packed_layout(request.sizes)
+            layout = consecutive_layout(request.sizes)
             layout[:, 0] += context.reserve(int(layout[-1, 0] + 3 * request.sizes[-1].prod()))
         images = np.empty((len(layout), 3), np.int64)  # rows of the extension's `NvjpegImage`
         images[:, 0], images[:, 1:] = request.indices, layout

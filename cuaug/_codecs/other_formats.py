@@ -38,8 +38,8 @@ def format_of(file: File) -> str:
         return "WEBP"
     format = next((name for signature, name in _SIGNATURES.items() if head.startswith(signature)), None)
     if format is None:
-        kind = UnsupportedImage if head else DecodeError
-        file.raise_error(kind, f"not an image of a known format, begins with {head!r}")
+        error_type = UnsupportedImage if head else DecodeError
+        file.raise_error(error_type, f"not an image of a known format, begins with {head!r}")
     return format
 
 
@@ -56,8 +56,8 @@ def decode(file: File, format: str, color: str, limits: Limits) -> tuple[np.ndar
             raise
         except Exception as error:  # neither library documents all errors that it raises
             too_large = type(error).__name__.startswith("DecompressionBomb")
-            kind = ImageTooLarge if too_large else DecodeError
-            file.raise_error(kind, f"{format}: {type(error).__name__}: {error}")
+            error_type = ImageTooLarge if too_large else DecodeError
+            file.raise_error(error_type, f"{format}: {type(error).__name__}: {error}")
     raise BackendError(f"decoding {format} needs Pillow: pip install pillow")
 
 
@@ -81,7 +81,7 @@ def _decode_by_pillow(image_module: Any, file: File, format: str, color: str, li
 
 
 def _decode_by_opencv(cv2: Any, file: File, format: str, color: str, limits: Limits) -> tuple[np.ndarray, int]:
-    """OpenCV gives no size before it decodes: this decodes the formats whose size is at a fixed offset."""
+    """Decodes formats whose size is at a fixed offset, because OpenCV gives no size before it decodes."""
     if format not in _SIZES:
         raise BackendError(f"decoding {format} needs Pillow: pip install pillow")
     height, width = _SIZES[format](bytes(file.data[:32]))

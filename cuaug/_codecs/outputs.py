@@ -39,10 +39,10 @@ class OutputAllocator:
         """NumPy's views [H, W, C] of the images of `out`."""
         out, channels_first = convert.writable_host_array("out", self.out)
         shape = shapes[0] if shapes else (0, 0, 0)
-        different = next((index for index, other in enumerate(shapes) if other != shape), None)
-        if different is not None:
+        mismatch = next((index for index, other in enumerate(shapes) if other != shape), None)
+        if mismatch is not None:
             raise ValueError(
-                f"out needs images of one size, image 0 is {shape} and image {different} {shapes[different]}"
+                f"out needs images of one size, image 0 is {shape} and image {mismatch} {shapes[mismatch]}"
             )
         expected = (*([len(shapes)] if is_batch else []), *((shape[2], *shape[:2]) if channels_first else shape))
         if out.dtype != np.uint8 or (shapes and out.shape != expected):

@@ -21,7 +21,7 @@ from .targets import TorchTarget
 class Collate:
     """Decodes and augments a batch of what :class:`ImageFiles` yields, in the process that calls it.
 
-    Draws depend only on seed, epoch and sample: they are the same for every number of workers, and with
+    Draws depend only on seed, epoch and sample: they are the same for every number of workers, and the same as those of
     :class:`Loader`. Set the epoch as with torch's ``DistributedSampler``: ``collate.set_epoch(epoch)`` also reaches
     workers that are already running.
 

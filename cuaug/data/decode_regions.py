@@ -20,7 +20,8 @@ from .._host.extension import extension
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
 from ..transforms.transform import Transform
 
-# Support of a filter beyond the centre of a pixel: in output pixels when it reduces, in input pixels when it enlarges.
+# Upper bound of the distance at which a filter reads pixels: in output pixels if the image is reduced, otherwise in
+# input pixels.
 FILTER_RADIUS = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 4}
 
 # A subclass that overrides `write` may do something else, so methods are compared, not classes.
@@ -40,7 +41,7 @@ class CropPlan:
     """How the first transforms of a recipe choose one box of each image and resize it to `size`."""
 
     transforms: tuple[Transform, ...]  # the transforms that the plan replaces
-    size: tuple[int, int]
+    size: tuple[int, int]  # (H, W) of the resized box
     interpolation: str = "nearest"
     antialias: bool = False
     first_position: int = 0  # position of the crop's draw in the recipe
@@ -59,7 +60,7 @@ class CropPlan:
         """Boxes of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._crop_boxes(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
+            return self._with_margin(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
         assert isinstance(first, Resize)
         resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
         resized = resized.reshape(-1, 2)
@@ -68,7 +69,7 @@ class CropPlan:
         radius = np.ceil(FILTER_RADIUS[self.interpolation] * np.maximum(1.0, resized / sizes))
         margin = np.minimum(radius, np.minimum(corner, resized - self.size - corner)).astype(int)
         box = np.concatenate([(corner - margin) * sizes / resized, (self.size + 2 * margin) * sizes / resized], 1)
-        return self._crop_boxes(box, margin)
+        return self._with_margin(box, margin)
 
     @functools.cached_property
     def _draw_program(self) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +92,7 @@ class CropPlan:
         draw_on_host(program, boxes, np.ascontiguousarray(ids, np.int64), seed, step, sample_arguments)
         return boxes
 
-    def _crop_boxes(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
+    def _with_margin(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
         return CropBoxes(box, np.array(self.size) + 2 * margin, margin)
 
 

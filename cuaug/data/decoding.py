@@ -68,8 +68,9 @@ class EncodedImages:
         """Costs of decoding regions [N, 5] of `start_decode`: on the CPU and by nvJPEG, each in a unit of its own. [N]
 
         The CPU reads an image's bytes down to the end of the region and computes the region's pixels; five pixels cost
-        as much as a byte (benchmarks/log/loader-gpu.md). nvJPEG computes all pixels. Two kinds are counted like the
-        rest: progressive files, which the CPU always reads to the end, and other formats, which are decoded already.
+        as much as a byte (benchmarks/log/loader-gpu.md). nvJPEG computes all pixels. For simplicity the
+        same formula counts progressive files, which the CPU always reads to the end, and other formats, whose images
+        are already decoded.
         """
         scale, top, _, height, width = regions.T
         bytes_read = self._headers["bytes"] * np.minimum(scale * (top + height) / self.sizes[:, 0], 1)
@@ -101,9 +102,9 @@ class EncodedImages:
         def finish() -> float:
             end, failures = pending.wait()
             self.bad |= {int(jpegs[row, 0]): reason for row, _, reason in failures}
-            decoded = self._decoded.keys() - self.bad
-            for i, _, top, left, height, width, slot_offset, slot_pitch in rows.tolist() if decoded else ():
-                if i in decoded:
+            decoded_images = self._decoded.keys() - self.bad
+            for i, _, top, left, height, width, slot_offset, slot_pitch in rows.tolist() if decoded_images else ():
+                if i in decoded_images:
                     slot = np.ndarray((height, width, 3), np.uint8, memory, slot_offset, (slot_pitch, 3, 1))
                     slot[:] = self._decoded[i][top : top + height, left : left + width]
             return float(end)

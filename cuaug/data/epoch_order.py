@@ -25,10 +25,10 @@ def rank_batch(
 ) -> tuple[np.ndarray, int]:
     """Sample ids of batch `index` on one rank, and how many of them are not padding.
 
-    A step takes the next `batch_size * ranks` samples of the order and deals them to the ranks in turn, so the samples
-    of a step depend only on that product. Padding restarts at the beginning of the order.
+    A step takes the next `batch_size * ranks` samples of the order and assigns them to the ranks in turn, so the
+    samples of a step depend only on that product. Padding restarts at the beginning of the order.
     """
     samples_per_step = batch_size * ranks
     positions = np.arange(index * samples_per_step + rank, (index + 1) * samples_per_step, ranks)
-    valid = int((positions < len(order)).sum())
-    return order[positions % len(order)] if last == "pad" else order[positions[:valid]], valid
+    valid_count = int((positions < len(order)).sum())
+    return order[positions % len(order)] if last == "pad" else order[positions[:valid_count]], valid_count

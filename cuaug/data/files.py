@@ -24,7 +24,7 @@ EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", 
 class ImageFiles:
     """Encoded images and their labels, a map-style dataset: ``files[i]`` is ``(bytes, label, i)``.
 
-    For a file that cannot be read, a string with the reason stands in place of the bytes.
+    For a file that cannot be read, a string with the reason replaces the bytes.
 
     Args:
         source: One of: a folder whose subfolders are classes as in torchvision's ``ImageFolder`` (without subfolders,
@@ -96,7 +96,7 @@ class ImageFiles:
         return path if offset == 0 else f"{path} at byte {offset}"
 
     def read(self, indices: Sequence[int], threads: int) -> EncodedFiles:
-        """Reads images in several threads; a string stands in place of each that cannot be read.
+        """Reads images in several threads; a string with the reason replaces an image that cannot be read.
 
         The result is a sequence that builds a ``bytes`` object only when an item is taken. The decoder reads its memory
         directly.
@@ -127,16 +127,18 @@ def _read_folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Image], 
 def _images_in(root: Path, extensions: tuple[str, ...]) -> list[Image]:
     """The images of a folder and its subfolders, sorted."""
     images: list[Image] = []
-    ancestors: dict[str, frozenset[tuple[int, int]]] = {}  # of each folder: against links that lead back to one
+    # Device and inode of the folders above each folder. A link to one of them would make the walk endless.
+    ancestors: dict[str, frozenset[tuple[int, int]]] = {}
     for folder, subfolders, names in os.walk(root, followlinks=True):
         stat = Path(folder).stat()
         identity = stat.st_dev, stat.st_ino
-        above = ancestors.pop(folder, frozenset())
-        if identity in above:
+        folder_ancestors = ancestors.pop(folder, frozenset())
+        if identity in folder_ancestors:
             subfolders.clear()
             continue
         subfolders.sort()
-        ancestors |= {os.path.join(folder, name): above | {identity} for name in subfolders}  # noqa: PTH118
+        paths = [os.path.join(folder, name) for name in subfolders]  # noqa: PTH118
+        ancestors |= dict.fromkeys(paths, folder_ancestors | {identity})
         images += [(f"{folder}/{name}", 0, -1) for name in sorted(names) if name.lower().endswith(extensions)]
     return images
 

@@ -53,9 +53,10 @@ class Loader:
         shard: (rank, ranks). Ranks with one seed get disjoint samples and the same number of batches.
         last: Samples that do not fill a batch: "drop" them, a "partial" batch (some ranks get one sample fewer, or
             none), or "pad" with the epoch's first samples.
-        on_error: An image that cannot be read or decoded is raised ("raise"), left out ("skip"), or replaced by another
-            image of the batch ("replace").
-        max_bad: Maximum share of bad files; more raise DecodeError. None: any.
+        on_error: For an image that cannot be read or decoded: "raise" DecodeError, "skip" the image, or "replace" it
+            by another image of the batch.
+        max_bad: Maximum share of bad files, above which DecodeError is raised; one bad file is accepted unless this is
+            0. None: no limit.
         dct_scale: Decode at 1/2, 1/4 or 1/8 where that is enough; False: pixels are those of a full decode.
         strict: Reject damaged files that a decoder could read with wrong pixels.
         decoder: "cpu", or "hybrid" on a GPU: nvJPEG decodes some of the baseline JPEGs while the CPU's threads decode
@@ -63,14 +64,15 @@ class Loader:
             nvJPEG's files `strict` rejects only what nvJPEG itself rejects.
         prefetch: Number of batches to prepare in advance.
         threads: Threads that read and decode; default: as :func:`cuaug.set_num_threads`.
-        cache: "memory" keeps encoded files.
+        cache: "memory" keeps the encoded files in memory after they are first read.
         progress: Show a bar with images per second and the slowest stage (needs tqdm).
         library: Library of the results: "torch", "numpy" or, on a GPU, "cupy" (channels last; needs torch); default:
             torch if it has been imported.
         max_pixels: Maximum pixels of an image; an image with more is bad.
 
     Raises:
-        DecodeError: While iterating: a bad image, by `on_error` (with ``index``, ``source``, ``reason``), or too many.
+        DecodeError: While iterating: an image is bad and `on_error` is "raise" (``index``, ``source`` and ``reason``
+            describe it), or "replace" and no image of a batch is good, or more files are bad than `max_bad` allows.
     """
 
     @prefix_errors("cuaug")
@@ -123,7 +125,9 @@ class Loader:
         self.clock = self._pipeline.timer
         self.bad: dict[int, str] = {}
         self._epoch = self._batch = 0
-        self._generation = 0  # counts changes of the position; an iteration of an older one no longer moves it
+        self._generation = (
+            0  # number of changes of the position; an iteration that began before the last one does not move it
+        )
         self._iterating = False
         if progress:
             _tqdm()
@@ -141,12 +145,15 @@ class Loader:
         self._move_to(_check.integer("epoch", epoch, 0), 0)
 
     def state_dict(self) -> dict[str, int]:
-        """The position: a loader that loads it continues after the samples that all ranks have taken."""
+        """The position in the epoch, for `load_state_dict`: how many samples all ranks together have taken."""
         return {"seed": self.seed, "epoch": self._epoch, "samples": self._batch * self.batch_size * self.world}
 
     @prefix_errors("cuaug")
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Continues from a state in the next iteration; ranks and batch size may differ if their product divides it."""
+        """The next iteration continues from the state.
+
+        Ranks and batch size may differ from those of the saved loader; their product must divide ``state["samples"]``.
+        """
         if state["seed"] != self.seed:
             raise ValueError(f"seed must be {self.seed}, got {state['seed']}")
         batch, remainder = divmod(_check.integer("samples", state["samples"], 0), self.batch_size * self.world)
@@ -183,10 +190,10 @@ class Loader:
     def _prepared_batches(self, epoch: int, first: int, count: int) -> Iterator[PreparedBatch]:
         order = epoch_order.sample_order(len(self.source), self.seed, epoch, self.shuffle)
         for index in range(first, count):
-            ids, valid = epoch_order.rank_batch(order, index, self.batch_size, self.rank, self.world, self.last)
+            ids, valid_count = epoch_order.rank_batch(order, index, self.batch_size, self.rank, self.world, self.last)
             data = self.clock.timed("read", self._read_files, ids.tolist())
             labels = self.source.labels
-            batch = EncodedBatch(ids, None if labels is None else labels[ids], valid, data, epoch)
+            batch = EncodedBatch(ids, None if labels is None else labels[ids], valid_count, data, epoch)
             yield self.clock.timed("decode", self._pipeline.prepare, batch)
 
     def _finished_batches(self, target: NumPyTarget, epoch: int, first: int, count: int) -> Iterator[FinishedBatch]:

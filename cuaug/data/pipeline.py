@@ -38,7 +38,7 @@ class EncodedBatch(NamedTuple):
 
     ids: np.ndarray  # [N]
     labels: np.ndarray | None  # [N]
-    valid: int  # number of samples that are not padding; they come first
+    valid_count: int  # number of samples that are not padding; they come first
     data: Sequence[bytes | str] | EncodedFiles  # per sample: encoded image, or why its file cannot be read
     epoch: int
 
@@ -72,18 +72,18 @@ class BatchPipeline:
     """Decodes the pixels that a recipe reads, and runs the recipe.
 
     `on_error` says what happens if images cannot be decoded: "raise" raises an error that names the first of them,
-    "skip" leaves them out, "replace" puts another image of the batch in place of each. `name` is a function from an id
-    to a name for messages.
+    "skip" leaves them out, "replace" puts another image of the batch in place of each. `sample_name` returns the name
+    of a sample in messages from its id.
     """
 
     def __init__(
         self,
         recipe: Compose,
-        name: Callable[[int], str],
+        sample_name: Callable[[int], str],
         on_error: str,
         settings: DecodeSettings,
     ) -> None:
-        self._recipe, self._name, self._on_error, self._settings = recipe, name, on_error, settings
+        self._recipe, self._sample_name, self._on_error, self._settings = recipe, sample_name, on_error, settings
         self._crop_plan = crop_plan(recipe)
         self._remaining_recipe = recipe.after(len(self._crop_plan.transforms) if self._crop_plan else 0)
         self.timer = StageTimer()
@@ -143,19 +143,21 @@ class BatchPipeline:
         """Indices in the batch of the samples to hand over, and which of them are valid."""
         indices = np.arange(len(batch.ids))
         if not bad:
-            return indices, indices < batch.valid
+            return indices, indices < batch.valid_count
         first = min(bad)
         if self._on_error == "raise":
             raise self._decode_error(int(batch.ids[first]), bad[first])
         good = np.setdiff1d(indices, list(bad))
         if self._on_error == "skip":
-            return good, good < batch.valid
+            return good, good < batch.valid_count
         if not len(good):
             error = self._decode_error(int(batch.ids[first]), bad[first])
             raise DecodeError(f"no image of a batch can be decoded; {error}")
         samples = indices.copy()
         samples[list(bad)] = good[np.arange(len(bad)) % len(good)]
-        return samples, (samples == indices) & (indices < batch.valid)
+        return samples, (samples == indices) & (indices < batch.valid_count)
 
     def _decode_error(self, index: int, reason: str) -> DecodeError:
-        return DecodeError(f"image {index} ({self._name(index)}): {reason}", index, self._name(index), reason)
+        return DecodeError(
+            f"image {index} ({self._sample_name(index)}): {reason}", index, self._sample_name(index), reason
+        )

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from .._check import BackendError
 
 T = TypeVar("T")
-# A thread that is inside native code while the interpreter shuts down crashes the process.
+# Closed at exit, because a thread that is inside native code while the interpreter shuts down crashes the process.
 _active: weakref.WeakSet[Prefetcher[Any]] = weakref.WeakSet()
 
 
@@ -43,7 +43,7 @@ class Prefetcher(Generic[T]):
     def __iter__(self) -> Generator[T, None, None]:
         _active.add(self)
         try:
-            self._thread.start()  # which waits, and may be interrupted
+            self._thread.start()  # waits for the thread; an interrupt may come here
             while entry := self._next():
                 yield entry[0]
             if self._error is not None:
@@ -56,7 +56,7 @@ class Prefetcher(Generic[T]):
             return
         self._closed = True
         self._permits.put(None)
-        if not (self._finished or self._thread.is_alive()):  # an interrupt during start(): the thread is still coming
+        if not (self._finished or self._thread.is_alive()):  # after an interrupt in start(), it may yet begin
             with contextlib.suppress(Empty):
                 self._exited.get(timeout=1)
         if self._thread.is_alive():

@@ -50,7 +50,7 @@ class NumPyTarget:
         return labels
 
     def remove_margin(self, images: Any, rows: int, columns: int) -> Any:
-        """A view of the images without so many rows and columns on each side."""
+        """A view of the images without the outer `rows` and `columns` on each side."""
         return images[:, rows : images.shape[1] - rows, columns : images.shape[2] - columns]
 
     def contiguous(self, images: Any) -> Any:
@@ -108,7 +108,7 @@ class _PinnedBlocks:
 
     def __init__(self, torch: Any, stream: Any) -> None:
         self._torch, self._stream = torch, stream
-        self._blocks: list[tuple[Any, Any]] = []  # with the event after which a block may be written again
+        self._blocks: list[tuple[Any, Any]] = []  # block, event after which it may be rewritten
 
     def take(self, size: int) -> Any:
         block, copy_event = self._blocks.pop(0) if self._blocks else (None, None)

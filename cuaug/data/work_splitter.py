@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._arrays.registry import library_of
-from .._codecs.copy_boxes import box_copies, packed_layout
+from .._codecs.copy_boxes import box_copies, consecutive_layout
 from .._codecs.nvjpeg import Engine
 from .decoding import SlotLayout
 
@@ -27,7 +27,7 @@ class PinnedMemory(Protocol):
 
 
 class CostModel:
-    """Seconds that a decoder with enough work takes for one unit of its costs."""
+    """Estimates the seconds that a busy decoder takes per unit of cost."""
 
     def __init__(self, seconds_per_unit: float) -> None:
         self._seconds, self._cost, self._last_end = seconds_per_unit, 1.0, 0.0
@@ -39,7 +39,7 @@ class CostModel:
     def update(self, cost: float, start: float, end: float) -> None:
         """Adds the work of one batch, without the time in which it waited for the batch before.
 
-        Seconds and costs are averaged apart, so that small batches, whose time is mostly start-up, weigh little.
+        Seconds and costs are averaged separately, so that small batches, whose time is mostly start-up, weigh little.
         """
         seconds = max(end - max(start, self._last_end), 1e-9)
         self._last_end = end
@@ -55,7 +55,10 @@ class WorkSplitter:
         self.cpu_model, self.engine_model = CostModel(1.2e-9), CostModel(1.3e-10)  # at first: 16 cores and an H200
 
     def select_for_engine(self, decodable: np.ndarray, cpu_costs: np.ndarray, engine_costs: np.ndarray) -> np.ndarray:
-        """Indices of the images for nvJPEG: those that save the CPU most, until both are estimated to take as long.
+        """Indices of the images for nvJPEG.
+
+        Images are taken in the order of the CPU's cost per nvJPEG's cost, highest first, until the estimated times of
+        both are equal.
 
         Args:
             decodable: Whether nvJPEG can decode the image. [N]
@@ -74,7 +77,7 @@ class WorkSplitter:
 
 
 class InFlightBatch:
-    """A batch that is being decoded into a device's memory [M], ordered on its current stream."""
+    """A batch that is being decoded into a device's memory [M]. The current stream orders the copies to it."""
 
     def __init__(self, splitter: WorkSplitter, slots: SlotLayout, memory: Any, pinned: PinnedMemory) -> None:
         self._splitter, self._slots, self._memory, self._pinned = splitter, slots, memory, pinned
@@ -110,13 +113,13 @@ class InFlightBatch:
         """Address of each slot, and bytes from row to row. [N, 2]"""
         return np.array([self._memory.data_ptr() + self._slots.offset[slots], self._slots.pitch[slots]]).T
 
-    def _start_on_cpu(self, chosen: np.ndarray) -> _StagedDecode:
+    def _start_on_cpu(self, slot_indices: np.ndarray) -> _StagedDecode:
         slots = self._slots
-        images = slots.order[chosen]
+        images = slots.order[slot_indices]
         sizes = slots.regions[images, 3:]
-        offset, pitch = packed_layout(sizes).T
+        offset, pitch = consecutive_layout(sizes).T
         memory = self._pinned.take(int((offset + pitch * sizes[:, 0]).max(initial=1)))
-        copies = box_copies(offset, pitch, self._slot_rows(chosen), sizes)
+        copies = box_copies(offset, pitch, self._slot_rows(slot_indices), sizes)
         wait = slots.encoded.start_decode(memory.numpy(), offset, pitch, slots.regions, images)
         return _StagedDecode(memory, copies, wait)
 

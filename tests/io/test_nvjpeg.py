@@ -8,7 +8,7 @@ import pytest
 
 from cuaug import io
 from cuaug._codecs import limits, nvjpeg
-from cuaug._codecs.copy_boxes import packed_layout
+from cuaug._codecs.copy_boxes import consecutive_layout
 from cuaug._host import extension
 from cuaug.data.decoding import DecodeSettings, EncodedImages
 
@@ -145,7 +145,7 @@ def test_nvjpeg_chunks_fit_memory(monkeypatch):
 
 def test_nvjpeg_images_do_not_overlap():
     sizes = np.array([[10, 7], [1, 1], [300, 500]])
-    layout = packed_layout(sizes)
+    layout = consecutive_layout(sizes)
     assert layout[:, 1].tolist() == [21, 3, 1500]
     assert layout[0, 0] == 0
     assert (layout[:, 0] % 256 == 0).all()
