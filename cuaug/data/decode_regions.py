@@ -60,7 +60,7 @@ class CropPlan:
         """Boxes of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._with_margin(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
+            return self._crop_boxes(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
         assert isinstance(first, Resize)
         resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
         resized = resized.reshape(-1, 2)
@@ -69,7 +69,7 @@ class CropPlan:
         radius = np.ceil(FILTER_RADIUS[self.interpolation] * np.maximum(1.0, resized / sizes))
         margin = np.minimum(radius, np.minimum(corner, resized - self.size - corner)).astype(int)
         box = np.concatenate([(corner - margin) * sizes / resized, (self.size + 2 * margin) * sizes / resized], 1)
-        return self._with_margin(box, margin)
+        return self._crop_boxes(box, margin)
 
     @functools.cached_property
     def _draw_program(self) -> tuple[np.ndarray, np.ndarray]:
@@ -92,7 +92,7 @@ class CropPlan:
         draw_on_host(program, boxes, np.ascontiguousarray(ids, np.int64), seed, step, sample_arguments)
         return boxes
 
-    def _with_margin(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
+    def _crop_boxes(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
         return CropBoxes(box, np.array(self.size) + 2 * margin, margin)
 
 
