@@ -24,8 +24,7 @@ inline void blend_segment(const BlendRecord& args, long long n, long long t, int
             // Branches have the strides of the output.
             if (i > 0) view.data = const_cast<void*>(args.branch[i - 1]);
             load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, R(1), workspace.input);
-            const R weight = static_cast<R>(
-                take_weight(args, n, i, remaining_weight));  // subtracts the weight from remaining_weight
+            const R weight = static_cast<R>(take_weight(args, n, i, remaining_weight));
             for (int k = 0; k < out.channels; ++k) {
                 R* __restrict__ sum = workspace.sum.channel[k];
                 const R* __restrict__ input = workspace.input.channel[k];

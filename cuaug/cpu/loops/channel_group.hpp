@@ -18,15 +18,17 @@ struct ChannelGroup {
 };
 
 template <class T>
-inline ChannelGroup channel_group(const BatchView& view, long long n, long long t, int c, int channels) {
+inline ChannelGroup channel_group(const BatchView& view, long long n, long long t, int first_channel,
+                                  int image_channels) {
     ChannelGroup out = {reinterpret_cast<char*>(static_cast<T*>(view.data) + n * view.n_stride + t * view.t_stride),
                         {},
                         view.y_stride,
                         view.x_stride,
-                        channels - c,
+                        image_channels - first_channel,
                         false};
     if (out.channels > 4) out.channels = 4;
-    for (int k = 0; k < 4; ++k) out.offset[k] = (k < out.channels ? c + k : channels - 1) * view.c_stride;
+    for (int k = 0; k < 4; ++k)
+        out.offset[k] = (k < out.channels ? first_channel + k : image_channels - 1) * view.c_stride;
     out.packed = view.c_stride == 1 && view.x_stride == out.channels;
     return out;
 }
@@ -55,7 +57,7 @@ inline TaskRows task_rows(const BatchRecord& args, int height, int rows_per_task
 
 // In a ragged batch, changes the record to that of sample n's image alone.
 inline void select_ragged_image(BatchRecord& batch, long long n) {
-    if (batch.in_height != 0) return;
+    if (batch.in_height != 0) return;  // it is 0 in a ragged batch
     const RaggedImage& image = ragged_image(batch, n);
     batch.in = {const_cast<void*>(image.data), 0, 0, image.c_stride, image.y_stride, image.x_stride};
     batch.in_height = image.height;
@@ -63,14 +65,14 @@ inline void select_ragged_image(BatchRecord& batch, long long n) {
     batch.in_vector_elements = image.vector_elements;
 }
 
-// The fill of four channels from c on, rounded to dtype T.
+// The fill of four channels from `first_channel` on, rounded to dtype T.
 template <class T>
-inline Pixel<ComputeType<T>, 4> fill_pixel(const Fill& fill, long long n, int c, int channels) {
+inline Pixel<ComputeType<T>, 4> fill_pixel(const Fill& fill, long long n, int first_channel, int image_channels) {
     using R = ComputeType<T>;
     Pixel<R, 4> out;
     for (int k = 0; k < 4; ++k)
-        out.c[k] = to_compute<R>(
-            saturate_cast<T>(static_cast<R>(fill_value(fill, n, c + k < channels ? c + k : channels - 1))));
+        out.c[k] = to_compute<R>(saturate_cast<T>(static_cast<R>(
+            fill_value(fill, n, first_channel + k < image_channels ? first_channel + k : image_channels - 1))));
     return out;
 }
 

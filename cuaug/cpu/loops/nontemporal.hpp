@@ -5,7 +5,7 @@
 
 namespace cuaug {
 
-// Results of address least this many bytes bypass the cache; smaller ones stay in it for the next reader. A chain of
+// Results of at least this many bytes bypass the cache; smaller ones stay in it for the next reader. A chain of
 // one op on float32 images of 224x224x3, in microseconds per image, with ordinary and with nontemporal stores: 185 and
 // 290 for 8 images, 198 and 260 for 16, 380 and 260 for 32, 410 and 245 for 64. Measured with reused memory
 // (_host/buffer_pool.py): pages that the system has just cleared are in the cache, and bypassing it costs 20 us more.
@@ -17,7 +17,7 @@ inline int bytes_after_cache_line(const void* address) {
     return static_cast<int>(reinterpret_cast<unsigned long>(address) % cache_line_bytes);
 }
 
-// Stores `count` numbers. Whole cache lines bypass the cache, the rest address both ends does not.
+// Stores `count` numbers. Whole cache lines bypass the cache, the rest at both ends does not.
 template <class R>
 __attribute__((noinline)) void store_nontemporal(const R* __restrict__ in, int count, R* __restrict__ out) {
     int i = 0;
@@ -40,7 +40,7 @@ __attribute__((noinline)) void store_nontemporal(const R* __restrict__ in, int c
     for (; i < count; ++i) out[i] = in[i];
 }
 
-// A store that is done in parts while the next segment is computed: address once it would delay other stores (8 us of
+// A store that is done in parts while the next segment is computed: all at once it would delay other stores (8 us of
 // the ImageNet recipe).
 template <class R>
 struct PendingStore {

@@ -9,14 +9,14 @@
 namespace cuaug {
 
 template <class R, class T, int K>
-inline Pixel<R, K> to_pixel(const WordPixel<T, K>& stored) {
+inline Pixel<R, K> to_pixel(const WordPixel<T, K>& word_pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)
-            out.c[k] = __uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)) - 8388608.0f;
+            out.c[k] = __uint_as_float(__byte_perm(word_pixel.word[0], 0x4B000000, 0x7440 + k)) - 8388608.0f;
         return out;
     } else {
-        return to_pixel<R>(to_raw_pixel(stored));
+        return to_pixel<R>(to_raw_pixel(word_pixel));
     }
 }
 
@@ -24,15 +24,15 @@ constexpr float inv_255 = 1.0f / 255.0f;
 
 // Pixels scaled to 0..1. (2^23 + n) / 255 - 2^23 / 255 equals n * (1 / 255), because 2^23 only changes the exponent.
 template <class R, class T, int K>
-inline Pixel<R, K> to_unit_range(const WordPixel<T, K>& stored) {
+inline Pixel<R, K> to_unit_range(const WordPixel<T, K>& word_pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k)
-            out.c[k] = __fmaf_rn(__uint_as_float(__byte_perm(stored.word[0], 0x4B000000, 0x7440 + k)), inv_255,
+            out.c[k] = __fmaf_rn(__uint_as_float(__byte_perm(word_pixel.word[0], 0x4B000000, 0x7440 + k)), inv_255,
                                  -8388608.0f * inv_255);
         return out;
     } else {
-        return (R(1) / R(max_value<T>)) * to_pixel<R>(stored);
+        return (R(1) / R(max_value<T>)) * to_pixel<R>(word_pixel);
     }
 }
 
@@ -40,9 +40,11 @@ template <class R, class T, int K>
 inline Pixel<R, K> to_unit_range(const RawPixel<T, K>& raw_pixel) {
     return (R(1) / R(max_value<T>)) * to_pixel<R>(raw_pixel);
 }
+
+// For templates whose pixels may be WordPixels already.
 template <class T, int K>
-inline WordPixel<T, K> to_word_pixel(const WordPixel<T, K>& stored) {
-    return stored;
+inline WordPixel<T, K> to_word_pixel(const WordPixel<T, K>& word_pixel) {
+    return word_pixel;
 }
 
 // Levels within 0..255, rounded half to even.

@@ -11,12 +11,12 @@ template <class In, int K, class Out, class Ops>
 struct alignas(16) OutputRegion {
     const In* in;         // the frame, at the first of the region's channels
     Out* out;             // the region's first pixel
-    int in_row, out_row;  // strides; read from here, the compiler knows that they have 32 bits
+    int in_row, out_row;  // strides; copied here so that the compiler knows that they fit 32 bits
     int bands_per_pass;   // bands of four rows that the block makes at a time
     int left, top;
     int width;           // of the output
-    int channels;        // from the first on
-    int channel_group;   // counted through the frames
+    int channels;        // from the region's first to the last of the image
+    int channel_group;   // index among the channel groups of all frames of the sample
     int is_identity;     // no op is active for this sample
     ImageWindow window;  // for a border with a window
     WordPixel<In, K> fill;
@@ -33,8 +33,8 @@ struct alignas(16) Tile {
 };
 
 // Whether the box holds every pixel that `override_pixel` reads for a tile. It does if the sample's geometry is the
-// identity: `staged_box_of` leaves some slack, a pixel, around the source. Recipes give no override to other samples;
-// if a table does, it is ignored where the box does not hold the pixels.
+// identity: `staged_box_of` adds slack, for this geometry one pixel, on every side. Recipes give no override to other
+// samples; if a table does, it is ignored where the box does not hold the pixels.
 template <class TileMap, bool raw_staged>
 inline bool holds_neighbours(const Tile<TileMap, raw_staged>& tile, int region_left, int region_top, int width,
                              int group) {
@@ -43,9 +43,9 @@ inline bool holds_neighbours(const Tile<TileMap, raw_staged>& tile, int region_l
            top + ((tile.end_row - tile.first_row + 3) & ~3) < tile.box.height;
 }
 
-// A division of the region into `tiles` tiles, which this many lanes from `lane` on plan.
+// A division of the region into `tiles` tiles; lanes first_lane .. first_lane + tiles - 1 plan one tile each.
 struct TileSplit {
-    int tiles, lane, inv_tiles;  // 2^16 / tiles, rounded up
+    int tiles, first_lane, inv_tiles;  // 2^16 / tiles, rounded up
 };
 
 }  // namespace cuaug

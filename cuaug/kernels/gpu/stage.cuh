@@ -47,7 +47,8 @@ inline int pitch_of(int width) {
 }
 
 template <class Pixel, class R>
-inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int bytes, int side) {
+inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int max_bytes,
+                               int max_side) {
     constexpr int mask = stage_pixels<Pixel> - 1;
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     const bool near =
@@ -57,8 +58,8 @@ inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, 
     const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
     const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
     const int pitch = pitch_of<Pixel>(width), groups = width / stage_pixels<Pixel>;
-    const bool fits = near & (width <= side) & (height <= side) &
-                      (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= bytes);
+    const bool fits = near & (width <= max_side) & (height <= max_side) &
+                      (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= max_bytes);
     const float inv_groups = __fdividef(1.0f, static_cast<float>(groups));
     return {x,         y, fits ? groups : 0, height, pitch, static_cast<int>((warp_image_threads + 0.5f) * inv_groups),
             inv_groups};
@@ -71,7 +72,7 @@ struct StagedBox {
     int pitch;
 
     // 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at an eighth of
-    // the rate. The 2^30 stays in the index and falls off the address.
+    // the rate. The 2^30 stays in the index; in the address it is a multiple of 2^32 or masked.
     static int split_floor(float x, float& fraction) {
         const float t = __fmaf_rd(x, 1.0f / 4194304.0f, 2.0f);
         fraction = x - (t * 4194304.0f - 8388608.0f);
@@ -83,21 +84,22 @@ struct StagedBox {
         return __double2int_rd(x);
     }
 
-    WordPixel<T, K> stored(int x, int y) const {
+    WordPixel<T, K> word_pixel(int x, int y) const {
         constexpr unsigned int size = sizeof(WordPixel<T, K>), mask = size % 4 ? 0x3fffffffu : ~0u;
-        return stored_at((static_cast<unsigned int>(y) * (size * pitch) + size * static_cast<unsigned int>(x)) & mask);
+        return word_pixel_at((static_cast<unsigned int>(y) * (size * pitch) + size * static_cast<unsigned int>(x)) &
+                             mask);
     }
 
-    WordPixel<T, K> stored_at(Word byte) const {
+    WordPixel<T, K> word_pixel_at(Word byte) const {
         return *reinterpret_cast<const WordPixel<T, K>*>(reinterpret_cast<const char*>(pixels) + byte);
     }
 
-    RawPixel<T, K> raw_pixel(int x, int y) const { return to_raw_pixel(stored(x, y)); }
+    RawPixel<T, K> raw_pixel(int x, int y) const { return to_raw_pixel(word_pixel(x, y)); }
 
     // The pixel that a point lies in, or a neighbour, `right` columns and `down` rows away.
     RawPixel<T, K> raw_pixel(const FixedPoint& p, int right = 0, int down = 0) const {
         constexpr Word size = sizeof(WordPixel<T, K>);
-        return to_raw_pixel(stored_at(address_of(p, size, size * pitch, 0) + down * size * pitch + right * size));
+        return to_raw_pixel(word_pixel_at(address_of(p, size, size * pitch, 0) + down * size * pitch + right * size));
     }
 
     Pixel<ComputeType<T>, K> pixel(int x, int y) const { return to_pixel<ComputeType<T>>(raw_pixel(x, y)); }
@@ -122,31 +124,33 @@ inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fou
     }
 }
 
-// Replaces what lies outside the window, before pixel `from` or from pixel `end` on, by the border's pixels.
+// Replaces what lies outside the window, before pixel `window_begin` or from pixel `window_end` on, by the border's
+// pixels.
 template <class Border, class T, int K, int Fours>
-inline void fill_outside_window(FourPixels<T, K> (&four)[Fours], int from, int end, WordPixel<T, K> fill) {
+inline void fill_outside_window(FourPixels<T, K> (&four)[Fours], int window_begin, int window_end,
+                                WordPixel<T, K> fill) {
     WordPixel<T, K> left = fill, right = fill;
     for (int j = 0; j < 4 * Fours && is_same_v<Border, Edge>; ++j) {
-        left = bitwise_select(j == from, four[j / 4].v[j % 4], left);
-        right = bitwise_select(j == end - 1, four[j / 4].v[j % 4], right);
+        left = bitwise_select(j == window_begin, four[j / 4].v[j % 4], left);
+        right = bitwise_select(j == window_end - 1, four[j / 4].v[j % 4], right);
     }
     for (int j = 0; j < 4 * Fours; ++j) {
-        four[j / 4].v[j % 4] = bitwise_select(j < from, left, four[j / 4].v[j % 4]);
-        four[j / 4].v[j % 4] = bitwise_select(j >= end, right, four[j / 4].v[j % 4]);
+        four[j / 4].v[j % 4] = bitwise_select(j < window_begin, left, four[j / 4].v[j % 4]);
+        four[j / 4].v[j % 4] = bitwise_select(j >= window_end, right, four[j / 4].v[j % 4]);
     }
 }
 
 // Called by all threads of the block. Each keeps to one column of groups and walks down the rows; it loads `ahead` rows
 // before it waits.
 template <class Layout, class T, int K, class Border>
-inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, WordPixel<T, K> fill,
+inline void stage(const Image<T, K, Border>& image, SourceBox box, int vector_elements, WordPixel<T, K> fill,
                   WordPixel<T, K>* pixels) {
     constexpr int group = stage_pixels<WordPixel<T, K>>, fours = group / 4, ahead = 2;
     const int y = static_cast<int>((threadIdx.x + 0.5f) * box.inv_groups), x = group * (threadIdx.x - y * box.groups);
     if (y >= box.rows_per_pass) return;
     const int column = image.base_x + x, step = box.rows_per_pass * (box.pitch / 4);
     FourPixels<T, K>* to = reinterpret_cast<FourPixels<T, K>*>(pixels + y * box.pitch + x);
-    auto clear = [&](FourPixels<T, K>* four) {
+    auto store_fill = [&](FourPixels<T, K>* four) {
         for (int j = 0; j < fours; ++j) four[j] = {{fill, fill, fill, fill}};
     };
     using BaseBorder = without_window_t<Border>;
@@ -155,7 +159,7 @@ inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, 
     constexpr bool cuts_groups = Border::has_window &&
                                  (is_same_v<BaseBorder, Constant> || is_same_v<BaseBorder, Edge>) &&
                                  sizeof(WordPixel<T, K>) <= 4;
-    const int from = image.left() - column, to_end = from + image.window.width;
+    const int window_begin = image.left() - column, window_end = window_begin + image.window.width;
     auto copy = [&](auto fours_per_load, bool is_whole) {
         const T* first = image.address(column, 0);
         for (int i = y; i < box.height; i += ahead * box.rows_per_pass) {
@@ -174,23 +178,24 @@ inline void stage(const Image<T, K, Border>& image, SourceBox box, int aligned, 
                     FourPixels<T, K> four[fours];
                     for (int j = 0; j < fours; ++j) four[j] = elements_to_pixels<Layout, T, K>(loaded[n].elements[j]);
                     if constexpr (cuts_groups)
-                        if (!is_whole) fill_outside_window<BaseBorder>(four, from, to_end, fill);
+                        if (!is_whole) fill_outside_window<BaseBorder>(four, window_begin, window_end, fill);
                     store_group(to, four);
                 } else {
-                    clear(to);
+                    store_fill(to);
                 }
             }
         }
     };
-    const bool is_whole = from <= 0 && to_end >= group;
-    if (!is_same_v<Layout, Strided> && aligned &&
-        (cuts_groups ? column >= 0 && column + group <= image.frame_width && from < group && to_end > 0 : is_whole)) {
-        if (fours > 1 && aligned >= group)
+    const bool is_whole = window_begin <= 0 && window_end >= group;
+    if (!is_same_v<Layout, Strided> && vector_elements &&
+        (cuts_groups ? column >= 0 && column + group <= image.frame_width && window_begin < group && window_end > 0
+                     : is_whole)) {
+        if (fours > 1 && vector_elements >= group)
             copy(Int<fours>(), is_whole);
         else
             copy(Int<1>(), is_whole);
-    } else if (is_same_v<BaseBorder, Constant> && (to_end <= 0 || from >= group)) {
-        for (int i = y; i < box.height; i += box.rows_per_pass, to += step) clear(to);
+    } else if (is_same_v<BaseBorder, Constant> && (window_end <= 0 || window_begin >= group)) {
+        for (int i = y; i < box.height; i += box.rows_per_pass, to += step) store_fill(to);
     } else {
         for (int i = y; i < box.height; i += box.rows_per_pass, to += step)
 #pragma unroll 1

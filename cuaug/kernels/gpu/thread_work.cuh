@@ -7,30 +7,30 @@
 #include "gpu/reduce.cuh"
 #include "gpu/vectors.cuh"
 
-// What kernels share that process images in groups of four adjacent pixels, with a chain of ops.
+// Shared by the kernels that apply a chain of ops to groups of four adjacent pixels.
 
 namespace cuaug {
 
 constexpr int pointwise_threads = 256;
 
-// The prepared parameters of sample n, by one warp: partial sums of a mean and parameters are all loaded before the
-// first is used.
+// Loads and prepares the parameters of sample n; called by one warp. The partial sums of a mean and the parameters are
+// all loaded before the first is used.
 template <class Ops, class R>
-inline void read_params(const PointwiseRecord& args, long long n, int first, R* params, R max_value) {
+inline void read_params(const PointwiseRecord& args, long long n, int first_channel, R* params, R max_value) {
     const int lane = threadIdx.x & 31, parts = args.mean_column < 0 ? 0 : args.partial_count;
     const double* part = static_cast<const double*>(args.partial_sums.data) + n * args.partial_sums.n_stride;
     double mean = lane < parts ? part[lane * args.partial_sums.x_stride] : 0.0;
-    int measured = -1;
+    int mean_index = -1;
     for (int i = lane; i < Ops::param_count; i += 32) {
-        const int column = Ops::column(i, 0, first, args.channels);
+        const int column = Ops::column(i, 0, first_channel, args.channels);
         if (column == args.mean_column)
-            measured = i;
+            mean_index = i;
         else
             params[i] = static_cast<R>(stored_parameter(args, n, column));
     }
     for (int j = lane + 32; j < parts; j += 32) mean += part[j * args.partial_sums.x_stride];
     if (parts > 0) mean = warp_sum(mean);
-    if (measured >= 0) params[measured] = static_cast<R>(mean);
+    if (mean_index >= 0) params[mean_index] = static_cast<R>(mean);
     __syncwarp();
     if (lane == 0) Ops::prepare(params, max_value);
 }
@@ -57,10 +57,10 @@ inline void store_unit_range(T* at, const long long* offset, int step, bool alig
     store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
 }
 
-// The groups of four adjacent pixels of a frame that a thread makes: one below the other, from row y on every `rows`-th
-// row, `steps` of them.
+// The groups of four adjacent pixels of a frame that a thread makes: one below the other, in every `row_step`-th
+// row from y on, `steps` of them.
 struct ThreadWork {
-    int x, y, rows, steps;
+    int x, y, row_step, steps;
     int count;  // pixels of a group: four, or fewer at the right edge
 };
 

@@ -13,30 +13,31 @@ struct Vectors {
     FourElements<T> elements[Fours][K];
 };
 
-template <class T, int Each>
-struct alignas(Each * sizeof(FourElements<T>) < 16 ? Each * sizeof(FourElements<T>) : 16) AlignedVector {
-    FourElements<T> elements[Each];
+template <class T, int VectorsPerLoad>
+struct alignas(VectorsPerLoad * sizeof(FourElements<T>) < 16 ? VectorsPerLoad * sizeof(FourElements<T>) : 16)
+    AlignedVector {
+    FourElements<T> elements[VectorsPerLoad];
 };
 
-// Each: vectors of four elements that the alignment lets be loaded as one.
-template <class Layout, class T, int K, int Fours = 1, int Each = 1>
+// VectorsPerLoad: vectors of four elements that the alignment lets be loaded as one.
+template <class Layout, class T, int K, int Fours = 1, int VectorsPerLoad = 1>
 inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     constexpr bool planar = is_same_v<Layout, Planar>;
     Vectors<T, K, Fours> out;
-    for (int v = 0; v < K * Fours; v += Each) {
+    for (int v = 0; v < K * Fours; v += VectorsPerLoad) {
         const int k = v / Fours, j = v % Fours;
-        const AlignedVector<T, Each>* source =
-            reinterpret_cast<const AlignedVector<T, Each>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
+        const AlignedVector<T, VectorsPerLoad>* source =
+            reinterpret_cast<const AlignedVector<T, VectorsPerLoad>*>(planar ? at + offset[k] + 4 * j : at + 4 * v);
         __builtin_assume(__isGlobal(source));
-        const AlignedVector<T, Each> run = *source;
-        for (int i = 0; i < Each; ++i)
+        const AlignedVector<T, VectorsPerLoad> run = *source;
+        for (int i = 0; i < VectorsPerLoad; ++i)
             (planar ? out.elements[j + i][k] : out.elements[(v + i) / K][(v + i) % K]) = run.elements[i];
     }
     return out;
 }
 
 // Stores to global memory. The compiler does not know this of a pointer that was in shared memory or that a loop
-// increments; told for one store and not for another, it keeps two copies of the pointer.
+// increments. If only some stores tell it, it keeps two copies of the pointer.
 template <class V, class T>
 inline void store_as(T* at, const V& value) {
     V* target = reinterpret_cast<V*>(at);

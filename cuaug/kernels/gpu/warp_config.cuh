@@ -53,7 +53,9 @@ constexpr int resident_blocks = [] {
         return max_small_blocks;
     else if constexpr (is_same_v<In, uint8> && is_same_v<base_sampler_t<Sampler>, Bilinear> && Chain::empty &&
                        !Geometry::template TileMap<R>::is_affine)
-        return 4;  // 64 registers; with 69, three blocks take 7 % longer (benchmarks/log/warp-phases-gpu.md)
+        // With 69 registers instead of 64 only three blocks fit, which take 7 % longer
+        // (benchmarks/log/warp-phases-gpu.md).
+        return 4;
     else
         return staged_resident_blocks<WordPixel<In, K>, R, base_sampler_t<Sampler>, is_plain>;
 }();
@@ -89,11 +91,12 @@ struct WarpConfig {
     // Pixels of a sample for which no op is active are stored as they were sampled.
     static constexpr bool may_skip_ops = !has_mean && Ops::param_count > 0 && is_same_v<In, Out>;
 
-    static constexpr bool is_u8 = uses_u8_bilinear<Sampler, SampledDtype, In>;
+    static constexpr bool uses_integer_weights = uses_u8_bilinear<Sampler, SampledDtype, In>;
     static constexpr bool is_fixed_point = Geometry::has_tile_bounds && TileMap::is_affine && is_same_v<R, float> &&
-                                           is_same_v<base_sampler_t<Sampler>, Bilinear> && (is_u8 || !is_antialiased);
+                                           is_same_v<base_sampler_t<Sampler>, Bilinear> &&
+                                           (uses_integer_weights || !is_antialiased);
     // Half a step of the interpolation weights, added to coordinates so that rounding down rounds to nearest.
-    static constexpr double half_weight_step = is_u8 ? weight_rounding : 1.0 / (1 << 24);
+    static constexpr double half_weight_step = uses_integer_weights ? u8_half_weight_step : 1.0 / (1 << 24);
     // Bands of four rows in the tallest regions (_passes/grids.py).
     static constexpr int bands = raw_staged && !small_blocks<In, K, raw_staged> ? 64 : 32;
 

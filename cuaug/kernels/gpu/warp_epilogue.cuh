@@ -23,19 +23,19 @@ struct TileStore {
     FourPixels<Out, K>* const exchange_row;         // the lane's row of the band
     const FourPixels<Out, K>* const exchange_from;  // the pixels that the lane stores
     const int x_stride;
-    const int patch;                   // first column of the warp's patch
+    const int patch_column;            // first column of the warp's patch
     const int column;                  // of the lane's first pixel
-    const int stored;                  // column of the first pixel, or word, that the lane stores
+    const int store_column;            // column of the first pixel, or word, that the lane stores
     const Array<long long, K> offset;  // of channels
     int band, y;                       // the band, and the lane's row in it, counted from the tile's first
-    const int lane_row, end;           // in bands from `end` on the lane's row lies beyond the tile
-    bool is_inside;                    // it does not
-    const int ends[2];                 // in bands before ends[i] the lane may store its word i whole
+    const int lane_row, end_band;      // in bands from `end_band` on the lane's row lies beyond the tile
+    bool is_inside;                    // the row of the current band lies in the tile
+    const int word_end_bands[2];       // in bands before word_end_bands[i] the lane may store its word i whole
     const Transposition<Out> transposition;
     Out* out;
     const long long band_stride;
-    WordPixel<Out, 4> line[K];  // of each channel the lane's four pixels
-    WordPixel<Out, K> left;     // of a pair
+    WordPixel<Out, 4> line[K];     // of each channel the lane's four pixels
+    WordPixel<Out, K> left_pixel;  // of a pair
 
     TileStore(const WarpBlock<C>& block, const typename C::WarpTile& tile)
         : block(block),
@@ -46,19 +46,20 @@ struct TileStore {
                        (block.lane >> 3) * (C::exchange_pitch / 4)),
           exchange_from(exchange_row + (block.lane & 7)),
           x_stride(column_stride<OutLayout, K>(block.args.out.x_stride)),
-          patch(width > 32 ? 32 * (block.warp_index & 1) : 0),
+          patch_column(width > 32 ? 32 * (block.warp_index & 1) : 0),
           column(block.first_column(width)),
-          stored(C::stores_via_shared ? patch + 4 * (block.lane & 7)
-                 : transposes         ? patch + transposed_column<Out>(block.lane)
-                                      : column),
+          store_column(C::stores_via_shared ? patch_column + 4 * (block.lane & 7)
+                       : transposes         ? patch_column + transposed_column<Out>(block.lane)
+                                            : column),
           offset(channel_offset_array(block.args.out.c_stride, block.region().channels)),
           band(block.warp_index >> (width > 32)),
           lane_row(block.lane >> 3),
-          end((rows - lane_row + 3) >> 2),
+          end_band((rows - lane_row + 3) >> 2),
           // 1 and 17 are `adjacent` of 1 and 3.
-          ends{end_of_words(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3), end_of_words(17)},
+          word_end_bands{end_of_words(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3),
+                         end_of_words(17)},
           transposition(block.lane),
-          out(block.region().out + stored * x_stride +
+          out(block.region().out + store_column * x_stride +
               mul_wide(tile.first_row + 4 * band + lane_row, block.region().out_row)),
           band_stride(mul_wide(4 * bands_per_pass, block.region().out_row)) {}
 
@@ -68,14 +69,16 @@ struct TileStore {
         return out;
     }
 
-    // `x`: the word's last column, from `stored` on.
-    int end_of_words(int x) const { return opaque(block.args.out_vector_elements && stored + x < width ? end : 0); }
+    // `x`: the word's last column, from `store_column` on.
+    int end_of_words(int x) const {
+        return opaque(block.args.out_vector_elements && store_column + x < width ? end_band : 0);
+    }
 
-    void begin_band() { y = 4 * band + lane_row, is_inside = band < end; }
+    void begin_band() { y = 4 * band + lane_row, is_inside = band < end_band; }
     void next_band() { band += bands_per_pass, out += band_stride; }
 
     void write(int x, const WordPixel<Out, K>& pixel) const {
-        if (is_inside && stored + x < width)
+        if (is_inside && store_column + x < width)
             for (int k = 0; k < K; ++k) store_as(out + offset.items[k] + x * x_stride, to_raw_pixel(pixel).c[k]);
     }
 
@@ -85,11 +88,11 @@ struct TileStore {
             reinterpret_cast<WordPixel<Out, K>*>(exchange_row)[(block.lane & 7) + 8 * j] = pixel;
         } else if constexpr (makes_pairs) {
             if (j % 2 == 0)
-                left = pixel;
-            else if (band < ends[j / 2])
-                store_pixel_pair(out + C::column_offset(j - 1) * K, left, pixel);
+                left_pixel = pixel;
+            else if (band < word_end_bands[j / 2])
+                store_pixel_pair(out + C::column_offset(j - 1) * K, left_pixel, pixel);
             else
-                write(C::column_offset(j - 1), left), write(C::column_offset(j), pixel);
+                write(C::column_offset(j - 1), left_pixel), write(C::column_offset(j), pixel);
         } else {
             write(C::column_offset(j), pixel);
         }
@@ -112,7 +115,7 @@ struct TileStore {
             __syncwarp();
             const FourPixels<Out, K> four = *exchange_from;
             __syncwarp();
-            if (band < ends[0])
+            if (band < word_end_bands[0])
                 store_four<OutLayout, Out, K>(out, offset.items, four);
             else
                 for (int j = 0; j < 4; ++j) write(j, four.v[j]);
@@ -120,11 +123,11 @@ struct TileStore {
             constexpr int word_elements = elements_per_word<Out>;
             for (int k = 0; k < K; ++k) line[k] = transposition(line[k]);
             for (int first = 0; first < 4; first += word_elements) {
-                if (band < ends[first / word_elements]) {
+                if (band < word_end_bands[first / word_elements]) {
                     store_words(out + adjacent<Out>(first), offset.items, line, first / word_elements);
                 } else {
                     for (int i = first; i < first + word_elements; ++i)
-                        if (is_inside && stored + adjacent<Out>(i) < width)
+                        if (is_inside && store_column + adjacent<Out>(i) < width)
                             for (int k = 0; k < K; ++k)
                                 store_as(out + offset.items[k] + adjacent<Out>(i), to_raw_pixel(line[k]).c[i]);
                 }

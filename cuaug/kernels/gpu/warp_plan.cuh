@@ -22,7 +22,7 @@ inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRec
         Geometry::template tile_map<R>(matrix, rect.left, rect.top + begin), {}, first, end, {}};
     if constexpr (Geometry::has_tile_bounds) {
         Bounds<R> bounds;
-        // Patches are sampled whole, so the box also holds those that stick out of the output.
+        // A patch that extends beyond the output is sampled whole, so the box holds its pixels too.
         const int width = (rect.width + 31) & ~31, height = (end - first + 3) & ~3;
         const bool is_bounded =
             tile.map.bounds(width, height, bounds) && (!C::is_fixed_point || fits_fixed_point(tile.map));
@@ -35,12 +35,13 @@ inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRec
                                  C::is_fixed_point ? 256 : stage_pixels<typename C::Pixels> * C::threads);
         if constexpr (C::raw_staged) tile.needed_rows = needed_rows_of<typename C::BoxLayout>(tile.map, width, height);
         if (tile.box.groups > 0)
-            tile.map = tile.map.shifted_to(tile.box.x, tile.box.y, C::is_u8 ? weight_rounding : R(0));
+            tile.map =
+                tile.map.shifted_to(tile.box.x, tile.box.y, C::uses_integer_weights ? u8_half_weight_step : R(0));
     }
     return tile;
 }
 
-// One warp: as few tiles as have source boxes that fit. Each lane plans one tile of one of the splits.
+// One warp: chooses the split with the fewest tiles whose source boxes all fit. Each lane plans one tile of a split.
 template <class C>
 inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& regions, const RegionIndex& region) {
     using Geometry = typename C::Geometry;
@@ -57,9 +58,9 @@ inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& r
                                     {4, 6, 16384}, {6, 10, 10923}, {max_tiles, 16, 4096}};
     TileSplit split = splits[0];
     for (const TileSplit& finer : splits)
-        if (lane >= finer.lane) split = finer;
+        if (lane >= finer.first_lane) split = finer;
     const OutputRect rect = regions.output_rect(region);
-    const int rows = ((rect.rows - 1) * split.inv_tiles / 65536 + 4) & ~3, index = lane - split.lane;
+    const int rows = ((rect.rows - 1) * split.inv_tiles / 65536 + 4) & ~3, index = lane - split.first_lane;
     const int first = min(index * rows, rect.height), end = min(first + rows, rect.height);
     const auto matrix = [&] {
         if constexpr (Geometry::has_tile_bounds) {
@@ -73,10 +74,10 @@ inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& r
         block.row_starts().compute(matrix, row_start_column(rect.left), rect.top, rect.height, C::half_weight_step,
                                    lane);
     const typename C::WarpTile tile = plan_tile(block, rect, matrix, first, end);
-    const unsigned int fits = __ballot_sync(0xffffffffu, tile.box.groups > 0 || end <= first);
+    const unsigned int fit_mask = __ballot_sync(0xffffffffu, tile.box.groups > 0 || end <= first);
     int chosen = Geometry::has_tile_bounds ? max_tiles : 1;
     for (const TileSplit& coarser : {splits[4], splits[3], splits[2], splits[1], splits[0]})
-        if ((~fits >> coarser.lane & (1u << coarser.tiles) - 1) == 0) chosen = coarser.tiles;
+        if ((~fit_mask >> coarser.first_lane & (1u << coarser.tiles) - 1) == 0) chosen = coarser.tiles;
     const bool is_chosen = split.tiles == chosen && first < end;
     if (is_chosen) block.tiles()[index] = tile;
     if (is_chosen && end == rect.height) block.tile_count() = index + 1;
@@ -125,10 +126,10 @@ inline void plan_window(const WarpBlock<C>& block, long long n) {
     const auto& args = block.args;
     ImageWindow& window = block.region().window;
     const int extent = block.lane == 0 ? height_of<From>(args, n) : width_of<From>(args, n);
-    const int from = min(max(static_cast<int>(entry(args.window, n, block.lane)), 0), extent - 1);
-    (block.lane == 0 ? window.top : window.left) = from;
+    const int first = min(max(static_cast<int>(entry(args.window, n, block.lane)), 0), extent - 1);
+    (block.lane == 0 ? window.top : window.left) = first;
     (block.lane == 0 ? window.height : window.width) =
-        min(max(static_cast<int>(entry(args.window, n, 2 + block.lane)), 1), extent - from);
+        min(max(static_cast<int>(entry(args.window, n, 2 + block.lane)), 1), extent - first);
 }
 
 // One warp: the parameters of the ops.

@@ -47,7 +47,7 @@ inline auto sample_from_global(const Image<typename C::In, C::K, typename C::Bor
     using Sampler = typename C::Sampler;
     if constexpr (samples_from_global<typename C::Geometry, Sampler, typename C::In>)
         return to_sampled_pixel<SampledDtype>(
-            sample_global<C::is_u8, conditional_t<C::Geometry::is_64bit, long long, Word>>(image, p));
+            sample_global<C::uses_integer_weights, conditional_t<C::Geometry::is_64bit, long long, Word>>(image, p));
     else
         return in_range(p) ? to_raw_pixel<SampledDtype>(base_sampler_t<Sampler>::sample(image, p))
                            : to_raw_pixel<SampledDtype>(image.fill);
@@ -197,14 +197,14 @@ struct StagedBoxSampler {
             if (is_downscaled)
                 return make_array<count>([&](int i) {
                     const Point<R> p = points.exact(x + C::column_offset(first + i), y);
-                    if constexpr (C::is_u8)
+                    if constexpr (C::uses_integer_weights)
                         return antialiased(box.pixels, box.pitch, p, filters);
                     else
                         return to_raw_pixel<SampledDtype>(antialiased(box, p, filters));
                 });
         return make_array<count>([&](int i) {
             const int column = x + C::column_offset(first + i);
-            if constexpr (C::is_u8)
+            if constexpr (C::uses_integer_weights)
                 return bilinear(box.pixels, box.pitch, points.at(column, y, row));
             else if constexpr (C::is_fixed_point)
                 return to_sampled_pixel<SampledDtype>(bilinear(box, points.at(column, y, row)));

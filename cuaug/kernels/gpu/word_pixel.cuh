@@ -57,15 +57,15 @@ template <class T, int K>
 constexpr bool uses_words = sizeof(T) == 1 || (sizeof(T) == 2 && K > 1);
 
 template <class T, int K>
-inline RawPixel<T, K> to_raw_pixel(const WordPixel<T, K>& stored) {
+inline RawPixel<T, K> to_raw_pixel(const WordPixel<T, K>& word_pixel) {
     RawPixel<T, K> out;
     if constexpr (uses_words<T, K>) {
         for (int k = 0; k < K; ++k) {
-            const Word bits = stored.word[k / elements_per_word<T>] >> (8 * sizeof(T) * (k % elements_per_word<T>));
+            const Word bits = word_pixel.word[k / elements_per_word<T>] >> (8 * sizeof(T) * (k % elements_per_word<T>));
             memcpy(&out.c[k], &bits, sizeof(T));
         }
     } else {
-        for (int k = 0; k < K; ++k) out.c[k] = stored.c[k];
+        for (int k = 0; k < K; ++k) out.c[k] = word_pixel.c[k];
     }
     return out;
 }
@@ -130,12 +130,12 @@ inline FourPixels<T, K> elements_to_pixels(const FourElements<T>* from) {
     if constexpr (sizeof(T) == 1 && is_same_v<Layout, Planar>) {
         const Word none = 0, r = from[0].word[0], g = K > 1 ? from[K > 1].word[0] : none;
         const Word b = K > 2 ? from[K > 2 ? 2 : 0].word[0] : none, a = K > 3 ? from[K > 3 ? 3 : 0].word[0] : none;
-        const Word low = permute_bytes(r, g, 0x5140), high = permute_bytes(r, g, 0x7362),
-                   low2 = K > 3 ? permute_bytes(b, a, 0x5140) : b, high2 = permute_bytes(b, a, 0x7362);
-        out.v[0].word[0] = permute_bytes(low, low2, 0x5410);
-        out.v[1].word[0] = permute_bytes(low, low2, K > 3 ? 0x7632 : 0x5532);
-        out.v[2].word[0] = permute_bytes(high, high2, 0x5410);
-        out.v[3].word[0] = permute_bytes(high, high2, 0x7632);
+        const Word rg01 = permute_bytes(r, g, low_bytes), rg23 = permute_bytes(r, g, high_bytes),
+                   ba01 = K > 3 ? permute_bytes(b, a, low_bytes) : b, ba23 = permute_bytes(b, a, high_bytes);
+        out.v[0].word[0] = permute_bytes(rg01, ba01, 0x5410);
+        out.v[1].word[0] = permute_bytes(rg01, ba01, K > 3 ? 0x7632 : 0x5532);
+        out.v[2].word[0] = permute_bytes(rg23, ba23, 0x5410);
+        out.v[3].word[0] = permute_bytes(rg23, ba23, 0x7632);
     } else if constexpr (sizeof(T) == 1) {
         Word word[K + 1] = {};
         for (int k = 0; k < K; ++k) word[k] = from[k].word[0];
@@ -167,17 +167,17 @@ inline void pixels_to_elements(const FourPixels<T, K>& from, FourElements<T>* ou
     if constexpr (sizeof(T) == 1 && (is_same_v<Layout, Planar> || K == 1)) {
         const Word p0 = from.v[0].word[0], p1 = from.v[1].word[0], p2 = from.v[2].word[0], p3 = from.v[3].word[0];
         for (int k = 0; k < K; ++k) {
-            const int selector = k % 2 ? 0x7362 : 0x5140, half = k < 2 ? 0x5140 : 0x7362;
-            out[k].word[0] = permute_bytes(permute_bytes(p0, p1, half), permute_bytes(p2, p3, half),
-                                           selector == 0x5140 ? 0x5410 : 0x7632);
+            const int channel_pair = k < 2 ? low_bytes : high_bytes;
+            out[k].word[0] = permute_bytes(permute_bytes(p0, p1, channel_pair), permute_bytes(p2, p3, channel_pair),
+                                           k % 2 ? 0x7632 : 0x5410);
         }
     } else if constexpr (sizeof(T) == 1) {
         for (int k = 0; k < K; ++k) {  // bytes 4 k .. 4 k + 3 of the row, from pixel i = 4 k / K and the next
-            const int i = 4 * k / K, first = 4 * k % K, next = i < 3 ? i + 1 : 3, kept = K - first;
-            const int selector = kept >= 4   ? 0x3210
-                                 : kept == 3 ? (0x4000 | (0x210 + 0x111 * first))
-                                 : kept == 2 ? (0x5400 | (0x10 + 0x11 * first))
-                                             : (0x6540 | first);
+            const int i = 4 * k / K, first_byte = 4 * k % K, next = i < 3 ? i + 1 : 3, bytes_of_i = K - first_byte;
+            const int selector = bytes_of_i >= 4   ? 0x3210
+                                 : bytes_of_i == 3 ? (0x4000 | (0x210 + 0x111 * first_byte))
+                                 : bytes_of_i == 2 ? (0x5400 | (0x10 + 0x11 * first_byte))
+                                                   : (0x6540 | first_byte);
             out[k].word[0] = permute_bytes(from.v[i].word[0], from.v[next].word[0], selector);
         }
     } else if constexpr (uses_words<T, K>) {

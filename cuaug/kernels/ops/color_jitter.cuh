@@ -12,7 +12,8 @@ template <class R, int K>
 struct ColorJitter {
     static constexpr int sample_params = 9, channel_params = 0;
     static constexpr bool keeps_unit_range = true;
-    R order[4];  // prepared: the first bits hold the active steps, three bits each: step + 1, and 0 after the last
+    // After `prepare`, the first 32 bits hold the active steps, three bits each: step + 1, and 0 after the last.
+    R order[4];
     R brightness, saturation, hue, contrast, pivot;
 
     // Packs the steps before the contrast, if `before`, and those from it on, if `after`.

@@ -22,46 +22,48 @@ __global__ void __launch_bounds__(pointwise_threads,
               branches = static_cast<int>(args.branches);
     const int in_step = column_stride<InLayout, K>(args.in.x_stride),
               out_step = column_stride<OutLayout, K>(args.out.x_stride);
-    const auto [x, begin, rows, steps, count] = work_in_strips(width, height);
+    const auto [x, first_y, row_step, steps, count] = work_in_strips(width, height);
     __shared__ R params[Ops::param_count + 1], weight[max_branches + 1];
 
     for (long long slice = args.samples * args.frames * channel_groups - 1 - blockIdx.z; slice >= 0;
          slice -= gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
-                  channels = args.channels - first;
-        long long from[K], to[K];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
-        channel_offsets<OutLayout, K>(args.out.c_stride, channels, to);
+        const int first_channel = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first_channel;
+        long long in_offsets[K], out_offsets[K];
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
+        channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
         const T* in = static_cast<const T*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                      first * args.in.c_stride + begin * args.in.y_stride + static_cast<long long>(x) * in_step;
-        long long out_offset = n * args.out.n_stride + t * args.out.t_stride + first * args.out.c_stride +
-                               begin * args.out.y_stride + static_cast<long long>(x) * out_step;
+                      first_channel * args.in.c_stride + first_y * args.in.y_stride +
+                      static_cast<long long>(x) * in_step;
+        long long out_offset = n * args.out.n_stride + t * args.out.t_stride + first_channel * args.out.c_stride +
+                               first_y * args.out.y_stride + static_cast<long long>(x) * out_step;
         __syncthreads();
-        if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<T>));
+        if (threadIdx.x < 32) read_params<Ops>(args, n, first_channel, params, R(max_value<T>));
         if (threadIdx.x == 32) {
-            double left = 1.0;
-            for (int i = 0; i <= branches; ++i) weight[i] = static_cast<R>(take_weight(args, n, i, left));
+            double remaining_weight = 1.0;
+            for (int i = 0; i <= branches; ++i) weight[i] = static_cast<R>(take_weight(args, n, i, remaining_weight));
         }
         __syncthreads();
         const Ops ops = Ops::of(params);
 #pragma unroll 1
-        for (int left = steps, y = begin; left > 0; --left, y += rows) {
+        for (int remaining = steps, y = first_y; remaining > 0; --remaining, y += row_step) {
             Pixel<R, K> sum[4] = {};
             auto add = [&](const FourPixels<T, K>& pixels, int i) {
                 for (int j = 0; j < 4; ++j) sum[j] = sum[j] + weight[i] * to_pixel<R>(pixels.v[j]);
             };
-            add(load_pixels<InLayout, T, K>(in, from, in_step, args.in_vector_elements, count), 0);
+            add(load_pixels<InLayout, T, K>(in, in_offsets, in_step, args.in_vector_elements, count), 0);
             for (int i = 0; i < branches; ++i)
-                add(load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[i]) + out_offset, to, out_step,
-                                                 args.out_vector_elements, count),
+                add(load_pixels<OutLayout, T, K>(static_cast<const T*>(args.branch[i]) + out_offset, out_offsets,
+                                                 out_step, args.out_vector_elements, count),
                     i + 1);
             FourPixels<T, K> rounded;
             for (int j = 0; j < 4; ++j) rounded.v[j] = saturate_pack<T>(sum[j]);
             Out* out = static_cast<Out*>(args.out.data) + out_offset;
             if constexpr (Chain::empty && is_same_v<Out, T>) {
-                store_pixels<OutLayout, Out, K>(out, to, out_step, args.out_vector_elements, count, channels, rounded);
+                store_pixels<OutLayout, Out, K>(out, out_offsets, out_step, args.out_vector_elements, count, channels,
+                                                rounded);
             } else {
                 Pixel<R, K> pixels[4];
                 PixelContext<R> context[4];
@@ -72,15 +74,15 @@ __global__ void __launch_bounds__(pointwise_threads,
                                   height,
                                   R(max_value<T>),
                                   R(max_value<Out>),
-                                  static_cast<int>(t) * channel_groups + first / K};
+                                  static_cast<int>(t) * channel_groups + first_channel / K};
                     pixels[j] = to_unit_range<R>(rounded.v[j]);
                 }
                 ops.apply(pixels, context);
                 store_unit_range<OutLayout, Out, is_same_v<T, uint8> && Ops::keeps_unit_range>(
-                    out, to, out_step, args.out_vector_elements, count, channels, pixels);
+                    out, out_offsets, out_step, args.out_vector_elements, count, channels, pixels);
             }
-            in += rows * args.in.y_stride;
-            out_offset += rows * args.out.y_stride;
+            in += row_step * args.in.y_stride;
+            out_offset += row_step * args.out.y_stride;
         }
     }
 }

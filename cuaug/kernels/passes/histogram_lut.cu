@@ -14,7 +14,7 @@ constexpr int histogram_threads = 512, histogram_warps = histogram_threads / 32;
 
 // Shared memory of a block.
 struct HistogramMemory {
-    // Lanes count in columns of their own, so that they never meet in a bank.
+    // Each lane counts in its own column, which lies in its own bank: no two lanes conflict.
     unsigned int counts[256][32];
     long long sums[3][histogram_warps], totals[3], highest_count;
     int darkest, brightest;
@@ -89,21 +89,22 @@ struct SamplePixels {
 template <int K, class In, class Layout, int LoadedK>
 inline void store_contrast_lut(const SamplePixels<In, Layout, LoadedK>& pixels, long long total,
                                HistogramMemory& memory, In* out) {
-    constexpr int summed = K == 3 ? 3 : 1, at_once = LoadedK < summed ? LoadedK : summed;
+    constexpr int luma_channels = K == 3 ? 3 : 1,
+                  channels_per_visit = LoadedK < luma_channels ? LoadedK : luma_channels;
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, level = threadIdx.x;
 #pragma unroll 1
-    for (int first = 0; first < summed; first += at_once) {
-        long long sum[at_once] = {};
+    for (int first = 0; first < luma_channels; first += channels_per_visit) {
+        long long sum[channels_per_visit] = {};
         pixels.visit(first, [&](Word pixel) {
-            for (int k = 0; k < at_once; ++k) sum[k] += __byte_perm(pixel, 0, 0x4440 + k);
+            for (int k = 0; k < channels_per_visit; ++k) sum[k] += __byte_perm(pixel, 0, 0x4440 + k);
         });
-        for (int k = 0; k < at_once; ++k) {
+        for (int k = 0; k < channels_per_visit; ++k) {
             sum[k] = warp_sum(sum[k]);
             if (lane == 0) memory.sums[first + k][warp_index] = sum[k];
         }
     }
     __syncthreads();
-    if (warp_index < summed) {
+    if (warp_index < luma_channels) {
         const long long sum = warp_sum(lane < histogram_warps ? memory.sums[warp_index][lane] : 0);
         if (lane == 0) memory.totals[warp_index] = sum;
     }
@@ -115,7 +116,7 @@ inline void store_contrast_lut(const SamplePixels<In, Layout, LoadedK>& pixels, 
 
 // The table of an autocontrast or an equalization, from the histogram of a channel.
 template <class In, class Layout, int LoadedK>
-inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK>& pixels, int channel, bool stretches,
+inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK>& pixels, int channel, bool is_autocontrast,
                                 long long total, HistogramMemory& memory, In* out) {
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, level = threadIdx.x;
     const bool has_level = level < 256;
@@ -128,16 +129,16 @@ inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK>& pixels,
     long long count = 0;
 #pragma unroll 8
     for (int i = 0; has_level && i < 32; ++i) count += memory.counts[level][(i + lane) % 32];
-    long long up_to = warp_inclusive_sum(count);
-    if (lane == 31) memory.sums[0][warp_index] = up_to;
+    long long pixels_up_to_level = warp_inclusive_sum(count);
+    if (lane == 31) memory.sums[0][warp_index] = pixels_up_to_level;
     __syncthreads();
-    for (int i = 0; i < warp_index; ++i) up_to += memory.sums[0][i];
-    if (count > 0 && up_to == total) memory.highest_count = count, memory.brightest = level;
-    if (count > 0 && up_to == count) memory.darkest = level;
+    for (int i = 0; i < warp_index; ++i) pixels_up_to_level += memory.sums[0][i];
+    if (count > 0 && pixels_up_to_level == total) memory.highest_count = count, memory.brightest = level;
+    if (count > 0 && pixels_up_to_level == count) memory.darkest = level;
     __syncthreads();
     if (has_level)
-        out[level] = stretches ? autocontrast_level(level, memory.darkest, memory.brightest)
-                               : equalize_level(level, up_to - count, total - memory.highest_count);
+        out[level] = is_autocontrast ? autocontrast_level(level, memory.darkest, memory.brightest)
+                                     : equalize_level(level, pixels_up_to_level - count, total - memory.highest_count);
 }
 
 // A block makes the lookup table of one channel of one sample, from all its frames: `out` is [N, C, 256], uint8.

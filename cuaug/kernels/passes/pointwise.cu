@@ -4,18 +4,23 @@
 
 namespace cuaug {
 
+// Blocks resident on a multiprocessor: the compiler limits the registers so that as many fit. Long chains, four
+// channels and strided ones may use as many registers as they need.
+template <class In, class InLayout, int K, class Chain, class OutLayout>
+constexpr int pointwise_resident_blocks =
+    sizeof(ComputeType<In>) > 4 || K > 3 || !has_static_channels<InLayout, OutLayout> ||
+            Chain::template For<ComputeType<In>, K>::param_count > 16
+        ? 1
+        : 4;
+
 // A block makes a run of rows of a frame or of a strip of it; a thread makes a column of groups of four adjacent pixels
-// of K channels. From group to group it takes one addition, and the next group is loaded before one is processed.
-// Parameters are read and prepared once per run. If the rows have no gaps and no op uses the position, the frame is
-// taken as one contiguous array. With one channel in and three out, or three in and one out, the result is gray. Long
-// chains, four channels and strided ones may use as many registers as they need. Grid: (strips, runs, frames x groups
-// of K).
+// of K channels. The address of the next group takes one addition, and its pixels are loaded before this group is
+// processed. Parameters are read and prepared once per run. If the rows have no gaps and no op uses the position, the
+// frame is taken as one contiguous array. With one channel in and three out, or three in and one out, the result is
+// gray. Grid: (strips, runs, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
-__global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4 || K > 3 ||
-                                                             !has_static_channels<InLayout, OutLayout> ||
-                                                             Chain::template For<ComputeType<In>, K>::param_count > 16
-                                                         ? 1
-                                                         : 4) pointwise(const __grid_constant__ PointwiseRecord args) {
+__global__ void __launch_bounds__(pointwise_threads, (pointwise_resident_blocks<In, InLayout, K, Chain, OutLayout>))
+    pointwise(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, K>;
     constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>,
@@ -35,7 +40,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
         work = work_on_contiguous_frame(pixels);
     else
         work = work_in_strips(width, height);
-    const auto [x, begin, rows, steps, count] = work;
+    const auto [x, first_y, row_step, steps, count] = work;
     const long long in_row = is_contiguous ? 4LL * pointwise_threads * in_step : args.in.y_stride,
                     out_row = is_contiguous ? 4LL * pointwise_threads * out_step : args.out.y_stride;
     const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && count == 4;
@@ -46,31 +51,31 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
          slice -= gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
-                  channels = args.channels - first;
-        long long from[K], to[OutK];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
-        channel_offsets<OutLayout, OutK>(args.out.c_stride, OutK == K ? channels : OutK, to);
+        const int first_channel = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first_channel;
+        long long in_offsets[K], out_offsets[OutK];
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
+        channel_offsets<OutLayout, OutK>(args.out.c_stride, OutK == K ? channels : OutK, out_offsets);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                       first * args.in.c_stride + begin * in_row + static_cast<long long>(x) * in_step;
+                       first_channel * args.in.c_stride + first_y * in_row + static_cast<long long>(x) * in_step;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
-                   first * args.out.c_stride + begin * out_row + static_cast<long long>(x) * out_step;
-        // As it lies in memory, and one group only: two would take too many registers of the block.
+                   first_channel * args.out.c_stride + first_y * out_row + static_cast<long long>(x) * out_step;
+        // The elements of one group. Loading two groups ahead would take too many registers.
         Vectors<In, K, 1> raw;
-        if (loads_ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, from);
+        if (loads_ahead && vectors && steps > 0) raw = load_vectors<InLayout, In, K>(in, in_offsets);
         if constexpr (Ops::param_count > 0) {
             __syncthreads();
-            if (threadIdx.x < 32) read_params<Ops>(args, n, first, params, R(max_value<In>));
+            if (threadIdx.x < 32) read_params<Ops>(args, n, first_channel, params, R(max_value<In>));
             __syncthreads();
         }
         const Ops ops = Ops::of(params);
 #pragma unroll 1
-        for (int left = steps, y = begin; left > 0; --left, y += rows) {
-            if (!loads_ahead && vectors) raw = load_vectors<InLayout, In, K>(in, from);
+        for (int remaining = steps, y = first_y; remaining > 0; --remaining, y += row_step) {
+            if (!loads_ahead && vectors) raw = load_vectors<InLayout, In, K>(in, in_offsets);
             const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.elements[0])
-                                                   : load_pixels<Strided, In, K>(in, from, in_step, false, count);
-            in += rows * in_row;
-            if (loads_ahead && vectors && left > 1) raw = load_vectors<InLayout, In, K>(in, from);
+                                                   : load_pixels<Strided, In, K>(in, in_offsets, in_step, false, count);
+            in += row_step * in_row;
+            if (loads_ahead && vectors && remaining > 1) raw = load_vectors<InLayout, In, K>(in, in_offsets);
 
             Pixel<R, K> pixels[4];
             PixelContext<R> context[4];
@@ -81,7 +86,7 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
                               height,
                               R(max_value<In>),
                               R(max_value<Out>),
-                              static_cast<int>(t) * channel_groups + first / K};
+                              static_cast<int>(t) * channel_groups + first_channel / K};
                 pixels[j] = to_unit_range<R>(four.v[j]);
             }
             ops.apply(pixels, context);
@@ -89,8 +94,8 @@ __global__ void __launch_bounds__(pointwise_threads, sizeof(ComputeType<In>) > 4
             for (int j = 0; j < 4; ++j)
                 for (int k = 0; k < OutK; ++k) result[j].c[k] = pixels[j].c[min(k, K - 1)];
             store_unit_range<OutLayout, Out, is_same_v<In, uint8> && Ops::keeps_unit_range>(
-                out, to, out_step, args.out_vector_elements, count, OutK == K ? channels : OutK, result);
-            out += rows * out_row;
+                out, out_offsets, out_step, args.out_vector_elements, count, OutK == K ? channels : OutK, result);
+            out += row_step * out_row;
         }
     }
 }

@@ -123,7 +123,7 @@ inline void make_staged_tile(const WarpBlock<C>& block, int index, typename C::R
     if constexpr (C::has_override)
         if (threadIdx.x == 0)
             block.block_override().applies_to_tile =
-                block.block_override().any() &&
+                block.block_override().is_active() &&
                 holds_neighbours(block.tiles()[index], block.region().left, block.region().top, block.region().width,
                                  stage_pixels<typename C::Pixels>);
     __syncthreads();

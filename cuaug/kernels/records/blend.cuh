@@ -14,11 +14,13 @@ struct BlendRecord : PointwiseRecord {
     long long branches;
 };
 
-// The weight of input i, where 0 is `in`: its part of the remainder, which it reduces. The last input takes all of it.
-inline double take_weight(const BlendRecord& record, long long n, int i, double& left) {
-    const double taken = i < record.branches ? left * entry(record.remainder_weights, n, i) : left;
-    left -= taken;
-    return taken;
+// The weight of input i, where input 0 is `in`: its part of `remaining_weight`, from which it is subtracted. The last
+// input takes all of it.
+inline double take_weight(const BlendRecord& record, long long n, int i, double& remaining_weight) {
+    const double weight =
+        i < record.branches ? remaining_weight * entry(record.remainder_weights, n, i) : remaining_weight;
+    remaining_weight -= weight;
+    return weight;
 }
 
 }  // namespace cuaug

@@ -61,12 +61,12 @@ inline bool is_downscaling(const TileMap& local) {
 // For an affine map relative to (base_x, base_y).
 template <class R, class TileMap>
 inline AxisFilters<R> axis_filters(const TileMap& local, const ImageWindow& window) {
-    auto along = [](R scale, int from, int length) {
+    auto axis_filter = [](R scale, int from, int length) {
         return AxisFilter<R>{R(1) / fmax(fabs(scale), R(1)), static_cast<R>(from), static_cast<R>(from + length)};
     };
     if constexpr (TileMap::is_affine)
-        return {along(local.a, window.left - local.base_x, window.width),
-                along(local.e, window.top - local.base_y, window.height)};
+        return {axis_filter(local.a, window.left - local.base_x, window.width),
+                axis_filter(local.e, window.top - local.base_y, window.height)};
     else
         return {};
 }
@@ -92,35 +92,37 @@ inline auto antialiased(const Image& image, const Point<R>& p, const AxisFilters
 template <int K>
 inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p,
                                const AxisFilters<float>& filters) {
-    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x); times the 4 bytes of a pixel the constant falls off
-    // the word.
+    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x). Times the 4 bytes of a pixel, the constant is a
+    // multiple of 2^32 and has no effect.
     constexpr float ulp = 1.0f / 4194304.0f, bias = 8388608.0f;
-    constexpr Word start = 0x4B000000;  // its bits
+    constexpr Word bias_bits = 0x4B000000;
     const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f), left = (tx - 2.0f) / ulp,
                 top = (ty - 2.0f) / ulp;
     float wx[4], wy[4], sum[K] = {};
-    const float across = 32768.0f * filters.x.weights(left, p.x - left, wx),
-                down = filters.y.weights(top, p.y - top, wy);
-    auto bits = [&](int i) { return __float_as_uint(__fmaf_rn(wx[i], across, bias)); };
-    const Word first = __byte_perm(bits(0), bits(1), 0x5410), second = __byte_perm(bits(2), bits(3), 0x5410);
-    const Word pitched = 4 * pitch,
-               at = __float_as_uint(ty) * pitched +
-                    (4 * __float_as_uint(tx) + static_cast<Word>(__cvta_generic_to_shared(pixels)) - pitched - 4);
+    const float x_factor = 32768.0f * filters.x.weights(left, p.x - left, wx),
+                y_factor = filters.y.weights(top, p.y - top, wy);
+    auto weight_bits = [&](int i) { return __float_as_uint(__fmaf_rn(wx[i], x_factor, bias)); };
+    const Word left_weights = __byte_perm(weight_bits(0), weight_bits(1), 0x5410),
+               right_weights = __byte_perm(weight_bits(2), weight_bits(3), 0x5410);
+    const Word row_bytes = 4 * pitch,
+               corner = __float_as_uint(ty) * row_bytes +
+                        (4 * __float_as_uint(tx) + static_cast<Word>(__cvta_generic_to_shared(pixels)) - row_bytes - 4);
     auto row = [&](int j) {
-        const float weight = down * wy[j];
+        const float weight = y_factor * wy[j];
         Word tap[4];
         for (int i = 0; i < 4; ++i)
-            tap[i] = *static_cast<const Word*>(__cvta_shared_to_generic(at + j * pitched + 4 * i));
-        // A sum starts from the bits of the bias and becomes its mantissa; because the rows' weights sum to 1, the bias
-        // is left over once.
-        auto add = [&](int k, Word four) {
-            sum[k] += weight * __uint_as_float(__dp2a_lo(first, four, __dp2a_hi(second, four, start)));
+            tap[i] = *static_cast<const Word*>(__cvta_shared_to_generic(corner + j * row_bytes + 4 * i));
+        // A sum is added to the bits of the bias, in its mantissa; because the rows' weights sum to 1, the bias remains
+        // in the total once.
+        auto add = [&](int k, Word taps) {
+            sum[k] +=
+                weight * __uint_as_float(__dp2a_lo(left_weights, taps, __dp2a_hi(right_weights, taps, bias_bits)));
         };
-        const Word rg = __byte_perm(tap[0], tap[1], 0x5140), rg2 = __byte_perm(tap[2], tap[3], 0x5140);
+        const Word rg = __byte_perm(tap[0], tap[1], low_bytes), rg2 = __byte_perm(tap[2], tap[3], low_bytes);
         add(0, __byte_perm(rg, rg2, 0x5410));
         if constexpr (K > 1) add(1, __byte_perm(rg, rg2, 0x7632));
         if constexpr (K > 2) {
-            const Word ba = __byte_perm(tap[0], tap[1], 0x7362), ba2 = __byte_perm(tap[2], tap[3], 0x7362);
+            const Word ba = __byte_perm(tap[0], tap[1], high_bytes), ba2 = __byte_perm(tap[2], tap[3], high_bytes);
             add(2, __byte_perm(ba, ba2, 0x5410));
             if constexpr (K > 3) add(3, __byte_perm(ba, ba2, 0x7632));
         }

@@ -21,13 +21,13 @@ inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neig
     const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};
     constexpr bool fills = is_same_v<without_window_t<Border>, Constant>;
     if (fills && ((column[0] & column[1]) < 0 || (row[0] & row[1]) < 0)) return false;
-    auto inside = [](int i) { return static_cast<Offset>(fills ? max(i, 0) : i); };
+    auto clamped = [](int i) { return static_cast<Offset>(fills ? max(i, 0) : i); };
     auto read = [&](int y, auto& pair) {
         for (int i = 0; i < 2; ++i) {
-            const Offset at = sizeof(T) * (inside(y) * image.y_stride + inside(column[i]) * image.x_stride);
+            const Offset byte_offset = sizeof(T) * (clamped(y) * image.y_stride + clamped(column[i]) * image.x_stride);
             for (int k = 0; k < K; ++k)
                 pair[i].c[k] = *reinterpret_cast<const T*>(
-                    reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + at);
+                    reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte_offset);
         }
     };
     read(row[0], out.upper);
@@ -41,18 +41,18 @@ inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neig
     return true;
 }
 
-// `bytes`: uint8 with integer weights.
-template <bool bytes, class Offset, class T, int K, class Border>
+// `uses_integer_weights`: for uint8 only.
+template <bool uses_integer_weights, class Offset, class T, int K, class Border>
 inline auto sample_global(const Image<T, K, Border>& image, const Point<float>& p) {
     float fx, fy;
     const bool is_valid = in_range(p);
     const int x = split_floor(p.x, fx), y = split_floor(p.y, fy);
     Neighbours<T, K> neighbours;
     const bool touches_image = is_valid && read_neighbours<Offset>(image, x, y, neighbours);
-    if constexpr (bytes) {
+    if constexpr (uses_integer_weights) {
         if (!touches_image) return to_biased(image.fill);
-        auto sixteen_bits = [](float fraction) { return min(static_cast<Word>(fraction * 65536.0f + 0.5f), 65535u); };
-        return weighted_taps<K>(sixteen_bits(fx), sixteen_bits(fy), [&](int k, int right, int below) {
+        auto to_16_bits = [](float fraction) { return min(static_cast<Word>(fraction * 65536.0f + 0.5f), 65535u); };
+        return weighted_taps<K>(to_16_bits(fx), to_16_bits(fy), [&](int k, int right, int below) {
             return (below ? neighbours.lower : neighbours.upper)[right].c[k];
         });
     } else {

@@ -7,7 +7,7 @@
 namespace cuaug {
 
 // Half of a step of the weights. It is added to coordinates, so that rounding down rounds to nearest.
-constexpr float weight_rounding = 1.0f / 131072.0f;
+constexpr float u8_half_weight_step = 1.0f / 131072.0f;
 
 // The weights of the four pixels around a point at fraction r of the column and f of the row, in units of 2^-16. One
 // word per column, the upper pixel's weight in its lower half: (1-r)(1-f) and (1-r) f, r (1-f) and r f.
@@ -18,9 +18,9 @@ struct BilinearWeights {
 
 // From r, f and their product, each rounded down, so that no weight is negative. A single pixel's weight of 2^16 is cut
 // to the largest 16-bit number: the final rounding hides it.
-inline BilinearWeights bilinear_weights(Word r, Word f, Word both) {
-    const Word low = f - both;
-    return {65536 * low + min(65536 - r - low, 65535u), 65535 * both + r};
+inline BilinearWeights bilinear_weights(Word r, Word f, Word lower_right) {
+    const Word lower_left = f - lower_right;
+    return {65536 * lower_left + min(65536 - r - lower_left, 65535u), 65535 * lower_right + r};
 }
 
 // Converts a weighted sum (2^16 x level, below 2^24) without an integer-to-float instruction: read as float bits, n is
@@ -35,15 +35,15 @@ struct BiasedU8 {
     float c[K];
 };
 
-// Bilinear interpolation of pixels of one word each, a pair `above` and a pair `below`: one __dp2a takes two taps of a
-// channel, one below the other. On uniform noise 99.9 % of the results equal those of exact weights, the rest is off by
-// one level.
+// Bilinear interpolation of pixels of one word each, a pair `above` and a pair `below`: one __dp2a takes two taps
+// of a channel, one below the other. On uniform noise 99.9 % of the results equal those of exact weights, the rest is
+// off by one level.
 template <int K>
 inline BiasedU8<K> bilinear(const Word (&above)[2], const Word (&below)[2], const BilinearWeights& weights) {
     BiasedU8<K> out;
     for (int k = 0; k < K; ++k) {
-        const int two = k < 2 ? low_bytes : high_bytes;
-        const Word left = __byte_perm(above[0], below[0], two), right = __byte_perm(above[1], below[1], two);
+        const int selector = k < 2 ? low_bytes : high_bytes;
+        const Word left = __byte_perm(above[0], below[0], selector), right = __byte_perm(above[1], below[1], selector);
         out.c[k] = to_biased_level(k % 2 ? __dp2a_hi(weights.left, left, __dp2a_hi(weights.right, right, 0u))
                                          : __dp2a_lo(weights.left, left, __dp2a_lo(weights.right, right, 0u)));
     }
@@ -60,11 +60,12 @@ inline BiasedU8<K> bilinear(unsigned int above, unsigned int below, const Biline
 // For taps that come one by one, as tap(k, right, below), with each weight in a word.
 template <int K, class Tap>
 inline BiasedU8<K> weighted_taps(Word r, Word f, const Tap& tap) {
-    const Word both = r * f >> 16, right = r - both, low = f - both, left = 65536 - r - low;
+    const Word lower_right = r * f >> 16, upper_right = r - lower_right, lower_left = f - lower_right,
+               upper_left = 65536 - r - lower_left;
     BiasedU8<K> out;
     for (int k = 0; k < K; ++k)
-        out.c[k] =
-            to_biased_level(left * tap(k, 0, 0) + right * tap(k, 1, 0) + low * tap(k, 0, 1) + both * tap(k, 1, 1));
+        out.c[k] = to_biased_level(upper_left * tap(k, 0, 0) + upper_right * tap(k, 1, 0) + lower_left * tap(k, 0, 1) +
+                                   lower_right * tap(k, 1, 1));
     return out;
 }
 
@@ -109,18 +110,21 @@ inline BiasedU8<K> bilinear(const WordPixel<uint8, K>* pixels, int pitch, const 
     return bilinear<K>(above, above + row, weights);
 }
 
-// The same from float coordinates: adding a power of two leaves the integer part in the low bits, here rounded down.
+// The same from float coordinates: adding a power of two leaves the integer part in the low bits, here rounded
+// down.
 template <int K>
 inline BiasedU8<K> bilinear(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p) {
-    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x); times the 4 bytes of a pixel the constant falls off
-    // the word.
-    constexpr float ulp = 1.0f / 4194304.0f, one = 65536.0f, bias = 8388608.0f;
-    constexpr Word start = 0x4B000000;  // the bits of `bias`
+    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x). Times the 4 bytes of a pixel, the constant is a
+    // multiple of 2^32 and has no effect.
+    constexpr float ulp = 1.0f / 4194304.0f, weight_scale = 65536.0f, bias = 8388608.0f;
+    constexpr Word bias_bits = 0x4B000000;
     const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f);
-    const float fx = p.x * one - (tx * (one / ulp) - 2.0f * one / ulp), fy = p.y - (ty - 2.0f) / ulp;
-    auto whole = [](float biased) { return __float_as_uint(biased) - start; };
+    const float fx = p.x * weight_scale - (tx * (weight_scale / ulp) - 2.0f * weight_scale / ulp),
+                fy = p.y - (ty - 2.0f) / ulp;
+    auto integer_part = [](float biased) { return __float_as_uint(biased) - bias_bits; };
     const BilinearWeights weights =
-        bilinear_weights(whole(__fadd_rd(fx, bias)), whole(__fmaf_rd(fy, one, bias)), whole(__fmaf_rd(fx, fy, bias)));
+        bilinear_weights(integer_part(__fadd_rd(fx, bias)), integer_part(__fmaf_rd(fy, weight_scale, bias)),
+                         integer_part(__fmaf_rd(fx, fy, bias)));
     const Word row = 4 * pitch, above = __float_as_uint(ty) * row +
                                         (4 * __float_as_uint(tx) + static_cast<Word>(__cvta_generic_to_shared(pixels)));
     return bilinear<K>(above, above + row, weights);

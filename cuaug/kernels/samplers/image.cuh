@@ -5,7 +5,8 @@
 
 namespace cuaug {
 
-// The part of a frame that counts as the image: rows top .. top + height, columns left .. left + width.
+// The part of a frame that counts as the image: rows top .. top + height - 1, columns
+// left .. left + width - 1.
 struct ImageWindow {
     int top, left, height, width;
 };

@@ -6,8 +6,8 @@
 
 namespace cuaug {
 
-// Samples as `Sampler`; but where a sample's geometry is the identity, the pixel is sharpened, or each channel's level
-// is looked up.
+// Samples like `Sampler`; a batch sample whose geometry is the identity may instead be sharpened, or mapped through a
+// lookup table per channel.
 template <class Sampler>
 struct SampleOverride {
     static constexpr int taps_before = Sampler::taps_before, taps_after = Sampler::taps_after;
@@ -28,16 +28,17 @@ template <class T, int K>
 struct alignas(16) BlockOverride {
     ComputeType<T> sharpness;  // 1: not sharpened
     int uses_lut;
-    int applies_to_tile;  // the tile that is being made gets it
+    int applies_to_tile;  // whether the current tile is sampled with the override
     unsigned char lut[sizeof(T) == 1 ? K : 1][256];
 
-    bool any() const { return sharpness != ComputeType<T>(1) || uses_lut; }
+    bool is_active() const { return sharpness != ComputeType<T>(1) || uses_lut; }
 };
 
-// Reads the override for K channels from `first` on. Called by `count` threads together; this is thread `i` of them.
+// Reads the override for K channels from `first_channel` on. Called by `count` threads together; this is thread `i` of
+// them.
 template <class T, int K>
-inline void read_override(const SampleOverrideRecord& args, long long n, int first, int channels, int i, int count,
-                          BlockOverride<T, K>& out) {
+inline void read_override(const SampleOverrideRecord& args, long long n, int first_channel, int channels, int i,
+                          int count, BlockOverride<T, K>& out) {
     if (i == 0) {
         out.sharpness = args.sharpness.data != nullptr ? static_cast<ComputeType<T>>(entry(args.sharpness, n, 0))
                                                        : ComputeType<T>(1);
@@ -45,7 +46,7 @@ inline void read_override(const SampleOverrideRecord& args, long long n, int fir
     }
     if constexpr (sizeof(T) == 1)
         for (int word = i; word < 64 * K && args.lut != nullptr; word += count) {
-            const int c = first + word / 64;
+            const int c = first_channel + word / 64;
             const Word* from =
                 reinterpret_cast<const Word*>(args.lut + (n * channels + (c < channels ? c : channels - 1)) * 256);
             reinterpret_cast<Word*>(out.lut[word / 64])[word % 64] = from[word % 64];
@@ -59,7 +60,7 @@ inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, in
     if constexpr (sizeof(T) == 1) {
         Word even = 0, odd = 0;  // channels 0 and 2, 1 and 3: two sums per word
         for (int i = 0; i < 9; ++i) {
-            const Word four = pixels.stored(x + i % 3 - 1, y + i / 3 - 1).word[0];
+            const Word four = pixels.word_pixel(x + i % 3 - 1, y + i / 3 - 1).word[0];
             even += __byte_perm(four, 0, 0x4240);
             odd += __byte_perm(four, 0, 0x4341);
         }
@@ -78,7 +79,7 @@ template <class T, int K>
 inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& block_override, const StagedBox<T, K>& pixels, int x,
                                       int y, bool is_inside) {
     using R = ComputeType<T>;
-    const WordPixel<T, K> center = pixels.stored(x, y);
+    const WordPixel<T, K> center = pixels.word_pixel(x, y);
     if (block_override.uses_lut) {
         RawPixel<T, K> out = to_raw_pixel(center);
         if constexpr (sizeof(T) == 1)

@@ -54,15 +54,15 @@ struct LanczosWeights {
         R sum = R(0);
         for (int i = 0; i < taps; ++i) {
             const int k = i - 3;
-            const R distance = t - static_cast<R>(k), turn = (k & ~3) == 0 ? quarter[k & 3] : -quarter[k & 3];
-            w[i] = (k & 1 ? -turn : turn) / (distance * distance);
+            const R distance = t - static_cast<R>(k), quarter_sine = (k & ~3) == 0 ? quarter[k & 3] : -quarter[k & 3];
+            w[i] = (k & 1 ? -quarter_sine : quarter_sine) / (distance * distance);
             sum += w[i];
         }
         // On a pixel the quotient is 0/0: that pixel's tap takes all the weight.
-        const bool first = t * t < R(1e-12), next = (R(1) - t) * (R(1) - t) < R(1e-12);
-        for (int i = 0; i < taps; ++i) w[i] = first || next ? R(0) : w[i] / sum;
-        if (first) w[3] = R(1);
-        if (next) w[4] = R(1);
+        const bool at_left_pixel = t * t < R(1e-12), at_right_pixel = (R(1) - t) * (R(1) - t) < R(1e-12);
+        for (int i = 0; i < taps; ++i) w[i] = at_left_pixel || at_right_pixel ? R(0) : w[i] / sum;
+        if (at_left_pixel) w[3] = R(1);
+        if (at_right_pixel) w[4] = R(1);
     }
 };
 
