@@ -35,7 +35,7 @@ def gpu_and_cpu_results(row, dtype, parameters, shape=SHAPE):
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_op_gpu_equals_cpu(row, dtype):
     gpu, cpu = gpu_and_cpu_results(row, dtype, row.parameters((SHAPE[0],)))
-    assert_equal(gpu, cpu, tolerance=EXACT if row.copies else AGREE[dtype])
+    assert_equal(gpu, cpu, tolerance=EXACT if row.is_exact else AGREE[dtype])
 
 
 @pytest.mark.parametrize("row", LARGE_IMAGE_ROWS, ids=str)

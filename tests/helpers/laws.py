@@ -24,6 +24,6 @@ def check(row, backend, dtype, leading=BATCH, shape=SHAPE, layout=None):
         expected,
         library=backend[0],
         device=device_of(backend),
-        dtype=row.result(dtype),
+        dtype=row.result_dtype(dtype),
         tolerance=row.tolerance(dtype),
     )

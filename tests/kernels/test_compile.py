@@ -36,7 +36,7 @@ def with_new_arguments(names):
     return chosen
 
 
-SETS = names_of.COVERING, names_of.RECIPES, names_of.RAGGED, names_of.RAW_STAGED, names_of.DETECTION
+SETS = names_of.COVERING, names_of.FUSED, names_of.RAGGED, names_of.RAW_STAGED, names_of.DETECTION
 NEW_ARGUMENTS = set().union(*map(with_new_arguments, SETS))
 USERS = *names_of.USER_OPS_POINTWISE, names_of.USER_OPS_FUSED[0]
 
@@ -84,7 +84,7 @@ def test_nvjpeg_crop_kernel_compiles_without_warning_or_spill(name, architecture
     check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
-@every_compilation(names_of.USUAL_RECIPE)
+@every_compilation(names_of.USUAL_RECIPES)
 def test_compose_usual_recipe_compiles_without_warning_or_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
@@ -106,7 +106,7 @@ def test_detection_kernels_compile_without_warning_or_spill(name, architecture, 
     check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL if has_many_registers else 0)
 
 
-@every_compilation(names_of.RECIPES)
+@every_compilation(names_of.FUSED)
 def test_compose_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, LANCZOS_SPILL if "Lanczos" in name else RARE_SPILL)
 
@@ -152,7 +152,13 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
         answers.append((stages_raw(template_names, layout), f"cuaug::is_raw_staged<{listed}>"))
     assert {raw_staged for raw_staged, _ in answers} == {True, False}
-    row = {**names_of.CROP, "border": "Constant", "layout": "Packed", "target": "uint8", "result": "Packed"}
+    row = {
+        **names_of.CROP,
+        "border": "Constant",
+        "input_layout": "Packed",
+        "output_dtype": "uint8",
+        "output_layout": "Packed",
+    }
     name = names_of.warp_of(row, kernels.chain(("Invert",)))  # its source text includes the op
     text, options = sources.kernel_source(name)
     claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in answers)

@@ -153,7 +153,7 @@ def test_adjust_brightness_video_shares_parameters(backend):
 def test_op_out_is_written_and_returned(row, backend):
     batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
-    out = put(np.full(expected.shape, 77), backend, row.result("uint8"))
+    out = put(np.full(expected.shape, 77), backend, row.result_dtype("uint8"))
     assert run(row, batch, parameters, out=out) is out
     assert_equal(out, expected)
 

@@ -30,7 +30,7 @@ def layout_tolerance(row, backend, dtype):
     planes alone: an ulp of a coordinate, which may round a near tie the other way. Planes also leave more memory to
     source boxes, so that tiles begin elsewhere.
     """
-    if backend[1] == "cpu" or row.copies or has_integer_steps(row):
+    if backend[1] == "cpu" or row.is_exact or has_integer_steps(row):
         return EXACT
     return row.tolerance(dtype)
 

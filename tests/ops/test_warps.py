@@ -68,7 +68,7 @@ def test_op_broadcasts_one_parameter(row, dtype, backend):
 
 @every_backend
 @pytest.mark.parametrize("dtype", MASK_DTYPES)
-@pytest.mark.parametrize("row", [row for row in ROWS if row.copies], ids=str)
+@pytest.mark.parametrize("row", [row for row in ROWS if row.is_exact], ids=str)
 def test_op_nearest_keeps_labels(row, dtype, backend):
     check(row, backend, dtype)
 

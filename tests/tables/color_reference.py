@@ -5,6 +5,8 @@
 
 import numpy as np
 
+from tables.draws import philox
+
 LUMA = np.array([0.2989, 0.587, 0.114])
 
 
@@ -88,20 +90,10 @@ def lut(image, table, *, max_value):
     return np.stack([table[c][image[..., c].astype(int)] for c in range(image.shape[-1])], -1)
 
 
-def philox(counter, key):
-    """Philox4x32-10 (Salmon et al. 2011), words as Python's own integers or NumPy's uint64. [4], [2]"""
-    counter, key, mask = list(counter), list(key), 0xFFFFFFFF
-    for _ in range(10):
-        a, b = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
-        counter = [(b >> 32) ^ counter[1] ^ key[0], b & mask, (a >> 32) ^ counter[3] ^ key[1], a & mask]
-        key = [(key[0] + 0x9E3779B9) & mask, (key[1] + 0xBB67AE85) & mask]
-    return counter
-
-
 def normals(shape, seed, step, ids):
     """Box and Muller, for four channels at once: two pairs of words, each a radius and an angle. [H, W, C]
 
-    The logarithm's argument is rounded to float32, as in the kernel, so that both draw the same number.
+    The logarithm's argument is rounded to float32, as in the kernel, so that the numbers of both are equal.
     """
     height, width, channels = shape
     out = np.empty((height, width, -(-channels // 4) * 4))
@@ -133,9 +125,9 @@ def normalize(image, mean, std, *, max_value):
 
 
 def to_dtype(image, dtype, scale=False, *, max_value):
-    top = np.iinfo(dtype).max if "int" in dtype else 1.0
-    out = image / max_value * top if scale else image
-    return np.clip(out, np.iinfo(dtype).min, top) if "int" in dtype else out
+    largest = np.iinfo(dtype).max if "int" in dtype else 1.0
+    out = image / max_value * largest if scale else image
+    return np.clip(out, np.iinfo(dtype).min, largest) if "int" in dtype else out
 
 
 def color_matrix(image, matrix, *, max_value):

@@ -18,21 +18,23 @@ def color_row(op, draw=no_parameters, options=None, **more):
     return Row(op, draw, options or {}, getattr(color_reference, op), **more)
 
 
-def normalized(dtype):
+def normalized_dtype(dtype):
     return dtype if "float" in dtype else "float32"
 
 
 DIVIDED = Tolerance(absolute=2e-5, reason="0..1 in float32, divided by a standard deviation of 0.1 or more")
-NORMALIZED = {dtype: DIVIDED if normalized(dtype) == "float32" else TOLERANCES[dtype] for dtype in IMAGE_DTYPES}
+NORMALIZED_TOLERANCES = {
+    dtype: DIVIDED if normalized_dtype(dtype) == "float32" else TOLERANCES[dtype] for dtype in IMAGE_DTYPES
+}
 for half in ("float16", "bfloat16"):  # float32 arithmetic, divided by 0.1 or more
-    NORMALIZED[half] = dataclasses.replace(TOLERANCES[half], absolute=1e-3)
-NORMAL_NUMBERS = {**TOLERANCES, "float64": Tolerance(absolute=1e-6, reason="normal numbers are of float32")}
+    NORMALIZED_TOLERANCES[half] = dataclasses.replace(TOLERANCES[half], absolute=1e-3)
+NOISE_TOLERANCES = {**TOLERANCES, "float64": Tolerance(absolute=1e-6, reason="normal numbers are of float32")}
 
 
 def converting(target, exact, **options):
-    """Conversion to a dtype, with the tolerance of that dtype; whole levels may be exact."""
+    """Conversion to a dtype, with the tolerance of that dtype. With `exact`, integer images must convert exactly."""
     tolerances = {d: EXACT if exact and is_integer(d) else TOLERANCES[target] for d in IMAGE_DTYPES}
-    more = {"tolerance_of": tolerances, "result": lambda dtype: target, "functor": "ConvertRange"}
+    more = {"tolerance_of": tolerances, "result_dtype": lambda dtype: target, "functor": "ConvertRange"}
     return color_row("to_dtype", options={"dtype": target, **options}, **more)
 
 
@@ -40,7 +42,7 @@ def factor(name, low=0.3, high=1.7):
     return lambda rng, leading=(): {name: rng.uniform(low, high, leading)}
 
 
-def powers(rng, leading=()):
+def gammas_and_gains(rng, leading=()):
     return {"gamma": rng.uniform(0.4, 2.5, leading), "gain": rng.uniform(0.7, 1.3, leading)}
 
 
@@ -48,15 +50,15 @@ def contrasts(rng, leading=()):
     return {"contrast_factor": rng.uniform(0.3, 1.7, leading), "about": rng.uniform(0.2, 0.8, leading)}
 
 
-def moments(rng, leading=()):
+def means_and_stds(rng, leading=()):
     return {"mean": rng.uniform(0.2, 0.8, (*leading, C)), "std": rng.uniform(0.1, 1, (*leading, C))}
 
 
-def mixtures(rng, leading=()):
+def color_matrices(rng, leading=()):
     return {"matrix": np.eye(3, 4) + rng.uniform(-0.3, 0.3, (*leading, 3, 4))}
 
 
-def holes(rng, leading=()):
+def erased_boxes(rng, leading=()):
     box = {
         name: rng.integers(low, high, leading)
         for name, low, high in zip("ijhw", (-3, -3, 0, 0), (9, 6, 9, 7), strict=True)
@@ -68,7 +70,7 @@ def tables(*axes):
     return lambda rng, leading=(): {"table": rng.integers(0, 256, (*leading, *axes, 256))}
 
 
-def noises(rng, leading=()):
+def noise_parameters(rng, leading=()):
     ids = rng.integers(0, 2**24, leading)
     return {"mean": rng.uniform(-0.2, 0.2, leading), "sigma": rng.uniform(0.05, 0.3, leading), "ids": ids}
 
@@ -77,7 +79,7 @@ BYTES = {"dtypes": ("uint8",), "tolerance_of": {}, "functor": None}  # table loo
 LEVELS = {"tolerance_of": EXACT_INTEGERS}  # integer images keep whole levels, so nothing is rounded
 UNIT = {"within_unit_range": True}
 POSITION = {"uses_position": True}
-NOISE = {"tolerance_of": NORMAL_NUMBERS, **POSITION}
+NOISE = {"tolerance_of": NOISE_TOLERANCES, **POSITION}
 ALL_ROWS = [
     color_row("adjust_brightness", factor("brightness_factor"), identity={"brightness_factor": 1.0}, **UNIT),
     color_row(
@@ -90,7 +92,7 @@ ALL_ROWS = [
     color_row("adjust_contrast", factor("contrast_factor"), **UNIT),
     color_row("adjust_saturation", factor("saturation_factor"), identity={"saturation_factor": 1.0}, **UNIT),
     color_row("adjust_hue", factor("hue_factor", -0.5, 0.5), identity={"hue_factor": 0.0}, **UNIT),
-    color_row("adjust_gamma", powers, identity={"gamma": 1.0, "gain": 1.0}),
+    color_row("adjust_gamma", gammas_and_gains, identity={"gamma": 1.0, "gain": 1.0}),
     color_row("invert", **LEVELS),
     color_row(
         "solarize",
@@ -104,19 +106,19 @@ ALL_ROWS = [
     color_row("equalize", **BYTES),
     color_row("lut", tables(1), identity={"table": np.arange(256)}, **BYTES),
     color_row("lut", lambda rng, leading=(): tables(C)(rng, leading or (1,)), **BYTES),
-    color_row("gaussian_noise", noises, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}, **NOISE),
-    color_row("gaussian_noise", noises, {"seed": 5, "step": 2**31 + 3, "clip": False}, **NOISE),
+    color_row("gaussian_noise", noise_parameters, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}, **NOISE),
+    color_row("gaussian_noise", noise_parameters, {"seed": 5, "step": 2**31 + 3, "clip": False}, **NOISE),
     color_row("rgb_to_grayscale", functor="Grayscale", **UNIT),
     color_row("rgb_to_grayscale", options={"num_output_channels": 3}, functor="Grayscale", **UNIT),
-    color_row("normalize", moments, tolerance_of=NORMALIZED, result=normalized),
+    color_row("normalize", means_and_stds, tolerance_of=NORMALIZED_TOLERANCES, result_dtype=normalized_dtype),
     converting("float32", False, scale=True),
     converting("float32", True),
     converting("uint8", False, scale=True),
     converting("uint8", False),
-    color_row("color_matrix", mixtures, identity={"matrix": np.eye(3)}),
+    color_row("color_matrix", color_matrices, identity={"matrix": np.eye(3)}),
     color_row(
         "erase",
-        holes,
+        erased_boxes,
         identity={"i": 0, "j": 0, "h": 0, "w": 0},
         scaled_parameters=frozenset({"v"}),
         **LEVELS,

@@ -6,8 +6,8 @@ import itertools
 def covering(factors, is_possible):
     """Rows that together contain every possible pair of values of two factors; greedy, in a fixed order.
 
-    ``factors`` are lists of values by name. ``is_possible(row)`` takes a dict with values of some factors, and ignores
-    the factors that it lacks.
+    ``factors`` are lists of values by name. ``is_possible(row)`` takes a dict with values of some factors; no rule
+    about a missing factor applies.
     """
     missing = dict.fromkeys(
         pair

@@ -1,4 +1,4 @@
-"""Box functions in float64 NumPy, from the definitions."""
+"""Functions of boxes and regions of interest in float64 NumPy, from the definitions."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ def iou(a, b):
     with np.errstate(all="ignore"):
         across = np.minimum(a[..., 2], b[..., 2]) - np.maximum(a[..., 0], b[..., 0])
         down = np.minimum(a[..., 3], b[..., 3]) - np.maximum(a[..., 1], b[..., 1])
-        shared = np.where(across < 0, 0.0, across) * np.where(down < 0, 0.0, down)
-        union = area(a) + area(b) - shared
-        return np.where((shared == 0) & (union == 0), 0.0, shared / union)
+        intersection = np.where(across < 0, 0.0, across) * np.where(down < 0, 0.0, down)
+        union = area(a) + area(b) - intersection
+        return np.where((intersection == 0) & (union == 0), 0.0, intersection / union)
 
 
 def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output=None):
@@ -39,27 +39,27 @@ def bilinear(y, x, height, width):
     weights = np.zeros((height, width))
     if not (-1 <= y <= height and -1 <= x <= width):
         return weights
-    y, x = (min(max(at, 0.0), extent - 1) for at, extent in ((y, height), (x, width)))
+    y, x = (min(max(position, 0.0), extent - 1) for position, extent in ((y, height), (x, width)))
     top, left = int(y), int(x)
-    for row, of_row in ((top, 1 - (y - top)), (top + 1, y - top)):
-        for column, of_column in ((left, 1 - (x - left)), (left + 1, x - left)):
-            if of_row * of_column:
-                weights[row, column] += of_row * of_column
+    for row, row_weight in ((top, 1 - (y - top)), (top + 1, y - top)):
+        for column, column_weight in ((left, 1 - (x - left)), (left + 1, x - left)):
+            if row_weight * column_weight:
+                weights[row, column] += row_weight * column_weight
     return weights
 
 
 def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
-    """The weights of each bin's samples. {(bin y, bin x): [S, H, W]}"""
+    """The weights of each bin's sampling points. {(bin y, bin x): [S, H, W]}"""
     shift, rotated = 0.5 if aligned else 0.0, len(roi) == 5
-    sides = [side * scale for side in roi[:4]]
-    width, height = sides[2:] if rotated else (sides[2] - sides[0], sides[3] - sides[1])
+    scaled_roi = [side * scale for side in roi[:4]]
+    width, height = scaled_roi[2:] if rotated else (scaled_roi[2] - scaled_roi[0], scaled_roi[3] - scaled_roi[1])
     if not aligned:
         width, height = max(width, 1.0), max(height, 1.0)
     lengths, bins = (height / size[0], width / size[1]), {}
     counts = [sampling if sampling > 0 else max(int(np.ceil(length)), 0) for length in lengths]
     for bin_y in range(size[0]):
         for bin_x in range(size[1]):
-            samples = [np.zeros((0, *extent))]
+            points = [np.zeros((0, *extent))]
             for i in range(counts[0]):
                 for j in range(counts[1]):
                     y = (bin_y + (i + 0.5) / counts[0]) * lengths[0]
@@ -67,13 +67,13 @@ def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
                     if rotated:
                         y, x, angle = y - height / 2, x - width / 2, np.radians(roi[4])
                         y, x = y * np.cos(angle) - x * np.sin(angle), y * np.sin(angle) + x * np.cos(angle)
-                    samples.append(bilinear(y + sides[1] - shift, x + sides[0] - shift, *extent)[None])
-            bins[bin_y, bin_x] = np.concatenate(samples)
+                    points.append(bilinear(y + scaled_roi[1] - shift, x + scaled_roi[0] - shift, *extent)[None])
+            bins[bin_y, bin_x] = np.concatenate(points)
     return bins
 
 
 def roi_pixels(roi, size, extent, scale=1.0):
-    """As `roi_bins`, with a sample for each pixel of a roi_pool bin."""
+    """As `roi_bins`, with a sampling point on each pixel of a roi_pool bin."""
     left, top, right, bottom = (int(np.copysign(np.floor(abs(side * scale) + 0.5), side)) for side in roi)
     starts, lengths = (top, left), (max(bottom - top + 1, 1) / size[0], max(right - left + 1, 1) / size[1])
     bins = {}
@@ -126,35 +126,38 @@ def roi_level(roi, levels):
     return int(np.clip(np.floor(4 + np.log2(np.sqrt(area) / 224) + 1e-6), 2, 1 + levels)) - 2
 
 
-def slices(box, y):
-    """Left and right ends of a rotated box in rows at these heights."""
+def row_extents(box, y):
+    """Left and right ends of a rotated box in the rows at these y."""
     cx, cy, width, height, degrees = box
     cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
     # Along its width u = dx cos - dy sin, along its height v = dx sin + dy cos.
-    for of_x, rest, half in ((cosine, -(y - cy) * sine, width / 2), (sine, (y - cy) * cosine, height / 2)):
-        if abs(of_x) < 1e-12:
-            high[np.abs(rest) > half + 1e-9] = -np.inf
+    for x_coefficient, constant, half in ((cosine, -(y - cy) * sine, width / 2), (sine, (y - cy) * cosine, height / 2)):
+        if abs(x_coefficient) < 1e-12:
+            high[np.abs(constant) > half + 1e-9] = -np.inf
             continue
-        ends = np.sort([(-half - rest) / of_x, (half - rest) / of_x], 0)
+        ends = np.sort([(-half - constant) / x_coefficient, (half - constant) / x_coefficient], 0)
         low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
     return low + cx, high + cx
 
 
 def rotated_iou(a, b, rows=20_000):
-    """IoU of rotated boxes: the shared widths are summed row by row."""
-    reach = [
+    """IoU of rotated boxes: the widths of the intersection are summed row by row."""
+    half_heights = [
         0.5 * (abs(box[2] * np.sin(np.radians(box[4]))) + abs(box[3] * np.cos(np.radians(box[4])))) for box in (a, b)
     ]
-    top, bottom = max(a[1] - reach[0], b[1] - reach[1]), min(a[1] + reach[0], b[1] + reach[1])
-    shared = 0.0
+    top, bottom = (
+        max(a[1] - half_heights[0], b[1] - half_heights[1]),
+        min(a[1] + half_heights[0], b[1] + half_heights[1]),
+    )
+    intersection = 0.0
     if bottom > top:
         y = top + (np.arange(rows) + 0.5) / rows * (bottom - top)
-        (low_a, high_a), (low_b, high_b) = slices(a, y), slices(b, y)
+        (low_a, high_a), (low_b, high_b) = row_extents(a, y), row_extents(b, y)
         width = np.minimum(high_a, high_b) - np.maximum(low_a, low_b)
-        shared = float(np.maximum(width, 0).mean() * (bottom - top))
-    union = a[2] * a[3] + b[2] * b[3] - shared
-    return shared / union if union else 0.0
+        intersection = float(np.maximum(width, 0).mean() * (bottom - top))
+    union = a[2] * a[3] + b[2] * b[3] - intersection
+    return intersection / union if union else 0.0
 
 
 def rotated_nms(boxes, scores, threshold, overlaps, classes=None):
@@ -170,20 +173,20 @@ def soft_nms(boxes, scores, method, iou_threshold=0.3, sigma=0.5, score_threshol
     """Indices and decayed scores, one box after the other; boxes with a NaN score come last."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64).copy()
     with np.errstate(invalid="ignore"):
-        left = [i for i in range(len(boxes)) if scores[i] > score_threshold]
-    bad = [i for i in left if np.isnan(boxes[i]).any()]
-    left, selected = [i for i in left if i not in bad], []
-    while left:
-        best = max(left, key=lambda i: (scores[i], -i))
+        remaining = [i for i in range(len(boxes)) if scores[i] > score_threshold]
+    bad = [i for i in remaining if np.isnan(boxes[i]).any()]
+    remaining, selected = [i for i in remaining if i not in bad], []
+    while remaining:
+        best = max(remaining, key=lambda i: (scores[i], -i))
         selected.append((best, scores[best]))
-        left.remove(best)
-        if left:
-            shared = np.maximum(np.nan_to_num(iou(boxes[left], boxes[best : best + 1])[:, 0]), 0)
+        remaining.remove(best)
+        if remaining:
+            overlaps = np.maximum(np.nan_to_num(iou(boxes[remaining], boxes[best : best + 1])[:, 0]), 0)
             if method == "linear":
-                share = np.where(shared > iou_threshold, 1 - shared, 1)
+                decay = np.where(overlaps > iou_threshold, 1 - overlaps, 1)
             else:
-                share = np.exp(-(shared**2) / sigma)
-            scores[left] = np.where(shared > 0, scores[left] * share, scores[left])
-            left = [i for i in left if scores[i] > score_threshold]
+                decay = np.exp(-(overlaps**2) / sigma)
+            scores[remaining] = np.where(overlaps > 0, scores[remaining] * decay, scores[remaining])
+            remaining = [i for i in remaining if scores[i] > score_threshold]
     selected = (selected + [(i, scores[i]) for i in bad])[:max_output]
     return np.array([i for i, _ in selected], np.int64), np.array([score for _, score in selected])

@@ -13,7 +13,10 @@ BLOCKS = 64
 
 
 def philox(counter, key):
-    """Salmon et al. 2011, section 4.3: ten rounds of two 32-bit products; Weyl constants advance the key."""
+    """Salmon et al. 2011, section 4.3: ten rounds of two 32-bit products; Weyl constants advance the key.
+
+    Words are Python's own integers or NumPy's uint64. [4], [2]
+    """
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(10):
@@ -28,12 +31,12 @@ class Words:
 
     def __init__(self, seed, step, sample, position=0, index=0):
         self.key = seed & MASK, seed >> 32
-        self.place = position | (sample >> 32 & 0xFFFF) << 16, sample & MASK, step & MASK
-        self.words = self._forever(BLOCKS * index)
+        self.counter_words = position | (sample >> 32 & 0xFFFF) << 16, sample & MASK, step & MASK
+        self.words = self._words_from(BLOCKS * index)
 
-    def _forever(self, block):
+    def _words_from(self, block):
         while True:
-            yield from philox((block, *self.place), self.key)
+            yield from philox((block, *self.counter_words), self.key)
             block += 1
 
     def uniform(self, low=0.0, high=1.0):
@@ -47,8 +50,8 @@ class Words:
         return self.uniform() < p
 
     def choice(self, weights):
-        at, total = self.uniform(), np.cumsum(weights)
-        return int(np.searchsorted(total[:-1], at, side="right"))
+        uniform, cumulative = self.uniform(), np.cumsum(weights)
+        return int(np.searchsorted(cumulative[:-1], uniform, side="right"))
 
     def permutation(self, count):
         """Fisher and Yates, from the end (Knuth 3.4.2 P)."""
@@ -98,7 +101,7 @@ class Words:
             w = round(height * ratio[1])
         return (height - h) // 2, (width - w) // 2, h, w
 
-    def erased(self, canvas, scale, ratio):
+    def erased_box(self, canvas, scale, ratio):
         """torchvision's RandomErasing: (top, left, height, width), all 0 where no attempt fits."""
         height, width = canvas
         for _ in range(10):
@@ -120,7 +123,7 @@ class Words:
         h, w = int(bottom - top), int(right - left)
         return (int(top), int(left), h, w), 1 - h * w / (height * width)
 
-    def corners(self, canvas, distortion):
+    def corner_steps(self, canvas, distortion):
         """torchvision's RandomPerspective, as steps inwards: (x, y) of each corner, clockwise from the top left."""
         max_x, max_y = (int(distortion * (extent // 2)) for extent in (canvas[1], canvas[0]))
         return [self.below((max_y if i % 2 else max_x) + 1) for i in range(8)]
@@ -136,74 +139,74 @@ def uniform_field(seed, step, sample, position, size):
     return (words >> 8) / 2**23 - 1
 
 
-def horizontal_flip(t, canvas, of):
-    return {"flip": of(0).chance(t.p)}
+def horizontal_flip(t, canvas, words):
+    return {"flip": words(0).chance(t.p)}
 
 
-def resized_crop(t, canvas, of):
-    return dict(zip(("top", "left", "height", "width"), of(0).resized_crop(canvas, t.scale, t.ratio), strict=True))
+def resized_crop(t, canvas, words):
+    return dict(zip(("top", "left", "height", "width"), words(0).resized_crop(canvas, t.scale, t.ratio), strict=True))
 
 
-def random_crop(t, canvas, of):
-    """The corner, drawn after two numbers of its padding."""
+def random_crop(t, canvas, words):
+    """The corner; with a padding, two columns of the padding take the first two indices."""
     before = 2 if t.padding else 0
     padded = [extent + 2 * (t.padding or 0) for extent in canvas]
-    return dict(zip(("top", "left"), of(before).crop(padded, t.size), strict=True))
+    return dict(zip(("top", "left"), words(before).crop(padded, t.size), strict=True))
 
 
-def affine(t, canvas, of):
+def affine(t, canvas, words):
     reach = [share * extent for share, extent in zip(t.translate or (0, 0), (canvas[1], canvas[0]), strict=True)]
     shifts, shear = ((-reach[0], reach[0]), (-reach[1], reach[1])), t.shear or (0, 0, 0, 0)
     ranges = t.degrees, *shifts, t.scale or (1, 1), shear[:2], shear[2:]
     names = "angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y"
-    drawn = {name: of(i).uniform(*ends) for i, (name, ends) in enumerate(zip(names, ranges, strict=True))}
-    return {name: round(value) if "translate" in name else value for name, value in drawn.items()}
+    values = {name: words(i).uniform(*ends) for i, (name, ends) in enumerate(zip(names, ranges, strict=True))}
+    return {name: round(value) if "translate" in name else value for name, value in values.items()}
 
 
-def rotation(t, canvas, of):
+def rotation(t, canvas, words):
     """The angle of the matrix, which has the opposite sign."""
-    return {"angle": of(0).uniform(-t.degrees[1], -t.degrees[0])}
+    return {"angle": words(0).uniform(-t.degrees[1], -t.degrees[0])}
 
 
-def perspective(t, canvas, of):
+def perspective(t, canvas, words):
     names = [f"{corner}_{axis}" for corner in ("top_left", "top_right", "bottom_right", "bottom_left") for axis in "xy"]
-    apply = of(0).chance(t.p)
-    moved = of(1).corners(canvas, t.distortion_scale) if apply else [0] * 8
-    return {"apply": apply, **dict(zip(names, moved, strict=True))}
+    apply = words(0).chance(t.p)
+    steps = words(1).corner_steps(canvas, t.distortion_scale) if apply else [0] * 8
+    return {"apply": apply, **dict(zip(names, steps, strict=True))}
 
 
-def color_jitter(t, canvas, of):
-    factors = {name: of(i).uniform(*getattr(t, name)) for i, name in enumerate(JITTER_PARAMETERS, 1)}
-    orders = {f"order_{i}": op for i, op in enumerate(of(0).permutation(4))}
+def color_jitter(t, canvas, words):
+    factors = {name: words(i).uniform(*getattr(t, name)) for i, name in enumerate(JITTER_PARAMETERS, 1)}
+    orders = {f"order_{i}": op for i, op in enumerate(words(0).permutation(4))}
     return {**orders, **{f"{name}_factor": value for name, value in factors.items()}}
 
 
-def grayscale(t, canvas, of):
-    return {"grey": of(0).chance(t.p)}
+def grayscale(t, canvas, words):
+    return {"grey": words(0).chance(t.p)}
 
 
-def solarize(t, canvas, of):
-    return {"threshold": t.threshold if of(0).chance(t.p) else 1e30}
+def solarize(t, canvas, words):
+    return {"threshold": t.threshold if words(0).chance(t.p) else 1e30}  # above every level
 
 
-def posterize(t, canvas, of):
-    return {"bits": t.bits if of(0).chance(t.p) else 120}
+def posterize(t, canvas, words):
+    return {"bits": t.bits if words(0).chance(t.p) else 120}  # more bits than any dtype has
 
 
-def erasing(t, canvas, of):
-    apply = of(0).chance(t.p)
-    box = of(1).erased(canvas, t.scale, t.ratio) if apply else (0, 0, 0, 0)
+def erasing(t, canvas, words):
+    apply = words(0).chance(t.p)
+    box = words(1).erased_box(canvas, t.scale, t.ratio) if apply else (0, 0, 0, 0)
     return {"apply": apply, **dict(zip("ijhw", box, strict=True))}
 
 
-def augmix(t, canvas, of):
+def augmix(t, canvas, words):
     """Dirichlet shares by stick breaking: each takes a Beta share of the remainder."""
     shapes = [1, *(t.mixture_width - i for i in range(1, t.mixture_width))]
-    return {f"share_{i}": of(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(shapes)}
+    return {f"share_{i}": words(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(shapes)}
 
 
-def blur(t, canvas, of):
-    return {"sigma": of(0).uniform(*t.sigma)}
+def blur(t, canvas, words):
+    return {"sigma": words(0).uniform(*t.sigma)}
 
 
 JITTER_PARAMETERS = "brightness", "saturation", "hue", "contrast"
@@ -225,7 +228,7 @@ TRANSFORMS = {
 }
 
 
-def drawn(transform, canvas, seed, step, sample, position=0):
+def draw_parameters(transform, canvas, seed, step, sample, position=0):
     """The parameters that a transform at a position of a recipe draws for one sample, by name."""
     name = type(transform).__name__
     values = TRANSFORMS[name](transform, canvas, lambda index: Words(seed, step, sample, position, index))

@@ -18,9 +18,9 @@ def adjust_sharpness(image, sharpness_factor, *, max_value):
 def gaussian_blur(image, kernel_size, sigma=None, *, max_value):
     sizes = np.broadcast_to(kernel_size, 2)
     sigmas = 0.3 * ((sizes - 1) * 0.5 - 1) + 0.8 if sigma is None else np.broadcast_to(sigma, 2)
-    for axis, size, width in zip((1, 0), sizes, sigmas, strict=True):
+    for axis, size, axis_sigma in zip((1, 0), sizes, sigmas, strict=True):
         x = np.arange(size) - size // 2
-        weights = np.exp(-(x**2) / (2 * width**2))
+        weights = np.exp(-(x**2) / (2 * axis_sigma**2))
         padded = np.pad(image, [(size // 2,) * 2 if a == axis else (0, 0) for a in range(3)], mode="reflect")
         windows = np.lib.stride_tricks.sliding_window_view(padded, size, axis)
         image = windows @ (weights / weights.sum())

@@ -9,7 +9,7 @@ def filter_row(op, draw=no_parameters, options=None, **more):
 
 
 def sigma(low, high, *axes):
-    """A draw of sigma. Without ``leading`` it gives plain numbers, since an array of two would be one per sample."""
+    """A draw of sigma. Without ``leading`` it gives plain numbers: an array means one sigma per sample."""
 
     def draw(rng, leading=()):
         values = rng.uniform(low, high, (*leading, *axes))

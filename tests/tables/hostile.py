@@ -13,7 +13,7 @@ from cuaug import transforms as T
 
 VALUES = (0.0, -1.0, 1e-300, 1e9, 1e300, float("nan"), float("inf"), float("-inf"), 2.0**63)
 SHAPE = (3, 17, 11, 3)  # N, H, W, C
-MIXED_TABLES = 12  # tables of hostile numbers alone: an integer remainder traps for some pairs of operands
+MIXED_TABLES = 12  # tables of hostile numbers alone: some faults, as a trap in an integer remainder, need two of them
 
 # Groups of recipes, (transforms, dtype): each group runs in one process.
 GROUPS = {
@@ -94,7 +94,7 @@ GROUPS = {
 
 def _plus_numbers(numbers, *shape, base=0.0):
     """The number of each sample plus ``base``, broadcast to this shape. [N, *shape]"""
-    return numbers[(slice(None), *(None,) * len(shape))] + _like(np.full((1, *shape), base), numbers)
+    return numbers[(slice(None), *(None,) * len(shape))] + _in_library_of(np.full((1, *shape), base), numbers)
 
 
 # Functions of a batch and of one hostile number per sample.
@@ -204,8 +204,8 @@ def _check(aug, dtype, library):
         _apply_and_check(aug, images, params, expected, f"the table: {case}")
         applied += 1
     table[...] = _array(before, library)
-    again = aug.apply(images, params, layout="NHWC")
-    assert _host(again).tobytes() == _host(expected).tobytes(), f"{aug}: the restored table gives another result"
+    restored = aug.apply(images, params, layout="NHWC")
+    assert _host(restored).tobytes() == _host(expected).tobytes(), f"{aug}: the restored table gives another result"
     return rejected, applied
 
 
@@ -256,6 +256,6 @@ def check_function(name, library="numpy"):
     return rejected, applied
 
 
-def _like(array, other):
+def _in_library_of(array, other):
     """The array in the library of the other one."""
     return _array(np.ascontiguousarray(array, np.float64), "torch" if hasattr(other, "is_cuda") else "numpy")

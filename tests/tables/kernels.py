@@ -12,173 +12,119 @@ from cuaug import _warmup
 from cuaug._program import names as kernels
 from tables import pixel_ops
 from tables.colors import FUNCTORS
-from tables.covering import covering as covering_rows
-from tables.warps import BORDERS, INTERPOLATIONS
-
-LAYOUTS = ["Planar", "Packed", "Strided"]
-WARPS = {
-    "source": [*IMAGE_DTYPES, "int32", "int64"],
-    "target": [*IMAGE_DTYPES, "int32", "int64"],
-    "layout": LAYOUTS,
-    "result": LAYOUTS,
-    "channels": [1, 2, 3, 4],
-    "geometry": ["Affine", "Perspective", "CoordinateMap", "CoordinateMap64"],
-    "sampler": [name.capitalize() for name in INTERPOLATIONS],
-    "border": [name.capitalize() for name in BORDERS],
-}
-SAMPLE_OVERRIDES = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARPS["sampler"]]
-WINDOWED_BORDERS = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
-FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4"]
-RESAMPLES = {
-    "source": IMAGE_DTYPES,
-    "target": IMAGE_DTYPES,
-    "layout": LAYOUTS,
-    "result": LAYOUTS,
-    "channels": [1, 2, 3, 4],
-    "filter": FILTERS,
-}
-
-POINTWISES = {
-    "source": IMAGE_DTYPES,
-    "target": IMAGE_DTYPES,
-    "layout": LAYOUTS,
-    "result": LAYOUTS,
-    "channels": [1, 2, 3, 4],
-    "op": FUNCTORS,
-}
-MIXES = {
-    "source": IMAGE_DTYPES,
-    "layout": LAYOUTS,
-    "result": LAYOUTS,
-    "channels": [1, 2, 3, 4],
-    "mix": ["Mixup", "Cutmix"],
-}
-BLURS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4], "result": LAYOUTS}
-MEANS = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 3]}
-EXTREMES = {"source": IMAGE_DTYPES, "layout": LAYOUTS, "channels": [1, 2, 3, 4]}
-LUTS = {**BLURS, "source": ["uint8"]}
-# Chains of ops after a resample, in a recipe's pass.
-JITTER_OPS = ("ColorJitter", "RandomGrayscale", "Normalize")
-AFTER_MEAN_OPS = (
-    "JitterAfterMean",
-    "RandomGrayscale",
-    "Normalize",
-)  # the pass before applies the ops before the mean
-COLOR_CHAINS = {"jittered": JITTER_OPS, "grey": ("RandomGrayscale",)}
-SLOT_OPS = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # one slot of a policy
-CHAINS = {
-    **COLOR_CHAINS,
-    "erased": ("Erase",),
-    "scaled": ("Rescale", "Normalize"),
-    "unscaled": ("ConvertRange",),
-    "stepped": ("Solarize", "Posterize", "Erase"),
-    "slot": SLOT_OPS,
-}
-BLEND_CHAINS = {"none": (), "scaled": CHAINS["scaled"], "stepped": CHAINS["stepped"]}
-BLENDS = {**BLURS, "chain": list(BLEND_CHAINS), "target": ["uint8", "float16", "float32"]}
-FUSED_WARPS = {
-    **WARPS,
-    "source": IMAGE_DTYPES,
-    "target": ["uint8", "float16", "bfloat16", "float32", "float64"],
-    "geometry": ["Affine", "Perspective"],
-    "sampler": [*WARPS["sampler"], "Antialiased", *SAMPLE_OVERRIDES],
-    "border": [*WARPS["border"], *WINDOWED_BORDERS],
-    "chain": list(CHAINS),
-}
-# Passes that apply the ops before a mean, and sum the mean.
-BEFORE_MEAN_CHAINS = {
-    "none": (),
-    "first": ("JitterBeforeMean",),
-    "second": ("ColorJitter", "RandomGrayscale", "JitterBeforeMean"),
-}
-WARPS_WITH_MEAN = {
-    **{name: values for name, values in FUSED_WARPS.items() if name != "target"},
-    "channels": [1, 3],
-    "chain": list(BEFORE_MEAN_CHAINS),
-}
-# Warps by a displacement field.
-DISPLACEMENT_FACTORS = {
-    "geometry": ["CoordinateMap", "CoordinateMap64"],
-    "sampler": ["Nearest", "Bilinear", "Bicubic"],
-    "border": ["Constant"],
-}
-DISPLACED_WARPS, DISPLACED_WARPS_WITH_MEAN = (
-    {**FUSED_WARPS, **DISPLACEMENT_FACTORS},
-    {**WARPS_WITH_MEAN, **DISPLACEMENT_FACTORS},
+from tables.kernel_factors import (
+    AFTER_MEAN_OPS,
+    BEFORE_MEAN_CHAINS,
+    BLEND_CHAINS,
+    BLEND_FACTORS,
+    BLUR_FACTORS,
+    CHAINS,
+    DISPLACED_WARP_FACTORS,
+    DISPLACED_WARP_WITH_MEAN_FACTORS,
+    EXTREMES_FACTORS,
+    FUSED_WARP_FACTORS,
+    JITTER_OPS,
+    LAYOUTS,
+    LUT_FACTORS,
+    MEAN_FACTORS,
+    MIX_FACTORS,
+    POINTWISE_FACTORS,
+    RESAMPLE_FACTORS,
+    SAMPLE_OVERRIDES,
+    SLOT_OPS,
+    WARP_FACTORS,
+    WARP_WITH_MEAN_FACTORS,
+    WINDOWED_BORDERS,
+    covering,
 )
-
-
-def is_possible(row):
-    """Whether cuaug uses this combination; a rule about a factor that the row lacks does not apply."""
-    packed = "Packed" in (row.get("layout"), row.get("result")) and row.get("channels") == 1
-    labels = {"int32", "int64"} & {row.get("source"), row.get("target")}
-    mixed = labels and ("source" in row and "target" in row) and row["source"] != row["target"]
-    colourless = row.get("chain") in COLOR_CHAINS and row.get("channels") in (2, 4)
-    boxed = {"geometry": "Affine", "border": WINDOWED_BORDERS[1]} if row.get("sampler") == "Antialiased" else {}
-    if any(row.get(factor, value) != value for factor, value in boxed.items()):
-        return False
-    return not packed and not mixed and not colourless and not (labels and row.get("sampler", "Nearest") != "Nearest")
-
-
-def covering(factors):
-    return covering_rows(factors, is_possible)
 
 
 def covering_names():
     warps = [
         kernels.name_expression(
-            "warp_image", source, layout, channels, geometry, sampler, border, kernels.chain(()), target, result
+            "warp_image",
+            input_dtype,
+            input_layout,
+            channels,
+            geometry,
+            sampler,
+            border,
+            kernels.chain(()),
+            output_dtype,
+            output_layout,
         )
-        for source, target, layout, result, channels, geometry, sampler, border in covering(WARPS)
+        for input_dtype, output_dtype, input_layout, output_layout, channels, geometry, sampler, border in covering(
+            WARP_FACTORS
+        )
     ]
     resamples = [
-        kernels.name_expression("resample", source, layout, channels, chosen, target, result)
-        for source, target, layout, result, channels, chosen in covering(RESAMPLES)
+        kernels.name_expression("resample", input_dtype, input_layout, channels, filter_, output_dtype, output_layout)
+        for input_dtype, output_dtype, input_layout, output_layout, channels, filter_ in covering(RESAMPLE_FACTORS)
     ]
     pointwises = [
-        kernels.name_expression("pointwise", source, layout, channels, kernels.chain([op]), target, result, channels)
-        for source, target, layout, result, channels, op in covering(POINTWISES)
+        kernels.name_expression(
+            "pointwise", input_dtype, input_layout, channels, kernels.chain([op]), output_dtype, output_layout, channels
+        )
+        for input_dtype, output_dtype, input_layout, output_layout, channels, op in covering(POINTWISE_FACTORS)
     ]
     greys = [
-        kernels.name_expression("pointwise", "uint8", a, 3, kernels.chain(["Grayscale"]), "uint8", b, 1)
-        for a, b in itertools.product(LAYOUTS, ["Planar", "Strided"])
+        kernels.name_expression(
+            "pointwise", "uint8", input_layout, 3, kernels.chain(["Grayscale"]), "uint8", output_layout, 1
+        )
+        for input_layout, output_layout in itertools.product(LAYOUTS, ["Planar", "Strided"])
     ]
-    long = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(FUNCTORS), "float16", "Planar", 3)
+    all_functors = kernels.name_expression(
+        "pointwise", "uint8", "Packed", 3, kernels.chain(FUNCTORS), "float16", "Planar", 3
+    )
     mixes = [
-        kernels.name_expression("mix", source, layout, channels, mix, result)
-        for source, layout, result, channels, mix in covering(MIXES)
+        kernels.name_expression("mix", input_dtype, input_layout, channels, mix, output_layout)
+        for input_dtype, input_layout, output_layout, channels, mix in covering(MIX_FACTORS)
     ]
     stencils = [
         *(
             kernels.name_expression("gaussian_blur", *row[:3], "float16" if row[0] == "uint8" else row[0], row[3])
-            for row in covering(BLURS)
+            for row in covering(BLUR_FACTORS)
         ),
-        *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLURS)),
+        *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLUR_FACTORS)),
     ]
     statistics = [
-        *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEANS)),
+        *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEAN_FACTORS)),
         *(
-            kernels.name_expression("luma_mean", *row, kernels.chain(BEFORE_MEAN_CHAINS["first"]), "StoreInPlace")
-            for row in covering(MEANS)
+            kernels.name_expression(
+                "luma_mean", *row, kernels.chain(BEFORE_MEAN_CHAINS["first jitter"]), "StoreInPlace"
+            )
+            for row in covering(MEAN_FACTORS)
         ),
-        *(kernels.name_expression("channel_min_max", *row) for row in covering(EXTREMES)),
-        *(kernels.name_expression("histogram_lut", *row) for row in covering({**EXTREMES, "source": ["uint8"]})),
+        *(kernels.name_expression("channel_min_max", *row) for row in covering(EXTREMES_FACTORS)),
+        *(
+            kernels.name_expression("histogram_lut", *row)
+            for row in covering({**EXTREMES_FACTORS, "input_dtype": ["uint8"]})
+        ),
     ]
     blends = [
-        kernels.name_expression("blend", source, layout, channels, kernels.chain(BLEND_CHAINS[chain]), target, result)
-        for source, layout, channels, result, chain, target in covering(BLENDS)
+        kernels.name_expression(
+            "blend",
+            input_dtype,
+            input_layout,
+            channels,
+            kernels.chain(BLEND_CHAINS[chain]),
+            output_dtype,
+            output_layout,
+        )
+        for input_dtype, input_layout, channels, output_layout, chain, output_dtype in covering(BLEND_FACTORS)
     ]
-    luts = [kernels.name_expression("lut", *row) for row in covering(LUTS)]
-    return [*warps, *resamples, *pointwises, *greys, long, *statistics, *mixes, *blends, *stencils, *luts]
+    luts = [kernels.name_expression("lut", *row) for row in covering(LUT_FACTORS)]
+    return [*warps, *resamples, *pointwises, *greys, all_functors, *statistics, *mixes, *blends, *stencils, *luts]
 
 
 def fused_names():
     fused = [
-        warp_of(row, kernels.chain(CHAINS[row["chain"]])) for row in rows_of(FUSED_WARPS) + rows_of(DISPLACED_WARPS)
+        warp_of(row, kernels.chain(CHAINS[row["chain"]]))
+        for row in rows_of(FUSED_WARP_FACTORS) + rows_of(DISPLACED_WARP_FACTORS)
     ]
-    rows = rows_of(WARPS_WITH_MEAN) + rows_of(DISPLACED_WARPS_WITH_MEAN)
-    measured = [warp_with_mean(row, kernels.chain(BEFORE_MEAN_CHAINS[row["chain"]])) for row in rows]
-    return list(dict.fromkeys([*fused, *measured]))
+    rows = rows_of(WARP_WITH_MEAN_FACTORS) + rows_of(DISPLACED_WARP_WITH_MEAN_FACTORS)
+    with_mean = [warp_with_mean(row, kernels.chain(BEFORE_MEAN_CHAINS[row["chain"]])) for row in rows]
+    return list(dict.fromkeys([*fused, *with_mean]))
 
 
 def rows_of(factors):
@@ -186,20 +132,22 @@ def rows_of(factors):
 
 
 def warp_of(row, chain, *use):
-    arguments = (row[name] for name in ("source", "layout", "channels", "geometry", "sampler", "border"))
-    return kernels.name_expression("warp_image", *arguments, chain, row["target"], row["result"], *use)
+    arguments = (row[name] for name in ("input_dtype", "input_layout", "channels", "geometry", "sampler", "border"))
+    return kernels.name_expression("warp_image", *arguments, chain, row["output_dtype"], row["output_layout"], *use)
 
 
 def warp_with_mean(row, chain):
-    return warp_of({**row, "target": row["source"]}, chain, "StoreAndMean")
+    return warp_of({**row, "output_dtype": row["input_dtype"]}, chain, "StoreAndMean")
 
 
 def user_names():
     """All users' ops in one chain per number of channels; one in recipes, after a resample and before a mean."""
     structs = {c: [op.struct() for op in pixel_ops.USER_OPS if c in op.channels] for c in (1, 2, 3, 4)}
     pointwise = [
-        kernels.name_expression("pointwise", source, layout, c, kernels.chain(structs[c]), target, result, c)
-        for c, source, layout, target, result in (
+        kernels.name_expression(
+            "pointwise", input_dtype, input_layout, c, kernels.chain(structs[c]), output_dtype, output_layout, c
+        )
+        for c, input_dtype, input_layout, output_dtype, output_layout in (
             (1, "uint8", "Planar", "uint8", "Planar"),
             (2, "float16", "Packed", "float32", "Strided"),
             (3, "uint8", "Packed", "float16", "Planar"),
@@ -208,7 +156,7 @@ def user_names():
         )
     ]
     vignette = pixel_ops.BY_NAME["Vignette"].struct()
-    rows = {**CROP, "layout": "Planar", "target": "float16", "result": "Planar"}
+    rows = {**CROP, "input_layout": "Planar", "output_dtype": "float16", "output_layout": "Planar"}
     fused = [
         warp_of(rows, kernels.chain((vignette, *JITTER_OPS))),
         warp_with_mean(rows, kernels.chain([vignette, "JitterBeforeMean"])),
@@ -218,32 +166,42 @@ def user_names():
 
 
 COVERING = covering_names()
-RECIPES = fused_names()
-# The usual recipe: draws, then a crop that is resized, flipped, jittered and normalized, in one pass or two.
-CROP = {"source": "uint8", "channels": 3, "geometry": "Affine", "sampler": "Bilinear", "border": WINDOWED_BORDERS[1]}
-USUAL_RECIPE = [
+FUSED = fused_names()
+# Usual recipes: draws; a crop that is resized, flipped, jittered and normalized, in one pass or two; the slots of a
+# policy, with their histograms; the sum of AugMix's branches.
+CROP = {
+    "input_dtype": "uint8",
+    "channels": 3,
+    "geometry": "Affine",
+    "sampler": "Bilinear",
+    "border": WINDOWED_BORDERS[1],
+}
+USUAL_RECIPES = [
     "cuaug::draw",
     *(
         name
         for layout in ("Planar", "Packed")
-        for row in [{**CROP, "layout": layout, "result": layout}]
+        for row in [{**CROP, "input_layout": layout, "output_layout": layout}]
         for name in (
-            warp_of({**row, "target": "float16"}, kernels.chain(JITTER_OPS)),
-            warp_of({**row, "target": "float32"}, kernels.chain(JITTER_OPS)),
+            warp_of({**row, "output_dtype": "float16"}, kernels.chain(JITTER_OPS)),
+            warp_of({**row, "output_dtype": "float32"}, kernels.chain(JITTER_OPS)),
             warp_with_mean(row, kernels.chain(["JitterBeforeMean"])),
             *(
                 kernels.name_expression("pointwise", "uint8", layout, 3, kernels.chain(ops), "float16", "Planar", 3)
                 for ops in (JITTER_OPS, AFTER_MEAN_OPS)
             ),
             *(
-                warp_of({**row, "border": "Constant", "sampler": sampler, "target": target}, kernels.chain(chain))
+                warp_of(
+                    {**row, "border": "Constant", "sampler": sampler, "output_dtype": output_dtype},
+                    kernels.chain(chain),
+                )
                 for sampler in SAMPLE_OVERRIDES[:2]
-                for target, chain in (("uint8", SLOT_OPS), ("float16", (*SLOT_OPS, "Rescale", "Normalize")))
+                for output_dtype, chain in (("uint8", SLOT_OPS), ("float16", (*SLOT_OPS, "Rescale", "Normalize")))
             ),
             kernels.name_expression("histogram_lut", "uint8", layout, 3),
             kernels.name_expression("histogram_lut", "uint8", layout, 3, "BatchedLaunch"),
             warp_of(
-                {**row, "border": "Constant", "sampler": SAMPLE_OVERRIDES[1], "target": "uint8"},
+                {**row, "border": "Constant", "sampler": SAMPLE_OVERRIDES[1], "output_dtype": "uint8"},
                 kernels.chain(SLOT_OPS),
                 "BatchedLaunch",
             ),
@@ -259,21 +217,33 @@ def ragged_names():
     names = []
     for dtype, layout in itertools.product(("uint8", "float16", "float32"), LAYOUTS):
         ragged_layout, filter_ = f"Ragged<cuaug::{layout}>", "CatmullRom" if dtype == "uint8" else "Triangle"
-        row = {**CROP, "source": dtype, "target": dtype, "layout": ragged_layout, "result": layout}
+        row = {
+            **CROP,
+            "input_dtype": dtype,
+            "output_dtype": dtype,
+            "input_layout": ragged_layout,
+            "output_layout": layout,
+        }
         names.append(warp_of(row, kernels.chain(())))
         names.append(warp_of({**row, "border": "Constant"}, kernels.chain(())))
         names.append(kernels.name_expression("resample", dtype, ragged_layout, 3, filter_, dtype, layout))
-    labels = {**CROP, "sampler": "Nearest", "border": "Edge", "layout": "Ragged<cuaug::Planar>", "result": "Planar"}
+    label_row = {
+        **CROP,
+        "sampler": "Nearest",
+        "border": "Edge",
+        "input_layout": "Ragged<cuaug::Planar>",
+        "output_layout": "Planar",
+    }
     names += [
-        warp_of({**labels, "source": dtype, "target": dtype}, kernels.chain(()))
+        warp_of({**label_row, "input_dtype": dtype, "output_dtype": dtype}, kernels.chain(()))
         for dtype in ("uint8", "int32", "int64")
     ]
     for layout in ("Planar", "Packed"):
-        row = {**CROP, "layout": f"Ragged<cuaug::{layout}>", "result": layout}
-        names.append(warp_of({**row, "target": "float16"}, kernels.chain(JITTER_OPS)))
+        row = {**CROP, "input_layout": f"Ragged<cuaug::{layout}>", "output_layout": layout}
+        names.append(warp_of({**row, "output_dtype": "float16"}, kernels.chain(JITTER_OPS)))
         names.append(warp_with_mean(row, kernels.chain(["JitterBeforeMean"])))
         names.append(
-            warp_of({**row, "geometry": "Perspective", "border": "Edge", "target": "uint8"}, kernels.chain(()))
+            warp_of({**row, "geometry": "Perspective", "border": "Edge", "output_dtype": "uint8"}, kernels.chain(()))
         )
     return names
 
@@ -293,14 +263,16 @@ RAW_STAGED = [
 
 def detection_names():
     """nms, and roi pooling of each kind with its gradient, for planar, single and vectorized channels."""
-    names = [kernels.name_expression(s, real) for s in ("nms_rank", "nms") for real in ("float64", "Rotated")]
+    names = [
+        kernels.name_expression(skeleton, real) for skeleton in ("nms_rank", "nms") for real in ("float64", "Rotated")
+    ]
     names += [
         kernels.name_expression(skeleton, "float64") for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask")
     ]
     names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
-    for dtype, wide in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
+    for dtype, max_width in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
         real = "cuaug::float64" if dtype == "float64" else "cuaug::float32"
-        for vector_width in (0, wide):
+        for vector_width in (0, max_width):
             names.append(kernels.name_expression("roi_average", dtype, vector_width))
             names += [
                 kernels.name_expression("roi_by_sample", dtype, *shape, vector_width)
@@ -313,13 +285,13 @@ def detection_names():
                 )
             ]
         names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("RoiAlignBins", "RoiPoolBins")]
-        touches = [f"SeparableGather<{real}>", f"SampleGather<cuaug::RoiAlignBins<{real}>, 0>"]
-        touches += [f"SampleGather<cuaug::{shape}<{real}>, 1>" for shape in ("RoiAlignBins", "RoiPoolBins")]
-        names += [kernels.name_expression("roi_backward_gather", dtype, touch) for touch in touches]
-        for inside in (0, 1):
-            names.append(kernels.name_expression("roi_backward_separable", dtype, inside))
+        gathers = [f"SeparableGather<{real}>", f"SampleGather<cuaug::RoiAlignBins<{real}>, 0>"]
+        gathers += [f"SampleGather<cuaug::{shape}<{real}>, 1>" for shape in ("RoiAlignBins", "RoiPoolBins")]
+        names += [kernels.name_expression("roi_backward_gather", dtype, gather) for gather in gathers]
+        for channels_last in (0, 1):
+            names.append(kernels.name_expression("roi_backward_separable", dtype, channels_last))
             names += [
-                kernels.name_expression("roi_backward_scatter", dtype, *shape, inside)
+                kernels.name_expression("roi_backward_scatter", dtype, *shape, channels_last)
                 for shape in (("RoiAlignBins", 0), ("RoiAlignBins", 1), ("RoiPoolBins", 1))
             ]
     return names
@@ -327,6 +299,6 @@ def detection_names():
 
 DETECTION = detection_names()
 WARMUP = _warmup.warmup_names()
-USUAL = [*WARMUP, *USUAL_RECIPE, "cuaug::copy_boxes"]
-ALL_NAMES = [*USUAL, *COVERING, *RECIPES, *RAGGED, *RAW_STAGED, *DETECTION]
+USUAL = [*WARMUP, *USUAL_RECIPES, "cuaug::copy_boxes"]
+ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *DETECTION]
 ONE_OF_EACH_KERNEL = set({kernels.skeleton_of(name): name for name in reversed(ALL_NAMES)}.values())

@@ -43,9 +43,9 @@ class UserOp:
         if is_integer(dtype):
             levels = 1 + self.float_error * max_value(dtype)
             return Tolerance(levels, exact=0.995 if dtype == "uint8" else 0.9, reason="rounded once, on store")
-        half = {"float16": 2**-11, "bfloat16": 2**-8, "float64": 0.0}.get(dtype, 0.0)
+        rounding = {"float16": 2**-11, "bfloat16": 2**-8, "float64": 0.0}.get(dtype, 0.0)
         return Tolerance(
-            self.float_error + half, self.float_error + half, reason="float32 arithmetic, the dtype's rounding"
+            self.float_error + rounding, self.float_error + rounding, reason="float32 arithmetic, the dtype's rounding"
         )
 
 
@@ -73,10 +73,10 @@ def scope(images, parameters):
 
 def expected_pixels(user_op, images, parameters):
     """The formula's result in the images' own range, not rounded; that of integers is clamped to their range."""
-    top = max_value(str(images.dtype))
+    largest = max_value(str(images.dtype))
     with np.errstate(invalid="ignore", divide="ignore"):
         result = user_op.formula(scope(images, parameters)) * np.ones(images.shape)
-    return np.clip(result, 0, 1) * top if is_integer(str(images.dtype)) else result
+    return np.clip(result, 0, 1) * largest if is_integer(str(images.dtype)) else result
 
 
 def luma(px):
@@ -141,7 +141,7 @@ def curved(s):
 
 
 def steps(s):
-    """No pixel lies on a step. (C rounds a half away from 0.)"""
+    """No value lies on a step: rounding errors change none, and np.rint and C's round differ at halves alone."""
     return np.floor(s.px * 3.3) / 8 + np.ceil(s.px * 2.3) / 8 + np.rint(s.u * 4.1) / 16
 
 

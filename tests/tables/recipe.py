@@ -24,8 +24,8 @@ class Recipe:
     name: str
     build: Callable
     channels: tuple = (3,)
-    byte_error: float = 0.0  # in levels: the functions round after each op, the recipe once
-    exact_share: float = 0.0  # of the bytes
+    level_error: float = 0.0  # of integers, in levels: the functions round after each op, the recipe once
+    exact_share: float = 0.0  # of the values of integers
     float_error: float = 2e-5  # of the range
     dtypes: tuple = ("uint8", "float16", "float32")
     device_error: float = 1.0  # between two devices, in levels or in 2e-5 of the range
@@ -35,8 +35,8 @@ class Recipe:
         return self.name
 
     def transforms(self, dtype):
-        top = max_value(dtype)
-        return self.build(lambda share: float(np.rint(share * top)) if is_integer(dtype) else share * top)
+        largest = max_value(dtype)
+        return self.build(lambda share: float(np.rint(share * largest)) if is_integer(dtype) else share * largest)
 
     def compose(self, dtype, seed=11):
         return T.Compose(self.transforms(dtype), seed=seed)
@@ -44,17 +44,17 @@ class Recipe:
     def tolerance(self, dtype):
         """Tolerance of a result of this dtype."""
         if is_integer(dtype):
-            return Tolerance(absolute=self.byte_error, exact=self.exact_share, reason=self.reason)
+            return Tolerance(absolute=self.level_error, exact=self.exact_share, reason=self.reason)
         return Tolerance(absolute=self.float_error, relative=self.float_error, reason=self.reason)
 
     def between_devices(self, dtype, source):
         """Tolerance between two devices' results of this dtype, from images of the dtype ``source``."""
-        tie = "a value that is nearly a tie may be rounded either way"
+        either_way = "a value that is nearly a tie may be rounded either way"
         if is_integer(dtype):
-            return Tolerance(absolute=self.device_error, exact=0.97, reason=tie)
+            return Tolerance(absolute=self.device_error, exact=0.97, reason=either_way)
         if is_integer(source):
             return Tolerance(
-                absolute=1.01 * self.device_error / max_value(source), reason=tie + ", and then multiplied"
+                absolute=1.01 * self.device_error / max_value(source), reason=either_way + ", and then multiplied"
             )
         near = {"float16": 2e-3, "float32": 2e-5}[dtype] * self.device_error
         return Tolerance(absolute=near, relative=near, reason="the dtype's rounding, multiplied by the later ops")
@@ -65,14 +65,14 @@ JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BILINEAR = {"interpolation": "bilinear"}
 ANY_CHANNELS = (1, 3, 4)
-COPIED_PIXELS = {"byte_error": 0.0, "exact_share": 1.0, "float_error": 0.0, "reason": "whole pixels are copied"}
+COPIED_PIXELS = {"level_error": 0.0, "exact_share": 1.0, "float_error": 0.0, "reason": "whole pixels are copied"}
 ONE_RESAMPLE = {
-    "byte_error": 1.0,
+    "level_error": 1.0,
     "exact_share": 0.9,
     "reason": "one resample, at coordinates that passed through other ops",
 }
 FLOAT32_COORDINATES = {
-    "byte_error": 1.0,
+    "level_error": 1.0,
     "exact_share": 0.9,
     "float_error": 1e-4,
     "reason": "coordinates pass back through several ops in float32",

@@ -49,7 +49,7 @@ def crop(t, images, p, options):
         images = cuaug.pad(images, t.padding, t.fill, t.padding_mode, **options)
     if t.pad_if_needed:
         size = (images.shape[options["layout"].index(axis)] for axis in "HW")
-        rows, columns = (max(0, target - present) for target, present in zip(t.size, size, strict=True))
+        rows, columns = (max(0, minimum - extent) for minimum, extent in zip(t.size, size, strict=True))
         images = cuaug.pad(images, (columns, rows), t.fill, t.padding_mode, **options)
     return cuaug.crop(images, p["top"], p["left"], *t.size, **options)
 
@@ -79,7 +79,7 @@ def perspective(t, images, p, options):
 
 
 def elastic(t, images, p, options):
-    """A displacement field in float64 from the drawn words: smoothed noise, in halves of the image."""
+    """A displacement field in float64 from the drawn words: smoothed noise, in half widths and half heights."""
     size = tuple(images.shape[options["layout"].index(axis)] for axis in "HW")
     window = [int(8 * sigma + 1) // 2 * 2 + 1 for sigma in t.sigma]
     halves = np.array([size[1], size[0]]) / 2
@@ -92,6 +92,7 @@ def elastic(t, images, p, options):
     return cuaug.elastic(images, np.reshape(fields, (-1, *size, 2)), t.interpolation, t.fill, **options)
 
 
+# Drawn numbers of 64 and 48 bits, in parts of 24 bits, the lowest first: name and number of parts.
 WORDS = ("seed", 3), ("step", 2), ("id", 2)
 
 
@@ -132,6 +133,7 @@ def apply_to_each(function, images):
     return np.concatenate(results)
 
 
+# Functions of a transform, a batch, the drawn parameters of the transform by name, and options (the layout).
 FUNCTIONS = {
     "RandomHorizontalFlip": lambda t, images, p, options: cuaug.hflip(images, flags(p["flip"]), **options),
     "RandomVerticalFlip": lambda t, images, p, options: cuaug.vflip(images, flags(p["flip"]), **options),

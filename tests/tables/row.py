@@ -9,16 +9,16 @@ from helpers.compare import EXACT, Tolerance, is_integer
 
 N = SHAPE[0]
 
-STORED = "float32 weights and coordinates, and storage rounds once: "
+FLOAT32_THEN = "float32 weights and coordinates, and storage rounds once: "
 TOLERANCES = {
     "uint8": Tolerance(
-        absolute=1, exact=0.995, reason="the contract: one level, where the exact value is nearly a tie"
+        absolute=1, exact=0.995, reason="README's accuracy: one level, where the exact value is nearly a tie"
     ),
     "uint16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of the range, and float32 weights carry 1e-6"),
     "int16": Tolerance(absolute=2, exact=0.8, reason="a level is 1.5e-5 of the range, and float32 weights carry 1e-6"),
-    "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=STORED + "11 bits"),
-    "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=STORED + "8 bits"),
-    "float32": Tolerance(absolute=1e-4, reason="the contract, for images in 0..1"),
+    "float16": Tolerance(absolute=1e-4, relative=2**-11, reason=FLOAT32_THEN + "11 bits"),
+    "bfloat16": Tolerance(absolute=1e-4, relative=2**-8, reason=FLOAT32_THEN + "8 bits"),
+    "float32": Tolerance(absolute=1e-4, reason="README's accuracy, for images in 0..1"),
     "float64": Tolerance(absolute=1e-9, reason="float64 arithmetic for float64 images"),
 }
 EXACT_INTEGERS = {**TOLERANCES, **{dtype: EXACT for dtype in TOLERANCES if is_integer(dtype)}}
@@ -53,10 +53,10 @@ class Row:
     tolerance_of: Mapping = dataclasses.field(default_factory=lambda: TOLERANCES)  # by the images' dtype, else EXACT
     identity: dict | None = None  # the parameters that change nothing
     dtypes: tuple = tuple(IMAGE_DTYPES)
-    result: Callable = same_dtype  # dtype of the result, from the dtype of the images
+    result_dtype: Callable = same_dtype  # dtype of the result, from the dtype of the images
     scaled_parameters: frozenset = frozenset()  # in 0..1 here; scaled to the images' range in calls
     functor: str | None = None  # its struct in kernels/ops, if it has one
-    within_unit_range: bool = False  # keeps values of 0..1 in 0..1; sharpness clamps to it
+    within_unit_range: bool = False  # values of 0..1 stay in 0..1; adjust_sharpness clamps to 0..1
     uses_position: bool = False  # the result of a pixel depends on its position in the image
     fused_only: bool = False  # a functor that only recipes use: no function, no oracle
 
@@ -65,8 +65,8 @@ class Row:
         return "-".join([self.op, *words]).replace(" ", "")
 
     @property
-    def copies(self):
-        """Whether every value is a copied pixel or the fill: exact for every dtype, label masks included."""
+    def is_exact(self):
+        """Whether results are exact for every dtype. Exact warps copy pixels or the fill, and so take label masks."""
         return not self.tolerance_of
 
     def dtypes_among(self, *dtypes):

@@ -150,8 +150,8 @@ def center_crop(image, output_size, fill=0):
     """torchvision's offsets: half of the excess, rounded to even; half of the padding, rounded down."""
     size = (output_size, output_size) if isinstance(output_size, int) else output_size
     top, left = (
-        round((n - expected) / 2) if n >= expected else -((expected - n) // 2)
-        for n, expected in zip(image.shape[:2], size, strict=True)
+        round((n - extent) / 2) if n >= extent else -((extent - n) // 2)
+        for n, extent in zip(image.shape[:2], size, strict=True)
     )
     return crop(image, top, left, *size, fill)
 

@@ -71,7 +71,7 @@ def torchvision_affine(rng, leading=()):
     }
 
 
-def about(rng, leading=()):
+def angle_and_center(rng, leading=()):
     return {**angle(rng, leading), "center": rng.uniform(2, 9, (*leading, 2))}
 
 
@@ -80,7 +80,7 @@ def quadrilaterals(rng, leading=()):
     return {k: corners + rng.uniform(-2, 2, (*leading, 4, 2)) for k in ("startpoints", "endpoints")}
 
 
-def wide_quadrilaterals(rng, leading=()):
+def large_quadrilaterals(rng, leading=()):
     corners = 223.0 * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     return {k: corners + rng.uniform(-30, 30, (*leading, 4, 2)) for k in ("startpoints", "endpoints")}
 
@@ -94,7 +94,7 @@ def boxes_inside(rng, leading=()):
     return {"top": top, "left": left, "height": rng.integers(4, 12, leading), "width": rng.integers(3, 8, leading)}
 
 
-def corners(rng, leading=()):
+def crop_corners(rng, leading=()):
     return {"top": rng.integers(-6, 12, leading), "left": rng.integers(-6, 8, leading)}
 
 
@@ -102,13 +102,13 @@ def flips(rng, leading=()):
     return {"flip": np.resize([True, False, True, True, False], leading)}
 
 
-def waves(rng, leading=()):
+def elastic_displacements(rng, leading=()):
     return {"displacement": rng.normal(0, 0.2, (*(leading or (1,)), H, W, 2))}
 
 
-FILL = {"fill": 0.375}  # exact in every dtype
+FILL = {"fill": 0.375}  # floats of every dtype hold it exactly; integers take the nearest level
 EYE = {"M": np.eye(3)}
-SAME_X, SAME_Y = (value.astype(np.float32) for value in warp_reference.grid((H, W)))
+NO_DISPLACEMENT = np.zeros((H, W), np.float32)
 MODES = [{"interpolation": i, "border": b, **FILL} for i, b in itertools.product(INTERPOLATIONS, BORDERS)]
 SOME_MODES = MODES[0], MODES[5], MODES[6], MODES[13], MODES[19]
 FILTERS = [{"interpolation": i, "antialias": a} for i, a in itertools.product(INTERPOLATIONS, [True, False])]
@@ -120,8 +120,8 @@ def copies_pixels(op, options):
     return options.get("interpolation", "nearest" if op in ("affine", "rotate") else "bilinear") == "nearest"
 
 
-def rows(op, draw, every, identity=None):
-    return [warp_row(op, options, draw, copies_pixels(op, options), identity) for options in every]
+def rows(op, draw, options_of_rows, identity=None):
+    return [warp_row(op, options, draw, copies_pixels(op, options), identity) for options in options_of_rows]
 
 
 ROWS = [
@@ -135,7 +135,7 @@ ROWS = [
         "remap",
         displacements,
         [{"relative": True, **o} for o in SOME_MODES],
-        {"map_x": 0 * SAME_X, "map_y": 0 * SAME_Y},
+        {"map_x": NO_DISPLACEMENT, "map_y": NO_DISPLACEMENT},
     ),
     *rows(
         "resize",
@@ -153,7 +153,7 @@ ROWS = [
         {"angle": 0.0, "translate": [0.0, 0.0], "scale": 1.0, "shear": [0.0, 0.0]},
     ),
     *rows("rotate", angle, [{"interpolation": "nearest"}, *SOME_MODES], {"angle": 0.0}),
-    *rows("rotate", about, [{"interpolation": "bilinear", **FILL}]),
+    *rows("rotate", angle_and_center, [{"interpolation": "bilinear", **FILL}]),
     *rows("perspective", quadrilaterals, [*SOME_MODES, {}], {"startpoints": POINTS, "endpoints": POINTS}),
     *rows("perspective", coefficients, [{"startpoints": None, "endpoints": None, **FILL}]),
     *rows(
@@ -162,7 +162,9 @@ ROWS = [
         [{"size": size, **f} for size in ((9, 7), (3, 2)) for f in FILTERS],
         {"top": 0, "left": 0, "height": H, "width": W, "size": (H, W)},
     ),
-    warp_row("crop", {"height": 9, "width": 6, **FILL}, corners, True, {"top": 0, "left": 0, "height": H, "width": W}),
+    warp_row(
+        "crop", {"height": 9, "width": 6, **FILL}, crop_corners, True, {"top": 0, "left": 0, "height": H, "width": W}
+    ),
     warp_row("center_crop", {"output_size": (8, 6)}, exact=True, identity={"output_size": (H, W)}),
     warp_row("center_crop", {"output_size": (20, 20)}, exact=True),
     warp_row("center_crop", {"output_size": 9}, exact=True),
@@ -176,7 +178,7 @@ ROWS = [
     warp_row("vflip", {}, flips, True, {"flip": False}),
     *rows(
         "elastic",
-        waves,
+        elastic_displacements,
         [{"interpolation": i, **FILL} for i in INTERPOLATIONS],
         {"displacement": np.zeros((1, H, W, 2))},
     ),
@@ -190,11 +192,11 @@ def large_maps(rng, leading=()):
     return {name: rng.uniform(-20, 244, (*leading, *LARGE)).astype(np.float32) for name in ("map_x", "map_y")}
 
 
-def wide_waves(rng, leading=()):
+def large_elastic_displacements(rng, leading=()):
     return {"displacement": rng.normal(0, 0.2, (*(leading or (1,)), *LARGE, 2))}
 
 
-def wide_boxes(rng, leading=()):
+def large_boxes(rng, leading=()):
     top, left = rng.integers(0, 60, leading), rng.integers(0, 60, leading)
     return {"top": top, "left": left, "height": rng.integers(90, 160, leading), "width": rng.integers(90, 160, leading)}
 
@@ -211,17 +213,17 @@ LARGE_IMAGE_ROWS = [
             "warp_perspective", {}, lambda rng, leading=(): {"M": np.vstack([*matrix(rng)["M"], [3e-4, -4e-4, 1]])}
         ),
         warp_row("remap", {}, large_maps),
-        warp_row("elastic", {}, wide_waves),
+        warp_row("elastic", {}, large_elastic_displacements),
         warp_row("affine", {}, torchvision_affine),
         warp_row("rotate", {}, angle),
-        warp_row("perspective", {}, wide_quadrilaterals),
+        warp_row("perspective", {}, large_quadrilaterals),
         warp_row("resize", {"size": (150, 307)}),
         warp_row("resize", {"size": (150, 307), "antialias": False}),
-        warp_row("resized_crop", {"size": LARGE}, wide_boxes),
+        warp_row("resized_crop", {"size": LARGE}, large_boxes),
     )
 ]
 
 ROW_OF_OP = first_rows(ROWS)
-SMOOTH_ROW_OF_OP = first_rows([row for row in ROWS if not row.copies])
+SMOOTH_ROW_OF_OP = first_rows([row for row in ROWS if not row.is_exact])
 MAIN_ROWS = list({id(row): row for row in [*ROW_OF_OP.values(), *SMOOTH_ROW_OF_OP.values()]}.values())
 MAIN_ROWS.sort(key=ROWS.index)

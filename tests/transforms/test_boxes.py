@@ -241,19 +241,19 @@ def test_boxes_beyond_horizon_are_invalid(backend, sign):
 
 
 @pytest.mark.parametrize("axes", [(0, 1, 2), (1, 0, 2)], ids=["x", "y"])
-@pytest.mark.parametrize(("extent", "expected_valid"), [(300, 0), (800, 1)])
-def test_boxes_horizon_side_is_that_of_canvas_center(axes, extent, expected_valid):
+@pytest.mark.parametrize(("extent", "valid_index"), [(300, 0), (800, 1)])
+def test_boxes_horizon_side_is_that_of_canvas_center(axes, extent, valid_index):
     """x' = (400 - 3 x) / (1 - 0.01 x), y' about 50: beyond x = 100 x' is below 300, else above; the same for y."""
     M = np.array([[-3.0, 0, 400], [-0.5, 1, 50], [-0.01, 0, 1]])[np.ix_(axes, axes)]
     source = np.array([[(200, 0, 210, 10), (10, 0, 20, 10)]], float)
     source, size = (source, (100, extent)) if axes[0] == 0 else (source[..., [1, 0, 3, 2]], (extent, 100))
     boxes, valid = move_boxes(source, M[None], size, Boxes())
-    assert valid.tolist() == [[expected_valid == 0, expected_valid == 1]]
+    assert valid.tolist() == [[valid_index == 0, valid_index == 1]]
     expected, _ = expected_boxes(source, M[None], out_size=size)
-    assert_equal(boxes[:, expected_valid], expected[:, expected_valid], tolerance=FLOAT64)
+    assert_equal(boxes[:, valid_index], expected[:, valid_index], tolerance=FLOAT64)
     points = np.array([[(200.0, 5, 2), (10, 5, 2)]])[..., [*axes]]
     visible = move_keypoints(points, M[None], size, Keypoints())[..., 2]
-    assert visible.tolist() == [[2 * (expected_valid == 0), 2 * (expected_valid == 1)]]
+    assert visible.tolist() == [[2 * (valid_index == 0), 2 * (valid_index == 1)]]
 
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
@@ -268,7 +268,7 @@ def test_boxes_padding_stays_invalid(ragged):
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
-def test_boxes_none_and_no_samples(library):
+def test_boxes_empty_inputs_give_empty_results(library):
     backend = (library, "cpu")
     no_matrices = put(np.zeros((0, 3, 3), "f4"), backend)
     boxes, valid = move_boxes(put(np.zeros((0, 5, 4), "f4"), backend), no_matrices, SIZE, Boxes())

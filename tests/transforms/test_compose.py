@@ -51,7 +51,7 @@ def test_compose_returns_sample_in_its_structure(backend):
     assert_equal(pair[0], expected_images, device=backend[1])
 
 
-def test_compose_samples_equal_batch():
+def test_compose_list_of_samples_equals_batch():
     batch, masks = noise(SHAPE), labels()
     boxes = [np.full((n, 4), (2, 2, 9, 9), np.float32) for n in range(5)]
     aug = recipe("rotated")
@@ -77,14 +77,14 @@ def test_compose_ragged_draws_by_position(library):
     aug = recipe("crops", seed=2)
     result = aug(batch, masks, keypoints=points, step=4, ids=np.array([8, 3, 5]))
     assert [type(part) for part in result] == [list] * 3
-    for i, number in enumerate((8, 3, 5)):
-        one, mask, point = aug(batch[i], masks[i], keypoints=points[i], step=4, ids=number)
-        assert_equal(result[0][i], one)
+    for i, sample_id in enumerate((8, 3, 5)):
+        image, mask, point = aug(batch[i], masks[i], keypoints=points[i], step=4, ids=sample_id)
+        assert_equal(result[0][i], image)
         assert_equal(result[1][i], mask)
         assert_equal(result[2][i], point)
 
 
-def test_compose_shared_draws_need_one_size():
+def test_compose_images_of_one_sample_share_draws_and_size():
     left, right = noise(SHAPE, seed=1), noise((*SHAPE[:3], 1), "float32", seed=2)
     aug = recipe("crops")
     result = aug({"left": {"image": left}, "right": {"image": right}}, step=1)
@@ -104,13 +104,15 @@ def test_compose_step_counts_calls():
 
 
 @every_backend
-def test_compose_second_argument_is_labels(backend):
+def test_cutmix_second_argument_is_labels(backend):
     batch, labels = images(backend), put(np.array([0, 2, 1]), backend)
     aug = T.CutMix(num_classes=3)
     result, shares = aug(batch, labels)
-    again, expected = T.Compose([T.CutMix(num_classes=3)], seed=aug._own_recipe.seed)(batch, labels=labels)
-    assert_equal(to_numpy(result), to_numpy(again))
-    assert_equal(to_numpy(shares), to_numpy(expected))
+    expected_images, expected_shares = T.Compose([T.CutMix(num_classes=3)], seed=aug._own_recipe.seed)(
+        batch, labels=labels
+    )
+    assert_equal(to_numpy(result), to_numpy(expected_images))
+    assert_equal(to_numpy(shares), to_numpy(expected_shares))
     assert to_numpy(shares).shape == (3, 3)
 
 
@@ -161,10 +163,12 @@ def test_compose_seed_is_drawn_at_construction():
 
 
 @pytest.mark.parametrize(
-    "thing", [T.Compose, T.Compose.plan, T.PixelOp, T.from_dict], ids=lambda thing: thing.__qualname__
+    "documented", [T.Compose, T.Compose.plan, T.PixelOp, T.from_dict], ids=lambda documented: documented.__qualname__
 )
-def test_transforms_docstring_example_runs(thing):
-    test = doctest.DocTestParser().get_doctest(thing.__doc__, vars(compose).copy(), thing.__qualname__, None, 0)
+def test_transforms_docstring_example_runs(documented):
+    test = doctest.DocTestParser().get_doctest(
+        documented.__doc__, vars(compose).copy(), documented.__qualname__, None, 0
+    )
     assert [example for example in test.examples if example.want]
     message = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -18,9 +18,9 @@ every_move = pytest.mark.parametrize("name", MOVES)
 @every_move
 def test_compose_masks_move_as_label_images(backend, name):
     """Masks equal the label images of the same recipe with nearest interpolation."""
-    make, still = MOVES[name]
+    make, nearest_transforms = MOVES[name]
     _, moved = recipe(name)(images(backend, shape=SHAPE), put(labels(), backend), step=2)
-    as_images = T.Compose(make("nearest") if still is None else still, seed=7)
+    as_images = T.Compose(make("nearest") if nearest_transforms is None else nearest_transforms, seed=7)
     planes = put(labels()[..., None] if backend[0] != "torch" else labels()[:, None], backend)
     expected = as_images(planes, step=2)
     assert_equal(moved, expected[..., 0] if backend[0] != "torch" else expected[:, 0], device=backend[1])
@@ -36,10 +36,10 @@ def test_compose_masks_follow_matrices(name):
     for sample in range(5):
         height, width = params.result_size
         x, y = np.meshgrid(np.arange(width), np.arange(height))
-        at = np.linalg.inv(params.matrices[sample]) @ np.stack([x, y, np.ones_like(x)]).reshape(3, -1)
-        at = at[:2] / at[2]
-        tie = (np.abs(at - np.floor(at) - 0.5) < 1e-4).any(0).reshape(height, width)
-        across, down = np.rint(at).astype(int)
+        source = np.linalg.inv(params.matrices[sample]) @ np.stack([x, y, np.ones_like(x)]).reshape(3, -1)
+        source = source[:2] / source[2]
+        tie = (np.abs(source - np.floor(source) - 0.5) < 1e-4).any(0).reshape(height, width)
+        across, down = np.rint(source).astype(int)
         inside = (across >= 0) & (across < 17) & (down >= 0) & (down < 23)
         expected = np.where(inside, masks[sample, down.clip(0, 22), across.clip(0, 16)], 0).reshape(height, width)
         assert_equal(np.where(tie, 0, moved[sample]), np.where(tie, 0, expected))
@@ -48,7 +48,7 @@ def test_compose_masks_follow_matrices(name):
 
 
 @pytest.mark.parametrize("dtype", MASK_DTYPES)
-def test_compose_masks_of_every_dtype(dtype):
+def test_compose_masks_of_every_dtype_move(dtype):
     masks = labels(dtype)
     aug = T.Compose([T.RandomCrop((15, 12)), T.RandomHorizontalFlip()], seed=1)
     params = aug.draw(noise(SHAPE), step=0)
@@ -61,7 +61,7 @@ def test_compose_masks_of_every_dtype(dtype):
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
-def test_compose_several_masks_per_sample(library):
+def test_compose_several_masks_per_sample_equal_single_masks(library):
     backend = (library, "cpu")
     masks = noise((5, 23, 17, 4), seed=3)
     aug, batch = recipe("rotated"), images(backend, shape=SHAPE)
@@ -76,11 +76,11 @@ def test_compose_several_masks_per_sample(library):
 
 
 @every_backend
-@pytest.mark.parametrize("moved", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
-def test_compose_noise_before_mean_differs_between_frames(moved, backend):
+@pytest.mark.parametrize("transform", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
+def test_compose_noise_before_mean_differs_between_frames(transform, backend):
     """The pass that sums a ColorJitter's mean stores the ops before it."""
     grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), backend)
-    aug = T.Compose([moved, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
+    aug = T.Compose([transform, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
     result = to_numpy(aug(grey, layout="NTHWC", step=0)).astype(int)
     frames = result.reshape(8, -1)
     assert np.abs(frames - 128).max() > 5
@@ -135,13 +135,13 @@ def test_compose_keypoint_stays_on_its_pixel():
     pixels = seeded("places").integers(0, (17, 23), (40, 1, 2))
     batch[np.arange(40), pixels[:, 0, 1], pixels[:, 0, 0]] = 255
     moved, points = T.Compose(CROPS, seed=3)(batch, keypoints=pixels.astype(float))
-    seen = moved.reshape(40, -1).max(1) > 0
-    assert 5 < seen.sum() < 40
+    visible = moved.reshape(40, -1).max(1) > 0
+    assert 5 < visible.sum() < 40
     down, across = np.unravel_index(moved.reshape(40, -1).argmax(1), (15, 12))
-    assert_equal(points[seen, 0], np.stack([across, down], -1)[seen].astype(float), tolerance=FLOAT64)
+    assert_equal(points[visible, 0], np.stack([across, down], -1)[visible].astype(float), tolerance=FLOAT64)
 
 
-def test_compose_box_and_keypoint_options():
+def test_compose_box_and_keypoint_options_apply():
     batch, boxes = noise((2, 20, 30, 3)), np.array([[[0.0, 0, 10, 10]], [[25, 15, 5, 5]]])
     aug = T.Compose([T.CenterCrop((10, 10))], boxes=T.Boxes("XYWH", compact=True))
     _, compacted, classes = aug(batch, boxes=boxes, labels=np.array([[3], [4]]))
@@ -171,11 +171,11 @@ def test_compose_labels_are_mixed_with_samples(backend):
     aug = T.Compose([T.RandomHorizontalFlip(), Mixes()], seed=1)
     lam = to_numpy(aug.draw(batch, step=0)["1.Mixes.lam"]).astype(float)[:, None]
     mixed, shares = aug(batch, labels=put(classes.astype(np.int32), backend), step=0)
-    own = np.eye(4)[classes]
-    expected = lam * own + (1 - lam) * np.roll(own, 1, 0)
+    one_hot = np.eye(4)[classes]
+    expected = lam * one_hot + (1 - lam) * np.roll(one_hot, 1, 0)
     assert_equal(to_numpy(shares), expected.astype(np.float32), tolerance=Tolerance(1e-6, reason="float32"))
     assert_equal(mixed, aug(batch, step=0), device=backend[1])
-    from_one_hot = aug(batch, labels=put(own.astype(np.float32), backend), step=0)[1]
+    from_one_hot = aug(batch, labels=put(one_hot.astype(np.float32), backend), step=0)[1]
     assert_equal(to_numpy(from_one_hot), to_numpy(shares), tolerance=EXACT)
 
 

@@ -22,7 +22,7 @@ KNOWN_ANSWERS = [
 ]
 
 
-class At(Transform):
+class DrawAt(Transform):
     """A uniform number from a given block of a given position."""
 
     def __init__(self, position, index):
@@ -42,7 +42,7 @@ def test_draws_reference_philox_equals_known_answers(counter, key, result):
 def test_draws_library_philox_equals_known_answers(counter, key, result):
     """The counter holds index, position and the id's upper bits, the id's lower bits, step."""
     seed, sample = key[0] | key[1] << 32, counter[2] | (counter[1] >> 16) << 32
-    drawn = columns([At(counter[1] & 0xFFFF, counter[0])], 1, seed=seed, ids=sample, step=counter[3])
+    drawn = columns([DrawAt(counter[1] & 0xFFFF, counter[0])], 1, seed=seed, ids=sample, step=counter[3])
     assert drawn["a"][0] == result[0] / 2**32
 
 
@@ -93,12 +93,12 @@ def assert_drawn(drawn, expected):
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=str)
 def test_draws_equal_reference(transform):
     drawn = columns([transform], 300, step=5)
-    assert_drawn(drawn, [reference_draws.drawn(transform, CANVAS, SEED, 5, n) for n in range(300)])
+    assert_drawn(drawn, [reference_draws.draw_parameters(transform, CANVAS, SEED, 5, n) for n in range(300)])
 
 
 def test_draws_reference_covers_every_random_transform():
-    drawing = {type(transform).__name__ for transform in TRANSFORMS}
-    assert drawing == set(reference_draws.TRANSFORMS)
+    tested = {type(transform).__name__ for transform in TRANSFORMS}
+    assert tested == set(reference_draws.TRANSFORMS)
 
 
 def test_draws_position_is_its_own_stream():
@@ -106,7 +106,8 @@ def test_draws_position_is_its_own_stream():
         [T.RandomHorizontalFlip(), T.ColorJitter(0.4), T.ColorJitter(0.4), T.Pad(2), T.GaussianBlur(3)], 100
     )
     for position, transform in ((1, T.ColorJitter(0.4)), (2, T.ColorJitter(0.4)), (4, T.GaussianBlur(3))):
-        assert_drawn(drawn, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(100)])
+        expected = [reference_draws.draw_parameters(transform, CANVAS, SEED, 0, n, position) for n in range(100)]
+        assert_drawn(drawn, expected)
 
 
 KINDS = [
@@ -134,7 +135,7 @@ def test_draws_instruction_equals_reference(transform, reference):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
 
-RECIPE = [  # all on one canvas
+RECIPE = [  # every transform has the same canvas
     T.RandomResizedCrop(CANVAS),
     T.RandomHorizontalFlip(),
     T.RandomAffine(30, (0.2, 0.3), (0.5, 1.5), 9),
@@ -144,26 +145,26 @@ RECIPE = [  # all on one canvas
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
-def on(device, samples):
+def canvas_on(device, samples):
     if device == "cpu":
         return canvas(samples)
     torch = pytest.importorskip("torch")
     return torch.zeros(samples, 3, *CANVAS, dtype=torch.uint8, device="cuda")
 
 
-def drawn_on(device, samples, **when):
-    params = T.Compose(RECIPE, seed=SEED).draw(on(device, samples), **when)
+def draw_on(device, samples, **options):
+    params = T.Compose(RECIPE, seed=SEED).draw(canvas_on(device, samples), **options)
     return {name: np.array(values) for name, values in params.to_dict()["drawn"].items()}
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_draws_do_not_depend_on_batch(device):
-    large = drawn_on(device, 512, step=7)
+    large = draw_on(device, 512, step=7)
     batches = {
-        "4": (drawn_on(device, 4, step=7), 3),
-        "offset": (drawn_on(device, 2, step=7, ids=2), 1),
-        "ids": (drawn_on(device, 3, step=7, ids=np.array([400, 3, 2**40])), 1),
-        "alone": (drawn_on(device, 1, step=7, ids=[3]), 0),
+        "4": (draw_on(device, 4, step=7), 3),
+        "offset": (draw_on(device, 2, step=7, ids=2), 1),
+        "ids": (draw_on(device, 3, step=7, ids=np.array([400, 3, 2**40])), 1),
+        "alone": (draw_on(device, 1, step=7, ids=[3]), 0),
     }
     for case, (batch, row) in batches.items():
         for name, values in batch.items():
@@ -174,17 +175,21 @@ def test_draws_do_not_depend_on_batch(device):
 @pytest.mark.gpu
 def test_draws_devices_agree():
     """Whole numbers are equal, others up to the rounding of a logarithm or an exponential."""
-    for when in ({"step": 7}, {"step": 2**31 + 5, "ids": 2**40}):
-        cpu, gpu = (drawn_on(device, 3000, **when) for device in ("cpu", "cuda"))
+    for options in ({"step": 7}, {"step": 2**31 + 5, "ids": 2**40}):
+        cpu, gpu = (draw_on(device, 3000, **options) for device in ("cpu", "cuda"))
         for name, values in cpu.items():
             np.testing.assert_allclose(gpu[name], values, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("size", [(1, 3), (7, 49), (224, 299), (511, 1021)])
-def test_random_erasing_box_is_correctly_rounded(device, size):
+def test_random_resized_crop_matrix_is_correctly_rounded(device, size):
     """The shares equal IEEE division, which the draw program avoids."""
-    params = T.Compose([T.RandomResizedCrop(size, interpolation="nearest")], seed=SEED).draw(on(device, 300)).to_dict()
+    params = (
+        T.Compose([T.RandomResizedCrop(size, interpolation="nearest")], seed=SEED)
+        .draw(canvas_on(device, 300))
+        .to_dict()
+    )
     drawn, matrix = params["drawn"], np.array(params["matrices"][0])
     for i, side, extent in ((0, "width", size[1]), (4, "height", size[0])):
         np.testing.assert_array_equal(matrix[:, i], np.array(drawn[f"0.RandomResizedCrop.{side}"]) / extent)
@@ -230,7 +235,8 @@ def test_draws_do_not_depend_on_neighbours(replaced, other):
     recipe = [*RECIPE[:replaced], other, *RECIPE[replaced + 1 :]]
     drawn = columns(recipe, 200)
     for position, transform in enumerate(recipe):
-        assert_drawn(drawn, [reference_draws.drawn(transform, CANVAS, SEED, 0, n, position) for n in range(200)])
+        expected = [reference_draws.draw_parameters(transform, CANVAS, SEED, 0, n, position) for n in range(200)]
+        assert_drawn(drawn, expected)
 
 
 def test_draws_probability_only_moves_threshold():
@@ -240,7 +246,7 @@ def test_draws_probability_only_moves_threshold():
     assert flips_30.sum() < flips_60.sum()
 
 
-def test_draws_no_samples():
+def test_draws_of_no_samples_are_empty():
     drawn = columns(RECIPE, 0)
     assert drawn
     assert all(len(values) == 0 for values in drawn.values())
@@ -259,7 +265,7 @@ def phases_of(transforms, size=(64, 64)):
             lambda instructions: written.append(list(instructions)) or original(written[-1]),
         )
         T.Compose(transforms).plan(size=size)
-    return original(written[-1])[:-1], written[-1]
+    return original(written[-1])[:-1], written[-1]  # the last entry has the coordinate instructions
 
 
 NESTED = T.RandomApply([T.RandomChoice([T.RandomRotation(9), T.RandomApply([T.RandomHorizontalFlip()], 0.5)])], 0.5)
@@ -276,21 +282,24 @@ NESTED = T.RandomApply([T.RandomChoice([T.RandomRotation(9), T.RandomApply([T.Ra
     ],
 )
 def test_draws_begin_as_early_as_possible(transforms, count):
+    """The phases are as many as expected, and a draw that needs another one is in a later phase."""
     phases, instructions = phases_of(transforms)
     assert count is None or len(phases) == count
-    at = {id(it): i for i, phase in enumerate(phases) for it in phase}
-    draws = [it for it in instructions if id(it) in at]
+    phase_of = {id(draw): i for i, phase in enumerate(phases) for draw in phase}
+    draws = [instruction for instruction in instructions if id(instruction) in phase_of]
     assert sum(map(len, phases)) == len(draws)
     reads = {
-        id(it): {id(a) for a in it.arguments if isinstance(a, Column)} | ({id(it.gate.column)} if it.gate else set())
-        for it in draws
+        id(draw): {id(a) for a in draw.arguments if isinstance(a, Column)}
+        | ({id(draw.gate.column)} if draw.gate else set())
+        for draw in draws
     }
     writes = {
-        id(it): {id(c) for c in it.columns} | (reads[id(it)] if it.opcode == "CutMixBox" else set()) for it in draws
+        id(draw): {id(c) for c in draw.columns} | (reads[id(draw)] if draw.opcode == "CutMixBox" else set())
+        for draw in draws
     }
     for i, first in enumerate(draws):
         for second in draws[i + 1 :]:
-            touched = (
+            conflicts = (
                 writes[id(first)] & (reads[id(second)] | writes[id(second)]) or reads[id(first)] & writes[id(second)]
             )
-            assert not touched or at[id(first)] < at[id(second)]
+            assert not conflicts or phase_of[id(first)] < phase_of[id(second)]

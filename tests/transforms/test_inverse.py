@@ -20,8 +20,8 @@ def test_compose_inverse_restores_crop(backend):
     expected = np.full_like(batch, 9)
     for i in range(5):
         top, left = (int(params[f"0.RandomCrop.{name}"][i]) for name in ("top", "left"))
-        there = slice(top, top + 15), slice(left, left + 12)
-        expected[i][there] = batch[i][there]
+        box = slice(top, top + 15), slice(left, left + 12)
+        expected[i][box] = batch[i][box]
     assert_equal(to_numpy(restored), np.moveaxis(expected, -1, 1) if backend[0] == "torch" else expected)
 
 
@@ -42,7 +42,7 @@ def test_compose_inverse_uses_inverse_matrices(name, interpolation):
     )
     if interpolation == "nearest":
         differing = (restored != expected.astype(np.float32)).any(-1)
-        assert differing.mean() < 0.005, "but for coordinates halfway between two pixels"
+        assert differing.mean() < 0.005, "more than the coordinates halfway between two pixels differ"
         restored = np.where(differing[..., None], expected.astype(np.float32), restored)
     near = Tolerance(1e-4, reason="the accuracy of every warp")
     assert_equal(restored, expected.astype(np.float32), tolerance=near)

@@ -69,7 +69,7 @@ def test_recipe_sample_order_equals_loop_order(recipe):
     batch = batch_of(recipe, samples=4, size=(67, 61))
     results = []
     try:
-        for threads in (1, 16):  # 16 threads have too few samples each, and divide every loop instead
+        for threads in (1, 16):  # with fewer samples than threads, the threads divide every loop
             native.set_threads(threads)
             results.append(recipe.compose(recipe.dtypes[0], SEEDS[0])(batch))
     finally:
@@ -99,7 +99,7 @@ def test_recipe_reuses_intermediate_memory(monkeypatch):
 
 
 def check_devices(recipe, size):
-    """Compare devices. The CPU stores the images between any two steps, a GPU keeps them in registers."""
+    """Compare devices. The CPU stores the images between any two ops of a pass, a GPU keeps them in registers."""
     for dtype in recipe.dtypes:
         for channels in recipe.channels:
             for layout in ("NHWC", "NCHW"):
@@ -142,7 +142,7 @@ def test_recipe_batch_equals_samples_and_input_is_unchanged(recipe, backend):
 
 @every_backend
 @every_recipe
-def test_recipe_no_samples_and_single_image(recipe, backend):
+def test_recipe_no_samples_and_single_image_equal_batch(recipe, backend):
     batch, aug = batch_of(recipe, backend), recipe.compose(recipe.dtypes[0])
     batch_result = aug(batch, step=0)
     assert_equal(aug(batch[:0], step=0), batch_result[:0])

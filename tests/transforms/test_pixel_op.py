@@ -19,10 +19,10 @@ every_user_op = pytest.mark.parametrize("user_op", USER_OPS, ids=str)
 ONCE = Tolerance(1.0, exact=0.995, reason="rounded once, on store")
 
 
-def drawn(params, title, position=0):
+def parameters_of(params, name, position=0):
     """The drawn parameters of one op, by name."""
-    prefix = f"{position}.{title}."
-    return {name.removeprefix(prefix): params[name] for name in params.names if name.startswith(prefix)}
+    prefix = f"{position}.{name}."
+    return {column.removeprefix(prefix): params[column] for column in params.names if column.startswith(prefix)}
 
 
 def apply_with_params(transform, batch, seed=5, **options):
@@ -45,7 +45,7 @@ def apply_with_params(transform, batch, seed=5, **options):
 def test_pixel_op_equals_formula(user_op, dtype):
     batch = np.abs(noise(SHAPE, dtype))  # the square root of a negative number is NaN
     result, params = apply_with_params(user_op.transform(), batch)
-    parameters = {name: np.array(values) for name, values in drawn(params, user_op.name).items()}
+    parameters = {name: np.array(values) for name, values in parameters_of(params, user_op.name).items()}
     expected = expected_pixels(user_op, batch, parameters)
     assert_equal(result, expected, library="numpy", dtype=dtype, tolerance=user_op.tolerance(dtype))
 
@@ -58,16 +58,18 @@ def test_pixel_op_equals_formula(user_op, dtype):
     ),
     ids=str,
 )
-def test_pixel_op_channels_and_layouts(user_op, layout):
+def test_pixel_op_equals_formula_for_all_channels_and_layouts(user_op, layout):
     for count in user_op.channels:
         batch = noise((3, 9, 300, count), "float32")  # wider than a segment of a row
         result, params = apply_with_params(user_op.transform(), to_layout(batch, layout), layout=layout)
-        expected = expected_pixels(user_op, batch, {n: np.array(v) for n, v in drawn(params, user_op.name).items()})
+        expected = expected_pixels(
+            user_op, batch, {n: np.array(v) for n, v in parameters_of(params, user_op.name).items()}
+        )
         tolerance = user_op.tolerance("float32")
         assert_equal(from_layout(result, layout), expected, library="numpy", dtype="float32", tolerance=tolerance)
 
 
-def test_pixel_op_bfloat16():
+def test_pixel_op_bfloat16_equals_formula():
     torch = pytest.importorskip("torch")
     user_op, batch = BY_NAME["Vignette"], images(("torch", "cpu"), "bfloat16")
     result, params = apply_with_params(user_op.transform(), batch)
@@ -91,10 +93,10 @@ def test_pixel_op_floats_are_unclamped_and_integers_clamped():
     inverse = T.PixelOp("Back", "(px + 0.5) / 2")
     floats = noise(SHAPE, "float32")
     assert_equal(T.Compose([twice, inverse])(floats), floats, tolerance=Tolerance(1e-6, reason="float32"))
-    bytes_ = noise(SHAPE)
-    clamped = np.clip(2.0 * bytes_ - 127.5, 0, 255)
+    integers = noise(SHAPE)
+    clamped = np.clip(2.0 * integers - 127.5, 0, 255)
     assert_equal(
-        T.Compose([twice, inverse])(bytes_), (clamped + 127.5) / 2, library="numpy", dtype="uint8", tolerance=ONCE
+        T.Compose([twice, inverse])(integers), (clamped + 127.5) / 2, library="numpy", dtype="uint8", tolerance=ONCE
     )
 
 
@@ -105,8 +107,8 @@ def test_pixel_op_is_fused_in_order():
     k, batch = 0.4, noise(SHAPE)
     vignette, lift = T.PixelOp("Vignette", "px * (1 - k * r2)", k=k), T.PixelOp("Lift", "px + 0.1 * u")
     flip, normalize = T.RandomHorizontalFlip(1.0), T.Normalize(0.5, 0.25)
-    one = T.Compose([flip, lift, T.RandomInvert(1.0), vignette, normalize], seed=1)
-    other = T.Compose([flip, vignette, T.RandomInvert(1.0), lift, normalize], seed=1)
+    lift_first = T.Compose([flip, lift, T.RandomInvert(1.0), vignette, normalize], seed=1)
+    vignette_first = T.Compose([flip, vignette, T.RandomInvert(1.0), lift, normalize], seed=1)
     flipped = batch[:, :, ::-1]
 
     def dark(values):
@@ -115,7 +117,7 @@ def test_pixel_op_is_fused_in_order():
     u = ((np.arange(11) + 0.5) / 11)[:, None]
     first = dark(1 - np.minimum(flipped / 255 + 0.1 * u, 1))
     second = np.minimum(1 - dark(flipped / 255) + 0.1 * u, 1)
-    for aug, expected in ((one, first), (other, second)):
+    for aug, expected in ((lift_first, first), (vignette_first, second)):
         assert len(aug.plan(batch).passes) == 1
         tolerance = Tolerance(1e-5, reason="float32, divided by 0.25")
         assert_equal(aug(batch), (expected - 0.5) / 0.25, library="numpy", dtype="float32", tolerance=tolerance)
@@ -145,7 +147,7 @@ def test_pixel_op_before_mean_is_in_the_mean():
     assert_equal(aug.apply(batch, params), about / 2 + dim / 2.0, library="numpy", dtype="float32", tolerance=tolerance)
 
 
-def test_pixel_op_two_ops_of_one_name():
+def test_pixel_op_ops_of_one_name_keep_their_parameters():
     batch = noise(SHAPE, "float32")
     aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5), T.PixelOp("Mine", "px + k", k=0.25), T.PixelOp("Mine", "px")])
     assert_equal(aug(batch), batch * np.float32(0.5) + np.float32(0.25))
@@ -168,7 +170,7 @@ def test_pixel_op_samples_draw_their_own_parameters():
     np.testing.assert_array_equal(again, result[:7])
 
 
-def test_pixel_op_probability():
+def test_pixel_op_in_random_choice_changes_chosen_samples():
     batch = noise((40, 5, 6, 3), "float32") * 3 - 1
     batch[0, 0, 0, 0] = np.nan
     aug = T.Compose([T.RandomChoice([T.PixelOp("Up", "px + k", k=(1, 2)), T.PixelOp("None", "0 * px"), T.Identity()])])

@@ -43,12 +43,12 @@ HALVED = "[50, 50, 50, 50]"
 
 def counting_compiler(folder):
     """A compiler that counts the programs that it compiles, and the function that returns the count."""
-    notes, script = folder / "compiled", folder / "compiler"
+    log, script = folder / "compiled", folder / "compiler"
     script.write_text(
-        f'#!/bin/sh\ncase "$*" in *op.cpp*) echo "$$" >> {notes};; esac\nexec {compiler.compiler_command()[0]} "$@"\n'
+        f'#!/bin/sh\ncase "$*" in *op.cpp*) echo "$$" >> {log};; esac\nexec {compiler.compiler_command()[0]} "$@"\n'
     )
     script.chmod(0o755)
-    return str(script), lambda: len(notes.read_text().split()) if notes.exists() else 0
+    return str(script), lambda: len(log.read_text().split()) if log.exists() else 0
 
 
 def test_pixel_op_compiled_once_for_processes(tmp_path):
@@ -65,23 +65,23 @@ def test_pixel_op_compiled_once_for_processes(tmp_path):
     assert (tmp_path / "cache" / "cuaug").stat().st_mode & 0o777 == 0o700
 
 
-def test_pixel_op_concurrent_processes_compile(tmp_path):
+def test_pixel_op_concurrent_processes_leave_one_library(tmp_path):
     script, count = counting_compiler(tmp_path)
     children = [start(PROGRAM, CXX=script, XDG_CACHE_HOME=str(tmp_path)) for _ in range(5)]
     assert [finish(child)[0] for child in children] == [HALVED] * 5
     assert count() >= 1
-    (left,) = (tmp_path / "cuaug").iterdir()  # later processes leave no files
-    assert left.suffix == ".so"
+    (library,) = (tmp_path / "cuaug").iterdir()  # a process that finishes later leaves no other file
+    assert library.suffix == ".so"
 
 
 def test_pixel_op_threads_compile_once(tmp_path, monkeypatch):
     script, count = counting_compiler(tmp_path)
     monkeypatch.setenv("CXX", script)
-    op, gate = T.PixelOp("Threads", "px * 0.125 + 0.5"), threading.Barrier(6)
+    op, barrier = T.PixelOp("Threads", "px * 0.125 + 0.5"), threading.Barrier(6)
 
     def call(_):
         aug = T.Compose([op], seed=0)
-        gate.wait()
+        barrier.wait()
         return aug(noise(SHAPE, "float32"))
 
     with ThreadPoolExecutor(6) as pool:
@@ -91,17 +91,17 @@ def test_pixel_op_threads_compile_once(tmp_path, monkeypatch):
         assert_equal(result, noise(SHAPE, "float32") * np.float32(0.125) + np.float32(0.5), tolerance=EXACT)
 
 
-def test_pixel_op_without_compiler_names_repair(tmp_path):
+def test_pixel_op_error_without_compiler_says_what_to_do(tmp_path):
     program = PROGRAM.replace(
         "print(", "import pytest\nfrom cuaug import BackendError\nwith pytest.raises(BackendError) as e: ("
     )
     program += "print(e.value)"
-    for surroundings, message in (
+    for variables, message in (
         ({"CXX": None, "PATH": str(tmp_path)}, "none is installed: apt install g++"),
         ({"CXX": "no-such-compiler -O2"}, "CXX names no-such-compiler, which does not exist"),
         ({"CXX": "false"}, "failed: set CXX to a C++17 compiler"),
     ):
-        printed, _ = python(program, XDG_CACHE_HOME=str(tmp_path), **surroundings)
+        printed, _ = python(program, XDG_CACHE_HOME=str(tmp_path), **variables)
         assert message in printed, printed
 
 

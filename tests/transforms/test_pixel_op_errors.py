@@ -89,14 +89,14 @@ def test_pixel_op_color_names_need_color_images(name):
 def test_pixel_op_compile_error_shows_line(expression, message):
     compiler = compiler_module.compiler_command()[0]
     if "g++" not in compiler and "Free Software" not in compiler_module._version(compiler):
-        pytest.skip("the words are GCC's")
+        pytest.skip("the messages are GCC's")
     aug = T.Compose([T.RandomInvert(), T.PixelOp("Fine", "1 - px"), T.PixelOp("Mine", expression, k=0.5)])
     with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
         aug(noise(SHAPE))
-    _, line, *words = str(caught.value).split("\n    ")
+    _, line, *messages = str(caught.value).split("\n    ")
     assert line == expression
-    assert 1 <= len(words) <= 3
-    assert re.search(message, words[0]), words
+    assert 1 <= len(messages) <= 3
+    assert re.search(message, messages[0]), messages
 
 
 def test_pixel_op_struct_has_named_parameters_only():

@@ -30,7 +30,7 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 
 
 @pytest.mark.parametrize(
-    ("transforms", "chains", "measured"),
+    ("transforms", "chains", "passes_with_mean"),
     [
         ([CROP, JITTER, T.RandomGrayscale()], [BEFORE, [*AFTER, "RandomGrayscale"]], [0]),
         ([CROP, T.RandomInvert(), JITTER], [["Solarize", *BEFORE], AFTER], [0]),
@@ -47,11 +47,11 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
     ],
     ids=str,
 )
-def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, measured):
+def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, passes_with_mean):
     batch = noise((2, 100, 90, 3))
     plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
-    assert [[op.op for op in step.chain] for step in plan.passes] == chains
-    assert [i for i, step in enumerate(plan.passes) if step.mean_output] == measured
+    assert [[op.op for op in pass_.chain] for pass_ in plan.passes] == chains
+    assert [i for i, pass_ in enumerate(plan.passes) if pass_.mean_output] == passes_with_mean
     for pass_ in plan.passes:
         indices = [column.index for column in pass_.chain_columns]
         assert indices == [indices[0] + i for i in range(len(indices))]
@@ -72,7 +72,7 @@ def test_compose_plan_splits_jitter_at_its_mean():
 
 
 def test_compose_plan_gives_each_pass_its_reason():
-    """Five rules begin a pass, which names the rule; without the cause the pass does not exist."""
+    """Each of five rules begins a second pass, which names the rule. The first transform alone is one pass."""
     bilinear, nearest = T.RandomRotation(9, "bilinear"), T.RandomRotation(9)
     reasons = {}
     for cause, transforms in {
@@ -83,7 +83,7 @@ def test_compose_plan_gives_each_pass_its_reason():
         "branches": [T.RandomHorizontalFlip(), T.AugMix(chain_depth=1, mixture_width=1, all_ops=False)],
     }.items():
         plan = T.Compose(transforms, seed=0).plan(size=(32, 40))
-        assert [len(T.Compose([one]).plan(size=(32, 40)).passes) for one in transforms[:1]] == [1]
+        assert len(T.Compose(transforms[:1]).plan(size=(32, 40)).passes) == 1
         reasons[cause] = plan.passes[1].why
         assert reasons[cause] in str(plan)
         assert plan.passes[1].transforms == (type(transforms[1]).__name__,)
@@ -106,7 +106,7 @@ def test_compose_plan_reaches_into_nested_recipes():
     assert plan.launches == 6
 
 
-def test_elastic_transform_plan_reports_field():
+def test_elastic_transform_plan_reports_displacement_field():
     displaced = [T.RandomHorizontalFlip(), T.ElasticTransform(), T.RandomInvert(), T.ToDtype("float32", scale=True)]
     plan = T.Compose([*displaced, T.RandomRotation(9)], seed=0).plan(size=(100, 200))
     field_pass = plan.passes[1]

@@ -63,7 +63,7 @@ RECIPES = {
     "affine, crop": ([T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), 9, "bilinear", 7), T.RandomCrop(12)], LARGE, 1),
     "perspective, crop": ([T.RandomPerspective(0.5, 0.6), T.RandomCrop(12)], LARGE, 1),
     "some rotated, crop": ([T.RandomApply([T.RandomRotation(50)], 0.5), T.RandomCrop(12)], LARGE, 1),
-    "cubes, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
+    "bicubic affine, crop": ([T.RandomAffine(30, interpolation="bicubic"), T.RandomCrop(12)], LARGE, 1),
     # Images that have to be padded first need one more batch.
     "centre": ([T.CenterCrop((15, 12)), T.RandomRotation(20)], SIZES, 2),
     "crop, padded if needed": ([T.RandomCrop((15, 12), pad_if_needed=True)], SIZES, 2),
@@ -92,15 +92,17 @@ def ragged_images(backend, sizes, dtype="uint8", channels=3):
     """Images of these sizes: contiguous, of the other memory layout, views at any offset, views with gaps."""
     images = []
     for i, (h, w) in enumerate(sizes):
-        wide = noise((h + 2, 2 * w + 3, channels), dtype, seed=i)
-        views = [wide[1:-1, 3 : 3 + w], wide[1:-1, 1 : 1 + 2 * w : 2], wide[2:, :w]]
-        pixels = put(wide, backend) if backend[0] in ("torch", "cupy") else wide
+        padded = noise((h + 2, 2 * w + 3, channels), dtype, seed=i)
+        views = [padded[1:-1, 3 : 3 + w], padded[1:-1, 1 : 1 + 2 * w : 2], padded[2:, :w]]
+        pixels = put(padded, backend) if backend[0] in ("torch", "cupy") else padded
         view = [pixels[1:-1, 3 : 3 + w], pixels[1:-1, 1 : 1 + 2 * w : 2], pixels[2:, :w]][i % 3]
         assert np.array_equal(to_numpy(view), views[i % 3])
-        first = backend[0] == "torch"
+        channels_first = backend[0] == "torch"
         if i % 2:
-            view = put(np.ascontiguousarray(views[i % 3].transpose(2, 0, 1) if first else views[i % 3]), backend)
-        elif first:
+            view = put(
+                np.ascontiguousarray(views[i % 3].transpose(2, 0, 1) if channels_first else views[i % 3]), backend
+            )
+        elif channels_first:
             view = view.permute(2, 0, 1)
         images.append(put(to_numpy(view), backend) if backend[0] == "jax" else view)
     return images
@@ -136,7 +138,7 @@ def test_ragged_images_equal_single_images(backend, name, dtype, batches):
 
 @every_backend
 @pytest.mark.parametrize("channels", [1, 2, 4, 7])
-def test_ragged_any_number_of_channels(backend, channels, batches):
+def test_ragged_images_of_any_channels_equal_single_images(backend, channels, batches):
     aug, layout = T.Compose([T.RandomCrop(12), CROP, *FLIPS], seed=1), "CHW" if backend[0] == "torch" else "HWC"
     ragged = ragged_images(backend, LARGE, channels=channels)
     results = aug(ragged, step=0, layout=layout)
@@ -160,8 +162,8 @@ def test_ragged_targets_follow_images(backend, batches):
     results = aug(sample, step=2, ids=ids)
     assert batches == [len(sizes)]
     assert results["label"] == sample["label"]
-    for i, number in enumerate(ids):
-        single = aug({kind: values[i] for kind, values in sample.items()}, step=2, ids=int(number))
+    for i, sample_id in enumerate(ids):
+        single = aug({kind: values[i] for kind, values in sample.items()}, step=2, ids=int(sample_id))
         assert_equal(results["image"][i], single["image"], tolerance=tolerance_of_single(backend))
         assert_equal(results["mask"][i], single["mask"])
         for kind in ("boxes", "keypoints"):
@@ -171,12 +173,12 @@ def test_ragged_targets_follow_images(backend, batches):
 
 @every_backend
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64"])
-@pytest.mark.parametrize("several", [False, True])
-def test_ragged_masks_of_different_sizes_go_together(backend, dtype, several, monkeypatch):
+@pytest.mark.parametrize("several_masks", [False, True])
+def test_ragged_masks_of_different_sizes_go_together(backend, dtype, several_masks, monkeypatch):
     if backend[0] == "jax" and dtype == "int64":
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
     aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(backend, LARGE)
-    masks = [put(noise((2, *size) if several else size, dtype, seed=i), backend) for i, size in enumerate(LARGE)]
+    masks = [put(noise((2, *size) if several_masks else size, dtype, seed=i), backend) for i, size in enumerate(LARGE)]
     warped, warp = [], warp_module.warp
     monkeypatch.setattr(
         warp_module,
@@ -252,12 +254,12 @@ def test_ragged_equal_size_by_chance_is_no_fixed_size():
     """The recipe's result size is probed with a size that shares nothing with the first image's."""
     image = images_module.placeholder((1, 40, 60, 3), "uint8")
 
-    def leading(*transforms):
+    def prefix_length(*transforms):
         return T.Compose(transforms)._plans.prefixes.length(image)
 
-    assert leading(T.Resize(12), T.Pad(2), T.CenterCrop(8), T.RandomCrop(4)) == 3
-    assert leading(T.Resize((40, 60)), T.RandomCrop(4)) == 1
-    assert leading(T.Resize(12), T.RandomHorizontalFlip()) == 0
+    assert prefix_length(T.Resize(12), T.Pad(2), T.CenterCrop(8), T.RandomCrop(4)) == 3
+    assert prefix_length(T.Resize((40, 60)), T.RandomCrop(4)) == 1
+    assert prefix_length(T.Resize(12), T.RandomHorizontalFlip()) == 0
 
 
 def test_ragged_rejects_mixing():
@@ -265,7 +267,7 @@ def test_ragged_rejects_mixing():
         T.Compose([CROP, T.MixUp()])(ragged_images(("numpy", "cpu"), SIZES), labels=np.eye(len(SIZES)))
 
 
-def test_ragged_small_image_is_an_error():
+def test_ragged_rejects_image_smaller_than_crop():
     with pytest.raises(ValueError, match=r"RandomCrop: size must fit into the image, which is \(1, 1\) here"):
         T.Compose([T.RandomCrop(12)])(ragged_images(("numpy", "cpu"), [*LARGE, (1, 1)]))
 
@@ -276,9 +278,9 @@ def test_ragged_plan_says_how_it_is_run():
     assert str(plan).startswith("ragged, 5 images at once: 2 passes, 3 launches, ")
     assert "pass 1  uint8 [H, W, 3] -> uint8 [224, 224, 3]" in str(plan)
     assert plan.passes[0].read == round(sum(3 * h * w for h, w in LARGE) / 5)
-    recipe_plan = T.Compose(FLIPS).plan(ragged_images(("numpy", "cpu"), SIZES))
-    assert str(recipe_plan).startswith("9 images in 8 batches, the largest of 2: 1 pass, 2 launches, ")
-    assert "uint8 [23, 17, 3]" in str(recipe_plan)
+    flips_plan = T.Compose(FLIPS).plan(ragged_images(("numpy", "cpu"), SIZES))
+    assert str(flips_plan).startswith("9 images in 8 batches, the largest of 2: 1 pass, 2 launches, ")
+    assert "uint8 [23, 17, 3]" in str(flips_plan)
     assert str(aug.plan([noise((9, 8, 3))])).startswith("1 image at once: ")
 
 
@@ -290,7 +292,7 @@ def test_ragged_invalid_probe_size_is_no_error():
         assert_equal(results[i], aug(ragged[i], step=1, ids=i))
 
 
-def test_ragged_masks_keep_their_libraries():
+def test_ragged_masks_of_several_libraries_keep_their_library():
     aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(("numpy", "cpu"), LARGE)
     masks = [noise(size, "uint8", seed=i) for i, size in enumerate(LARGE)]
     masks[1] = torch.from_numpy(masks[1])
@@ -306,6 +308,6 @@ def test_ragged_ids_are_one_per_image(ids, recipe):
         T.Compose(recipe)(ragged_images(("numpy", "cpu"), LARGE[:3]), ids=ids)
 
 
-def test_ragged_names_empty_target_list():
+def test_ragged_rejects_empty_list():
     with pytest.raises(ValueError, match="images must be at least one, got an empty list"):
         T.Compose(FLIPS)({"images": []})

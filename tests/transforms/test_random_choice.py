@@ -12,24 +12,24 @@ numpy_and_gpu = pytest.mark.parametrize("backend", [NUMPY, TORCH_CUDA, CUPY_CUDA
 
 
 def sharpen(factor):
-    return T.RandomAdjustSharpness(factor, 1.0), lambda one: cuaug.adjust_sharpness(one, factor)
+    return T.RandomAdjustSharpness(factor, 1.0), lambda images: cuaug.adjust_sharpness(images, factor)
 
 
 def contrast(factor):
     jitter = T.ColorJitter(contrast=(factor, factor))
-    return jitter, lambda one: cuaug.adjust_contrast(one, factor)
+    return jitter, lambda images: cuaug.adjust_contrast(images, factor)
 
 
 EQUALIZE = T.RandomEqualize(1.0), cuaug.equalize
 INVERT = T.RandomInvert(1.0), cuaug.invert
 FLIP = T.RandomHorizontalFlip(1.0), cuaug.hflip
 UPSIDE_DOWN = T.RandomVerticalFlip(1.0), cuaug.vflip
-GREY = T.RandomGrayscale(1.0), lambda one: cuaug.rgb_to_grayscale(one, 3)
+GREY = T.RandomGrayscale(1.0), lambda images: cuaug.rgb_to_grayscale(images, 3)
 FILTER_ON_LARGER_CANVAS = (
     T.RandomApply([T.Pad(4), T.GaussianBlur(3, (1.0, 1.0)), T.CenterCrop((33, 47))], 1.0),
-    lambda one: cuaug.center_crop(cuaug.gaussian_blur(cuaug.pad(one, 4), 3, 1.0), (33, 47)),
+    lambda images: cuaug.center_crop(cuaug.gaussian_blur(cuaug.pad(images, 4), 3, 1.0), (33, 47)),
 )
-STAY = T.Identity(), lambda one: one
+STAY = T.Identity(), lambda images: images
 CHOICES = {
     "moved or sharpened": [FLIP, sharpen(2.0), UPSIDE_DOWN],
     "sharpened, equalized, moved or coloured": [sharpen(0.1), EQUALIZE, FLIP, INVERT, STAY],
@@ -102,7 +102,7 @@ def with_memory_layout(images, memory_layout, backend, dtype):
 def test_random_choice_sharpen_equalize_equal_functions(backend, memory_layout, size, channels):
     """Other samples of the batch are rotated, with each interpolation."""
     images, functions = noise((*size, channels)), {"equalize": cuaug.equalize}
-    functions["sharpen"] = lambda one, layout: cuaug.adjust_sharpness(one, 2.0, layout=layout)
+    functions["sharpen"] = lambda images, layout: cuaug.adjust_sharpness(images, 2.0, layout=layout)
     inputs, layout = with_memory_layout(images, memory_layout, backend, "uint8")
     for name, transform in (("sharpen", T.RandomAdjustSharpness(2.0, 1.0)), ("equalize", T.RandomEqualize(1.0))):
         expected = functions[name](inputs, layout=layout)

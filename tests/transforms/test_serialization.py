@@ -49,7 +49,7 @@ class TwoOfAName(transform_module.Transform):
             recipe.add_pointwise("RandomGrayscale", [recipe.bernoulli("grey", 0.4)])
 
 
-def all_kinds(seed=6):
+def long_recipe(seed=6):
     padded = T.RandomCrop((20, 30), padding=1, pad_if_needed=True)  # pads twice
     transforms = [
         padded,
@@ -66,10 +66,10 @@ def all_kinds(seed=6):
 
 @every_backend
 def test_params_from_dict_give_the_same_bits(backend):
-    batch, aug = images(backend, shape=SHAPE), all_kinds()
+    batch, aug = images(backend, shape=SHAPE), long_recipe()
     params = aug.draw(batch, ids=100)
     text = json.dumps(params.to_dict(), allow_nan=False)
-    other = all_kinds(seed=1)
+    other = long_recipe(seed=1)
     restored = other.params_from_dict(json.loads(text), batch)
     assert_equal(other.apply(batch, restored), aug.apply(batch, params), device=backend[1])
     assert restored.names == params.names
@@ -81,7 +81,7 @@ def test_params_from_dict_give_the_same_bits(backend):
 
 
 def test_compose_rejects_foreign_params():
-    aug, batch = all_kinds(), noise(SHAPE)
+    aug, batch = long_recipe(), noise(SHAPE)
     description = aug.draw(batch).to_dict()
     with pytest.raises(
         ValueError, match=r"cuaug.Compose.params_from_dict: params must be of the same images, .*'samples': 4"
@@ -93,17 +93,17 @@ def test_compose_rejects_foreign_params():
         aug.params_from_dict({}, batch)
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda aug: pickle.loads(pickle.dumps(aug))])
-def test_compose_copy_continues_as_original(again):
-    aug, batch = all_kinds(), noise(SHAPE)
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, copy.copy, lambda aug: pickle.loads(pickle.dumps(aug))])
+def test_compose_copy_continues_as_original(duplicate):
+    aug, batch = long_recipe(), noise(SHAPE)
     aug(batch)
-    same = again(aug)
-    assert type(same) is type(aug)
-    assert same.state_dict() == aug.state_dict() == {"seed": 6, "step": 1}
-    assert_equal(same(batch), aug(batch))
+    copied = duplicate(aug)
+    assert type(copied) is type(aug)
+    assert copied.state_dict() == aug.state_dict() == {"seed": 6, "step": 1}
+    assert_equal(copied(batch), aug(batch))
     flip = T.RandomHorizontalFlip(1.0)
     assert_equal(flip(batch), batch[:, :, ::-1])
-    assert_equal(again(flip)(batch), batch[:, :, ::-1])
+    assert_equal(duplicate(flip)(batch), batch[:, :, ::-1])
 
 
 def test_params_repr_names_draws():

@@ -49,7 +49,7 @@ def test_structure_array_is_images():
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
-def test_structure_every_library(library):
+def test_structure_finds_arrays_of_every_library(library):
     images, labels = put(zeros(4, 3, 8, 8), (library, "cpu")), put(zeros(4), (library, "cpu"))
     targets = parse_sample([images, {"labels": labels}])
     assert [target.value is array for target, array in zip(targets.targets, (images, labels), strict=True)] == [
@@ -68,7 +68,7 @@ def test_structure_list_of_images_is_ragged():
 
 
 @pytest.mark.parametrize("container", [list, tuple, lambda pair: Pair(*pair)])
-def test_structure_batch_and_labels(container):
+def test_structure_second_of_pair_is_labels(container):
     for labels in (zeros(4), zeros(4, 10), ["a", "b", "c", "d"]):
         sample = container([zeros(4, 3, 8, 8), labels])
         (images, of_labels) = parse_sample(sample).targets
@@ -79,20 +79,20 @@ def test_structure_batch_and_labels(container):
     assert type(rebuilt) is type(sample)
 
 
-def test_structure_image_and_label():
+def test_structure_single_image_has_one_label():
     sample = (zeros(3, 8, 8), 7)
     assert describe_targets(sample) == [("images", (3, 8, 8), ((0,),)), ("labels", [7], ((1,),))]
     assert marked(sample) == ("IMAGES", "LABELS")
     assert describe_targets((zeros(3, 8, 8), zeros(10)))[1] == ("labels", [(10,)], ((1,),))
 
 
-def test_structure_ragged_images_and_labels():
+def test_structure_ragged_images_have_list_of_labels():
     sample = ([zeros(3, 8, 8), zeros(3, 9, 4)], [1, 2])
     assert [kind for kind, _, _ in describe_targets(sample)] == ["images", "labels"]
     assert marked(sample) == (["IMAGES"] * 2, ["LABELS"] * 2)
 
 
-def test_structure_uncollated_dataset():
+def test_structure_list_of_pairs_is_images_and_labels():
     sample = [(zeros(3, 8, 8), 1), (zeros(3, 9, 4), 2)]
     assert describe_targets(sample) == [
         ("images", [(3, 8, 8), (3, 9, 4)], ((0, 0), (1, 0))),
@@ -112,7 +112,7 @@ def test_structure_other_values_stay():
 # By name
 
 
-def test_structure_names():
+def test_structure_keys_name_targets():
     sample = {
         "image": zeros(4, 3, 8, 8), "masks": zeros(4, 8, 8), "bboxes": zeros(4, 5, 4), "valid": zeros(4, 5),
         "keypoints": zeros(4, 17, 3), "label": zeros(4), "id": zeros(4), 5: zeros(4, 3, 8, 8),
@@ -127,7 +127,7 @@ def test_structure_names():
     assert rebuilt[5] is sample[5]
 
 
-def test_structure_namedtuple():
+def test_structure_namedtuple_fields_name_targets():
     sample = Batch(zeros(4, 3, 8, 8), zeros(4), [1, 2, 3, 4])
     assert describe_targets(sample) == [
         ("images", (4, 3, 8, 8), (("images",),)),
@@ -138,7 +138,7 @@ def test_structure_namedtuple():
     assert rebuilt == Batch("IMAGES", sample.index, ["LABELS"] * 4)
 
 
-def test_structure_nested_names():
+def test_structure_nested_keys_name_targets():
     rest = {"deep": [object()]}
     sample = {"batch": [{"images": zeros(4, 3, 8, 8)}, "text"], "rest": rest}
     rebuilt = marked(sample)
@@ -147,7 +147,7 @@ def test_structure_nested_names():
     assert not isinstance(sample["batch"][0]["images"], str)
 
 
-def test_structure_dict_of_masks():
+def test_structure_dict_of_masks_is_several_masks():
     sample = {"images": zeros(4, 3, 8, 8), "masks": {"road": zeros(4, 8, 8), "lane": [zeros(8, 8)] * 4}}
     assert marked(sample)["masks"] == {"road": "MASKS", "lane": ["MASKS"] * 4}
 
@@ -166,7 +166,7 @@ def test_structure_two_batches_are_both_images():
     assert describe_targets(({"image": zeros(4, 3, 8, 8)}, {"image": zeros(4, 3, 8, 8)}))[1][2] == ((1, "image"),)
 
 
-def test_structure_image_with_targets():
+def test_structure_targets_of_single_image_are_one_entry():
     sample = {
         "image": zeros(8, 8, 3),
         "mask": zeros(8, 8),
@@ -186,7 +186,7 @@ def test_structure_image_with_targets():
     }  # fmt: skip
 
 
-def test_structure_image_with_several_masks():
+def test_structure_list_of_masks_of_single_image_is_several_masks():
     sample = {"image": zeros(8, 8, 3), "masks": [zeros(8, 8), zeros(8, 8)]}
     assert [path for kind, _, path in describe_targets(sample) if kind == "masks"] == [(("masks", 0),), (("masks", 1),)]
     assert marked(sample)["masks"] == ["MASKS"] * 2
@@ -199,7 +199,7 @@ def detection():
     return images, targets
 
 
-def test_structure_dict_per_image():
+def test_structure_dicts_per_image_are_joined():
     images, targets = detection()
     assert describe_targets((images, targets)) == [
         ("images", [(3, 8, 8), (3, 9, 4), (3, 8, 8)], ((0,),)),
@@ -212,7 +212,7 @@ def test_structure_dict_per_image():
     assert rebuilt[1] == [{"boxes": "BOXES", "labels": "LABELS", "masks": "MASKS", "image_id": n} for n in (2, 0, 5)]
 
 
-def test_structure_list_of_dicts():
+def test_structure_list_of_dicts_is_a_batch():
     sample = [{"image": zeros(3, 8, 8), "boxes": zeros(n, 4)} for n in (1, 2)]
     assert describe_targets(sample)[0] == ("images", [(3, 8, 8)] * 2, ((0, "image"), (1, "image")))
     assert marked(sample) == [{"image": "IMAGES", "boxes": "BOXES"}] * 2
@@ -241,7 +241,7 @@ def test_structure_box_mask_without_dict_is_dropped(tv):
     assert [output is input_ for output, input_ in zip(rebuilt, sample, strict=True)] == [True, True]
 
 
-def test_structure_box_mask_with_own_field():
+def test_structure_box_mask_replaces_its_field():
     Target = collections.namedtuple("Target", "images boxes valid")
     sample = Target(zeros(2, 3, 8, 8), zeros(2, 5, 4), zeros(2, 5))
     assert parse_sample(sample).rebuild({"valid": ["mask"]}, (8, 8)).valid == "mask"
@@ -249,7 +249,7 @@ def test_structure_box_mask_with_own_field():
     assert parse_sample(without).rebuild({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
 
 
-def test_structure_no_samples():
+def test_structure_empty_batch_keeps_its_targets():
     sample = {"images": zeros(0, 3, 8, 8), "masks": zeros(0, 8, 8), "boxes": [], "labels": zeros(0)}
     assert parse_sample(sample).samples == 0
     assert describe_targets(sample)[1:] == [
@@ -261,7 +261,7 @@ def test_structure_no_samples():
     assert parse_sample({"images": []}).samples == 0
 
 
-def test_structure_lists_in_place_of_arrays():
+def test_structure_results_may_be_lists():
     compacted = [zeros(2, 4), zeros(0, 4)]
     rebuilt = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild(
         {"boxes": [compacted]}, (8, 8)

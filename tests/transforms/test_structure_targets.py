@@ -52,8 +52,8 @@ def test_structure_labels_without_boxes_stay():
     compact, labels = boxes_module.Boxes(compact=True), np.array([[1], [2]])
     sample = {"images": zeros(2, 3, 8, 10), "labels": labels}
     assert shifted(sample, compact)["labels"] is labels
-    some = np.array([[(9.0, 0, 10, 4)], [(0, 0, 4, 4)]])
-    sample |= {"people": {"boxes": some}, "cars": {"boxes": some, "labels": labels}}
+    two_boxes = np.array([[(9.0, 0, 10, 4)], [(0, 0, 4, 4)]])
+    sample |= {"people": {"boxes": two_boxes}, "cars": {"boxes": two_boxes, "labels": labels}}
     rebuilt = shifted(sample, compact)
     assert rebuilt["labels"] is labels
     assert [entry.tolist() for entry in rebuilt["cars"]["labels"]] == [[], [2]]
@@ -72,7 +72,7 @@ def test_structure_albumentations_sample_follows():
 def test_structure_tv_tensors_boxes_keep_their_format(tv):
     boxes = tv.BoundingBoxes(torch.tensor([(0.0, 0, 4, 4)]), format="XYWH", canvas_size=(8, 9))
     points = tv.KeyPoints(torch.tensor([(1.0, 2)]), canvas_size=(8, 9))
-    image, moved, marked = shifted((tv.Image(torch.zeros(3, 8, 9)), boxes, points))
+    image, moved, moved_points = shifted((tv.Image(torch.zeros(3, 8, 9)), boxes, points))
     assert (type(moved), moved.tolist(), moved.canvas_size) == (tv.BoundingBoxes, [[2, 0, 4, 4]], (8, 10))
-    assert (type(marked), marked.tolist(), marked.canvas_size) == (tv.KeyPoints, [[3, 2]], (8, 10))
+    assert (type(moved_points), moved_points.tolist(), moved_points.canvas_size) == (tv.KeyPoints, [[3, 2]], (8, 10))
     assert type(image) is tv.Image

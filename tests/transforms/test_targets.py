@@ -34,10 +34,10 @@ from cuaug.transforms import keypoints, point_map
 def test_boxes_keypoints_flips_equal_torchvision(flip, format):
     """Box coordinates are edges, keypoint coordinates are pixel centres."""
     functional = pytest.importorskip("torchvision.transforms.v2.functional")
-    theirs = pytest.importorskip("torchvision.tv_tensors").BoundingBoxFormat[format]
+    torchvision_format = pytest.importorskip("torchvision.tv_tensors").BoundingBoxFormat[format]
     M = HFLIP if flip == "horizontal_flip" else np.array([[1.0, 0, 0], [0, -1, 199], [0, 0, 1]])
     boxes = torch.from_numpy(formatted(some_boxes((1, 6)) / 2 + 20, format))
-    expected = getattr(functional, f"{flip}_bounding_boxes")(boxes[0], format=theirs, canvas_size=SIZE)
+    expected = getattr(functional, f"{flip}_bounding_boxes")(boxes[0], format=torchvision_format, canvas_size=SIZE)
     moved, _ = move_boxes(boxes, torch.from_numpy(M[None]), SIZE, Boxes(format))
     assert_equal(moved[0], expected, tolerance=FLOAT64)
     points = torch.from_numpy(some_points((1, 6), visible=False))
@@ -73,21 +73,21 @@ def test_boxes_keypoints_never_read_device_values(ragged, monkeypatch):
     monkeypatch.setattr(small_matrices, "is_host", lambda array: False)
     monkeypatch.setattr(small_matrices, "asarray", asarray)
     monkeypatch.setattr(convert, "asarray", asarray)
-    boxes, points = ([meta(own) for own in part] if ragged else meta(part) for part in targets(ragged))
+    boxes, points = ([meta(array) for array in target] if ragged else meta(target) for target in targets(ragged))
     mask = [meta(np.ones(4), dtype="bool")] * 3 if ragged else meta(np.ones((3, 4)), dtype="bool")
     for canvas in (SIZE, np.array([SIZE] * 3)):
         moved, valid = move_boxes(boxes, meta(maps(3)), canvas, Boxes("XYWH", 5, 0.5), mask)
-        marked = move_keypoints(points, meta(maps(3)), canvas, Keypoints(PAIRS))
-        for array in (moved, valid, marked):
-            assert {part.device.type for part in array} == {"meta"}
-            assert [tuple(part.shape[:1]) for part in array] == [(4 if array is not marked else 7,)] * 3
+        moved_points = move_keypoints(points, meta(maps(3)), canvas, Keypoints(PAIRS))
+        for array in (moved, valid, moved_points):
+            assert {entry.device.type for entry in array} == {"meta"}
+            assert [tuple(entry.shape[:1]) for entry in array] == [(4 if array is not moved_points else 7,)] * 3
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 @pytest.mark.parametrize("canvas", [SIZE, np.array([SIZE] * 3)], ids=["one canvas", "three"])
 def test_boxes_keypoints_do_not_synchronize(ragged, canvas):
-    boxes, points = ([put(array, ("torch", "cuda")) for array in part] for part in targets(True))
+    boxes, points = ([put(array, ("torch", "cuda")) for array in target] for target in targets(True))
     boxes, points = (boxes, points) if ragged else (torch.stack(boxes), torch.stack(points))
     M = torch.tensor(maps(3), device="cuda")
     with no_synchronization():
@@ -100,19 +100,19 @@ def test_boxes_keypoints_do_not_synchronize(ragged, canvas):
 def test_boxes_keypoints_host_targets_follow_device_images(ragged):
     boxes, points = targets(ragged)
     M = torch.tensor(maps(3), dtype=torch.float32, device="cuda")
-    there = [
+    on_device = [
         move_boxes([torch.tensor(array) for array in boxes] if ragged else torch.tensor(boxes), M, SIZE, Boxes())[0],
         move_keypoints(
             [torch.tensor(array) for array in points] if ragged else torch.tensor(points), M, SIZE, Keypoints()
         ),
     ]
-    here = [
+    on_host = [
         move_boxes(boxes, maps(3).astype("f4"), SIZE, Boxes())[0],
         move_keypoints(points, maps(3).astype("f4"), SIZE, Keypoints()),
     ]
-    for moved, expected in zip(there, here, strict=True):
-        for array, one in zip(moved, expected, strict=True):
-            assert_equal(array, one, library="torch", device="cuda:0", dtype="float32", tolerance=FLOAT32)
+    for moved, expected in zip(on_device, on_host, strict=True):
+        for array, expected_array in zip(moved, expected, strict=True):
+            assert_equal(array, expected_array, library="torch", device="cuda:0", dtype="float32", tolerance=FLOAT32)
 
 
 def test_boxes_keypoints_lists_are_split_where_joined():

@@ -43,12 +43,12 @@ def test_compose_is_a_layer_of_a_model():
 
 
 def test_compose_apply_serves_recipe_and_module():
-    aug, batch, seen = recipe("crops"), noise(SHAPE), []
+    aug, batch, modules = recipe("crops"), noise(SHAPE), []
     params = aug.draw(batch, step=0)
     assert_equal(aug.apply(batch, params), aug(batch, step=0))
     assert_equal(aug.apply(images=batch, params=params), aug(batch, step=0))
-    assert aug.apply(seen.append) is aug
-    assert seen == [aug]
+    assert aug.apply(modules.append) is aug
+    assert modules == [aug]
 
 
 def test_transforms_hide_no_module_attribute():

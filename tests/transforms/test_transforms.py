@@ -31,10 +31,10 @@ def test_random_levels_equal_functions(transform, name, function, dtype):
         return
     result, params = apply_with_params(transform, images)
     value = column(params, name)
-    still = value == (1 if name == "sharpness_factor" else 0)
-    assert 8 < still.sum() < N - 8
-    np.testing.assert_array_equal(result, one_by_one(images, lambda x, n: x if still[n] else function(x, value[n])))
-    assert changed(result, images)[~still].all()
+    unchanged = value == (1 if name == "sharpness_factor" else 0)
+    assert 8 < unchanged.sum() < N - 8
+    np.testing.assert_array_equal(result, one_by_one(images, lambda x, n: x if unchanged[n] else function(x, value[n])))
+    assert changed(result, images)[~unchanged].all()
 
 
 def test_random_levels_follow_current_dtype():
@@ -90,9 +90,9 @@ def test_elastic_transform_video_has_one_field():
     """All frames are displaced alike, and like a single image with the clip's id."""
     clips = np.repeat(batch("float32", 2)[:, None], 3, 1)
     aug = T.Compose([T.ElasticTransform(300.0, 3.0)], seed=1)
-    result, still = aug(clips, layout="NTHWC", step=0), aug(clips[:, 0], step=0)
+    result, single = aug(clips, layout="NTHWC", step=0), aug(clips[:, 0], step=0)
     for t in range(3):
-        np.testing.assert_array_equal(result[:, t], still)
+        np.testing.assert_array_equal(result[:, t], single)
 
 
 def test_elastic_transform_ragged_masks_follow_fields():
@@ -146,7 +146,7 @@ def test_params_matrices_unavailable_without_matrix():
     ids=repr,
 )
 def test_transforms_without_position_commute_with_rearrangement(transform, uses_position):
-    """Guards the rows of functors that have no function; kernels may take rows of another length for them."""
+    """Checks `uses_position` of functors without a function: without it, kernels may regroup pixels into other rows."""
 
     def rearranged(images):
         return images.reshape(N, -1, C)[:, ::-1].reshape(N, 2 * H, 23, C)
@@ -273,8 +273,8 @@ def test_transforms_explain_missing_torchvision_names(name):
 
 def test_transforms_have_or_explain_every_name_of_torchvision():
     v2 = pytest.importorskip("torchvision.transforms.v2")
-    theirs = {name for name in dir(v2) if name[0] != "_" and inspect.isclass(getattr(v2, name))}
-    assert theirs - set(T.__all__) - set(REPLACEMENTS) == set()
+    torchvision_names = {name for name in dir(v2) if name[0] != "_" and inspect.isclass(getattr(v2, name))}
+    assert torchvision_names - set(T.__all__) - set(REPLACEMENTS) == set()
 
 
 def test_transforms_explain_no_name_that_exists():
