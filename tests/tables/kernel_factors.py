@@ -5,6 +5,7 @@ Dtypes and layouts are those of the arrays that the kernel reads (input) and wri
 
 from helpers.arrays import IMAGE_DTYPES
 
+from cuaug._program.functors import struct_name
 from tables.colors import FUNCTORS
 from tables.covering import covering as covering_rows
 from tables.warps import BORDERS, INTERPOLATIONS
@@ -17,8 +18,8 @@ WARP_FACTORS = {
     "output_layout": LAYOUTS,
     "channels": [1, 2, 3, 4],
     "geometry": ["Affine", "Perspective", "CoordinateMap", "CoordinateMap64"],
-    "sampler": [name.capitalize() for name in INTERPOLATIONS],
-    "border": [name.capitalize() for name in BORDERS],
+    "sampler": [struct_name(name) for name in INTERPOLATIONS],
+    "border": [struct_name(name) for name in BORDERS],
 }
 SAMPLE_OVERRIDES = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARP_FACTORS["sampler"]]
 WINDOWED_BORDERS = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
