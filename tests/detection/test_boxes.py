@@ -1,4 +1,4 @@
-"""box_iou and the functions of boxes against float64 NumPy written from the definitions."""
+"""box_iou and other functions of boxes, against float64 NumPy written from the definitions."""
 
 import numpy as np
 import pytest
@@ -19,26 +19,31 @@ NEAR = Tolerance(1e-4, 1e-6, reason="float32 coordinates of up to 500")
 
 
 @every_backend
-def test_box_iou_every_library(backend):
+def test_box_functions_equal_reference(backend):
     boxes = box_cases.random(12)[0].reshape(3, 4, 4).astype(np.float32)
     boxes_of_library = put(boxes, backend)
     library, device, dtype = describe(boxes_of_library)
-    kind = {"library": library, "device": device, "dtype": dtype}
+    expected_kind = {"library": library, "device": device, "dtype": dtype}
     assert_equal(
-        cuaug.box_area(boxes_of_library), reference_ops.area(boxes.astype(float)), tolerance=Tolerance(0, 1e-5), **kind
+        cuaug.box_area(boxes_of_library),
+        reference_ops.area(boxes.astype(float)),
+        tolerance=Tolerance(0, 1e-5),
+        **expected_kind,
     )
     expected = np.clip(boxes, 0, [300, 200, 300, 200])
-    assert_equal(cuaug.clip_boxes(boxes_of_library, (200, 300)), expected, **kind)
+    assert_equal(cuaug.clip_boxes(boxes_of_library, (200, 300)), expected, **expected_kind)
     for (a, of_a), (b, of_b) in zip(FORMATS.items(), [*FORMATS.items()][::-1], strict=True):
         converted = cuaug.box_convert(put(of_a(boxes.astype(float)).astype(np.float32), backend), a, b)
-        assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **kind)
-    small = boxes[0, :, 2:] - boxes[0, :, :2]
-    limit = float(np.sort(small.min(-1))[1])
+        assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **expected_kind)
+    sizes = boxes[0, :, 2:] - boxes[0, :, :2]
+    limit = float(np.sort(sizes.min(-1))[1])
     assert_array_equal(
-        to_numpy(cuaug.remove_small_boxes(boxes_of_library[0], limit)), np.flatnonzero((small >= limit).all(-1))
+        to_numpy(cuaug.remove_small_boxes(boxes_of_library[0], limit)), np.flatnonzero((sizes >= limit).all(-1))
     )
     actual = cuaug.box_iou(boxes_of_library, boxes_of_library[:1])
-    assert_equal(actual, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **kind)
+    assert_equal(
+        actual, np.stack([reference_ops.iou(b, boxes[0]) for b in boxes]), tolerance=Tolerance(1e-5), **expected_kind
+    )
 
 
 def overlap_of_pair(kind, a, b):
@@ -55,8 +60,8 @@ def overlap_of_pair(kind, a, b):
     diou = iou - distance / (width**2 + height**2)
     if kind == "diou":
         return diou
-    lean = [np.arctan((box[2] - box[0]) / (box[3] - box[1])) for box in (a, b)]
-    v = 4 / np.pi**2 * (lean[0] - lean[1]) ** 2
+    aspect_angles = [np.arctan((box[2] - box[0]) / (box[3] - box[1])) for box in (a, b)]
+    v = 4 / np.pi**2 * (aspect_angles[0] - aspect_angles[1]) ** 2
     return diou - (v / ((1 - iou) + v) * v if v else 0.0)
 
 
@@ -69,13 +74,29 @@ def test_box_iou_kinds_equal_reference(kind):
     actual = cuaug.box_iou(boxes, boxes, kind)
     assert_equal(actual, expected, tolerance=Tolerance(1e-12, reason="float64"))
     assert (actual[np.arange(16), np.arange(16)] == 1).all()
-    small = cuaug.box_iou(boxes * 1e-6, boxes * 1e-6, kind)
-    assert_equal(small, expected, tolerance=Tolerance(1e-9, reason="no overlap depends on the unit"))
+    of_small_boxes = cuaug.box_iou(boxes * 1e-6, boxes * 1e-6, kind)
+    assert_equal(of_small_boxes, expected, tolerance=Tolerance(1e-9, reason="no overlap depends on the unit"))
 
 
-def test_box_iou_boxes_without_area():
+def test_box_iou_of_boxes_without_area_is_0():
     point, box = [(2, 2, 2, 2)], [(0, 0, 4, 4)]
     for kind, expected in (("iou", 0), ("giou", 0), ("diou", 0), ("ciou", 0)):
         assert_array_equal(cuaug.box_iou(point, point, kind), [[expected]])
     assert_array_equal(cuaug.box_iou(point, box), [[0]])
     assert np.isnan(cuaug.box_iou([(0, 0, np.nan, 1)], box)).all()
+
+
+BOXES = np.zeros((3, 4))
+INVALID_CALLS = [
+    ("kind must be one of", lambda: cuaug.box_iou(BOXES, BOXES, "best")),
+    ("in_fmt must be one of", lambda: cuaug.box_convert(BOXES, "XYXY", "xywh")),
+    ("boxes must have shape", lambda: cuaug.box_area(np.zeros((3, 5)))),
+    ("boxes must have shape", lambda: cuaug.remove_small_boxes(np.zeros((2, 3, 4)), 1)),
+    ("size must be", lambda: cuaug.clip_boxes(BOXES, 5)),
+]
+
+
+@pytest.mark.parametrize(("message", "call"), INVALID_CALLS, ids=[message for message, _ in INVALID_CALLS])
+def test_box_functions_reject_invalid_arguments(message, call):
+    with pytest.raises(ValueError, match=r"^cuaug\.\w+: .*" + message):
+        call()

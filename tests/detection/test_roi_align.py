@@ -37,33 +37,33 @@ def test_roi_align_equals_reference(mode, rois, case, backend):
         features = put(in_layout(maps("float32"), layout), backend, "float32")
         actual = cuaug.roi_align(features, put(rois, backend, "float32"), mode=mode, layout=layout, **CASES[case])
         library, device, dtype = describe(features)
-        kind = {"library": library, "device": device, "dtype": dtype}
-        assert_equal(actual, in_layout(expected, layout), tolerance=TOLERANCE["float32"], **kind)
+        expected_kind = {"library": library, "device": device, "dtype": dtype}
+        assert_equal(actual, in_layout(expected, layout), tolerance=TOLERANCE["float32"], **expected_kind)
     layout = "NCHW" if backend[0] == "torch" else "NHWC"
     features = put(in_layout(maps("float32"), layout), backend, "float32")
     actual = cuaug.roi_align(features, put(rois, backend, "float32"), mode=mode, **CASES[case])
-    assert_equal(actual, in_layout(expected, layout), tolerance=TOLERANCE["float32"], **kind)
+    assert_equal(actual, in_layout(expected, layout), tolerance=TOLERANCE["float32"], **expected_kind)
 
 
 @every_backend
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("kind", ["avg", "max", "rotated", "pool"])
-def test_roi_align_dtypes(kind, dtype, backend):
+def test_roi_align_roi_pool_dtypes_equal_reference(kind, dtype, backend):
     rois, size = ROTATED_ROIS if kind == "rotated" else ROIS, (3, 2)
     features = put(maps(dtype), backend, dtype)
     arguments = features, put(rois, backend, "float32"), size
     if kind == "pool":
         actual = cuaug.roi_pool(*arguments, layout="NCHW")
-        expected = pixels(maps(dtype), rois, size)
+        expected = expected_pool(maps(dtype), rois, size)
     else:
         mode = "max" if kind == "max" else "avg"
         actual = cuaug.roi_align(*arguments, mode=mode, layout="NCHW")
         expected = expected_rois(maps(dtype), rois, mode, output_size=size)
-    library, device, named = describe(features)
-    assert_equal(actual, expected, tolerance=TOLERANCE[dtype], library=library, device=device, dtype=named)
+    library, device, dtype_name = describe(features)
+    assert_equal(actual, expected, tolerance=TOLERANCE[dtype], library=library, device=device, dtype=dtype_name)
 
 
-def pixels(features, rois, size, scale=1.0):
+def expected_pool(features, rois, size, scale=1.0):
     bins = [reference_ops.roi_pixels(roi[1:].tolist(), size, features.shape[2:], scale) for roi in rois]
     return np.stack(
         [reference_ops.pooled(features[int(roi[0])], roi_bins, "max") for roi, roi_bins in zip(rois, bins, strict=True)]
@@ -75,7 +75,7 @@ def pixels(features, rois, size, scale=1.0):
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_roi_pool_equals_reference(layout, size, scale):
     actual = cuaug.roi_pool(in_layout(maps(), layout), ROIS, size, scale, layout)
-    expected = pixels(maps(), ROIS, (size, size) if isinstance(size, int) else size, scale)
+    expected = expected_pool(maps(), ROIS, (size, size) if isinstance(size, int) else size, scale)
     assert_array_equal(actual, in_layout(expected, layout))
 
 
@@ -162,9 +162,9 @@ def test_roi_align_levels_in_one_call(backend):
 def test_roi_align_whole_image_is_interpolation():
     torch = pytest.importorskip("torch")
     features = torch.from_numpy(maps())
-    all_of_it = torch.tensor([(n, 0, 0, W, H) for n in range(N)]).double()
+    whole_images = torch.tensor([(n, 0, 0, W, H) for n in range(N)]).double()
     for size in ((5, 4), (H, W), (30, 7)):
-        actual = cuaug.roi_align(features, all_of_it, size, 1.0, 1, True)
+        actual = cuaug.roi_align(features, whole_images, size, 1.0, 1, True)
         expected = torch.nn.functional.interpolate(features, size, mode="bilinear", align_corners=False)
         assert_allclose(actual, expected, atol=1e-12)
 
@@ -187,11 +187,11 @@ def test_roi_align_equals_grid_sample(rotated):
     box = torch.cat([centre, size, angle[None]]) if rotated else torch.cat([centre - size / 2, centre + size / 2])
     actual = cuaug.roi_align(features, torch.cat([torch.ones(1).double(), box])[None], bins, 1.0, ratio, True)
     assert_allclose(actual, expected, atol=1e-12)
-    greatest = cuaug.roi_align(features, torch.cat([torch.ones(1).double(), box])[None], bins, 1.0, ratio, True, "max")
-    assert_allclose(greatest, torch.nn.functional.max_pool2d(sampled, ratio), atol=1e-12)
+    maxima = cuaug.roi_align(features, torch.cat([torch.ones(1).double(), box])[None], bins, 1.0, ratio, True, "max")
+    assert_allclose(maxima, torch.nn.functional.max_pool2d(sampled, ratio), atol=1e-12)
 
 
-def test_roi_align_instruction_sets_and_threads_agree():
+def test_roi_align_roi_pool_instruction_sets_and_threads_agree():
     isa, features = native.instruction_set(), maps("float32").astype(np.float32)
     calls = [
         lambda: cuaug.roi_align(features, ROIS, 7, layout="NCHW"),

@@ -1,4 +1,4 @@
-"""Regions that are not finite, huge or empty, and arguments that roi_align rejects."""
+"""Regions that are not finite, huge or empty, and arguments that roi_align and roi_pool reject."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ import cuaug
 @pytest.mark.parametrize("bad", [NAN, INF, -INF, 1e20, -1e35])
 @pytest.mark.parametrize("mode", ["avg", "max", "pool"])
 @pytest.mark.parametrize("aligned", [False, True])
-def test_roi_align_invalid_region_is_zero(aligned, mode, bad):
+def test_roi_align_roi_pool_invalid_region_is_zero(aligned, mode, bad):
     rois = np.array([(0, 1, 2, 5, 6.0)] * 5)
     rois[np.arange(4), np.arange(1, 5)] = bad
     rotated = np.array([(0, 3, 4, 4, 5, 20.0)] * 6)
@@ -38,7 +38,7 @@ def test_roi_align_huge_region_terminates():
             assert actual[0, 0, 0, 0] == 0
 
 
-def test_roi_align_zero_weight_pixels_do_not_count():
+def test_roi_align_ignores_pixels_of_weight_0():
     """A pixel of weight 0 does not change a sampling point, even if it is infinite or NaN."""
     features = maps("float32", shape=(1, 3, 8, 8)).astype(np.float32)
     bad = features.copy()
@@ -107,6 +107,6 @@ def rois_of(*samples):
 
 
 @pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[message for _, message, _ in INVALID_CALLS])
-def test_roi_align_rejects_invalid_arguments(kind, message, call):
+def test_roi_align_roi_pool_reject_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.roi_\w+: .*" + message):
         call()

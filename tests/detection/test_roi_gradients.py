@@ -21,17 +21,13 @@ def expected_gradient(features, rois, gradient, mode="avg", **options):
 
 @pytest.mark.parametrize("mode", ["avg", "max", "pool"])
 @pytest.mark.parametrize("bad", [NAN, INF, -1e30])
-def test_roi_align_invalid_region_has_no_gradient(bad, mode):
+def test_roi_align_roi_pool_invalid_region_has_no_gradient(bad, mode):
     torch = pytest.importorskip("torch")
     rois = torch.tensor([(1, 1, 2, 5, 6.0)] * 4 + [(1, -3e9, -3e9, 3e9, 3e9)], dtype=torch.float64)
     rois[torch.arange(4), torch.arange(1, 5)] = bad
     features = torch.from_numpy(maps()).requires_grad_()
-    call = (
-        (lambda: cuaug.roi_pool(features, rois, 2))
-        if mode == "pool"
-        else (lambda: cuaug.roi_align(features, rois, 2, mode=mode))
-    )
-    call().sum().backward()
+    out = cuaug.roi_pool(features, rois, 2) if mode == "pool" else cuaug.roi_align(features, rois, 2, mode=mode)
+    out.sum().backward()
     assert not features.grad.any()
 
 
@@ -52,7 +48,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 @every_kind
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("channels_last", [False, True], ids=["planes", "channels last"])
-def test_roi_align_gradient_equals_reference(channels_last, dtype, kind):
+def test_roi_align_roi_pool_gradient_equals_reference(channels_last, dtype, kind):
     torch = pytest.importorskip("torch")
     call, rois, mode = KINDS[kind]
     values = maps(dtype)
@@ -73,7 +69,7 @@ def test_roi_align_gradient_equals_reference(channels_last, dtype, kind):
 
 
 @every_kind
-def test_roi_align_gradcheck(kind):
+def test_roi_align_roi_pool_gradcheck(kind):
     torch = pytest.importorskip("torch")
     call, rois, _ = KINDS[kind]
     features = torch.from_numpy(maps()[:, :2, :7, :6].copy()).requires_grad_()

@@ -21,19 +21,13 @@ TOLERANCE = {
 }
 
 
-def rounded(values, dtype):
-    if dtype == "bfloat16":
-        values = values.astype(pytest.importorskip("ml_dtypes").bfloat16)
-    return values.astype(dtype if dtype != "bfloat16" else np.float32).astype(np.float64)
-
-
 @every_backend
 @every_method
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("scene", SCENES)
 def test_soft_nms_equals_reference(scene, dtype, method, backend):
     for count in (1, 3, 65, 130):
-        boxes, scores = (rounded(values, dtype) for values in SCENES[scene](count))
+        boxes, scores = (box_cases.rounded(values, dtype) for values in SCENES[scene](count))
         arrays = put(boxes, backend, dtype), put(scores, backend, dtype)
         for options in ({}, {"iou_threshold": 0.6, "sigma": 0.1, "score_threshold": 0.2}):
             expected, decayed = reference_ops.soft_nms(boxes, scores, method, **options)
@@ -41,15 +35,17 @@ def test_soft_nms_equals_reference(scene, dtype, method, backend):
             assert_array_equal(to_numpy(indices), expected)
             assert describe(indices)[:2] == describe(arrays[0])[:2]
             assert describe(actual) == describe(arrays[1])
-            near = TOLERANCE[dtype]
-            assert_allclose(to_numpy(actual), decayed, near.relative, near.absolute, err_msg=near.reason)  # inf is inf
+            tolerance = TOLERANCE[dtype]
+            # assert_allclose takes equal infinities as equal
+            limits = {"rtol": tolerance.relative, "atol": tolerance.absolute, "err_msg": tolerance.reason}
+            assert_allclose(to_numpy(actual), decayed, **limits)
 
 
 @every_backend
 @every_method
 @pytest.mark.parametrize("max_output", [None, 0, 1, 40, 400])
 def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, backend):
-    boxes, scores = (rounded(values, "float32") for values in box_cases.degenerate(150))
+    boxes, scores = (box_cases.rounded(values, "float32") for values in box_cases.degenerate(150))
     arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
     expected, decayed = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
     indices, actual, count = cuaug.soft_nms(*arrays, method=method, max_output=max_output, fixed_size=True)
@@ -72,8 +68,8 @@ def test_soft_nms_batch_equals_samples(method, backend):
     indices, decayed, counts_kept = cuaug.soft_nms(
         *arrays, method=method, fixed_size=True, counts=put(counts, backend, "int32")
     )
-    for n, take in enumerate(counts):
-        single = cuaug.soft_nms(arrays[0][n, :take], arrays[1][n, :take], method=method)
+    for n, sample_count in enumerate(counts):
+        single = cuaug.soft_nms(arrays[0][n, :sample_count], arrays[1][n, :sample_count], method=method)
         assert int(counts_kept[n]) == len(single[0])
         assert_array_equal(to_numpy(indices[n])[: int(counts_kept[n])], to_numpy(single[0]))
         assert_array_equal(to_numpy(decayed[n])[: int(counts_kept[n])], to_numpy(single[1]))
@@ -81,7 +77,7 @@ def test_soft_nms_batch_equals_samples(method, backend):
 
 
 @every_backend
-def test_soft_nms_no_boxes(backend):
+def test_soft_nms_of_no_boxes_is_empty(backend):
     no_boxes = put(np.zeros((0, 4)), backend, "float32"), put(np.zeros(0), backend, "float32")
     indices, decayed = cuaug.soft_nms(*no_boxes)
     assert tuple(indices.shape) == tuple(decayed.shape) == (0,)

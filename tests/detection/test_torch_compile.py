@@ -16,9 +16,14 @@ torch = pytest.importorskip("torch")
 
 
 @pytest.fixture(autouse=True)
-def fresh():
+def reset_compiler():
     torch._dynamo.reset()
     define_operators()
+
+
+def assert_passes_opcheck(operator, arguments):
+    outcomes = torch.library.opcheck(operator, arguments)
+    assert set(outcomes.values()) == {"SUCCESS"}, outcomes
 
 
 def features_and_rois(channels_last=False, samples=2, levels=1, dtype=torch.float32):
@@ -48,10 +53,10 @@ QUICK = {("planes", 1, "avg"), ("channels last", 3, "pixels")}
 def test_roi_align_operator_passes_opcheck(memory, levels, kind):
     features, rois = features_and_rois(memory == "channels last", levels=levels)
     arguments = (features, rois, [3, 2], SCALES[:levels], *OPTIONS[kind])
-    torch.library.opcheck(torch.ops.cuaug.roi_align.default, arguments)
+    assert_passes_opcheck(torch.ops.cuaug.roi_align.default, arguments)
     gradient = torch.ops.cuaug.roi_align(*arguments).detach()
     detached = [level.detach() for level in features]
-    torch.library.opcheck(torch.ops.cuaug.roi_align_backward.default, (gradient, detached, *arguments[1:]))
+    assert_passes_opcheck(torch.ops.cuaug.roi_align_backward.default, (gradient, detached, *arguments[1:]))
 
 
 SUPPRESSIONS = itertools.product([False, True], [None, 7], [False, True])
@@ -65,7 +70,7 @@ def test_nms_operator_passes_opcheck(with_classes, max_output, fixed_size):
     boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(60))
     classes = torch.arange(60) % 3 if with_classes else None
     arguments = (boxes, scores, classes, None, 0.5, 0.1, max_output, fixed_size)
-    torch.library.opcheck(torch.ops.cuaug.nms.default, arguments)
+    assert_passes_opcheck(torch.ops.cuaug.nms.default, arguments)
 
 
 def compiled(function):
@@ -87,7 +92,7 @@ def test_roi_align_compiled_equals_eager_with_gradient(channels_last):
     assert torch.equal(values[0][1], values[1][1])
 
 
-def test_roi_align_compiled_levels_lists_and_roi_pool():
+def test_roi_align_roi_pool_compiled_with_levels_and_lists_equal_eager():
     def head(features, boxes):
         pooled = cuaug.roi_align(features, boxes, 3, SCALES, mode="max")
         return pooled + cuaug.roi_pool(features[0], boxes, 3, 0.25)

@@ -117,7 +117,7 @@ def test_matrix_function_reads_strided_views(function, arguments):
 
 
 @pytest.fixture
-def unread(monkeypatch):
+def meta_tensor(monkeypatch):
     """Meta tensors, whose values cannot be read: they stand for device tensors where there is no GPU."""
     monkeypatch.setattr(small_matrices, "is_host", lambda array: False)
     monkeypatch.setattr(small_matrices, "asarray", lambda value, like, dtype: torch.as_tensor(value, device="meta"))
@@ -125,8 +125,8 @@ def unread(monkeypatch):
 
 
 @every_function
-def test_matrix_function_never_reads_device_values(function, arguments, unread):
-    result = function(*map(unread, arguments))
+def test_matrix_function_never_reads_device_values(function, arguments, meta_tensor):
+    result = function(*map(meta_tensor, arguments))
     assert result.device.type == "meta"
     assert result.shape == function(*arguments).shape
 
@@ -141,7 +141,8 @@ def test_matrix_function_gradients_flow(function, arguments):
 def test_matrix_function_does_not_synchronize(function, arguments):
     inputs = [torch.tensor(a, device="cuda") for a in arguments]
     with no_synchronization():
-        function(*inputs)
+        result = function(*inputs)
+    assert result.device.type == "cuda"
 
 
 LINE = [(0, 0), (1, 1), (3, 3)]
@@ -150,7 +151,7 @@ QUAD = [(0, 0), (4, 0), (4, 4), (0, 4)]
 KITE = [(0, 0), (4, 0), (2, 2), (0, 4)]  # the third is on the line through the second and the fourth
 POINT = [(3, 3)] * 4
 MIRRORED = (np.array(QUAD) * (-1, 1) @ [(math.cos(0.3), -math.sin(0.3)), (math.sin(0.3), math.cos(0.3))] + 7).tolist()
-EYE, FLAT = [(1, 0, 0), (0, 1, 0)], [(1, 2, 0), (2, 4, 0)]
+EYE, SINGULAR = [(1, 0, 0), (0, 1, 0)], [(1, 2, 0), (2, 4, 0)]
 NAN, INF = math.nan, math.inf
 DEGENERATE = {
     "affine from a line": (get_affine_transform, (LINE, TRIANGLE), "src must not be collinear"),
@@ -185,12 +186,13 @@ DEGENERATE = {
     "quad from a triangle": (get_perspective_transform, (KITE, QUAD), "src must not have three collinear points"),
     "quad onto a triangle": (get_perspective_transform, (QUAD, KITE), "dst must not have three collinear points"),
     "quad from a point": (get_perspective_transform, (POINT, QUAD), "src must not have three collinear points"),
-    "flat affine": (invert_affine, (FLAT,), "M must not be singular"),
-    "rounded flat affine": (invert_affine, ([(0.1, 0.3, 0), (0.3, 0.9, 0)],), "M must not be singular"),
+    "singular affine": (invert_affine, (SINGULAR,), "M must not be singular"),
+    "rounded singular affine": (invert_affine, ([(0.1, 0.3, 0), (0.3, 0.9, 0)],), "M must not be singular"),
     "zero affine": (invert_affine, ([(0, 0, 0), (0, 0, 0)],), "M must not be singular"),
-    "flat perspective": (invert_affine, ([(1, 2, 3), (0.1, 0.3, 0.7), (0.2, 0.6, 1.4)],), "M must not be singular"),
-    "flat to torch": (
-        lambda M: convert_matrix(M, "cuaug", "torch", size=(4, 4)), (FLAT,), "convert_matrix: M must not be singular"
+    "singular perspective": (invert_affine, ([(1, 2, 3), (0.1, 0.3, 0.7), (0.2, 0.6, 1.4)],), "M must not be singular"),
+    "singular to torch": (
+        lambda M: convert_matrix(M, "cuaug", "torch", size=(4, 4)), (SINGULAR,),
+        "convert_matrix: M must not be singular"
     ),
     "points of NaN": (get_affine_transform, ([(0, 0), (1, 0), (0, NAN)], TRIANGLE), "src must be finite"),
     "points at infinity": (estimate_affine, (TRIANGLE, [(0, 0), (INF, 0), (0, 1)]), "dst must be finite"),
@@ -229,7 +231,7 @@ def test_matrix_function_degenerate_device_sample_is_isolated(monkeypatch):
     assert_equal(M, np.stack([expected, expected * NAN, expected]), library="torch", dtype="float64", tolerance=FLOAT64)
 
 
-REFUSED = {
+INVALID_CALLS = {
     "sample": (
         lambda: get_affine_transform([TRIANGLE, TRIANGLE, LINE], TRIANGLE),
         r"^cuaug.get_affine_transform: src must not be collinear or coincident, got \[\[0.0, 0.0\], .*\] in sample 2$",
@@ -238,7 +240,7 @@ REFUSED = {
         lambda: estimate_affine(QUAD, QUAD, weights=[[1, 1, 1, 1], [0, 0, 0, 0]]),
         r"^cuaug.estimate_affine: weights must not .*, got \[0.0, 0.0, 0.0, 0.0\] in sample 1$",
     ),
-    "sample of M": (lambda: invert_affine([EYE, FLAT]), "^cuaug.invert_affine: M must not be sing.* in sample 1$"),
+    "sample of M": (lambda: invert_affine([EYE, SINGULAR]), "^cuaug.invert_affine: M must not be sing.* in sample 1$"),
     "long samples": (
         lambda: estimate_affine([(i, i) for i in range(999)], [(i, i) for i in range(999)]), r"\.\.\.\] in sample 0$"
     ),
@@ -274,14 +276,14 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("call", "message"), INVALID_CALLS.values(), ids=INVALID_CALLS)
 def test_matrix_function_rejects_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
 @pytest.mark.parametrize("module", [geometry, fit], ids=["geometry", "fit"])
-def test_geometry_docstring_examples_run(module):
+def test_matrix_function_docstring_examples_run(module):
     assert doctest.testmod(module).failed == 0
     for name in module.__all__:
         assert ">>>" in getattr(module, name).__doc__, f"{name} has no example"

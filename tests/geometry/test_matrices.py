@@ -56,7 +56,7 @@ MIRROR, SHIFT = np.array([[-1.0, 0, 9], [0, 1, 0]], np.float32), np.array([[1.0,
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_compose_affine_takes_device_arrays_of_two_libraries(monkeypatch, library):
-    """Every array passes for a device array here: values of the second library must arrive through DLPack."""
+    """Here every array counts as a device array: values of the second library must arrive through DLPack."""
     replace_everywhere(monkeypatch, convert, "is_host", lambda value: False)
     M = compose_affine(put(MIRROR, library, "float32"), SHIFT)
     assert type(M) is type(put(MIRROR, library, "float32"))
@@ -125,7 +125,7 @@ TILT = np.vstack([TURN, [4e-4, -6e-4, 1.0]])
 COORDINATES = np.stack(np.meshgrid(np.arange(90.0), np.arange(60.0)), -1).astype("f4")  # [H, W, 2] of (x, y)
 
 
-def torch_sample(grid):
+def sample_grid(grid):
     image = torch.from_numpy(COORDINATES).permute(2, 0, 1)[None]
     return torch.nn.functional.grid_sample(image, grid, align_corners=False)[0].permute(1, 2, 0).numpy()
 
@@ -133,10 +133,10 @@ def torch_sample(grid):
 def sample_torch(M):
     theta = torch.from_numpy(M).float()[None]
     if M.shape[-2] == 2:
-        return torch_sample(torch.nn.functional.affine_grid(theta, [1, 2, *OUT_SIZE], align_corners=False))
+        return sample_grid(torch.nn.functional.affine_grid(theta, [1, 2, *OUT_SIZE], align_corners=False))
     grid = torch.nn.functional.affine_grid(torch.eye(2, 3)[None], [1, 2, *OUT_SIZE], align_corners=False)
     moved = torch.cat([grid, torch.ones_like(grid[..., :1])], -1) @ theta[0].T
-    return torch_sample(moved[..., :2] / moved[..., 2:])
+    return sample_grid(moved[..., :2] / moved[..., 2:])
 
 
 def sample_torchvision(M):
@@ -144,7 +144,7 @@ def sample_torchvision(M):
     (height, width), (rows, columns) = SIZE, OUT_SIZE
     x, y = np.meshgrid(np.arange(columns) + 0.5 - columns / 2, np.arange(rows) + 0.5 - rows / 2)
     middle = move(np.stack([x, y], -1), M)
-    return torch_sample(torch.from_numpy(middle / (0.5 * width, 0.5 * height)).float()[None])
+    return sample_grid(torch.from_numpy(middle / (0.5 * width, 0.5 * height)).float()[None])
 
 
 def sample_kornia(M):
@@ -197,7 +197,7 @@ def test_convert_matrix_samples_same_pixels(target, M):
     )
 
 
-def test_convert_matrix_known_pixel():
+def test_convert_matrix_moves_known_pixel():
     image = torch.zeros(1, 1, 6, 8)
     image[0, 0, 2, 3] = 1
     theta = convert_matrix(torch.tensor([[1.0, 0, 2], [0, 1, 1]]), "cuaug", "torch", size=(6, 8))

@@ -10,20 +10,17 @@ from helpers.matrices import FLOAT64, batches, examples, matrices, move, numbers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuaug.geometry import (
-    transform_boxes,
-    transform_points,
-)
+from cuaug.geometry import transform_boxes, transform_points
 
 
 @examples()
 @given(batches(4), matrices(), matrices(3))
 def test_transform_points_equals_opencv(points, affine, perspective):
-    affine_want = np.stack([cv2.transform(sample[None], affine)[0] for sample in points])
-    assert_equal(transform_points(points, affine), affine_want, tolerance=FLOAT64)
+    expected_affine = np.stack([cv2.transform(sample[None], affine)[0] for sample in points])
+    assert_equal(transform_points(points, affine), expected_affine, tolerance=FLOAT64)
     near = points % 400  # the horizon of the drawn maps is 5000 px away
-    perspective_want = np.stack([cv2.perspectiveTransform(sample[None], perspective)[0] for sample in near])
-    assert_equal(transform_points(near, perspective), perspective_want, tolerance=FLOAT64)
+    expected_perspective = np.stack([cv2.perspectiveTransform(sample[None], perspective)[0] for sample in near])
+    assert_equal(transform_points(near, perspective), expected_perspective, tolerance=FLOAT64)
 
 
 def test_transform_points_keeps_missing_points():

@@ -10,35 +10,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuaug.fit import estimate_affine, get_affine_transform, get_perspective_transform
-from cuaug.geometry import (
-    get_rotation_matrix,
-    transform_points,
+from cuaug.geometry import get_rotation_matrix, transform_points
+
+SOLVER = Tolerance(
+    absolute=1e-6, relative=1e-8, reason="OpenCV and scikit-image solve about the origin, cuaug about the centre"
 )
 
-SOLVED = Tolerance(absolute=1e-6, relative=1e-8, reason="their solvers work about the origin, not about the centre")
 
-
-def pair(draw_src, draw_dst):
-    """Two batches of one length."""
-    count = min(len(draw_src), len(draw_dst))
-    return draw_src[:count], draw_dst[:count]
+def same_length(src, dst):
+    """The first samples of both batches, as many as both have."""
+    count = min(len(src), len(dst))
+    return src[:count], dst[:count]
 
 
 @examples()
 @given(batches(3), batches(3))
 def test_get_affine_transform_equals_opencv(src, dst):
-    src, dst = pair(src, dst)
+    src, dst = same_length(src, dst)
     expected = np.stack(
         [cv2.getAffineTransform(*ends) for ends in zip(src.astype("f4"), dst.astype("f4"), strict=True)]
     )
-    assert_equal(get_affine_transform(src, dst), expected, tolerance=SOLVED)
+    assert_equal(get_affine_transform(src, dst), expected, tolerance=SOLVER)
     assert_equal(transform_points(src, get_affine_transform(src, dst)), dst, tolerance=FLOAT64)
 
 
 @examples()
 @given(batches(4), batches(4))
 def test_get_perspective_transform_maps_corners(src, dst):
-    src, dst = pair(src, dst)
+    src, dst = same_length(src, dst)
     M = get_perspective_transform(src, dst)
     assert_equal(transform_points(src, M), dst, tolerance=Tolerance(1e-5, reason="horizons close to the origin"))
 
@@ -46,7 +45,7 @@ def test_get_perspective_transform_maps_corners(src, dst):
 @examples()
 @given(batches(4, far=100), batches(4, far=100))
 def test_get_perspective_transform_equals_opencv(src, dst):
-    src, dst = pair(src, dst)
+    src, dst = same_length(src, dst)
     for sample, a, b in zip(get_perspective_transform(src, dst), src.astype("f4"), dst.astype("f4"), strict=True):
         expected = move((a + a.mean(0)) / 2, cv2.getPerspectiveTransform(a, b))
         assert_equal(
@@ -73,11 +72,14 @@ def test_get_perspective_transform_origin_on_horizon():
 KINDS = ["affine", "similarity", "rigid"]
 
 
-def best(src, dst, kind):
+def least_squares(src, dst, kind):
     """Least squares in float64. Not scikit-image's affine estimate, which is *total* least squares. [P, 2] to [2, 3]"""
     if kind != "affine":
-        peer = {"similarity": skimage.transform.SimilarityTransform, "rigid": skimage.transform.EuclideanTransform}
-        return peer[kind].from_estimate(src, dst).params[:2]
+        transforms = {
+            "similarity": skimage.transform.SimilarityTransform,
+            "rigid": skimage.transform.EuclideanTransform,
+        }
+        return transforms[kind].from_estimate(src, dst).params[:2]
     center = src.mean(0)  # relative to the origin, lstsq would be less accurate than cuaug
     solved = np.linalg.lstsq(np.column_stack([src - center, np.ones(len(src))]), dst, rcond=None)[0].T
     return np.column_stack([solved[:, :2], solved[:, 2] - solved[:, :2] @ center])
@@ -87,16 +89,16 @@ def best(src, dst, kind):
 @examples()
 @given(batches(5), batches(5))
 def test_estimate_affine_is_least_squares(kind, src, dst):
-    src, dst = pair(src, dst)
-    expected = np.stack([best(*ends, kind) for ends in zip(src, dst, strict=True)])
-    assert_equal(estimate_affine(src, dst, kind), expected, tolerance=SOLVED)
+    src, dst = same_length(src, dst)
+    expected = np.stack([least_squares(*ends, kind) for ends in zip(src, dst, strict=True)])
+    assert_equal(estimate_affine(src, dst, kind), expected, tolerance=SOLVER)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_estimate_affine_weights_are_repetitions(kind):
     rng = np.random.default_rng(0)
     src, dst, times = rng.uniform(0, 99, (6, 2)), rng.uniform(0, 99, (6, 2)), np.array([1, 3, 0, 2, 1, 1])
-    expected = best(np.repeat(src, times, 0), np.repeat(dst, times, 0), kind)
+    expected = least_squares(np.repeat(src, times, 0), np.repeat(dst, times, 0), kind)
     assert_equal(estimate_affine(src, dst, kind, weights=times), expected, tolerance=FLOAT64)
 
 
@@ -106,11 +108,11 @@ def test_estimate_affine_never_reflects(kind):
     dst = src * (-1, 1) + (50, 3)
     M = estimate_affine(src, dst, kind)
     assert np.linalg.det(M[:, :2]) > 0
-    assert_equal(M, best(src, dst, kind), tolerance=FLOAT64)
+    assert_equal(M, least_squares(src, dst, kind), tolerance=FLOAT64)
 
 
 @pytest.mark.parametrize("kind", ["similarity", "rigid"])
-def test_estimate_affine_similarity_of_two_points(kind):
+def test_estimate_affine_maps_two_points(kind):
     src, dst = np.array([(1, 1), (3, 1)], np.float64), np.array([(5, 5), (5, 7)], np.float64)
     assert_equal(transform_points(src, estimate_affine(src, dst, kind)), dst, tolerance=FLOAT64)
 
@@ -127,7 +129,7 @@ def test_estimate_affine_float32_far_from_origin(library, kind, count):
     M = estimate_affine(put(src, library, "float32"), put(dst, library, "float32"), kind)
     assert str(M.dtype).endswith("float32")
     src, dst = src.astype(np.float64), dst.astype(np.float64)
-    expected = np.stack([best(*ends, kind) for ends in zip(src, dst, strict=True)])
+    expected = np.stack([least_squares(*ends, kind) for ends in zip(src, dst, strict=True)])
     error = np.abs(move(src, to_numpy(M)) - move(src, expected))
     assert error.max() < 0.01, f"{error.max():.4f} px"
 
@@ -152,7 +154,7 @@ def test_get_rotation_matrix_equals_opencv(angle, scale, x, y):
 @examples()
 @given(batches(7), batches(7), st.permutations(range(7)))
 def test_estimate_affine_ignores_point_order(kind, src, dst, order):
-    src, dst = pair(src, dst)
+    src, dst = same_length(src, dst)
     permuted = estimate_affine(src[:, order], dst[:, order], kind)
     assert_equal(permuted, estimate_affine(src, dst, kind), tolerance=FLOAT64)
 
@@ -160,6 +162,6 @@ def test_estimate_affine_ignores_point_order(kind, src, dst, order):
 @examples()
 @given(batches(4), batches(4), st.permutations(range(4)))
 def test_get_perspective_transform_ignores_corner_order(src, dst, order):
-    src, dst = pair(src, dst)
+    src, dst = same_length(src, dst)
     M, permuted = get_perspective_transform(src, dst), get_perspective_transform(src[:, order], dst[:, order])
     assert_equal(transform_points(src, permuted), transform_points(src, M), tolerance=Tolerance(1e-5, reason="horizon"))

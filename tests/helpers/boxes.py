@@ -1,6 +1,7 @@
 """Scenes of boxes for nms: random, clustered, and special cases."""
 
 import numpy as np
+import pytest
 
 from helpers.arrays import seeded
 
@@ -78,3 +79,12 @@ def labels(count, seed=0):
     classes = np.minimum(rng.geometric(0.3, count), 9) * 10**11 - 3 * 10**11
     classes[0] = np.iinfo(np.int64).max
     return classes
+
+
+def rounded(values, dtype):
+    """The values rounded to the dtype, in float64."""
+    if dtype == "bfloat16":
+        bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+        return values.astype(bfloat16).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return values.astype(dtype).astype(np.float64)

@@ -33,16 +33,16 @@ FLIPPED = np.ascontiguousarray(BATCH[:, :, ::-1])
 
 
 class Exporter:
-    """An array that offers DLPack alone, and counts the exports."""
+    """An array that offers DLPack alone, and records the options of each export."""
 
     def __init__(self, array, versioned=True):
-        self.array, self.versioned, self.asked = array, versioned, []
+        self.array, self.versioned, self.export_options = array, versioned, []
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
 
     def __dlpack__(self, **options):
-        self.asked.append(options)
+        self.export_options.append(options)
         if not self.versioned and "max_version" in options:
             raise TypeError("__dlpack__() got an unexpected keyword argument 'max_version'")
         return self.array.__dlpack__(**options)
@@ -62,7 +62,7 @@ def test_op_result_has_library_and_device_of_images(backend):
 def test_op_accepts_dlpack_objects(make, versioned):
     exporter = Exporter(make(), versioned)
     result = cuaug.hflip(exporter, layout="NHWC")
-    assert exporter.asked
+    assert exporter.export_options
     assert_equal(np.from_dlpack(result), FLIPPED)
 
 
@@ -80,31 +80,33 @@ def test_describe_equals_dlpack(view, backend):
         array = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
         library = library_of(type(array))
         device = 0 if backend[1] == "cuda" else -1
-        fast, slow = (
+        by_attributes, by_dlpack = (
             library.describe(array),
             capsule_module.import_array(array, library.current_stream(device) if device >= 0 else None),
         )
-        assert (fast.pointer, tuple(fast.shape), fast.dtype) == (slow.pointer, slow.shape, slow.dtype)
-        assert fast.device == slow.device == device
-        steps = [
-            [step for step, extent in zip(description.strides, description.shape, strict=True) if extent > 1]
-            for description in (fast, slow)
+        assert (by_attributes.pointer, tuple(by_attributes.shape)) == (by_dlpack.pointer, by_dlpack.shape)
+        assert by_attributes.dtype == by_dlpack.dtype
+        assert by_attributes.device == by_dlpack.device == device
+        strides = [
+            [stride for stride, extent in zip(description.strides, description.shape, strict=True) if extent > 1]
+            for description in (by_attributes, by_dlpack)
         ]  # an axis of one element may have any stride
-        assert steps[0] == steps[1]
+        assert strides[0] == strides[1]
 
 
-def test_op_dlpack_stream_only_for_devices():
+def test_op_dlpack_host_array_is_exported_without_stream():
     exporter = Exporter(BATCH.copy())
     cuaug.hflip(exporter)
-    assert all(options.get("stream") is None for options in exporter.asked)
+    assert exporter.export_options
+    assert all(options.get("stream") is None for options in exporter.export_options)
 
 
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # takes an address: the capsule is no longer an object
 
 
-class Capsules:
-    """An exporter of hand-made unversioned capsules that counts the calls of their deleters."""
+class CapsuleExporter:
+    """An exporter of hand-made unversioned exporter that counts the calls of their deleters."""
 
     class Tensor(ctypes.Structure):
         _fields_ = [
@@ -144,7 +146,7 @@ class Capsules:
         self.callbacks.append((self.deleter, self.destructor, self.tensors))
 
     @property
-    def deleted(self):
+    def deletion_count(self):
         return len(self.deletions)
 
     def __dlpack_device__(self):
@@ -168,26 +170,26 @@ class Capsules:
             self.deleter,
         )  # strides NULL: contiguous, as before DLPack 1.2
         self.tensors.append((tensor, shape))
-        new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, DESTRUCTOR]
-        return new(ctypes.addressof(tensor), b"dltensor", self.destructor)
+        new_capsule = ctypes.pythonapi.PyCapsule_New
+        new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, DESTRUCTOR]
+        return new_capsule(ctypes.addressof(tensor), b"dltensor", self.destructor)
 
 
 @pytest.mark.parametrize("offset", [0, 64])
 def test_op_dlpack_capsule_is_released_once(offset):
-    capsules = Capsules(BATCH.copy(), offset=offset)
+    exporter = CapsuleExporter(BATCH.copy(), offset=offset)
     for calls in range(1, 4):
-        assert_equal(np.from_dlpack(cuaug.hflip(capsules)), FLIPPED)
+        assert_equal(np.from_dlpack(cuaug.hflip(exporter)), FLIPPED)
         gc.collect()
-        assert capsules.deleted == len(capsules.tensors) >= calls
+        assert exporter.deletion_count == len(exporter.tensors) >= calls
 
 
 def test_op_dlpack_failed_call_releases_memory():
-    capsules = Capsules(BATCH.copy())
+    exporter = CapsuleExporter(BATCH.copy())
     with pytest.raises(ValueError, match="flip"):
-        cuaug.hflip(capsules, [True] * 9)
+        cuaug.hflip(exporter, [True] * 9)
     gc.collect()
-    assert capsules.deleted == len(capsules.tensors)
+    assert exporter.deletion_count == len(exporter.tensors)
 
 
 @pytest.mark.parametrize(
@@ -195,17 +197,17 @@ def test_op_dlpack_failed_call_releases_memory():
 )
 def test_op_rejects_unreadable_memory(device, lanes):
     with pytest.raises((TypeError, ValueError, cuaug.BackendError), match=r"hflip.*DLPack"):
-        cuaug.hflip(Capsules(BATCH.copy(), device, lanes=lanes))
+        cuaug.hflip(CapsuleExporter(BATCH.copy(), device, lanes=lanes))
 
 
 @every_backend
 def test_op_input_may_be_freed_before_result(backend):
     results = [cuaug.hflip(images(backend, layout="NHWC"), layout="NHWC") for _ in range(20)]
     gc.collect()
-    noise_after = [put(np.full(SHAPE, n % 251, np.uint8), backend) for n in range(200)]
+    later_arrays = [put(np.full(SHAPE, n % 251, np.uint8), backend) for n in range(200)]
     for result in results:
         assert_equal(to_numpy(result), FLIPPED)
-    assert len(noise_after) == 200
+    assert len(later_arrays) == 200
 
 
 def test_op_parameter_may_be_temporary():
@@ -214,61 +216,69 @@ def test_op_parameter_may_be_temporary():
         assert_equal(result, BATCH)
 
 
-class TestInputsOfEveryKind:
-    def check(self, array, expected=FLIPPED):
-        before = hashlib.sha256(to_numpy(array).tobytes()).digest()
-        result = cuaug.hflip(array, layout="NHWC")
-        assert_equal(to_numpy(result), expected)
-        assert hashlib.sha256(to_numpy(array).tobytes()).digest() == before
-        return result
+def check_hflip(array, expected=FLIPPED):
+    before = hashlib.sha256(to_numpy(array).tobytes()).digest()
+    result = cuaug.hflip(array, layout="NHWC")
+    assert_equal(to_numpy(result), expected)
+    assert hashlib.sha256(to_numpy(array).tobytes()).digest() == before
+    return result
 
-    def test_read_only_numpy(self):
-        array = BATCH.copy()
-        array.flags.writeable = False
-        assert self.check(array).flags.writeable
 
-    def test_a_memory_map(self, tmp_path):
-        path = tmp_path / "batch.npy"
-        np.save(path, BATCH)
-        assert type(self.check(np.load(path, mmap_mode="r"))) is np.ndarray
+def test_op_accepts_read_only_numpy():
+    array = BATCH.copy()
+    array.flags.writeable = False
+    assert check_hflip(array).flags.writeable
 
-    def test_a_subclass_of_ndarray(self):
-        class Kind(np.ndarray):
-            pass
 
-        self.check(BATCH.view(Kind))
+def test_op_accepts_memory_map(tmp_path):
+    path = tmp_path / "batch.npy"
+    np.save(path, BATCH)
+    assert type(check_hflip(np.load(path, mmap_mode="r"))) is np.ndarray
 
-    def test_another_byte_order(self):
-        swapped = noise(dtype="uint16").astype(">u2")
-        with pytest.raises(TypeError, match=r"hflip.*>u2"):
-            cuaug.hflip(swapped)
 
-    @pytest.mark.parametrize("tail", ["u1", "u2"])
-    def test_a_field_of_a_structured_array(self, tail):
-        """A stride that is no multiple of the element's size requires a copy."""
-        values = noise(dtype="uint16")
-        records = np.zeros(SHAPE, dtype=[("value", "u2"), ("tail", tail)])
-        records["value"] = values
-        self.check(records["value"], values[:, :, ::-1])
+def test_op_accepts_subclass_of_ndarray():
+    class Subclass(np.ndarray):
+        pass
 
-    def test_jax(self):
-        jnp = pytest.importorskip("jax.numpy")
-        self.check(jnp.asarray(BATCH))
+    check_hflip(BATCH.view(Subclass))
 
-    def test_a_parameter_of_torch(self):
-        self.check(torch.nn.Parameter(torch.from_numpy(BATCH), requires_grad=False))
 
-    def test_torch_that_requires_grad(self):
-        """Warps have no gradients: the call raises instead of detaching silently."""
-        expected = torch.rand(3, 3, 17, 11, requires_grad=True)
-        with pytest.raises(TypeError, match=r"requires_grad|detach"):
-            cuaug.hflip(expected)
-        with torch.no_grad():
-            assert not cuaug.hflip(expected).requires_grad
+def test_op_rejects_other_byte_order():
+    swapped = noise(dtype="uint16").astype(">u2")
+    with pytest.raises(TypeError, match=r"hflip.*>u2"):
+        cuaug.hflip(swapped)
 
-    def test_inference_mode(self):
-        with torch.inference_mode():
-            self.check(torch.from_numpy(BATCH))
+
+@pytest.mark.parametrize("tail", ["u1", "u2"])
+def test_op_accepts_field_of_structured_array(tail):
+    """With a tail of one byte, the strides are no multiple of the element's size: the op must copy."""
+    values = noise(dtype="uint16")
+    records = np.zeros(SHAPE, dtype=[("value", "u2"), ("tail", tail)])
+    records["value"] = values
+    check_hflip(records["value"], values[:, :, ::-1])
+
+
+def test_op_accepts_jax_array():
+    jnp = pytest.importorskip("jax.numpy")
+    check_hflip(jnp.asarray(BATCH))
+
+
+def test_op_accepts_torch_parameter():
+    check_hflip(torch.nn.Parameter(torch.from_numpy(BATCH), requires_grad=False))
+
+
+def test_op_rejects_torch_tensor_that_requires_grad():
+    """Warps have no gradients: the call raises instead of detaching silently."""
+    batch = torch.rand(3, 3, 17, 11, requires_grad=True)
+    with pytest.raises(TypeError, match=r"requires_grad|detach"):
+        cuaug.hflip(batch)
+    with torch.no_grad():
+        assert not cuaug.hflip(batch).requires_grad
+
+
+def test_op_accepts_tensor_of_inference_mode():
+    with torch.inference_mode():
+        check_hflip(torch.from_numpy(BATCH))
 
 
 def test_op_imports_no_library():
@@ -282,19 +292,20 @@ def test_op_imports_no_library():
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "float64"])
-@pytest.mark.parametrize("last", [False, True])
-def test_op_large_torch_results_use_large_pages(dtype, last):
-    """Large torch results use NumPy's memory, with torch's shape and strides, and are writable."""
-    torch = pytest.importorskip("torch")
-    images = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (3, 3, 700, 800), "uint8"))
-    images = images.contiguous(memory_format=torch.channels_last if last else torch.contiguous_format)
-    result = cuaug.to_dtype(images, dtype, scale=True)
-    expected = images if dtype == "uint8" else (images.double() / 255).to(getattr(torch, dtype))
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_to_dtype_large_torch_result_has_strides_of_images(dtype, channels_last):
+    """Large torch results lie in memory that NumPy allocates, in large pages.
+
+    They have torch's strides and are writable.
+    """
+    batch = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (3, 3, 700, 800), "uint8"))
+    batch = batch.contiguous(memory_format=torch.channels_last if channels_last else torch.contiguous_format)
+    result = cuaug.to_dtype(batch, dtype, scale=True)
+    expected = batch if dtype == "uint8" else (batch.double() / 255).to(getattr(torch, dtype))
     assert result.dtype == expected.dtype
-    assert result.stride() == images.stride()
-    step = {"uint8": 0, "float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-23, "float64": 2**-23}[dtype]
-    assert (
-        result.double() - expected.double()
-    ).abs().max() <= step  # the dtype's step near 1; bytes are scaled in float32
+    assert result.stride() == batch.stride()
+    # the dtype's step near 1; bytes are scaled in float32
+    tolerance = {"uint8": 0, "float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-23, "float64": 2**-23}[dtype]
+    assert (result.double() - expected.double()).abs().max() <= tolerance
     result.fill_(1)
     assert (result == 1).all()

@@ -81,12 +81,12 @@ def test_op_rejects_parameters_with_grad():
 
 
 @pytest.mark.parametrize("bad", [{}, object(), 10**400, np.array(["a"])], ids=["dict", "object", "huge", "text"])
-def test_op_names_parameter_that_is_no_number(bad):
+def test_adjust_brightness_rejects_factor_that_is_no_number(bad):
     with pytest.raises(TypeError, match=r"cuaug\.adjust_brightness: brightness_factor must hold numbers"):
         cuaug.adjust_brightness(noise(), bad)
 
 
-def test_op_rejects_none_and_bool_as_dtype_or_count():
+def test_to_dtype_rgb_to_grayscale_reject_none_and_bool():
     with pytest.raises(TypeError, match="dtype must be a dtype or its name, got None"):
         cuaug.to_dtype(noise(), None)
     with pytest.raises(TypeError, match="num_output_channels must be an int, got True"):

@@ -84,17 +84,17 @@ def test_op_batch_equals_samples_and_input_is_unchanged(row, backend):
 def test_op_parameters_from_any_library(row, backend):
     batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
-    level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
-    for kind in (
+    one_level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
+    for convert in (
         lambda v: v.tolist(),
         lambda v: put(v, ("torch", "cpu")),
         lambda v: put(v.astype(np.float32), backend),
     ):
-        converted = {k: kind(np.asarray(v)) for k, v in parameters.items()}
+        converted = {k: convert(np.asarray(v)) for k, v in parameters.items()}
         assert_equal(
             run(row, batch, converted),
             expected,
-            tolerance=level if "int" in str(expected.dtype) else row.tolerance("uint8"),
+            tolerance=one_level if "int" in str(expected.dtype) else row.tolerance("uint8"),
         )
 
 
@@ -107,15 +107,15 @@ def test_op_strided_view_equals_copy(row, view, backend):
     if view == "some channels" and row.op not in ("adjust_brightness", "invert", "adjust_gamma"):
         pytest.skip("parameters of three channels")
     for dtype in row.dtypes_among("uint8", "float32"):
-        seen = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
-        copy, parameters = put(to_numpy(seen), backend, dtype), row.parameters((seen.shape[0],), dtype)
-        actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (seen, copy))
+        strided = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
+        copy, parameters = put(to_numpy(strided), backend, dtype), row.parameters((strided.shape[0],), dtype)
+        actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (strided, copy))
         assert_equal(actual, expected, tolerance=EXACT if backend[1] == "cpu" else row.tolerance(dtype))
 
 
 @every_backend
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 64])
-def test_single_channel_ops_take_any_number_of_channels(channels, backend):
+def test_normalize_invert_erase_any_number_of_channels(channels, backend):
     for layout in ("NCHW", "NHWC"):
         batch = images(backend, "float32", layout, (2, 7, 9, channels))
         source = from_layout(to_numpy(batch), layout).astype(float)
@@ -127,13 +127,13 @@ def test_single_channel_ops_take_any_number_of_channels(channels, backend):
         )
         for actual, reference in (
             (cuaug.invert(batch, layout=layout), 1 - source),
-            (cuaug.erase(batch, 1, 2, 3, 4, mean, layout=layout), np.where(hole(source.shape), mean, source)),
+            (cuaug.erase(batch, 1, 2, 3, 4, mean, layout=layout), np.where(is_erased(source.shape), mean, source)),
         ):
             result = from_layout(to_numpy(actual), layout)
             assert_equal(result, reference.astype(np.float32), tolerance=ROWS[0].tolerance("float32"))
 
 
-def hole(shape):
+def is_erased(shape):
     y, x = np.ogrid[: shape[1], : shape[2]]
     return ((y >= 1) & (y < 4) & (x >= 2) & (x < 6))[None, ..., None]
 
@@ -200,25 +200,25 @@ def test_op_without_position_commutes_with_rearrangement(row):
         assert_equal(actual, expected, tolerance=row.tolerance(dtype))
 
 
-WITHIN = sorted({row.op for row in ROWS if row.within_unit_range})
+UNIT_RANGE_OPS = sorted({row.op for row in ROWS if row.within_unit_range})
 
 
 @every_backend
-@pytest.mark.parametrize("op", WITHIN)
+@pytest.mark.parametrize("op", UNIT_RANGE_OPS)
 def test_op_result_stays_within_unit_range(op, backend):
-    """For any factor: kernels store bytes of such ops without a clamp."""
+    """Whatever the factor is: kernels store the bytes of these ops without a clamp."""
     rng = np.random.default_rng(5)
-    shares = rng.uniform(0, 1, (64, 40, 44, 3)).astype(np.float32)
-    shares[rng.uniform(size=shares.shape) < 0.3] = 0
-    shares[rng.uniform(size=shares.shape) < 0.3] = 1
-    batch = put(to_layout(shares, default_layout(backend)), backend)
+    values = rng.uniform(0, 1, (64, 40, 44, 3)).astype(np.float32)
+    values[rng.uniform(size=values.shape) < 0.3] = 0
+    values[rng.uniform(size=values.shape) < 0.3] = 1
+    batch = put(to_layout(values, default_layout(backend)), backend)
     factors = (
         np.concatenate([rng.uniform(0, 3, 60), [0, 1e30, 1e-30, 1]])
         if op != "adjust_hue"
         else rng.uniform(-0.5, 0.5, 64)
     )
-    for about in ({"about": 0.3}, {"about": -1.0}, {}) if op == "adjust_contrast" else ({},):
-        actual = to_numpy(getattr(cuaug, op)(batch, *([] if op == "rgb_to_grayscale" else [factors]), **about))
+    for options in ({"about": 0.3}, {"about": -1.0}, {}) if op == "adjust_contrast" else ({},):
+        actual = to_numpy(getattr(cuaug, op)(batch, *([] if op == "rgb_to_grayscale" else [factors]), **options))
         assert actual.min() >= 0
         assert actual.max() <= 1
 
@@ -242,33 +242,36 @@ def test_op_result_stays_within_unit_range(op, backend):
         (1100, 3),
     ],
 )
-def test_op_gpu_images_of_any_shape(size, layout):
+def test_op_gpu_equals_cpu_for_any_shape(size, layout):
     """Contiguous images and crops, with ops that use the position and ops that do not."""
     import torch
 
     generator = torch.Generator().manual_seed(size[0] * 5000 + size[1])
-    around = size[0] + 3, size[1] + 5
-    axes = (3, *around) if layout == "NCHW" else (*around, 3)
-    wide = torch.randint(0, 256, (5, *axes), dtype=torch.uint8, generator=generator)
+    padded_size = size[0] + 3, size[1] + 5
+    axes = (3, *padded_size) if layout == "NCHW" else (*padded_size, 3)
+    padded = torch.randint(0, 256, (5, *axes), dtype=torch.uint8, generator=generator)
     rows, columns = slice(2, -1), slice(4, -1)
     box = (..., rows, columns) if layout == "NCHW" else (..., rows, columns, slice(None))
-    inner = wide[box]
+    crop = padded[box]
     calls = (
-        lambda x, **more: cuaug.adjust_brightness(x, [0.5, 0.8, 1.0, 1.3, 1.9], layout=layout, **more),
-        lambda x, **more: cuaug.adjust_contrast(x, 0.7, layout=layout, **more),
-        lambda x, **more: cuaug.erase(x, 1, 0, [1, 2, 3, 4, 900], 3, 0.5, layout=layout, **more),
-        lambda x, **more: cuaug.gaussian_noise(x, sigma=0.1, seed=3, layout=layout, **more),
+        lambda x, **options: cuaug.adjust_brightness(x, [0.5, 0.8, 1.0, 1.3, 1.9], layout=layout, **options),
+        lambda x, **options: cuaug.adjust_contrast(x, 0.7, layout=layout, **options),
+        lambda x, **options: cuaug.erase(x, 1, 0, [1, 2, 3, 4, 900], 3, 0.5, layout=layout, **options),
+        lambda x, **options: cuaug.gaussian_noise(x, sigma=0.1, seed=3, layout=layout, **options),
     )
-    for batch in (inner.contiguous(), inner):
-        onto = wide.cuda()
-        there = onto[box].contiguous() if batch.is_contiguous() else onto[box]
+    for batch in (crop.contiguous(), crop):
+        padded_on_gpu = padded.cuda()
+        images_on_gpu = padded_on_gpu[box].contiguous() if batch.is_contiguous() else padded_on_gpu[box]
         for call in calls:
             expected = call(batch).int()
-            for out in (torch.full_like(there, 77, memory_format=torch.contiguous_format), torch.full_like(onto, 77)):
-                into = out if out.shape == there.shape else out[box]
-                off = (call(there, out=into).cpu().int() - expected).abs()
-                assert off.max() <= 1
-                assert (off == 0).double().mean() > 0.99 or off.numel() < 300
-                if out is not into:
-                    into.fill_(77)
+            for out in (
+                torch.full_like(images_on_gpu, 77, memory_format=torch.contiguous_format),
+                torch.full_like(padded_on_gpu, 77),
+            ):
+                out_crop = out if out.shape == images_on_gpu.shape else out[box]
+                difference = (call(images_on_gpu, out=out_crop).cpu().int() - expected).abs()
+                assert difference.max() <= 1
+                assert (difference == 0).double().mean() > 0.99 or difference.numel() < 300
+                if out is not out_crop:
+                    out_crop.fill_(77)
                     assert (out == 77).all()  # nothing outside the crop was written

@@ -102,14 +102,14 @@ def test_op_batch_equals_samples_and_input_is_unchanged(row, backend):
 def test_op_parameters_from_any_library(row, backend):
     batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
-    level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
-    for kind in (
+    one_level = Tolerance(absolute=1, exact=0.98, reason="parameters in float32 may move what is nearly a tie")
+    for convert in (
         lambda v: v.tolist(),
         lambda v: put(v, ("torch", "cpu")),
         lambda v: put(v.astype(np.float32), backend),
     ):
-        converted = {k: kind(np.asarray(v)) for k, v in parameters.items()}
-        assert_equal(run(row, batch, converted), expected, tolerance=level)
+        converted = {k: convert(np.asarray(v)) for k, v in parameters.items()}
+        assert_equal(run(row, batch, converted), expected, tolerance=one_level)
 
 
 @every_backend
@@ -119,10 +119,10 @@ def test_op_strided_view_equals_copy(row, view, backend):
     if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float32"):
-        seen = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
-        copy = put(to_numpy(seen), backend, dtype)
-        parameters = row.parameters((seen.shape[0],))
-        actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (seen, copy))
+        strided = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
+        copy = put(to_numpy(strided), backend, dtype)
+        parameters = row.parameters((strided.shape[0],))
+        actual, expected = (run(row, batch, parameters, layout="NHWC") for batch in (strided, copy))
         assert_equal(actual, expected)
 
 
@@ -156,14 +156,14 @@ def test_op_out_is_written_and_returned(row, backend):
 
 
 @every_backend
-def test_gaussian_blur_infinity_and_nan_reach_kernel_size(backend):
+def test_gaussian_blur_infinity_and_nan_spread_over_kernel(backend):
     image = np.zeros((1, 40, 40, 1), np.float32)
     image[0, 10, 10], image[0, 30, 30] = np.inf, np.nan
     result = to_numpy(cuaug.gaussian_blur(put(image, backend), (3, 7), 1.0, layout="NHWC"))[0, ..., 0]
-    inf, nan = np.zeros((40, 40), bool), np.zeros((40, 40), bool)
-    inf[7:14, 9:12], nan[27:34, 29:32] = True, True
-    np.testing.assert_array_equal(np.isinf(result), inf)
-    np.testing.assert_array_equal(np.isnan(result), nan)
+    is_inf, is_nan = np.zeros((40, 40), bool), np.zeros((40, 40), bool)
+    is_inf[7:14, 9:12], is_nan[27:34, 29:32] = True, True
+    np.testing.assert_array_equal(np.isinf(result), is_inf)
+    np.testing.assert_array_equal(np.isnan(result), is_nan)
 
 
 def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():

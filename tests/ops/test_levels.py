@@ -10,10 +10,10 @@ from tables.row import TOLERANCES
 
 import cuaug
 
-LARGE = (2, 61, 83)  # enough pixels for steps of `equalize`, and for several segments of a row
+LARGE = (2, 61, 83)  # more pixels than `equalize` has levels, and rows of several segments
 
 
-def muted(shape, dtype, seed=0):
+def low_contrast_noise(shape, dtype, seed=0):
     """Noise within a part of the range, which differs by sample and channel."""
     rng, top = np.random.default_rng(seed), np.iinfo(dtype).max if "int" in dtype else 1.0
     low, high = np.sort(rng.uniform(0.1, 0.9, (2, shape[0], 1, 1, shape[-1])), 0) * top
@@ -27,7 +27,7 @@ def test_autocontrast_equalize_are_per_sample_and_channel(channels, backend):
     for op, dtypes in (("autocontrast", ("uint8", "uint16", "float32", "float64")), ("equalize", ("uint8",))):
         row = ROW_OF_OP[op]
         for dtype in dtypes[: 1 if backend[0] == "jax" else 4]:
-            source = muted((*LARGE, channels), dtype)
+            source = low_contrast_noise((*LARGE, channels), dtype)
             expected = row.expected(source.astype(float), {}, dtype, ())
             assert op == "autocontrast" or not np.array_equal(expected, source)
             tolerance = EXACT if dtype == "uint8" else TOLERANCES[dtype]
@@ -39,9 +39,9 @@ def test_autocontrast_equalize_are_per_sample_and_channel(channels, backend):
 @every_backend
 @pytest.mark.parametrize("width", [1, 2, 3, 5, 255, 256, 257])
 @pytest.mark.parametrize("op", ["autocontrast", "equalize"])
-def test_op_any_width(op, width, backend):
+def test_autocontrast_equalize_any_width(op, width, backend):
     for shape in ((2, 300, width, 3), (2, width, 300, 1)):
-        source = muted(shape, "uint8")
+        source = low_contrast_noise(shape, "uint8")
         expected = ROW_OF_OP[op].expected(source.astype(float), {}, "uint8", ())
         actual = run(ROW_OF_OP[op], put(source, backend), {}, layout="NHWC")
         assert_equal(to_numpy(actual), expected, library="numpy", dtype="uint8")
@@ -49,18 +49,18 @@ def test_op_any_width(op, width, backend):
 
 @every_backend
 @pytest.mark.parametrize("op", ["autocontrast", "equalize"])
-def test_op_video_statistics(op, backend):
-    clips = muted((2, 3 * 29, 31, 3), "uint8").reshape(2, 3, 29, 31, 3)
+def test_autocontrast_equalize_statistics_span_video(op, backend):
+    clips = low_contrast_noise((2, 3 * 29, 31, 3), "uint8").reshape(2, 3, 29, 31, 3)
     actual = getattr(cuaug, op)(put(clips, backend), layout="NTHWC")
-    tall = getattr(cuaug, op)(put(clips.reshape(2, 87, 31, 3), backend), layout="NHWC")
-    assert_equal(to_numpy(actual), to_numpy(tall).reshape(clips.shape))
+    one_tall_image = getattr(cuaug, op)(put(clips.reshape(2, 87, 31, 3), backend), layout="NHWC")
+    assert_equal(to_numpy(actual), to_numpy(one_tall_image).reshape(clips.shape))
     assert not np.array_equal(to_numpy(actual), clips)
     assert getattr(cuaug, op)(put(clips[:, :0], backend), layout="NTHWC").shape == (2, 0, 29, 31, 3)
 
 
 @every_backend
 @pytest.mark.parametrize("op", ["autocontrast", "equalize"])
-def test_op_keeps_constant_channel(op, backend):
+def test_autocontrast_equalize_keep_constant_channel(op, backend):
     flat = np.broadcast_to(np.array([7, 0, 255], np.uint8), (2, 40, 50, 3)).copy()
     assert_equal(to_numpy(getattr(cuaug, op)(put(flat, backend), layout="NHWC")), flat)
 
@@ -105,7 +105,7 @@ def test_lut_table_may_be_strided(backend):
 
 
 @pytest.mark.parametrize("dtype", ["uint16", "float32", "bool"])
-def test_lut_rejects_other_dtypes(dtype):
+def test_equalize_lut_reject_other_dtypes(dtype):
     for call in (cuaug.equalize, lambda x: cuaug.lut(x, np.arange(256))):
         with pytest.raises(TypeError, match=rf"cuaug\.\w+: images must be uint8, got {dtype}"):
             call(noise(dtype=dtype))
@@ -113,7 +113,7 @@ def test_lut_rejects_other_dtypes(dtype):
 
 @every_backend
 @pytest.mark.parametrize("channels", [1, 3, 5])
-def test_op_unchanged_samples_are_copied(channels, backend):
+def test_lut_adjust_sharpness_copy_unchanged_samples(channels, backend):
     """lut with an identity table and sharpening by 1 copy samples: contiguous and cropped, in both layouts."""
     rng = np.random.default_rng(channels)
     tables = rng.integers(0, 256, (4, channels, 256)).astype("uint8")
@@ -124,9 +124,9 @@ def test_op_unchanged_samples_are_copied(channels, backend):
         crop = (..., slice(2, -1), slice(3, -2)) if layout == "NCHW" else (..., slice(2, -1), slice(3, -2), slice(None))
         for batch in (full, full[crop]):
             levels = from_layout(to_numpy(batch), layout)
-            looked_up = np.stack([[t[c][levels[n, ..., c]] for c in range(channels)] for n, t in enumerate(tables)])
+            expected = np.stack([[t[c][levels[n, ..., c]] for c in range(channels)] for n, t in enumerate(tables)])
             actual = cuaug.lut(batch, put(tables, backend), layout=layout)
-            assert_equal(from_layout(to_numpy(actual), layout), np.moveaxis(looked_up, 1, -1))
+            assert_equal(from_layout(to_numpy(actual), layout), np.moveaxis(expected, 1, -1))
         floats = images(backend, "float32", layout, (4, 13, 40, channels))
         if backend[0] != "jax":
             floats[0] *= 3  # unchanged samples are not clamped

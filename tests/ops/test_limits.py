@@ -21,11 +21,11 @@ FEATURES, REGIONS = np.zeros((1, 4, 4, 1), np.float32), np.zeros((1, 5), np.floa
 HUGE = 10**400  # too large for a float
 
 
-def described(name, **parameters):
+def transform_from_dict(name, **parameters):
     return T.from_dict({"name": name, **parameters})
 
 
-def recipe(name, **parameters):
+def compose_from_dict(name, **parameters):
     return T.from_dict({"name": "Compose", "transforms": [{"name": name, **parameters}], "seed": 1})
 
 
@@ -38,15 +38,15 @@ BLURS = {
     "function with a sigma for each sample": lambda size: cuaug.gaussian_blur(IMAGES, (3, size), np.array([1.0, 3.0])),
     "class": lambda size: T.GaussianBlur(size, 3.0)(IMAGES),
     "class with x and y": lambda size: T.GaussianBlur((size, 3), (30.0, 30.0))(IMAGES),
-    "from_dict": lambda size: described("GaussianBlur", kernel_size=size)(IMAGES),
-    "from_dict with x and y": lambda size: described("GaussianBlur", kernel_size=[3, size])(IMAGES),
-    "a recipe's from_dict": lambda size: recipe("GaussianBlur", kernel_size=size)(IMAGES),
-    "an attribute": lambda size: changed(T.GaussianBlur(3), "kernel_size", (size, size))(IMAGES),
+    "from_dict": lambda size: transform_from_dict("GaussianBlur", kernel_size=size)(IMAGES),
+    "from_dict with x and y": lambda size: transform_from_dict("GaussianBlur", kernel_size=[3, size])(IMAGES),
+    "a recipe's from_dict": lambda size: compose_from_dict("GaussianBlur", kernel_size=size)(IMAGES),
+    "an attribute": lambda size: with_attribute(T.GaussianBlur(3), "kernel_size", (size, size))(IMAGES),
     "pass": pass_of_blur,
 }
 
 
-def changed(transform, name, value):
+def with_attribute(transform, name, value):
     setattr(transform, name, value)
     return transform
 
@@ -60,28 +60,31 @@ def test_gaussian_blur_rejects_kernels_beyond_127_taps(call, size):
 
 
 @pytest.mark.parametrize("sigma", [15.875, 1000, 1e300, (5, 16), (16, 5)])
-def test_elastic_transform_refuses_a_sigma_whose_kernel_is_beyond_127_taps(sigma):
-    for make in (lambda: T.ElasticTransform(sigma=sigma), lambda: described("ElasticTransform", sigma=sigma)):
+def test_elastic_transform_rejects_sigma_whose_kernel_is_beyond_127_taps(sigma):
+    for make in (lambda: T.ElasticTransform(sigma=sigma), lambda: transform_from_dict("ElasticTransform", sigma=sigma)):
         with pytest.raises(ValueError, match=r"cuaug\.ElasticTransform: sigma must be below 15\.875"):
             make()
     with pytest.raises(ValueError, match="127"):
-        changed(T.ElasticTransform(), "sigma", (16.0, 16.0))(IMAGES)
+        with_attribute(T.ElasticTransform(), "sigma", (16.0, 16.0))(IMAGES)
     assert T.ElasticTransform(sigma=15.87)(IMAGES).shape == IMAGES.shape
 
 
-REFUSED = {
+INVALID_CALLS = {
     "branches": (lambda: T.AugMix(mixture_width=9), "AugMix: mixture_width must be at most 8"),
-    "branches of a dict": (lambda: described("AugMix", mixture_width=9), "mixture_width must be at most 8"),
+    "branches of a dict": (lambda: transform_from_dict("AugMix", mixture_width=9), "mixture_width must be at most 8"),
     "ops of a pass": (lambda: T.Compose([T.RandomInvert()] * 129)(IMAGES), "Compose: a recipe must have at most 128"),
     "transforms": (lambda: T.Compose([T.Identity()] * 65537)(IMAGES), "fewer than 65536 transforms"),
     "magnitudes": (lambda: T.RandAugment(num_magnitude_bins=10**9), "num_magnitude_bins must be at most 65536"),
-    "magnitudes of a dict": (lambda: described("TrivialAugmentWide", num_magnitude_bins=10**9), "at most 65536"),
+    "magnitudes of a dict": (
+        lambda: transform_from_dict("TrivialAugmentWide", num_magnitude_bins=10**9),
+        "at most 65536",
+    ),
     "parameters of an op": (
         lambda: T.PixelOp("Many", "px + " + "+".join(f"p{i}" for i in range(31)), **{f"p{i}": 1 for i in range(31)}),
         "at most 30 parameters",
     ),
     "a cell": (lambda: T.RandomMask(size=0), "RandomMask: size must be at least 1"),
-    "a large cell": (lambda: described("RandomMask", size=2**30), "size must be at most 1073741823"),
+    "a large cell": (lambda: transform_from_dict("RandomMask", size=2**30), "size must be at most 1073741823"),
     "a large grid": (lambda: T.RandomMask(kind="grid", size=2**40), "size must be at most 1073741823"),
     "a padded size": (lambda: cuaug.pad(IMAGES, (2**30, 0)), "pad: the padded size must be below 2**30"),
     "a padded size of a recipe": (lambda: T.Pad((2**30, 0))(IMAGES), "Compose: the result's size must be below 2**30"),
@@ -114,16 +117,16 @@ REFUSED = {
 
 
 def repeated(*shape):
-    """A broadcast byte."""
+    """An image of this shape whose memory is one byte."""
     return np.broadcast_to(np.uint8(0), shape)
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", INVALID_CALLS)
 def test_functions_reject_values_beyond_their_limits(name):
-    call, message = REFUSED[name]
-    with pytest.raises(ValueError, match=r"^cuaug\.") as refusal:
+    call, message = INVALID_CALLS[name]
+    with pytest.raises(ValueError, match=r"^cuaug\.") as error:
         call()
-    assert message in str(refusal.value)
+    assert message in str(error.value)
 
 
 def test_augmix_rejects_alpha_whose_shapes_overflow():
@@ -133,8 +136,8 @@ def test_augmix_rejects_alpha_whose_shapes_overflow():
         "from cuaug import transforms as T\n"
         "try:\n"
         "    T.AugMix(alpha=1e308)(np.zeros((2, 8, 9, 3), np.uint8))\n"
-        "except ValueError as refusal:\n"
-        "    print(refusal)"
+        "except ValueError as error:\n"
+        "    print(error)"
     )
     assert "AugMix must draw share_1 from finite numbers" in message
 
@@ -144,7 +147,7 @@ def test_soft_nms_takes_any_counts(count):
     """A negative count takes no boxes, a count beyond the boxes takes all, even where 32 bits cannot hold it."""
     message, _ = python(
         "import numpy as np, cuaug\n"
-        f"boxes, scores = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)\n"
+        "boxes, scores = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)\n"
         f"_, _, kept = cuaug.soft_nms(boxes, scores, counts=np.array([{count}]), fixed_size=True)\n"
         "print(kept[0])"
     )

@@ -9,7 +9,7 @@ from helpers.compare import Tolerance, assert_equal, to_numpy
 
 import cuaug
 
-COORDINATES = Tolerance(absolute=2e-5, reason="float32 coordinates, counted from the tile")
+COORDINATE_ERROR = Tolerance(absolute=2e-5, reason="float32 coordinates, counted from the tile")
 y, x = np.mgrid[:40, :52].astype(np.float32)
 
 
@@ -24,8 +24,8 @@ def test_remap_float32_and_float64_maps_agree(dtype, relative, backend):
         cuaug.remap(batch, *(put(np.asarray(map_, kind), backend) for map_ in maps), relative=relative, layout="NHWC")
         for kind in (np.float32, np.float64)
     )
-    tolerance = Tolerance(absolute=1, exact=0.99, reason="both round")
-    assert_equal(single, double, tolerance=tolerance if dtype == "uint8" else COORDINATES)
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="each result is rounded to whole levels")
+    assert_equal(single, double, tolerance=tolerance if dtype == "uint8" else COORDINATE_ERROR)
 
 
 @every_backend
@@ -39,7 +39,7 @@ def test_remap_large_smooth_displacements_keep_fraction(backend):
     expected = np.where(source < 0, 0, odd * (1 - fraction) + (1 - odd) * fraction)
     inside = np.flatnonzero(source >= 0)
     rows = np.float32(expected[inside])[None].repeat(3, 0)
-    assert_equal(to_numpy(actual)[:, 0, inside, 0], rows, tolerance=COORDINATES)
+    assert_equal(to_numpy(actual)[:, 0, inside, 0], rows, tolerance=COORDINATE_ERROR)
 
 
 @every_backend
@@ -55,7 +55,7 @@ def test_remap_far_whole_pixels_are_exact(width, relative, backend):
         assert_equal(to_numpy(actual)[0, 0, :, 0], row[expected[0].astype(int)])
 
 
-def lines():
+def column_maps():
     """A map of one column, in several memory layouts."""
     column = np.arange(9, dtype=np.float32).reshape(9, 1)
     negative_stride, read_only = column[:, ::-1], column.copy()
@@ -68,14 +68,14 @@ def lines():
     }
 
 
-@pytest.mark.parametrize("memory", lines())
+@pytest.mark.parametrize("memory", column_maps())
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_remap_maps_of_any_strides(memory, library, dtype):
     pytest.importorskip(library)
     batch = put(noise(), (library, "cpu"))
-    strided_maps = lines()[memory]
-    map_y = strided_maps if dtype == "float32" else strided_maps.astype(dtype, order="K")
+    column_map = column_maps()[memory]
+    map_y = column_map if dtype == "float32" else column_map.astype(dtype, order="K")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         actual = cuaug.remap(batch, np.zeros((9, 1)), map_y, layout="NHWC")
@@ -91,3 +91,4 @@ def test_remap_rejects_out_overlapping_maps(dtype, backend):
         with pytest.raises(ValueError, match=f"out must not share memory with {name}"):
             cuaug.remap(batch, *maps, layout="NCHW", out=memory)
     cuaug.remap(batch, elsewhere, elsewhere, layout="NCHW", out=memory)
+    assert (memory == 1).all()

@@ -43,12 +43,14 @@ def check(backend, dtype, op, layout=None, partner=PARTNER, convert=lambda value
     source = from_layout(to_numpy(batch), layout).astype(float)
     lam = seeded("lam").uniform(0, 1, N)
     partners = np.roll(np.arange(N), 1) if partner is None else partner
-    with_whom = None if partner is None else convert(partner)
+    partner_argument = None if partner is None else convert(partner)
     if op == "mixup":
-        actual = cuaug.mixup(batch, convert(lam), with_whom, layout=layout)
+        actual = cuaug.mixup(batch, convert(lam), partner_argument, layout=layout)
         expected = blended(source, lam, partners)
     else:
-        actual = cuaug.cutmix(batch, *(convert(np.array(side)) for side in BOX.values()), with_whom, layout=layout)
+        actual = cuaug.cutmix(
+            batch, *(convert(np.array(side)) for side in BOX.values()), partner_argument, layout=layout
+        )
         expected = pasted(source, *BOX.values(), partners)
     assert_equal(
         actual,
@@ -63,7 +65,7 @@ def check(backend, dtype, op, layout=None, partner=PARTNER, convert=lambda value
 @every_backend
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @pytest.mark.parametrize("op", ["mixup", "cutmix"])
-def test_mix_op_equals_formula(op, dtype, backend):
+def test_mixup_cutmix_equal_formula(op, dtype, backend):
     for layout in ("NCHW", "NHWC"):
         for partner in (PARTNER, None, np.arange(N)):
             check(backend, dtype, op, layout, partner)
@@ -71,16 +73,16 @@ def test_mix_op_equals_formula(op, dtype, backend):
 
 @every_backend
 @pytest.mark.parametrize("op", ["mixup", "cutmix"])
-def test_mix_op_parameters_from_any_library(op, backend):
-    kinds = [lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu"))]
+def test_mixup_cutmix_parameters_from_any_library(op, backend):
+    conversions = [lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu"))]
     if backend[0] != "jax":
-        kinds.append(lambda v: put(v, backend))
-    for kind in kinds:
-        check(backend, "float32", op, convert=kind)
+        conversions.append(lambda v: put(v, backend))
+    for convert in conversions:
+        check(backend, "float32", op, convert=convert)
 
 
 @every_backend
-def test_mix_op_channels_views_and_videos(backend):
+def test_mixup_cutmix_channels_views_and_videos(backend):
     for channels in (1, 2, 4, 5, 70):
         batch = images(backend, "float32", "NHWC", (4, 9, 14, channels))
         source = to_numpy(batch).astype(float)
@@ -94,14 +96,14 @@ def test_mix_op_channels_views_and_videos(backend):
 
 
 @every_backend
-def test_mix_op_no_samples_and_one_sample(backend):
+def test_mixup_keeps_no_samples_and_one_sample(backend):
     batch = images(backend, "uint8")
     assert_equal(cuaug.mixup(batch[:0], 0.5), batch[:0])
     assert_equal(cuaug.mixup(batch[:1], 0.5), batch[:1])
 
 
 @pytest.mark.gpu
-def test_mix_op_invalid_device_partner_leaves_sample():
+def test_mixup_invalid_device_partner_leaves_sample():
     batch = images(("torch", "cuda"), "uint8")
     bad = put(np.array([7.0, np.nan, 1e30]), ("torch", "cuda"))
     assert_equal(cuaug.mixup(batch, 0.5, bad), batch)
@@ -110,12 +112,12 @@ def test_mix_op_invalid_device_partner_leaves_sample():
 @every_backend
 def test_mix_labels_follow_images(backend):
     classes, lam = np.array([0, 2, 1, 2, 0]), seeded("labels").uniform(0, 1, N).astype(np.float32)
-    hot = np.eye(3)[classes]
+    one_hot = np.eye(3)[classes]
     for partner in (None, PARTNER):
-        partner_labels = hot[np.roll(np.arange(N), 1) if partner is None else partner]
-        expected = (lam[:, None] * hot + (1 - lam[:, None]) * partner_labels).astype(np.float32)
-        for labels, more in ((classes.astype(np.int32), {"num_classes": 3}), (hot.astype(np.float32), {})):
-            actual = cuaug.mix_labels(put(labels, backend), lam, partner, **more)
+        partner_labels = one_hot[np.roll(np.arange(N), 1) if partner is None else partner]
+        expected = (lam[:, None] * one_hot + (1 - lam[:, None]) * partner_labels).astype(np.float32)
+        for labels, options in ((classes.astype(np.int32), {"num_classes": 3}), (one_hot.astype(np.float32), {})):
+            actual = cuaug.mix_labels(put(labels, backend), lam, partner, **options)
             assert_equal(to_numpy(actual), expected, tolerance=TOLERANCES["float32"])
 
 
@@ -130,12 +132,12 @@ def test_mix_labels_follow_images(backend):
         (lambda x: cuaug.mix_labels(np.zeros((5, 2, 2)), 0.5), r"labels must have shape"),
     ],
 )
-def test_mix_op_rejects_invalid_arguments(call, message):
+def test_mixup_cutmix_mix_labels_reject_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=rf"cuaug\.\w+: .*{message}"):
         call(noise(SHAPE))
 
 
-def test_mix_op_rejects_label_images():
+def test_mixup_rejects_label_images():
     with pytest.raises(TypeError, match=r"cuaug\.mixup: images must be one of uint8, .*, got int64"):
         cuaug.mixup(noise(dtype="int64"), 0.5)
 
@@ -150,8 +152,8 @@ def test_mix_labels_reject_partners_that_images_reject(partner):
 @pytest.mark.gpu
 def test_mix_labels_invalid_device_partner_leaves_labels():
     backend = ("torch", "cuda")
-    hot = put(np.eye(3, dtype=np.float32), backend)
-    assert_equal(cuaug.mix_labels(hot, 0.5, put(np.array([7.0, np.nan, 1e30]), backend)), hot)
+    one_hot = put(np.eye(3, dtype=np.float32), backend)
+    assert_equal(cuaug.mix_labels(one_hot, 0.5, put(np.array([7.0, np.nan, 1e30]), backend)), one_hot)
 
 
 def test_mix_labels_names_invalid_labels_and_shares():

@@ -11,12 +11,12 @@ import cuaug
 
 
 @every_backend
-def test_gaussian_noise_depends_on_seed_step_id_and_place(backend):
+def test_gaussian_noise_depends_on_seed_step_id_and_position(backend):
     """Noise is the same in any batch, layout and dtype, and differs for another seed, step or id."""
     grey = np.full((4, 11, 13, 6), 0.5, np.float32)
 
-    def noisy(images=grey, layout="NHWC", **more):
-        result = cuaug.gaussian_noise(put(to_layout(images, layout), backend), layout=layout, **{"seed": 1, **more})
+    def noisy(images=grey, layout="NHWC", **options):
+        result = cuaug.gaussian_noise(put(to_layout(images, layout), backend), layout=layout, **{"seed": 1, **options})
         return from_layout(to_numpy(result), layout)
 
     reference = noisy()

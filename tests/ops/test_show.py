@@ -25,26 +25,26 @@ def test_grid_centres_smaller_images():
 
 
 @pytest.mark.parametrize(
-    ("value", "dtype", "seen"),
+    ("value", "dtype", "expected"),
     [
         (255, "uint8", 255), (65535, "uint16", 255), (32767, "int16", 255), (-5, "int16", 0), (True, "bool", 255),
         (0.5, "float32", 128), (1.5, "float64", 255), (-1, "float16", 0), (np.nan, "float32", 0),
     ],
 )  # fmt: skip
-def test_grid_shows_each_dtype_over_its_range(value, dtype, seen):
-    assert cuaug.grid(np.full((1, 3, 5, 1), value, dtype)).tolist() == np.full((3, 5, 3), seen).tolist()
+def test_grid_shows_each_dtype_over_its_range(value, dtype, expected):
+    assert cuaug.grid(np.full((1, 3, 5, 1), value, dtype)).tolist() == np.full((3, 5, 3), expected).tolist()
 
 
 @pytest.mark.parametrize(
-    ("pixel", "seen"),
+    ("pixel", "expected"),
     [
         ([10], [10, 10, 10]), ([10, 99], [10, 10, 10]), ([1, 2, 3], [1, 2, 3]),
         ([0, 0, 0, 0], [200, 200, 200]), ([9, 8, 7, 255], [9, 8, 7]), ([1, 2, 3, 4, 5], [1, 2, 3]),
     ],
 )  # fmt: skip
-def test_grid_shows_any_number_of_channels(pixel, seen):
+def test_grid_shows_any_number_of_channels(pixel, expected):
     image = np.broadcast_to(np.array(pixel, np.uint8), (1, 7, 9, len(pixel)))
-    assert (cuaug.grid(image, fill=200) == seen).all()
+    assert (cuaug.grid(image, fill=200) == expected).all()
 
 
 def test_grid_torch_is_channels_first_and_video_is_a_row():
@@ -74,14 +74,14 @@ def test_show_draws_boxes_masks_and_titles():
 
 
 def test_show_names_the_extra_without_matplotlib(monkeypatch):
-    real = builtins.__import__
+    real_import = builtins.__import__
 
-    def missing(name, *rest):
+    def import_without_matplotlib(name, *rest):
         if name.startswith("matplotlib"):
             raise ImportError(name)
-        return real(name, *rest)
+        return real_import(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setattr(builtins, "__import__", import_without_matplotlib)
     with pytest.raises(ImportError, match=r"cuaug\[show\]"):
         cuaug.show(np.zeros((1, 4, 4, 3), np.uint8))
 

@@ -25,10 +25,10 @@ main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 def layout_tolerance(row, backend, dtype):
     """Tolerance between two layouts, which on a GPU are two kernels. On the CPU one loop serves all layouts.
 
-    Copied pixels are exact, and so are bilinear affine maps, which count in whole numbers. For other maps, ptxas rounds
-    ``a * dx + e`` once where it fuses it, and twice where it moves ``a * dx`` out of the loop over rows, as for uint8
-    planes alone: an ulp of a coordinate, which may round a near tie the other way. Planes also leave more memory to
-    source boxes, so that tiles begin elsewhere.
+    Copied pixels are exact, and so are bilinear affine maps, whose coordinates are whole numbers of a fixed step. For
+    other maps, ptxas rounds ``a * dx + e`` once where it fuses it, and twice where it moves ``a * dx`` out of the loop
+    over rows, as for uint8 planes alone: an ulp of a coordinate, which may round a near tie the other way. Planes also
+    leave more memory to source boxes, so tiles have other sizes and origins.
     """
     if backend[1] == "cpu" or row.is_exact or has_integer_steps(row):
         return EXACT
@@ -77,11 +77,11 @@ def test_op_strided_view_equals_copy(row, view, backend):
         pytest.skip("torch has no negative strides")
     for dtype in ("uint8", "float16", "float32"):
         wide = images(backend, dtype, "NHWC", (6, 20, 23, 3))
-        seen = {**VIEWS, **REVERSED_VIEWS}[view](wide)
-        copy = put(to_numpy(seen), backend, dtype)
+        strided = {**VIEWS, **REVERSED_VIEWS}[view](wide)
+        copy = put(to_numpy(strided), backend, dtype)
         before = to_numpy(wide)
-        parameters = row.parameters((seen.shape[0],))
-        actual = run(row, seen, parameters, layout="NHWC")
+        parameters = row.parameters((strided.shape[0],))
+        actual = run(row, strided, parameters, layout="NHWC")
         expected = run(row, copy, parameters, layout="NHWC")
         assert_equal(actual, expected, tolerance=layout_tolerance(row, backend, dtype))
         assert_equal(to_numpy(wide), before)
@@ -91,12 +91,12 @@ def test_op_strided_view_equals_copy(row, view, backend):
 def test_remap_elastic_strided_maps_equal_copies(backend):
     batch = images(backend)
     wide = {k: put(np.repeat(v, 2, -1), backend) for k, v in ROW_OF_OP["remap"].parameters(BATCH).items()}
-    seen = {k: v[..., ::2] for k, v in wide.items()}
-    copies = {k: put(to_numpy(v), backend) for k, v in seen.items()}
-    assert_equal(cuaug.remap(batch, **seen), cuaug.remap(batch, **copies))
+    strided = {k: v[..., ::2] for k, v in wide.items()}
+    copies = {k: put(to_numpy(v), backend) for k, v in strided.items()}
+    assert_equal(cuaug.remap(batch, **strided), cuaug.remap(batch, **copies))
     wave = put(ROW_OF_OP["elastic"].parameters(BATCH)["displacement"].astype(np.float32), backend)
-    other = with_memory_order(wave, (0, 3, 1, 2))
-    assert_equal(cuaug.elastic(batch, other), cuaug.elastic(batch, wave))
+    permuted = with_memory_order(wave, (0, 3, 1, 2))
+    assert_equal(cuaug.elastic(batch, permuted), cuaug.elastic(batch, wave))
 
 
 @every_backend_but_jax
@@ -122,10 +122,10 @@ def test_warp_affine_vector_rows_equal_scalar_rows(width, dtype, backend):
     levels = np.random.default_rng(5).integers(0, 256, (*BATCH, 17, width + 1, 3))
     for layout, axes in (("NHWC", (0, 1, 2, 3)), ("NCHW", (0, 3, 1, 2))):
         wide = put((levels if dtype == "uint8" else levels / 255).transpose(axes).copy(), backend, dtype)
-        seen = wide[:, :, :width] if layout == "NHWC" else wide[..., :width]
-        copy = put(to_numpy(seen), backend, dtype)
+        strided = wide[:, :, :width] if layout == "NHWC" else wide[..., :width]
+        copy = put(to_numpy(strided), backend, dtype)
         matrix = np.array([[0.9, 0.3, -1.5], [-0.2, 1.1, 2.25]])
-        assert_equal(cuaug.warp_affine(copy, matrix, layout=layout), cuaug.warp_affine(seen, matrix, layout=layout))
+        assert_equal(cuaug.warp_affine(copy, matrix, layout=layout), cuaug.warp_affine(strided, matrix, layout=layout))
 
 
 @every_backend_but_jax

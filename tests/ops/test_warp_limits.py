@@ -12,15 +12,15 @@ from tables.warps import BORDERS, INTERPOLATIONS, MAIN_ROWS
 import cuaug
 
 FLOATS = noise(dtype="float32")
-LEVEL = Tolerance(absolute=1e-4, reason="the contract for float32 in 0..1")
+CONTRACT = Tolerance(absolute=1e-4, reason="the contract for float32 in 0..1")
 MODES = list(itertools.product(INTERPOLATIONS, BORDERS))
 every_mode = pytest.mark.parametrize(("interpolation", "border"), MODES)
-BAD = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e38, 2.0**31, -(2.0**31), 1e10, -1e10, 2.0**30 + 128]
+BAD_COORDINATES = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e38, 2.0**31, -(2.0**31), 1e10, -1e10, 2.0**30 + 128]
 
 
 @every_mode
 def test_remap_nonfinite_coordinates_are_fill(interpolation, border):
-    bad = np.float32(BAD)[:, None]
+    bad = np.float32(BAD_COORDINATES)[:, None]
     good = np.full_like(bad, 3.25)
     for map_x, map_y in ((bad, good), (good, bad), (bad, bad)):
         actual = cuaug.remap(FLOATS, map_x, map_y, interpolation=interpolation, border=border, fill=0.625)
@@ -30,37 +30,37 @@ def test_remap_nonfinite_coordinates_are_fill(interpolation, border):
 
 
 @every_mode
-def test_elastic_nonfinite_displacements_are_fill(interpolation, border):
+def test_remap_relative_nonfinite_displacements_are_fill(interpolation, border):
     wave = np.zeros(SHAPE[1:3], np.float32)
     bad = wave.copy()
     bad[4, 5], bad[0, 0] = np.nan, np.inf
     actual = cuaug.remap(FLOATS, bad, wave, relative=True, interpolation=interpolation, border=border, fill=0.625)
     expected = FLOATS.copy()
     expected[:, 4, 5] = expected[:, 0, 0] = 0.625
-    assert_equal(actual, expected, tolerance=LEVEL)
+    assert_equal(actual, expected, tolerance=CONTRACT)
 
 
 @every_mode
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
-def test_warp_affine_outside_between_equal_pixels(interpolation, border, dtype):
+def test_remap_outside_between_equal_pixels(interpolation, border, dtype):
     """Positions alternate between a pixel and the outside: a kernel must not treat them as a run of pixels."""
     batch = noise(dtype=dtype)
     for bad, period in itertools.product((np.nan, 100.0, -100.0, 2.0**31), (2, 3, 4)):
         if border != "constant" and abs(bad) == 100:
             continue
         map_x = np.zeros((3, 40), np.float32)
-        lost = np.broadcast_to(np.arange(40) % period == 1, map_x.shape)
-        map_x[lost] = bad
+        is_fill = np.broadcast_to(np.arange(40) % period == 1, map_x.shape)
+        map_x[is_fill] = bad
         options = {"interpolation": interpolation, "border": border, "fill": 0.5 if dtype == "float32" else 77}
         actual = cuaug.remap(batch, map_x, np.zeros_like(map_x), **options)
-        expected = np.where(lost[None, ..., None], options["fill"], batch[:, :1, :1])
-        assert_equal(actual, expected.astype(dtype), tolerance=LEVEL)
+        expected = np.where(is_fill[None, ..., None], options["fill"], batch[:, :1, :1])
+        assert_equal(actual, expected.astype(dtype), tolerance=CONTRACT)
 
 
 EXTREMES = [np.nan, np.inf, -np.inf, 1e20, -1e20, 1e10, -1e10, 2.0**31, -(2.0**31), 1e-38, 1e-45]
 
 
-def spoiled(rows, index, value):
+def with_entry(rows, index, value):
     M = np.eye(3)[:rows]
     M.flat[index] = value
     return M
@@ -70,7 +70,7 @@ def spoiled(rows, index, value):
 def test_warp_affine_extreme_inverse_matrices(interpolation, border):
     """Finite coordinates within 2**30 equal the reference, others are fill; host values must be finite."""
     for index, value in itertools.product(range(6), EXTREMES):
-        M = spoiled(2, index, value)
+        M = with_entry(2, index, value)
         options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
         if not np.isfinite(value):
             with pytest.raises(ValueError, match="sample 0"):
@@ -78,19 +78,19 @@ def test_warp_affine_extreme_inverse_matrices(interpolation, border):
             continue
         try:
             actual = cuaug.warp_affine(FLOATS, M, **options)
-        except ValueError as refusal:
-            assert "invertible" in str(refusal)  # noqa: PT017
+        except ValueError as error:
+            assert "invertible" in str(error)  # noqa: PT017
             assert index in (0, 4)
             continue
         assert np.isfinite(actual).all()
         x, y = reference.grid(SHAPE[1:3])
         x, y = np.einsum("ij,jhw->ihw", M, np.stack([x, y, np.ones_like(x)]))
-        lost = (np.abs(x) > 2.0**30) | (np.abs(y) > 2.0**30)
-        assert_equal(actual[:, lost], np.full_like(actual[:, lost], 0.625))
-        exact = ~lost & (np.abs(x) < 2.0**16) & (np.abs(y) < 2.0**16)
+        is_fill = (np.abs(x) > 2.0**30) | (np.abs(y) > 2.0**30)
+        assert_equal(actual[:, is_fill], np.full_like(actual[:, is_fill], 0.625))
+        exact = ~is_fill & (np.abs(x) < 2.0**16) & (np.abs(y) < 2.0**16)
         if interpolation != "nearest":
             expected = np.stack([reference.warp(image, M, **options) for image in FLOATS]).astype(np.float32)
-            assert_equal(actual[:, exact], expected[:, exact], tolerance=LEVEL)
+            assert_equal(actual[:, exact], expected[:, exact], tolerance=CONTRACT)
 
 
 @pytest.mark.parametrize("rows", [2, 3])
@@ -101,9 +101,9 @@ def test_warp_affine_perspective_extreme_matrices(interpolation, border, rows):
     for index, value in itertools.product(range(3 * rows), EXTREMES):
         options = {"interpolation": interpolation, "border": border, "fill": 0.625}
         try:
-            actual = op(FLOATS, spoiled(rows, index, value), **options)
-        except ValueError as refusal:
-            assert "sample 0" in str(refusal)  # noqa: PT017
+            actual = op(FLOATS, with_entry(rows, index, value), **options)
+        except ValueError as error:
+            assert "sample 0" in str(error)  # noqa: PT017
         else:
             assert np.isfinite(value)
             assert np.isfinite(actual).all()
@@ -111,24 +111,24 @@ def test_warp_affine_perspective_extreme_matrices(interpolation, border, rows):
 
 @pytest.mark.gpu
 @every_mode
-def test_warp_affine_bad_device_matrix_is_fill(interpolation, border):
+def test_warp_affine_perspective_bad_device_matrix_is_fill(interpolation, border):
     backend = ("torch", "cuda")
     batch = images(backend, "float32")
-    for bad in (np.full((2, 3), np.nan), np.zeros((2, 3)), np.array([[1, 2, 0], [2, 4, 0]]), spoiled(2, 2, np.inf)):
+    for bad in (np.full((2, 3), np.nan), np.zeros((2, 3)), np.array([[1, 2, 0], [2, 4, 0]]), with_entry(2, 2, np.inf)):
         M = np.stack([np.eye(3)[:2], bad, np.eye(3)[:2]])
         actual = to_numpy(
             cuaug.warp_affine(batch, put(M, backend), interpolation=interpolation, border=border, fill=0.625)
         )
         expected = to_numpy(batch)
         expected[1] = 0.625
-        assert_equal(actual, expected, tolerance=LEVEL)
+        assert_equal(actual, expected, tolerance=CONTRACT)
     for index, value in itertools.product(range(9), EXTREMES):
-        M = spoiled(3, index, value)
+        M = with_entry(3, index, value)
         actual = to_numpy(cuaug.warp_perspective(batch, put(M, backend), interpolation=interpolation, border=border))
         assert np.isfinite(actual).all()
         if np.isfinite(value) and np.linalg.cond(M) < 1e6:
             same = cuaug.warp_perspective(to_numpy(batch), M, interpolation=interpolation, border=border, layout="NCHW")
-            assert_equal(actual, same, tolerance=LEVEL)
+            assert_equal(actual, same, tolerance=CONTRACT)
 
 
 def beside_horizons(count, height, width):
@@ -147,13 +147,13 @@ def beside_horizons(count, height, width):
 
 
 @pytest.mark.gpu
-def test_warp_perspective_near_horizon_reads_staged_box_only():
-    """Shared memory outside the staged box holds old values, here NaN: no sample may read it."""
+def test_warp_perspective_near_horizon_reads_source_box_only():
+    """Shared memory outside the source box holds old values, here NaN: no sample may read it."""
     import torch
 
     size, count, options = (40, 64), 1 << 14, {"inverse": True, "border": "edge", "layout": "NCHW"}
-    nothing = torch.full((1, 1, 400, 400), torch.nan, device="cuda").expand(count, -1, -1, -1)
-    assert cuaug.warp_affine(nothing, np.float32([[2, 0, 9], [0, 2, 9]]), size, **options).isnan().all()
+    nan_images = torch.full((1, 1, 400, 400), torch.nan, device="cuda").expand(count, -1, -1, -1)
+    assert cuaug.warp_affine(nan_images, np.float32([[2, 0, 9], [0, 2, 9]]), size, **options).isnan().all()
     image = torch.rand((1, 1, 400, 400), device="cuda").expand(count, -1, -1, -1)
     matrices = torch.from_numpy(beside_horizons(count, *size)).cuda()
     assert cuaug.warp_perspective(image, matrices, size, **options).isfinite().all()
@@ -165,9 +165,9 @@ def test_op_bad_matrix_leaves_other_samples(row):
     backend, leading = ("torch", "cuda"), (8,)
     batch = images(backend, shape=(8, *SHAPE[1:]))
     M = row.parameters(leading)["M"]
-    spoilt = M.copy()
-    spoilt[5, 0, 1] = np.nan
-    good, bad = (to_numpy(getattr(cuaug, row.op)(batch, put(m, backend), **row.keywords("uint8"))) for m in (M, spoilt))
+    bad_M = M.copy()
+    bad_M[5, 0, 1] = np.nan
+    good, bad = (to_numpy(getattr(cuaug, row.op)(batch, put(m, backend), **row.keywords("uint8"))) for m in (M, bad_M))
     good[5] = round(row.options["fill"] * 255)
     assert_equal(bad, good)
 
@@ -217,10 +217,12 @@ def test_warp_perspective_horizon_in_image(interpolation, border, backend):
         expected = np.stack([reference.warp(image, M, (side, side), **options) for image in FLOATS]).astype(np.float32)
         error, low = coordinate_error(M, (side, side)), 0.0
         for high in (1e-5, 1e-4, 1e-3, 1e-2):
-            here = (error > low) & (error <= high)
-            level = Tolerance(absolute=1e-4 + 4 * high, reason="the contract, and what the coordinates' error makes")
-            assert_equal(actual[:, here], expected[:, here], tolerance=level)
-            low, compared = high, compared + here.sum()
+            in_interval = (error > low) & (error <= high)
+            tolerance = Tolerance(
+                absolute=1e-4 + 4 * high, reason="the contract, and the coordinates' error times the slope"
+            )
+            assert_equal(actual[:, in_interval], expected[:, in_interval], tolerance=tolerance)
+            low, compared = high, compared + in_interval.sum()
     assert interpolation == "nearest" or compared > 6 * side * side * 0.9
 
 
@@ -232,7 +234,7 @@ def edges(n):
     )
 
 
-def decided(coordinates):
+def is_unambiguous(coordinates):
     """Whether nearest is unambiguous: x + 0.5 rounds in float32, so a neighbour of a tie may go to either side."""
     phase = (coordinates.astype(float) + 0.5) % 1
     return (phase == 0) | (np.minimum(phase, 1 - phase) > 1e-5)
@@ -240,7 +242,7 @@ def decided(coordinates):
 
 @every_mode
 @pytest.mark.parametrize("shape", [(17, 11), (1, 1), (1, 5), (4, 1), (2, 2)])
-def test_warp_affine_coordinates_at_edges(interpolation, border, shape):
+def test_remap_coordinates_at_edges_equal_reference(interpolation, border, shape):
     batch = noise((2, *shape, 3), "float32")
     map_x, map_y = np.meshgrid(edges(shape[1]), edges(shape[0]))
     options = {"interpolation": interpolation, "border": border, "fill": 0.625}
@@ -249,15 +251,15 @@ def test_warp_affine_coordinates_at_edges(interpolation, border, shape):
         [reference.remap(image, map_x.astype(float), map_y.astype(float), **options) for image in batch]
     )
     if interpolation != "nearest":
-        assert_equal(actual, expected.astype(np.float32), tolerance=LEVEL)
+        assert_equal(actual, expected.astype(np.float32), tolerance=CONTRACT)
         return
-    unambiguous = decided(map_x) & decided(map_y)
+    unambiguous = is_unambiguous(map_x) & is_unambiguous(map_y)
     assert unambiguous.mean() > 0.3
     assert_equal(actual[:, unambiguous], expected[:, unambiguous].astype(np.float32))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
-def test_warp_affine_nan_pixel_never_reaches_integers(dtype):
+def test_hflip_dtype_converts_nonfinite_pixels_to_limits(dtype):
     broken = FLOATS.copy()
     broken[0, 3, 4], broken[1, 5, 6], broken[2, 7, 8] = np.nan, np.inf, -np.inf
     limits = np.iinfo(dtype)
@@ -269,7 +271,7 @@ def test_warp_affine_nan_pixel_never_reaches_integers(dtype):
 
 
 @pytest.mark.parametrize("interpolation", INTERPOLATIONS)
-def test_resize_out_of_range_values_are_clamped(interpolation):
+def test_warp_affine_overshoot_is_clamped(interpolation):
     checker = np.uint8(255) * (np.indices((16, 16)).sum(0) % 2).astype(np.uint8)[None, ..., None]
     M = np.array([[1, 0, 0.43], [0, 1, 0.57]])
     actual = cuaug.warp_affine(checker, M, interpolation=interpolation, border="reflect")
@@ -278,7 +280,7 @@ def test_resize_out_of_range_values_are_clamped(interpolation):
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
-def test_to_dtype_rounds_half_to_even():
+def test_hflip_dtype_rounds_half_to_even():
     levels = np.arange(0, 254, dtype=np.float32)
     ramp = np.repeat((levels + 0.5)[None, None, :, None], 2, 1)
     assert_equal(cuaug.hflip(ramp, False, dtype="uint8"), np.rint(ramp).astype(np.uint8))
@@ -297,7 +299,7 @@ def test_resized_crop_box_too_far_outside_is_zero(antialias, backend):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
-def test_warp_grid_divisors_are_exact(number):
+def test_fast_divisor_is_exact(number):
     from cuaug._passes.grids import fast_divisor
 
     factor, shift = fast_divisor(number)
@@ -317,19 +319,19 @@ def test_warp_grid_divisors_are_exact(number):
         ((1, 1, 3, 1, 1 << 28), (3 << 28, 3 << 28, 1, 3 << 28, 3), "Packed"),
     ],
 )
-def test_warp_grid_long_rows_are_not_raw_staged(extents, strides, layout):
+def test_kernel_config_long_rows_are_not_raw_staged(extents, strides, layout):
     """Raw staging counts the bytes of a source box in 32 bits (kernels/gpu/raw_box.cuh)."""
     from cuaug._arrays.images import BatchAxes
     from cuaug._passes.kernel_config import kernel_config
     from cuaug._program import names as names_module
 
     channels = extents[2]
-    lying = (64, 1) if layout == "Planar" else (64 * channels, channels)
-    strides_of_c = 192 if layout == "Planar" else 1
-    small = BatchAxes("NCHW", (1, 1, channels, 3, 64), (192 * channels, 1, strides_of_c, *lying), None)
-    for dtype, limited in (("float32", True), ("uint8", False)):
+    row_column_strides = (64, 1) if layout == "Planar" else (64 * channels, channels)
+    channel_stride = 192 if layout == "Planar" else 1
+    small = BatchAxes("NCHW", (1, 1, channels, 3, 64), (192 * channels, 1, channel_stride, *row_column_strides), None)
+    for dtype, is_strided_if_long in (("float32", True), ("uint8", False)):
         names = (dtype, dtype, "Affine", "Bilinear", "Constant", names_module.chain(()))
-        for source, far in ((small, False), (BatchAxes("NCHW", extents, strides, None), limited)):
-            plan = kernel_config("warp_image", names, source, 0, small, 0)
-            assert ("Strided" in plan.kernel) == far, plan.kernel
-            assert layout in plan.kernel
+        for source, is_strided in ((small, False), (BatchAxes("NCHW", extents, strides, None), is_strided_if_long)):
+            config = kernel_config("warp_image", names, source, 0, small, 0)
+            assert ("Strided" in config.kernel) == is_strided, config.kernel
+            assert layout in config.kernel

@@ -16,7 +16,7 @@ import cuaug
 
 @every_backend_but_jax
 @pytest.mark.parametrize("samples", [65_535, 65_536, 70_000])
-def test_op_more_samples_than_grid_rows(samples, backend):
+def test_warp_affine_hflip_more_samples_than_grid_rows(samples, backend):
     batch = images(backend, "uint8", "NHWC", (samples, 8, 8, 1))
     M = matrix(seeded("many"), (samples,))["M"]
     batch_result = cuaug.warp_affine(batch, M, layout="NHWC")
@@ -145,15 +145,15 @@ def test_crop_pad_flip_equal_numpy_indexing(view, box, flips):
     st.sampled_from(["nearest", "bilinear", "bicubic", "lanczos"]),
     st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
 )
-def test_warp_affine_any_matrix_is_finite_or_named(entries, interpolation, border):
+def test_warp_affine_perspective_any_matrix_is_finite_or_rejected(entries, interpolation, border):
     batch, options = noise((1, 7, 5, 2), "float32"), {"interpolation": interpolation, "border": border, "fill": 0.25}
     M = np.array(entries).reshape(3, 3)
     for op, matrix_ in ((cuaug.warp_affine, M[:2]), (cuaug.warp_perspective, M)):
         for inverse in (False, True):
             try:
                 result = op(batch, matrix_, (6, 8), inverse=inverse, **options)
-            except ValueError as refusal:
-                assert "sample 0" in str(refusal)  # noqa: PT017
+            except ValueError as error:
+                assert "sample 0" in str(error)  # noqa: PT017
             else:
                 assert np.isfinite(result).all()
                 assert np.abs(result).max() < 4  # a few times the largest value: weights are bounded by their kernel
@@ -178,11 +178,11 @@ def test_remap_any_coordinate_equals_reference_or_fill(values, interpolation, bo
     actual = cuaug.remap(batch, map_x, map_y, **options)
     assert np.isfinite(actual).all()
     with np.errstate(invalid="ignore"):
-        lost = ~((np.abs(map_x) <= 2.0**30) & (np.abs(map_y) <= 2.0**30))
+        is_fill = ~((np.abs(map_x) <= 2.0**30) & (np.abs(map_y) <= 2.0**30))
         near = (np.abs(map_x) <= 40) & (np.abs(map_y) <= 40)
     edge = np.float32(2.0**30)
-    lost |= (np.abs(map_x) == edge) | (np.abs(map_y) == edge)
-    assert_equal(actual[:, lost], np.full_like(actual[:, lost], 0.25))
+    is_fill |= (np.abs(map_x) == edge) | (np.abs(map_y) == edge)
+    assert_equal(actual[:, is_fill], np.full_like(actual[:, is_fill], 0.25))
     if interpolation != "nearest":
         expected = np.stack([reference.remap(batch[0], map_x.astype(float), map_y.astype(float), **options)])
         tolerance = Tolerance(absolute=1e-4, reason="the contract for float32 images")

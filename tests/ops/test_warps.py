@@ -95,13 +95,13 @@ def test_op_batch_equals_samples(row, backend):
         batch, parameters = images(backend, dtype), row.parameters(BATCH)
         batch_result = run(row, batch, parameters)
         for n in range(SHAPE[0]):
-            one = {name: value[n] for name, value in parameters.items()}
-            assert_equal(run(row, batch[n], one), batch_result[n])
+            sample_parameters = {name: value[n] for name, value in parameters.items()}
+            assert_equal(run(row, batch[n], sample_parameters), batch_result[n])
             assert_equal(
                 run(row, batch[n : n + 1], {k: v[n : n + 1] for k, v in parameters.items()}), batch_result[n : n + 1]
             )
-        nothing = run(row, batch[:0], {k: v[:0] for k, v in parameters.items()})
-        assert_equal(nothing, batch_result[:0])
+        no_samples = run(row, batch[:0], {k: v[:0] for k, v in parameters.items()})
+        assert_equal(no_samples, batch_result[:0])
         assert_equal(run(row, batch[:0], row.parameters()), batch_result[:0])
 
 
@@ -112,13 +112,17 @@ def test_op_parameters_from_any_library(row, backend):
         pytest.skip("no parameters to draw")
     batch, parameters = images(backend), row.parameters(BATCH)
     expected = run(row, batch, parameters)
-    for kind in (lambda v: v.tolist(), lambda v: put(v, ("torch", "cpu")), lambda v: put(v, backend, narrow(v))):
+    for convert in (
+        lambda v: v.tolist(),
+        lambda v: put(v, ("torch", "cpu")),
+        lambda v: put(v, backend, narrower_dtype(v)),
+    ):
         assert_equal(
-            run(row, batch, {k: kind(v) for k, v in parameters.items()}), expected, tolerance=row.tolerance("uint8")
+            run(row, batch, {k: convert(v) for k, v in parameters.items()}), expected, tolerance=row.tolerance("uint8")
         )
 
 
-def narrow(value):
+def narrower_dtype(value):
     return {"float64": "float32", "int64": "int32"}.get(str(value.dtype))
 
 
@@ -130,10 +134,12 @@ def test_op_dtype_converts_without_scaling(row, backend):
         values = from_layout(to_numpy(batch), layout).astype(float)
         expected = to_layout(row.expected(values, parameters, source), layout)
         actual = run(row, batch, parameters, dtype=target)
-        full = max_value(source)
+        source_range = max_value(source)
         tolerance = {
-            "float32": Tolerance(absolute=1e-4 * full, reason="1e-4 of the range, which is 255 here"),
-            "float16": Tolerance(absolute=1e-4 * full, relative=2**-11, reason="1e-4 of the range and half's 11 bits"),
+            "float32": Tolerance(absolute=1e-4 * source_range, reason="1e-4 of the range, which is 255 here"),
+            "float16": Tolerance(
+                absolute=1e-4 * source_range, relative=2**-11, reason="1e-4 of the range and half's 11 bits"
+            ),
             "uint8": Tolerance(absolute=1, exact=0.98, reason="one level, where the exact value is nearly a tie"),
         }[target]
         assert_equal(actual, expected, library=backend[0], device=device_of(backend), dtype=target, tolerance=tolerance)
@@ -143,13 +149,13 @@ def test_op_dtype_converts_without_scaling(row, backend):
 @main_rows
 def test_op_video_shares_parameters(row, backend):
     frames = 2
-    for layout, still in (("NTCHW", "NCHW"), ("NTHWC", "NHWC")):
-        flat = images(backend, "uint8", still, (SHAPE[0] * frames, *SHAPE[1:]))
-        clip = flat.reshape(SHAPE[0], frames, *flat.shape[1:])
+    for layout, image_layout in (("NTCHW", "NCHW"), ("NTHWC", "NHWC")):
+        frames_as_samples = images(backend, "uint8", image_layout, (SHAPE[0] * frames, *SHAPE[1:]))
+        clip = frames_as_samples.reshape(SHAPE[0], frames, *frames_as_samples.shape[1:])
         parameters = row.parameters(BATCH)
         actual = run(row, clip, parameters, layout=layout)
         repeated = {name: np.repeat(value, frames, axis=0) for name, value in parameters.items()}
-        expected = run(row, flat, repeated, layout=still)
+        expected = run(row, frames_as_samples, repeated, layout=image_layout)
         assert_equal(actual, expected.reshape(SHAPE[0], frames, *expected.shape[1:]))
 
 
@@ -157,12 +163,12 @@ def test_op_video_shares_parameters(row, backend):
 @pytest.mark.parametrize("layout", ["CHW", "HWC", "HW"])
 @main_rows
 def test_op_single_image_is_batch_of_one(row, layout, backend):
-    still = {"CHW": "NCHW", "HWC": "NHWC", "HW": "NHWC"}[layout]
+    image_layout = {"CHW": "NCHW", "HWC": "NHWC", "HW": "NHWC"}[layout]
     shape = (1, *SHAPE[1:3], 1 if layout == "HW" else SHAPE[3])
-    batch, parameters = images(backend, "uint8", still, shape), row.parameters()
-    expected = run(row, batch, parameters, layout=still)[0]
-    expected, one = (expected[..., 0], batch[0, ..., 0]) if layout == "HW" else (expected, batch[0])
-    assert_equal(run(row, one, parameters, layout=layout), expected)
+    batch, parameters = images(backend, "uint8", image_layout, shape), row.parameters()
+    expected = run(row, batch, parameters, layout=image_layout)[0]
+    expected, image = (expected[..., 0], batch[0, ..., 0]) if layout == "HW" else (expected, batch[0])
+    assert_equal(run(row, image, parameters, layout=layout), expected)
 
 
 @every_backend
@@ -177,8 +183,8 @@ def test_op_any_number_of_channels(op, channels, backend):
             source = from_layout(to_numpy(batch), layout).astype(float)
             expected = to_layout(row.expected(source, parameters, dtype), layout)
             actual = run(row, batch, parameters, layout=layout)
-            kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
-            assert_equal(actual, expected, **kind, tolerance=row.tolerance(dtype))
+            expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
+            assert_equal(actual, expected, **expected_kind, tolerance=row.tolerance(dtype))
 
 
 @every_backend
@@ -193,8 +199,8 @@ def test_op_fill_per_channel_and_sample(row, backend):
             expected = row.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, 3))}, dtype)
             for value in (fill, fill.tolist(), put(fill.astype(np.float32), backend)):
                 actual = run(row, batch, parameters, fill=value)
-                kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
-                assert_equal(actual, to_layout(expected, layout), **kind, tolerance=row.tolerance(dtype))
+                expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
+                assert_equal(actual, to_layout(expected, layout), **expected_kind, tolerance=row.tolerance(dtype))
 
 
 @every_backend
@@ -226,23 +232,26 @@ def test_op_any_width_and_fill(op, width, channels, backend):
             batch = images(backend, dtype, layout, (3, 17, width, channels))
             source = from_layout(to_numpy(batch), layout).astype(float)
             fill = np.asarray(scaled(rng.integers(1, 65, channels) / 64, dtype))
-            row = next(c for c in ROWS if c.op == op and "fill" in c.options and "bilinear" in str(c))
+            row = next(r for r in ROWS if r.op == op and "fill" in r.options and "bilinear" in str(r))
             parameters = row.parameters(BATCH)
             expected = row.expected(source, {**parameters, "fill": np.broadcast_to(fill, (3, channels))}, dtype)
             actual = run(row, batch, parameters, fill=fill.tolist(), layout=layout)
-            kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
-            assert_equal(actual, to_layout(expected, layout), **kind, tolerance=row.tolerance(dtype))
+            expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
+            assert_equal(actual, to_layout(expected, layout), **expected_kind, tolerance=row.tolerance(dtype))
 
 
 @every_backend
-def test_rotate_expand(backend):
+def test_rotate_expand_equals_reference(backend):
     batch, layout = images(backend), default_layout(backend)
     for angle in (31.3, -118.7, 90.0, 180.0):
         for interpolation in ("nearest", "bilinear") if angle % 90 else ("bilinear",):
             source = from_layout(to_numpy(batch), layout).astype(float)
             expected = np.stack([reference.rotate(image, angle, interpolation, expand=True) for image in source])
             actual = cuaug.rotate(batch, angle, interpolation, expand=True)
-            kind = {"library": backend[0], "device": device_of(backend), "dtype": "uint8"}
+            expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": "uint8"}
             assert_equal(
-                actual, to_layout(expected, layout), **kind, tolerance=SMOOTH_ROW_OF_OP["rotate"].tolerance("uint8")
+                actual,
+                to_layout(expected, layout),
+                **expected_kind,
+                tolerance=SMOOTH_ROW_OF_OP["rotate"].tolerance("uint8"),
             )

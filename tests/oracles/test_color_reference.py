@@ -36,10 +36,10 @@ def test_reference_blends_equal_pillow():
     enhance = pytest.importorskip("PIL.ImageEnhance")
     image = pytest.importorskip("PIL.Image").fromarray(PIXELS.astype(np.uint8))
     pairs = [("Brightness", "adjust_brightness"), ("Color", "adjust_saturation"), ("Contrast", "adjust_contrast")]
-    for theirs, ours in pairs:
+    for pillow_name, name in pairs:
         for factor in (0.0, 0.5, 1.3):
-            actual = getattr(reference_color, ours)(PIXELS, factor, max_value=255)
-            expected = np.asarray(getattr(enhance, theirs)(image).enhance(factor))
+            actual = getattr(reference_color, name)(PIXELS, factor, max_value=255)
+            expected = np.asarray(getattr(enhance, pillow_name)(image).enhance(factor))
             assert np.abs(actual - expected).max() <= 1 + 0.6 * abs(1 - factor)
 
 
@@ -54,10 +54,12 @@ def test_reference_autocontrast_equals_torch_and_pillow():
         minimum, maximum = x.amin((0, 1)), x.amax((0, 1))
         expected = (x - minimum).div_((maximum - minimum).mul_(1.0 / 255)).clamp_(0, 255).to(torch.uint8)
         np.testing.assert_array_equal(actual, expected.numpy())
-        other = np.asarray(ops.autocontrast(pillow.fromarray(image.astype(np.uint8))), int)
-        assert np.abs(actual - other).max() <= 1
-    real = reference_color.autocontrast(PIXELS[:, :, :1] / 512 + 0.25, max_value=1)
-    np.testing.assert_allclose(real, (PIXELS[:, :, :1] - PIXELS[..., 0].min()) / np.ptp(PIXELS[..., 0]), atol=1e-12)
+        by_pillow = np.asarray(ops.autocontrast(pillow.fromarray(image.astype(np.uint8))), int)
+        assert np.abs(actual - by_pillow).max() <= 1
+    of_floats = reference_color.autocontrast(PIXELS[:, :, :1] / 512 + 0.25, max_value=1)
+    np.testing.assert_allclose(
+        of_floats, (PIXELS[:, :, :1] - PIXELS[..., 0].min()) / np.ptp(PIXELS[..., 0]), atol=1e-12
+    )
 
 
 def test_reference_equalize_equals_pillow():
@@ -85,7 +87,7 @@ def test_reference_lut_equals_opencv():
 )
 def test_reference_philox_equals_published_numbers(counter, key, words):
     """Known answers published with Random123 (Salmon et al. 2011)."""
-    known_words = [[int(word, 16) for word in text.split()] for text in (counter, key, words)]
-    assert list(reference_color.philox(*known_words[:2])) == known_words[2]
-    arrays = [[np.array(word, np.uint64) for word in part] for part in known_words[:1]]
-    assert [int(word) for word in reference_color.philox(arrays[0], known_words[1])] == known_words[2]
+    counter, key, expected = ([int(word, 16) for word in text.split()] for text in (counter, key, words))
+    assert list(reference_color.philox(counter, key)) == expected
+    counter_arrays = [np.array(word, np.uint64) for word in counter]
+    assert [int(word) for word in reference_color.philox(counter_arrays, key)] == expected

@@ -46,7 +46,7 @@ def test_assert_equal_finds_planted_difference(actual, expected, message):
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "by", "share", "passes"),
+    ("tolerance", "difference", "share", "passes"),
     [
         (Tolerance(absolute=1), 1, 1.0, True),
         (Tolerance(absolute=1), 2, 0.01, False),
@@ -58,9 +58,9 @@ def test_assert_equal_finds_planted_difference(actual, expected, message):
         (Tolerance(absolute=1, beyond=0.005), 7, 0.006, False),
     ],
 )
-def test_assert_equal_tolerance_and_shares(tolerance, by, share, passes):
+def test_assert_equal_tolerance_and_shares(tolerance, difference, share, passes):
     expected = np.ones(1000)
-    actual = expected + np.where(np.arange(1000) < 1000 * share, by, 0)
+    actual = expected + np.where(np.arange(1000) < 1000 * share, difference, 0)
     if passes:
         assert_equal(actual, expected, tolerance=tolerance)
     else:
@@ -77,12 +77,12 @@ def test_assert_equal_rounds_and_clamps_for_integers():
 
 def test_assert_equal_exact_share_leaves_out_ties():
     ties, rest = np.arange(10) + 0.5, np.arange(90) + 0.25
-    expected, share = np.concatenate([ties, rest]), Tolerance(absolute=1, exact=1.0)
+    expected, tolerance = np.concatenate([ties, rest]), Tolerance(absolute=1, exact=1.0)
     up = np.concatenate([np.ceil(ties), np.rint(rest)]).astype(np.uint8)
-    assert_equal(up, expected, library="numpy", dtype="uint8", tolerance=share)
+    assert_equal(up, expected, library="numpy", dtype="uint8", tolerance=tolerance)
     for at, value in ((0, 2), (99, 90)):  # a tie two levels off, another value one level off
         with pytest.raises(AssertionError, match="but for 10 ties"):
-            assert_equal(changed(up, value, at), expected, library="numpy", dtype="uint8", tolerance=share)
+            assert_equal(changed(up, value, at), expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
 def test_assert_equal_compares_bfloat16_by_value():

@@ -19,7 +19,7 @@ BORDERS = {
     "symmetric": (cv2.BORDER_REFLECT, "reflect"),
     "wrap": (cv2.BORDER_WRAP, "grid-wrap"),
 }
-# SciPy tests nearest, because OpenCV rounds its coordinates to 1/1024 pixel first.
+# Without nearest, which is compared with SciPy: OpenCV rounds its coordinates to 1/1024 pixel first.
 CV2 = {"bilinear": cv2.INTER_LINEAR, "bicubic": cv2.INTER_CUBIC, "lanczos": cv2.INTER_LANCZOS4}
 FLOAT32 = {"rtol": 0, "atol": 1e-4}  # the other libraries' coordinates are float32
 M = np.array([[0.93, -0.41, 3.2], [0.37, 1.04, -2.6]])
@@ -31,7 +31,7 @@ def planes(image):
     return torch.from_numpy(np.moveaxis(image, -1, 0)[None].copy())
 
 
-def unplanes(images):
+def from_planes(images):
     return np.moveaxis(images[0].numpy(), 0, -1)
 
 
@@ -46,9 +46,9 @@ def test_reference_borders_equal_numpy_pad(border):
     options = {"constant_values": 0.25} if border == "constant" else {}
     expected = np.pad(IMAGE, ((40, 23), (30, 5), (0, 0)), mode=border, **options)
     np.testing.assert_array_equal(reference.pad(IMAGE, padding, 0.25, border), expected)
-    one = IMAGE[:1, :1]
+    pixel = IMAGE[:1, :1]
     np.testing.assert_array_equal(
-        reference.pad(one, 3, 0.25, border), np.pad(one, ((3, 3), (3, 3), (0, 0)), border, **options)
+        reference.pad(pixel, 3, 0.25, border), np.pad(pixel, ((3, 3), (3, 3), (0, 0)), border, **options)
     )
 
 
@@ -63,22 +63,24 @@ def test_reference_sampling_equals_scipy(border, interpolation, order):
 
 
 @pytest.mark.parametrize(("border", "interpolation"), [*itertools.product(BORDERS, CV2)])
-def test_reference_warp_affine_equals_opencv(border, interpolation):
+def test_reference_warp_equals_opencv(border, interpolation):
     image, options = IMAGE.astype(np.float32), {"borderMode": BORDERS[border][0], "borderValue": (0.1, 0.5, 0.9)}
-    ours = {"interpolation": interpolation, "border": border, "fill": (0.1, 0.5, 0.9)}
+    reference_options = {"interpolation": interpolation, "border": border, "fill": (0.1, 0.5, 0.9)}
     if interpolation == "lanczos":  # OpenCV's taps are at multiples of 1/32 pixel, so the shift is one too
         shift = np.array([[1, 0, 3 + 5 / 32], [0, 1, -2 - 17 / 32]])
         expected = cv2.warpAffine(image, shift, (13, 19), flags=CV2[interpolation], **options)
-        np.testing.assert_allclose(reference.warp(image, shift, (19, 13), **ours), expected, **FLOAT32)
+        np.testing.assert_allclose(reference.warp(image, shift, (19, 13), **reference_options), expected, **FLOAT32)
         return
     flags = CV2[interpolation]
     affine = cv2.warpAffine(image, M, (13, 19), flags=flags, **options)
     inverse = cv2.warpAffine(image, M, (13, 19), flags=flags | cv2.WARP_INVERSE_MAP, **options)
     homography = cv2.warpPerspective(image, H, (13, 19), flags=flags, **options)
-    actual = reference.warp(image, M, (19, 13), **ours)
+    actual = reference.warp(image, M, (19, 13), **reference_options)
     np.testing.assert_allclose(actual, affine, **FLOAT32)
-    np.testing.assert_allclose(reference.warp(image, M, (19, 13), inverse=True, **ours), inverse, **FLOAT32)
-    np.testing.assert_allclose(reference.warp(image, H, (19, 13), **ours), homography, **FLOAT32)
+    np.testing.assert_allclose(
+        reference.warp(image, M, (19, 13), inverse=True, **reference_options), inverse, **FLOAT32
+    )
+    np.testing.assert_allclose(reference.warp(image, H, (19, 13), **reference_options), homography, **FLOAT32)
 
 
 @pytest.mark.parametrize("border", [b for b in BORDERS if b != "wrap"])
@@ -97,7 +99,7 @@ def test_reference_sampling_equals_torch(mode, padding, border):
     x, y = far_coordinates()
     grid = torch.from_numpy(np.stack([(x + 0.5) * 2 / 11 - 1, (y + 0.5) * 2 / 17 - 1], -1)[None])
     expected = torch.nn.functional.grid_sample(planes(IMAGE), grid, mode, padding, align_corners=False)
-    np.testing.assert_allclose(reference.sample(IMAGE, x, y, mode, border), unplanes(expected), atol=1e-12)
+    np.testing.assert_allclose(reference.sample(IMAGE, x, y, mode, border), from_planes(expected), atol=1e-12)
 
 
 SIZES = [(17, 11), (34, 22), (9, 23), (5, 4), (1, 1), (40, 3)]
@@ -110,7 +112,9 @@ SIZES = [(17, 11), (34, 22), (9, 23), (5, 4), (1, 1), (40, 3)]
 def test_reference_resize_equals_torch(size, mode, antialias):
     name, options = ("nearest-exact", {}) if mode == "nearest" else (mode, {"antialias": antialias})
     expected = torch.nn.functional.interpolate(planes(IMAGE), size, mode=name, **options)
-    np.testing.assert_allclose(reference.resize(IMAGE, size, mode, antialias=antialias), unplanes(expected), atol=1e-12)
+    np.testing.assert_allclose(
+        reference.resize(IMAGE, size, mode, antialias=antialias), from_planes(expected), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -137,13 +141,13 @@ def test_reference_singular_matrix_is_fill():
         np.testing.assert_array_equal(reference.warp(IMAGE, bad, fill=0.5), np.full(IMAGE.shape, 0.5))
 
 
-def listed(value):
+def as_list(value):
     return list(value) if isinstance(value, tuple) else value
 
 
 @pytest.fixture(scope="module")
 def functional():
-    """torchvision's functional module, whose names and meanings these ops have."""
+    """torchvision's functional module, whose names and definitions the ops of this file have."""
     return pytest.importorskip("torchvision.transforms.v2.functional")
 
 
@@ -155,11 +159,11 @@ def test_reference_affine_rotate_perspective_elastic_equal_torchvision(functiona
     fill = [0.1, 0.5, 0.9] if interpolation == "nearest" else None
 
     def check(actual, expected):
-        np.testing.assert_allclose(actual, unplanes(expected), **FLOAT32)
+        np.testing.assert_allclose(actual, from_planes(expected), **FLOAT32)
 
     arguments = (23.0, (1.5, -2.25), 1.3, (7.0, -4.0))
     actual = reference.affine(IMAGE, *arguments, interpolation, fill, center)
-    check(actual, functional.affine(images, *map(listed, arguments), mode, fill, center))
+    check(actual, functional.affine(images, *map(as_list, arguments), mode, fill, center))
     for angle in (31.3, -118.7, 44.2):
         actual = reference.rotate(IMAGE, angle, interpolation, center=center, fill=fill)
         check(actual, functional.rotate(images, angle, mode, center=center, fill=fill))
@@ -179,28 +183,28 @@ def test_reference_affine_rotate_perspective_elastic_equal_torchvision(functiona
 def test_reference_resize_equals_torchvision(functional, size, max_size):
     sides = [size] if isinstance(size, int) else list(size)
     expected = functional.resize(planes(IMAGE), sides, max_size=max_size, antialias=True)
-    np.testing.assert_allclose(reference.resize(IMAGE, size, max_size=max_size), unplanes(expected), atol=1e-12)
+    np.testing.assert_allclose(reference.resize(IMAGE, size, max_size=max_size), from_planes(expected), atol=1e-12)
 
 
 @pytest.mark.parametrize("box", [(2, 3, 9, 7), (-2, -3, 9, 20), (8, 5, 30, 3)])
 @pytest.mark.parametrize("antialias", [True, False])
 def test_reference_crops_and_pad_equal_torchvision(functional, box, antialias):
     images = planes(IMAGE)
-    np.testing.assert_array_equal(reference.crop(IMAGE, *box), unplanes(functional.crop(images, *box)))
+    np.testing.assert_array_equal(reference.crop(IMAGE, *box), from_planes(functional.crop(images, *box)))
     expected = functional.resized_crop(images, *box, [6, 5], antialias=antialias)
     actual = reference.resized_crop(IMAGE, *box, (6, 5), antialias=antialias)
-    np.testing.assert_allclose(actual, unplanes(expected), atol=1e-12)
+    np.testing.assert_allclose(actual, from_planes(expected), atol=1e-12)
     for size in ((6, 5), (7, 4), (20, 20), (5, 16), 8):
         sides = [size] if isinstance(size, int) else list(size)
         np.testing.assert_array_equal(
-            reference.center_crop(IMAGE, size), unplanes(functional.center_crop(images, sides))
+            reference.center_crop(IMAGE, size), from_planes(functional.center_crop(images, sides))
         )
     for padding in (2, [3, 1], [1, 2, 3, 4]):
         expected = functional.pad(images, padding, fill=0.5)
-        np.testing.assert_array_equal(reference.pad(IMAGE, padding, 0.5), unplanes(expected))
+        np.testing.assert_array_equal(reference.pad(IMAGE, padding, 0.5), from_planes(expected))
 
 
 def test_reference_flips_equal_torchvision(functional):
-    np.testing.assert_array_equal(reference.hflip(IMAGE), unplanes(functional.hflip(planes(IMAGE))))
-    np.testing.assert_array_equal(reference.vflip(IMAGE), unplanes(functional.vflip(planes(IMAGE))))
+    np.testing.assert_array_equal(reference.hflip(IMAGE), from_planes(functional.hflip(planes(IMAGE))))
+    np.testing.assert_array_equal(reference.vflip(IMAGE), from_planes(functional.vflip(planes(IMAGE))))
     np.testing.assert_array_equal(reference.vflip(IMAGE, False), IMAGE)
