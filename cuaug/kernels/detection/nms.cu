@@ -6,9 +6,10 @@ namespace cuaug {
 
 constexpr int nms_threads = 256, nms_warps = nms_threads / 32;
 
-// Look-back distance: overlaps with this many preceding blocks are computed before those decide, so their decisions can
-// be followed bit by bit. A longer distance lets more blocks decide side by side; at most 16, one lane for each word.
-// The IoU of rotated boxes costs too much to be computed in vain.
+// Look-back distance: overlaps with this many preceding blocks are computed before those blocks have decided, so that
+// each of their decisions is applied as soon as it is published. A longer distance lets more blocks decide side by
+// side; at most 16, one lane for each word. The IoU of rotated boxes is too expensive to compute for boxes that another
+// block then removes.
 template <class R>
 constexpr int lookback_blocks = is_same_v<R, Rotated> ? 2 : 8;
 
@@ -179,11 +180,11 @@ inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* so
 }
 
 // A block decides which of 64 boxes are kept. It tests them against the boxes kept by blocks before the look-back as
-// these are done, follows the look-back blocks bit by bit, and publishes its own decisions. The last block of a sample
-// that is done writes the sample's result. Blocks are numbered as they begin, so that the blocks a block waits for are
-// running already. Memory is linear in N: a bit for each pair would take 1.25 GB for 100,000 boxes. Four blocks per SM:
-// the compiler would make room for five on sm_100, and spill; two of rotated boxes, whose IoU takes twice the
-// registers. Grid: (blocks x samples).
+// these are done, follows the look-back blocks bit by bit, and publishes its own decisions. The block that
+// finishes last in its sample writes the sample's result. Blocks are numbered as they begin, so that the blocks a block
+// waits for are running already. Memory is linear in N: a bit for each pair would take 1.25 GB for 100,000 boxes. Four
+// blocks per SM: on sm_100 the compiler would otherwise make room for five, and spill. Two blocks for rotated boxes,
+// whose IoU takes twice the registers. Grid: (blocks x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_threads, is_same_v<R, Rotated> ? 2 : 4)
     nms(const __grid_constant__ NmsRecord args) {

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// A box of which all pairs are compared.
+// A box, as the kernels that compare all pairs of boxes load it.
 template <class R>
 struct alignas(16) Candidate {
     R left, top, right, bottom, area;
@@ -36,7 +36,8 @@ struct OverlapBound {
         : factor(static_cast<R>(threshold / (1 + threshold) * (1 - 0x1p-18))),
           own_term(factor * area - static_cast<R>(1e-30)) {}
 
-    // Negative if the intersection is below the bound. Additions and products cost half of what comparisons do.
+    // The sign bit is set if the boxes do not overlap or their intersection is below the bound. Additions and products
+    // cost half of what comparisons do.
     int below_bound(const Candidate<R>& a, const Candidate<R>& b) const {
         const R width = fmin(a.right, b.right) - fmax(a.left, b.left),
                 height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);

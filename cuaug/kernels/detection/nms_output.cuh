@@ -38,7 +38,7 @@ inline void write_output(const NmsRecord& args, long long n) {
     total = min(total, args.max_output);
     for (int i = total + threadIdx.x; i < args.max_output; i += blockDim.x) write_index(args, args.out, row + i, -1);
     __threadfence();
-    __syncthreads();  // the host polls the count, and takes all else for written once it has arrived
+    __syncthreads();  // the host polls the count, and reads the other results as soon as it sees it
     if (threadIdx.x == 0) write_index(args, args.out_counts, n, total);
 }
 

@@ -118,8 +118,9 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
         args.kept[static_cast<long long>(n) * args.count + shared.score_rank[32 * own + lane]] = is_kept ? index : -1;
 }
 
-// The first word of the next block's words, after those from `first` on, that are not all decided; -1: all are. All
-// threads of the sample's last block, when no other block writes any longer, so that all threads take the same branch.
+// The first word of the next block with an undecided box, cyclically after the block whose words begin at `first`; -1
+// if all boxes are decided. All threads of the sample's last block, when no other block writes any longer, so that all
+// threads take the same branch.
 inline int next_undecided(const NmsRecord& args, const ResolveShared& shared, int n, int first) {
     const int word = threadIdx.x;
     const bool is_open = word < shared.words && decisions_of(args, shared, n)[word] >> 32 != full_warp;
@@ -131,8 +132,8 @@ inline int next_undecided(const NmsRecord& args, const ResolveShared& shared, in
 }
 
 // Decides which boxes are kept, from the overlap masks (nms_overlap_mask.cu). Blocks wait for each other's decisions,
-// but not for ever, since not all blocks need have begun. The last block of a sample that is done resolves what others
-// have given up, and writes the result. Grid: (blocks x samples); a sample has at least three.
+// but not for ever, since not all blocks need have begun. The block that finishes last in its sample resolves the words
+// that others have given up, and writes the result. Grid: (blocks x samples); a sample has at least three.
 __global__ void __launch_bounds__(nms_resolve_threads) nms_resolve(const __grid_constant__ NmsRecord args) {
     __shared__ ResolveShared shared;
     __shared__ int blocks_done;

@@ -76,7 +76,7 @@ struct RoiAlignBins {
         return samples_in(args, bin_y, bin_x, {R(-1), R(-1), R(level->height), R(level->width)});
     }
 
-    // Whether a bin has more samples than those: they lie outside the map, where all is 0.
+    // Whether a bin has more sampling points than `samples`: the others lie outside the map, where all values are 0.
     bool has_outside_samples(const IndexRect& samples) const {
         const R visited = R(samples.rows.last - samples.rows.first) * R(samples.columns.last - samples.columns.first);
         return visited < count && roi.y.samples >= R(1) && roi.x.samples >= R(1);
@@ -109,7 +109,7 @@ struct RoiAlignBins {
                 bins_between(roi.x, region_rect.left, region_rect.right, args.out_width)};
     }
 
-    // No pixel outside contributes to the region.
+    // A rectangle of the map that holds every pixel that contributes to the region.
     MapRect<R> touched_rect(const RoiRecord& args) const {
         const R height = roi.y.bin_size * R(args.out_height), width = roi.x.bin_size * R(args.out_width);
         if (!args.rotated) {

@@ -175,7 +175,7 @@ inline void average_planes(const RoiRecord& args, const AxisBins<R>& rows, const
     }
 }
 
-// Channels last: a thread makes a bin of one vector of channels.
+// Channels last: a thread computes one bin for one vector of channels.
 template <int vector, class T, class R>
 inline void average_vectors(const RoiRecord& args, const AxisBins<R>& rows, const AxisBins<R>& columns,
                             const WorkSplit<R>& split) {

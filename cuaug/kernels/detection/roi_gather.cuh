@@ -83,7 +83,7 @@ struct SeparableGather {
     }
 };
 
-// All others: each pixel searches for the samples next to it.
+// Maxima, and averages of rotated regions: each pixel searches for the samples next to it.
 template <class BinsType, bool with_max>
 struct SampleGather {
     using Bins = BinsType;
