@@ -62,7 +62,7 @@ class RaggedPrefixes:
             sizes = (height, width), (2 * height + 1, 3 * width + 2)  # heights, widths and ratios all differ
             try:
                 self._counts[key] = self._length_until_equal([self._new_recipe(images, size) for size in sizes])
-            except ValueError:  # a transform refuses the second size, which no image has
+            except ValueError:  # a transform refuses one of the sizes; no image need have the second
                 self._counts[key] = 0
         return self._counts[key]
 

@@ -51,7 +51,10 @@ class Report:
 
     @property
     def bytes_per_sample(self) -> int:
-        """Bytes that the passes read and write; a crop reads less."""
+        """Bytes that the passes and their displacement fields read and write; a crop reads less.
+
+        Reads by launches that compute a mean or other statistics are not counted.
+        """
         return sum(pass_.read + pass_.written + pass_.field for pass_ in self.passes)
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
 """One slot of a policy: each sample gets one op, and the slot is one pass.
 
-Rotations, translations and shears are one resample of the samples that get them. Samples that are sharpened, or whose
-levels change by their histogram, are overridden in the same pass. Then come the colour ops, which later transforms
-join. A colour op runs for every sample, with the parameter that changes nothing for samples that got another op. Images
+Rotations, translations and shears are one resample of the samples that get them. Sharpening and the
+ops of a histogram are overrides of the same pass. The colour ops come last; later transforms may add ops to the same
+pass. A colour op runs for every sample, with the parameter that changes nothing for samples that got another op. Images
 are uint8, as in torchvision.
 """
 
@@ -95,7 +95,10 @@ class PolicySlot(NamedTuple):
     def _draw_magnitude(
         self, name: str, otherwise: float, plus: float = 0.0, times: float = 1.0, max_value: float | None = None
     ) -> Column:
-        """For samples that get the op: its magnitude, with a random sign if it has one."""
+        """For samples that get the op: `plus` + `times` * its magnitude, with a random sign if the op is signed.
+
+        For all other samples: `otherwise`.
+        """
         if not self._has(name):
             return self.recipe.constant(name, otherwise)
         with self.recipe.only_where(self.op, self.names.index(name)):

@@ -30,7 +30,7 @@ class _Group(NamedTuple):
     """Images that go through the recipe as one batch."""
 
     indices: np.ndarray  # of the samples in the call [n]
-    singles: list[ImageBatch]  # the images one by one, if the batch is ragged
+    singles: list[ImageBatch]  # the images of a ragged batch one by one; else the batch as the only entry
     batch: ImageBatch
     params: Params
 
