@@ -82,7 +82,7 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
     if pass_.is_pointwise:
         stored_sums = _stored_sums(pass_, plan, images, table)
-        for i in pass_.mean_ops[0 if stored_sums is NO_PARTIAL_SUMS else 1 :]:
+        for i in pass_.mean_op_indices[0 if stored_sums is NO_PARTIAL_SUMS else 1 :]:
             _compute_mean(pass_, i, images, table, stored_sums)
         return pointwise.pointwise(
             images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, partial_sums=stored_sums
@@ -165,7 +165,7 @@ def _stored_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: Strid
     """The partial sums that the previous pass has stored: several from the warp of a GPU, one from `luma_mean`."""
     if pass_.mean_from is None:
         return NO_PARTIAL_SUMS
-    column = _mean_column(pass_, pass_.mean_ops[0])
+    column = _mean_column(pass_, pass_.mean_op_indices[0])
     warped = images.device >= 0 and not pass_.mean_from.is_pointwise
     count = grids.partial_sum_count(images) if warped else 1
     sums = _at_column(table, plan.partial_sums[column.index])

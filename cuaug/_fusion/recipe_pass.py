@@ -64,7 +64,7 @@ class Pass:
         return [column for op in self.chain for column in op.columns]
 
     @property
-    def mean_ops(self) -> list[int]:
+    def mean_op_indices(self) -> list[int]:
         """The indices of the chain's ops that need the mean of the result of the ops before them."""
         return [i for i, op in enumerate(self.chain) if op.mean is not None]
 
