@@ -199,7 +199,8 @@ class Compose(Transform):
         """The parameters that ``Params.to_dict`` described: with them :meth:`apply` gives the same result again.
 
         Args:
-            description: From a recipe of the same transforms, drawn for images of the same shape and dtype.
+            description: A result of ``Params.to_dict`` of a recipe of the same transforms, drawn for images of the
+                same shape and dtype.
             images: The images to apply the parameters to, on whose device they are stored.
             layout: As in a call.
         """

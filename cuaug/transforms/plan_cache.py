@@ -17,7 +17,11 @@ from .transform import Transform
 
 
 class PlanCache:
-    """The plans of a list of transforms, the end of a recipe; `first_position` is the position of the first of them."""
+    """The plans of a list of transforms.
+
+    `first_position`: the position of the first of them in the recipe. It is not 0 if the list is the end of a longer
+    recipe (`Compose.after`).
+    """
 
     def __init__(self, transforms: Sequence[Transform], first_position: int = 0) -> None:
         self.transforms, self.first_position = transforms, first_position

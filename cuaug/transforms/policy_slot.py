@@ -56,15 +56,15 @@ class PolicySlot(NamedTuple):
     def _write_geometry(self, options: dict[str, Any]) -> None:
         """Two coordinate maps, as shears are about the corner. A sample gets at most one: they are one resample."""
         angle, x, y = (self._draw_magnitude(name, 0.0) for name in _ABOUT_MIDDLE)
-        unchanged = [self._identity(name) for name in AFFINE_COLUMNS[3:]]
+        identity_columns = [self._identity(name) for name in AFFINE_COLUMNS[3:]]
         if self._has(*_ABOUT_MIDDLE):
             applies_to = (self._gets_one_of(_ABOUT_MIDDLE),)
-            add_affine(self.recipe, [angle, x, y, *unchanged], None, applies_to=applies_to, **options)
+            add_affine(self.recipe, [angle, x, y, *identity_columns], None, applies_to=applies_to, **options)
         shears = [self._draw_magnitude(name, 0.0) for name in _ABOUT_CORNER]
         if self._has(*_ABOUT_CORNER):
-            unchanged = [self._identity(name) for name in AFFINE_COLUMNS[:4]]
+            identity_columns = [self._identity(name) for name in AFFINE_COLUMNS[:4]]
             applies_to = (self._gets_one_of(_ABOUT_CORNER),)
-            add_affine(self.recipe, [*unchanged, *shears], (0, 0), applies_to=applies_to, **options)
+            add_affine(self.recipe, [*identity_columns, *shears], (0, 0), applies_to=applies_to, **options)
 
     def _write_colours(self) -> None:
         recipe, max_value = self.recipe, self.recipe.max_value

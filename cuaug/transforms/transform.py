@@ -84,14 +84,14 @@ def transform_list(transforms: Any) -> list[Transform]:
     """The transforms of a list, or of a torch ``ModuleList``."""
     if not isinstance(transforms, Iterable):
         raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
-    checked = list(transforms)
-    for transform in checked:
+    entries = list(transforms)
+    for transform in entries:
         if not isinstance(transform, Transform):
             raise TypeError(
                 f"every transform must come from cuaug.transforms, got {type(transform).__name__}: "
                 "call other functions before or after the recipe"
             )
-    return checked
+    return entries
 
 
 def _plain_value(value: Any) -> Any:
