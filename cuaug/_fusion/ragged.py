@@ -95,11 +95,11 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
         return None
     if len(maps) > 1 and len(plan_passes(recipe, dtype, size)) > 1:
         return None
-    column_numbers = {id(column): i for i, column in enumerate(columns)}
+    column_indices = {id(column): i for i, column in enumerate(columns)}
 
     def structure(instruction: Instruction) -> tuple[Any, ...]:
-        gate = instruction.gate and (column_numbers[id(instruction.gate.column)], instruction.gate.value)
-        arguments = tuple(column_numbers.get(id(argument)) for argument in instruction.arguments)
+        gate = instruction.gate and (column_indices[id(instruction.gate.column)], instruction.gate.value)
+        arguments = tuple(column_indices.get(id(argument)) for argument in instruction.arguments)
         return instruction.opcode, len(instruction.columns), instruction.position, instruction.index, gate, arguments
 
     map_structures = ((type(op), op.interpolation, *structure(op.inverse_map)) for op in maps)

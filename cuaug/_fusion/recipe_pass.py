@@ -164,10 +164,10 @@ class Pass:
 
         A wider output dtype would take more memory between the passes, a narrower one would lose precision.
         """
-        kept_ids = [id(first) for first in (*self.first_ops, *self.overrides)]
+        non_chain_ids = [id(first) for first in (*self.first_ops, *self.overrides)]
         next_pass = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype)
         next_pass.range_changed, next_pass.chain = self.range_changed, [*self.chain, op]
-        next_pass.ops = [*(other for other in self.ops if id(other) not in kept_ids), op]
-        self.chain, self.ops = [], [other for other in self.ops if id(other) in kept_ids]
+        next_pass.ops = [*(other for other in self.ops if id(other) not in non_chain_ids), op]
+        self.chain, self.ops = [], [other for other in self.ops if id(other) in non_chain_ids]
         self.output_dtype, self.range_changed = self.input_dtype, False
         return next_pass

@@ -94,7 +94,7 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
             raise ValueError(f"params must be a result of Params.to_dict, which has {key!r}, got {list(description)}")
         if description[key] != value:
             raise ValueError(f"params must be of the same {key}, {value}, got {description[key]}")
-    values = np.zeros((batch.samples, plan.column_count))  # the columns of partial sums must be 0
+    values = np.zeros((batch.samples, plan.column_count))  # the passes compute the means, which are not described
     drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
     if not isinstance(drawn, dict) or not plan.parameter_columns.keys() <= drawn.keys():
         raise ValueError(f"params must have 'drawn' with {', '.join(plan.parameter_columns)}, got {drawn!r}")
