@@ -14,12 +14,15 @@ _BATCHABLE = "warp_image", "histogram_lut"  # kernels that take up to MAX_BATCHE
 
 
 def merge_launches(launches: Sequence[Launch]) -> list[Launch]:
-    """Moves each launch to the front as far as its dependencies allow, and merges equal kernels that meet there."""
+    """Merges launches that have the same kernel, grid and shared memory.
+
+    A launch joins the earliest such group after the last group on which it depends.
+    """
     groups = list[list[Launch]]()
     for launch in launches:
         latest_first = reversed(range(len(groups)))
-        last_needed = next((i for i in latest_first if any(_depends(launch, other) for other in groups[i])), -1)
-        open_groups = (group for group in groups[last_needed + 1 :] if len(group) < MAX_BATCHED)
+        last_dependency = next((i for i in latest_first if any(_depends(launch, other) for other in groups[i])), -1)
+        open_groups = (group for group in groups[last_dependency + 1 :] if len(group) < MAX_BATCHED)
         group = next((group for group in open_groups if _can_merge(launch, group[0])), None)
         if group is None:
             groups.append([launch])
@@ -29,26 +32,27 @@ def merge_launches(launches: Sequence[Launch]) -> list[Launch]:
 
 
 def _can_merge(a: Launch, b: Launch) -> bool:
-    return _writes_output_only(a) and (a.kernel, a.grid, a.shared) == (b.kernel, b.grid, b.shared)
+    return _is_batchable(a) and (a.kernel, a.grid, a.shared) == (b.kernel, b.grid, b.shared)
 
 
 def _depends(a: Launch, b: Launch) -> bool:
     """Whether one of the launches writes memory that the other uses."""
-    return not (_written(a).isdisjoint(_used(b)) and _written(b).isdisjoint(_used(a)))
+    return not (_written_values(a).isdisjoint(_used_values(b)) and _written_values(b).isdisjoint(_used_values(a)))
 
 
-def _used(launch: Launch) -> set[int]:
+def _used_values(launch: Launch) -> set[int]:
+    """The symbolic values that the record contains."""
     return {value for _, value, _ in launch.relocations}
 
 
-def _written(launch: Launch) -> set[int]:
-    """The result's memory; for kernels that may write more, all memory that their records name."""
-    output_only = _writes_output_only(launch)
-    return {value for offset, value, _ in launch.relocations if offset == _OUTPUT_POINTER or not output_only}
+def _written_values(launch: Launch) -> set[int]:
+    """The result's memory; for kernels that cannot be batched, all memory that their records name."""
+    batchable = _is_batchable(launch)
+    return {value for offset, value, _ in launch.relocations if offset == _OUTPUT_POINTER or not batchable}
 
 
-def _writes_output_only(launch: Launch) -> bool:
-    """Whether the kernel can be batched and does not take a mean while it stores."""
+def _is_batchable(launch: Launch) -> bool:
+    """Whether the launch can be batched. Such a launch writes its result only, and does not take a mean as well."""
     return skeleton_of(launch.kernel) in _BATCHABLE and "StoreAndMean" not in launch.kernel
 
 

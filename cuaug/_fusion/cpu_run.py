@@ -21,7 +21,7 @@ from .recipe_library import RecipeLibrary
 
 
 class _Buffer(NamedTuple):
-    """Memory that collected loops use, and the array over it that a pass received."""
+    """Memory that collected loops use, and the view of it that a pass received."""
 
     memory: Any
     key: tuple[Any, ...]  # shape, dtype, order

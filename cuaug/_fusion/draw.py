@@ -27,12 +27,13 @@ class ReplayCounters:
     """Device counters of a recipe, with which the CUDA graphs that capture the recipe count their replays."""
 
     def __init__(self) -> None:
-        self._counters: dict[Any, tuple[Any, list[int]]] = {}  # device and library -> array, [number in use]
+        # Device and library -> array, [number of counters in use].
+        self._counters: dict[Any, tuple[Any, list[int]]] = {}
 
     def address(self, images: ImageBatch) -> int:
-        """During a capture, the address of new counters, one per block of the draw kernel; else 0.
+        """During a capture, the address of unused counters, one per block of the draw kernel; else 0.
 
-        Allocated and zeroed before the capture; zeroing inside the graph would reset the counters on every replay.
+        A call outside a capture allocates and zeroes the counters: a graph would zero them again on every replay.
         """
         if images.device < 0:
             return 0
@@ -45,9 +46,9 @@ class ReplayCounters:
             return 0
         if key not in self._counters:
             raise BackendError(_NOT_CALLED)
-        (array, used), count = self._counters[key], draw_kernel.block_count(images.samples)
+        (array, used_count), count = self._counters[key], draw_kernel.block_count(images.samples)
         with _lock:
-            first, used[0] = used[0], used[0] + count
+            first, used_count[0] = used_count[0], used_count[0] + count
         if first + count > _MAX_COUNTERS:
             samples = SAMPLES_PER_BLOCK * _MAX_COUNTERS
             raise BackendError(f"CUDA graphs may capture a recipe for {samples} samples in all")
@@ -62,7 +63,7 @@ def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters:
 
 
 def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matrix: bool = True) -> StridedArray:
-    """A row of drawn parameters per image. `with_matrix`: with the recipe's matrix in its columns. [N, columns]"""
+    """A row of drawn parameters per sample. `with_matrix`: also compute the recipe's matrix. [N, columns]"""
     program = _device_program(plan, images)
     array = images.library.empty((images.samples, plan.column_count), "float64", images.device, None)
     if images.device < 0:

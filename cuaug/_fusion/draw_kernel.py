@@ -13,7 +13,7 @@ from .._program.records import DRAW, RAGGED_IMAGE
 
 SAMPLES_PER_BLOCK = 8  # kernels/passes/draw.cu
 _THREADS = 256
-_MAX_SHARED = 48 << 10  # bytes that every GPU offers without an attribute of the kernel
+_MAX_SHARED = 48 << 10  # bytes of shared memory that need no MAX_DYNAMIC_SHARED_SIZE_BYTES attribute
 
 
 class Draws(NamedTuple):
@@ -34,12 +34,12 @@ class Draws(NamedTuple):
 def draw(
     program: StridedArray, length: int, table: StridedArray, columns: int, draws: Draws, images: ImageBatch
 ) -> None:
-    """Fills the first `columns` columns of `table` by a program of `length` numbers. [N, P]"""
+    """Fills the first `columns` columns of `table` [N, P]. `length`: of the program, in float64 numbers."""
     samples = images.samples
     shared = 8 * (length + SAMPLES_PER_BLOCK * (columns | 1))  # the program and the block's rows, as in passes/draw.cu
     fits_in_shared = shared <= _MAX_SHARED
-    arguments = (images.pointer + RAGGED_IMAGE.size, images.axes.strides[0]) if images.ragged else (0, 0)
-    record = _pack(program.pointer, length, table, columns, draws, samples, arguments, fits_in_shared)
+    sample_arguments = (images.pointer + RAGGED_IMAGE.size, images.axes.strides[0]) if images.ragged else (0, 0)
+    record = _pack(program.pointer, length, table, columns, draws, samples, sample_arguments, fits_in_shared)
     if images.device < 0:
         extension().draw(record)
     elif samples:
@@ -51,11 +51,13 @@ def draw(
 def draw_on_host(
     program: np.ndarray, table: np.ndarray, ids: np.ndarray, seed: int, step: int, sample_arguments: np.ndarray
 ) -> None:
-    """Fills `table` [N, P], with arguments per sample (ragged.py) [N, K]."""
+    """Fills `table` [N, P]. `sample_arguments`: the arguments of instructions, per sample (ragged.py). [N, K]"""
     rows = StridedArray(table.ctypes.data, table.shape[1], 0, 1, 1, table)
-    arguments = sample_arguments.ctypes.data, sample_arguments.shape[1]
+    address_and_stride = sample_arguments.ctypes.data, sample_arguments.shape[1]
     draws = Draws(ids.ctypes.data, 0, seed, step, 0, ids)
-    record = _pack(program.ctypes.data, len(program), rows, table.shape[1], draws, len(table), arguments, False)
+    record = _pack(
+        program.ctypes.data, len(program), rows, table.shape[1], draws, len(table), address_and_stride, False
+    )
     extension().draw(record)
 
 

@@ -77,12 +77,12 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
     sums = _at_column(table, plan.partial_sums[pass_.mean_output.index]) if pass_.mean_output else NULL_ARRAY
     if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         box = _parameters(table, first.columns)
-        filter_ = first.interpolation, first.antialias
-        resized = resample.resample(images, box, pass_.output_size, *filter_, None, None, has_flips=True)
+        resize_filter = first.interpolation, first.antialias
+        resized = resample.resample(images, box, pass_.output_size, *resize_filter, None, None, has_flips=True)
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
     if pass_.is_pointwise:
         stored_sums = _stored_sums(pass_, plan, images, table)
-        for i in pass_.mean_ops[0 if stored_sums is NO_PARTIAL_SUMS else 1 :]:
+        for i in pass_.mean_op_indices[0 if stored_sums is NO_PARTIAL_SUMS else 1 :]:
             _compute_mean(pass_, i, images, table, stored_sums)
         return pointwise.pointwise(
             images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, partial_sums=stored_sums
@@ -105,8 +105,8 @@ def _warp(
     if isinstance(pass_.first_op, Resize):
         return warp.warp(images, geometry, size, "bilinear", "edge", 0, dtype, None, box, ops, sums, antialias=True)
     sampling = pass_.sampling
-    border = sampling.interpolation, sampling.border, sampling.fill
-    return warp.warp(images, geometry, size, *border, dtype, None, box, ops, sums, False, overrides)
+    sampling_arguments = sampling.interpolation, sampling.border, sampling.fill
+    return warp.warp(images, geometry, size, *sampling_arguments, dtype, None, box, ops, sums, False, overrides)
 
 
 def _override_tables(pass_: Pass, images: ImageBatch, table: StridedArray) -> SampleOverride:
@@ -165,7 +165,7 @@ def _stored_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: Strid
     """The partial sums that the previous pass has stored: several from the warp of a GPU, one from `luma_mean`."""
     if pass_.mean_from is None:
         return NO_PARTIAL_SUMS
-    column = _mean_column(pass_, pass_.mean_ops[0])
+    column = _mean_column(pass_, pass_.mean_op_indices[0])
     warped = images.device >= 0 and not pass_.mean_from.is_pointwise
     count = grids.partial_sum_count(images) if warped else 1
     sums = _at_column(table, plan.partial_sums[column.index])

@@ -1,8 +1,8 @@
 """Launch plans: a recipe's launches on a GPU, recorded once for images of one kind and replayed by later calls.
 
 A plan is recorded by running the passes with symbolic addresses and an executor that records. A later call allocates
-the result and one block of scratch memory, fills in addresses, seed and step, and makes all launches at once. It does
-not work out again what follows from shapes and dtypes.
+the result and the scratch memory, fills in addresses, seed and step, and makes all launches at once. It does not
+work out again what follows from shapes and dtypes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .draw_kernel import Draws
 from .plan import RecipePlan
 from .recipe_library import RecipeLibrary, SymbolicArray
 
-_IMAGES, _RESULT, _SCRATCH, _ARGUMENTS = range(4)  # numbers of a call's values; from _ARGUMENTS on: its arguments
-_FIRST_ARRAY = 16  # from this number on: arrays that have no memory while the plan is recorded
+_IMAGES, _RESULT, _SCRATCH, _ARGUMENTS = range(4)  # indices of call values; from _ARGUMENTS on: the arguments
+_FIRST_ARRAY = 16  # from this index on: arrays that have no memory while the plan is recorded
 _MAX_PLANS = 64  # per recipe; batches come in few sizes
 _NOT_CACHED: Any = object()
 
@@ -45,6 +45,7 @@ class LaunchPlan:
         library, device, result = images.library, images.device, self.result
         array = library.empty(result.shape, result.dtype, device, result.order)
         scratch = library.empty((self.scratch_bytes,), "uint8", device, None)
+        # Records hold the remainder, which is part of the plan's key.
         values = images.pointer - images.pointer % 16, library.pointer(array), library.pointer(scratch), *arguments
         self.launches(library.current_stream(device), values)
         return library.to_user_array(array)
@@ -74,7 +75,7 @@ def _run_with_symbolic_draws(plan: RecipePlan, images: ImageBatch) -> Any:
 def _launch_plan(
     plan: RecipePlan, images: ImageBatch, entry_point: str, run: Callable[[ImageBatch], Any]
 ) -> LaunchPlan | None:
-    """The cached launch plan, or a new one recorded by `run`. None: nothing is recorded, so the passes must run."""
+    """The cached launch plan, or a new one recorded by `run`. None: there is none, and the caller runs the passes."""
     if not images.samples:
         return None
     key = entry_point, images.axes, images.pointer % 16, images.dtype, images.device, images.library.name

@@ -1,4 +1,4 @@
-"""Memory for intermediate images: one block per call, or the result's own memory until the last pass writes it."""
+"""Memory for intermediate images: scratch memory, or the result's own until the last pass writes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ALIGNMENT = 512  # bytes, as the allocators of torch and CuPy align
 
 
 class Lifetime(NamedTuple):
-    """Bytes that are in use from one launch to another, given by their indices."""
+    """An array's size in bytes, and the indices of the first and the last launch that use it."""
 
     size: int
     first: int
@@ -20,19 +20,20 @@ class Lifetime(NamedTuple):
 class Allocation(NamedTuple):
     """Where an intermediate begins."""
 
-    in_result: bool  # in the result's memory, else in the block
+    in_result: bool  # in the result's memory, else in the scratch memory
     offset: int
 
 
 def assign_offsets(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[list[Allocation], int]:
-    """An allocation for each lifetime, and the size of the block. The result lives until the last of all launches.
+    """An allocation for each lifetime, and the size of the scratch memory. The result lives until the last launch.
 
-    Largest lifetimes first, ties by latest use; each goes into the smallest gap between those alive at the same time.
-    Offsets are assigned in one range of addresses, in which the block follows the result.
+    Arrays are placed by size, the largest first, ties by latest use. Each goes into the smallest gap that fits between
+    those alive at the same time. Offsets are assigned in one range of addresses, in which the scratch memory follows
+    the result.
     """
-    block = _align(result.size)
-    # The padding after the result is never free, so no allocation extends from the result into the block.
-    occupied = [(0, result.size, result), (result.size, block, Lifetime(0, 0, result.last))]
+    scratch_start = _align_up(result.size)
+    # The padding after the result is never free, so no allocation extends from the result into the scratch memory.
+    occupied = [(0, result.size, result), (result.size, scratch_start, Lifetime(0, 0, result.last))]
     starts = [0] * len(lifetimes)
     for i in sorted(range(len(lifetimes)), key=lambda i: (-lifetimes[i].size, -lifetimes[i].last)):
         lifetime = lifetimes[i]
@@ -43,16 +44,19 @@ def assign_offsets(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[lis
         )
         starts[i] = _smallest_gap(alive, lifetime.size)
         occupied.append((starts[i], starts[i] + lifetime.size, lifetime))
-    allocations = [Allocation(start < block, start if start < block else start - block) for start in starts]
-    return allocations, max(end for _, end, _ in occupied) - block
+    allocations = [
+        Allocation(start < scratch_start, start if start < scratch_start else start - scratch_start) for start in starts
+    ]
+    return allocations, max(end for _, end, _ in occupied) - scratch_start
 
 
 def _smallest_gap(occupied: Sequence[tuple[int, int]], size: int) -> int:
     """The start of the smallest gap of at least `size` bytes between sorted (start, end); else the end of all."""
-    free = list(itertools.accumulate((_align(end) for _, end in occupied), max, initial=0))
-    gaps = [(start - gap, gap) for gap, (start, _) in zip(free, occupied, strict=False) if start - gap >= size]
-    return min(gaps)[1] if gaps else free[-1]
+    gap_starts = list(itertools.accumulate((_align_up(end) for _, end in occupied), max, initial=0))
+    pairs = zip(gap_starts, (start for start, _ in occupied), strict=False)
+    gaps = [(gap_end - gap_start, gap_start) for gap_start, gap_end in pairs if gap_end - gap_start >= size]
+    return min(gaps)[1] if gaps else gap_starts[-1]
 
 
-def _align(byte: int) -> int:
-    return -(-byte // _ALIGNMENT) * _ALIGNMENT
+def _align_up(offset: int) -> int:
+    return -(-offset // _ALIGNMENT) * _ALIGNMENT

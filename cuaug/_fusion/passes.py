@@ -1,4 +1,4 @@
-"""Divides a recipe into passes. A pass begins where the mathematics requires one, and states the reason."""
+"""Divides a recipe into passes. An op that cannot join the last pass begins a new one, which states the reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]
             passes[-1].add(op)
     for pass_ in passes:
         if len(pass_.chain) > MAX_OPS:
-            raise ValueError(f"a recipe must have at most {MAX_OPS} ops at each pixel in a row, got {len(pass_.chain)}")
+            raise ValueError(f"a recipe must have at most {MAX_OPS} consecutive pointwise ops, got {len(pass_.chain)}")
         if isinstance(pass_.first_op, (CoordinateMap, Resize)):
             projective = any(isinstance(op, CoordinateMap) and op.projective for op in pass_.first_ops)
             pass_.matrix = [Column("") for _ in range(9 if projective else 6)]

@@ -54,7 +54,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
     max_values = {id(column): pass_.max_value for pass_ in passes for column in pass_.chain_columns}
     draws = [rescale_draw(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     matrices = [pass_.matrix for pass_ in reversed(passes) if pass_.matrix]
-    pass_matrices = [argument for columns_ in matrices for argument in (columns_[0], len(columns_))]
+    pass_matrices = [argument for matrix_columns in matrices for argument in (matrix_columns[0], len(matrix_columns))]
     recipe_matrix = Instruction("StoreForwardMatrix", matrix, [len(matrices), *pass_matrices])
     program = assemble([*draws, *_merged_flips(passes), *_inverse_maps(passes), recipe_matrix])
     columns_by_name: dict[str, Column] = {}

@@ -21,19 +21,20 @@ _COORDINATE_INSTRUCTIONS = (
     *("InverseAffine", "InversePerspective", "StoreForwardMatrix"),
 )
 OPCODES = _DRAWS + _COORDINATE_INSTRUCTIONS  # in the order of `cuaug::Opcode` (kernels/draws/instruction.cuh)
-_IN_IMAGE_RANGE = {"Constant": (0, 1), "Bernoulli": (1, 2)}  # the arguments that are in the images' own range
+# Opcode -> indices of the arguments that are in the images' own range; for ListValue see `rescale_draw`.
+_PIXEL_VALUE_ARGUMENTS = {"Constant": (0, 1), "Bernoulli": (1, 2)}
 
 
 def assemble(instructions: Iterable[Instruction]) -> np.ndarray:
     """The program: `cuaug::ProgramHeader`, then for each instruction its head and its arguments as float64."""
     phases = _dependency_phases(instructions)
-    first = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
-    header_ints = 1 + len(first) + first[-1]
+    phase_starts = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
+    header_ints = 1 + len(phase_starts) + phase_starts[-1]
     offsets, program = list[int](), bytearray()  # offsets in numbers of 8 bytes
     for instruction in itertools.chain(*phases):
         offsets.append((-(-header_ints // 2)) + len(program) // 8)
         program += _instruction_bytes(instruction)
-    header = np.array([len(phases), *first, *offsets, *[0] * (header_ints % 2)], np.int32)
+    header = np.array([len(phases), *phase_starts, *offsets, *[0] * (header_ints % 2)], np.int32)
     return np.frombuffer(bytearray(header.tobytes() + program), np.float64)  # writable memory, which torch requires
 
 
@@ -83,10 +84,12 @@ def _dependency_phases(instructions: Iterable[Instruction]) -> list[list[Instruc
 
 def rescale_draw(draw: Instruction, max_value: float) -> Instruction:
     """The same draw for images with another `max_value`, if its column is in the images' own range."""
-    drawn_for = draw.columns[0].max_value if draw.columns else None
-    if drawn_for is None or drawn_for == max_value:
+    column_max_value = draw.columns[0].max_value if draw.columns else None
+    if column_max_value is None or column_max_value == max_value:
         return draw
     arguments = list(draw.arguments)
-    for i in (3, *range(5, len(arguments))) if draw.opcode == "ListValue" else _IN_IMAGE_RANGE[draw.opcode]:
-        arguments[i] = arguments[i] * max_value / drawn_for
+    # ListValue: the addend and the entries (kernels/draws/draw_values.cuh).
+    indices = (3, *range(5, len(arguments))) if draw.opcode == "ListValue" else _PIXEL_VALUE_ARGUMENTS[draw.opcode]
+    for i in indices:
+        arguments[i] = arguments[i] * max_value / column_max_value
     return replace(draw, arguments=arguments)

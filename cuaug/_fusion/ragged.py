@@ -36,7 +36,7 @@ class RaggedPrefixes:
 
     def __init__(self, transforms: Sequence[Any], first_position: int) -> None:
         self._transforms, self._first_position = transforms, first_position
-        self._counts: dict[Any, int] = {}
+        self._lengths: dict[Any, int] = {}
         self._cache: dict[Any, RaggedPrefix | None] = {}
 
     def batch_key(self, images: ImageBatch) -> Any:
@@ -57,14 +57,14 @@ class RaggedPrefixes:
     def length(self, images: ImageBatch) -> int:
         """The number of transforms after which images of every size have the same size; 0 if they never have."""
         key = (images.dtype, images.channels)
-        if key not in self._counts:
+        if key not in self._lengths:
             height, width = images.size
             sizes = (height, width), (2 * height + 1, 3 * width + 2)  # heights, widths and ratios all differ
             try:
-                self._counts[key] = self._length_until_equal([self._new_recipe(images, size) for size in sizes])
-            except ValueError:  # a transform refuses the second size, which no image has
-                self._counts[key] = 0
-        return self._counts[key]
+                self._lengths[key] = self._length_until_equal([self._new_recipe(images, size) for size in sizes])
+            except ValueError:  # a transform refuses one of the sizes; no image need have the second
+                self._lengths[key] = 0
+        return self._lengths[key]
 
     def _length_until_equal(self, recipes: Sequence[Recipe]) -> int:
         for count, transform in enumerate(self._transforms, 1):
@@ -95,11 +95,11 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
         return None
     if len(maps) > 1 and len(plan_passes(recipe, dtype, size)) > 1:
         return None
-    numbers = {id(column): i for i, column in enumerate(columns)}
+    column_indices = {id(column): i for i, column in enumerate(columns)}
 
     def structure(instruction: Instruction) -> tuple[Any, ...]:
-        gate = instruction.gate and (numbers[id(instruction.gate.column)], instruction.gate.value)
-        arguments = tuple(numbers.get(id(argument)) for argument in instruction.arguments)
+        gate = instruction.gate and (column_indices[id(instruction.gate.column)], instruction.gate.value)
+        arguments = tuple(column_indices.get(id(argument)) for argument in instruction.arguments)
         return instruction.opcode, len(instruction.columns), instruction.position, instruction.index, gate, arguments
 
     map_structures = ((type(op), op.interpolation, *structure(op.inverse_map)) for op in maps)
@@ -110,7 +110,7 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
 
 
 def use_sample_arguments(recipe: Recipe) -> None:
-    """Make the instructions that the recipe has so far read their arguments per sample."""
+    """Let the instructions now in the recipe read their arguments per sample."""
     offset = 0
     for instruction in _instructions(recipe):
         instruction.sample_arguments_offset, offset = offset, offset + len(instruction.arguments)

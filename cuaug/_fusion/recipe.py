@@ -40,7 +40,7 @@ class Recipe:
         """Start the next transform. Its columns are named after it; its draws are independent of all others."""
         self.position, self.name, self._counter = self.position + 1, name, 0
         if self.position >= MAX_TRANSFORMS:
-            raise ValueError(f"a recipe must have fewer than {MAX_TRANSFORMS} transforms")
+            raise ValueError(f"a recipe must have at most {MAX_TRANSFORMS} transforms")
 
     @property
     def max_value(self) -> float:
@@ -106,7 +106,7 @@ class Recipe:
             raise ValueError(f"{self.name} must not change the channels of some samples only")
 
     def add(self, op: Op) -> None:
-        """Append an op; inside `only_where` it applies to the samples of the gates."""
+        """Append an op; inside `only_where` it applies to the samples whose gates are open."""
         if isinstance(op, ConditionalOp):
             op.applies_to = (*op.applies_to, *((gate.column, frozenset([gate.value])) for gate in self._gates))
         self.ops.append(op)

@@ -14,9 +14,9 @@ from .._gpu.executor import symbol
 
 
 class SymbolicArray(NamedTuple):
-    """An array whose address only a later call knows."""
+    """An array without memory: each call of the launch plan supplies its address."""
 
-    value: int  # its number among the call's values (`_gpu.executor.symbol`)
+    value: int  # its index among the call values (`_gpu.executor.symbol`)
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: str
@@ -36,7 +36,8 @@ class RecipeLibrary:
         if isinstance(array, SymbolicArray):
             pointer = symbol(array.value)
             return ArrayDescriptor(pointer, array.shape, array.strides, array.dtype, array.device, False, array)
-        library = library_of(type(array))  # not self.library: memory for JAX is NumPy arrays until the result is done
+        # Not self.library: for JAX, `empty` returns NumPy or CuPy arrays until `to_user_array`.
+        library = library_of(type(array))
         assert library is not None
         return library.describe(array, stream)
 

@@ -104,7 +104,7 @@ class Displacement:
 
 @dataclass
 class Pointwise:
-    """A struct of kernels/ops and its parameters."""
+    """A functor of kernels/ops and its parameters."""
 
     op: str
     columns: Sequence[Column]
@@ -166,7 +166,7 @@ class Sharpen:
 class Autocontrast:
     """Each channel's range of values stretched to the full range."""
 
-    columns: Sequence[Column]  # 0: the sample stays as it is
+    columns: Sequence[Column]  # a flag; 0: the sample stays as it is
 
 
 EQUALIZE, AUTOCONTRAST, CONTRAST = 1.0, 2.0, 3.0  # kernels/ops/histogram_lut.cuh

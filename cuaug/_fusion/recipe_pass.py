@@ -64,7 +64,7 @@ class Pass:
         return [column for op in self.chain for column in op.columns]
 
     @property
-    def mean_ops(self) -> list[int]:
+    def mean_op_indices(self) -> list[int]:
         """The indices of the chain's ops that need the mean of the result of the ops before them."""
         return [i for i, op in enumerate(self.chain) if op.mean is not None]
 
@@ -160,14 +160,14 @@ class Pass:
         return next_pass
 
     def _split_before_chain(self, op: Pointwise) -> Pass:
-        """This pass keeps its geometry only and stores the input dtype.
+        """This pass keeps its first ops and overrides, without the chain, and stores the input dtype.
 
         A wider output dtype would take more memory between the passes, a narrower one would lose precision.
         """
-        geometry = [id(first) for first in (*self.first_ops, *self.overrides)]
+        non_chain_ids = [id(first) for first in (*self.first_ops, *self.overrides)]
         next_pass = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype)
         next_pass.range_changed, next_pass.chain = self.range_changed, [*self.chain, op]
-        next_pass.ops = [*(other for other in self.ops if id(other) not in geometry), op]
-        self.chain, self.ops = [], [other for other in self.ops if id(other) in geometry]
+        next_pass.ops = [*(other for other in self.ops if id(other) not in non_chain_ids), op]
+        self.chain, self.ops = [], [other for other in self.ops if id(other) in non_chain_ids]
         self.output_dtype, self.range_changed = self.input_dtype, False
         return next_pass

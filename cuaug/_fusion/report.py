@@ -51,7 +51,10 @@ class Report:
 
     @property
     def bytes_per_sample(self) -> int:
-        """Bytes that the passes read and write; a crop reads less."""
+        """Bytes that the passes and their displacement fields read and write; a crop reads less.
+
+        Reads by launches that compute a mean or other statistics are not counted.
+        """
         return sum(pass_.read + pass_.written + pass_.field for pass_ in self.passes)
 
     def __str__(self) -> str:
@@ -78,36 +81,36 @@ class Report:
 
 
 def report(
-    plan: RecipePlan, images: Sequence[ImageBatch], owners: Mapping[int, str], batches: tuple[int, ...] = ()
+    plan: RecipePlan, images: Sequence[ImageBatch], transform_titles: Mapping[int, str], batches: tuple[int, ...] = ()
 ) -> Report:
-    """The report for one batch, or for the images of a ragged batch. `owners`: id of an op -> its transform's name."""
+    """The report for one batch, or for the images of a ragged batch. `transform_titles`: by the op's id."""
     first = images[0]
     stored_means = {id(pass_.mean_output) for pass_ in plan.passes if pass_.mean_output}
-    passes = tuple(_pass_report(pass_, first, owners, stored_means) for pass_ in plan.passes)
+    passes = tuple(_pass_report(pass_, first, transform_titles, stored_means) for pass_ in plan.passes)
     if len(images) > 1:
         pixels = sum(height * width for height, width in (image.size for image in images)) / len(images)
         read = round(pixels * first.channels * ITEM_SIZE[first.dtype])
         passes = (replace(passes[0], source=(first.dtype, (0, 0)), read=read), *passes[1:])
-    return Report(passes, 1 + _launches(plan.passes, stored_means), first.channels, batches)
+    return Report(passes, 1 + _launch_count(plan.passes, stored_means), first.channels, batches)
 
 
-def _launches(passes: Sequence[Pass], stored_means: Set[int]) -> int:
+def _launch_count(passes: Sequence[Pass], stored_means: Set[int]) -> int:
     """The launches of all passes. Equal launches of different branches are batched (batched_launch.py)."""
     count, branches = 0, list[list[Pass]]()
     for pass_ in passes:
         if pass_.branch:
             branches.append([])
         if any(isinstance(op, Blend) for op in pass_.first_ops):
-            count, branches = count + _launches_of_branches(branches, stored_means), []
+            count, branches = count + _branch_launch_count(branches, stored_means), []
         if branches:
             branches[-1].append(pass_)
         else:
-            count += _launches_of_pass(pass_, stored_means)
+            count += _pass_launch_count(pass_, stored_means)
     return count
 
 
-def _launches_of_branches(branches: Sequence[Sequence[Pass]], stored_means: Set[int]) -> int:
-    counts = [sum(_launches_of_pass(pass_, stored_means) for pass_ in branch) for branch in branches]
+def _branch_launch_count(branches: Sequence[Sequence[Pass]], stored_means: Set[int]) -> int:
+    counts = [sum(_pass_launch_count(pass_, stored_means) for pass_ in branch) for branch in branches]
     equal = len({tuple(_kernel_key(pass_) for pass_ in branch) for branch in branches}) == 1
     return counts[0] * -(-len(branches) // MAX_BATCHED) if equal else sum(counts)
 
@@ -115,44 +118,47 @@ def _launches_of_branches(branches: Sequence[Sequence[Pass]], stored_means: Set[
 def _kernel_key(pass_: Pass) -> Any:
     """Equal for passes whose launches can be batched; unique for a pass whose launches cannot."""
     batchable = pass_.overrides or pass_.has_geometry
-    if pass_.mean_ops or pass_.mean_output or pass_.is_single_override or not batchable:
+    if pass_.mean_op_indices or pass_.mean_output or pass_.is_single_override or not batchable:
         return id(pass_)
     sampling, names = pass_.sampling, (op.op for op in pass_.chain)
     sizes = len(pass_.matrix), pass_.output_size, pass_.output_dtype, len(pass_.overrides)
     return sampling.interpolation, sampling.border, *sizes, *names
 
 
-def _launches_of_pass(pass_: Pass, stored_means: Set[int]) -> int:
-    other_kernels = sum(_extra_launches(op) for op in (*pass_.first_ops, *pass_.overrides))
-    return 1 + _mean_launches(pass_, stored_means) + other_kernels
+def _pass_launch_count(pass_: Pass, stored_means: Set[int]) -> int:
+    other_kernels = sum(_extra_launch_count(op) for op in (*pass_.first_ops, *pass_.overrides))
+    return 1 + _mean_launch_count(pass_, stored_means) + other_kernels
 
 
-def _mean_launches(pass_: Pass, stored_means: Set[int]) -> int:
+def _mean_launch_count(pass_: Pass, stored_means: Set[int]) -> int:
     """The launches before the pass that compute a mean; a mean that an earlier pass has stored needs none."""
-    return sum(id(pass_.chain[i].mean) not in stored_means for i in pass_.mean_ops)
+    return sum(id(pass_.chain[i].mean) not in stored_means for i in pass_.mean_op_indices)
 
 
-def _extra_launches(op: FirstOp | OverrideOp) -> int:
+def _extra_launch_count(op: FirstOp | OverrideOp) -> int:
     """Launches of other kernels whose results the pass's own kernel reads."""
     if isinstance(op, Displacement):
         return op.launches
     return 1 if isinstance(op, (Autocontrast, HistogramLut)) else 0
 
 
-def _pass_report(pass_: Pass, images: ImageBatch, owners: Mapping[int, str], stored_means: Set[int]) -> PassReport:
+def _pass_report(
+    pass_: Pass, images: ImageBatch, transform_titles: Mapping[int, str], stored_means: Set[int]
+) -> PassReport:
     """`stored_means`: ids of the columns of means that passes sum while they store."""
     frames, channels = images.axes.extents[1:3]
-    source, target = (pass_.input_dtype, pass_.input_size), (pass_.output_dtype, pass_.output_size)
+    input_format, output_format = (pass_.input_dtype, pass_.input_size), (pass_.output_dtype, pass_.output_size)
     read, written = (
-        frames * channels * height * width * ITEM_SIZE[dtype] for dtype, (height, width) in (source, target)
+        frames * channels * height * width * ITEM_SIZE[dtype]
+        for dtype, (height, width) in (input_format, output_format)
     )
-    names = dict.fromkeys(owners[id(op)] for op in pass_.ops)
-    means = _mean_launches(pass_, stored_means)
-    titles = {id(op): owners[id(op)] + _part_suffix(op, pass_, stored_means) for op in pass_.ops}
+    names = dict.fromkeys(transform_titles[id(op)] for op in pass_.ops)
+    means = _mean_launch_count(pass_, stored_means)
+    titles = {id(op): transform_titles[id(op)] + _part_suffix(op, pass_, stored_means) for op in pass_.ops}
     lines = tuple(_lines(pass_, titles, means))
-    field = sum(op.bytes for op in pass_.first_ops if isinstance(op, Displacement))
+    field_bytes = sum(op.bytes for op in pass_.first_ops if isinstance(op, Displacement))
     read *= 1 + sum(len(op.columns) for op in pass_.first_ops if isinstance(op, Blend))
-    return PassReport(tuple(names), source, target, read, written, field, means, pass_.reason, lines)
+    return PassReport(tuple(names), input_format, output_format, read, written, field_bytes, means, pass_.reason, lines)
 
 
 def _part_suffix(op: Op, pass_: Pass, stored_means: Set[int]) -> str:

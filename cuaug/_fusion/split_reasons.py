@@ -57,9 +57,12 @@ def split_reason(pass_: Pass, op: Op) -> str:
 
 
 def _may_precede_changes(pass_: Pass, op: Op) -> bool:
-    """Whether the op may run before the changes of the pass: they change other samples, and it keeps the canvas."""
+    """Whether the op may run before the changes of the pass.
+
+    It may if no sample is changed by both and the op keeps the size of the canvas.
+    """
     changes = (*pass_.overrides, *pass_.chain)
-    if pass_.output_dtype != pass_.input_dtype or pass_.mean_ops:
+    if pass_.output_dtype != pass_.input_dtype or pass_.mean_op_indices:
         return False
     if not all(_are_exclusive(op, other) for other in changes):
         return False
@@ -69,10 +72,10 @@ def _may_precede_changes(pass_: Pass, op: Op) -> bool:
 def _override_reason(pass_: Pass, op: OverrideOp) -> str:
     """A pass takes one override of each type, as a warp's record has one table for each, and none after a mean."""
     same_size = pass_.output_size == pass_.input_size
-    same_pixels = same_size and pass_.output_dtype == pass_.input_dtype and not pass_.mean_ops
+    can_override = same_size and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
     repeated = any(type(other) is type(op) for other in pass_.overrides)
     pass_ops = (*pass_.first_ops, *pass_.overrides, *pass_.chain)
-    if same_pixels and not repeated and all(_are_exclusive(op, other) for other in pass_ops):
+    if can_override and not repeated and all(_are_exclusive(op, other) for other in pass_ops):
         return ""
     return _STATISTICS if isinstance(op, HistogramLut) else _NEIGHBOURS
 
@@ -109,17 +112,21 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
     if rounding := _rounding_reason(pass_):
         return rounding
     needs_levels = op.needs_integer_levels
-    in_range = needs_levels or op.mean is not None or any(column.max_value is not None for column in op.columns)
+    depends_on_range = needs_levels or op.mean is not None or any(column.max_value is not None for column in op.columns)
     became_float = pass_.input_dtype in MAX_VALUE and pass_.output_dtype not in MAX_VALUE
-    if (needs_levels and became_float) or (in_range and pass_.range_changed):
+    if (needs_levels and became_float) or (depends_on_range and pass_.range_changed):
         return f"the op works on the levels of {pass_.output_dtype}"
     return MEAN_FIRST if op.mean is not None and _mean_ends_pass(pass_, op) else ""
 
 
 def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
-    """Whether the pass ends at the op's mean. After a resize it does, as every kernel of a resize rounds its pixels."""
-    after_resize = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_ops
-    return not pass_.is_pointwise or (after_resize and bool(pass_.chain or op.parts_at_mean))
+    """Whether the pass ends at the op's mean.
+
+    After the resample kernel it ends as it does after the warp kernel, so that both kernels of a resize give the same
+    result: the pixels before the mean are stored, and rounded.
+    """
+    after_resample = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
+    return not pass_.is_pointwise or (after_resample and bool(pass_.chain or op.parts_at_mean))
 
 
 def _map_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:

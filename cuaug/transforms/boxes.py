@@ -68,16 +68,16 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
         valid: False for boxes that are invalid already; default: all are valid. [N, B], or a list of N arrays [B_i]
 
     Returns:
-        The boxes in their library, format and dtype, on the device of `matrices` if that is one, and the mask: two
-        arrays, or two lists of arrays.
+        The boxes in their library, format and dtype, on the device of `matrices` if these are on a GPU, and the mask:
+        two arrays, or two lists of arrays.
     """
     samples = int(matrices.shape[0])
     if not isinstance(boxes, (list, tuple)):
         _check.shape("boxes", boxes, (samples, None, 4))
-        loaded, to = point_map.load("boxes", boxes, matrices, out_size)
+        float_boxes, mapping = point_map.load("boxes", boxes, matrices, out_size)
         if valid is not None:
             _check.shape("valid", valid, boxes.shape[:2])
-        return _transform(loaded, to, options, boxes.dtype, valid)
+        return _transform(float_boxes, mapping, options, boxes.dtype, valid)
     _check.per_sample("boxes", len(boxes), samples)
     if not boxes:
         return [], []
@@ -86,17 +86,17 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
     lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
     concatenated = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
     indices = point_map.sample_indices(lengths)
-    loaded, to = point_map.load("boxes", concatenated, matrices, out_size, indices)
+    float_boxes, mapping = point_map.load("boxes", concatenated, matrices, out_size, indices)
     if valid is not None:
         _check.per_sample("valid", len(valid), samples)
         for i, mask in enumerate(valid):
             _check.shape(f"valid[{i}]", mask, (lengths[i],))
         valid = convert.namespace(valid[0]).concatenate(list(valid))[:, None]
-    result, result_valid = _transform(loaded, to, options, concatenated.dtype, valid)
+    result, result_valid = _transform(float_boxes, mapping, options, concatenated.dtype, valid)
     return point_map.split(result[:, 0], lengths), point_map.split(result_valid[:, 0], lengths)
 
 
-def _transform(boxes: Any, to: PointMap, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
+def _transform(boxes: Any, mapping: PointMap, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
     """Boxes [N, B, 4] of a float dtype, to a result of `dtype`."""
     xp, (samples, count) = convert.namespace(boxes), boxes.shape[:2]
     edges = to_edges(boxes, options.format)
@@ -105,12 +105,12 @@ def _transform(boxes: Any, to: PointMap, options: Boxes, dtype: Any, valid: Any)
     # Edges are measured from the corner of the first pixel, matrices from its centre.
     left, top, right, bottom = (edges[..., i] for i in range(4))
     corners = xp.stack([left, top, right, top, right, bottom, left, bottom], -1).reshape(samples, 4 * count, 2) - 0.5
-    _, side = to.orientation()
-    usable = usable & to.in_front(corners, side).reshape(samples, count, 4).all(-1)
-    corners = (geometry.transform_points(corners, to.M) + 0.5).reshape(samples, count, 4, 2)
+    _, side = mapping.orientation()
+    usable = usable & mapping.in_front(corners, side).reshape(samples, count, 4).all(-1)
+    corners = (geometry.transform_points(corners, mapping.M) + 0.5).reshape(samples, count, 4, 2)
     edges = xp.where(usable[..., None], xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), 0.0)
     edges = xp.round(edges) if point_map.is_integer(dtype) else edges
-    x, y = _clip(edges[..., 0::2], to.width), _clip(edges[..., 1::2], to.height)
+    x, y = _clip(edges[..., 0::2], mapping.width), _clip(edges[..., 1::2], mapping.height)
     clipped = xp.stack([x, y], -1).reshape(samples, count, 4)
     area_before, area_after = area(edges), area(clipped)
     result_valid = usable & (area_after > 0) & (area_after >= options.min_area)
@@ -130,7 +130,7 @@ def _clip(values: Any, limit: Any) -> Any:
 
 
 def compact(valid: Any, *targets: Any) -> list[list[Any]]:
-    """For each of the targets, a list of N with the valid entries. Waits for the device, once.
+    """For each of the targets, a list with the valid entries of each sample. Waits for the device, once.
 
     Args:
         valid: A mask from :func:`transform_boxes`. [N, B], or a list of N arrays [B_i]

@@ -86,7 +86,7 @@ class RandomOrder(Transform):
 
 
 def _non_empty_list(transforms: Any) -> list[Transform]:
-    checked = transform_list(transforms)
-    if not checked:
+    entries = transform_list(transforms)
+    if not entries:
         raise TypeError("transforms must be at least one, got none")
-    return checked
+    return entries

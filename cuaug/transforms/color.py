@@ -55,22 +55,25 @@ class ColorJitter(Transform):
         self.contrast_about = None if contrast_about is None else ranges.number("contrast_about", contrast_about)
 
     def write(self, recipe: Recipe) -> None:
-        about_mean = self.contrast_about is None and self.contrast != (1.0, 1.0)
-        if about_mean or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
+        needs_mean = self.contrast_about is None and self.contrast != (1.0, 1.0)
+        if needs_mean or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
             require_colours(recipe)
         order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4, integer_range=(0, 3))
         brightness = recipe.uniform("brightness_factor", *self.brightness, otherwise=1.0)
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
         hue = recipe.uniform("hue_factor", *self.hue, otherwise=0.0)
         contrast = recipe.uniform("contrast_factor", *self.contrast, otherwise=1.0)
-        if not about_mean:
-            about = recipe.constant("about", self.contrast_about or 0.0, max_value=recipe.max_value)
-            recipe.add_pointwise("ColorJitter", [*order, brightness, saturation, hue, contrast, about])
+        if not needs_mean:
+            contrast_centre = recipe.constant("about", self.contrast_about or 0.0, max_value=recipe.max_value)
+            recipe.add_pointwise("ColorJitter", [*order, brightness, saturation, hue, contrast, contrast_centre])
             return
-        before_mean, about = [*order, brightness, saturation, hue], Column("")
-        columns = [*before_mean, contrast, about]
-        parts_at_mean = Pointwise("JitterBeforeMean", before_mean), Pointwise("JitterAfterMean", columns, mean=about)
-        recipe.add_pointwise("ColorJitter", columns, mean=about, parts_at_mean=parts_at_mean)
+        before_mean, contrast_centre = [*order, brightness, saturation, hue], Column("")
+        columns = [*before_mean, contrast, contrast_centre]
+        parts_at_mean = (
+            Pointwise("JitterBeforeMean", before_mean),
+            Pointwise("JitterAfterMean", columns, mean=contrast_centre),
+        )
+        recipe.add_pointwise("ColorJitter", columns, mean=contrast_centre, parts_at_mean=parts_at_mean)
 
 
 class RandomGrayscale(Transform):
@@ -154,8 +157,9 @@ class RandomErasing(Transform):
 
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.bernoulli("apply", self.p)):
-            # torchvision's ratio is height by width here; the logarithm is drawn from the first end to the second.
-            box_range = ranges.box(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
+            # torchvision's ratio is height by width here. The reciprocals are in descending order: the logarithm is
+            # drawn from the first to the second.
+            box_range = ranges.box_range(self.scale, (1 / self.ratio[0], 1 / self.ratio[1]))
             box = recipe.draw("RandomErasing", ("i", "j", "h", "w"), *recipe.size, *box_range)
         values = ranges.per_channel("value", self.value, recipe.channels)
         columns = [recipe.constant(f"v_{c}", value, max_value=recipe.max_value) for c, value in enumerate(values)]
@@ -210,8 +214,8 @@ class GaussianBlur(Transform):
     """
 
     def __init__(self, kernel_size: Sequence[int] | int, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
-        both = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
-        self.kernel_size = _check.size("kernel_size", both)
+        kernel_xy = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
+        self.kernel_size = _check.size("kernel_size", kernel_xy)
         check_kernel_size("kernel_size", self.kernel_size)
         self.sigma = ranges.pair("sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma)
         if self.sigma[0] <= 0:

@@ -199,7 +199,8 @@ class Compose(Transform):
         """The parameters that ``Params.to_dict`` described: with them :meth:`apply` gives the same result again.
 
         Args:
-            description: From a recipe of the same transforms, drawn for images of the same shape and dtype.
+            description: A result of ``Params.to_dict`` of a recipe of the same transforms, drawn for images of the
+                same shape and dtype.
             images: The images to apply the parameters to, on whose device they are stored.
             layout: As in a call.
         """
@@ -231,7 +232,7 @@ class Compose(Transform):
         pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read
                 CenterCrop, RandomHorizontalFlip: one move, nearest
         """
-        owners: dict[int, str] = {}
+        transform_titles: dict[int, str] = {}
         if images is None:
             if size is None:
                 raise ValueError("images or size must be given")
@@ -242,11 +243,11 @@ class Compose(Transform):
             groups = group_images(list(images), prefixes.batch_key, layout, len(images))
             largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
             prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
-            plan = self._plans.new_plan(largest[0], owners, prefix_length)
-            return report(plan, largest, owners, tuple(len(indices) for indices, _ in groups))
+            plan = self._plans.new_plan(largest[0], transform_titles, prefix_length)
+            return report(plan, largest, transform_titles, tuple(len(indices) for indices, _ in groups))
         else:
             batch = describe_images(images, layout)
-        return report(self._plans.new_plan(batch, owners), [batch], owners)
+        return report(self._plans.new_plan(batch, transform_titles), [batch], transform_titles)
 
     def after(self, first: int) -> Compose:
         """The recipe from the transform at index `first` on, with the draws of the whole recipe.

@@ -78,7 +78,7 @@ class RandomResizedCrop(Transform):
 
     def write(self, recipe: Recipe) -> None:
         names = ("top", "left", "height", "width")
-        box = recipe.draw("ResizedCrop", names, *recipe.size, *ranges.box(self.scale, self.ratio))
+        box = recipe.draw("ResizedCrop", names, *recipe.size, *ranges.box_range(self.scale, self.ratio))
         recipe.add_resize(box, self.size, self.interpolation, self.antialias)
 
 
@@ -244,8 +244,8 @@ class RandomRotation(Transform):
     def write(self, recipe: Recipe) -> None:
         low, high = self.degrees
         angle = recipe.uniform("angle", -high, -low, otherwise=0.0)  # the matrix rotates clockwise
-        unchanged = [recipe.constant(name, float(name == "scale")) for name in AFFINE_COLUMNS[1:]]
-        add_affine(recipe, [angle, *unchanged], self.center, self.interpolation, self.fill)
+        identity_columns = [recipe.constant(name, float(name == "scale")) for name in AFFINE_COLUMNS[1:]]
+        add_affine(recipe, [angle, *identity_columns], self.center, self.interpolation, self.fill)
 
 
 class RandomPerspective(Transform):

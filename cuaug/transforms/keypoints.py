@@ -79,7 +79,7 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
         options: The pairs to swap, and whether to hide points outside the canvas.
 
     Returns:
-        The keypoints in their library, shape and dtype, on the device of `matrices` if that is one.
+        The keypoints in their library, shape and dtype, on the device of `matrices` if these are on a GPU.
     """
     samples = int(matrices.shape[0])
     if not isinstance(keypoints, (list, tuple)):
@@ -87,12 +87,12 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
         _check.per_sample("keypoints", int(keypoints.shape[0]), samples)
         shape = tuple(keypoints.shape)
         flat = keypoints.reshape(samples, math.prod(shape[1:-1]), columns)
-        loaded, to = point_map.load("keypoints", flat, matrices, out_size)
-        swapped = None
+        float_keypoints, mapping = point_map.load("keypoints", flat, matrices, out_size)
+        mirrored_points = None
         if options.flip_pairs:
             order = _swap_order(shape[1:], options)
-            swapped = loaded[:, convert.asarray(order, like=loaded, dtype="int64")]
-        result = _transform(loaded, swapped, to, options, keypoints.dtype)
+            mirrored_points = float_keypoints[:, convert.asarray(order, like=float_keypoints, dtype="int64")]
+        result = _transform(float_keypoints, mirrored_points, mapping, options, keypoints.dtype)
         return point_map.cast_back(result, keypoints.dtype).reshape(shape)
     _check.per_sample("keypoints", len(keypoints), samples)
     if not keypoints:
@@ -106,13 +106,13 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
     flat = [points.reshape(-1, 1, columns) for points in keypoints]
     concatenated = convert.namespace(keypoints[0]).concatenate(flat)
     indices = point_map.sample_indices(lengths)
-    loaded, to = point_map.load("keypoints", concatenated, matrices, out_size, indices)
-    swapped = None
+    float_keypoints, mapping = point_map.load("keypoints", concatenated, matrices, out_size, indices)
+    mirrored_points = None
     if options.flip_pairs:
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         order = np.concatenate([s + _swap_order(shape, options) for s, shape in zip(starts, shapes, strict=True)])
-        swapped = loaded[convert.asarray(order, like=loaded, dtype="int64")]
-    result = _transform(loaded, swapped, to, options, concatenated.dtype)
+        mirrored_points = float_keypoints[convert.asarray(order, like=float_keypoints, dtype="int64")]
+    result = _transform(float_keypoints, mirrored_points, mapping, options, concatenated.dtype)
     result = point_map.cast_back(result, concatenated.dtype)
     return [points.reshape(shape) for points, shape in zip(point_map.split(result, lengths), shapes, strict=True)]
 
@@ -138,20 +138,20 @@ def _swap_order(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
     return (np.arange(instances)[:, None] * points + partner).reshape(-1)
 
 
-def _transform(points: Any, swapped: Any, to: PointMap, options: Keypoints, dtype: Any) -> Any:
+def _transform(points: Any, mirrored_points: Any, mapping: PointMap, options: Keypoints, dtype: Any) -> Any:
     """Points [N, K, 2 or 3] of a float dtype, to a result of `dtype`."""
-    xp, (handedness, side) = convert.namespace(points), to.orientation()
-    if swapped is not None:
-        points = xp.where((handedness < 0)[:, None, None], swapped, points)
+    xp, (handedness, side) = convert.namespace(points), mapping.orientation()
+    if mirrored_points is not None:
+        points = xp.where((handedness < 0)[:, None, None], mirrored_points, points)
     visible = xp.isfinite(points[..., :2]).all(-1)
-    finite = xp.where(visible[..., None], points[..., :2], 0.0)
-    visible = visible & to.in_front(finite, side)
-    destinations = geometry.transform_points(finite, to.M)
+    finite_points = xp.where(visible[..., None], points[..., :2], 0.0)
+    visible = visible & mapping.in_front(finite_points, side)
+    destinations = geometry.transform_points(finite_points, mapping.M)
     if points.shape[-1] == 2:
         return xp.where(visible[..., None], destinations, 0.0 if point_map.is_integer(dtype) else math.nan)
     x, y = destinations[..., 0], destinations[..., 1]
     if options.hide_outside:  # the edge of the canvas is half a pixel beyond the centres of its pixels
-        visible = visible & (x >= -0.5) & (y >= -0.5) & (x < to.width - 0.5) & (y < to.height - 0.5)
+        visible = visible & (x >= -0.5) & (y >= -0.5) & (x < mapping.width - 0.5) & (y < mapping.height - 0.5)
     visibility = xp.where(visible, points[..., 2], 0.0)
     destinations = xp.where((visibility > 0)[..., None], destinations, 0.0)
     return xp.concatenate([destinations, visibility[..., None]], -1)

@@ -32,7 +32,7 @@ def augmix_magnitudes(size: tuple[int, int]) -> dict[str, list[float]]:
 def _magnitudes(
     bins: int, shear: float, translation: tuple[float, float], angle: float, factor: float, bits: int, max_bits: int = 8
 ) -> dict[str, list[float]]:
-    """Shears in degrees, translations in whole pixels, factors less 1, bits to keep, thresholds in 0..1."""
+    """Shears in degrees, translations in whole pixels, factors minus 1, bits to keep, thresholds in 0..1."""
     shears = [math.degrees(math.atan(slope)) for slope in _linspace(0, shear, bins)]
     translations_x, translations_y = ([float(int(pixels)) for pixels in _linspace(0, t, bins)] for t in translation)
     bits_to_keep = max_bits - np.round(np.arange(bins, dtype=np.float32) / np.float32((bins - 1) / bits))

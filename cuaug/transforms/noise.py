@@ -121,7 +121,7 @@ class ElasticTransform(Transform):
 
     def write(self, recipe: Recipe) -> None:
         key = _random_key(recipe)
-        x, y = (alpha / 2 for alpha in self.alpha)  # in pixels: torchvision's canvas is 2 wide and 2 high
+        x, y = (alpha / 2 for alpha in self.alpha)  # in pixels; torchvision's coordinates of an image span -1..1
         amplitude = [recipe.constant("reach_x", x, 0.0), recipe.constant("reach_y", y, 0.0)]
         options = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, self.sigma, **options))

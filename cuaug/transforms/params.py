@@ -94,7 +94,7 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
             raise ValueError(f"params must be a result of Params.to_dict, which has {key!r}, got {list(description)}")
         if description[key] != value:
             raise ValueError(f"params must be of the same {key}, {value}, got {description[key]}")
-    values = np.zeros((batch.samples, plan.column_count))  # the columns of partial sums must be 0
+    values = np.zeros((batch.samples, plan.column_count))  # the passes compute the means, which are not described
     drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
     if not isinstance(drawn, dict) or not plan.parameter_columns.keys() <= drawn.keys():
         raise ValueError(f"params must have 'drawn' with {', '.join(plan.parameter_columns)}, got {drawn!r}")
@@ -104,14 +104,14 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
         values[:, column] = _drawn_values(name, drawn[name], batch.samples, plan.integer_ranges.get(name))
     for columns, matrix in zip(matrix_columns, matrices, strict=True):
         # The matrix of a drawn map without an inverse is not finite; its sample becomes the fill.
-        values[:, columns] = np.reshape(_numbers("matrices", matrix), (batch.samples, -1))
+        values[:, columns] = np.reshape(_float64_array("matrices", matrix), (batch.samples, -1))
     array = batch.library.from_numpy(values, batch.device)
     return Params(plan, StridedArray(batch.library.pointer(array), plan.column_count, 0, 1, 1, array), batch, recipe)
 
 
 def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[int, int] | None) -> np.ndarray:
     """One number per sample, checked against the values that the ops accept. [N]"""
-    values = _numbers(name, numbers)
+    values = _float64_array(name, numbers)
     if values.shape != (samples,):
         raise ValueError(f"params must have {samples} numbers as {name}, got shape {values.shape}")
     allowed, rule = np.isfinite(values), "finite"
@@ -124,7 +124,7 @@ def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[in
     return values
 
 
-def _numbers(name: str, numbers: Any) -> np.ndarray:
+def _float64_array(name: str, numbers: Any) -> np.ndarray:
     try:
         return np.asarray(numbers, np.float64)
     except (TypeError, ValueError) as error:

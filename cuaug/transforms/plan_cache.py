@@ -17,7 +17,11 @@ from .transform import Transform
 
 
 class PlanCache:
-    """The plans of a list of transforms, the end of a recipe; `first_position` is the position of the first of them."""
+    """The plans of a list of transforms.
+
+    `first_position`: the position of the first of them in the recipe. It is not 0 if the list is the end of a longer
+    recipe (`Compose.after`).
+    """
 
     def __init__(self, transforms: Sequence[Transform], first_position: int = 0) -> None:
         self.transforms, self.first_position = transforms, first_position
@@ -48,19 +52,19 @@ class PlanCache:
         arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
         return plan, ragged_batch(images, arguments)
 
-    def new_plan(self, batch: ImageBatch, owners: dict[int, str], prefix_length: int = 0) -> RecipePlan:
+    def new_plan(self, batch: ImageBatch, transform_titles: dict[int, str], prefix_length: int = 0) -> RecipePlan:
         """A plan that is not cached.
 
         Args:
             batch: Images of the plan's shape and dtype.
-            owners: Filled with the title of each op's transform, by the op's id.
+            transform_titles: Filled with the title of each op's transform, by the op's id.
             prefix_length: This many transforms get their arguments per sample, for a ragged batch.
         """
         recipe = Recipe(batch.size, batch.channels, batch.dtype, position=self.first_position - 1)
         for count, transform in enumerate(self._flattened(), 1):
             ops_before = len(recipe.ops)
             transform.append_to(recipe)
-            owners |= {id(op): transform.title for op in recipe.ops[ops_before:]}
+            transform_titles |= {id(op): transform.title for op in recipe.ops[ops_before:]}
             if count == prefix_length:
                 use_sample_arguments(recipe)
         return plan_recipe(recipe, batch)

@@ -37,27 +37,29 @@ class PointMap(NamedTuple):
 
 
 def load(
-    name: str, values: Any, matrices: Any, out_size: Any, samples: np.ndarray | None = None
+    name: str, values: Any, matrices: Any, out_size: Any, entry_samples: np.ndarray | None = None
 ) -> tuple[Any, PointMap]:
-    """Values and map, in the library and on the device of the values; of the matrices if only these are on a GPU.
+    """Values of a float dtype, and the map, in the library of the values and on their device.
+
+    If only the matrices are on a GPU, both are in the library of the matrices and on their device.
 
     Args:
         name: The name of the values in messages.
-        values: Per sample [N, K, C]; with `samples`, per entry [T, 1, C].
+        values: Per sample [N, K, C]; with `entry_samples`, per entry [E, 1, C].
         matrices: [N, 3, 3]
         out_size: (H, W), or a list or an array with one per sample. [N, 2]
-        samples: The sample of each entry. [T]
+        entry_samples: The sample of each entry. [E]
     """
     sizes = None if isinstance(out_size, tuple) else np.array(out_size) if isinstance(out_size, list) else out_size
-    if samples is not None:
-        matrices, sizes = _take(matrices, samples), None if sizes is None else _take(sizes, samples)
-    loaded, M = small_matrices.broadcast_arguments(
+    if entry_samples is not None:
+        matrices, sizes = _take(matrices, entry_samples), None if sizes is None else _take(sizes, entry_samples)
+    float_values, M = small_matrices.broadcast_arguments(
         (name,), **{name: (values, ((), ())), "M": (matrices, small_matrices.MATRIX)}
     )
     if sizes is None:
-        return loaded, PointMap(M, *out_size)
+        return float_values, PointMap(M, *out_size)
     sizes = convert.asarray(sizes, like=M, dtype=dtype_name(M.dtype))
-    return loaded, PointMap(M, sizes[:, :1], sizes[:, 1:])
+    return float_values, PointMap(M, sizes[:, :1], sizes[:, 1:])
 
 
 def _take(array: Any, indices: np.ndarray) -> Any:

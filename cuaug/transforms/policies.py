@@ -131,7 +131,7 @@ class AugMix(Transform):
     different chains are batched launches, which need memory for five batches besides the result.
 
     Args:
-        severity: A magnitude is drawn from so many of the weakest of ten; 1 to 10.
+        severity: Number of the weakest magnitudes, of ten, from which the magnitude is drawn; 1 to 10.
         mixture_width: Number of chains; at most 8.
         chain_depth: Ops of each chain; -1: 1 to 3, drawn for each sample and chain.
         alpha: Parameter of both distributions, greater than 0.
@@ -176,16 +176,16 @@ class AugMix(Transform):
         recipe.begin(recipe.name)
         if self.chain_depth > 0:
             for _ in range(self.chain_depth):
-                self._write_step(recipe)
+                self._write_slot(recipe)
             return
         depth = recipe.draw("RandInt", ["depth"], 3, 1.0, 0.0)[0]
-        self._write_step(recipe)
-        for step in (1, 2):
-            runs = draw_lookup(recipe, "further", depth, [float(step < count) for count in range(4)])
+        self._write_slot(recipe)
+        for slot in (1, 2):
+            runs = draw_lookup(recipe, "further", depth, [float(slot < count) for count in range(4)])
             with recipe.only_where(runs):
-                self._write_step(recipe)
+                self._write_slot(recipe)
 
-    def _write_step(self, recipe: Recipe) -> None:
+    def _write_slot(self, recipe: Recipe) -> None:
         names = STANDARD_OPS[1:] if self.all_ops else [name for name in STANDARD_OPS[1:] if name not in _FACTOR_OPS]
         by_op = magnitudes.augmix_magnitudes(recipe.size)
         weakest = {name: values[: self.severity] for name, values in by_op.items()}

@@ -1,8 +1,8 @@
 """One slot of a policy: each sample gets one op, and the slot is one pass.
 
-Rotations, translations and shears are one resample of the samples that get them. Samples that are sharpened, or whose
-levels change by their histogram, are overridden in the same pass. Then come the colour ops, which later transforms
-join. A colour op runs for every sample, with the parameter that changes nothing for samples that got another op. Images
+Rotations, translations and shears are one resample of the samples that get them. Sharpening and the
+ops of a histogram are overrides of the same pass. The colour ops come last; later transforms may add ops to the same
+pass. A colour op runs for every sample, with the parameter that changes nothing for samples that got another op. Images
 are uint8, as in torchvision.
 """
 
@@ -56,15 +56,15 @@ class PolicySlot(NamedTuple):
     def _write_geometry(self, options: dict[str, Any]) -> None:
         """Two coordinate maps, as shears are about the corner. A sample gets at most one: they are one resample."""
         angle, x, y = (self._draw_magnitude(name, 0.0) for name in _ABOUT_MIDDLE)
-        unchanged = [self._identity(name) for name in AFFINE_COLUMNS[3:]]
+        identity_columns = [self._identity(name) for name in AFFINE_COLUMNS[3:]]
         if self._has(*_ABOUT_MIDDLE):
             applies_to = (self._gets_one_of(_ABOUT_MIDDLE),)
-            add_affine(self.recipe, [angle, x, y, *unchanged], None, applies_to=applies_to, **options)
+            add_affine(self.recipe, [angle, x, y, *identity_columns], None, applies_to=applies_to, **options)
         shears = [self._draw_magnitude(name, 0.0) for name in _ABOUT_CORNER]
         if self._has(*_ABOUT_CORNER):
-            unchanged = [self._identity(name) for name in AFFINE_COLUMNS[:4]]
+            identity_columns = [self._identity(name) for name in AFFINE_COLUMNS[:4]]
             applies_to = (self._gets_one_of(_ABOUT_CORNER),)
-            add_affine(self.recipe, [*unchanged, *shears], (0, 0), applies_to=applies_to, **options)
+            add_affine(self.recipe, [*identity_columns, *shears], (0, 0), applies_to=applies_to, **options)
 
     def _write_colours(self) -> None:
         recipe, max_value = self.recipe, self.recipe.max_value
@@ -95,7 +95,10 @@ class PolicySlot(NamedTuple):
     def _draw_magnitude(
         self, name: str, otherwise: float, plus: float = 0.0, times: float = 1.0, max_value: float | None = None
     ) -> Column:
-        """For samples that get the op: its magnitude, with a random sign if it has one."""
+        """For samples that get the op: `plus` + `times` * its magnitude, with a random sign if the op is signed.
+
+        For all other samples: `otherwise`.
+        """
         if not self._has(name):
             return self.recipe.constant(name, otherwise)
         with self.recipe.only_where(self.op, self.names.index(name)):

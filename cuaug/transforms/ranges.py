@@ -56,7 +56,7 @@ def per_channel(name: str, value: Any, channels: int) -> list[float]:
     return [number(name, v) for v in (values * channels if len(values) == 1 else values)]
 
 
-def box(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:
+def box_range(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:
     """`cuaug::BoxRange` (kernels/draws/boxes.cuh); ratios are width by height."""
     return *scale, math.log(ratio[0]), math.log(ratio[1]), *ratio
 

@@ -30,7 +30,7 @@ class _Group(NamedTuple):
     """Images that go through the recipe as one batch."""
 
     indices: np.ndarray  # of the samples in the call [n]
-    singles: list[ImageBatch]  # the images one by one, if the batch is ragged
+    images: list[ImageBatch]  # the images of a ragged batch one by one; else the batch as the only entry
     batch: ImageBatch
     params: Params
 
@@ -55,11 +55,11 @@ def transform_sample(
         boxes: Options of the boxes.
         keypoints: Options of the keypoints.
     """
-    image_targets = parsed.of("images")
-    grouped = [group_images(t.value, batch_key, t.layout or layout, parsed.samples) for t in image_targets]
-    _check_equal_sizes(parsed, grouped)
+    image_targets = parsed.targets_of("images")
+    image_groups = [group_images(t.value, batch_key, t.layout or layout, parsed.samples) for t in image_targets]
+    _check_equal_sizes(parsed, image_groups)
     groups_by_target = [
-        [_Group(indices, images, *draw_group(images, indices)) for indices, images in groups] for groups in grouped
+        [_Group(indices, images, *draw_group(images, indices)) for indices, images in groups] for groups in image_groups
     ]
     groups = groups_by_target[0]
     params = groups[0].params
@@ -77,16 +77,16 @@ def transform_sample(
         if len(groups) > 1:
             matrices = [convert.namespace(matrices[0]).stack(in_call_order(groups, matrices))]
         results |= transform_targets(parsed, matrices[0], size, boxes, keypoints)
-    if parsed.of("masks"):
-        results["masks"] = [_transform_masks(target, groups) for target in parsed.of("masks")]
+    if parsed.targets_of("masks"):
+        results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
     if mixes:
-        results["labels"] = [_mix_labels(target.value, params, mixes) for target in parsed.of("labels")]
+        results["labels"] = [_mix_labels(target.value, params, mixes) for target in parsed.targets_of("labels")]
     return parsed.rebuild(results, size)
 
 
 def needs_matrices(parsed: ParsedSample) -> bool:
     """Whether the sample has targets that the recipe's matrix moves."""
-    return any(parsed.of(kind) for kind in ("boxes", "keypoints"))
+    return any(parsed.targets_of(kind) for kind in ("boxes", "keypoints"))
 
 
 def group_images(
@@ -102,15 +102,15 @@ def group_images(
         raise ValueError("images must be at least one, got an empty list")
     if len({(tuple(array.shape), str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
         return [(np.arange(samples), [_stack(value, layout)])]
-    singles = [describe_images(array, layout) for array in value]
+    single_images = [describe_images(array, layout) for array in value]
     indices_by_key: dict[Any, list[int]] = {}
-    for i, image in enumerate(singles):
+    for i, image in enumerate(single_images):
         kind = image.library.name, image.dtype, image.device, image.axes.layout, image.channels
         key = (*kind, (batch_key(image) or image.size) if value[i].ndim == 3 else i)
         indices_by_key.setdefault(key, []).append(i)
     groups = []
     for key, indices in indices_by_key.items():
-        images = [singles[i] for i in indices]
+        images = [single_images[i] for i in indices]
         if len(indices) > 1 and key[-1] == images[0].size:
             images = [_stack([value[i] for i in indices], layout)]
         groups.append((np.array(indices), images))
@@ -135,13 +135,13 @@ def _transform_images(target: Target, groups: Sequence[_Group]) -> Any:
     results = [dispatch.apply(group.params.plan, group.batch, group.params.table) for group in groups]
     if not isinstance(target.value, list):
         return results[0]
-    batched = ["N" in group.batch.axes.layout for group in groups]
-    return in_call_order(groups, [r if has_n else [r] for has_n, r in zip(batched, results, strict=True)])
+    pairs = zip(groups, results, strict=True)
+    return in_call_order(groups, [result if "N" in group.batch.axes.layout else [result] for group, result in pairs])
 
 
-def _check_equal_sizes(parsed: ParsedSample, grouped: Sequence[Any]) -> None:
+def _check_equal_sizes(parsed: ParsedSample, image_groups: Sequence[Any]) -> None:
     """Several images of one sample share their draws, which depend on the size."""
-    if len(grouped) == 1:
+    if len(image_groups) == 1:
         return
     sizes_by_target = [
         {
@@ -149,9 +149,9 @@ def _check_equal_sizes(parsed: ParsedSample, grouped: Sequence[Any]) -> None:
             for indices, images in groups
             for row, index in enumerate(indices)
         }
-        for groups in grouped
+        for groups in image_groups
     ]
-    for target, sizes in zip(parsed.of("images"), sizes_by_target, strict=True):
+    for target, sizes in zip(parsed.targets_of("images"), sizes_by_target, strict=True):
         for index, size in sizes.items():
             if size != sizes_by_target[0][index]:
                 raise ValueError(
@@ -163,7 +163,7 @@ def _check_equal_sizes(parsed: ParsedSample, grouped: Sequence[Any]) -> None:
 def _check_targets(parsed: ParsedSample, first_ops: Sequence[FirstOp]) -> None:
     for op in first_ops:
         kinds, reason = _REFUSED_TARGETS.get(type(op), ((), ""))
-        refused = next((kind for kind in kinds if parsed.of(kind)), None)
+        refused = next((kind for kind in kinds if parsed.targets_of(kind)), None)
         if refused:
             hint = "; labels are given as labels=..." if refused == "masks" and isinstance(op, Mix) else ""
             raise ValueError(f"{refused} must not be given where {reason.format(getattr(op, 'name', ''))}{hint}")
@@ -196,14 +196,14 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     """The masks of a group, one entry per sample; as one ragged batch if they are of one kind."""
     params, table = group.params, group.params.table
     if group.batch.ragged:
-        described = [_describe_masks(mask, group.singles[row], "") for row, mask in enumerate(masks)]
-        kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in described}
+        mask_batches = [_describe_masks(mask, group.images[row], "") for row, mask in enumerate(masks)]
+        kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1:
-            batch = ragged_batch([mask for mask, _ in described], np.empty((len(described), 0)))
+            batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
             result = execute.apply_to_masks(params.plan, batch, table)
-            return list(result[:, 0] if described[0][1] else result)
+            return list(result[:, 0] if mask_batches[0][1] else result)
     rows = (table._replace(pointer=table.pointer + 8 * table.sample_stride * row) for row in range(len(masks)))
-    images = group.singles if group.batch.ragged else [group.batch] * len(masks)
+    images = group.images if group.batch.ragged else [group.batch] * len(masks)
     return [_transform_mask(mask, image, params, "", row) for mask, image, row in zip(masks, images, rows, strict=True)]
 
 
@@ -212,8 +212,8 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
 
     `batch_axis`: "N", or "" if the array has none.
     """
-    described, is_plane = _describe_masks(mask, images, batch_axis)
-    result = execute.apply_to_masks(params.plan, described, params.table if table is None else table)
+    mask_batch, is_plane = _describe_masks(mask, images, batch_axis)
+    result = execute.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
     result = result[..., 0, :, :] if is_plane else result
     return result[0] if mask.ndim < result.ndim else result
 
@@ -233,11 +233,11 @@ def _describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[Ima
         rule = f"one mask, or several along an axis of their own, for images of {images.samples} samples, {images.size}"
         hint = "; labels are given as labels=..." if len(shape) < 3 else ""
         raise ValueError(f"masks must be {rule}, got shape {shape}{hint}")
-    described = describe_images(array, layout)
-    if described.device != images.device or (images.device >= 0 and described.library is not images.library):
+    mask_batch = describe_images(array, layout)
+    if mask_batch.device != images.device or (images.device >= 0 and mask_batch.library is not images.library):
         raise TypeError("masks must be of the images' library and on the images' device")
-    _check.dtypes(described.dtype, described.dtype, "nearest")
-    return described, is_plane
+    _check.dtypes(mask_batch.dtype, mask_batch.dtype, "nearest")
+    return mask_batch, is_plane
 
 
 def _fits(masks: Any, layout: str, images: ImageBatch) -> bool:

@@ -36,7 +36,7 @@ def rebuild(node: Any, results: dict[Any, Any]) -> Any:
     return entries
 
 
-def mask_target(sample: Any, boxes: Target) -> Target:
+def validity_target(sample: Any, boxes: Target) -> Target:
     """A target for the validity mask of these boxes, beside them in their dicts; no paths if they are not in dicts."""
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original

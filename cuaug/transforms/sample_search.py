@@ -52,7 +52,7 @@ def _is_single_pair(entry: Any) -> bool:
 
 
 def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
-    """(images, labels, ...)."""
+    """Finds images and labels by position, in (images, labels, ...)."""
     leaves = [Leaf("images", ((*path, 0),), sample[0])]
     label_axes = min(sample[0].ndim - 2, 2) if is_array(sample[0]) else 2
     for i, value in enumerate(sample[1:], 1):

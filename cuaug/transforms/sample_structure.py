@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .. import _check
 from .._arrays import convert
 from .sample_kinds import is_array, is_video, tv_kind
-from .sample_rebuild import mask_target, rebuild, set_target
+from .sample_rebuild import rebuild, set_target, validity_target
 from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
 
@@ -20,16 +20,16 @@ class ParsedSample(NamedTuple):
     targets: tuple[Target, ...]
     samples: int
 
-    def of(self, kind: str) -> list[Target]:
+    def targets_of(self, kind: str) -> list[Target]:
         return [target for target in self.targets if target.kind == kind]
 
     def rebuild(self, results: Mapping[str, Sequence[Any]], size: Any) -> Any:
         """The sample with results in place of the targets; containers without targets are not copied.
 
         Args:
-            results: By kind, a value for each of `of(kind)`, in their order: one array, or N of them. Targets of other
-                kinds stay as they are. If "valid" has no target, the masks go beside boxes that are in a dict; other
-                masks are dropped.
+            results: By kind, a value for each of `targets_of(kind)`, in their order: one array, or N of them. Targets
+                of other kinds stay as they are. If "valid" has no target, the masks go beside boxes that are in a dict;
+                other masks are dropped.
             size: Canvas of tv_tensors: (H, W), or a list with one per sample. [N, 2]
         """
         sizes = (
@@ -37,12 +37,13 @@ class ParsedSample(NamedTuple):
         )
         results_by_path: dict[Any, Any] = {}
         for kind, values in results.items():
-            targets = self.of(kind)
+            targets = self.targets_of(kind)
             if kind == "valid" and not targets:
-                targets = [mask_target(self.sample, target) for target in self.of("boxes")]
+                targets = [validity_target(self.sample, target) for target in self.targets_of("boxes")]
             for target, value in zip(targets, values, strict=True):
-                at_top = target._replace(paths=tuple((0, *path) for path in target.paths))
-                set_target(results_by_path, at_top, value, sizes)
+                # `rebuild` replaces entries of a container, and the sample may itself be a target.
+                inside_list = target._replace(paths=tuple((0, *path) for path in target.paths))
+                set_target(results_by_path, inside_list, value, sizes)
         return rebuild([self.sample], results_by_path)[0]
 
 
@@ -87,8 +88,8 @@ def _sample_count(leaf: Leaf) -> int | None:
     """The number of samples; None for one sample without an axis of samples."""
     if not is_array(leaf.value):
         return len(leaf.value)
-    axes_of_one = 4 if is_video(leaf.value) else 3
-    return int(leaf.value.shape[0]) if leaf.value.ndim > axes_of_one else None
+    single_sample_axes = 4 if is_video(leaf.value) else 3
+    return int(leaf.value.shape[0]) if leaf.value.ndim > single_sample_axes else None
 
 
 def _count_text(count: int | None) -> str:
@@ -104,13 +105,13 @@ def _split_masks(leaf: Leaf) -> list[Leaf]:
 
 
 def _target(leaf: Leaf, count: int | None) -> Target:
-    kind, value, listed = leaf.kind, _without_tv_types(leaf.value), isinstance(leaf.value, (list, tuple))
+    kind, value, is_list = leaf.kind, _without_tv_types(leaf.value), isinstance(leaf.value, (list, tuple))
     layout = "NTCHW" if is_video(leaf.value) else None
-    if kind == "images" and listed and any(entry.ndim > 3 for entry in value):
+    if kind == "images" and is_list and any(entry.ndim > 3 for entry in value):
         raise ValueError(
             f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches"
         )
-    is_one_entry = not listed and (layout is not None or kind in ("boxes", "valid", "keypoints"))
+    is_one_entry = not is_list and (layout is not None or kind in ("boxes", "valid", "keypoints"))
     add_sample_axis = count is None and not leaf.gathered and (kind == "labels" or is_one_entry)
     if add_sample_axis:
         value = value[None] if layout else [value]

@@ -20,43 +20,46 @@ def transform_targets(
         parsed: The sample and its targets.
         matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
-        boxes: With `compact`, boxes, and labels with an entry per box, are lists of the valid ones.
+        boxes: Options of the boxes. With `compact`, the results hold only valid boxes, and labels of these boxes.
         keypoints: Options of the keypoints.
     """
     results: dict[str, list[Any]] = {"keypoints": [], "boxes": [], "valid": []}
-    for target in parsed.of("keypoints"):
+    for target in parsed.targets_of("keypoints"):
         results["keypoints"].append(transform_keypoints(target.value, matrices, out_size, keypoints))
-    valid = []
-    for target in parsed.of("boxes"):
-        mask = next((mask.value for mask in parsed.of("valid") if _are_siblings(mask, target)), None)
+    new_masks = []
+    for target in parsed.targets_of("boxes"):
+        mask = next((mask.value for mask in parsed.targets_of("valid") if _are_siblings(mask, target)), None)
         options = boxes if target.format is None else dataclasses.replace(boxes, format=target.format)
         new_boxes, new_mask = transform_boxes(target.value, matrices, out_size, options, mask)
-        valid.append(new_mask)
+        new_masks.append(new_mask)
         if boxes.compact:
             new_boxes, new_mask = compact(new_mask, new_boxes, new_mask)
         results["boxes"].append(new_boxes)
         results["valid"].append(new_mask)
     if boxes.compact:
-        results["labels"] = [_compact_labels(parsed, target, valid) for target in parsed.of("labels")]
-    if parsed.of("valid"):
-        results["valid"] = [_sibling_mask(parsed, target, results["valid"]) for target in parsed.of("valid")]
+        results["labels"] = [_compact_labels(parsed, target, new_masks) for target in parsed.targets_of("labels")]
+    if parsed.targets_of("valid"):
+        results["valid"] = [_sibling_mask(parsed, target, results["valid"]) for target in parsed.targets_of("valid")]
     elif boxes.compact:  # every entry is true: the sample gains no mask
         del results["valid"]
     return results
 
 
-def _compact_labels(parsed: ParsedSample, labels: Target, valid: list[Any]) -> Any:
-    """Labels of the valid boxes beside them, or of the only boxes; labels of images as they are."""
-    boxes = parsed.of("boxes")
+def _compact_labels(parsed: ParsedSample, labels: Target, new_masks: list[Any]) -> Any:
+    """Labels with an entry per box, for valid boxes only. Labels of images stay as they are.
+
+    The boxes are those in the same container, or the only boxes of the sample.
+    """
+    boxes = parsed.targets_of("boxes")
     indices = [i for i, target in enumerate(boxes) if _are_siblings(target, labels)] or list(range(len(boxes)))
     if len(indices) != 1 or not has_label_per_box(labels.value, boxes[indices[0]].value):
         return labels.value
-    return compact(valid[indices[0]], labels.value)[0]
+    return compact(new_masks[indices[0]], labels.value)[0]
 
 
 def _sibling_mask(parsed: ParsedSample, mask: Target, valid: list[Any]) -> Any:
     """The new mask of the boxes beside the old mask."""
-    pairs = zip(valid, parsed.of("boxes"), strict=True)
+    pairs = zip(valid, parsed.targets_of("boxes"), strict=True)
     return next((new_mask for new_mask, target in pairs if _are_siblings(mask, target)), mask.value)
 
 

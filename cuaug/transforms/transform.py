@@ -56,9 +56,9 @@ class Transform:
 
     def __call__(self, images: Any, *targets: Any, **options: Any) -> Any:
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
-        if "_own_recipe" not in attributes:
-            attributes["_own_recipe"] = Transform._new_recipe([self])
-        return attributes["_own_recipe"](images, *targets, **options)
+        if "_single_recipe" not in attributes:
+            attributes["_single_recipe"] = Transform._new_recipe([self])
+        return attributes["_single_recipe"](images, *targets, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """The transform as plain numbers, strings and lists, for JSON; :func:`from_dict` restores it."""
@@ -73,7 +73,7 @@ class Transform:
         return torch_module.new_instance, (torch_module.plain_class(type(self)),), self.__getstate__()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_own_recipe"}
+        return {name: value for name, value in vars(self).items() if name != "_single_recipe"}
 
     def _init_arguments(self) -> dict[str, Any]:
         names = _parameter_names(torch_module.plain_class(type(self)))
@@ -84,14 +84,14 @@ def transform_list(transforms: Any) -> list[Transform]:
     """The transforms of a list, or of a torch ``ModuleList``."""
     if not isinstance(transforms, Iterable):
         raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
-    checked = list(transforms)
-    for transform in checked:
+    entries = list(transforms)
+    for transform in entries:
         if not isinstance(transform, Transform):
             raise TypeError(
                 f"every transform must come from cuaug.transforms, got {type(transform).__name__}: "
                 "call other functions before or after the recipe"
             )
-    return checked
+    return entries
 
 
 def _plain_value(value: Any) -> Any:

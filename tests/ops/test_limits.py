@@ -73,7 +73,7 @@ INVALID_CALLS = {
     "branches": (lambda: T.AugMix(mixture_width=9), "AugMix: mixture_width must be at most 8"),
     "branches of a dict": (lambda: transform_from_dict("AugMix", mixture_width=9), "mixture_width must be at most 8"),
     "ops of a pass": (lambda: T.Compose([T.RandomInvert()] * 129)(IMAGES), "Compose: a recipe must have at most 128"),
-    "transforms": (lambda: T.Compose([T.Identity()] * 65537)(IMAGES), "fewer than 65536 transforms"),
+    "transforms": (lambda: T.Compose([T.Identity()] * 65537)(IMAGES), "at most 65536 transforms"),
     "magnitudes": (lambda: T.RandAugment(num_magnitude_bins=10**9), "num_magnitude_bins must be at most 65536"),
     "magnitudes of a dict": (
         lambda: transform_from_dict("TrivialAugmentWide", num_magnitude_bins=10**9),

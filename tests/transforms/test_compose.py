@@ -108,7 +108,7 @@ def test_cutmix_second_argument_is_labels(backend):
     batch, labels = images(backend), put(np.array([0, 2, 1]), backend)
     aug = T.CutMix(num_classes=3)
     result, shares = aug(batch, labels)
-    expected_images, expected_shares = T.Compose([T.CutMix(num_classes=3)], seed=aug._own_recipe.seed)(
+    expected_images, expected_shares = T.Compose([T.CutMix(num_classes=3)], seed=aug._single_recipe.seed)(
         batch, labels=labels
     )
     assert_equal(to_numpy(result), to_numpy(expected_images))

@@ -56,7 +56,7 @@ def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, pass
         indices = [column.index for column in pass_.chain_columns]
         assert indices == [indices[0] + i for i in range(len(indices))]
         if pass_.mean_from:
-            assert pass_.mean_from.mean_output is pass_.chain[pass_.mean_ops[0]].mean
+            assert pass_.mean_from.mean_output is pass_.chain[pass_.mean_op_indices[0]].mean
             assert pass_.input_dtype == pass_.mean_from.output_dtype
 
 

@@ -36,7 +36,8 @@ def marked(sample, size=(7, 9)):
 
     targets = parse_sample(sample)
     kinds = {target.kind for target in targets.targets}
-    return targets.rebuild({kind: [mark(kind, entry.value) for entry in targets.of(kind)] for kind in kinds}, size)
+    results = {kind: [mark(kind, entry.value) for entry in targets.targets_of(kind)] for kind in kinds}
+    return targets.rebuild(results, size)
 
 
 def test_structure_array_is_images():

@@ -15,7 +15,7 @@ def add_one(sample, size):
         return [plus(entry) for entry in value] if isinstance(value, list) else value + 1
 
     kinds = {target.kind for target in targets.targets} - {"labels"}
-    return targets.rebuild({kind: [plus(target.value) for target in targets.of(kind)] for kind in kinds}, size)
+    return targets.rebuild({kind: [plus(target.value) for target in targets.targets_of(kind)] for kind in kinds}, size)
 
 
 def test_structure_tv_tensors_are_targets_by_type(tv):
