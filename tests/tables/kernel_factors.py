@@ -24,23 +24,15 @@ WARP_FACTORS = {
 SAMPLE_OVERRIDES = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARP_FACTORS["sampler"]]
 WINDOWED_BORDERS = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
 FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4"]
-RESAMPLE_FACTORS = {
+CONVERSION_FACTORS = {
     "input_dtype": IMAGE_DTYPES,
     "output_dtype": IMAGE_DTYPES,
     "input_layout": LAYOUTS,
     "output_layout": LAYOUTS,
     "channels": [1, 2, 3, 4],
-    "filter": FILTERS,
 }
-
-POINTWISE_FACTORS = {
-    "input_dtype": IMAGE_DTYPES,
-    "output_dtype": IMAGE_DTYPES,
-    "input_layout": LAYOUTS,
-    "output_layout": LAYOUTS,
-    "channels": [1, 2, 3, 4],
-    "op": FUNCTORS,
-}
+RESAMPLE_FACTORS = {**CONVERSION_FACTORS, "filter": FILTERS}
+POINTWISE_FACTORS = {**CONVERSION_FACTORS, "op": FUNCTORS}
 MIX_FACTORS = {
     "input_dtype": IMAGE_DTYPES,
     "input_layout": LAYOUTS,

@@ -4,8 +4,8 @@
 
 namespace cuaug {
 
-// Blocks resident on a multiprocessor: the compiler limits the registers so that as many fit. Long chains, four
-// channels and strided ones may use as many registers as they need.
+// Blocks resident on a multiprocessor: the compiler limits the registers so that as many fit. float64, four channels,
+// strided layouts and long chains may use as many registers as they need.
 template <class In, class InLayout, int K, class Chain, class OutLayout>
 constexpr int pointwise_resident_blocks =
     sizeof(ComputeType<In>) > 4 || K > 3 || !has_static_channels<InLayout, OutLayout> ||
