@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
     using Bins = typename Gather::Bins;
     constexpr int group = gather_channels<T>;
     __shared__ alignas(16) R gradient[window_bins][group + 16 / sizeof(R)];  // padded: rows begin in different banks
-    __shared__ long long argmax[Gather::is_max ? window_bins : 1]
-                               [group];  // the sampling point that each gradient is for
+    // The sampling point that each gradient is for.
+    __shared__ long long argmax[Gather::is_max ? window_bins : 1][group];
     __shared__ typename Gather::Shared gather;
     __shared__ int list[gather_threads], warp_counts[gather_warps];
     // Of a region and of the next one, which the first thread may load while others still use this one.

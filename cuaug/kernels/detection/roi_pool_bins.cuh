@@ -10,7 +10,7 @@ template <class R>
 struct RoiPoolBins {
     const RoiLevel* level;
     int n;
-    R points_per_bin;  // 1, as for RoiAlignBins: a maximum is not divided
+    R points_per_bin;  // 1, and used by no maximum: only averages are divided by it
     R top, left, height, width;
 
     RoiPoolBins() = default;
