@@ -74,7 +74,7 @@ class EncodedFiles:
 
 def choose_decode_regions(
     boxes: np.ndarray,
-    wanted: np.ndarray,
+    min_sizes: np.ndarray,
     images: np.ndarray,
     scalable: np.ndarray,
     regions: np.ndarray,
@@ -82,8 +82,8 @@ def choose_decode_regions(
 ) -> None:
     """Fills `regions` and `boxes_in_regions` with `jpeg::choose_decode_region` of each image.
 
-    A row per image: `boxes` in the image, the size that is `wanted` of each box, the sizes of `images`, and whether an
-    image is `scalable`.
+    A row per image: `boxes` in the image, the least size at which each box is decoded (`min_sizes`), the sizes of
+    `images`, and whether an image is `scalable`.
     """
 
 def nvjpeg_decode(

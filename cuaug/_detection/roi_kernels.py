@@ -10,7 +10,7 @@ from .._program.dtypes import ITEM_SIZE
 
 _GATHER_TILE = 8, 32  # rows and columns of a block (kernels/detection/roi_gather.cuh)
 _GATHER_CHANNELS = {"float64": 16}  # of a block (roi_backward_gather.cu); other dtypes: 32
-_PLANAR_CHANNELS = 8  # of a thread, if channels are not adjacent (roi_by_sample.cuh)
+_PLANAR_CHANNELS = 8  # of a thread, if channels are not adjacent (roi_by_point.cuh)
 _BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
 _ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU: more would repeat the work that a block does for its region
 _MAX_GRID_Y = 65535
@@ -40,10 +40,10 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
         parts = _vector_parts(call, 256) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
         _launch(call, "roi_average", (call.vector_channels,), record, (call.regions, parts, 1), 256)
         return
-    reduction = 0 if call.kind == "avg" else 2 if any(argmax) else 1  # `Reduction` of roi_by_sample.cuh
+    reduction = 0 if call.kind == "avg" else 2 if any(argmax) else 1  # `Reduction` of roi_by_point.cuh
     grid = call.regions, min(-(-_items(call) // 128), _MAX_GRID_Y), 1
     arguments = f"cuaug::{_bins_type(call)}", reduction, call.vector_channels
-    _launch(call, "roi_by_sample", arguments, record + argmax, grid, 128)
+    _launch(call, "roi_by_point", arguments, record + argmax, grid, 128)
 
 
 def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
@@ -69,7 +69,7 @@ def launch_gather(call: RoiCall, record: bytes, level_extents: list[tuple[int, .
     tiles = sum(-(-height // tile_rows) * -(-width // tile_columns) for _, _, height, width in level_extents)
     blocks = tiles * samples * -(-call.channels // _GATHER_CHANNELS.get(call.dtype, 32))
     compute_type = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
-    functor = f"cuaug::SampleGather<cuaug::{_bins_type(call)}<{compute_type}>, {int(call.kind != 'avg')}>"
+    functor = f"cuaug::PointGather<cuaug::{_bins_type(call)}<{compute_type}>, {int(call.kind != 'avg')}>"
     if call.kind == "avg" and not call.rotated:
         functor = f"cuaug::SeparableGather<{compute_type}>"
     if blocks:

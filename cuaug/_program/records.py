@@ -282,7 +282,7 @@ _BY_KERNEL = {
     "soft_nms": SOFT_NMS,
     "rotated_pairs": ROTATED_IOU,
     **dict.fromkeys(("roi_average", "roi_backward_separable"), ROI),
-    **dict.fromkeys(("roi_by_sample", "roi_backward_scatter"), ROI_ARGMAX),
+    **dict.fromkeys(("roi_by_point", "roi_backward_scatter"), ROI_ARGMAX),
     **dict.fromkeys(("roi_regions", "roi_backward_gather"), ROI_BACKWARD),
 }
 

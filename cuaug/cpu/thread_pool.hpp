@@ -70,7 +70,7 @@ public:
         if (threads > 1) {
             std::lock_guard<std::mutex> lock(mutex_);
             for (; workers_ < threads - 1; ++workers_) std::thread([this] { serve(); }).detach();
-            job.missing_helpers = threads - 1;
+            job.open_places = threads - 1;
             jobs_.push_back(&job);
             for (int i = 1; i < threads; ++i) wake_.notify_one();
         }
@@ -89,8 +89,8 @@ private:
         const void* const work;
         void (*const call)(const void*, long long, void*);
         std::atomic<long long> next_task{0};
-        int missing_helpers = 0;  // workers that may still join
-        int helpers = 0;          // workers that work on the job
+        int open_places = 0;  // workers that may still join
+        int helpers = 0;      // workers that work on the job
         std::exception_ptr error{};
         std::mutex error_mutex{};
     };
@@ -114,7 +114,7 @@ private:
         for (;;) {
             wake_.wait(lock, [&] { return !jobs_.empty(); });
             Job& job = *jobs_.front();
-            if (--job.missing_helpers == 0) jobs_.pop_front();
+            if (--job.open_places == 0) jobs_.pop_front();
             ++job.helpers;
             lock.unlock();
             work_on(job);

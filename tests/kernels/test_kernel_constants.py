@@ -37,7 +37,7 @@ def nvrtc():
         ("detection/rotated_pairs.cu", "pair_side", rotated_iou._TILE_SIDE),
         ("detection/roi_gather.cuh", "tile_rows", roi_kernels._GATHER_TILE[0]),
         ("detection/roi_gather.cuh", "tile_columns", roi_kernels._GATHER_TILE[1]),
-        ("detection/roi_by_sample.cuh", "planar_channels", roi_kernels._PLANAR_CHANNELS),
+        ("detection/roi_by_point.cuh", "planar_channels", roi_kernels._PLANAR_CHANNELS),
         ("passes/draw.cu", "draw_samples", draw_kernel.SAMPLES_PER_BLOCK),
         ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),

@@ -275,7 +275,7 @@ def detection_names():
         for vector_width in (0, max_width):
             names.append(kernels.name_expression("roi_average", dtype, vector_width))
             names += [
-                kernels.name_expression("roi_by_sample", dtype, *shape, vector_width)
+                kernels.name_expression("roi_by_point", dtype, *shape, vector_width)
                 for shape in (
                     ("RoiAlignBins", 0),
                     ("RoiAlignBins", 1),
@@ -285,8 +285,8 @@ def detection_names():
                 )
             ]
         names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("RoiAlignBins", "RoiPoolBins")]
-        gathers = [f"SeparableGather<{real}>", f"SampleGather<cuaug::RoiAlignBins<{real}>, 0>"]
-        gathers += [f"SampleGather<cuaug::{shape}<{real}>, 1>" for shape in ("RoiAlignBins", "RoiPoolBins")]
+        gathers = [f"SeparableGather<{real}>", f"PointGather<cuaug::RoiAlignBins<{real}>, 0>"]
+        gathers += [f"PointGather<cuaug::{shape}<{real}>, 1>" for shape in ("RoiAlignBins", "RoiPoolBins")]
         names += [kernels.name_expression("roi_backward_gather", dtype, gather) for gather in gathers]
         for channels_last in (0, 1):
             names.append(kernels.name_expression("roi_backward_separable", dtype, channels_last))

@@ -67,7 +67,7 @@ long long measure(const FileRange& range, long long max_bytes, std::string& erro
     if (stat(range.path, &status) != 0) return error = std::strerror(errno), -1;
     if (!S_ISREG(status.st_mode)) return error = "not a file", -1;
     const long long available = status.st_size - range.offset, bytes = range.bytes < 0 ? available : range.bytes;
-    if (range.offset < 0 || bytes > available || available < 0) return error = "the file is shorter than it was", -1;
+    if (range.offset < 0 || bytes > available || available < 0) return error = "the range is not within the file", -1;
     if (max_bytes > 0 && bytes > max_bytes)
         return error = std::to_string(bytes) + " bytes, more than the limit of " + std::to_string(max_bytes), -1;
     return bytes;
@@ -151,17 +151,18 @@ py::object EncodedFiles::get(long long i) const {
 namespace {
 
 // Calls `jpeg::choose_decode_region` for each image of a batch.
-void choose_decode_regions(const py::buffer& boxes, const py::buffer& wanted, const py::buffer& images,
+void choose_decode_regions(const py::buffer& boxes, const py::buffer& min_sizes, const py::buffer& images,
                            const py::buffer& scalable, const py::buffer& regions, const py::buffer& boxes_in_regions) {
     const NumpyRows<const jpeg::Box> box(boxes);
-    const NumpyRows<const jpeg::Size> size(wanted), image(images);
+    const NumpyRows<const jpeg::Size> min_size(min_sizes), image(images);
     const NumpyRows<const bool> is_scalable(scalable);
     const NumpyRows<jpeg::DecodeRegion> region(regions, true);
     const NumpyRows<jpeg::Box> box_in_region(boxes_in_regions, true);
-    for (const std::size_t rows : {size.size(), image.size(), is_scalable.size(), region.size(), box_in_region.size()})
+    for (const std::size_t rows :
+         {min_size.size(), image.size(), is_scalable.size(), region.size(), box_in_region.size()})
         if (rows != box.size()) throw py::value_error("every image needs a row");
     for (std::size_t i = 0; i < box.size(); ++i)
-        jpeg::choose_decode_region(box[i], size[i], image[i], is_scalable[i], region[i], box_in_region[i]);
+        jpeg::choose_decode_region(box[i], min_size[i], image[i], is_scalable[i], region[i], box_in_region[i]);
 }
 
 }  // namespace
@@ -175,7 +176,7 @@ void bind_encoded_files(py::module_& module) {
              "entries"_a, "max_bytes"_a = 0, "threads"_a = 1)
         .def("__len__", &EncodedFiles::size)
         .def("__getitem__", &EncodedFiles::get);
-    module.def("choose_decode_regions", &choose_decode_regions, "boxes"_a, "wanted"_a, "images"_a, "scalable"_a,
+    module.def("choose_decode_regions", &choose_decode_regions, "boxes"_a, "min_sizes"_a, "images"_a, "scalable"_a,
                "regions"_a, "boxes_in_regions"_a);
 }
 

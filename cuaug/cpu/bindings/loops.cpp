@@ -51,6 +51,7 @@ struct BoundLoop {
     int threads() const { return result_values < min_parallel_values ? 1 : native::threads(); }
 };
 
+// Only a pointwise loop needs to know whether it is the last loop of a run.
 template <class Call>
 Call with_is_last(const Call& call, bool) {
     return call;
@@ -125,11 +126,11 @@ BoundLoop warp_image(const py::bytes& record, const std::string& in_dtype, const
                      const std::string& geometry, const std::string& sampler, const std::string& border) {
     const auto sampler_index = index_of<Sampler>(cuaug::Samplers(), sampler, "sampler");
     const bool copies_pixels = in_dtype == out_dtype && sampler_index == cuaug::sampler_of<cuaug::Nearest>;
-    const auto dtype = copies_pixels ? &dtype_named : &image_dtype;
-    return bind_warp_image(
-        cuaug::Geometries(), record,
-        {nullptr, dtype(in_dtype), dtype(out_dtype), index_of<Geometry>(cuaug::Geometries(), geometry, "geometry"),
-         sampler_index, index_of<Border>(cuaug::Borders(), border, "border")});
+    const auto find_dtype = copies_pixels ? &dtype_named : &image_dtype;
+    return bind_warp_image(cuaug::Geometries(), record,
+                           {nullptr, find_dtype(in_dtype), find_dtype(out_dtype),
+                            index_of<Geometry>(cuaug::Geometries(), geometry, "geometry"), sampler_index,
+                            index_of<Border>(cuaug::Borders(), border, "border")});
 }
 
 BoundLoop resample(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,

@@ -39,12 +39,12 @@ struct AxisSpan {
     }
 };
 
-// Chooses the lowest resolution at which the box has at least `wanted` pixels, or full resolution if the image is not
+// Chooses the lowest resolution at which the box has at least `min_size` pixels, or full resolution if the image is not
 // `scalable`. Writes the region to decode and the box within the region.
-inline void choose_decode_region(const Box& box, const Size& wanted, const Size& image, bool scalable,
+inline void choose_decode_region(const Box& box, const Size& min_size, const Size& image, bool scalable,
                                  DecodeRegion& region, Box& box_in_region) {
     std::int64_t scale = scalable ? 8 : 1;
-    while (scale > 1 && (box.height / scale < wanted.height || box.width / scale < wanted.width)) scale /= 2;
+    while (scale > 1 && (box.height / scale < min_size.height || box.width / scale < min_size.width)) scale /= 2;
     const AxisSpan rows(box.top, box.height, image.height, scale), columns(box.left, box.width, image.width, scale);
     region = {scale, static_cast<std::int64_t>(rows.first), static_cast<std::int64_t>(columns.first),
               static_cast<std::int64_t>(rows.count), static_cast<std::int64_t>(columns.count)};

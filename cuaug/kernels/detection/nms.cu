@@ -41,11 +41,12 @@ inline bool all_set(const unsigned int (&words)[nms_words]) {
     return common == full_warp;
 }
 
-// Applies the block's own masks until nothing changes. A lane has one box of each word: `is_removed`, and `open`, the
-// number of look-back boxes that would suppress the box and are not removed yet. All lanes have `removed` and `kept`.
-// Separate arrays: one struct of them stays in local memory, and 100,000 boxes take 5 % longer.
+// Applies the masks between the block's boxes until nothing changes. A lane has one box of each word: `is_removed`, and
+// `unresolved_suppressors`, the number of look-back boxes that would suppress the box and are not removed yet. All
+// lanes have `removed` and `kept`. Separate arrays: one struct of them stays in local memory, and 100,000 boxes take
+// 5 % longer.
 inline void resolve_within_block(unsigned int (&removed)[nms_words], unsigned int (&kept)[nms_words],
-                                 bool (&is_removed)[nms_words], const int (&open)[nms_words],
+                                 bool (&is_removed)[nms_words], const int (&unresolved_suppressors)[nms_words],
                                  const SuppressionMask (&masks)[nms_block], int lane) {
     for (bool changed = true; changed;) {
         changed = false;
@@ -55,7 +56,7 @@ inline void resolve_within_block(unsigned int (&removed)[nms_words], unsigned in
             is_removed[i] = is_removed[i] || any_kept(mask, kept);
             unsigned int not_removed = 0;
             for (int w = 0; w < nms_words; ++w) not_removed |= mask.by[w] & ~removed[w];
-            is_kept[i] = !is_removed[i] && open[i] == 0 && not_removed == 0;
+            is_kept[i] = !is_removed[i] && unresolved_suppressors[i] == 0 && not_removed == 0;
         }
         for (int i = 0; i < nms_words; ++i) {
             const unsigned int all_removed = __ballot_sync(full_warp, is_removed[i]),
@@ -77,25 +78,26 @@ inline void resolve_block(unsigned long long* decisions, const SuppressionMask (
     const int lane = threadIdx.x & 31;
     unsigned int removed[nms_words], kept[nms_words] = {};
     bool is_removed[nms_words];
-    int open[nms_words] = {};
+    int unresolved_suppressors[nms_words] = {};
     for (int i = 0; i < nms_words; ++i) {
         removed[i] = removed_before[i];
         is_removed[i] = (removed[i] >> lane & 1) != 0;
         for (int d = 1; d <= lookback; ++d)
-            for (unsigned int mask : masks[d][lane + 32 * i].by) open[i] += __popc(mask);
+            for (unsigned int mask : masks[d][lane + 32 * i].by) unresolved_suppressors[i] += __popc(mask);
     }
     const unsigned long long* polled = decisions + nms_words * (block - lookback) + lane;
     for (unsigned long long last = 0, published = 0;;) {
-        resolve_within_block(removed, kept, is_removed, open, masks[0], lane);
-        unsigned long long own = 0;
+        resolve_within_block(removed, kept, is_removed, unresolved_suppressors, masks[0], lane);
+        unsigned long long decision_word = 0;
         bool done = true;
         for (int i = 0; i < nms_words; ++i) {
             const unsigned int decided = removed[i] | kept[i];
-            if (lane == i) own = static_cast<unsigned long long>(decided) << 32 | kept[i];
+            if (lane == i) decision_word = static_cast<unsigned long long>(decided) << 32 | kept[i];
             done = done && decided == full_warp;
         }
-        if (own != published) *static_cast<volatile unsigned long long*>(decisions + nms_words * block + lane) = own;
-        published = own;
+        if (decision_word != published)
+            *static_cast<volatile unsigned long long*>(decisions + nms_words * block + lane) = decision_word;
+        published = decision_word;
         if (done) break;
 
         const unsigned long long word = lane < nms_words * lookback ? load_decisions(polled) : 0;
@@ -108,7 +110,7 @@ inline void resolve_block(unsigned long long* decisions, const SuppressionMask (
             for (int i = 0; i < nms_words; ++i) {
                 const unsigned int mask = masks[d][lane + 32 * i].by[from % nms_words];
                 is_removed[i] = is_removed[i] || (mask & newly_kept) != 0;
-                open[i] -= __popc(mask & decided & ~newly_kept);
+                unresolved_suppressors[i] -= __popc(mask & decided & ~newly_kept);
             }
         }
     }
@@ -116,9 +118,10 @@ inline void resolve_block(unsigned long long* decisions, const SuppressionMask (
         if (lane == i) not_kept[i] = ~kept[i];
 }
 
-// Which boxes of the block, and of the look-back blocks before it, would suppress which of the block's own.
+// Which boxes of the block, and of the look-back blocks before it, would suppress which of the block's boxes.
 template <class R>
-inline void compute_masks(const NmsRecord& args, const RankedBox<R>* sorted, const RankedBox<R> (&own)[nms_block],
+inline void compute_masks(const NmsRecord& args, const RankedBox<R>* sorted,
+                          const RankedBox<R> (&block_boxes)[nms_block],
                           SuppressionMask (&masks)[lookback_blocks<R> + 1][nms_block], int block, int first_block) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, base = block * nms_block;
     for (int d = 0; d <= lookback_blocks<R> && block - d >= first_block; ++d)
@@ -126,16 +129,17 @@ inline void compute_masks(const NmsRecord& args, const RankedBox<R>* sorted, con
             const int position = base - d * nms_block + 32 * w + lane;
             const RankedBox<R> other = load_box(sorted, position, args.count);
             for (int i = warp; i < nms_block; i += nms_warps) {
-                const bool is_suppressor = position < base + i && position >= own[i].class_begin &&
-                                           suppresses(other, own[i], args.iou_threshold);
+                const bool is_suppressor = position < base + i && position >= block_boxes[i].class_begin &&
+                                           suppresses(other, block_boxes[i], args.iou_threshold);
                 const unsigned int word = __ballot_sync(full_warp, is_suppressor);
                 if (lane == 0) masks[d][i].by[w] = word;
             }
         }
 }
 
-// Tests `box`, number `offset` of the block's own, against the kept boxes of all blocks before the look-back, as these
-// are done. A warp polls a word of decisions; eight words are taken at a time, up to the first that is not decided.
+// Tests `box`, number `offset` of the block's boxes, against the kept boxes of all blocks before the look-back, as
+// these are done. A warp polls a word of decisions; eight words are taken at a time, up to the first that is not
+// decided.
 template <class R>
 inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* sorted,
                                    const unsigned long long* decisions, const RankedBox<R>& box, int offset, int begin,
@@ -154,15 +158,15 @@ inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* so
                                  word = __shfl_sync(full_warp, polled, 0);
         if (lane == 0) ready[warp] = word >> 32 != full_warp ? 0 : 1 + __popc(static_cast<unsigned int>(word));
         __syncthreads();
-        int words = 0, count = 0, slot = 0;
+        int words = 0, count = 0, kept_index = 0;
         for (; words < nms_warps && ready[words] > 0; ++words) {
-            if (words < warp) slot += ready[words] - 1;
+            if (words < warp) kept_index += ready[words] - 1;
             count += ready[words] - 1;
         }
         if (warp < words && (word >> lane & 1) != 0) {
-            slot += __popc(static_cast<unsigned int>(word) & ((1u << lane) - 1));
-            kept[slot] = sorted[position + 32 * warp + lane];
-            kept_position[slot] = position + 32 * warp + lane;
+            kept_index += __popc(static_cast<unsigned int>(word) & ((1u << lane) - 1));
+            kept[kept_index] = sorted[position + 32 * warp + lane];
+            kept_position[kept_index] = position + 32 * warp + lane;
         }
         if (words == 0) __nanosleep(100);
         __syncthreads();
@@ -188,7 +192,7 @@ inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* so
 template <class R>
 __global__ void __launch_bounds__(nms_threads, is_same_v<R, Rotated> ? 2 : 4)
     nms(const __grid_constant__ NmsRecord args) {
-    __shared__ RankedBox<R> own[nms_block];
+    __shared__ RankedBox<R> block_boxes[nms_block];
     __shared__ SuppressionMask masks[lookback_blocks<R> + 1][nms_block];
     __shared__ unsigned int removed[nms_words], not_kept[nms_words];
     __shared__ int ticket;
@@ -204,12 +208,12 @@ __global__ void __launch_bounds__(nms_threads, is_same_v<R, Rotated> ? 2 : 4)
     const RankedBox<R>* sorted =
         static_cast<const RankedBox<R>*>(args.ranked_boxes) + static_cast<long long>(n) * args.count;
     unsigned long long* decisions = args.decisions + static_cast<long long>(n) * blocks * nms_words;
-    if (threadIdx.x < nms_block) own[threadIdx.x] = load_box(sorted, base + threadIdx.x, args.count);
+    if (threadIdx.x < nms_block) block_boxes[threadIdx.x] = load_box(sorted, base + threadIdx.x, args.count);
     __syncthreads();
 
-    const int first_block = own[0].class_begin / nms_block, offset = threadIdx.x & (nms_block - 1);
-    compute_masks<R>(args, sorted, own, masks, block, first_block);
-    const RankedBox<R> box = own[offset];
+    const int first_block = block_boxes[0].class_begin / nms_block, offset = threadIdx.x & (nms_block - 1);
+    compute_masks<R>(args, sorted, block_boxes, masks, block, first_block);
+    const RankedBox<R> box = block_boxes[offset];
     suppress_by_far_blocks<R>(args, sorted, decisions, box, offset, first_block * nms_block,
                               base - lookback_blocks<R> * nms_block, removed);
 

@@ -10,7 +10,7 @@ namespace cuaug {
 // Boxes are sorted by class, then score from the highest down, then index.
 struct NmsSortKey {
     unsigned long long score;  // 0: the box takes no part; 1: it has a NaN; else increasing with the score
-    long long group;           // the class
+    long long class_id;        // 0 for all boxes if there are no classes
     int index;
     int padding;
 };
@@ -79,21 +79,21 @@ inline BoxValues read_box(const NmsRecord& args, long long n, int i) {
 inline NmsSortKey make_sort_key(const NmsRecord& args, long long n, int i, bool by_class) {
     const BoxValues box = read_box(args, n, i);
     const double score = read_number(args.scores, n * args.scores.n_stride + i * args.scores.k_stride);
-    const bool counts = args.counts.data == nullptr || i < read_int(args.counts, n * args.counts.n_stride);
-    const bool absent = !counts || (args.has_score_threshold && !(score > args.score_threshold));
+    const bool is_within_count = args.counts.data == nullptr || i < read_int(args.counts, n * args.counts.n_stride);
+    const bool absent = !is_within_count || (args.has_score_threshold && !(score > args.score_threshold));
     bool has_no_nan = score == score;
     for (double value : box.value) has_no_nan = has_no_nan && value == value;
-    const long long group = by_class && args.classes.data != nullptr
-                                ? read_int(args.classes, n * args.classes.n_stride + i * args.classes.k_stride)
-                                : 0;
-    return {absent ? 0 : has_no_nan ? ordered_bits(score) : 1, group, i, 0};
+    const long long class_id = by_class && args.classes.data != nullptr
+                                   ? read_int(args.classes, n * args.classes.n_stride + i * args.classes.k_stride)
+                                   : 0;
+    return {absent ? 0 : has_no_nan ? ordered_bits(score) : 1, class_id, i, 0};
 }
 
 // Sorts after all boxes.
 inline NmsSortKey padding_key() { return {0, 0x7fffffffffffffffll, 0x7fffffff, 0}; }
 
 inline bool precedes(const NmsSortKey& a, const NmsSortKey& b) {
-    if (a.group != b.group) return a.group < b.group;
+    if (a.class_id != b.class_id) return a.class_id < b.class_id;
     return a.score != b.score ? a.score > b.score : a.index < b.index;
 }
 

@@ -13,16 +13,16 @@ constexpr int nms_boxes_per_lane = 2;  // a loaded box is compared with each of 
 template <class R>
 __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
     nms_overlap_mask(const __grid_constant__ NmsRecord args) {
-    __shared__ Candidate<R> part_boxes[nms_part], own_boxes[nms_part];
+    __shared__ Candidate<R> part_boxes[nms_part], block_boxes[nms_part];
     __shared__ int summaries[nms_part];
     allow_next_launch();
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = nms_box_words(args), parts = nms_parts(args),
               rows = (words + args.words_per_block - 1) / args.words_per_block;
     const int part = static_cast<int>(blockIdx.x % parts), row = static_cast<int>(blockIdx.x / parts % rows);
     const long long n = blockIdx.x / parts / rows;
-    const int first = 32 * args.words_per_block * row, own_index = first + threadIdx.x,
+    const int first = 32 * args.words_per_block * row, box_index = first + threadIdx.x,
               other_first = nms_part * part + 32 * warp;
-    const bool has_own = threadIdx.x < 32 * args.words_per_block;
+    const bool has_box = threadIdx.x < 32 * args.words_per_block;
 
     // Cleared for nms_resolve.cu.
     const long long thread = static_cast<long long>(blockIdx.x) * nms_part + threadIdx.x;
@@ -30,31 +30,33 @@ __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
     if (thread < args.samples) args.block_counts[1 + thread] = 0;
 
     part_boxes[threadIdx.x] = load_candidate<R>(args, n, nms_part * part + threadIdx.x);
-    if (has_own) own_boxes[threadIdx.x] = load_candidate<R>(args, n, own_index);
+    if (has_box) block_boxes[threadIdx.x] = load_candidate<R>(args, n, box_index);
     summaries[threadIdx.x] = 0;
     __syncthreads();
 
     const Candidate<R>* others = part_boxes + 32 * warp;
     for (int word = 0; word < args.words_per_block; word += nms_boxes_per_lane) {
-        const Candidate<R> own[nms_boxes_per_lane] = {own_boxes[32 * word + lane], own_boxes[32 * word + 32 + lane]};
-        const OverlapBound<R> overlap[nms_boxes_per_lane] = {{args.iou_threshold, own[0].area},
-                                                             {args.iou_threshold, own[1].area}};
+        const Candidate<R> lane_boxes[nms_boxes_per_lane] = {block_boxes[32 * word + lane],
+                                                             block_boxes[32 * word + 32 + lane]};
+        const OverlapBound<R> overlap[nms_boxes_per_lane] = {{args.iou_threshold, lane_boxes[0].area},
+                                                             {args.iou_threshold, lane_boxes[1].area}};
         // Of boxes with equal scores, those of earlier words precede. Within one word the lane decides, which is rare
         // and handled below.
         unsigned long long min_score[nms_boxes_per_lane];  // of a box that precedes
         unsigned int disjoint[nms_boxes_per_lane];
         float preceding[nms_boxes_per_lane] = {};  // a count: floats are added at twice the rate of integers
         for (int r = 0; r < nms_boxes_per_lane; ++r)
-            min_score[r] = own[r].score + (other_first >= first + 32 * (word + r));
+            min_score[r] = lane_boxes[r].score + (other_first >= first + 32 * (word + r));
 #pragma unroll 8
         for (int j = 31; j >= 0; --j)
             for (int r = 0; r < nms_boxes_per_lane; ++r) {
-                disjoint[r] = __funnelshift_l(overlap[r].below_bound(own[r], others[j]), disjoint[r], 1);
+                disjoint[r] = __funnelshift_l(overlap[r].sign_if_below(lane_boxes[r], others[j]), disjoint[r], 1);
                 if (others[j].score >= min_score[r]) preceding[r] += 1.0f;
             }
         for (int r = 0; r < nms_boxes_per_lane; ++r) {
             const int offset = 32 * (word + r) + lane;
-            const Candidate<R>& box = own_boxes[offset];  // loaded again, so that `own` occupies no registers here
+            // Loaded again, so that `lane_boxes` occupies no registers here.
+            const Candidate<R>& box = block_boxes[offset];
             const unsigned long long box_min_score = min_score[r];
             int count = static_cast<int>(preceding[r]);
             unsigned int mask = 0;
@@ -63,7 +65,7 @@ __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
                 const Candidate<R>& other = others[j];
                 const bool other_precedes =
                     other.score >= box_min_score || (other.score == box.score && other_first + j < first + offset);
-                if (other_precedes && other.group == box.group &&
+                if (other_precedes && other.class_id == box.class_id &&
                     suppresses(other.box(), box.box(), args.iou_threshold))
                     mask |= rest & -rest;
             }
@@ -74,9 +76,9 @@ __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
         }
     }
     __syncthreads();
-    if (has_own && own_index < args.count)
-        part_summaries_of(args, n)[part * args.count + own_index] =
-            summaries[threadIdx.x] | (own_boxes[threadIdx.x].score == 0 ? summary_absent : 0);
+    if (has_box && box_index < args.count)
+        part_summaries_of(args, n)[part * args.count + box_index] =
+            summaries[threadIdx.x] | (block_boxes[threadIdx.x].score == 0 ? summary_absent : 0);
 }
 
 }  // namespace cuaug

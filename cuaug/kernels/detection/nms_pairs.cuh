@@ -19,8 +19,8 @@ inline unsigned int* overlap_masks_of(const NmsRecord& args, long long n) {
     return static_cast<unsigned int*>(args.ranked_boxes) + n * nms_box_words(args) * args.count;
 }
 
-// For each box and part: how many boxes of the part precede it; above that, a bit for each word with a box that would
-// suppress it; and whether the box takes no part. [N, parts, K]
+// For each box and part. Bits 0 to 15: how many boxes of the part precede it; from bit 16 on: a bit for each word with
+// a box that would suppress it; bit 30: whether the box takes no part. [N, parts, K]
 constexpr int summary_absent = 1 << 30;
 inline int pack_summary(int preceding, bool is_suppressed, int word) {
     return preceding | static_cast<int>(is_suppressed) << (16 + word);

@@ -49,15 +49,15 @@ inline SuppressorMasks load_masks(const NmsRecord& args, int n, int group, int i
     return loaded;
 }
 
-// A thread with `publishes` publishes `own`, the decisions of one of its block's words; each thread polls one word of
-// the other blocks. Returns whether a decision is new.
+// A thread with `publishes` publishes `word_decisions`, the decisions about word `word` of its block; each thread polls
+// one word of the other blocks. Returns whether a decision is new.
 inline bool exchange_decisions(ResolveShared& shared, volatile unsigned long long* decisions, int first, int word,
-                               bool publishes, unsigned long long own) {
+                               bool publishes, unsigned long long word_decisions) {
     bool is_new = false;
     if (publishes) {
-        is_new = own != shared.decisions[word];
-        shared.decisions[word] = own;
-        if (is_new) decisions[word] = own;
+        is_new = word_decisions != shared.decisions[word];
+        shared.decisions[word] = word_decisions;
+        if (is_new) decisions[word] = word_decisions;
     }
     const int other = threadIdx.x;
     if (other < shared.words && (other < first || other >= first + shared.block_words)) {
@@ -73,8 +73,8 @@ inline bool exchange_decisions(ResolveShared& shared, volatile unsigned long lon
 // this block and others; boxes are decided in a few rounds. Gives up after `max_idle_rounds` rounds without a new
 // decision. All threads.
 inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, int first, int max_idle_rounds) {
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, own = warp / shared.groups,
-              group = warp - own * shared.groups, word = first + own, index = 32 * word + lane;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, word_in_block = warp / shared.groups,
+              group = warp - word_in_block * shared.groups, word = first + word_in_block, index = 32 * word + lane;
     const bool publishes = group == 0 && lane == 0 && word < shared.words;
     volatile unsigned long long* decisions = decisions_of(args, shared, n);
     shared.score_rank[threadIdx.x] = 0;
@@ -86,7 +86,7 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
     const SuppressorMasks masks = load_masks(args, n, group, index);
     bool is_kept = (earlier >> lane & 1) != 0,
          is_removed = masks.is_absent || (!is_kept && (earlier >> (32 + lane) & 1) != 0);
-    atomicAdd(shared.score_rank + 32 * own + lane, masks.preceding);
+    atomicAdd(shared.score_rank + 32 * word_in_block + lane, masks.preceding);
 
     for (int round = 0, idle_rounds = -1; idle_rounds <= max_idle_rounds; round ^= 1) {
         const unsigned int kept = __ballot_sync(full_warp, is_kept),
@@ -95,27 +95,28 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
                                                static_cast<unsigned long long>(decided) << 32 | kept);
         if (__syncthreads_and(decided == full_warp)) break;
 
-        if (publishes) shared.waiting[round ^ 1][own] = 0;
+        if (publishes) shared.waiting[round ^ 1][word_in_block] = 0;
         if (decided != full_warp) {
-            unsigned int suppressors = 0, open = 0;
+            unsigned int suppressors = 0, undecided = 0;
             for (int i = 0; i < nms_group; ++i) {
                 const unsigned long long other = shared.decisions[nms_group * group + i];
                 suppressors |= masks.by[i] & static_cast<unsigned int>(other);
-                open |= masks.by[i] & ~static_cast<unsigned int>(other >> 32);
+                undecided |= masks.by[i] & ~static_cast<unsigned int>(other >> 32);
             }
             const unsigned int removed = __ballot_sync(full_warp, suppressors != 0),
-                               waiting = __ballot_sync(full_warp, open != 0);
+                               waiting = __ballot_sync(full_warp, undecided != 0);
             if (lane == 0) {
-                if (removed != 0) atomicOr(shared.removed + own, removed);
-                if (waiting != 0) atomicOr(shared.waiting[round] + own, waiting);
+                if (removed != 0) atomicOr(shared.removed + word_in_block, removed);
+                if (waiting != 0) atomicOr(shared.waiting[round] + word_in_block, waiting);
             }
         }
         idle_rounds = __syncthreads_or(is_new) != 0 ? 0 : idle_rounds + 1;
-        is_removed = is_removed || (shared.removed[own] >> lane & 1) != 0;
-        is_kept = !is_removed && (shared.waiting[round][own] >> lane & 1) == 0;
+        is_removed = is_removed || (shared.removed[word_in_block] >> lane & 1) != 0;
+        is_kept = !is_removed && (shared.waiting[round][word_in_block] >> lane & 1) == 0;
     }
     if (group == 0 && index < args.count)
-        args.kept[static_cast<long long>(n) * args.count + shared.score_rank[32 * own + lane]] = is_kept ? index : -1;
+        args.kept[static_cast<long long>(n) * args.count + shared.score_rank[32 * word_in_block + lane]] =
+            is_kept ? index : -1;
 }
 
 // The first word of the next block with an undecided box, cyclically after the block whose words begin at `first`; -1
@@ -123,11 +124,11 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
 // threads take the same branch.
 inline int next_undecided(const NmsRecord& args, const ResolveShared& shared, int n, int first) {
     const int word = threadIdx.x;
-    const bool is_open = word < shared.words && decisions_of(args, shared, n)[word] >> 32 != full_warp;
-    if (__syncthreads_or(is_open) == 0) return -1;
+    const bool is_undecided = word < shared.words && decisions_of(args, shared, n)[word] >> 32 != full_warp;
+    if (__syncthreads_or(is_undecided) == 0) return -1;
     do {
         first = first + shared.block_words < shared.words ? first + shared.block_words : 0;
-    } while (__syncthreads_or(is_open && word >= first && word < first + shared.block_words) == 0);
+    } while (__syncthreads_or(is_undecided && word >= first && word < first + shared.block_words) == 0);
     return first;
 }
 

@@ -17,22 +17,23 @@ __global__ void __launch_bounds__(nms_small_warps * 32) nms_small_overlap_mask(c
     const long long row = blockIdx.x / parts, n = row / words;
     const int i = static_cast<int>(row - n * words) * 32 + lane, word = part * nms_small_warps + warp,
               first = 32 * word;
-    const Candidate<R> own = load_candidate<R>(args, n, i);
+    const Candidate<R> lane_box = load_candidate<R>(args, n, i);
     others[warp][lane] = load_candidate<R>(args, n, first + lane);
     __syncwarp();
 
-    const OverlapBound<R> overlap(args.iou_threshold, own.area);
+    const OverlapBound<R> overlap(args.iou_threshold, lane_box.area);
     unsigned int preceding = 0, disjoint = 0, mask = 0;
     for (int j = 31; j >= 0; --j) {
         const Candidate<R>& other = others[warp][j];
-        const bool other_precedes = first + j < i ? other.score >= own.score : other.score > own.score;
+        const bool other_precedes = first + j < i ? other.score >= lane_box.score : other.score > lane_box.score;
         preceding = preceding << 1 | static_cast<unsigned int>(other_precedes);
-        disjoint = __funnelshift_l(overlap.below_bound(own, other), disjoint, 1);
+        disjoint = __funnelshift_l(overlap.sign_if_below(lane_box, other), disjoint, 1);
     }
     for (unsigned int rest = preceding & ~disjoint; rest != 0; rest &= rest - 1) {
         const int j = __ffs(static_cast<int>(rest)) - 1;
         const Candidate<R>& other = others[warp][j];
-        if (other.group == own.group && suppresses(other.box(), own.box(), args.iou_threshold)) mask |= 1u << j;
+        if (other.class_id == lane_box.class_id && suppresses(other.box(), lane_box.box(), args.iou_threshold))
+            mask |= 1u << j;
     }
     if (i < args.count && word < words) small_overlap_masks_of(args, n, words)[word * args.count + i] = mask;
 
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(nms_small_warps * 32) nms_small_overlap_mask(c
     if (warp > 0 || i >= args.count) return;
     int sum = 0;
     for (int w = 0; w < nms_small_warps; ++w) sum += preceding_counts[w][lane];
-    preceding_counts_of(args, n)[part * args.count + i] = own.score > 0 ? sum : -nms_small_max;
+    preceding_counts_of(args, n)[part * args.count + i] = lane_box.score > 0 ? sum : -nms_small_max;
 }
 
 }  // namespace cuaug

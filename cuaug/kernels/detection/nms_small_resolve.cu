@@ -30,12 +30,12 @@ __global__ void __launch_bounds__(nms_small_resolve_warps * 32)
 
     if (index < nms_small_resolve_warps) kept[0][index] = kept[1][index] = kept_by_rank[index] = 0;
     __syncthreads();
-    unsigned int own = __ballot_sync(full_warp, score_rank >= 0);
-    if (lane == 0) kept[0][warp] = own;
+    unsigned int warp_kept = __ballot_sync(full_warp, score_rank >= 0);
+    if (lane == 0) kept[0][warp] = warp_kept;
     __syncthreads();
     for (int round = 0, changed = 1; changed != 0; ++round) {
         const unsigned int* others = kept[round & 1];
-        unsigned int suppressors = 0, now = own;
+        unsigned int suppressors = 0, now = warp_kept;
         for (int w = 0; w < nms_small_resolve_warps; ++w) suppressors |= mask[w] & others[w];
         const bool is_removed = score_rank < 0 || suppressors != 0;
         now = __ballot_sync(full_warp, !is_removed);
@@ -44,11 +44,11 @@ __global__ void __launch_bounds__(nms_small_resolve_warps * 32)
             now = __ballot_sync(full_warp, !is_removed && (warp_mask & last) == 0);
         }
         if (lane == 0) kept[~round & 1][warp] = now;
-        changed = __syncthreads_or(now != own);
-        own = now;
+        changed = __syncthreads_or(now != warp_kept);
+        warp_kept = now;
     }
 
-    const bool is_kept = (own >> lane & 1) != 0;
+    const bool is_kept = (warp_kept >> lane & 1) != 0;
     if (is_kept) atomicOr(kept_by_rank + score_rank / 32, 1u << (score_rank & 31));
     __syncthreads();
     const ExclusiveSum sum = warp_exclusive_sum(__popc(kept_by_rank[lane]));

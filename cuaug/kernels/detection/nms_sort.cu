@@ -6,7 +6,7 @@
 namespace cuaug {
 
 inline NmsSortKey shuffle_xor(const NmsSortKey& key, int distance) {
-    return {__shfl_xor_sync(0xffffffffu, key.score, distance), __shfl_xor_sync(0xffffffffu, key.group, distance),
+    return {__shfl_xor_sync(0xffffffffu, key.score, distance), __shfl_xor_sync(0xffffffffu, key.class_id, distance),
             __shfl_xor_sync(0xffffffffu, key.index, distance), 0};
 }
 

@@ -38,19 +38,19 @@ inline Roi<R> read_roi(const RoiRecord& args, long long k) {
     return roi;
 }
 
-// The bins of roi_align: interpolated samples.
+// The bins of roi_align: interpolated sampling points.
 template <class R>
 struct RoiAlignBins {
     Roi<R> roi;
     const RoiLevel* level;
     int n;
-    R count;  // of a bin's samples, at least 1
+    R points_per_bin;  // sampling points, along both axes together; at least 1
 
     RoiAlignBins() = default;
 
     RoiAlignBins(const RoiRecord& args, long long k)
-        : roi(read_roi<R>(args, k)), level(&args.level[roi.level]), n(roi.n), count(1) {
-        if (roi.y.samples >= R(1) && roi.x.samples >= R(1)) count = roi.y.samples * roi.x.samples;
+        : roi(read_roi<R>(args, k)), level(&args.level[roi.level]), n(roi.n), points_per_bin(1) {
+        if (roi.y.points >= R(1) && roi.x.points >= R(1)) points_per_bin = roi.y.points * roi.x.points;
     }
 
     // A rectangle of the map, along the region's own axes: no point of it is farther from its center than half its
@@ -64,45 +64,45 @@ struct RoiAlignBins {
         return {y - radius, x - radius, y + radius, x + radius};
     }
 
-    // The samples of a bin that may lie in a rectangle of the map.
-    IndexRect samples_in(const RoiRecord& args, int bin_y, int bin_x, const MapRect<R>& rect) const {
+    // The sampling points of a bin that may lie in a rectangle of the map.
+    IndexRect points_in(const RoiRecord& args, int bin_y, int bin_x, const MapRect<R>& rect) const {
         const MapRect<R> region_rect = to_region_axes(args, rect);
-        return {samples_between(roi.y, bin_y, region_rect.top, region_rect.bottom),
-                samples_between(roi.x, bin_x, region_rect.left, region_rect.right)};
+        return {points_between(roi.y, bin_y, region_rect.top, region_rect.bottom),
+                points_between(roi.x, bin_x, region_rect.left, region_rect.right)};
     }
 
-    // The samples of a bin that may lie in the map.
-    IndexRect samples_of(const RoiRecord& args, int bin_y, int bin_x) const {
-        return samples_in(args, bin_y, bin_x, {R(-1), R(-1), R(level->height), R(level->width)});
+    // The sampling points of a bin that may lie in the map.
+    IndexRect points_of(const RoiRecord& args, int bin_y, int bin_x) const {
+        return points_in(args, bin_y, bin_x, {R(-1), R(-1), R(level->height), R(level->width)});
     }
 
-    // Whether a bin has more sampling points than `samples`: the others lie outside the map, where all values are 0.
-    bool has_outside_samples(const IndexRect& samples) const {
-        const R visited = R(samples.rows.last - samples.rows.first) * R(samples.columns.last - samples.columns.first);
-        return visited < count && roi.y.samples >= R(1) && roi.x.samples >= R(1);
+    // Whether a bin has more sampling points than `points`: the others lie outside the map, where all values are 0.
+    bool has_outside_points(const IndexRect& points) const {
+        const R visited = R(points.rows.end - points.rows.first) * R(points.columns.end - points.columns.first);
+        return visited < points_per_bin && roi.y.points >= R(1) && roi.x.points >= R(1);
     }
 
-    SampleTaps<R> sample_taps(const RoiRecord& args, int bin_y, int bin_x, long long i, long long j) const {
-        const R y = sample_coordinate(roi.y, bin_y, i), x = sample_coordinate(roi.x, bin_x, j);
+    PointTaps<R> point_taps(const RoiRecord& args, int bin_y, int bin_x, long long i, long long j) const {
+        const R y = point_coordinate(roi.y, bin_y, i), x = point_coordinate(roi.x, bin_x, j);
         const R map_y = args.rotated ? y * roi.cosine - x * roi.sine + roi.center_y : y;
         const R map_x = args.rotated ? y * roi.sine + x * roi.cosine + roi.center_x : x;
         return {make_tap(map_y, level->height), make_tap(map_x, level->width)};
     }
 
-    // Calls `visit(sample)` for each sample of a bin that may lie in the map; returns whether there are others.
+    // Calls `visit(point)` for each sampling point of a bin that may lie in the map; returns whether there are others.
     template <class Visitor>
-    bool for_each_sample(const RoiRecord& args, const FeatureMap& map, int bin_y, int bin_x,
-                         const Visitor& visit) const {
-        const IndexRect samples = samples_of(args, bin_y, bin_x);
-        for (long long i = samples.rows.first; i < samples.rows.last; ++i)
-            for (long long j = samples.columns.first; j < samples.columns.last; ++j) {
-                const SampleTaps<R> taps = sample_taps(args, bin_y, bin_x, i, j);
-                visit(make_sample(taps.y, taps.x, map));
+    bool for_each_point(const RoiRecord& args, const FeatureMap& map, int bin_y, int bin_x,
+                        const Visitor& visit) const {
+        const IndexRect points = points_of(args, bin_y, bin_x);
+        for (long long i = points.rows.first; i < points.rows.end; ++i)
+            for (long long j = points.columns.first; j < points.columns.end; ++j) {
+                const PointTaps<R> taps = point_taps(args, bin_y, bin_x, i, j);
+                visit(make_point(taps.y, taps.x, map));
             }
-        return has_outside_samples(samples);
+        return has_outside_points(points);
     }
 
-    // The bins that may have samples in a rectangle of the map.
+    // The bins that may have sampling points in a rectangle of the map.
     IndexRect bins_in(const RoiRecord& args, const MapRect<R>& rect) const {
         const MapRect<R> region_rect = to_region_axes(args, rect);
         return {bins_between(roi.y, region_rect.top, region_rect.bottom, args.out_height),

@@ -1,5 +1,5 @@
 #include "detection/roi_axis_weights.cuh"
-#include "detection/roi_by_sample.cuh"
+#include "detection/roi_by_point.cuh"
 
 namespace cuaug {
 
@@ -8,8 +8,8 @@ template <class R>
 constexpr int lane_channels = sizeof(R) == 8 ? 4 : 8;  // planar channels that a warp, and each lane, works on at a time
 template <class R>
 constexpr int max_sums = sizeof(R) == 8 ? 512 : 1152;  // of a warp
-// Rows that are loaded at a time: all rows of a bin of two samples. 8 channels of 4 rows are 32 values in flight, as
-// many as fit into 80 registers.
+// Rows that are loaded at a time: all rows of a bin of two sampling points along y. 8 channels of 4 rows are 32 values
+// in flight, as many as fit into 80 registers.
 constexpr int rows_in_flight = 4;
 
 // The input of a block, and how its warps divide the work on planar channels. A band is some rows of bins.
@@ -19,8 +19,8 @@ struct WorkSplit {
     long long channel_stride;                 // of `in`
     int column_offset[max_weights], columns;  // of the region's distinct columns
     int row_step, column_step;  // 32 columns further on is `row_step` rows of bins down and `column_step` columns right
-    int first, last;            // channels of the block
-    int chunk;                  // of them, of a warp at a time
+    int first, end;             // channels of the block: first .. end - 1
+    int chunk_channels;         // channels that a warp works on at a time
     int bands, band_rows;       // as many rows as there are sums for
     int sum_stride;             // sums of one channel
 };
@@ -44,9 +44,9 @@ inline void number_columns(const RoiRecord& args, int used, AxisBins<R>& columns
     const int divisor = max(count, 1), rows = max_sums<R> / divisor;
     split.columns = count, split.row_step = 32 / divisor, split.column_step = 32 % divisor;
     split.first = static_cast<int>(args.channels * part / parts),
-    split.last = static_cast<int>(args.channels * (part + 1) / parts);
-    split.chunk = rows < W ? W / 2 : W;
-    split.bands = (args.out_height + rows / split.chunk - 1) / (rows / split.chunk);
+    split.end = static_cast<int>(args.channels * (part + 1) / parts);
+    split.chunk_channels = rows < W ? W / 2 : W;
+    split.bands = (args.out_height + rows / split.chunk_channels - 1) / (rows / split.chunk_channels);
     split.band_rows = (args.out_height + split.bands - 1) / split.bands;
     split.sum_stride = split.band_rows * count;
 }
@@ -92,12 +92,12 @@ struct WorkUnit {
 
 template <class R>
 inline WorkUnit work_unit(const RoiRecord& args, const WorkSplit<R>& split, int unit) {
-    const int c = split.first + unit / split.bands * split.chunk, top = unit % split.bands * split.band_rows;
-    return {c, min(split.chunk, split.last - c), top, min(split.band_rows, args.out_height - top)};
+    const int c = split.first + unit / split.bands * split.chunk_channels, top = unit % split.bands * split.band_rows;
+    return {c, min(split.chunk_channels, split.end - c), top, min(split.band_rows, args.out_height - top)};
 }
 
-// Sums each column of a band over the rows of a bin: [chunk, rows, columns]. Lanes take adjacent columns of the map,
-// and continue in the next row of bins.
+// Sums each column of a band over the rows of a bin: [chunk_channels, rows, columns]. Lanes take adjacent columns of
+// the map, and continue in the next row of bins.
 template <class T, class R>
 inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const WorkSplit<R>& split, int unit_index,
                           R (*sums)[max_sums<R>]) {
@@ -118,7 +118,7 @@ inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const 
             R sum[W];
             sum_rows<W>(column, channel, rows.entry + r, end - r, sum);
             const int stride = opaque(split.sum_stride);
-            const bool full_chunk = split.chunk == W;
+            const bool full_chunk = split.chunk_channels == W;
             for (int j = 0; j < W; ++j)
                 if (r > first && (j < W / 2 || full_chunk)) sum[j] += out[j * stride];
             for (int j = 0; j < W; ++j)
@@ -166,7 +166,8 @@ inline void sum_band_columns(const RoiRecord& args, const AxisBins<R>& columns, 
 template <class T, class R>
 inline void average_planes(const RoiRecord& args, const AxisBins<R>& rows, const AxisBins<R>& columns,
                            const WorkSplit<R>& split, R (*sums)[max_sums<R>]) {
-    for (int unit = threadIdx.x / 32; unit < (split.last - split.first + split.chunk - 1) / split.chunk * split.bands;
+    for (int unit = threadIdx.x / 32;
+         unit < (split.end - split.first + split.chunk_channels - 1) / split.chunk_channels * split.bands;
          unit += average_warps) {
         sum_band_rows<T>(args, rows, split, unit, sums);
         __syncwarp();
@@ -202,8 +203,8 @@ inline void average_vectors(const RoiRecord& args, const AxisBins<R>& rows, cons
     }
 }
 
-// A block averages some channels, or some bins, of an unrotated region. A region with too many weights goes sample by
-// sample. Grid: (regions, parts).
+// A block averages some channels, or some bins, of an unrotated region. A region with too many weights goes point by
+// point. Grid: (regions, parts).
 template <class T, int vector>
 __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ? 2 : 3)
     roi_average(const __grid_constant__ RoiRecord args) {
@@ -235,7 +236,7 @@ __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ?
     }
     __syncthreads();
     if (rows.used > max_weights || columns.used > max_weights)
-        return pool_region_by_sample<T, Reduction::average, 1>(
+        return pool_region_by_point<T, Reduction::average, 1>(
             args, bins, k, static_cast<long long>(blockIdx.y) * average_threads + threadIdx.x,
             static_cast<long long>(gridDim.y) * average_threads);
     if constexpr (vector == 0) {

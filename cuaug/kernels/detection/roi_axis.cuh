@@ -3,19 +3,19 @@
 #include "detection/rotated_box.cuh"
 #include "records/roi.cuh"
 
-// Regions along one axis: bins, samples, and the pixels that a sample is interpolated from. R is the type of the
+// Regions along one axis: bins, sampling points, and the pixels that a point is interpolated from. R is the type of the
 // arithmetic, as in torchvision: float, or double for float64 features.
 
 namespace cuaug {
 
-// A region along one axis: adjacent bins with equally spaced samples.
+// A region along one axis: adjacent bins with equally spaced sampling points.
 template <class R>
 struct RoiAxis {
     R start, bin_size;
-    R samples;  // of a bin: an integer, possibly beyond the range of any integer type; below 1: none
+    R points;  // of a bin: an integer, possibly beyond the range of any integer type; below 1: none
 };
 
-// The two pixels that a sample lies between, along one axis.
+// The two pixels that a sampling point lies between, along one axis.
 template <class R>
 struct Tap {
     int low, high;
@@ -33,7 +33,7 @@ inline Tap<R> make_tap(R coordinate, int extent) {
     return {low, low + 1, clamped - R(low), true};
 }
 
-// The weight of a pixel in a sample.
+// The weight of a pixel in a sampling point's value.
 template <class R>
 inline R tap_weight(const Tap<R>& tap, int pixel) {
     return tap.is_inside
@@ -42,13 +42,13 @@ inline R tap_weight(const Tap<R>& tap, int pixel) {
 }
 
 template <class R>
-struct SampleTaps {
+struct PointTaps {
     Tap<R> y, x;
 };
 
-// Indices first .. last - 1.
+// Indices first .. end - 1.
 struct IndexRange {
-    long long first, last;
+    long long first, end;
 };
 
 struct IndexRect {
@@ -69,31 +69,31 @@ struct PixelWeight {
 };
 
 template <class R>
-inline R sample_coordinate(const RoiAxis<R>& axis, int bin, long long i) {
-    return axis.start + R(bin) * axis.bin_size + (R(i) + R(0.5)) * axis.bin_size / axis.samples;
+inline R point_coordinate(const RoiAxis<R>& axis, int bin, long long i) {
+    return axis.start + R(bin) * axis.bin_size + (R(i) + R(0.5)) * axis.bin_size / axis.points;
 }
 
-// The samples of a bin that may lie between two coordinates: all that do, and a few more. Loops over them end even for
-// a region far larger than the image.
+// The sampling points of a bin that may lie between two coordinates: all that do, and a few more. Loops over them end
+// even for a region far larger than the image.
 template <class R>
-inline IndexRange samples_between(const RoiAxis<R>& axis, int bin, R low, R high) {
-    const double samples = axis.samples, step = axis.bin_size / samples;
-    if (!(samples >= 1)) return {0, 0};
-    if (!(step > 0)) return {0, static_cast<long long>(samples)};
+inline IndexRange points_between(const RoiAxis<R>& axis, int bin, R low, R high) {
+    const double points = axis.points, step = axis.bin_size / points;
+    if (!(points >= 1)) return {0, 0};
+    if (!(step > 0)) return {0, static_cast<long long>(points)};
     const double start = axis.start + static_cast<double>(bin) * axis.bin_size + step / 2;
-    const double first = floor((low - start) / step) - 1, last = ceil((high - start) / step) + 2;
-    return {static_cast<long long>(fmin(fmax(first, 0.0), samples)),
-            static_cast<long long>(fmin(fmax(last, 0.0), samples))};
+    const double first = floor((low - start) / step) - 1, end = ceil((high - start) / step) + 2;
+    return {static_cast<long long>(fmin(fmax(first, 0.0), points)),
+            static_cast<long long>(fmin(fmax(end, 0.0), points))};
 }
 
-// The bins that may have samples between two coordinates.
+// The bins that may have sampling points between two coordinates.
 template <class R>
 inline IndexRange bins_between(const RoiAxis<R>& axis, R low, R high, int bins) {
     if (!(axis.bin_size > R(0))) return {0, bins};
     const double start = axis.start, bin_size = axis.bin_size;
-    const double first = floor((low - start) / bin_size) - 1, last = ceil((high - start) / bin_size) + 1;
+    const double first = floor((low - start) / bin_size) - 1, end = ceil((high - start) / bin_size) + 1;
     return {static_cast<long long>(fmin(fmax(first, 0.0), static_cast<double>(bins))),
-            static_cast<long long>(fmin(fmax(last, 0.0), static_cast<double>(bins)))};
+            static_cast<long long>(fmin(fmax(end, 0.0), static_cast<double>(bins)))};
 }
 
 template <class R>
@@ -135,30 +135,31 @@ inline int roi_level(const RoiRecord& args, long long k) {
 
 inline bool is_in_range(double coordinate) { return coordinate > -0x1p30 && coordinate < 0x1p30; }
 
-// A value interpolated from up to four pixels of a map. Pixels of weight 0 are left out: 0 times infinity is NaN.
+// A sampling point: its value is interpolated from up to four pixels of a map. Pixels of weight 0 are left out: 0 times
+// infinity is NaN.
 template <class R>
-struct RoiSample {
+struct RoiPoint {
     int taps;  // 0: outside the image, where all is 0
     long long offset[4];
     R weight[4];
 };
 
 template <class R>
-inline void add_tap(RoiSample<R>& sample, long long offset, R weight) {
+inline void add_tap(RoiPoint<R>& point, long long offset, R weight) {
     if (weight == R(0)) return;
-    sample.offset[sample.taps] = offset, sample.weight[sample.taps] = weight;
-    ++sample.taps;
+    point.offset[point.taps] = offset, point.weight[point.taps] = weight;
+    ++point.taps;
 }
 
 template <class R>
-inline RoiSample<R> make_sample(const Tap<R>& y, const Tap<R>& x, const FeatureMap& map) {
-    RoiSample<R> sample = {};
-    if (!(y.is_inside && x.is_inside)) return sample;
-    add_tap(sample, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
-    add_tap(sample, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
-    add_tap(sample, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
-    add_tap(sample, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
-    return sample;
+inline RoiPoint<R> make_point(const Tap<R>& y, const Tap<R>& x, const FeatureMap& map) {
+    RoiPoint<R> point = {};
+    if (!(y.is_inside && x.is_inside)) return point;
+    add_tap(point, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
+    add_tap(point, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
+    add_tap(point, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
+    add_tap(point, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
+    return point;
 }
 
 }  // namespace cuaug

@@ -3,9 +3,9 @@
 #include "detection/roi_align_bins.cuh"
 #include "gpu/reduce.cuh"
 
-// Averages of unrotated regions, axis by axis: the average of a bin's samples is a sum of pixels whose weights along y
-// and x are multiplied. Forward, each bin has a list of pixels (AxisBins); backward, each pixel has a range of bins
-// (AxisPixels).
+// Averages of unrotated regions, axis by axis: the average of a bin's sampling points is a sum of pixels whose weights
+// along y and x are multiplied. Forward, each bin has a list of pixels (AxisBins); backward, each pixel has a range of
+// bins (AxisPixels).
 
 namespace cuaug {
 
@@ -31,10 +31,10 @@ struct AxisBins {
     int used;  // entries; beyond max_weights: some are missing
 };
 
-// Calls `visit(PixelWeight)` for each pixel of a bin; a pixel that adjacent samples share comes once.
+// Calls `visit(PixelWeight)` for each pixel of a bin; a pixel that adjacent sampling points share comes once.
 template <class R, class Visitor>
 inline void for_each_pixel(const RoiAxis<R>& axis, int bin, int extent, const Visitor& visit) {
-    const IndexRange range = samples_between(axis, bin, R(-1), R(extent));
+    const IndexRange range = points_between(axis, bin, R(-1), R(extent));
     PixelWeight<R> older = {-1, R(0)}, newer = {-1, R(0)};
     auto add = [&](int pixel, R weight) {
         if (weight == R(0)) return;
@@ -47,11 +47,11 @@ inline void for_each_pixel(const RoiAxis<R>& axis, int bin, int extent, const Vi
             older = newer, newer = {pixel, weight};
         }
     };
-    for (long long i = range.first; i < range.last; ++i) {
-        const Tap<R> tap = make_tap(sample_coordinate(axis, bin, i), extent);
+    for (long long i = range.first; i < range.end; ++i) {
+        const Tap<R> tap = make_tap(point_coordinate(axis, bin, i), extent);
         if (!tap.is_inside) continue;
-        add(tap.low, (R(1) - tap.high_weight) / axis.samples);
-        add(tap.high, tap.high_weight / axis.samples);
+        add(tap.low, (R(1) - tap.high_weight) / axis.points);
+        add(tap.high, tap.high_weight / axis.points);
     }
     if (older.pixel >= 0) visit(older);
     if (newer.pixel >= 0) visit(newer);
@@ -95,11 +95,11 @@ struct AxisPixels {
 // The weight of a pixel in a bin.
 template <class R>
 inline R weight_in_bin(const RoiAxis<R>& axis, int bin, int extent, int pixel) {
-    const IndexRange samples = samples_between(axis, bin, R(pixel - 1), R(pixel + 1));
+    const IndexRange points = points_between(axis, bin, R(pixel - 1), R(pixel + 1));
     R sum = 0;
-    for (long long i = samples.first; i < samples.last; ++i)
-        sum += tap_weight(make_tap(sample_coordinate(axis, bin, i), extent), pixel);
-    return sum == R(0) ? sum : sum / axis.samples;
+    for (long long i = points.first; i < points.end; ++i)
+        sum += tap_weight(make_tap(point_coordinate(axis, bin, i), extent), pixel);
+    return sum == R(0) ? sum : sum / axis.points;
 }
 
 // All lanes of one warp: finds the pixels first .. end - 1 that contribute to a bin, as long as there is room.
@@ -113,15 +113,15 @@ inline void fill_pixels(const RoiAxis<R>& axis, int bins, int extent, int first,
         int first_bin = 0, count = 0;
         if (pixel < end) {
             const IndexRange near = bins_between(axis, R(pixel - 1), R(pixel + 1), bins);
-            for (int bin = static_cast<int>(near.first); bin < near.last; ++bin)
+            for (int bin = static_cast<int>(near.first); bin < near.end; ++bin)
                 if (weight_in_bin(axis, bin, extent, pixel) != R(0))
                     first_bin = count == 0 ? bin : first_bin, count = bin + 1 - first_bin;
         }
         const ExclusiveSum sum = warp_exclusive_sum(count == 0 ? 0 : 1 << 16 | min(count, max_weights + 1));
-        const int before = total + sum.before, slot = before >> 16, offset = before & 0xffff;
+        const int before = total + sum.before, pixel_index = before >> 16, offset = before & 0xffff;
         total += sum.all;
-        if (count == 0 || slot >= max_pixels || offset + count > max_weights) continue;
-        pixels.range[slot] = {pixel, first_bin, count, offset};
+        if (count == 0 || pixel_index >= max_pixels || offset + count > max_weights) continue;
+        pixels.range[pixel_index] = {pixel, first_bin, count, offset};
         for (int i = 0; i < count; ++i) pixels.weight[offset + i] = weight_in_bin(axis, first_bin + i, extent, pixel);
     }
     if (threadIdx.x % 32 == 0) pixels.pixels = total >> 16, pixels.used = total & 0xffff;

@@ -1,4 +1,4 @@
-#include "detection/roi_by_sample.cuh"
+#include "detection/roi_by_point.cuh"
 #include "detection/roi_gather.cuh"
 
 namespace cuaug {
@@ -70,12 +70,12 @@ inline void stage_gradients(const RoiBackwardRecord& args, const T* pooled, long
             to_compute<R>(pooled[k * args.pooled.n_stride + channel * args.pooled.c_stride +
                                  (window.y + y) * args.pooled.y_stride + (window.x + x) * args.pooled.x_stride]);
         if constexpr (is_max) {
-            long long sample[1];
+            long long point[1];
             read_argmax(args,
                         k * args.argmax.n_stride + (c + channel) * args.argmax.c_stride +
                             (window.y + y) * args.argmax.y_stride + (window.x + x) * args.argmax.x_stride,
-                        0, sample);
-            argmax[y * window_side + x][channel] = sample[0];
+                        0, point);
+            argmax[y * window_side + x][channel] = point[0];
         }
     }
 }
@@ -110,7 +110,8 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
     using Bins = typename Gather::Bins;
     constexpr int group = gather_channels<T>;
     __shared__ alignas(16) R gradient[window_bins][group + 16 / sizeof(R)];  // padded: rows begin in different banks
-    __shared__ long long argmax[Gather::is_max ? window_bins : 1][group];    // the sample that each gradient is for
+    // The sampling point that each gradient is for.
+    __shared__ long long argmax[Gather::is_max ? window_bins : 1][group];
     __shared__ typename Gather::Shared gather;
     __shared__ int list[gather_threads], warp_counts[gather_warps];
     // Of a region and of the next one, which the first thread may load while others still use this one.
@@ -137,12 +138,12 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
             __syncthreads();
             const Bins& bins = region_bins[i & 1];
             const IndexRect rect = bin_rects[i & 1];
-            for (BinWindow window = {static_cast<int>(rect.rows.first), 0}; window.y < rect.rows.last;
+            for (BinWindow window = {static_cast<int>(rect.rows.first), 0}; window.y < rect.rows.end;
                  window.y += window_side)
-                for (window.x = static_cast<int>(rect.columns.first); window.x < rect.columns.last;
+                for (window.x = static_cast<int>(rect.columns.first); window.x < rect.columns.end;
                      window.x += window_side) {
-                    const int rows = min(window_side, static_cast<int>(rect.rows.last) - window.y),
-                              columns = min(window_side, static_cast<int>(rect.columns.last) - window.x);
+                    const int rows = min(window_side, static_cast<int>(rect.rows.end) - window.y),
+                              columns = min(window_side, static_cast<int>(rect.columns.end) - window.x);
                     Gather::clear(gather);
                     __syncthreads();
                     Gather::prepare(args, bins, tile, window, gather);
@@ -151,9 +152,9 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
                     __syncthreads();
                     if (has_pixel)
                         Gather::for_each_bin(
-                            args, bins, tile, window, gather, row, column, [&](int bin, R weight, long long sample) {
+                            args, bins, tile, window, gather, row, column, [&](int bin, R weight, long long point) {
                                 for (int j = 0; j < group; ++j)
-                                    if (!Gather::is_max || argmax[Gather::is_max ? bin : 0][j] == sample)
+                                    if (!Gather::is_max || argmax[Gather::is_max ? bin : 0][j] == point)
                                         sum[j] += weight * gradient[bin][j];
                             });
                     __syncthreads();

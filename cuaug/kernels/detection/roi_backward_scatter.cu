@@ -2,7 +2,7 @@
 
 namespace cuaug {
 
-// A block adds the gradients of some bins of a region to the pixels of each sample. Grid: (regions, parts).
+// A block adds the gradients of some bins of a region to the pixels of their sampling points. Grid: (regions, parts).
 template <class T, template <class> class Bins, bool is_max, bool channels_last>
 __global__ void __launch_bounds__(128, 3) roi_backward_scatter(const __grid_constant__ RoiArgmaxRecord args) {
     const long long k = blockIdx.x;

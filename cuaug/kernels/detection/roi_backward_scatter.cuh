@@ -1,15 +1,15 @@
 #pragma once
 
-#include "detection/roi_by_sample.cuh"
+#include "detection/roi_by_point.cuh"
 
-// Gradients of what roi_by_sample.cuh pools: atomically added to the pixels, in no fixed order.
+// Gradients of what roi_by_point.cuh pools: atomically added to the pixels, in no fixed order.
 
 namespace cuaug {
 
-// Adds the gradients of W channels, up to channel `last`, to the pixels of one sample.
+// Adds the gradients of W channels, up to channel `last`, to the pixels of one sampling point.
 template <class R, int W>
-inline void scatter_sample(const SampleTaps<R>& taps, const FeatureMap& map, R* out, int last, const R (&gradient)[W],
-                           R scale) {
+inline void scatter_point(const PointTaps<R>& taps, const FeatureMap& map, R* out, int last, const R (&gradient)[W],
+                          R scale) {
     if (!taps.y.is_inside || !taps.x.is_inside) return;
     for (int corner = 0; corner < 4; ++corner) {
         const bool low_y = corner < 2, low_x = corner % 2 == 0;
@@ -24,7 +24,7 @@ inline void scatter_sample(const SampleTaps<R>& taps, const FeatureMap& map, R* 
 }
 
 // Scatters the gradients of the bins of region k: items `first`, `first` + `step`, ... are the thread's, divided as in
-// `pool_region_by_sample`.
+// `pool_region_by_point`.
 template <class T, bool is_max, bool channels_last, class Record, class Bins>
 inline void scatter_region(const Record& args, const Bins& bins, long long k, long long first, long long step) {
     using R = ComputeType<T>;
@@ -43,22 +43,23 @@ inline void scatter_region(const Record& args, const Bins& bins, long long k, lo
         R gradient[W];
         for (int j = 0; j < W; ++j) gradient[j] = to_compute<R>(in[min(j, last) * pooled.c_stride]);
         if constexpr (is_max) {
-            long long sample[W];
+            long long point[W];
             read_argmax(args,
                         k * args.argmax.n_stride + c * args.argmax.c_stride + y * args.argmax.y_stride +
                             x * args.argmax.x_stride,
-                        last, sample);
+                        last, point);
             for (int j = 0; j < W; ++j) {
-                if (sample[j] < 0) continue;
+                if (point[j] < 0) continue;
                 const R channel_gradient[1] = {gradient[j]};
-                scatter_sample(bins.sample_taps(args, y, x, sample_row(sample[j]), sample_column(sample[j])), map,
-                               out + j * map.c_stride, 0, channel_gradient, R(1));
+                scatter_point(bins.point_taps(args, y, x, point_row(point[j]), point_column(point[j])), map,
+                              out + j * map.c_stride, 0, channel_gradient, R(1));
             }
         } else {
-            const IndexRect samples = bins.samples_of(args, y, x);
-            for (long long i = samples.rows.first; i < samples.rows.last; ++i)
-                for (long long j = samples.columns.first; j < samples.columns.last; ++j)
-                    scatter_sample(bins.sample_taps(args, y, x, i, j), map, out, last, gradient, R(1) / bins.count);
+            const IndexRect points = bins.points_of(args, y, x);
+            for (long long i = points.rows.first; i < points.rows.end; ++i)
+                for (long long j = points.columns.first; j < points.columns.end; ++j)
+                    scatter_point(bins.point_taps(args, y, x, i, j), map, out, last, gradient,
+                                  R(1) / bins.points_per_bin);
         }
     }
 }

@@ -65,7 +65,7 @@ inline void scatter_channels(const RoiRecord& args, const FeatureMap& map, const
 }
 
 // A block adds the gradients of the averages of an unrotated region to its pixels, once for each pixel and channel. A
-// region with too many pixels goes sample by sample. Grid: (regions, parts).
+// region with too many pixels goes point by point. Grid: (regions, parts).
 template <class T, bool channels_last>
 __global__ void __launch_bounds__(separable_threads, sizeof(ComputeType<T>) == 8 ? 4 : 6)
     roi_backward_separable(const __grid_constant__ RoiRecord args) {

@@ -19,7 +19,7 @@ struct BinWindow {
     int y, x;  // its first bin
 };
 
-// The rectangle in which a sample may touch the tile.
+// The rectangle in which a sampling point may touch the tile.
 template <class R>
 inline MapRect<R> rect_of(const MapTile& tile) {
     return {R(tile.top - 1), R(tile.left - 1), R(tile.top + tile_rows), R(tile.left + tile_columns)};
@@ -41,17 +41,17 @@ struct SeparableGather {
     static void compute_weights(const RoiAxis<R>& axis, int bin, int bit, int first, int extent, R (&weights)[pixels],
                                 unsigned int* pixel_bins) {
         for (int i = 0; i < pixels; ++i) weights[i] = 0;
-        const IndexRange range = samples_between(axis, bin, R(first - 1), R(first + pixels));
+        const IndexRange range = points_between(axis, bin, R(first - 1), R(first + pixels));
         auto add = [&](int pixel, R weight) {
             if (weight == R(0) || pixel < first || pixel >= first + pixels) return;
             weights[pixel - first] += weight;
             atomicOr(pixel_bins + pixel - first, 1u << bit);
         };
-        for (long long i = range.first; i < range.last; ++i) {
-            const Tap<R> tap = make_tap(sample_coordinate(axis, bin, i), extent);
+        for (long long i = range.first; i < range.end; ++i) {
+            const Tap<R> tap = make_tap(point_coordinate(axis, bin, i), extent);
             if (!tap.is_inside) continue;
-            add(tap.low, (R(1) - tap.high_weight) / axis.samples);
-            add(tap.high, tap.high_weight / axis.samples);
+            add(tap.low, (R(1) - tap.high_weight) / axis.points);
+            add(tap.high, tap.high_weight / axis.points);
         }
     }
 
@@ -69,7 +69,7 @@ struct SeparableGather {
             compute_weights(bins.roi.x, x, bit, tile.left, bins.level->width, shared.x[bit], shared.column_bins);
     }
 
-    // Calls `visit(bin of the window, weight, sample number)` for what contributes to a pixel.
+    // Calls `visit(bin of the window, weight, number of the sampling point)` for what contributes to a pixel.
     template <class Visitor>
     static void for_each_bin(const RoiRecord&, const Bins&, const MapTile&, const BinWindow&, const Shared& shared,
                              int row, int column, const Visitor& visit) {
@@ -83,9 +83,9 @@ struct SeparableGather {
     }
 };
 
-// Maxima, and averages of rotated regions: each pixel searches for the samples next to it.
+// Maxima, and averages of rotated regions: each pixel searches for the sampling points next to it.
 template <class BinsType, bool with_max>
-struct SampleGather {
+struct PointGather {
     using Bins = BinsType;
     static constexpr bool is_max = with_max;
 
@@ -97,23 +97,23 @@ struct SampleGather {
     template <class Visitor>
     static void for_each_bin(const RoiRecord& args, const Bins& bins, const MapTile& tile, const BinWindow& window,
                              const Shared&, int row, int column, const Visitor& visit) {
-        using R = decltype(bins.count);
+        using R = decltype(bins.points_per_bin);
         const int y = tile.top + row, x = tile.left + column;
         const MapRect<R> near = {R(y - 1), R(x - 1), R(y + 1), R(x + 1)};
         const IndexRect range = bins.bins_in(args, near);
-        const int last_y = static_cast<int>(min(range.rows.last, static_cast<long long>(window.y) + window_side));
-        const int last_x = static_cast<int>(min(range.columns.last, static_cast<long long>(window.x) + window_side));
-        for (int bin_y = max(static_cast<int>(range.rows.first), window.y); bin_y < last_y; ++bin_y)
-            for (int bin_x = max(static_cast<int>(range.columns.first), window.x); bin_x < last_x; ++bin_x) {
-                const IndexRect samples = bins.samples_in(args, bin_y, bin_x, near);
-                for (long long i = samples.rows.first; i < samples.rows.last; ++i)
-                    for (long long j = samples.columns.first; j < samples.columns.last; ++j) {
-                        const SampleTaps<R> taps = bins.sample_taps(args, bin_y, bin_x, i, j);
+        const int end_y = static_cast<int>(min(range.rows.end, static_cast<long long>(window.y) + window_side));
+        const int end_x = static_cast<int>(min(range.columns.end, static_cast<long long>(window.x) + window_side));
+        for (int bin_y = max(static_cast<int>(range.rows.first), window.y); bin_y < end_y; ++bin_y)
+            for (int bin_x = max(static_cast<int>(range.columns.first), window.x); bin_x < end_x; ++bin_x) {
+                const IndexRect points = bins.points_in(args, bin_y, bin_x, near);
+                for (long long i = points.rows.first; i < points.rows.end; ++i)
+                    for (long long j = points.columns.first; j < points.columns.end; ++j) {
+                        const PointTaps<R> taps = bins.point_taps(args, bin_y, bin_x, i, j);
                         if (!taps.y.is_inside || !taps.x.is_inside) continue;
                         const R weight = tap_weight(taps.y, y) * tap_weight(taps.x, x);
                         if (weight != R(0))
                             visit((bin_y - window.y) * window_side + bin_x - window.x,
-                                  is_max ? weight : weight / bins.count, i << 32 | j);
+                                  is_max ? weight : weight / bins.points_per_bin, i << 32 | j);
                     }
             }
     }

@@ -4,18 +4,18 @@
 
 namespace cuaug {
 
-// The bins of roi_pool (Girshick 2015): all pixels that a bin touches; a pixel is a sample. Its functions are those of
-// RoiAlignBins.
+// The bins of roi_pool (Girshick 2015): all pixels that a bin touches; each pixel is a sampling point. Its functions
+// are those of RoiAlignBins.
 template <class R>
 struct RoiPoolBins {
     const RoiLevel* level;
     int n;
-    R count;
+    R points_per_bin;  // 1, and used by no maximum: only averages are divided by it
     R top, left, height, width;
 
     RoiPoolBins() = default;
 
-    RoiPoolBins(const RoiRecord& args, long long k) : level(&args.level[0]), n(roi_sample(args, k)), count(1) {
+    RoiPoolBins(const RoiRecord& args, long long k) : level(&args.level[0]), n(roi_sample(args, k)), points_per_bin(1) {
         R side[4];
         for (int i = 0; i < 4; ++i) {
             side[i] = round(static_cast<R>(roi_value(args, k, 1 + i)) * static_cast<R>(level->scale));
@@ -27,35 +27,35 @@ struct RoiPoolBins {
 
     static IndexRange pixels_of_bin(R start, R size, int bin, int bins, int extent) {
         const R bin_size = size / R(bins);
-        const R first = floor(R(bin) * bin_size) + start, last = ceil(R(bin + 1) * bin_size) + start, max = R(extent);
+        const R first = floor(R(bin) * bin_size) + start, end = ceil(R(bin + 1) * bin_size) + start, max = R(extent);
         return {static_cast<long long>(fmin(fmax(first, R(0)), max)),
-                static_cast<long long>(fmin(fmax(last, R(0)), max))};
+                static_cast<long long>(fmin(fmax(end, R(0)), max))};
     }
 
-    IndexRect samples_of(const RoiRecord& args, int bin_y, int bin_x) const {
+    IndexRect points_of(const RoiRecord& args, int bin_y, int bin_x) const {
         return {pixels_of_bin(top, height, bin_y, args.out_height, level->height),
                 pixels_of_bin(left, width, bin_x, args.out_width, level->width)};
     }
 
-    bool has_outside_samples(const IndexRect&) const { return false; }
+    bool has_outside_points(const IndexRect&) const { return false; }
 
-    SampleTaps<R> sample_taps(const RoiRecord&, int, int, long long i, long long j) const {
+    PointTaps<R> point_taps(const RoiRecord&, int, int, long long i, long long j) const {
         const int y = static_cast<int>(i), x = static_cast<int>(j);
         return {{y, y, R(0), true}, {x, x, R(0), true}};
     }
 
     template <class Visitor>
-    bool for_each_sample(const RoiRecord& args, const FeatureMap& map, int bin_y, int bin_x,
-                         const Visitor& visit) const {
-        const IndexRect pixels = samples_of(args, bin_y, bin_x);
-        for (long long y = pixels.rows.first; y < pixels.rows.last; ++y)
-            for (long long x = pixels.columns.first; x < pixels.columns.last; ++x)
-                visit(RoiSample<R>{1, {y * map.y_stride + x * map.x_stride}, {R(1)}});
+    bool for_each_point(const RoiRecord& args, const FeatureMap& map, int bin_y, int bin_x,
+                        const Visitor& visit) const {
+        const IndexRect pixels = points_of(args, bin_y, bin_x);
+        for (long long y = pixels.rows.first; y < pixels.rows.end; ++y)
+            for (long long x = pixels.columns.first; x < pixels.columns.end; ++x)
+                visit(RoiPoint<R>{1, {y * map.y_stride + x * map.x_stride}, {R(1)}});
         return false;
     }
 
-    IndexRect samples_in(const RoiRecord& args, int bin_y, int bin_x, const MapRect<R>& rect) const {
-        const IndexRect pixels = samples_of(args, bin_y, bin_x);
+    IndexRect points_in(const RoiRecord& args, int bin_y, int bin_x, const MapRect<R>& rect) const {
+        const IndexRect pixels = points_of(args, bin_y, bin_x);
         return {intersect(pixels.rows, rect.top, rect.bottom), intersect(pixels.columns, rect.left, rect.right)};
     }
 
@@ -71,8 +71,8 @@ struct RoiPoolBins {
     }
 
     static IndexRange intersect(const IndexRange& range, R low, R high) {
-        const long long first = static_cast<long long>(ceil(low)), last = static_cast<long long>(floor(high)) + 1;
-        return {range.first > first ? range.first : first, range.last < last ? range.last : last};
+        const long long first = static_cast<long long>(ceil(low)), end = static_cast<long long>(floor(high)) + 1;
+        return {range.first > first ? range.first : first, range.end < end ? range.end : end};
     }
 };
 

@@ -59,19 +59,19 @@ inline double intersection_area(const RotatedBox& a, const RotatedBox& b) {
     const double x = dx * a.rotation.cosine - dy * a.rotation.sine, y = dy * a.rotation.cosine + dx * a.rotation.sine;
     const double cosine = a.rotation.cosine * b.rotation.cosine + a.rotation.sine * b.rotation.sine,
                  sine = b.rotation.sine * a.rotation.cosine - b.rotation.cosine * a.rotation.sine;
-    Corner one[8], other[8];
+    Corner corners[8], clipped[8];
     for (int i = 0; i < 4; ++i) {
         const double u = i == 0 || i == 3 ? -b.width / 2 : b.width / 2, v = i < 2 ? -b.height / 2 : b.height / 2;
-        one[i] = {x + u * cosine + v * sine, y + v * cosine - u * sine};
+        corners[i] = {x + u * cosine + v * sine, y + v * cosine - u * sine};
     }
-    int count = clip<true>(one, 4, 1, a.width / 2, other);
-    count = clip<true>(other, count, -1, a.width / 2, one);
-    count = clip<false>(one, count, 1, a.height / 2, other);
-    count = clip<false>(other, count, -1, a.height / 2, one);
+    int count = clip<true>(corners, 4, 1, a.width / 2, clipped);
+    count = clip<true>(clipped, count, -1, a.width / 2, corners);
+    count = clip<false>(corners, count, 1, a.height / 2, clipped);
+    count = clip<false>(clipped, count, -1, a.height / 2, corners);
     double twice_area = 0;
     for (int i = 2; i < count; ++i) {
-        const Corner p = {one[i - 1].x - one[0].x, one[i - 1].y - one[0].y},
-                     q = {one[i].x - one[0].x, one[i].y - one[0].y};
+        const Corner p = {corners[i - 1].x - corners[0].x, corners[i - 1].y - corners[0].y},
+                     q = {corners[i].x - corners[0].x, corners[i].y - corners[0].y};
         twice_area += p.x * q.y - p.y * q.x;
     }
     return fabs(twice_area) / 2;

@@ -13,6 +13,7 @@ __global__ void __launch_bounds__(pair_side* pair_side, 2)
     const long long n = blockIdx.x / (columns * rows), tile = blockIdx.x % (columns * rows);
     const long long p = tile / columns * pair_side, q = tile % columns * pair_side;
     const int i = threadIdx.x / pair_side, j = threadIdx.x % pair_side;
+    // Row 2 of the threads is in another warp than row 0, so that both loads run at the same time.
     if (i == 0 && p + j < args.p) a[j] = read_rotated_box(args.a, n, p + j);
     if (i == 2 && q + j < args.q) b[j] = read_rotated_box(args.b, n, q + j);
     __syncthreads();

@@ -78,11 +78,11 @@ inline BlockRank block_rank(bool flag) {
 }
 
 // Collects the boxes that decay others; returns how many.
-inline int collect(const SoftNmsRecord& args, long long n, int given, const SoftBoxes& boxes) {
+inline int collect(const SoftNmsRecord& args, long long n, int box_count, const SoftBoxes& boxes) {
     int count = 0;
-    for (int first = 0; first < given; first += soft_nms_threads) {
+    for (int first = 0; first < box_count; first += soft_nms_threads) {
         const int i = first + threadIdx.x;
-        const bool decays = i < given && role_of(args, n, i) == SoftNmsRole::decaying;
+        const bool decays = i < box_count && role_of(args, n, i) == SoftNmsRole::decaying;
         const BlockRank rank = block_rank(decays);
         if (decays) {
             const long long offset = n * args.boxes.n_stride + i * args.boxes.k_stride;
@@ -159,11 +159,11 @@ inline BlockBest decay(const SoftNmsRecord& args, const SoftBoxes& boxes, int co
 }
 
 // Appends the boxes that come last, and fills the rest of the output.
-inline void write_rest(const SoftNmsRecord& args, long long n, int given, int written) {
+inline void write_rest(const SoftNmsRecord& args, long long n, int box_count, int written) {
     const long long row = n * args.max_output;
-    for (int first = 0; first < given && written < args.max_output; first += soft_nms_threads) {
+    for (int first = 0; first < box_count && written < args.max_output; first += soft_nms_threads) {
         const int i = first + threadIdx.x;
-        const bool is_last = i < given && role_of(args, n, i) == SoftNmsRole::last;
+        const bool is_last = i < box_count && role_of(args, n, i) == SoftNmsRole::last;
         const BlockRank rank = block_rank(is_last);
         if (is_last && rank.before < args.max_output - written) {
             write_index(args, args.out, row + written + rank.before, i);
@@ -182,11 +182,11 @@ inline void write_rest(const SoftNmsRecord& args, long long n, int given, int wr
 // box just chosen, and find the next one. Grid: (samples).
 __global__ void __launch_bounds__(soft_nms_threads) soft_nms(const __grid_constant__ SoftNmsRecord args) {
     const long long n = blockIdx.x, row = n * args.max_output;
-    const long long counted =
+    const long long sample_box_count =
         args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n_stride);
-    const int given = static_cast<int>(max(min(counted, static_cast<long long>(args.count)), 0ll));
+    const int box_count = static_cast<int>(max(min(sample_box_count, static_cast<long long>(args.count)), 0ll));
     const SoftBoxes boxes = soft_boxes(args, n);
-    int count = collect(args, n, given, boxes), written = 0;
+    int count = collect(args, n, box_count, boxes), written = 0;
 
     BlockBest round = find_best(boxes, count);
     while (written < args.max_output && round.best.score > removed_score()) {
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(soft_nms_threads) soft_nms(const __grid_consta
             round = find_best(boxes, count);
         }
     }
-    write_rest(args, n, given, written);
+    write_rest(args, n, box_count, written);
 }
 
 }  // namespace cuaug

@@ -73,27 +73,28 @@ inline int dot8_u8(const Word (&bytes)[2], const EightWeights& weights, int sum)
     return __dp4a(bytes[1], weights.low[1], __dp4a(bytes[0], weights.low[0], (middle << 8) + sum));
 }
 
-// Four packed pixels -> one word per channel.
+// Four packed pixels -> one word per channel. The selectors of bytes are explained at `low_bytes` (word_pixel.cuh).
 template <int K>
 inline void to_planes(const Word (&packed)[K], Word (&plane)[K][2], int j) {
     if constexpr (K == 1) {
         plane[0][j] = packed[0];
     } else if constexpr (K == 2) {
-        plane[0][j] = permute_bytes(packed[0], packed[1], 0x6420);
-        plane[1][j] = permute_bytes(packed[0], packed[1], 0x7531);
-    } else if constexpr (K == 3) {
+        constexpr int even_bytes = 0x6420, odd_bytes = 0x7531;
+        plane[0][j] = permute_bytes(packed[0], packed[1], even_bytes);
+        plane[1][j] = permute_bytes(packed[0], packed[1], odd_bytes);
+    } else if constexpr (K == 3) {  // from the lowest byte: r0 g0 b0 r1, g1 b1 r2 g2, b2 r3 g3 b3
         plane[0][j] = permute_bytes(permute_bytes(packed[0], packed[1], 0x0630), packed[2], 0x5210);
         plane[1][j] = permute_bytes(permute_bytes(packed[0], packed[1], 0x0741), packed[2], 0x6210);
         plane[2][j] = permute_bytes(permute_bytes(packed[0], packed[1], 0x0052), packed[2], 0x7410);
     } else {
-        const Word low = permute_bytes(packed[0], packed[1], 0x5140),
-                   low2 = permute_bytes(packed[2], packed[3], 0x5140);
-        const Word high = permute_bytes(packed[0], packed[1], 0x7362),
-                   high2 = permute_bytes(packed[2], packed[3], 0x7362);
-        plane[0][j] = permute_bytes(low, low2, 0x5410);
-        plane[1][j] = permute_bytes(low, low2, 0x7632);
-        plane[2][j] = permute_bytes(high, high2, 0x5410);
-        plane[3][j] = permute_bytes(high, high2, 0x7632);
+        const Word low = permute_bytes(packed[0], packed[1], low_bytes),
+                   low2 = permute_bytes(packed[2], packed[3], low_bytes);
+        const Word high = permute_bytes(packed[0], packed[1], high_bytes),
+                   high2 = permute_bytes(packed[2], packed[3], high_bytes);
+        plane[0][j] = permute_bytes(low, low2, low_halves);
+        plane[1][j] = permute_bytes(low, low2, high_halves);
+        plane[2][j] = permute_bytes(high, high2, low_halves);
+        plane[3][j] = permute_bytes(high, high2, high_halves);
     }
 }
 

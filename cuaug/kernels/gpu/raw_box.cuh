@@ -38,7 +38,7 @@ struct RawBoxLayout {
     static constexpr int pattern_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
 
     // Bytes from plane to plane, of a box of this many bytes.
-    static constexpr int plane_of(int bytes) { return bytes / planes & -chunk_bytes; }
+    static constexpr int plane_of(int box_bytes) { return box_bytes / planes & -chunk_bytes; }
 
     // Bytes between the start of its chunk and the box's first pixel.
     static int bytes_before(int column) { return step * column & (chunk_bytes - 1); }
@@ -56,7 +56,7 @@ inline int chunks_per_row(int chunks) {
 
 // As `staged_box_of` of stage.cuh, with `groups` counted in chunks and `pitch` in bytes.
 template <class BoxLayout, class R>
-inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int plane, int side) {
+inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int plane_bytes, int max_side) {
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     const bool near =
         (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
@@ -66,13 +66,13 @@ inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int before, int
               height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
     const int chunks = (BoxLayout::bytes_before(base_x + x) + BoxLayout::step * width + chunk_bytes - 1) / chunk_bytes,
               best = chunk_bytes * chunks_per_row<BoxLayout::step>(chunks);
-    auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + chunk_bytes <= plane; };
+    auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + chunk_bytes <= plane_bytes; };
     const int pitch =
         holds(best)
             ? best
             : chunk_bytes * (chunks | 1);  // more bank conflicts, which cost far less than sampling from global memory
     // One chunk more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
-    const bool fits = near & (width <= side) & (height <= side) & (chunks <= BoxLayout::threads) & holds(pitch);
+    const bool fits = near & (width <= max_side) & (height <= max_side) & (chunks <= BoxLayout::threads) & holds(pitch);
     const float inv_groups = __fdividef(1.0f, static_cast<float>(chunks));
     return {x,         y, fits ? chunks : 0, height, pitch, static_cast<int>((BoxLayout::threads + 0.5f) * inv_groups),
             inv_groups};

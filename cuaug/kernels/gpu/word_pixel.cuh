@@ -113,8 +113,10 @@ struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) FourElements {
     Word word[sizeof(T)];
 };
 
-// __byte_perm selectors of two words in alternation: bytes 0 and 1 of each, or 2 and 3
-constexpr int low_bytes = 0x5140, high_bytes = 0x7362;
+// Selectors of __byte_perm(a, b, selector): hexadecimal digit i, counted from the right, says which byte becomes byte i
+// of the result; 0 to 3 are the bytes of `a`, 4 to 7 those of `b`. Bytes 0 and 1 of the two words in alternation, or
+// bytes 2 and 3; and the lower halves of both words, or the upper halves.
+constexpr int low_bytes = 0x5140, high_bytes = 0x7362, low_halves = 0x5410, high_halves = 0x7632;
 
 // Selected bytes of two words; or 16-bit element i of `a` and j of `b`, as one word. i and j are compile-time constants
 // after unrolling.
@@ -132,10 +134,10 @@ inline FourPixels<T, K> elements_to_pixels(const FourElements<T>* from) {
         const Word b = K > 2 ? from[K > 2 ? 2 : 0].word[0] : none, a = K > 3 ? from[K > 3 ? 3 : 0].word[0] : none;
         const Word rg01 = permute_bytes(r, g, low_bytes), rg23 = permute_bytes(r, g, high_bytes),
                    ba01 = K > 3 ? permute_bytes(b, a, low_bytes) : b, ba23 = permute_bytes(b, a, high_bytes);
-        out.v[0].word[0] = permute_bytes(rg01, ba01, 0x5410);
-        out.v[1].word[0] = permute_bytes(rg01, ba01, K > 3 ? 0x7632 : 0x5532);
-        out.v[2].word[0] = permute_bytes(rg23, ba23, 0x5410);
-        out.v[3].word[0] = permute_bytes(rg23, ba23, 0x7632);
+        out.v[0].word[0] = permute_bytes(rg01, ba01, low_halves);
+        out.v[1].word[0] = permute_bytes(rg01, ba01, K > 3 ? high_halves : 0x5532);
+        out.v[2].word[0] = permute_bytes(rg23, ba23, low_halves);
+        out.v[3].word[0] = permute_bytes(rg23, ba23, high_halves);
     } else if constexpr (sizeof(T) == 1) {
         Word word[K + 1] = {};
         for (int k = 0; k < K; ++k) word[k] = from[k].word[0];
@@ -169,7 +171,7 @@ inline void pixels_to_elements(const FourPixels<T, K>& from, FourElements<T>* ou
         for (int k = 0; k < K; ++k) {
             const int channel_pair = k < 2 ? low_bytes : high_bytes;
             out[k].word[0] = permute_bytes(permute_bytes(p0, p1, channel_pair), permute_bytes(p2, p3, channel_pair),
-                                           k % 2 ? 0x7632 : 0x5410);
+                                           k % 2 ? high_halves : low_halves);
         }
     } else if constexpr (sizeof(T) == 1) {
         for (int k = 0; k < K; ++k) {  // bytes 4 k .. 4 k + 3 of the row, from pixel i = 4 k / K and the next

@@ -38,7 +38,7 @@ struct RoiRecord {
     int channels;
     int out_height;
     int out_width;
-    int sampling_ratio;  // samples of a bin along each axis; below 1: about one for each pixel
+    int sampling_ratio;  // sampling points of a bin along each axis; below 1: about one for each pixel
     int aligned;         // whether pixel centers are at +0.5
     int rotated;
 };
@@ -53,10 +53,10 @@ struct alignas(16) StoredBins {
     unsigned char bytes[112];
 };
 
-// Max pooling on a GPU that remembers which sample of each bin is the greatest.
+// Max pooling on a GPU that remembers which sampling point of each bin is the greatest.
 struct RoiArgmaxRecord : RoiRecord {
-    FeatureMap argmax;          // [K, C, out_height, out_width]: samples as `pack_sample` numbers them
-                                // (detection/roi_by_sample.cuh); -1: none. Data null: not requested
+    FeatureMap argmax;          // [K, C, out_height, out_width]: sampling points as `pack_point` numbers them
+                                // (detection/roi_by_point.cuh); -1: none. Data null: not requested
     long long argmax_is_int32;  // else int64; int32 holds rows and columns below 2^15
 };
 

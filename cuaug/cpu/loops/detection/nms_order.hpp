@@ -29,7 +29,7 @@ inline void rank_boxes(const NmsRecord& args, long long n, const MakeBox& make_b
     }
     auto* boxes = static_cast<decltype(make_box(*keys, 0, 0))*>(args.ranked_boxes) + n * args.count;
     for (int i = 0, class_begin = 0; i < args.count; ++i) {
-        if (keys[i].group != keys[class_begin].group) class_begin = i;
+        if (keys[i].class_id != keys[class_begin].class_id) class_begin = i;
         boxes[i] = make_box(keys[i], has_classes ? score_ranks[keys[i].index] : i, class_begin);
     }
 }

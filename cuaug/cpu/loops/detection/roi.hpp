@@ -10,17 +10,17 @@
 
 namespace cuaug {
 
-// Channels first .. last - 1.
+// Channels first .. end - 1.
 struct ChannelRange {
-    int first, last;
+    int first, end;
 };
 
 // The channels of part `part` of `parts`. Every part begins at a multiple of roi_channel_group channels.
 inline ChannelRange channel_range(const RoiRecord& args, int part, int parts) {
     const long long groups = (args.channels + roi_channel_group - 1) / roi_channel_group;
     const long long first = roi_channel_group * (groups * part / parts),
-                    last = roi_channel_group * (groups * (part + 1) / parts);
-    return {static_cast<int>(first), static_cast<int>(last < args.channels ? last : args.channels)};
+                    end = roi_channel_group * (groups * (part + 1) / parts);
+    return {static_cast<int>(first), static_cast<int>(end < args.channels ? end : args.channels)};
 }
 
 // Calls `visit(channel, Int<W>)` for groups of W = roi_channel_group channels if channels are adjacent in memory, and
@@ -28,9 +28,9 @@ inline ChannelRange channel_range(const RoiRecord& args, int part, int parts) {
 template <class Visitor>
 inline void for_each_group(const ChannelRange& channels, bool channels_last, const Visitor& visit) {
     int c = channels.first;
-    for (; channels_last && c + roi_channel_group <= channels.last; c += roi_channel_group)
+    for (; channels_last && c + roi_channel_group <= channels.end; c += roi_channel_group)
         visit(c, Int<roi_channel_group>());
-    for (; c < channels.last; ++c) visit(c, Int<1>());
+    for (; c < channels.end; ++c) visit(c, Int<1>());
 }
 
 // The bins of one axis: bin i is the sum of entries first[i] .. first[i + 1] - 1.
@@ -42,7 +42,7 @@ struct AxisBins {
 
     void add(int pixel, R weight) {
         if (weight == R(0)) return;
-        // Adjacent samples share pixels: the pixel may be one of the last two entries of the bin.
+        // Adjacent sampling points share pixels: the pixel may be one of the last two entries of the bin.
         for (long long i = entries.count(); i-- > first[first.count() - 1] && i + 2 >= entries.count();)
             if (entries[i].pixel == pixel) {
                 entries[i].weight += weight;
@@ -53,19 +53,19 @@ struct AxisBins {
         high = pixel > high ? pixel : high;
     }
 
-    // Computes the bins. The average of a bin's samples is a weighted sum of pixels; the weight of a pixel is the
-    // product of its weights along y and x.
+    // Computes the bins. The average of a bin's sampling points is a weighted sum of pixels; the weight of a pixel is
+    // the product of its weights along y and x.
     void fill(const RoiAxis<R>& axis, int bins, int extent) {
         entries.clear();
         first.clear();
         for (int bin = 0; bin < bins; ++bin) {
             first.add(entries.count());
-            const IndexRange range = samples_between(axis, bin, R(-1), R(extent));
-            for (long long i = range.first; i < range.last; ++i) {
-                const Tap<R> tap = make_tap(sample_coordinate(axis, bin, i), extent);
+            const IndexRange range = points_between(axis, bin, R(-1), R(extent));
+            for (long long i = range.first; i < range.end; ++i) {
+                const Tap<R> tap = make_tap(point_coordinate(axis, bin, i), extent);
                 if (!tap.is_inside) continue;
-                add(tap.low, (R(1) - tap.high_weight) / axis.samples);
-                add(tap.high, tap.high_weight / axis.samples);
+                add(tap.low, (R(1) - tap.high_weight) / axis.points);
+                add(tap.high, tap.high_weight / axis.points);
             }
         }
         first.add(entries.count());

@@ -7,13 +7,13 @@
 
 namespace cuaug {
 
-// Sums the columns of one channel over entries first .. last - 1 of the rows, those of one row of bins.
+// Sums the columns of one channel over entries first .. end - 1 of the rows, those of one row of bins.
 template <class T, class R>
 inline void sum_planar_rows(const SeparableBins<R>& bins, const T* in, const FeatureMap& map, long long first,
-                            long long last, R* sums) {
+                            long long end, R* sums) {
     const Vector<PixelWeight<R>>& rows = bins.rows.entries;
     const long long columns = bins.offsets.offset.count();
-    for (long long r = first; r < last; ++r) {
+    for (long long r = first; r < end; ++r) {
         const T* row = in + rows[r].pixel * map.y_stride;
         const R weight = rows[r].weight;
         if (bins.offsets.is_dense) {
@@ -36,13 +36,13 @@ inline void average_group(const RoiRecord& args, const SeparableBins<R>& bins, c
     const Vector<PixelWeight<R>>&rows = bins.rows.entries, &columns = bins.columns.entries;
     const long long width = bins.offsets.offset.count();
     for (int y = 0; y < args.out_height; ++y) {
-        const long long first = bins.rows.first[y], last = bins.rows.first[y + 1];
+        const long long first = bins.rows.first[y], end = bins.rows.first[y + 1];
         if constexpr (W == 1) {
-            sum_planar_rows(bins, in, map, first, last, sums);
+            sum_planar_rows(bins, in, map, first, end, sums);
         } else {
-            for (long long i = 0; i < width && first < last; ++i) {
+            for (long long i = 0; i < width && first < end; ++i) {
                 R sum[W] = {};
-                for (long long r = first; r < last; ++r) {
+                for (long long r = first; r < end; ++r) {
                     const T* pixel = in + rows[r].pixel * map.y_stride + bins.offsets.offset[i];
                     const R weight = rows[r].weight;
                     for (int j = 0; j < W; ++j) sum[j] += weight * to_compute<R>(pixel[j]);
@@ -52,7 +52,7 @@ inline void average_group(const RoiRecord& args, const SeparableBins<R>& bins, c
         }
         for (int x = 0; x < args.out_width; ++x) {
             R bin[W] = {};
-            for (long long i = bins.columns.first[x]; i < bins.columns.first[x + 1] && first < last; ++i)
+            for (long long i = bins.columns.first[x]; i < bins.columns.first[x + 1] && first < end; ++i)
                 for (int j = 0; j < W; ++j) bin[j] += columns[i].weight * sums[columns[i].pixel * W + j];
             write_bin<W, T>(args, k, c, y, x, bin);
         }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "roi_average.hpp"
-#include "roi_samples.hpp"
+#include "roi_points.hpp"
 
 namespace cuaug {
 
@@ -10,11 +10,11 @@ template <class T>
 inline void pool_region(const RoiRecord& args, native::PoolingKind kind, long long k, const ChannelRange& channels) {
     using R = ComputeType<T>;
     if (kind == native::PoolingKind::max_of_pixels)
-        pool_samples<T, R, RoiPoolBins<R>, true>(args, k, channels);
+        pool_points<T, R, RoiPoolBins<R>, true>(args, k, channels);
     else if (kind == native::PoolingKind::max)
-        pool_samples<T, R, RoiAlignBins<R>, true>(args, k, channels);
+        pool_points<T, R, RoiAlignBins<R>, true>(args, k, channels);
     else if (args.rotated)
-        pool_samples<T, R, RoiAlignBins<R>, false>(args, k, channels);
+        pool_points<T, R, RoiAlignBins<R>, false>(args, k, channels);
     else
         average_region<T, R>(args, k, channels);
 }
@@ -25,11 +25,11 @@ inline void scatter_region(const RoiRecord& args, native::PoolingKind kind, long
                            ComputeType<T>* out, const FeatureMap& map) {
     using R = ComputeType<T>;
     if (kind == native::PoolingKind::max_of_pixels)
-        scatter_samples<T, R, RoiPoolBins<R>, true>(args, k, channels, out, map);
+        scatter_points<T, R, RoiPoolBins<R>, true>(args, k, channels, out, map);
     else if (kind == native::PoolingKind::max)
-        scatter_samples<T, R, RoiAlignBins<R>, true>(args, k, channels, out, map);
+        scatter_points<T, R, RoiAlignBins<R>, true>(args, k, channels, out, map);
     else if (args.rotated)
-        scatter_samples<T, R, RoiAlignBins<R>, false>(args, k, channels, out, map);
+        scatter_points<T, R, RoiAlignBins<R>, false>(args, k, channels, out, map);
     else
         scatter_average<T, R>(args, k, channels, out, map);
 }
@@ -42,7 +42,7 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
                           const ChannelRange& channels) {
     using R = ComputeType<T>;
     const RoiLevel& level = args.level[level_index];
-    const long long count = channels.last - channels.first, pixels = static_cast<long long>(level.height) * level.width;
+    const long long count = channels.end - channels.first, pixels = static_cast<long long>(level.height) * level.width;
     T* out = static_cast<T*>(level.gradients.data) + n * level.gradients.n_stride +
              channels.first * level.gradients.c_stride;
     const bool channels_last = is_channels_last(level.gradients);

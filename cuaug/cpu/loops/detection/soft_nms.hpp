@@ -77,11 +77,11 @@ inline void soft_nms_sample(const SoftNmsRecord& args, long long n) {
         write_index(args, args.out, row + written, index);
         write_score(args.scores, args.out_scores, row + written++, score);
     };
-    const long long requested_count =
+    const long long sample_box_count =
         args.counts.data == nullptr ? args.count : read_int(args.counts, n * args.counts.n_stride);
-    const int box_count = static_cast<int>(requested_count < 0            ? 0
-                                           : requested_count < args.count ? requested_count
-                                                                          : args.count);
+    const int box_count = static_cast<int>(sample_box_count < 0            ? 0
+                                           : sample_box_count < args.count ? sample_box_count
+                                                                           : args.count);
     for (int i = 0; i < box_count; ++i)
         if (role_of(args, n, i) == SoftNmsRole::decaying) boxes.add(args, n, i);
     Vector<double> ious(boxes.count);

@@ -4,11 +4,11 @@
 #include "detection/roi_pool_bins.cuh"
 #include "gpu/convert.cuh"
 
-// Pooling sample by sample: a thread pools some channels of a bin, for which it computes a sample's taps once.
+// Pooling point by point: a thread pools some channels of a bin, for which it computes a sampling point's taps once.
 
 namespace cuaug {
 
-enum class Reduction { average, max, argmax };  // argmax: the maximum, and which sample of its bin it is
+enum class Reduction { average, max, argmax };  // argmax: the maximum, and which sampling point of its bin it is
 
 constexpr int planar_channels = 8;  // of a thread, if channels are not adjacent in memory
 
@@ -46,9 +46,9 @@ inline void write_channels(T* out, long long step, int last, const R* value) {
     }
 }
 
-// Adds a sample to `value`. Pixels of weight 0 are left out: 0 times infinity is NaN.
+// Adds a sampling point to `value`. Pixels of weight 0 are left out: 0 times infinity is NaN.
 template <int vector, class T, class R>
-inline void add_sample(const SampleTaps<R>& taps, const T* in, const FeatureMap& map, int last, R* value) {
+inline void add_point(const PointTaps<R>& taps, const T* in, const FeatureMap& map, int last, R* value) {
     constexpr int W = thread_channels<vector>;
     if (!taps.y.is_inside || !taps.x.is_inside) return;
     for (int corner = 0; corner < 4; ++corner) {
@@ -73,68 +73,68 @@ inline const Bins& make_shared_bins(const RoiRecord& args, long long k) {
     return bins;
 }
 
-// The number of a sample in its bin.
-inline long long pack_sample(long long row, long long column) { return row << 32 | column; }
-inline long long sample_row(long long sample) { return sample >> 32; }
-inline long long sample_column(long long sample) { return sample & 0xffffffffll; }
+// The number of a sampling point in its bin.
+inline long long pack_point(long long row, long long column) { return row << 32 | column; }
+inline long long point_row(long long point) { return point >> 32; }
+inline long long point_column(long long point) { return point & 0xffffffffll; }
 
-// Writes the sample numbers of W channels, up to channel `last`.
+// Writes the numbers of the sampling points of W channels, up to channel `last`.
 template <int W>
-inline void write_argmax(const RoiArgmaxRecord& args, long long offset, int last, const long long (&sample)[W]) {
+inline void write_argmax(const RoiArgmaxRecord& args, long long offset, int last, const long long (&point)[W]) {
     if (args.argmax_is_int32) {
         int* out = static_cast<int*>(args.argmax.data) + offset;
         for (int j = 0; j < W; ++j)
             if (j <= last)
                 out[j * args.argmax.c_stride] =
-                    sample[j] < 0 ? -1 : static_cast<int>(sample_row(sample[j]) << 16 | sample_column(sample[j]));
+                    point[j] < 0 ? -1 : static_cast<int>(point_row(point[j]) << 16 | point_column(point[j]));
     } else {
         long long* out = static_cast<long long*>(args.argmax.data) + offset;
         for (int j = 0; j < W; ++j)
-            if (j <= last) out[j * args.argmax.c_stride] = sample[j];
+            if (j <= last) out[j * args.argmax.c_stride] = point[j];
     }
 }
 
 template <int W>
-inline void read_argmax(const RoiArgmaxRecord& args, long long offset, int last, long long (&sample)[W]) {
+inline void read_argmax(const RoiArgmaxRecord& args, long long offset, int last, long long (&point)[W]) {
     if (args.argmax_is_int32) {
         const int* in = static_cast<const int*>(args.argmax.data) + offset;
         int loaded[W];
         for (int j = 0; j < W; ++j) loaded[j] = j <= last ? in[j * args.argmax.c_stride] : -1;
-        for (int j = 0; j < W; ++j) sample[j] = loaded[j] < 0 ? -1 : pack_sample(loaded[j] >> 16, loaded[j] & 0xffff);
+        for (int j = 0; j < W; ++j) point[j] = loaded[j] < 0 ? -1 : pack_point(loaded[j] >> 16, loaded[j] & 0xffff);
     } else {
         const long long* in = static_cast<const long long*>(args.argmax.data) + offset;
-        for (int j = 0; j < W; ++j) sample[j] = j <= last ? in[j * args.argmax.c_stride] : -1;
+        for (int j = 0; j < W; ++j) point[j] = j <= last ? in[j * args.argmax.c_stride] : -1;
     }
 }
 
 // Pools W channels of one bin. `argmax` is written for Reduction::argmax only.
 template <Reduction reduction, int vector, class T, class R, class Bins>
-inline void pool_bin_by_sample(const RoiRecord& args, const Bins& bins, int y, int x, const T* in,
-                               const FeatureMap& map, int last, R* value, long long* argmax) {
+inline void pool_bin_by_point(const RoiRecord& args, const Bins& bins, int y, int x, const T* in, const FeatureMap& map,
+                              int last, R* value, long long* argmax) {
     constexpr int W = thread_channels<vector>;
     for (int j = 0; j < W; ++j) value[j] = 0;
     if (bins.n < 0) return;
-    const IndexRect samples = bins.samples_of(args, y, x);
+    const IndexRect points = bins.points_of(args, y, x);
     bool has_value = false;
-    for (long long row = samples.rows.first; row < samples.rows.last; ++row)
-        for (long long column = samples.columns.first; column < samples.columns.last; ++column) {
-            const SampleTaps<R> taps = bins.sample_taps(args, y, x, row, column);
+    for (long long row = points.rows.first; row < points.rows.end; ++row)
+        for (long long column = points.columns.first; column < points.columns.end; ++column) {
+            const PointTaps<R> taps = bins.point_taps(args, y, x, row, column);
             if constexpr (reduction == Reduction::average) {
-                add_sample<vector>(taps, in, map, last, value);
+                add_point<vector>(taps, in, map, last, value);
             } else {
-                R sample[W] = {};
-                add_sample<vector>(taps, in, map, last, sample);
+                R point_value[W] = {};
+                add_point<vector>(taps, in, map, last, point_value);
                 for (int j = 0; j < W; ++j)
-                    if (!has_value || replaces_max(sample[j], value[j])) {
-                        value[j] = sample[j];
-                        if constexpr (reduction == Reduction::argmax) argmax[j] = pack_sample(row, column);
+                    if (!has_value || replaces_max(point_value[j], value[j])) {
+                        value[j] = point_value[j];
+                        if constexpr (reduction == Reduction::argmax) argmax[j] = pack_point(row, column);
                     }
                 has_value = true;
             }
         }
     if constexpr (reduction == Reduction::average) {
-        for (int j = 0; j < W; ++j) value[j] /= bins.count;
-    } else if (bins.has_outside_samples(samples)) {
+        for (int j = 0; j < W; ++j) value[j] /= bins.points_per_bin;
+    } else if (bins.has_outside_points(points)) {
         for (int j = 0; j < W; ++j)
             if (replaces_max(R(0), value[j])) {
                 value[j] = 0;
@@ -146,7 +146,7 @@ inline void pool_bin_by_sample(const RoiRecord& args, const Bins& bins, int y, i
 // Pools the bins of region k: items `first`, `first` + `step`, ... are the thread's. Adjacent threads have adjacent
 // bins, or adjacent channels if these are adjacent in memory.
 template <class T, Reduction reduction, int vector, class Record, class Bins>
-inline void pool_region_by_sample(const Record& args, const Bins& bins, long long k, long long first, long long step) {
+inline void pool_region_by_point(const Record& args, const Bins& bins, long long k, long long first, long long step) {
     using R = ComputeType<T>;
     constexpr int W = thread_channels<vector>;
     const FeatureMap& map = bins.level->values;
@@ -163,13 +163,13 @@ inline void pool_region_by_sample(const Record& args, const Bins& bins, long lon
         if constexpr (reduction == Reduction::argmax) {
             long long argmax[W];
             for (int j = 0; j < W; ++j) argmax[j] = -1;
-            pool_bin_by_sample<reduction, vector>(args, bins, y, x, in, map, last, value, argmax);
+            pool_bin_by_point<reduction, vector>(args, bins, y, x, in, map, last, value, argmax);
             write_argmax(args,
                          k * args.argmax.n_stride + c * args.argmax.c_stride + y * args.argmax.y_stride +
                              x * args.argmax.x_stride,
                          last, argmax);
         } else {
-            pool_bin_by_sample<reduction, vector>(args, bins, y, x, in, map, last, value, nullptr);
+            pool_bin_by_point<reduction, vector>(args, bins, y, x, in, map, last, value, nullptr);
         }
         write_channels<vector>(static_cast<T*>(args.pooled.data) + offset, args.pooled.c_stride, last, value);
     }
