@@ -133,8 +133,7 @@ inline R to_compute(T value) {
 }
 
 // Integer pixels are rounded half to even and clamped; a NaN becomes 0. clamp_nan_to_low does that for unsigned types,
-// whose lower bound is 0. A fill of int32 or int64, which only labels have, is
-// truncated.
+// whose lower bound is 0. A fill of int32 or int64, which only labels have, is truncated.
 template <class T, class R>
 inline T saturate_cast(R value) {
     if constexpr (is_same_v<T, float16>)
