@@ -2,7 +2,7 @@
 
 #include "type_list.cuh"
 
-// Element types, the type arithmetic runs in, and the conversions between them, which round and clamp.
+// Element types, the types that pixels are computed in, and the conversions between them, which round and clamp.
 // The conversions to and from 16 bits are declared here and defined once per compiler (gpu/convert.cuh,
 // cpu/loops/convert.hpp).
 
@@ -133,7 +133,7 @@ inline R to_compute(T value) {
 }
 
 // Integer pixels are rounded half to even and clamped; a NaN becomes 0. clamp_nan_to_low does that for unsigned types,
-// whose lower bound is 0. int32 and int64, which only labels have, are truncated.
+// whose lower bound is 0. A fill of int32 or int64, which only labels have, is truncated.
 template <class T, class R>
 inline T saturate_cast(R value) {
     if constexpr (is_same_v<T, float16>)

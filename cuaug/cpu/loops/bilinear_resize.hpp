@@ -3,7 +3,8 @@
 #include "records/resample.cuh"
 #include "bilinear_separable.hpp"
 
-// Bilinear resize without antialiasing: a bilinear warp of the box, with the border Edge at the edges of the box.
+// Bilinear resize without antialiasing: a bilinear warp of the box that is resized (ResampleRecord::box), with the
+// border Edge at the edges of the box.
 
 namespace cuaug {
 

@@ -2,7 +2,8 @@
 
 #include "channel_group.hpp"
 
-// uint8 pixels of four bytes each: one load reads a pixel, or two neighbours. For the masks see deinterleave.hpp.
+// uint8 pixels of four bytes each: one load reads a pixel, or two neighbours. Bytes beyond an image's channels hold any
+// value, and are not stored. For the masks see deinterleave.hpp.
 
 namespace cuaug {
 

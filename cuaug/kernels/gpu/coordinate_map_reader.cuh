@@ -19,7 +19,8 @@ struct CoordinateMapReader {
     const CoordinateMap& map;
     const CoordinateMap::TileMap<R>& tile;
     int column, width, rows;
-    const char *first_x, *first_y;  // of float32 maps at the first of the four columns, in the tile's first row
+    // Addresses in float32 maps of the entry for the first of the four columns, in the tile's first row.
+    const char *first_x, *first_y;
 
     CoordinateMapReader(const CoordinateMap& map, const CoordinateMap::TileMap<R>& tile, int column, int width,
                         int rows)
@@ -40,8 +41,8 @@ struct CoordinateMapReader {
                                                         (tile.left + column) * table.x_stride));
     }
 
-    // Patches are sampled whole, but maps may end with the tile: rows below it get its last row's entries, columns
-    // beyond it zeros.
+    // A warp samples its whole patch of 8x4 pixels, but maps may end with the tile: rows below it get its last row's
+    // entries, columns beyond it zeros.
     RowEntries row(int y) const {
         RowEntries out = {};
         if constexpr (!is_64bit) {

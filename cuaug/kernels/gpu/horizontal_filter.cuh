@@ -3,8 +3,8 @@
 #include "samplers/filter.cuh"
 #include "gpu/source_frame.cuh"
 
-// The horizontal pass of a resize, for all dtypes but uint8 (horizontal_filter_u8.cuh): a lane sums four source rows
-// into its output column.
+// The horizontal pass of a resize, for all dtypes but uint8 (horizontal_filter_u8.cuh): a lane computes its
+// output column for four source rows at a time.
 
 namespace cuaug {
 
@@ -42,7 +42,7 @@ inline LaneColumn lane_column(const SourceFrame<T, K>&, const HorizontalWeights<
     return {lane, weights.span[lane].first, weights.span[lane].count};
 }
 
-// Adds source rows first .. first + 3 to sum[r], pixel by pixel.
+// Adds the weighted pixels of source row first + r to sum[r], for all four rows.
 template <class Filter, class Layout, class T, int K, class R>
 inline void add_pixels(const SourceFrame<T, K>& source, int first, const LaneColumn& column,
                        const HorizontalWeights<T>& weights, R (&sum)[rows_at_once][K]) {

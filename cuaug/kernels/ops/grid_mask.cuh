@@ -9,7 +9,7 @@ template <class R, int K>
 struct GridMask {
     static constexpr int sample_params = 4, channel_params = 1;
     static constexpr bool uses_position = true;
-    // size of the grid's cells, position of the first one, size of the square in each
+    // size of the grid's cells, row and column of a cell at which the image begins, size of the square in each cell
     R cell_size, top, left, square_size;
     R value[K];  // as given in the images' range; prepared: in 0..1
 

@@ -13,7 +13,7 @@ struct NmsRecord {
     TypedArray classes;  // [N, K]; data null: all are of one class
     TypedArray counts;   // [N]: how many of each sample's boxes take part; data null: all
     void* out;           // [N, max_output]: indices of the boxes kept, by score, then -1; set for the last kernel only
-    void* out_counts;  // [N]: how many are kept. It is written when the host may reuse the memory of the pointers below
+    void* out_counts;  // [N]: how many are kept; written last: the host may then reuse the memory of the pointers below
     NmsSortKey* keys;  // [2, N, tiles, nms_tile]: by class and score, and by score; if all pairs are compared, the part
                        // summaries of detection/nms_pairs.cuh
     void* ranked_boxes;             // [N, K] RankedBox; if all pairs are compared, overlap masks

@@ -36,12 +36,13 @@ struct WarpRecord : BatchWithFill {
     ParameterTable parameters;    // [N, P]: the parameters of all ops, in their order
     ParameterTable partial_sums;  // [N, regions]: float64; each block writes its part of the sample's mean
     SampleOverrideRecord sample_override;
-    RegionColumn full_width;     // output regions of full width
-    RegionColumn remainder;      // regions in the leftover columns at the right edge
-    FastDivisor slice_divisor;   // the number of regions of a slice, or of full-width regions in a column of them
-                                 // (gpu/region_scheduler.cuh)
+    RegionColumn full_width;  // output regions of full width
+    RegionColumn remainder;   // regions in the leftover columns at the right edge
+    // With raw staging: the number of regions of a slice (K channels of a frame). Otherwise: of regions in a column.
+    // See gpu/region_scheduler.cuh.
+    FastDivisor slice_divisor;
     FastDivisor row_divisor;     // the number of full-width regions side by side, at least 1
-    unsigned int whole_regions;  // blocks up to this number make a whole region; each later one makes half of one
+    unsigned int whole_regions;  // blocks below this number make a whole region; each other one makes half of one
 };
 
 }  // namespace cuaug

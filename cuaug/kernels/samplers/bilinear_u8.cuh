@@ -9,18 +9,19 @@ namespace cuaug {
 // Half of a step of the weights. It is added to coordinates, so that rounding down rounds to nearest.
 constexpr float u8_half_weight_step = 1.0f / 131072.0f;
 
-// The weights of the four pixels around a point at fraction r of the column and f of the row, in units of 2^-16. One
-// word per column, the upper pixel's weight in its lower half: (1-r)(1-f) and (1-r) f, r (1-f) and r f.
+// The weights of the four pixels around a point whose coordinates have the fractions x and y, in units of 2^-16. One
+// word per column, the upper pixel's weight in its lower half: (1-x)(1-y) and (1-x) y, x (1-y) and x y.
 struct BilinearWeights {
     Word left;
     Word right;
 };
 
-// From r, f and their product, each rounded down, so that no weight is negative. A single pixel's weight of 2^16 is cut
-// to the largest 16-bit number: the final rounding hides it.
-inline BilinearWeights bilinear_weights(Word r, Word f, Word lower_right) {
-    const Word lower_left = f - lower_right;
-    return {65536 * lower_left + min(65536 - r - lower_left, 65535u), 65535 * lower_right + r};
+// From both fractions and their product, each rounded down, so that no weight is negative. A single pixel's weight of
+// 2^16 is cut to the largest 16-bit number: the final rounding hides it. The right column is 65536 lower_right +
+// (fraction_x - lower_right), in one multiplication and addition.
+inline BilinearWeights bilinear_weights(Word fraction_x, Word fraction_y, Word lower_right) {
+    const Word lower_left = fraction_y - lower_right;
+    return {65536 * lower_left + min(65536 - fraction_x - lower_left, 65535u), 65535 * lower_right + fraction_x};
 }
 
 // Converts a weighted sum (2^16 x level, below 2^24) without an integer-to-float instruction: read as float bits, n is
@@ -59,9 +60,9 @@ inline BiasedU8<K> bilinear(unsigned int above, unsigned int below, const Biline
 
 // For taps that come one by one, as tap(k, right, below), with each weight in a word.
 template <int K, class Tap>
-inline BiasedU8<K> weighted_taps(Word r, Word f, const Tap& tap) {
-    const Word lower_right = r * f >> 16, upper_right = r - lower_right, lower_left = f - lower_right,
-               upper_left = 65536 - r - lower_left;
+inline BiasedU8<K> weighted_taps(Word fraction_x, Word fraction_y, const Tap& tap) {
+    const Word lower_right = fraction_x * fraction_y >> 16, upper_right = fraction_x - lower_right,
+               lower_left = fraction_y - lower_right, upper_left = 65536 - fraction_x - lower_left;
     BiasedU8<K> out;
     for (int k = 0; k < K; ++k)
         out.c[k] = to_biased_level(upper_left * tap(k, 0, 0) + upper_right * tap(k, 1, 0) + lower_left * tap(k, 0, 1) +
@@ -99,8 +100,8 @@ inline Pixel<R, K> to_unit_range(const BiasedU8<K>& levels) {
 inline Word upper_fraction(Word coordinate) { return __byte_perm(coordinate, 0, 0x4421); }
 
 inline BilinearWeights bilinear_weights(const FixedPoint& p) {
-    const Word r = upper_fraction(p.x), f = upper_fraction(p.y);
-    return bilinear_weights(r, f, r * f >> 16);
+    const Word fraction_x = upper_fraction(p.x), fraction_y = upper_fraction(p.y);
+    return bilinear_weights(fraction_x, fraction_y, fraction_x * fraction_y >> 16);
 }
 
 template <int K>
@@ -119,6 +120,7 @@ inline BiasedU8<K> bilinear(const WordPixel<uint8, K>* pixels, int pitch, const 
     constexpr float ulp = 1.0f / 4194304.0f, weight_scale = 65536.0f, bias = 8388608.0f;
     constexpr Word bias_bits = 0x4B000000;
     const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f);
+    // fx is in units of 2^-16 and fy is not, so that their product is in units of 2^-16.
     const float fx = p.x * weight_scale - (tx * (weight_scale / ulp) - 2.0f * weight_scale / ulp),
                 fy = p.y - (ty - 2.0f) / ulp;
     auto integer_part = [](float biased) { return __float_as_uint(biased) - bias_bits; };
