@@ -40,8 +40,8 @@ def fault(work: Work) -> str:
 def expected(work: Work, n: int) -> np.ndarray:
     """The reference's sample n, in stored values. [H, W, C]"""
     if n not in work.expected:
-        options = {name: value for name, value in work.of_sample(n).items() if name != "dtype"}
-        image = work.picker(work.row.layout)(work.inputs[0], n).astype(float)
+        options = {name: value for name, value in work.arguments_of_sample(n).items() if name != "dtype"}
+        image = work.sample_copier(work.row.layout)(work.inputs[0], n).astype(float)
         work.expected[n] = np.asarray(getattr(reference, work.row.op)(image, **options))
     return work.expected[n]
 

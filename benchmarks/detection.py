@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument("--cpu", action="store_true", help="only the CPU table")
     parser.add_argument("--quick", action="store_true", help="few boxes: does it run?")
     parser.add_argument("--no-peers", action="store_true", help="only cuaug")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="file of the results; the default for full runs only")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
     parser.add_argument("--only", metavar="TEXT", default="", help="rows whose names contain it")
     options = parser.parse_args()
     tables: dict[str, Any] = {}

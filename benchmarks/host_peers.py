@@ -70,7 +70,7 @@ def _differs(work: Work) -> bool:
 
 
 def _pick(work: Work) -> Callable[[Any, int], np.ndarray]:
-    pick = work.picker("NHWC" if work.row.layout == "NHWC" or work.device == "cuda" else "NCHW")
+    pick = work.sample_copier("NHWC" if work.row.layout == "NHWC" or work.device == "cuda" else "NCHW")
     return lambda result, n: pick(result, n).reshape(*work.size, work.channels)
 
 
@@ -78,7 +78,7 @@ def _box(work: Work, n: int) -> tuple[int, int, int, int]:
     height, width = work.noise.shape[1:3]
     if work.row.op == "resize":
         return 0, 0, height, width
-    values = work.of_sample(n)
+    values = work.arguments_of_sample(n)
     return int(values["top"]), int(values["left"]), int(values["height"]), int(values["width"])
 
 

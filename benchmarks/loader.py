@@ -43,7 +43,7 @@ def main() -> int:
     parser.add_argument("--no-peers", action="store_true", help="only cuaug")
     parser.add_argument("--peers", metavar="TEXT", default="", help="peers whose names contain it")
     parser.add_argument("--rounds", type=int, default=5, help="timed epochs of each loader")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="file of the results; the default for full runs only")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
     parser.add_argument("--files", type=Path, help="a folder of JPEG files; default: crops of photographs")
     parser.add_argument("--threads", type=int, default=cpus(), help="threads, or worker processes, of each loader")
     parser.add_argument("--images", type=int, default=32_768, help="images of an epoch")

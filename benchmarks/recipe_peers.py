@@ -128,7 +128,7 @@ def check(call: Callable[[Any], Any], images: Any, expected: Any) -> str:
     """Whether a peer draws for "each sample" or for "the batch".
 
     Raises:
-        ValueError: The result differs from cuaug's in size or clearly in levels: the peer does other work.
+        ValueError: The result differs from cuaug's in size, or clearly in mean or spread: the peer does other work.
     """
     cuaug_values, peer_values = _planar(expected), np.concatenate([_planar(call(images)[:32]) for _ in range(16)])
     if peer_values.shape[1:] != cuaug_values.shape[1:]:
@@ -139,8 +139,8 @@ def check(call: Callable[[Any], Any], images: Any, expected: Any) -> str:
     mean_difference = np.abs(peer_values.mean((0, 2, 3)) - cuaug_values.mean((0, 2, 3))).max() / spread
     if mean_difference > 1.5 or not 0.5 < peer_values.std() / spread < 2:
         raise ValueError(
-            f"other work: levels are {mean_difference:.2f} deviations off, "
-            f"and spread {peer_values.std() / spread:.2f} times"
+            f"other work: the mean is {mean_difference:.2f} standard deviations off, "
+            f"and the standard deviation is {peer_values.std() / spread:.2f} times cuaug's"
         )
     copies = images * 0 + images[:1]
     results = [_planar(call(copies)) for _ in range(4)][-1]  # the last: some peers prefetch

@@ -33,7 +33,7 @@ def contender(
 ) -> Contender:
     if function is None:
         raise NotSupported
-    return Contender(lambda i: function(images[i]), work.picker("NCHW") if same_result else None, clock)
+    return Contender(lambda i: function(images[i]), work.sample_copier("NCHW") if same_result else None, clock)
 
 
 def kornia(work: Work) -> Contender:
@@ -179,7 +179,7 @@ def cvcuda(work: Work) -> Contender:
         cvcuda.warp_affine_into(src=inputs[i], dst=outputs[i], xform=xform, **options)
         return results[i]
 
-    return Contender(run, work.picker("NHWC"))
+    return Contender(run, work.sample_copier("NHWC"))
 
 
 def cvcuda_one_matrix(work: Work) -> Contender:
@@ -197,7 +197,7 @@ def cvcuda_one_matrix(work: Work) -> Contender:
         cvcuda.warp_affine_into(src=inputs[i], dst=outputs[i], xform=xform, **options)
         return results[i]
 
-    return Contender(run, work.picker("NHWC") if work.row.shared else None)
+    return Contender(run, work.sample_copier("NHWC") if work.row.shared else None)
 
 
 def _cvcuda_buffers(work: Work) -> tuple[list[Any], list[Any]]:

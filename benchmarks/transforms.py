@@ -71,7 +71,7 @@ def main() -> int:
     parser.add_argument("--cpu", action="store_true", help="only the CPU table")
     parser.add_argument("--quick", action="store_true", help="small batches: does it run?")
     parser.add_argument("--no-peers", action="store_true", help="only cuaug")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="file of the results; the default for full runs only")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
     parser.add_argument("--only", metavar="TEXT", default="", help="recipes whose names contain it")
     parser.add_argument("--peers", metavar="TEXT", default="", help="peers whose names contain it")
     parser.add_argument("--peer", metavar="NAME", help="measure only this peer, on the GPU, into --json")

@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few rows, small batches: does it run?")
     parser.add_argument("--only", nargs="+", metavar="PATTERN", help="rows with such a name, e.g. 'resize*' or NHWC")
     parser.add_argument("--no-peers", action="store_true", help="only cuaug")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="file of the results; the default for full runs only")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
     options = parser.parse_args()
 
     tables: dict[str, Any] = {}

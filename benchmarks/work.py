@@ -12,7 +12,8 @@ import numpy as np
 
 import cuaug
 
-BYTES_BETWEEN_USES = 120e6  # of the other buffers, between two uses of one: twice the L2 cache of an H200 (60 MB)
+# Calls use the buffers in turn: this many bytes of other buffers lie between two uses of one.
+BYTES_BETWEEN_USES = 120e6  # twice the L2 cache of an H200 (60 MB)
 ITEM_SIZE = {"uint8": 1, "float16": 2, "bfloat16": 2, "float32": 4}
 Draw = Callable[[np.random.Generator, int, tuple[int, int]], dict[str, np.ndarray]]
 
@@ -23,11 +24,11 @@ def no_parameters(rng: np.random.Generator, count: int, size: tuple[int, int]) -
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """``cuaug.op(images, **options, **drawn)``, images (N, C, H, W); ``reference.op`` takes those of a sample."""
+    """``cuaug.op(images, **options, **drawn)``; ``reference.op`` takes one image [H, W, C] and its parameters."""
 
     name: str
     op: str
-    shape: tuple[int, int, int, int]
+    shape: tuple[int, int, int, int]  # (N, C, H, W) in every layout
     dtype: str = "uint8"
     layout: str = "NCHW"
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
@@ -102,19 +103,21 @@ class Work:
     def contender(self) -> Contender:
         """The contender for cuaug's own call."""
         clock = "host" if self.device == "cpu" else "events" if self.row.host else "graph"
-        return Contender(lambda i: self.cuaug(self.inputs[i], self.outputs[i]), self.picker(self.row.layout), clock)
+        return Contender(
+            lambda i: self.cuaug(self.inputs[i], self.outputs[i]), self.sample_copier(self.row.layout), clock
+        )
 
-    def picker(self, layout: str) -> Callable[[Any, int], np.ndarray]:
+    def sample_copier(self, layout: str) -> Callable[[Any, int], np.ndarray]:
         """A function that copies a sample of a batch to the host as [H, W, C], bfloat16 as float32."""
 
-        def pick(result: Any, n: int) -> np.ndarray:
+        def copy_sample(result: Any, n: int) -> np.ndarray:
             image = result[n]
             if hasattr(image, "cpu"):
                 image = image.cpu()
                 image = (image.float() if str(image.dtype) == "torch.bfloat16" else image).numpy()
             return np.asarray(image if layout == "NHWC" else np.moveaxis(image, 0, -1))
 
-        return pick
+        return copy_sample
 
     def parameter(self, values: np.ndarray) -> Any:
         if self.device == "cpu" or self.row.host:
@@ -141,7 +144,7 @@ class Work:
         tensor = tensor if dtype == "uint8" else (tensor.float() / 255).to(getattr(torch, dtype))
         return [tensor.clone() for _ in range(self.buffers)]
 
-    def of_sample(self, n: int) -> dict[str, Any]:
+    def arguments_of_sample(self, n: int) -> dict[str, Any]:
         """The reference's keyword arguments for sample n."""
         return self.row.options | (self.drawn if self.row.shared else {name: v[n] for name, v in self.drawn.items()})
 

@@ -3,7 +3,8 @@
     pip install "ray[data]"
     python examples/preprocess_ray.py [--actors 2] [--device cuda]
 
-Each actor has its own device. It decodes batches of images at the resolution that the result needs.
+With ``--device cuda`` each actor has its own GPU. An actor decodes batches of images at the resolution that the result
+needs.
 """
 
 import argparse

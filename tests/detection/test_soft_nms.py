@@ -30,15 +30,15 @@ def test_soft_nms_equals_reference(scene, dtype, method, backend):
         boxes, scores = (box_cases.rounded(values, dtype) for values in SCENES[scene](count))
         arrays = put(boxes, backend, dtype), put(scores, backend, dtype)
         for options in ({}, {"iou_threshold": 0.6, "sigma": 0.1, "score_threshold": 0.2}):
-            expected, decayed = reference_ops.soft_nms(boxes, scores, method, **options)
-            indices, actual = cuaug.soft_nms(*arrays, method=method, **options)
-            assert_array_equal(to_numpy(indices), expected)
+            expected_indices, expected_scores = reference_ops.soft_nms(boxes, scores, method, **options)
+            indices, actual_scores = cuaug.soft_nms(*arrays, method=method, **options)
+            assert_array_equal(to_numpy(indices), expected_indices)
             assert describe(indices)[:2] == describe(arrays[0])[:2]
-            assert describe(actual) == describe(arrays[1])
+            assert describe(actual_scores) == describe(arrays[1])
             tolerance = TOLERANCE[dtype]
             # assert_allclose takes equal infinities as equal
             limits = {"rtol": tolerance.relative, "atol": tolerance.absolute, "err_msg": tolerance.reason}
-            assert_allclose(to_numpy(actual), decayed, **limits)
+            assert_allclose(to_numpy(actual_scores), expected_scores, **limits)
 
 
 @every_backend
@@ -47,16 +47,20 @@ def test_soft_nms_equals_reference(scene, dtype, method, backend):
 def test_soft_nms_fixed_size_is_padded_and_counted(max_output, method, backend):
     boxes, scores = (box_cases.rounded(values, "float32") for values in box_cases.degenerate(150))
     arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
-    expected, decayed = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
-    indices, actual, count = cuaug.soft_nms(*arrays, method=method, max_output=max_output, fixed_size=True)
+    expected_indices, expected_scores = reference_ops.soft_nms(boxes, scores, method, max_output=max_output)
+    indices, actual_scores, count = cuaug.soft_nms(*arrays, method=method, max_output=max_output, fixed_size=True)
     length = 150 if max_output is None else max_output
-    assert tuple(indices.shape) == tuple(actual.shape) == (length,)
-    assert int(count) == len(expected)
-    assert_array_equal(to_numpy(indices), np.concatenate([expected, np.full(length - len(expected), -1)]))
-    assert_allclose(to_numpy(actual), np.concatenate([decayed, np.zeros(length - len(expected))]), rtol=1e-6)
-    indices, actual = cuaug.soft_nms(*arrays, method=method, max_output=max_output)
-    assert_array_equal(to_numpy(indices), expected)
-    assert_allclose(to_numpy(actual), decayed, rtol=1e-6)
+    assert tuple(indices.shape) == tuple(actual_scores.shape) == (length,)
+    assert int(count) == len(expected_indices)
+    assert_array_equal(
+        to_numpy(indices), np.concatenate([expected_indices, np.full(length - len(expected_indices), -1)])
+    )
+    assert_allclose(
+        to_numpy(actual_scores), np.concatenate([expected_scores, np.zeros(length - len(expected_indices))]), rtol=1e-6
+    )
+    indices, actual_scores = cuaug.soft_nms(*arrays, method=method, max_output=max_output)
+    assert_array_equal(to_numpy(indices), expected_indices)
+    assert_allclose(to_numpy(actual_scores), expected_scores, rtol=1e-6)
 
 
 @every_backend
@@ -65,25 +69,25 @@ def test_soft_nms_batch_equals_samples(method, backend):
     counts = np.array([70, 0, 1, 65])
     boxes, scores = (np.stack(values) for values in zip(*(box_cases.clustered(70, n) for n in range(4)), strict=True))
     arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
-    indices, decayed, counts_kept = cuaug.soft_nms(
+    indices, actual_scores, counts_kept = cuaug.soft_nms(
         *arrays, method=method, fixed_size=True, counts=put(counts, backend, "int32")
     )
     for n, sample_count in enumerate(counts):
         single = cuaug.soft_nms(arrays[0][n, :sample_count], arrays[1][n, :sample_count], method=method)
         assert int(counts_kept[n]) == len(single[0])
         assert_array_equal(to_numpy(indices[n])[: int(counts_kept[n])], to_numpy(single[0]))
-        assert_array_equal(to_numpy(decayed[n])[: int(counts_kept[n])], to_numpy(single[1]))
+        assert_array_equal(to_numpy(actual_scores[n])[: int(counts_kept[n])], to_numpy(single[1]))
         assert (to_numpy(indices[n])[int(counts_kept[n]) :] == -1).all()
 
 
 @every_backend
 def test_soft_nms_of_no_boxes_is_empty(backend):
     no_boxes = put(np.zeros((0, 4)), backend, "float32"), put(np.zeros(0), backend, "float32")
-    indices, decayed = cuaug.soft_nms(*no_boxes)
-    assert tuple(indices.shape) == tuple(decayed.shape) == (0,)
-    indices, decayed, count = cuaug.soft_nms(*no_boxes, fixed_size=True, max_output=3)
+    indices, actual_scores = cuaug.soft_nms(*no_boxes)
+    assert tuple(indices.shape) == tuple(actual_scores.shape) == (0,)
+    indices, actual_scores, count = cuaug.soft_nms(*no_boxes, fixed_size=True, max_output=3)
     assert_array_equal(to_numpy(indices), [-1, -1, -1])
-    assert_array_equal(to_numpy(decayed), [0, 0, 0])
+    assert_array_equal(to_numpy(actual_scores), [0, 0, 0])
     assert int(count) == 0
 
 
@@ -96,13 +100,13 @@ def test_soft_nms_ties_go_to_lower_index():
 
 def test_soft_nms_instruction_sets_agree():
     isa, (boxes, scores) = native.instruction_set(), box_cases.clustered(500)
-    expected, decayed = reference_ops.soft_nms(boxes, scores, "gaussian")
+    expected_indices, expected_scores = reference_ops.soft_nms(boxes, scores, "gaussian")
     try:
         for other in native.instruction_sets():
             native.set_instruction_set(other)
-            indices, actual = cuaug.soft_nms(boxes, scores, method="gaussian")
-            assert_array_equal(indices, expected)
-            assert_allclose(actual, decayed, rtol=1e-12)
+            indices, actual_scores = cuaug.soft_nms(boxes, scores, method="gaussian")
+            assert_array_equal(indices, expected_indices)
+            assert_allclose(actual_scores, expected_scores, rtol=1e-12)
     finally:
         native.set_instruction_set(isa)
 

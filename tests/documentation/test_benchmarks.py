@@ -20,7 +20,7 @@ def bench(*arguments):
     )  # fmt: skip
 
 
-def test_benchmark_warp_checks_times_and_writes(tmp_path):
+def test_benchmark_warp_checks_results_and_writes_times(tmp_path):
     process = bench("--only", "hflip u8 NHWC", "--json", str(tmp_path / "results.json"))
     assert process.returncode == 0, process.stdout + process.stderr
     report = json.loads((tmp_path / "results.json").read_text())
@@ -53,8 +53,8 @@ def test_benchmark_warp_no_row_fails():
 
 
 @pytest.fixture
-def recipes(monkeypatch):
-    """The modules of benchmarks/transforms.py."""
+def benchmark_modules(monkeypatch):
+    """benchmarks/transforms.py and recipe_peers.py, as modules."""
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     return importlib.import_module("transforms"), importlib.import_module("recipe_peers")
 
@@ -71,25 +71,25 @@ def lightened(images):
     ("peer", "message"),
     [
         (lambda images: lightened(images)[:, :, :8], "a result of"),
-        (lambda images: 255 * lightened(images), "levels are"),
-        (lambda images: 0.2 * lightened(images), "spread"),
+        (lambda images: 255 * lightened(images), "the mean is"),
+        (lambda images: 0.2 * lightened(images), "the standard deviation is"),
         (lambda images: lightened(images) * np.inf, "not finite"),
     ],
     ids=["size", "levels", "contrast", "infinite"],
 )
-def test_benchmark_transforms_skips_peer_with_other_work(recipes, peer, message):
+def test_benchmark_transforms_skips_peer_with_other_work(benchmark_modules, peer, message):
     with pytest.raises(ValueError, match=f"other work.*{message}"):
-        recipes[1].check(peer, IMAGES, lightened(IMAGES))
+        benchmark_modules[1].check(peer, IMAGES, lightened(IMAGES))
 
 
-def test_benchmark_transforms_notes_peer_draws(recipes):
-    check = recipes[1].check
+def test_benchmark_transforms_notes_peer_draws(benchmark_modules):
+    check = benchmark_modules[1].check
     assert check(lightened, IMAGES, lightened(IMAGES)) == "each sample"
     assert check(lambda images: images / 255 + 0.1, IMAGES, lightened(IMAGES)) == "the batch"
 
 
-def test_benchmark_transforms_reports_peer_crash(recipes, monkeypatch):
-    transforms, _ = recipes
+def test_benchmark_transforms_reports_peer_crash(benchmark_modules, monkeypatch):
+    transforms, _ = benchmark_modules
     options = argparse.Namespace(only="", quick=True)
     times, outcome = transforms.run_in_process("no such peer", options)
     assert not times
@@ -143,7 +143,7 @@ def test_benchmark_loader_times_and_writes(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.jpeg
-def test_benchmark_decode_compares_times_and_writes(tmp_path):
+def test_benchmark_decode_compares_results_and_writes_times(tmp_path):
     path = tmp_path / "results.json"
     process = subprocess.run(
         [sys.executable, str(SCRIPT.with_name("decode.py")), "--quick", "--json", str(path)],

@@ -26,9 +26,9 @@ import cuaug
 new = set(sys.modules) - before
 print(len([name for name in new if name.startswith("cuaug")]), len([n for n in new if not n.startswith("cuaug")]))
 """
-    of_cuaug, others = map(int, python(program)[0].split())
-    assert of_cuaug <= 120
-    assert others <= 20
+    cuaug_count, other_count = map(int, python(program)[0].split())
+    assert cuaug_count <= 120
+    assert other_count <= 20
 
 
 def test_is_available_false_without_gpu_and_error_says_why():

@@ -10,7 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from helpers.jpeg import SEED, base_files
 from helpers.jpeg_writer import random_jpeg
 
-LAYOUTS = [
+# (horizontal, vertical) sampling factors of each component
+SAMPLINGS_OF_FILES = [
     [(4, 2), (1, 1), (1, 1)],
     [(2, 4), (1, 1), (1, 1)],
     [(2, 2), (2, 1), (1, 2)],
@@ -22,7 +23,7 @@ if __name__ == "__main__":
     folder.mkdir(parents=True, exist_ok=True)
     files = [
         *base_files(),
-        *(random_jpeg(rng, (50, 70), layout, restart=i % 2) for i, layout in enumerate(LAYOUTS * 2)),
+        *(random_jpeg(rng, (50, 70), samplings, restart=i % 2) for i, samplings in enumerate(SAMPLINGS_OF_FILES * 2)),
     ]
     for number, file in enumerate(files):
         (folder / f"{number:02}.jpg").write_bytes(file)

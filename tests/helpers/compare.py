@@ -80,8 +80,8 @@ def assert_equal(actual, expected, *, library=None, device="cpu", dtype=None, to
     same = (actual == expected) | ((actual != actual) & (expected != expected))  # NaN equals NaN
     error = np.abs(actual.astype(float) - expected.astype(float))
     error = np.where(same, 0.0, np.where(np.isnan(error), np.inf, error))
-    size = np.abs(np.where(np.isfinite(expected), expected, 0).astype(float))
-    over = error > tolerance.absolute + tolerance.relative * size
+    magnitude = np.abs(np.where(np.isfinite(expected), expected, 0).astype(float))
+    over = error > tolerance.absolute + tolerance.relative * magnitude
     worst = np.unravel_index(np.argmax(np.where(same, -1.0, error + over)), error.shape)
     exact = float(np.mean(same[~tie])) if not tie.all() else 1.0
     report = (

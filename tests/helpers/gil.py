@@ -1,10 +1,10 @@
-"""Whether another Python thread runs during a call."""
+"""Whether a call releases the interpreter's lock."""
 
 import sys
 import threading
 
 
-def runs_during(call):
+def releases_gil(call):
     """Whether a second thread runs between the call's start and its end.
 
     The interpreter switches threads only after its switch interval, which is longer than any call here. So the second

@@ -38,7 +38,7 @@ def encoded(image, sampling="420", *, quality=90, progressive=False, restart=0):
     return file.tobytes()
 
 
-def by_pillow(image, mode="RGB", **options):
+def encoded_by_pillow(image, mode="RGB", **options):
     file = io.BytesIO()
     Image.fromarray(image).convert(mode).save(file, "JPEG", **{"quality": 85, **options})
     return file.getvalue()
@@ -53,19 +53,21 @@ def base_files():
     files += [encoded(random_part(rng, *next(sizes)), s, restart=3) for s in ("420", "422", "444")]
     files += [encoded(random_part(rng, *next(sizes)), quality=q) for q in (10, 100)]
     files += [
-        by_pillow(random_part(rng, *next(sizes)), mode, progressive=p) for mode in ("L", "CMYK") for p in (False, True)
+        encoded_by_pillow(random_part(rng, *next(sizes)), mode, progressive=p)
+        for mode in ("L", "CMYK")
+        for p in (False, True)
     ]
     exif = Image.Exif()
     exif[0x0112] = 6
     files += [
-        by_pillow(random_part(rng, *next(sizes)), exif=exif),
-        by_pillow(random_part(rng, *next(sizes)), optimize=True),
+        encoded_by_pillow(random_part(rng, *next(sizes)), exif=exif),
+        encoded_by_pillow(random_part(rng, *next(sizes)), optimize=True),
     ]
     return files
 
 
 def segments(file):
-    """(marker, start, end) of everything before the entropy-coded data of each scan."""
+    """(marker, start, end) of each segment. Entropy-coded data lies between segments and is in none of them."""
     markers, at = [], 2
     while at + 4 <= len(file):
         marker, length = file[at + 1], struct.unpack_from(">H", file, at + 2)[0]
@@ -99,44 +101,46 @@ def with_segments(file, *added):
     return file[:2] + b"".join(added) + file[2:]
 
 
-def _flip(rng, file):
+def _flip_bits(rng, file):
     out = bytearray(file)
     for _ in range(rng.integers(1, 9)):
         out[rng.integers(len(out))] ^= 1 << rng.integers(8)
     return bytes(out)
 
 
-def _header_byte(rng, file):
+def _change_header_byte(rng, file):
     first_scan = next(end for marker, _, end in segments(file) if marker == 0xDA)
     return with_byte(file, int(rng.integers(2, first_scan)), int(rng.integers(256)))
 
 
-def _part_of(rng, file):
+def _random_range(rng, file):
     start = int(rng.integers(len(file)))
     return start, min(len(file), start + int(rng.integers(1, 64)))
 
 
-def _twice(rng, file):
-    start, end = _part_of(rng, file)
+def _repeat_part(rng, file):
+    start, end = _random_range(rng, file)
     return file[:end] + file[start:]
 
 
-def _without(rng, file):
-    start, end = _part_of(rng, file)
+def _remove_part(rng, file):
+    start, end = _random_range(rng, file)
     return file[:start] + file[end:]
 
 
-def _marker(rng, file):
+def _insert_marker(rng, file):
     at = int(rng.integers(2, len(file)))
     return file[:at] + bytes([0xFF, rng.integers(256)]) + rng.bytes(int(rng.integers(4))) + file[at:]
 
 
 MUTATORS = {
-    "flip": _flip,
+    "flip bits": _flip_bits,
     "truncate": lambda rng, file: file[: rng.integers(len(file))],
-    "header": _header_byte,
-    "twice": _twice,
-    "without": _without,
-    "size": lambda rng, file: with_declared_size(file, *(int(n) for n in np.exp2(rng.uniform(0, 16, 2)))),
-    "marker": _marker,
+    "change header byte": _change_header_byte,
+    "repeat part": _repeat_part,
+    "remove part": _remove_part,
+    "declare another size": lambda rng, file: with_declared_size(
+        file, *(int(n) for n in np.exp2(rng.uniform(0, 16, 2)))
+    ),
+    "insert marker": _insert_marker,
 }

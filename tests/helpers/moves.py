@@ -10,7 +10,8 @@ CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVe
 
 
 # Two entries for each name. The first is a function from an interpolation to transforms. The second has the transforms
-# that move label images as that recipe moves masks: nearest, 0 outside, no colour ops. None: the first's for "nearest".
+# that move label images as that recipe moves masks: nearest, 0 outside, no colour ops. None: those of the
+# first function for "nearest".
 MOVES = {
     "crops": (lambda interpolation: [*CROPS], CROPS),
     "nothing": (lambda interpolation: [], []),

@@ -1,6 +1,6 @@
-"""Launch sequences of the extension and of Python: a function that replaces the driver's records them.
+"""Launch sequences of the extension and of Python, recorded by a function in place of ``cuLaunchKernelEx``.
 
-Guards that both make the same launches on the right stream and device, and that errors end a call.
+Both make the same launches on the right stream and device; an error ends a call.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.gil import runs_during
+from helpers.gil import releases_gil
 from helpers.replace import replace_everywhere
 
 from cuaug import _check
@@ -55,6 +55,7 @@ class Driver:
 
 def test_launch_sequence_passes_kernels_configurations_and_records(sequence_class):
     driver = Driver()
+    # a relocation is (offset in the record, index of the call value, number added to the value)
     first = 101, config(attributes=1), record(10, 20, 30), [(8, 1, 5), (16, 0, 0)]
     second = 102, config((9, 8, 7)), record(40, 50, 60), [(0, 1, 1 << 39)]
     launches = sequence_class(driver.address, [first, second, (103, config(), record(-1, 0, 1), [])])
@@ -105,11 +106,11 @@ def test_launch_sequence_releases_the_gil(sequence_class):
     libc = ctypes.CDLL(None)
     quarter_second = launch_module._CONFIG.pack(0, 0, 250_000_000, *[0] * 7)
     launches = sequence_class(driver_module.function_address(libc.nanosleep), [(0, quarter_second, b"", [])])
-    assert runs_during(lambda: launches.run(0, ()))
+    assert releases_gil(lambda: launches.run(0, ()))
 
 
 class Runtime:
-    """CuPy's runtime in a process with three GPUs."""
+    """Stands in for CuPy's runtime in a process with three GPUs."""
 
     def __init__(self, current):
         self.current, self.set_devices = current, []

@@ -12,8 +12,8 @@ from helpers.jpeg import (
     MUTATORS,
     SEED,
     base_files,
-    by_pillow,
     encoded,
+    encoded_by_pillow,
     random_part,
     segments,
 )
@@ -45,8 +45,8 @@ SMALL = {
     "444": lambda photo: encoded(photo, "444", quality=50),
     "progressive": lambda photo: encoded(photo, "420", quality=50, progressive=True),
     "restarts": lambda photo: encoded(photo, "422", quality=50, restart=2),
-    "gray": lambda photo: by_pillow(photo, "L", quality=50),
-    "cmyk": lambda photo: by_pillow(photo, "CMYK", quality=50),
+    "gray": lambda photo: encoded_by_pillow(photo, "L", quality=50),
+    "cmyk": lambda photo: encoded_by_pillow(photo, "CMYK", quality=50),
 }
 
 
@@ -112,7 +112,7 @@ def test_decode_jpeg_rejects_claimed_sizes():
 
 def of_many_scans(count, height, width):
     """A progressive file whose last scan is repeated."""
-    file = by_pillow(np.zeros((height, width, 3), np.uint8), progressive=True)
+    file = encoded_by_pillow(np.zeros((height, width, 3), np.uint8), progressive=True)
     start = [at for marker, at, _ in segments(file) if marker == 0xDA][-1]
     return file[:-2] + file[start:-2] * count + b"\xff\xd9"
 
@@ -150,15 +150,15 @@ def test_decode_jpeg_max_scans_none_lifts_limit():
     file = of_many_scans(150, 16, 16)
     assert cio.decode_jpeg(file, strict=False, max_scans=None).shape == (16, 16, 3)
     with pytest.raises(cuaug.ImageTooLarge, match="more than 5 scans"):
-        cio.decode_jpeg(by_pillow(np.zeros((16, 16, 3), np.uint8), progressive=True), max_scans=5)
+        cio.decode_jpeg(encoded_by_pillow(np.zeros((16, 16, 3), np.uint8), progressive=True), max_scans=5)
 
 
 MARKERS = """
 import numpy as np
 import cuaug.io as cio
-from helpers.jpeg import by_pillow, with_segments
+from helpers.jpeg import encoded_by_pillow, with_segments
 from helpers.jpeg_writer import marker_bombs
-file = by_pillow(np.zeros((16, 16, 3), np.uint8))
+file = encoded_by_pillow(np.zeros((16, 16, 3), np.uint8))
 filled = with_segments(file, *marker_bombs()[{kind!r}])
 assert cio.read_header(filled)[:2] == (16, 16)
 assert np.array_equal(cio.decode_jpeg(filled), cio.decode_jpeg(file))
@@ -195,10 +195,11 @@ def test_decode_jpeg_limits_memory_of_progressive_files():
 LEAK = """
 import numpy as np, psutil
 import cuaug.io as cio, cuaug
-from helpers.jpeg import SEED, by_pillow, encoded, photographs
+from helpers.jpeg import SEED, encoded_by_pillow, encoded, photographs
 rng = np.random.default_rng(SEED)
 photo = np.tile(photographs()[0], (4, 4, 1))
-whole = [encoded(photo), encoded(photo, progressive=True), by_pillow(photo, "CMYK"), by_pillow(photo, "L")]
+whole = [encoded(photo), encoded(photo, progressive=True)]
+whole += [encoded_by_pillow(photo, mode) for mode in ("CMYK", "L")]
 files = [file[: rng.integers(700, 6_000)] for file in whole * 13][:50]
 def rounds(count):
     for _ in range(count):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.child_process import python
 from helpers.compare import assert_equal, describe
-from helpers.jpeg import SEED, by_pillow, encoded, random_part
+from helpers.jpeg import SEED, encoded, encoded_by_pillow, random_part
 from helpers.photo import FILE, PHOTO
 
 import cuaug
@@ -173,5 +173,5 @@ def test_io_import_brings_numpy_alone():
 
 
 def test_decode_jpeg_orient_without_exif_changes_nothing():
-    stored = by_pillow(PHOTO)
+    stored = encoded_by_pillow(PHOTO)
     assert np.array_equal(cio.decode_jpeg(stored, orient=True), cio.decode_jpeg(stored))

@@ -10,8 +10,8 @@ from helpers.jpeg import (
     SAMPLINGS,
     SEED,
     base_files,
-    by_pillow,
     encoded,
+    encoded_by_pillow,
     frame_offset,
     random_part,
     with_byte,
@@ -166,7 +166,7 @@ def test_decode_jpeg_rgb_stored_without_transform():
 
 
 def unsupported():
-    base = by_pillow(np.zeros((16, 24, 3), np.uint8))
+    base = encoded_by_pillow(np.zeros((16, 24, 3), np.uint8))
     at = frame_offset(base)
     yield "12 bits", with_byte(base, at + 4, 12), "precision 12"
     yield "lossless", with_byte(base, at + 1, 0xC3), "lossless|0xc3|SOF type"
@@ -193,7 +193,7 @@ def test_decode_jpeg_names_unsupported_files(file, words):
     ],
 )  # fmt: skip
 def test_decode_jpeg_hint_chooses_scale(height, width, hint, size):
-    file = by_pillow(np.zeros((height, width, 3), np.uint8))
+    file = encoded_by_pillow(np.zeros((height, width, 3), np.uint8))
     assert cio.decode_jpeg(file, size_hint=hint).shape[:2] == size
 
 
@@ -206,7 +206,7 @@ def test_decode_jpeg_orientation_equals_pillow(orientation, order):
     exif[0x0112] = orientation
     exif.endian = order
     photo = random_part(np.random.default_rng(SEED), 50, 83)
-    file = by_pillow(photo, exif=exif)
+    file = encoded_by_pillow(photo, exif=exif)
     with Image.open(io.BytesIO(file)) as image:
         expected = np.asarray(ImageOps.exif_transpose(image), int)
     assert cio.read_header(file).orientation == orientation
@@ -234,7 +234,7 @@ def broken_exif():
 
 @pytest.mark.parametrize("tiff", list(broken_exif()))
 def test_decode_jpeg_ignores_invalid_exif(tiff):
-    file = by_pillow(np.zeros((16, 24, 3), np.uint8))
+    file = encoded_by_pillow(np.zeros((16, 24, 3), np.uint8))
     assert cio.read_header(with_segments(file, segment(0xE1, b"Exif\0\0" + tiff))).orientation == 1
 
 
@@ -243,7 +243,7 @@ def test_read_header_fields():
     for sampling, progressive in itertools.product(SAMPLINGS, (False, True)):
         file = encoded(random_part(rng, 20, 30), sampling, progressive=progressive)
         assert cio.read_header(file) == cio.Header(20, 30, 3, sampling, "ycbcr", progressive, 1)
-    assert cio.read_header(by_pillow(random_part(rng, 20, 30), "L"))[2:5] == (1, "gray", "gray")
+    assert cio.read_header(encoded_by_pillow(random_part(rng, 20, 30), "L"))[2:5] == (1, "gray", "gray")
     assert cio.read_header(with_declared_size(file, 70, 80))[:2] == (70, 80)
 
 
@@ -254,7 +254,7 @@ def test_encode_jpeg_equals_pillow(subsampling, pillow, progressive):
     photo = random_part(np.random.default_rng(SEED), 123, 181)
     for quality in (30, 75, 95):
         file = cio.encode_jpeg(photo, quality, subsampling, progressive=progressive)
-        pillow_file = by_pillow(photo, quality=quality, subsampling=pillow, progressive=progressive)
+        pillow_file = encoded_by_pillow(photo, quality=quality, subsampling=pillow, progressive=progressive)
         assert np.abs(cio.decode_jpeg(file).astype(int) - cio.decode_jpeg(pillow_file)).max() <= ONE_LEVEL
         header = cio.read_header(file)
         assert (header.subsampling, header.progressive) == (subsampling, progressive)

@@ -1,13 +1,13 @@
-"""`runs_during` distinguishes calls that release the interpreter's lock from calls that hold it."""
+"""`releases_gil` distinguishes calls that release the interpreter's lock from calls that hold it."""
 
 import threading
 
-from helpers.gil import runs_during
+from helpers.gil import releases_gil
 
 
-def test_runs_during_is_true_for_call_that_releases_lock():
-    assert runs_during(lambda: threading.Event().wait(0.05))
+def test_releases_gil_is_true_for_call_that_releases_lock():
+    assert releases_gil(lambda: threading.Event().wait(0.05))
 
 
-def test_runs_during_is_false_for_call_that_holds_lock():
-    assert not runs_during(lambda: sum(range(3_000_000)))
+def test_releases_gil_is_false_for_call_that_holds_lock():
+    assert not releases_gil(lambda: sum(range(3_000_000)))

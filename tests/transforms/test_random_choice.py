@@ -1,4 +1,4 @@
-"""Passes that change samples in different ways: each sample equals the function's result on it alone."""
+"""Passes that change samples in different ways: each sample equals the function's result on that sample alone."""
 
 import numpy as np
 import pytest
@@ -22,21 +22,21 @@ def contrast(factor):
 
 EQUALIZE = T.RandomEqualize(1.0), cuaug.equalize
 INVERT = T.RandomInvert(1.0), cuaug.invert
-FLIP = T.RandomHorizontalFlip(1.0), cuaug.hflip
-UPSIDE_DOWN = T.RandomVerticalFlip(1.0), cuaug.vflip
+HFLIP = T.RandomHorizontalFlip(1.0), cuaug.hflip
+VFLIP = T.RandomVerticalFlip(1.0), cuaug.vflip
 GREY = T.RandomGrayscale(1.0), lambda images: cuaug.rgb_to_grayscale(images, 3)
 FILTER_ON_LARGER_CANVAS = (
     T.RandomApply([T.Pad(4), T.GaussianBlur(3, (1.0, 1.0)), T.CenterCrop((33, 47))], 1.0),
     lambda images: cuaug.center_crop(cuaug.gaussian_blur(cuaug.pad(images, 4), 3, 1.0), (33, 47)),
 )
-STAY = T.Identity(), lambda images: images
+IDENTITY = T.Identity(), lambda images: images
 CHOICES = {
-    "moved or sharpened": [FLIP, sharpen(2.0), UPSIDE_DOWN],
-    "sharpened, equalized, moved or coloured": [sharpen(0.1), EQUALIZE, FLIP, INVERT, STAY],
+    "moved or sharpened": [HFLIP, sharpen(2.0), VFLIP],
+    "sharpened, equalized, moved or coloured": [sharpen(0.1), EQUALIZE, HFLIP, INVERT, IDENTITY],
     "coloured before the filters": [INVERT, GREY, EQUALIZE, sharpen(3.0)],
-    "coloured, then moved": [EQUALIZE, INVERT, FLIP, sharpen(2.0)],
+    "coloured, then moved": [EQUALIZE, INVERT, HFLIP, sharpen(2.0)],
     "sharpened by three factors": [sharpen(3.0), sharpen(0.1), sharpen(1.0)],
-    "equalized twice": [EQUALIZE, EQUALIZE, STAY],
+    "equalized twice": [EQUALIZE, EQUALIZE, IDENTITY],
     "a mean before the filters": [contrast(0.2), EQUALIZE, sharpen(2.0)],
     "a mean after the filters": [EQUALIZE, sharpen(2.0), contrast(0.2)],
     "another canvas before the filters": [FILTER_ON_LARGER_CANVAS, EQUALIZE, sharpen(2.0)],
@@ -100,7 +100,7 @@ def with_memory_layout(images, memory_layout, backend, dtype):
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 6])
 def test_random_choice_sharpen_equalize_equal_functions(backend, memory_layout, size, channels):
-    """Other samples of the batch are rotated, with each interpolation."""
+    """The pass also has a rotation, with each interpolation, which no sample draws."""
     images, functions = noise((*size, channels)), {"equalize": cuaug.equalize}
     functions["sharpen"] = lambda images, layout: cuaug.adjust_sharpness(images, 2.0, layout=layout)
     inputs, layout = with_memory_layout(images, memory_layout, backend, "uint8")

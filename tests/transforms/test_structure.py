@@ -34,10 +34,10 @@ def marked(sample, size=(7, 9)):
     def mark(kind, value):
         return [mark(kind, entry) for entry in value] if isinstance(value, list) else kind.upper()
 
-    targets = parse_sample(sample)
-    kinds = {target.kind for target in targets.targets}
-    results = {kind: [mark(kind, entry.value) for entry in targets.targets_of(kind)] for kind in kinds}
-    return targets.rebuild(results, size)
+    parsed = parse_sample(sample)
+    kinds = {target.kind for target in parsed.targets}
+    results = {kind: [mark(kind, entry.value) for entry in parsed.targets_of(kind)] for kind in kinds}
+    return parsed.rebuild(results, size)
 
 
 def test_structure_array_is_images():
@@ -52,10 +52,8 @@ def test_structure_array_is_images():
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_structure_finds_arrays_of_every_library(library):
     images, labels = put(zeros(4, 3, 8, 8), (library, "cpu")), put(zeros(4), (library, "cpu"))
-    targets = parse_sample([images, {"labels": labels}])
-    assert [target.value is array for target, array in zip(targets.targets, (images, labels), strict=True)] == [
-        True
-    ] * 2
+    parsed = parse_sample([images, {"labels": labels}])
+    assert [target.value is array for target, array in zip(parsed.targets, (images, labels), strict=True)] == [True] * 2
 
 
 def test_structure_list_of_images_is_ragged():

@@ -13,10 +13,10 @@ from cuaug.transforms.sample_structure import parse_sample
 
 def shifted(sample, boxes=boxes_module.Boxes(), keypoints=keypoints_module.Keypoints(), by=2.0):  # noqa: B008
     """The sample after a shift to the right, n + 1 times ``by`` for sample n, on a canvas of (8, 10)."""
-    targets = parse_sample(sample)
-    M = np.tile(np.eye(3), (targets.samples, 1, 1))
-    M[:, 0, 2] = by * np.arange(1, targets.samples + 1)
-    return targets.rebuild(targets_module.transform_targets(targets, M, (8, 10), boxes, keypoints), (8, 10))
+    parsed = parse_sample(sample)
+    M = np.tile(np.eye(3), (parsed.samples, 1, 1))
+    M[:, 0, 2] = by * np.arange(1, parsed.samples + 1)
+    return parsed.rebuild(targets_module.transform_targets(parsed, M, (8, 10), boxes, keypoints), (8, 10))
 
 
 def test_structure_detection_targets_follow():

@@ -9,13 +9,13 @@ from cuaug.transforms.sample_structure import parse_sample
 
 def add_one(sample, size):
     """The sample with 1 added to every target but labels."""
-    targets = parse_sample(sample)
+    parsed = parse_sample(sample)
 
     def plus(value):
         return [plus(entry) for entry in value] if isinstance(value, list) else value + 1
 
-    kinds = {target.kind for target in targets.targets} - {"labels"}
-    return targets.rebuild({kind: [plus(target.value) for target in targets.targets_of(kind)] for kind in kinds}, size)
+    kinds = {target.kind for target in parsed.targets} - {"labels"}
+    return parsed.rebuild({kind: [plus(target.value) for target in parsed.targets_of(kind)] for kind in kinds}, size)
 
 
 def test_structure_tv_tensors_are_targets_by_type(tv):
@@ -25,15 +25,15 @@ def test_structure_tv_tensors_are_targets_by_type(tv):
         "all": tv.BoundingBoxes(torch.zeros(5, 4), format="XYWH", canvas_size=(8, 8)),
         "points": tv.KeyPoints(torch.zeros(6, 2), canvas_size=(8, 8)),
     }
-    targets = parse_sample(sample)
-    assert [(target.kind, target.format, target.sample_axis_added) for target in targets.targets] == [
+    parsed = parse_sample(sample)
+    assert [(target.kind, target.format, target.sample_axis_added) for target in parsed.targets] == [
         ("images", None, False), ("masks", None, False), ("boxes", "XYWH", True), ("keypoints", None, True),
     ]  # fmt: skip
-    assert all(type(array) is torch.Tensor for target in targets.targets for array in [*target.value])
+    assert all(type(array) is torch.Tensor for target in parsed.targets for array in [*target.value])
     rebuilt = add_one(sample, (5, 6))
-    types = [rebuilt["anything"], rebuilt["at"][0], rebuilt["all"], rebuilt["points"]]
-    assert [type(array) for array in types] == [tv.Image, tv.Mask, tv.BoundingBoxes, tv.KeyPoints]
-    assert all(bool((array.as_subclass(torch.Tensor) == 1).all()) for array in types)
+    rebuilt_arrays = [rebuilt["anything"], rebuilt["at"][0], rebuilt["all"], rebuilt["points"]]
+    assert [type(array) for array in rebuilt_arrays] == [tv.Image, tv.Mask, tv.BoundingBoxes, tv.KeyPoints]
+    assert all(bool((array.as_subclass(torch.Tensor) == 1).all()) for array in rebuilt_arrays)
     assert (rebuilt["all"].format.name, rebuilt["all"].canvas_size, rebuilt["points"].canvas_size) == (
         "XYWH",
         (5, 6),
@@ -61,7 +61,7 @@ def test_structure_tv_tensors_of_batch_keep_types(tv):
     assert dense.shape == (2, 3, 4, 4)
 
 
-def test_structure_tv_tensors_box_mask_is_plain(tv):
+def test_structure_tv_tensors_valid_boxes_are_plain_tensor(tv):
     sample = {"image": tv.Image(torch.zeros(3, 8, 8)),
               "boxes": tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))}  # fmt: skip
     rebuilt = parse_sample(sample).rebuild({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
