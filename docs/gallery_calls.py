@@ -1,7 +1,7 @@
 """The calls that the gallery's pictures show, and the names that they use.
 
 A picture's call is chosen here for what it shows. An op without a chosen call has one by rule: a function that of the
-first row of the tests' table, a transform its defaults or its first use in the tests' recipes.
+first row of the tests' table, a transform its defaults or the arguments of its row.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path += [str(CHECKOUT / "tests"), str(CHECKOUT)]  # a checkout that is not installed
 
 from tables import colors, filters, warps  # noqa: E402
-from tables.recipes import RECIPES  # noqa: E402
 from tables.row import Row  # noqa: E402
+from tables.transforms import INSTANCES  # noqa: E402
 
 from cuaug import transforms as T  # noqa: E402
 from cuaug.transforms.transform import Transform  # noqa: E402
@@ -184,16 +184,8 @@ def _function_call(row: Row) -> str:
 
 def _transform_call(cls: type[Transform]) -> str:
     parameters = list(inspect.signature(cls).parameters.values())
-    if all(p.default is not p.empty for p in parameters):
-        return f"{cls.__name__}()"
-    plain = cls.__name__  # an object's type is another class if it is also a torch module
-    used = (t for recipe in RECIPES for t in recipe.transforms("uint8") if type(t).__name__ == plain)
-    transform = next(used, None)
-    if transform is None:
-        raise LookupError(
-            f"T.{plain} needs arguments: choose a call here, or use it in a row of tests/tables/recipes.py"
-        )
-    return repr(transform)
+    has_defaults = all(p.default is not p.empty for p in parameters)
+    return f"{cls.__name__}()" if has_defaults else repr(INSTANCES[cls.__name__])
 
 
 def _rounded(value: Any) -> Any:

@@ -18,6 +18,7 @@ from helpers.arrays import (
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import BATCH, check, run
 from tables.colors import ROWS
+from tables.filters import ROWS as FILTER_ROWS
 
 import cuaug
 from cuaug._arrays.images import describe_images
@@ -104,8 +105,8 @@ def test_op_parameters_from_any_library(row, backend):
 def test_op_strided_view_equals_copy(row, view, backend):
     if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
-    if view == "some channels" and row.op not in ("adjust_brightness", "invert", "adjust_gamma"):
-        pytest.skip("parameters of three channels")
+    if view == "some channels" and not row.any_channels:
+        pytest.skip("images or parameters of three channels")
     for dtype in row.dtypes_among("uint8", "float32"):
         strided = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
         copy, parameters = put(to_numpy(strided), backend, dtype), row.parameters((strided.shape[0],), dtype)
@@ -200,27 +201,29 @@ def test_op_without_position_commutes_with_rearrangement(row):
         assert_equal(actual, expected, tolerance=row.tolerance(dtype))
 
 
-UNIT_RANGE_OPS = sorted({row.op for row in ROWS if row.within_unit_range})
+def wide_parameters(row, rng, samples):
+    """Parameters from the whole of their ranges, with both ends; where a range has no end, up to 1e30. [samples]"""
+    parameters = row.draw(rng, (samples,))
+    for name, (low, high) in row.wide_ranges.items():
+        values = rng.uniform(low, min(high, low + 3), samples)
+        extremes = [low, high] if np.isfinite(high) else [low, 1e-30, 1.0, 1e30]
+        values[-len(extremes) :] = extremes
+        parameters[name] = rng.permutation(values)
+    return parameters
 
 
 @every_backend
-@pytest.mark.parametrize("op", UNIT_RANGE_OPS)
-def test_op_result_stays_within_unit_range(op, backend):
-    """Whatever the factor is: kernels store the bytes of these ops without a clamp."""
+@pytest.mark.parametrize("row", [row for row in (*ROWS, *FILTER_ROWS) if row.within_unit_range], ids=str)
+def test_op_result_stays_within_unit_range(row, backend):
+    """Whatever the parameters are: kernels store the bytes of these ops without a clamp."""
     rng = np.random.default_rng(5)
     values = rng.uniform(0, 1, (64, 40, 44, 3)).astype(np.float32)
     values[rng.uniform(size=values.shape) < 0.3] = 0
     values[rng.uniform(size=values.shape) < 0.3] = 1
     batch = put(to_layout(values, default_layout(backend)), backend)
-    factors = (
-        np.concatenate([rng.uniform(0, 3, 60), [0, 1e30, 1e-30, 1]])
-        if op != "adjust_hue"
-        else rng.uniform(-0.5, 0.5, 64)
-    )
-    for options in ({"about": 0.3}, {"about": -1.0}, {}) if op == "adjust_contrast" else ({},):
-        actual = to_numpy(getattr(cuaug, op)(batch, *([] if op == "rgb_to_grayscale" else [factors]), **options))
-        assert actual.min() >= 0
-        assert actual.max() <= 1
+    actual = to_numpy(run(row, batch, wide_parameters(row, rng, len(values))))
+    assert actual.min() >= 0
+    assert actual.max() <= 1
 
 
 @pytest.mark.gpu

@@ -6,8 +6,13 @@ import numpy as np
 from helpers.arrays import IMAGE_DTYPES, SHAPE
 from helpers.compare import EXACT, Tolerance, is_integer
 
-from tables import color_reference
+import cuaug
+from cuaug import transforms as T
+from tables import color_reference, draws
+from tables.recipe import COPIED_PIXELS, ONE_OP
+from tables.recipe_functions import where
 from tables.row import EXACT_INTEGERS, TOLERANCES, Row, first_rows, no_parameters
+from tables.transform_row import TransformRow
 
 N, H, W, C = SHAPE
 
@@ -31,10 +36,15 @@ for half in ("float16", "bfloat16"):  # float32 arithmetic, divided by 0.1 or mo
 NOISE_TOLERANCES = {**TOLERANCES, "float64": Tolerance(absolute=1e-6, reason="normal numbers are of float32")}
 
 
-def converting(target, exact, **options):
+def converting(target, exact, transforms=(), **options):
     """Conversion to a dtype, with the tolerance of that dtype. With `exact`, integer images must convert exactly."""
     tolerances = {d: EXACT if exact and is_integer(d) else TOLERANCES[target] for d in IMAGE_DTYPES}
-    more = {"tolerance_of": tolerances, "result_dtype": lambda dtype: target, "functor": "ConvertRange"}
+    more = {
+        "tolerance_of": tolerances,
+        "result_dtype": lambda dtype: target,
+        "functor": "ConvertRange",
+        "transforms": transforms,
+    }
     return color_row("to_dtype", options={"dtype": target, **options}, **more)
 
 
@@ -70,6 +80,10 @@ def tables(*axes):
     return lambda rng, leading=(): {"table": rng.integers(0, 256, (*leading, *axes, 256))}
 
 
+def is_applied(t, p):
+    return p["apply"] != 0
+
+
 def noise_parameters(rng, leading=()):
     ids = rng.integers(0, 2**24, leading)
     return {"mean": rng.uniform(-0.2, 0.2, leading), "sigma": rng.uniform(0.05, 0.3, leading), "ids": ids}
@@ -80,38 +94,168 @@ LEVELS = {"tolerance_of": EXACT_INTEGERS}  # integer images keep whole levels, s
 UNIT = {"within_unit_range": True}
 POSITION = {"uses_position": True}
 NOISE = {"tolerance_of": NOISE_TOLERANCES, **POSITION}
+ANY_FACTOR = (0.0, np.inf)
+NEVER_REACHED = 1e30  # a threshold above every level
+KEEP_ALL_BITS = 120  # more bits than any dtype has
+TO_DTYPE = TransformRow(
+    T.ToDtype("float16", scale=True),
+    functions=lambda t, images, p, options: cuaug.to_dtype(images, t.dtype, t.scale, **options),
+)
 ALL_ROWS = [
-    color_row("adjust_brightness", factor("brightness_factor"), identity={"brightness_factor": 1.0}, **UNIT),
+    color_row(
+        "adjust_brightness",
+        factor("brightness_factor"),
+        identity={"brightness_factor": 1.0},
+        any_channels=True,
+        wide_ranges={"brightness_factor": ANY_FACTOR},
+        **UNIT,
+    ),
     color_row(
         "adjust_contrast",
         contrasts,
         identity={"contrast_factor": 1.0, "about": 0.3},
         scaled_parameters=frozenset({"about"}),
+        any_channels=True,
+        wide_ranges={"contrast_factor": ANY_FACTOR, "about": (-1.0, 1.0)},
         **UNIT,
     ),
-    color_row("adjust_contrast", factor("contrast_factor"), **UNIT),
-    color_row("adjust_saturation", factor("saturation_factor"), identity={"saturation_factor": 1.0}, **UNIT),
+    color_row("adjust_contrast", factor("contrast_factor"), wide_ranges={"contrast_factor": ANY_FACTOR}, **UNIT),
+    color_row(
+        "adjust_saturation",
+        factor("saturation_factor"),
+        identity={"saturation_factor": 1.0},
+        wide_ranges={"saturation_factor": ANY_FACTOR},
+        **UNIT,
+    ),
     color_row("adjust_hue", factor("hue_factor", -0.5, 0.5), identity={"hue_factor": 0.0}, **UNIT),
-    color_row("adjust_gamma", gammas_and_gains, identity={"gamma": 1.0, "gain": 1.0}),
-    color_row("invert", **LEVELS),
+    color_row("adjust_gamma", gammas_and_gains, identity={"gamma": 1.0, "gain": 1.0}, any_channels=True),
+    color_row(
+        "invert",
+        any_channels=True,
+        transforms=(
+            TransformRow(
+                T.RandomInvert(0.4),
+                draw=lambda t, canvas, words: {"threshold": -NEVER_REACHED if words(0).chance(t.p) else NEVER_REACHED},
+                functions=where(
+                    lambda t, p: p["threshold"] < 0, lambda t, image, **options: cuaug.invert(image, **options)
+                ),
+                alone=COPIED_PIXELS,
+            ),
+        ),
+        **LEVELS,
+    ),
     color_row(
         "solarize",
         factor("threshold", 0, 1),
         identity={"threshold": 1e9},
         scaled_parameters=frozenset({"threshold"}),
+        any_channels=True,
+        transforms=(
+            TransformRow(
+                T.RandomSolarize(100, 0.4),
+                draw=lambda t, canvas, words: {"threshold": t.threshold if words(0).chance(t.p) else NEVER_REACHED},
+                functions=lambda t, images, p, options: cuaug.solarize(images, p["threshold"], **options),
+                alone=COPIED_PIXELS,
+            ),
+        ),
         **LEVELS,
     ),
-    color_row("posterize", lambda rng, leading=(): {"bits": rng.integers(1, 8, leading)}, **LEVELS),
-    color_row("autocontrast", **LEVELS),
-    color_row("equalize", **BYTES),
+    color_row(
+        "posterize",
+        lambda rng, leading=(): {"bits": rng.integers(1, 8, leading)},
+        any_channels=True,
+        transforms=(
+            TransformRow(
+                T.RandomPosterize(3, 0.6),
+                draw=lambda t, canvas, words: {"bits": t.bits if words(0).chance(t.p) else KEEP_ALL_BITS},
+                functions=where(
+                    lambda t, p: p["bits"] == t.bits,
+                    lambda t, image, **options: cuaug.posterize(image, t.bits, **options),
+                ),
+                alone=COPIED_PIXELS,
+            ),
+        ),
+        **LEVELS,
+    ),
+    color_row(
+        "autocontrast",
+        any_channels=True,
+        transforms=(
+            TransformRow(
+                T.RandomAutocontrast(0.4),
+                uses_whole_clip=True,
+                draw=draws.with_probability("apply"),
+                functions=where(is_applied, lambda t, image, **options: cuaug.autocontrast(image, **options)),
+                alone=COPIED_PIXELS,
+            ),
+        ),
+        **LEVELS,
+    ),
+    color_row(
+        "equalize",
+        any_channels=True,
+        transforms=(
+            TransformRow(
+                T.RandomEqualize(0.4),
+                uses_whole_clip=True,
+                draw=draws.with_probability("apply"),
+                functions=where(is_applied, lambda t, image, **options: cuaug.equalize(image, **options)),
+                alone=COPIED_PIXELS,
+            ),
+        ),
+        **BYTES,
+    ),
     color_row("lut", tables(1), identity={"table": np.arange(256)}, **BYTES),
     color_row("lut", lambda rng, leading=(): tables(C)(rng, leading or (1,)), **BYTES),
-    color_row("gaussian_noise", noise_parameters, {"seed": 2**60 + 12345}, identity={"sigma": 0.0}, **NOISE),
-    color_row("gaussian_noise", noise_parameters, {"seed": 5, "step": 2**31 + 3, "clip": False}, **NOISE),
-    color_row("rgb_to_grayscale", functor="Grayscale", **UNIT),
+    color_row(
+        "gaussian_noise",
+        noise_parameters,
+        {"seed": 2**60 + 12345},
+        identity={"sigma": 0.0},
+        any_channels=True,
+        transforms=(TransformRow(T.GaussianNoise(0.1, 0.2, False)),),
+        **NOISE,
+    ),
+    color_row(
+        "gaussian_noise", noise_parameters, {"seed": 5, "step": 2**31 + 3, "clip": False}, any_channels=True, **NOISE
+    ),
+    color_row(
+        "rgb_to_grayscale",
+        functor="Grayscale",
+        transforms=(
+            TransformRow(
+                T.Grayscale(3),
+                functions=lambda t, images, p, options: cuaug.rgb_to_grayscale(
+                    images, t.num_output_channels, **options
+                ),
+                alone=ONE_OP,
+            ),
+            TransformRow(
+                T.RandomGrayscale(0.4),
+                draw=draws.with_probability("grey"),
+                functions=where(
+                    lambda t, p: p["grey"] != 0, lambda t, image, **options: cuaug.rgb_to_grayscale(image, 3, **options)
+                ),
+                alone=ONE_OP,
+            ),
+        ),
+        **UNIT,
+    ),
     color_row("rgb_to_grayscale", options={"num_output_channels": 3}, functor="Grayscale", **UNIT),
-    color_row("normalize", means_and_stds, tolerance_of=NORMALIZED_TOLERANCES, result_dtype=normalized_dtype),
-    converting("float32", False, scale=True),
+    color_row(
+        "normalize",
+        means_and_stds,
+        tolerance_of=NORMALIZED_TOLERANCES,
+        result_dtype=normalized_dtype,
+        transforms=(
+            TransformRow(
+                T.Normalize((0.1, 0.2, 0.3), (0.5, 0.6, 0.7)),
+                functions=lambda t, images, p, options: cuaug.normalize(images, t.mean, t.std, **options),
+                alone={"reason": "one op in float32"},
+            ),
+        ),
+    ),
+    converting("float32", False, scale=True, transforms=(TO_DTYPE,)),
     converting("float32", True),
     converting("uint8", False, scale=True),
     converting("uint8", False),
@@ -121,6 +265,21 @@ ALL_ROWS = [
         erased_boxes,
         identity={"i": 0, "j": 0, "h": 0, "w": 0},
         scaled_parameters=frozenset({"v"}),
+        transforms=(
+            TransformRow(
+                T.RandomErasing(0.7, (0.1, 0.2), (0.5, 2.0), (1, 2, 3)),
+                draw=draws.erasing,
+                draw_instances=(
+                    T.RandomErasing(0.8),
+                    T.RandomErasing(1.0, scale=(0.7, 1.0), ratio=(0.9, 1.1)),
+                    T.RandomErasing(1.0, scale=(1.0, 1.0)),
+                ),
+                functions=lambda t, images, p, options: cuaug.erase(
+                    images, *(p[name] for name in "ijhw"), t.value, **options
+                ),
+                alone=COPIED_PIXELS,
+            ),
+        ),
         **LEVELS,
         **POSITION,
     ),

@@ -139,8 +139,9 @@ def uniform_field(seed, step, sample, position, size):
     return (words >> 8) / 2**23 - 1
 
 
-def horizontal_flip(t, canvas, words):
-    return {"flip": words(0).chance(t.p)}
+def with_probability(name):
+    """The draw of transforms that are applied with probability ``t.p``: 1 under this name where applied, else 0."""
+    return lambda t, canvas, words: {name: words(0).chance(t.p)}
 
 
 def resized_crop(t, canvas, words):
@@ -175,22 +176,13 @@ def perspective(t, canvas, words):
     return {"apply": apply, **dict(zip(names, steps, strict=True))}
 
 
+JITTER_PARAMETERS = "brightness", "saturation", "hue", "contrast"
+
+
 def color_jitter(t, canvas, words):
     factors = {name: words(i).uniform(*getattr(t, name)) for i, name in enumerate(JITTER_PARAMETERS, 1)}
     orders = {f"order_{i}": op for i, op in enumerate(words(0).permutation(4))}
     return {**orders, **{f"{name}_factor": value for name, value in factors.items()}}
-
-
-def grayscale(t, canvas, words):
-    return {"grey": words(0).chance(t.p)}
-
-
-def solarize(t, canvas, words):
-    return {"threshold": t.threshold if words(0).chance(t.p) else 1e30}  # above every level
-
-
-def posterize(t, canvas, words):
-    return {"bits": t.bits if words(0).chance(t.p) else 120}  # more bits than any dtype has
 
 
 def erasing(t, canvas, words):
@@ -205,31 +197,11 @@ def augmix(t, canvas, words):
     return {f"share_{i}": words(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(shapes)}
 
 
-def blur(t, canvas, words):
+def gaussian_blur(t, canvas, words):
     return {"sigma": words(0).uniform(*t.sigma)}
 
 
-JITTER_PARAMETERS = "brightness", "saturation", "hue", "contrast"
-TRANSFORMS = {
-    "AugMix": augmix,
-    "RandomHorizontalFlip": horizontal_flip,
-    "RandomVerticalFlip": horizontal_flip,
-    "RandomResizedCrop": resized_crop,
-    "RandomCrop": random_crop,
-    "RandomAffine": affine,
-    "RandomRotation": rotation,
-    "RandomPerspective": perspective,
-    "ColorJitter": color_jitter,
-    "RandomGrayscale": grayscale,
-    "RandomSolarize": solarize,
-    "RandomPosterize": posterize,
-    "RandomErasing": erasing,
-    "GaussianBlur": blur,
-}
-
-
-def draw_parameters(transform, canvas, seed, step, sample, position=0):
-    """The parameters that a transform at a position of a recipe draws for one sample, by name."""
-    name = type(transform).__name__
-    values = TRANSFORMS[name](transform, canvas, lambda index: Words(seed, step, sample, position, index))
-    return {f"{position}.{name}.{key}": float(value) for key, value in values.items()}
+def draw_parameters(row, transform, canvas, seed, step, sample, position=0):
+    """The parameters that a transform of this row, at a position of a recipe, draws for one sample, by name."""
+    values = row.draw(transform, canvas, lambda index: Words(seed, step, sample, position, index))
+    return {f"{position}.{row.name}.{key}": float(value) for key, value in values.items()}

@@ -1,7 +1,13 @@
 """The table of filters: parameters, oracle, tolerance."""
 
-from tables import filter_reference
+import numpy as np
+
+import cuaug
+from cuaug import transforms as T
+from tables import draws, filter_reference
+from tables.recipe import ONE_OP
 from tables.row import Row, first_rows, no_parameters
+from tables.transform_row import TransformRow
 
 
 def filter_row(op, draw=no_parameters, options=None, **more):
@@ -23,8 +29,31 @@ def factors(rng, leading=()):
 
 
 ROWS = [
-    filter_row("adjust_sharpness", factors, identity={"sharpness_factor": 1.0}, within_unit_range=True),
-    filter_row("gaussian_blur", sigma(0.4, 2.0), {"kernel_size": 5}, identity={"sigma": 1e-3}),
+    filter_row(
+        "adjust_sharpness",
+        factors,
+        identity={"sharpness_factor": 1.0},
+        within_unit_range=True,
+        wide_ranges={"sharpness_factor": (0.0, np.inf)},
+        transforms=(TransformRow(T.RandomAdjustSharpness(2.0, 0.4)),),
+    ),
+    filter_row(
+        "gaussian_blur",
+        sigma(0.4, 2.0),
+        {"kernel_size": 5},
+        identity={"sigma": 1e-3},
+        transforms=(
+            TransformRow(
+                T.GaussianBlur((3, 5), (0.2, 1.0)),
+                draw=draws.gaussian_blur,
+                draw_instances=(T.GaussianBlur(5, (0.2, 1.9)),),
+                functions=lambda t, images, p, options: cuaug.gaussian_blur(
+                    images, t.kernel_size, p["sigma"], **options
+                ),
+                alone=ONE_OP,
+            ),
+        ),
+    ),
     filter_row("gaussian_blur", sigma(0.4, 2.0, 2), {"kernel_size": (3, 7)}),
     filter_row("gaussian_blur", options={"kernel_size": (7, 1)}),
     filter_row("gaussian_blur", sigma(2.0, 6.0), {"kernel_size": 23}),  # wider than the image: reflected more than once

@@ -1,4 +1,4 @@
-"""A recipe as a sequence of function calls with its drawn parameters: the oracle of the laws of recipes."""
+"""Transforms as calls of cuaug's functions, with drawn parameters."""
 
 import numpy as np
 from helpers.compare import is_integer
@@ -28,20 +28,6 @@ def invert_flip_blend(t, images, p, options):
     branches = inverted * cuaug.invert(images, **options) + (1 - inverted) * cuaug.vflip(images, **options)
     total = (1 - original) * branches + original * images.astype(np.float64)
     return (np.rint(total) if is_integer(str(images.dtype)) else total).astype(images.dtype)
-
-
-def one_by_one(recipe, dtype, images, params, layout):
-    """The functions in the user's order, each on the result of the one before."""
-    drawn = {name: np.array(values) for name, values in params.to_dict()["drawn"].items()}
-    for position, transform in enumerate(recipe.transforms(dtype)):
-        prefix = f"{position}.{type(transform).__name__}."
-        parameters = {name.removeprefix(prefix): v for name, v in drawn.items() if name.startswith(prefix)}
-        images = FUNCTIONS[type(transform).__name__](transform, images, parameters, {"layout": layout})
-    return images
-
-
-def flags(values):
-    return values != 0
 
 
 def crop(t, images, p, options):
@@ -117,8 +103,17 @@ def color_jitter(t, images, p, options):
     return apply_to_each(jittered, images)
 
 
-def where_flagged(function, flag):
-    return lambda image, n: function(image) if flag[n] else image
+def where(is_chosen, function):
+    """The functions of a transform that applies ``function(t, image, **options)`` to some samples.
+
+    ``is_chosen(t, p)`` tells for each sample whether it is one of them. [N]
+    """
+
+    def functions(t, images, p, options):
+        chosen = is_chosen(t, p)
+        return apply_to_each(lambda image, n: function(t, image, **options) if chosen[n] else image, images)
+
+    return functions
 
 
 def apply_to_each(function, images):
@@ -131,39 +126,3 @@ def apply_to_each(function, images):
 
         return torch.cat(results)
     return np.concatenate(results)
-
-
-# Functions of a transform, a batch, the drawn parameters of the transform by name, and options (the layout).
-FUNCTIONS = {
-    "RandomHorizontalFlip": lambda t, images, p, options: cuaug.hflip(images, flags(p["flip"]), **options),
-    "RandomVerticalFlip": lambda t, images, p, options: cuaug.vflip(images, flags(p["flip"]), **options),
-    "RandomResizedCrop": resized_crop,
-    "Resize": lambda t, images, p, options: cuaug.resize(
-        images, t.size, t.interpolation, t.max_size, t.antialias, **options
-    ),
-    "CenterCrop": lambda t, images, p, options: cuaug.center_crop(images, t.size, **options),
-    "Pad": lambda t, images, p, options: cuaug.pad(images, t.padding, t.fill, t.padding_mode, **options),
-    "RandomCrop": crop,
-    "RandomAffine": affine,
-    "RandomRotation": rotate,
-    "RandomPerspective": perspective,
-    "ElasticTransform": elastic,
-    "InvertFlipBlend": invert_flip_blend,
-    "ColorJitter": color_jitter,
-    "RandomGrayscale": lambda t, images, p, options: apply_to_each(
-        where_flagged(lambda image: cuaug.rgb_to_grayscale(image, 3, **options), flags(p["grey"])), images
-    ),
-    "RandomInvert": lambda t, images, p, options: apply_to_each(
-        where_flagged(lambda image: cuaug.invert(image, **options), p["threshold"] < 0), images
-    ),
-    "RandomSolarize": lambda t, images, p, options: cuaug.solarize(images, p["threshold"], **options),
-    "RandomPosterize": lambda t, images, p, options: apply_to_each(
-        where_flagged(lambda image: cuaug.posterize(image, t.bits, **options), p["bits"] == t.bits), images
-    ),
-    "RandomErasing": lambda t, images, p, options: cuaug.erase(
-        images, *(p[name] for name in "ijhw"), t.value, **options
-    ),
-    "Normalize": lambda t, images, p, options: cuaug.normalize(images, t.mean, t.std, **options),
-    "ToDtype": lambda t, images, p, options: cuaug.to_dtype(images, t.dtype, t.scale, **options),
-    "GaussianBlur": lambda t, images, p, options: cuaug.gaussian_blur(images, t.kernel_size, p["sigma"], **options),
-}

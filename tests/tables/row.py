@@ -58,6 +58,9 @@ class Row:
     functor: str | None = None  # its struct in kernels/ops, if it has one
     within_unit_range: bool = False  # values of 0..1 stay in 0..1; adjust_sharpness clamps to 0..1
     uses_position: bool = False  # the result of a pixel depends on its position in the image
+    any_channels: bool = False  # takes images of any number of channels, with parameters of one value per sample
+    wide_ranges: Mapping = dataclasses.field(default_factory=dict)  # lowest and highest valid value, by parameter
+    transforms: tuple = ()  # a TransformRow for each transform that applies the op
     fused_only: bool = False  # a functor that only recipes use: no function, no oracle
 
     def __str__(self):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from helpers.draws import CANVAS, SEED, OneDraw, canvas, columns
-from tables import draws as reference_draws
-from tables.draws import Words, philox
+from tables.draws import Words, draw_parameters, philox
+from tables.transforms import DRAWN, ROWS
 
 from cuaug import transforms as T
 from cuaug._fusion.recipe_ops import Column, Instruction
@@ -59,28 +59,9 @@ def test_draws_philox_uses_every_bit_of_seed_step_and_id():
     assert len(values) == len(bits)
 
 
-TRANSFORMS = [
-    T.RandomHorizontalFlip(0.3),
-    T.RandomVerticalFlip(),
-    T.RandomResizedCrop(32),
-    T.RandomResizedCrop(32, scale=(0.7, 1.0), ratio=(0.2, 5.0)),
-    T.RandomResizedCrop(32, scale=(0.9, 1.0), ratio=(4.0, 5.0)),
-    T.RandomResizedCrop(32, scale=(0.9, 1.0), ratio=(0.1, 0.2)),
-    T.RandomCrop((20, 81)),
-    T.RandomCrop(64, padding=7),
-    T.RandomAffine(30, (0.2, 0.3), (0.5, 1.5), (-5, 10, 3, 8)),
-    T.RandomRotation((-10, 70)),
-    T.RandomPerspective(0.6, 0.7),
-    T.ColorJitter(0.4, (0.2, 3.0), 0.9, 0.2),
-    T.RandomGrayscale(0.2),
-    T.RandomSolarize(128, 0.4),
-    T.RandomPosterize(3, 0.6),
-    T.RandomErasing(0.8),
-    T.RandomErasing(1.0, scale=(0.7, 1.0), ratio=(0.9, 1.1)),
-    T.RandomErasing(1.0, scale=(1.0, 1.0)),
-    T.GaussianBlur(5, (0.2, 1.9)),
-    T.AugMix(alpha=0.7, mixture_width=4, chain_depth=1),
-]
+def reference(transform, step, sample, position=0):
+    row = DRAWN[type(transform).__name__]
+    return draw_parameters(row, transform, CANVAS, SEED, step, sample, position)
 
 
 def assert_drawn(drawn, expected):
@@ -90,15 +71,10 @@ def assert_drawn(drawn, expected):
         np.testing.assert_allclose(drawn[name], values, rtol=0, atol=1e-6, err_msg=name)
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS, ids=str)
+@pytest.mark.parametrize("transform", [t for row in ROWS for t in row.drawn()], ids=str)
 def test_draws_equal_reference(transform):
     drawn = columns([transform], 300, step=5)
-    assert_drawn(drawn, [reference_draws.draw_parameters(transform, CANVAS, SEED, 5, n) for n in range(300)])
-
-
-def test_draws_reference_covers_every_random_transform():
-    tested = {type(transform).__name__ for transform in TRANSFORMS}
-    assert tested == set(reference_draws.TRANSFORMS)
+    assert_drawn(drawn, [reference(transform, 5, n) for n in range(300)])
 
 
 def test_draws_position_is_its_own_stream():
@@ -106,7 +82,7 @@ def test_draws_position_is_its_own_stream():
         [T.RandomHorizontalFlip(), T.ColorJitter(0.4), T.ColorJitter(0.4), T.Pad(2), T.GaussianBlur(3)], 100
     )
     for position, transform in ((1, T.ColorJitter(0.4)), (2, T.ColorJitter(0.4)), (4, T.GaussianBlur(3))):
-        expected = [reference_draws.draw_parameters(transform, CANVAS, SEED, 0, n, position) for n in range(100)]
+        expected = [reference(transform, 0, n, position) for n in range(100)]
         assert_drawn(drawn, expected)
 
 
@@ -235,7 +211,7 @@ def test_draws_do_not_depend_on_neighbours(replaced, other):
     recipe = [*RECIPE[:replaced], other, *RECIPE[replaced + 1 :]]
     drawn = columns(recipe, 200)
     for position, transform in enumerate(recipe):
-        expected = [reference_draws.draw_parameters(transform, CANVAS, SEED, 0, n, position) for n in range(200)]
+        expected = [reference(transform, 0, n, position) for n in range(200)]
         assert_drawn(drawn, expected)
 
 

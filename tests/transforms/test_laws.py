@@ -14,8 +14,8 @@ from helpers.arrays import (
     to_layout,
 )
 from helpers.compare import EXACT, assert_equal, describe, to_numpy
-from tables.recipe_functions import one_by_one
 from tables.recipes import BY_NAME, RECIPES
+from tables.transforms import USES_WHOLE_CLIP, one_by_one
 
 from cuaug import transforms as T
 from cuaug._arrays import registry
@@ -178,10 +178,10 @@ def test_recipe_strided_view_equals_copy(view, backend):
 @every_backend
 @every_recipe
 def test_recipe_video_has_one_draw(recipe, backend):
-    """Each frame equals a single image with the clip's id, except where contrast uses the mean of all frames."""
-    if "jitter" in recipe.name or recipe.name in ("imagenet", "antialiased-recipe"):
-        pytest.skip("contrast uses the mean of all frames: tested below")
+    """Each frame equals a single image with the clip's id, except where an op uses values of all frames."""
     dtype = recipe.dtypes[-1]
+    if USES_WHOLE_CLIP & {type(transform).__name__ for transform in recipe.transforms(dtype)}:
+        pytest.skip("uses the mean or the histogram of all frames: tested below, and in test_levels.py")
     clips = noise((3, 4, *SIZE, recipe.channels[-1]), dtype)
     aug = recipe.compose(dtype)
     for layout, axis in (("NTHWC", 1), ("NTCHW", 1)):

@@ -6,24 +6,30 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import every_backend, images, noise
 from helpers.compare import assert_equal, to_numpy
-from helpers.moves import EVERYTHING, SHAPE, recipe
+from helpers.moves import SHAPE, recipe
+from tables.transforms import INSTANCES
 
 from cuaug import transforms as T
 from cuaug.transforms import transform as transform_module
 
 
+def class_name(value):
+    return type(value).__name__
+
+
 def test_to_dict_covers_every_class():
     classes = {name for name in T.__all__ if isinstance(getattr(T, name), type)}
-    assert set(EVERYTHING) == classes - {"Params"}
+    assert set(INSTANCES) == classes - {"Params"}
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_from_dict_restores_class_and_draws(name):
-    original = EVERYTHING[name]
+@pytest.mark.parametrize("original", [*INSTANCES.values(), T.ToDtype(torch.float16, scale=True)], ids=class_name)
+def test_from_dict_restores_class_and_draws(original):
     if not isinstance(original, transform_module.Transform):
-        described = T.Compose([], **{name.lower(): original}).to_dict()[name.lower()]
+        name = class_name(original).lower()
+        described = T.Compose([], **{name: original}).to_dict()[name]
         assert T.from_dict(json.loads(json.dumps(described))) == original
         return
     described = original.to_dict()

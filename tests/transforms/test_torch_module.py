@@ -6,14 +6,15 @@ import torch
 from helpers.arrays import images, noise
 from helpers.child_process import python
 from helpers.compare import assert_equal
-from helpers.moves import CROPS, EVERYTHING, SHAPE, recipe
+from helpers.moves import CROPS, SHAPE, recipe
+from tables.transforms import INSTANCES
 
 from cuaug import transforms as T
 from cuaug.transforms import transform as transform_module
 
 
 def test_compose_is_a_torch_module():
-    for transform in EVERYTHING.values():
+    for transform in INSTANCES.values():
         if isinstance(transform, transform_module.Transform):
             assert isinstance(transform, torch.nn.Module)
             assert type(transform).__name__ in T.__all__
@@ -54,7 +55,7 @@ def test_compose_apply_serves_recipe_and_module():
 def test_transforms_hide_no_module_attribute():
     allowed = {"__call__", "forward", "apply", "state_dict", "load_state_dict", "get_extra_state", "set_extra_state"}
     for transform in (
-        transform for transform in EVERYTHING.values() if isinstance(transform, transform_module.Transform)
+        transform for transform in INSTANCES.values() if isinstance(transform, transform_module.Transform)
     ):
         names = {
             name for cls in type(transform).__mro__[:-2] if cls.__module__.startswith("cuaug") for name in vars(cls)
