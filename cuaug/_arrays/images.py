@@ -54,6 +54,10 @@ class ImageBatch(NamedTuple):
         return self.axes.extents[0]
 
     @property
+    def frames(self) -> int:
+        return self.axes.extents[1]
+
+    @property
     def ragged(self) -> bool:
         """Whether the images differ in size: H and W are then 0, which no other batch has."""
         return self.axes.extents[3] == 0

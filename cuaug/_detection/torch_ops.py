@@ -60,7 +60,8 @@ def suppress(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) 
         return nms.suppress(boxes, scores, classes, counts, *options)
     define_operators()
     indices, index_counts = autograd.torch_module().ops.cuaug.nms(boxes, scores, classes, counts, *options)
-    return (indices, index_counts) if options[-1] else indices
+    fixed_size = options[-1]
+    return (indices, index_counts) if fixed_size else indices
 
 
 def pool(
@@ -81,7 +82,8 @@ def pool(
 
 def _nms(boxes: Any, scores: Any, classes: Any, counts: Any, *options: Any) -> Any:
     result = nms.suppress(boxes, scores, classes, counts, *options)
-    return result if options[-1] else (result, result.new_full((), len(result)))
+    fixed_size = options[-1]
+    return result if fixed_size else (result, result.new_full((), len(result)))
 
 
 def _nms_fake(

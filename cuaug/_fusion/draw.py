@@ -69,7 +69,7 @@ def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matri
     if images.device < 0:
         array[:] = 0.0  # columns that are not drawn are cast with the rest of the table
     table = StridedArray(images.library.pointer(array), plan.column_count, 0, 1, 1, array)
-    columns = plan.drawn_column_count if with_matrix else plan.matrix_column
+    columns = plan.program_column_count if with_matrix else plan.matrix_column
     draw_kernel.draw(program, len(plan.program), table, columns, draws, images)
     return table
 

@@ -32,11 +32,12 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
             images = branch_input
         if pass_.mean_output and pass_.is_pointwise:
             assert result is not None  # the pass overwrites its input, which must not be the caller's array
-            _store_and_mean(pass_, plan, images, table)
+            _run_chain_in_place(pass_, plan, images, table)
         elif isinstance(pass_.first_op, Blend):
-            fractions = _at_column(table, pass_.first_op.columns[0].index)
+            remainder_weights = _at_column(table, pass_.first_op.columns[0].index)
             branches = [*branch_results, images]
-            result = mix.blend(branch_input, branches, fractions, _op_chain(pass_, table), pass_.output_dtype)
+            ops = _op_chain(pass_, table)
+            result = mix.blend(branch_input, branches, remainder_weights, ops, pass_.output_dtype)
         else:
             result = _run_pass(pass_, plan, images, table)
     return result
@@ -152,7 +153,7 @@ def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, d
     )
 
 
-def _store_and_mean(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> None:
+def _run_chain_in_place(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> None:
     """Runs the chain in place on the result of an earlier pass, and stores the mean luma in the table."""
     assert pass_.mean_output is not None
     ops, pointer = _op_chain(pass_, table), _at_column(table, plan.partial_sums[pass_.mean_output.index]).pointer

@@ -101,8 +101,8 @@ def _record(images: ImageBatch, run: Callable[[ImageBatch], Any]) -> LaunchPlan 
     arrays = list[SymbolicArray]()
 
     def allocate(shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> SymbolicArray:
-        value, strides = _FIRST_ARRAY + len(arrays), contiguous_strides(shape, order)
-        arrays.append(SymbolicArray(value, shape, strides, dtype, device, order))
+        value_index, strides = _FIRST_ARRAY + len(arrays), contiguous_strides(shape, order)
+        arrays.append(SymbolicArray(value_index, shape, strides, dtype, device, order))
         return arrays[-1]
 
     library, executor = RecipeLibrary(images.library, allocate), RecordingExecutor()
@@ -115,9 +115,9 @@ def _record(images: ImageBatch, run: Callable[[ImageBatch], Any]) -> LaunchPlan 
     relocated = list[Launch]()
     for launch in launches:
         relocations = list[tuple[int, int, int]]()
-        for offset, value, addend in launch.relocations:
-            base_value, start = addresses.get(value, (value, 0))
-            relocations.append((offset, base_value, start + addend))
+        for offset, value_index, addend in launch.relocations:
+            base_index, start = addresses.get(value_index, (value_index, 0))
+            relocations.append((offset, base_index, start + addend))
         relocated.append(launch._replace(relocations=tuple(relocations)))
     return LaunchPlan(LaunchSequence(relocated, images.device), result, scratch_bytes, library.constants)
 
@@ -128,14 +128,16 @@ def _assign_memory(
     """The address of each array, as _RESULT or _SCRATCH and an offset in bytes; and the size of the scratch memory."""
     uses: dict[int, list[int]] = {}
     for i, launch in enumerate(launches):
-        for _, value, _ in launch.relocations:
-            uses.setdefault(value, []).append(i)
-    lifetimes = {array.value: _lifetime(array, uses[array.value]) for array in arrays if array.value in uses}
-    result_lifetime = lifetimes.pop(result.value, _lifetime(result, [0]))._replace(last=len(launches) - 1)
+        for _, value_index, _ in launch.relocations:
+            uses.setdefault(value_index, []).append(i)
+    lifetimes = {
+        array.value_index: _lifetime(array, uses[array.value_index]) for array in arrays if array.value_index in uses
+    }
+    result_lifetime = lifetimes.pop(result.value_index, _lifetime(result, [0]))._replace(last=len(launches) - 1)
     allocations, scratch_bytes = memory.assign_offsets(result_lifetime, list(lifetimes.values()))
-    addresses = {result.value: (_RESULT, 0)}
-    for value, (in_result, offset) in zip(lifetimes, allocations, strict=True):
-        addresses[value] = (_RESULT if in_result else _SCRATCH, offset)
+    addresses = {result.value_index: (_RESULT, 0)}
+    for value_index, (in_result, offset) in zip(lifetimes, allocations, strict=True):
+        addresses[value_index] = (_RESULT if in_result else _SCRATCH, offset)
     return addresses, scratch_bytes
 
 

@@ -25,12 +25,12 @@ class RecipePlan:
     passes: list[Pass]
     program: np.ndarray
     column_count: int
-    drawn_column_count: int  # the columns that the program fills: the first ones, up to the recipe's matrix
+    program_column_count: int  # the columns that the program fills: the first ones; the last nine are the matrix
     parameter_columns: dict[str, int]  # name of a drawn parameter -> column
     integer_ranges: dict[str, tuple[int, int]]  # name of a drawn integer -> smallest and largest that its op accepts
     matrix_column: int  # the first of nine columns: the recipe's matrix, source to result
-    partial_sums: dict[int, int]  # column of a mean taken while storing -> first column of its partial sums
-    argument_columns: np.ndarray  # to add to the arguments per sample of a ragged batch (ragged.py)
+    partial_sums: dict[int, int]  # column of a mean that a pass sums while it stores -> first column of the sums
+    argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
     device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
     launch_plans: dict[Any, Any] = field(default_factory=dict)  # recorded launches (launch_plan.py)
 
@@ -45,12 +45,14 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
     """The plan for images like these."""
     passes = plan_passes(recipe, images.dtype, images.size)
     matrix = [Column("") for _ in range(9)]
-    drawn_column_count = _assign_columns([*_adjacent_columns(passes), *(draw.columns for draw in recipe.draws), matrix])
-    partial_sums, column_count = {}, drawn_column_count
+    program_column_count = _assign_columns(
+        [*_adjacent_columns(passes), *(draw.columns for draw in recipe.draws), matrix]
+    )
+    partial_sums, column_count = {}, program_column_count
     for pass_ in passes:
         if pass_.mean_output:
             partial_sums[pass_.mean_output.index] = column_count
-            column_count += grids.max_partial_sum_count(images.axes.extents[1], pass_.output_size)
+            column_count += grids.max_partial_sum_count(images.frames, pass_.output_size)
     max_values = {id(column): pass_.max_value for pass_ in passes for column in pass_.chain_columns}
     draws = [rescale_draw(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     matrices = [pass_.matrix for pass_ in reversed(passes) if pass_.matrix]
@@ -65,7 +67,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
         passes=passes,
         program=program,
         column_count=column_count,
-        drawn_column_count=drawn_column_count,
+        program_column_count=program_column_count,
         parameter_columns={name: column.index for name, column in columns_by_name.items()},
         integer_ranges={name: column.integer_range for name, column in columns_by_name.items() if column.integer_range},
         matrix_column=matrix[0].index,
@@ -76,7 +78,8 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
 
 def _adjacent_columns(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
     """Runs of columns that must be adjacent in the table, as a kernel or an instruction reads each run as one array."""
-    # All chains first: if an op is split at its mean, the next chain begins with the last columns of this one.
+    # All chains first: the two parts of an op that is split at its mean share columns, which end one chain and begin
+    # the next. Columns assigned between the two chains would separate the next chain from these.
     yield from (pass_.chain_columns for pass_ in passes)
     for pass_ in passes:
         yield from (op.columns for op in (*pass_.first_ops, *pass_.overrides))

@@ -16,7 +16,7 @@ from .._gpu.executor import symbol
 class SymbolicArray(NamedTuple):
     """An array without memory: each call of the launch plan supplies its address."""
 
-    value: int  # its index among the call values (`_gpu.executor.symbol`)
+    value_index: int  # the index of its address among the call values (`_gpu.executor.symbol`)
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: str
@@ -34,7 +34,7 @@ class RecipeLibrary:
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         if isinstance(array, SymbolicArray):
-            pointer = symbol(array.value)
+            pointer = symbol(array.value_index)
             return ArrayDescriptor(pointer, array.shape, array.strides, array.dtype, array.device, False, array)
         # Not self.library: for JAX, `empty` returns NumPy or CuPy arrays until `to_user_array`.
         library = library_of(type(array))
@@ -42,7 +42,7 @@ class RecipeLibrary:
         return library.describe(array, stream)
 
     def pointer(self, array: Any) -> int:
-        return symbol(array.value) if isinstance(array, SymbolicArray) else self.library.pointer(array)
+        return symbol(array.value_index) if isinstance(array, SymbolicArray) else self.library.pointer(array)
 
     def to_user_array(self, array: Any) -> Any:
         return array

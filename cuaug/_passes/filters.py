@@ -35,7 +35,7 @@ def gaussian_blur(
         return pointwise(blurred, ("Rescale",), no_parameters, dtype, out)
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, dtype, out)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
         pixel_channels = images.axes.extents[2] if is_packed else 1
         tile = grids.blur_tile(images.dtype, pixel_channels, *images.size, *kernel_size)
@@ -51,7 +51,7 @@ def adjust_sharpness(images: ImageBatch, factor: SampleParameters, out: Any) -> 
     """Blends images with their smoothed versions."""
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, images.dtype, out)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         names = images.dtype, images.dtype
         config = kernel_config("adjust_sharpness", names, *axes_and_misalignment(images, result))
         record = pack_pointwise(images, result.pointer, result.axes.strides, config, factor)

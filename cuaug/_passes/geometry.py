@@ -22,7 +22,7 @@ class Geometry(NamedTuple):
 
 
 def matrix_geometry(matrix: SampleParameters, inverse: bool, origin: str) -> Geometry:
-    """`Affine` for six matrix entries, `Perspective` for nine."""
+    """`Affine` for six matrix entries, `Perspective` for nine. `matrix.inline` has as many also if a table is given."""
     _check.one_of("origin", origin, ("center", "corner"))
     name = "Affine" if len(matrix.inline) == 6 else "Perspective"
     fields = *matrix.table[:5], *matrix.inline, bool(inverse), origin == "corner"

@@ -42,9 +42,8 @@ class Slices(NamedTuple):
 
 def partial_sum_count(images: ImageBatch) -> int:
     """How many partial sums of a sample's mean luma `warp_image` stores: one per output region."""
-    frames = images.axes.extents[1]
-    slices = Slices(images.dtype, min(images.channels, 4), images.samples * frames, *images.size)
-    return frames * divide_output(slices, raw_staged=False, can_halve=False).per_slice
+    slices = Slices(images.dtype, min(images.channels, 4), images.samples * images.frames, *images.size)
+    return images.frames * divide_output(slices, raw_staged=False, can_halve=False).per_slice
 
 
 def max_partial_sum_count(frames: int, size: tuple[int, int]) -> int:

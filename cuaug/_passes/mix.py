@@ -19,7 +19,7 @@ def mix(images: ImageBatch, name: str, parameters: SampleParameters, out: Any) -
     """Mixes each sample with another (kernels/ops/mixes). The first parameter is the index of the other sample."""
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, images.dtype, out)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         config = kernel_config("mix", (images.dtype, images.dtype, name), *axes_and_misalignment(images, result))
         record = pack_pointwise(images, result.pointer, result.axes.strides, config, parameters)
         run_pass(config, images, record, images.dtype, name)
@@ -43,7 +43,7 @@ def blend(
         blended = blend(images, branches, remainder_weights)
         return apply_ops_after(images, blended, ops, dtype, None, NULL_ARRAY)
     result = allocate_output(images, images.size, dtype)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         assert all(branch.axes.strides == result.axes.strides for branch in branches)
         pointers = [branch.pointer for branch in branches]
         misalignment = functools.reduce(int.__or__, pointers, result.pointer) % 16  # vectors need all to be aligned

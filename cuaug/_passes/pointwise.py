@@ -28,7 +28,7 @@ def pointwise(
         if name not in IMAGE_DTYPES:
             raise TypeError(f"images and dtype must be one of {', '.join(IMAGE_DTYPES)}, got {name}")
     result = allocate_output(images, images.size, dtype, out, channels)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         names, grid_args = (images.dtype, dtype, *ops), (resident_blocks(images), not UNEVEN_OPS.isdisjoint(ops))
         config = kernel_config("pointwise", names, *axes_and_misalignment(images, result), grid_args)
         record = pack_pointwise(images, result.pointer, result.axes.strides, config, parameters, partial_sums)
@@ -39,7 +39,7 @@ def pointwise(
 def lut(images: ImageBatch, table: StridedArray, out: Any) -> Any:
     """Looks up uint8 images in a table of `parameters.lut_table`."""
     result = allocate_output(images, images.size, images.dtype, out)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         config = kernel_config("lut", (images.dtype, images.dtype), *axes_and_misalignment(images, result))
         record = LUT.pack(*batch_fields(images, result.pointer, result.axes.strides, config), *table[:4])
         run_pass(config, images, record, images.dtype)

@@ -36,7 +36,7 @@ def resample(
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
     result = allocate_output(images, size, out_dtype, out)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         names = (cpp_dtype(images.dtype), cpp_dtype(out_dtype), _FILTERS[antialias][interpolation])
         config = kernel_config("resample", names, *axes_and_misalignment(images, result))
         batch = batch_fields(images, result.pointer, result.axes.strides, config)

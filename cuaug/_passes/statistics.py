@@ -12,6 +12,7 @@ from .partial_sums import NO_PARTIAL_SUMS, PartialSums
 from .run import pack_pointwise, run_pass
 
 EVERY_SAMPLE = SampleParameters(NULL_ARRAY, (1.0,))
+EQUALIZE_ALL = SampleParameters(NULL_ARRAY, (1.0,))  # `equalize` of kernels/ops/histogram_lut.cuh
 
 
 def mean_luma_parameter(images: ImageBatch, column: int) -> PartialSums:
@@ -35,7 +36,7 @@ def luma_mean(
 
     `in_place`: the result of the ops replaces the images.
     """
-    if images.samples * images.axes.extents[1] == 0:
+    if images.samples * images.frames == 0:
         return
     names = images.dtype, images.dtype, chain(ops), *(("StoreInPlace",) if in_place else ())
     config = kernel_config("luma_mean", names, images.axes, images.pointer % 16, images.axes, 0)
@@ -49,7 +50,7 @@ def channel_min_max(images: ImageBatch, applies: SampleParameters = EVERY_SAMPLE
     return SampleParameters(StridedArray(images.library.pointer(values), 2 * images.channels, 0, 1, 1, values), ())
 
 
-def histogram_lut(images: ImageBatch, kinds: SampleParameters = EVERY_SAMPLE) -> StridedArray:
+def histogram_lut(images: ImageBatch, kinds: SampleParameters = EQUALIZE_ALL) -> StridedArray:
     """Lookup tables from each sample's histogram, of the kind given by number (kernels/ops/histogram_lut.cuh).
 
     [N, C, 256]
@@ -63,7 +64,7 @@ def _statistic(
 ) -> Any:
     """`count` numbers per sample, over all its frames, as an array of the images' library."""
     table = images.library.empty((images.samples, count), dtype, images.device, None)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         names = images.dtype, images.dtype
         config = kernel_config(skeleton, names, images.axes, images.pointer % 16, images.axes, 0, grid_args)
         record = pack_pointwise(images, images.library.pointer(table), (0,) * 5, config, parameters)

@@ -70,7 +70,7 @@ def warp(
     _check.dtypes(images.dtype, out_dtype, interpolation)
     fill_values = parameters.fill(fill, images)
     result = allocate_output(images, size, out_dtype, out)
-    if images.samples * images.axes.extents[1]:
+    if images.samples * images.frames:
         sampler = "Antialiased" if antialias else struct_name(interpolation)
         if overrides is not NO_OVERRIDE:
             sampler = f"SampleOverride<cuaug::{sampler}>"

@@ -125,9 +125,8 @@ class Loader:
         self.clock = self._pipeline.timer
         self.bad: dict[int, str] = {}
         self._epoch = self._batch = 0
-        self._generation = (
-            0  # number of changes of the position; an iteration that began before the last one does not move it
-        )
+        # Number of changes of the position. An iteration that began before the latest change no longer moves it.
+        self._generation = 0
         self._iterating = False
         if progress:
             _tqdm()

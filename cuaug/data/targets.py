@@ -26,7 +26,7 @@ class NumPyTarget:
     """Channels-last NumPy arrays; the base of the other targets."""
 
     layout = "NHWC"
-    batches_in_flight = 0  # batches whose decoding starts before the batch before them is finished
+    batches_in_flight = 0  # how many later batches may start to decode before a batch is finished
 
     def new_iteration(self) -> NumPyTarget:
         """A target for another iteration, which may run at the same time."""
@@ -125,7 +125,7 @@ class _PinnedBlocks:
         if len(copies):
             library = library_of(type(on_device))
             assert library is not None
-            copies[:, 0] += on_device.data_ptr()
+            copies[:, 0] += on_device.data_ptr()  # until here: offsets of the boxes in the memory
             copy_boxes(copies, library, self._stream.device.index)
 
 

@@ -131,7 +131,7 @@ class AugMix(Transform):
     different chains are batched launches, which need memory for five batches besides the result.
 
     Args:
-        severity: Number of the weakest magnitudes, of ten, from which the magnitude is drawn; 1 to 10.
+        severity: Each magnitude is drawn from this many of the ten magnitudes, the weakest; 1 to 10.
         mixture_width: Number of chains; at most 8.
         chain_depth: Ops of each chain; -1: 1 to 3, drawn for each sample and chain.
         alpha: Parameter of both distributions, greater than 0.
@@ -161,7 +161,8 @@ class AugMix(Transform):
         self.all_ops, self.interpolation, self.fill = bool(all_ops), ranges.interpolation(interpolation), fill
 
     def write(self, recipe: Recipe) -> None:
-        # Stick-breaking: independent Beta fractions of the weight still left give the Dirichlet distribution.
+        # Stick-breaking: independent Beta fractions of the weight still left give the Dirichlet distribution. The image
+        # takes the first, against all chains as one; then each chain but the last, against the number of chains left.
         counts = [1, *range(self.mixture_width - 1, 0, -1)]
         fractions = [
             recipe.draw("Beta", [f"share_{i}"], self.alpha, self.alpha * count, 1.0)[0]
@@ -178,10 +179,10 @@ class AugMix(Transform):
             for _ in range(self.chain_depth):
                 self._write_slot(recipe)
             return
-        depth = recipe.draw("RandInt", ["depth"], 3, 1.0, 0.0)[0]
+        depth = recipe.draw("RandInt", ["depth"], 3, 1.0, 0.0)[0]  # 1, 2 or 3
         self._write_slot(recipe)
         for slot in (1, 2):
-            runs = draw_lookup(recipe, "further", depth, [float(slot < count) for count in range(4)])
+            runs = draw_lookup(recipe, "further", depth, [float(slot < possible_depth) for possible_depth in range(4)])
             with recipe.only_where(runs):
                 self._write_slot(recipe)
 

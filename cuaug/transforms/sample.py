@@ -244,5 +244,5 @@ def _fits(masks: Any, layout: str, images: ImageBatch) -> bool:
     if masks.ndim != len(layout):
         return False
     extent = dict(zip(layout, masks.shape, strict=True))
-    frames = extent.get("T", images.axes.extents[1]) == images.axes.extents[1]
-    return (extent["H"], extent["W"]) == images.size and extent.get("N", images.samples) == images.samples and frames
+    same_count = extent.get("N", images.samples) == images.samples and extent.get("T", images.frames) == images.frames
+    return same_count and (extent["H"], extent["W"]) == images.size
