@@ -84,6 +84,17 @@ def is_applied(t, p):
     return p["apply"] != 0
 
 
+def histogram_transform(instance, function):
+    """A transform that applies a function of the image's histogram to some samples."""
+    return TransformRow(
+        instance,
+        draw=draws.with_probability("apply"),
+        functions=where(is_applied, lambda t, image, **options: function(image, **options)),
+        uses_whole_clip=True,
+        alone=COPIED_PIXELS,
+    )
+
+
 def noise_parameters(rng, leading=()):
     ids = rng.integers(0, 2**24, leading)
     return {"mean": rng.uniform(-0.2, 0.2, leading), "sigma": rng.uniform(0.05, 0.3, leading), "ids": ids}
@@ -180,29 +191,13 @@ ALL_ROWS = [
     color_row(
         "autocontrast",
         any_channels=True,
-        transforms=(
-            TransformRow(
-                T.RandomAutocontrast(0.4),
-                uses_whole_clip=True,
-                draw=draws.with_probability("apply"),
-                functions=where(is_applied, lambda t, image, **options: cuaug.autocontrast(image, **options)),
-                alone=COPIED_PIXELS,
-            ),
-        ),
+        transforms=(histogram_transform(T.RandomAutocontrast(0.4), cuaug.autocontrast),),
         **LEVELS,
     ),
     color_row(
         "equalize",
         any_channels=True,
-        transforms=(
-            TransformRow(
-                T.RandomEqualize(0.4),
-                uses_whole_clip=True,
-                draw=draws.with_probability("apply"),
-                functions=where(is_applied, lambda t, image, **options: cuaug.equalize(image, **options)),
-                alone=COPIED_PIXELS,
-            ),
-        ),
+        transforms=(histogram_transform(T.RandomEqualize(0.4), cuaug.equalize),),
         **BYTES,
     ),
     color_row("lut", tables(1), identity={"table": np.arange(256)}, **BYTES),
