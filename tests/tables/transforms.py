@@ -1,13 +1,12 @@
 """The table of transforms: the rows of those that belong to one op, and the rows of all others."""
 
 import numpy as np
+from helpers.moves import CROPS
 
 import cuaug
 from cuaug import transforms as T
 from tables import colors, draws, filters, recipe_functions
 from tables.transform_row import TransformRow
-
-CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
 
 
 def flip_row(instance, function):
