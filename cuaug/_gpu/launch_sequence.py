@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 from .._check import BackendError
 from .._host.extension import extension
-from . import devices, driver, launch
+from . import launch
+from .devices import is_current, use_device
+from .driver import LAUNCH_ARGUMENTS, check_status, driver, function_address
 
 _INT64 = struct.Struct("q")
 _STREAM_OFFSET = 32  # bytes, in a CUlaunchConfig
@@ -38,10 +40,13 @@ class LaunchSequence:
         self._sequence: Any = None
 
     def __call__(self, stream: int, values: Sequence[int]) -> None:
-        with devices.use_device(self._device):
-            if self._sequence is None:
-                self._sequence = self._load(stream)
-            driver.check_status(self._sequence.run(stream, values))
+        if not is_current(self._device):
+            with use_device(self._device):
+                self(stream, values)
+            return
+        if self._sequence is None:
+            self._sequence = self._load(stream)
+        check_status(self._sequence.run(stream, values))
 
     def _load(self, stream: int) -> Any:
         """The same sequence in the extension, with the kernels' driver handles. Compiles kernels at first use."""
@@ -49,14 +54,14 @@ class LaunchSequence:
         for name, grid, threads, shared, record, relocations in self._launches:
             handle, config = launch.launch_arguments(name, grid, threads, shared, self._device, stream)
             launches.append((handle, config, record, relocations))
-        return _sequence_class()(driver.function_address(driver.driver().cuLaunchKernelEx), launches)
+        return _sequence_class()(function_address(driver().cuLaunchKernelEx), launches)
 
 
 class _PythonLaunchSequence:
     """The extension's class of cpu/bindings/launch_sequence.cpp in Python, if the extension cannot be loaded."""
 
     def __init__(self, launch_kernel: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
-        self._launch_kernel = ctypes.CFUNCTYPE(ctypes.c_int, *driver.LAUNCH_ARGUMENTS)(launch_kernel)
+        self._launch_kernel = ctypes.CFUNCTYPE(ctypes.c_int, *LAUNCH_ARGUMENTS)(launch_kernel)
         self._launches = launches
 
     def run(self, stream: int, values: Sequence[int]) -> int:
