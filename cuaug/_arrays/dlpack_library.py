@@ -43,7 +43,7 @@ class DLPackLibrary:
         return self._result_library(device).from_numpy(values, device)
 
     def namespace(self) -> ModuleType:
-        return np  # for arrays on the CPU; `convert.namespace` skips this library
+        return np  # such arrays have no module that cuaug knows; NumPy refuses those on a GPU
 
 
 DLPACK = DLPackLibrary()

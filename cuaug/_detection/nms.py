@@ -18,9 +18,9 @@ from .._program.records import NMS
 from .box_arrays import INTEGERS, BoxBatch, describe_boxes, describe_per_box, layout_span, typed_array
 from .nms_plan import NmsPlan, plan_nms
 
-_OPTIONS = "samples", "words_per_block"  # the record's last fields, from first to last
-_PACKER = NMS.packer(*map(layout_span, ("boxes", "scores", "classes", "counts")), _OPTIONS)
-_OPTIONS_PACKER = NMS.span_packer(*_OPTIONS)
+_OPTIONS_SPAN = "samples", "words_per_block"  # first and last of the nine fields that end the record
+_PACKER = NMS.packer(*map(layout_span, ("boxes", "scores", "classes", "counts")), _OPTIONS_SPAN)
+_OPTIONS_PACKER = NMS.span_packer(*_OPTIONS_SPAN)
 
 
 def suppress(
@@ -78,7 +78,7 @@ class _Call(NamedTuple):
     fixed_size: bool
     layouts: tuple[bytes, ...]  # of boxes, scores, classes and counts
     plan: NmsPlan
-    options: bytes  # the fields `_OPTIONS` of the record
+    options: bytes  # the fields of `_OPTIONS_SPAN`, packed
 
 
 _calls: dict[Any, _Call] = {}  # by `tensor_key` of plain torch tensors, and the options
@@ -125,6 +125,7 @@ def _run(call: _Call, pointers: list[int]) -> Any:
     library, device, plan = call.library, call.device, call.plan
     stream = library.current_stream(device) if device >= 0 else 0
     counter = None if call.fixed_size or device < 0 else host_counter.take_counter(device)
+    # A counter brings scratch memory, which is free again when the kernels have written the number of boxes.
     if counter and plan.scratch_bytes <= counter.scratch_bytes:
         scratch, scratch_pointer = None, counter.scratch
     else:

@@ -38,6 +38,7 @@ def draw(
     samples = images.samples
     shared = 8 * (length + SAMPLES_PER_BLOCK * (columns | 1))  # the program and the block's rows, as in passes/draw.cu
     fits_in_shared = shared <= _MAX_SHARED
+    # A ragged batch points to a table: in each row the arguments follow the image's fields (_passes/ragged.py).
     sample_arguments = (images.pointer + RAGGED_IMAGE.size, images.axes.strides[0]) if images.ragged else (0, 0)
     record = _pack(program.pointer, length, table, columns, draws, samples, sample_arguments, fits_in_shared)
     if images.device < 0:

@@ -62,7 +62,7 @@ class RaggedPrefixes:
             sizes = (height, width), (2 * height + 1, 3 * width + 2)  # heights, widths and ratios all differ
             try:
                 self._lengths[key] = self._length_until_equal([self._new_recipe(images, size) for size in sizes])
-            except ValueError:  # a transform refuses one of the sizes; no image need have the second
+            except ValueError:  # a transform refuses one of the sizes; no error here: the second one is made up
                 self._lengths[key] = 0
         return self._lengths[key]
 
@@ -91,7 +91,9 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
     """The prefix that `recipe` holds, written for images of this size. None if it is not one pass of geometry alone."""
     columns = [column for draw in recipe.draws for column in draw.columns]
     maps = [op for op in recipe.ops if isinstance(op, (CoordinateMap, Resize))]
-    if len(maps) < len(recipe.ops) or any(column.max_value is not None for column in columns):
+    if len(maps) < len(recipe.ops):
+        return None
+    if any(column.max_value is not None for column in columns):  # `rescale_draw` does not reach arguments per sample
         return None
     if len(maps) > 1 and len(plan_passes(recipe, dtype, size)) > 1:
         return None
@@ -116,7 +118,7 @@ def use_sample_arguments(recipe: Recipe) -> None:
         instruction.sample_arguments_offset, offset = offset, offset + len(instruction.arguments)
     for op in recipe.ops:
         if isinstance(op, Resize):
-            op.fits_warp = False  # the twofold limit of the warp kernel may hold for some sizes only
+            op.fits_warp = False  # some of the sizes may be reduced more than twofold, which the warp kernel cannot
 
 
 def argument_columns(recipe: Recipe) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 from .._check import BackendError
 from .cupy_import import cupy
 
-# At most one entry: what first used a CUDA context in this process. Empty: a fork is safe.
+# Empty: a fork is safe. At most one entry: what first used a CUDA context in this process, for a debugger only.
 context_users: list[str] = []
 _inherited_contexts: list[str] = []  # in a forked child: the parent's `context_users`
 
@@ -40,7 +40,8 @@ class use_device:
         runtime = cupy().cuda.runtime
         self.previous = runtime.getDevice()
         if self.previous != self.device or self.device not in thread_state.devices:
-            runtime.setDevice(self.device)  # in a new thread the device may be current without having a context
+            # In a new thread, getDevice already names device 0, but no context is current before setDevice.
+            runtime.setDevice(self.device)
             thread_state.devices.add(self.device)
 
     def __exit__(self, *_: object) -> None:

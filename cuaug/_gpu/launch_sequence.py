@@ -58,7 +58,7 @@ class LaunchSequence:
 
 
 class _PythonLaunchSequence:
-    """The extension's class of cpu/bindings/launch_sequence.cpp in Python, if the extension cannot be loaded."""
+    """Replaces the extension's class (cpu/bindings/launch_sequence.cpp) where the extension cannot be loaded."""
 
     def __init__(self, launch_kernel: int, launches: Sequence[tuple[int, bytes, bytes, Any]]) -> None:
         self._launch_kernel = ctypes.CFUNCTYPE(ctypes.c_int, *LAUNCH_ARGUMENTS)(launch_kernel)

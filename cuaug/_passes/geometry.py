@@ -22,7 +22,10 @@ class Geometry(NamedTuple):
 
 
 def matrix_geometry(matrix: SampleParameters, inverse: bool, origin: str) -> Geometry:
-    """`Affine` for six matrix entries, `Perspective` for nine. `matrix.inline` has as many also if a table is given."""
+    """`Affine` for six matrix entries, `Perspective` for nine.
+
+    `matrix.inline` has six or nine numbers even if a table holds the matrices.
+    """
     _check.one_of("origin", origin, ("center", "corner"))
     name = "Affine" if len(matrix.inline) == 6 else "Perspective"
     fields = *matrix.table[:5], *matrix.inline, bool(inverse), origin == "corner"
@@ -53,5 +56,6 @@ def map_geometry(
         or image_bytes >= 1 << 31
     )
     name = "CoordinateMap64" if needs_64bit else "CoordinateMap"
+    # The record has the scale in float64 and in float32, and `relative` as float32 and int (coordinate_map.cuh).
     fields = *x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *images.size
     return Geometry(name, fields, (x, y))

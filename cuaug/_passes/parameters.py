@@ -17,7 +17,10 @@ from .._program.records import MAX_INLINE_VALUES
 
 
 class StridedArray(NamedTuple):
-    """The fields of `cuaug::ParameterTable`, with strides in elements; `owner` keeps the memory alive."""
+    """The five fields of `cuaug::ParameterTable`, with strides in elements, and `owner`, which keeps the memory alive.
+
+    A record takes the array without its owner: `array[:5]`.
+    """
 
     pointer: int
     sample_stride: int

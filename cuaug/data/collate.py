@@ -66,7 +66,7 @@ class Collate:
         self._epoch.fill_(_check.integer("epoch", epoch, 0))
 
     def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
-        """The batch of samples (encoded image, label, id)."""
+        """The batch of samples (encoded image, label, id). A str in place of the image: why its file cannot be read."""
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
             extension().set_threads(self._threads)
         data, labels, ids = zip(*samples, strict=True)
@@ -77,5 +77,5 @@ class Collate:
         return Batch(batch.images, batch.labels, batch.ids, batch.valid)
 
 
-def _sample_name(index: int) -> str:
-    return f"sample {index}"
+def _sample_name(sample_id: int) -> str:
+    return f"sample {sample_id}"

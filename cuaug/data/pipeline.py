@@ -25,7 +25,7 @@ ON_ERROR = ("raise", "skip", "replace")
 
 
 def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> Compose:
-    """One flat recipe, with this seed or with its own."""
+    """A new, flattened recipe. `seed` replaces the seed of the given recipe; None keeps that seed."""
     if not isinstance(transform, Compose):
         transform = Compose([transform] if isinstance(transform, Transform) else transform)
     recipe = transform.after(0)
@@ -157,7 +157,6 @@ class BatchPipeline:
         samples[list(bad)] = good[np.arange(len(bad)) % len(good)]
         return samples, (samples == indices) & (indices < batch.valid_count)
 
-    def _decode_error(self, index: int, reason: str) -> DecodeError:
-        return DecodeError(
-            f"image {index} ({self._sample_name(index)}): {reason}", index, self._sample_name(index), reason
-        )
+    def _decode_error(self, sample_id: int, reason: str) -> DecodeError:
+        name = self._sample_name(sample_id)
+        return DecodeError(f"image {sample_id} ({name}): {reason}", sample_id, name, reason)

@@ -21,14 +21,15 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
 
     JPEGs are decoded at 1/8: the decoder then reads every bit of the file, but computes few pixels.
     """
-    settings = DecodeSettings(extension().threads(), strict, True, limits_of(max_pixels))
+    settings = DecodeSettings(extension().threads(), strict, dct_scale=True, limits=limits_of(max_pixels))
     target = NumPyTarget()
     for first in range(0, len(source), _BATCH):
         ids = range(first, min(first + _BATCH, len(source)))
         encoded = EncodedImages(source.read(ids, settings.threads), settings)
         sizes = -(-encoded.sizes // 8)
+        # Rows (denominator of the scale, top, left, height, width): whole images at 1/8.
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)
         jpegs = np.flatnonzero(encoded.scalable)  # EncodedImages has decoded the other formats
-        groups = [jpegs[group] for group in group_by_size(sizes[jpegs], np.zeros_like(sizes[jpegs]))]
-        target.finish_decode(SlotLayout(encoded, regions, groups), None)
+        groups = [jpegs[group] for group in group_by_size(sizes[jpegs], kinds=np.zeros_like(sizes[jpegs]))]
+        target.finish_decode(SlotLayout(encoded, regions, groups), None)  # adds to `encoded.bad`
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}

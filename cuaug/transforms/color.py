@@ -182,11 +182,11 @@ class Normalize(Transform):
         if "float" not in recipe.dtype:
             recipe.add_cast("float32", True)
         mean = [
-            recipe.constant(f"mean_{c}", v, 0.0)
+            recipe.constant(f"mean_{c}", v, otherwise=0.0)
             for c, v in enumerate(ranges.per_channel("mean", self.mean, recipe.channels))
         ]
         std = [
-            recipe.constant(f"std_{c}", v, 1.0)
+            recipe.constant(f"std_{c}", v, otherwise=1.0)
             for c, v in enumerate(ranges.per_channel("std", self.std, recipe.channels))
         ]
         recipe.add_pointwise("Normalize", [*mean, *std])

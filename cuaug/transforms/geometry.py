@@ -112,7 +112,10 @@ class CenterCrop(Transform):
     def write(self, recipe: Recipe) -> None:
         _pad_to(recipe, self.size, 0, "constant")
         top, left = ((side - crop) / 2 for side, crop in zip(recipe.size, self.size, strict=True))
-        corner = [recipe.constant("top", round(top), 0.0), recipe.constant("left", round(left), 0.0)]
+        corner = [
+            recipe.constant("top", round(top), otherwise=0.0),
+            recipe.constant("left", round(left), otherwise=0.0),
+        ]
         recipe.add_crop(corner, self.size)
 
 
@@ -278,7 +281,7 @@ def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: st
     size = height + top + bottom, width + left + right
     if min(size) < 1:
         raise ValueError(f"padding must leave pixels, got {sides} for {recipe.size}")
-    corner = [recipe.constant("pad_top", -top, 0.0), recipe.constant("pad_left", -left, 0.0)]
+    corner = [recipe.constant("pad_top", -top, otherwise=0.0), recipe.constant("pad_left", -left, otherwise=0.0)]
     recipe.add_geometry(
         "InverseTranslate", corner, size=size, pixel_aligned=True, reads_border=True, border=border, fill=fill
     )

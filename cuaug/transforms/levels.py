@@ -61,6 +61,6 @@ class Grayscale(Transform):
         if recipe.channels not in (1, 3):
             raise ValueError(f"images must have 1 or 3 channels, got {recipe.channels}")
         if recipe.channels == 3 and self.num_output_channels == 3:
-            recipe.add_pointwise("RandomGrayscale", [recipe.constant("grey", 1.0, 0.0)])
+            recipe.add_pointwise("RandomGrayscale", [recipe.constant("grey", 1.0, otherwise=0.0)])
         elif recipe.channels != self.num_output_channels:
             recipe.add_grayscale(self.num_output_channels)

@@ -34,7 +34,7 @@ class GaussianNoise(Transform):
 
     def write(self, recipe: Recipe) -> None:
         parameters = [
-            recipe.constant(name, value, 0.0)
+            recipe.constant(name, value, otherwise=0.0)
             for name, value in (("mean", self.mean), ("sigma", self.sigma), ("clip", float(self.clip)))
         ]
         recipe.add_pointwise("GaussianNoise", [*parameters, *_random_key(recipe)])
@@ -122,7 +122,7 @@ class ElasticTransform(Transform):
     def write(self, recipe: Recipe) -> None:
         key = _random_key(recipe)
         x, y = (alpha / 2 for alpha in self.alpha)  # in pixels; torchvision's coordinates of an image span -1..1
-        amplitude = [recipe.constant("reach_x", x, 0.0), recipe.constant("reach_y", y, 0.0)]
+        amplitude = [recipe.constant("reach_x", x, otherwise=0.0), recipe.constant("reach_y", y, otherwise=0.0)]
         options = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, self.sigma, **options))
 

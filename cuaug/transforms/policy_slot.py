@@ -80,7 +80,7 @@ class PolicySlot(NamedTuple):
             recipe.add_pointwise("Solarize", [threshold], needs_integer_levels=True)
         if self._has("Invert"):
             with recipe.only_where(self.op, self.names.index("Invert")):
-                threshold = recipe.constant("Invert", -NEVER_REACHED, NEVER_REACHED, max_value=max_value)
+                threshold = recipe.constant("Invert", -NEVER_REACHED, otherwise=NEVER_REACHED, max_value=max_value)
                 recipe.add_pointwise("Solarize", [threshold], needs_integer_levels=True)
 
     def _has(self, *names: str) -> bool:

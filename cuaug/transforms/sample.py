@@ -94,7 +94,8 @@ def group_images(
 ) -> list[tuple[np.ndarray, list[ImageBatch]]]:
     """Indices and images of each group: one batch, or the single images of a ragged batch.
 
-    An array is a batch, and so is a list of arrays of one shape; other images are grouped by key, or by size.
+    An array is a batch, and so is a list of arrays of one shape with channels. Other images with channels are grouped
+    by key, or by size; each image [H, W] is a group of its own.
     """
     if not isinstance(value, list):
         return [(np.arange(samples), [describe_images(value, layout)])]
