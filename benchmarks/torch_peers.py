@@ -117,8 +117,11 @@ def _torch(work: Work) -> Callable[[Any], Any] | None:
     row, size = work.row, work.size
     if row.op == "resize" and row.interpolation in ("bilinear", "bicubic"):
         mode, smooth = row.interpolation, bool(row.options.get("antialias", True))
-        direct = row.dtype != "uint8" or work.device == "cpu"
-        return _rounded(lambda x: F.interpolate(x, size, mode=mode, align_corners=False, antialias=smooth), direct)
+
+        def resize(x: Any) -> Any:
+            return F.interpolate(x, size, mode=mode, align_corners=False, antialias=smooth)
+
+        return _through_float32(resize) if row.dtype == "uint8" and work.device == "cuda" else resize
     if row.interpolation == "lanczos" or row.border not in ("constant", "edge"):
         return None
     dtype = getattr(torch, "float32" if row.dtype == "uint8" else row.dtype)
@@ -130,19 +133,24 @@ def _torch(work: Work) -> Callable[[Any], Any] | None:
         def warp(x: Any) -> Any:
             return F.grid_sample(x, F.affine_grid(theta, shape, align_corners=False), **options)
 
-        return _rounded(warp, row.dtype != "uint8")
+        return _through_float32(warp) if row.dtype == "uint8" else warp
     if row.op == "remap" and not row.options.get("relative"):
         extent = work.noise.shape[2], work.noise.shape[1]
         x, y = ((2 * batch_of(work, k) + 1) / n - 1 for k, n in zip(("map_x", "map_y"), extent, strict=True))
         grid = torch.stack([x, y], -1).to(dtype)
-        return _rounded(lambda x: F.grid_sample(x, grid, **options), row.dtype != "uint8")
+
+        def sample(x: Any) -> Any:
+            return F.grid_sample(x, grid, **options)
+
+        return _through_float32(sample) if row.dtype == "uint8" else sample
     return None
 
 
-def _rounded(function: Callable[[Any], Any], direct: bool) -> Callable[[Any], Any]:
+def _through_float32(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """For uint8 images, where torch has no uint8 kernel."""
     import torch
 
-    return function if direct else lambda x: function(x.float()).round_().clamp_(0, 255).to(torch.uint8)
+    return lambda x: function(x.float()).round_().clamp_(0, 255).to(torch.uint8)
 
 
 def _theta(work: Work) -> np.ndarray:

@@ -1,7 +1,7 @@
 """A batch is divided between an engine and the CPU. A fake engine decodes on the CPU, and fails on chosen files."""
 
 import ctypes
-import io as memory
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -24,11 +24,10 @@ class FakeEngine:
     def __init__(self, fails=(), decodes=True):
         self.batches, self.fails, self.decodes = [], fails, decodes
 
-    def begin(self, expected, library):
-        files, places, _, boxes, targets = expected
-        data = [files[i] for i in places]
+    def begin(self, request, library):
+        data = [request.files[i] for i in request.indices]
         for file, (top, left, height, width), (address, pitch) in zip(
-            data, boxes.tolist(), targets.tolist(), strict=True
+            data, request.boxes.tolist(), request.destinations.tolist(), strict=True
         ):
             if not self.decodes:
                 break
@@ -43,29 +42,36 @@ class FakeEngine:
         return 0.0, self.failed
 
 
+SETTINGS = DecodeSettings(threads=2, strict=True, dct_scale=True, limits=limits.limits_of())
+
+
 def photos(count=9):
     return [encoded(image, subsampling=i % 3) for i, image in enumerate(photographs(count))]
 
 
-class Pinned:
+class FakePinnedMemory:
     def take(self, size):
         return torch.full((size,), 99, dtype=torch.uint8)
 
     def copy_to_slots(self, memory, copies):
-        for start, to, pitch, step, rows, count in copies.tolist():
+        for offset, destination, pitch, destination_pitch, rows, row_bytes in copies.tolist():
             for y in range(rows):
-                ctypes.memmove(to + y * step, memory.data_ptr() + start + y * pitch, count)
+                source = memory.data_ptr() + offset + y * pitch
+                ctypes.memmove(destination + y * destination_pitch, source, row_bytes)
+
+
+def whole_image_regions(sizes, divisor=1):
+    """Denominator of the scale, top, left, height, width. [N, 5]"""
+    return np.concatenate([np.full_like(sizes[:, :1], divisor), np.zeros_like(sizes), sizes], 1)
 
 
 def decode_into_slots(files, engine, divisor=1, groups=None):
     """The decoded images, at 1 / divisor of their sizes, and the encoded ones with their errors."""
-    settings = DecodeSettings(2, True, True, limits.limits_of())
-    encoded = EncodedImages(files, settings)
+    encoded = EncodedImages(files, SETTINGS)
     sizes = -(-encoded.sizes // divisor)
-    regions = np.concatenate([np.full_like(sizes[:, :1], divisor), 0 * sizes, sizes], 1)
-    slots = SlotLayout(encoded, regions, groups or [np.arange(len(files))])
+    slots = SlotLayout(encoded, whole_image_regions(sizes, divisor), groups or [np.arange(len(files))])
     memory = torch.full((slots.size,), 99, dtype=torch.uint8)
-    InFlightBatch(WorkSplitter(engine), slots, memory, Pinned()).finish()
+    InFlightBatch(WorkSplitter(engine), slots, memory, FakePinnedMemory()).finish()
     result = {
         i: slot
         for group, views in zip(slots.groups, slots.group_arrays(memory), strict=True)
@@ -94,11 +100,9 @@ def test_loader_decoders_take_groups_in_one_call():
 
 
 def test_loader_decoders_skip_bad_headers_on_engine():
-    settings = DecodeSettings(2, True, True, limits.limits_of())
-    encoded = EncodedImages(photos(4), settings)
+    encoded = EncodedImages(photos(4), SETTINGS)
     encoded.bad[1] = "too small"
-    regions = np.concatenate([np.ones_like(encoded.sizes[:, :1]), 0 * encoded.sizes, encoded.sizes], 1)
-    assert encoded.decodable_by_engine(regions).tolist() == [True, False, True, True]
+    assert encoded.decodable_by_engine(whole_image_regions(encoded.sizes)).tolist() == [True, False, True, True]
 
 
 def test_loader_decoders_fall_back_to_cpu():
@@ -134,9 +138,9 @@ def test_loader_decoders_keep_unsupported_files_on_cpu():
 
 
 def settled_split(engine, cpu):
-    """The engine's images after 60 batches, each batch's costs, and the seconds that both parts take.
+    """The last of 60 batches: the engine's images, each image's CPU cost per engine cost, and the seconds of both.
 
-    A unit of cost takes ``engine`` and ``cpu`` microseconds; two parts start before one finishes.
+    A unit of cost takes ``engine`` and ``cpu`` microseconds. A batch starts when the last but one has finished.
     """
     splitter, random = WorkSplitter(FakeEngine()), np.random.default_rng(0)
     started, finished = [0.0, 0.0], np.zeros(2)
@@ -189,20 +193,19 @@ def test_loader_small_batch_hardly_changes_cost_model():
 
 def test_loader_engine_leaves_some_images_to_cpu():
     splitter, costs = WorkSplitter(FakeEngine()), np.ones((2, 32))
-    able = np.arange(32) % 2 == 0
+    decodable = np.arange(32) % 2 == 0
     splitter.cpu_model, splitter.engine_model = CostModel(1.0), CostModel(1e-9)
-    assert sorted(splitter.select_for_engine(able, *costs)) == np.flatnonzero(able).tolist()
+    assert sorted(splitter.select_for_engine(decodable, *costs)) == np.flatnonzero(decodable).tolist()
     assert len(splitter.select_for_engine(np.ones(32, bool), *costs)) == 30
     assert len(splitter.select_for_engine(~np.ones(32, bool), *costs)) == 0
-    assert len(WorkSplitter(None).select_for_engine(able, *costs)) == 0
+    assert len(WorkSplitter(None).select_for_engine(decodable, *costs)) == 0
 
 
 def test_loader_decode_cost_depends_on_region():
     files = photos(4)
-    encoded = EncodedImages(files, DecodeSettings(2, True, True, limits.limits_of()))
+    encoded = EncodedImages(files, SETTINGS)
     height, width = encoded.sizes.T
-    zeros = 0 * height
-    full_regions = np.array([zeros + 1, zeros, zeros, height, width]).T
+    full_regions = whole_image_regions(encoded.sizes)
     on_cpu, on_engine = encoded.decode_costs(full_regions)
     np.testing.assert_allclose(on_cpu, [len(file) for file in files] + height * width / 5)
     assert on_engine.tolist() == (height * width).tolist()
@@ -221,7 +224,7 @@ def test_loader_rejects_missing_decoders(options, message):
 
 def test_decode_jpeg_device_needs_gpu():
     if cuaug.is_available():
-        pytest.skip("there is one")
+        pytest.skip("this machine has a GPU")
     with pytest.raises(cuaug.BackendError, match=r"CuPy|driver"):
         io.decode_jpeg(photos(1)[0], device="cuda")
 
@@ -239,7 +242,7 @@ def test_decode_jpeg_out_decides_device():
 
 def test_loader_engine_takes_complete_baseline_colour_files():
     image = next(iter(photographs(1)))
-    cmyk = memory.BytesIO()
+    cmyk = BytesIO()
     Image.fromarray(image).convert("CMYK").save(cmyk, "JPEG")
     files = {
         encoded(image): True,

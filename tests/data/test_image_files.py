@@ -1,7 +1,7 @@
 """`ImageFiles`: folders, shards and lists of files."""
 
-import io as memory
 import tarfile
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_image_files_reads_shards_in_place(tmp_path, files):
                 for name, content in ((f"./v1.0/{i:03}.jpg", data), (f"./v1.0/{i:03}.CLS", str(label).encode())):
                     member = tarfile.TarInfo(name)
                     member.size = len(content)
-                    tar.addfile(member, memory.BytesIO(content))
+                    tar.addfile(member, BytesIO(content))
     source = ImageFiles(names)
     expected = files[0::2] + files[1::2]
     assert [source[i][:2] for i in range(len(source))] == expected

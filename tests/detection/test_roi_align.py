@@ -15,14 +15,14 @@ FUSED = Tolerance(1e-14, reason="float64; which product a fused multiply-add rou
 CASES = {
     "7x7": {"output_size": 7},
     "3x5, scaled": {"output_size": (3, 5), "spatial_scale": 0.5},
-    "2x2, two samples": {"output_size": 2, "sampling_ratio": 2},
+    "2x2, sampling ratio 2": {"output_size": 2, "sampling_ratio": 2},
     "1x1, aligned": {"output_size": 1, "aligned": True},
-    "4x3, aligned, three samples": {"output_size": (4, 3), "sampling_ratio": 3, "aligned": True},
+    "4x3, aligned, sampling ratio 3": {"output_size": (4, 3), "sampling_ratio": 3, "aligned": True},
 }
 every_case = pytest.mark.parametrize("case", CASES)
 
 
-def expected_rois(features, rois, mode="avg", **options):
+def expected_align(features, rois, mode="avg", **options):
     return np.stack([reference_ops.pooled(features[int(roi[0])], bins_of(roi, **options), mode) for roi in rois])
 
 
@@ -32,7 +32,7 @@ def expected_rois(features, rois, mode="avg", **options):
 @pytest.mark.parametrize("mode", ["avg", "max"])
 def test_roi_align_equals_reference(mode, rois, case, backend):
     """In both layouts, and in the library's default layout."""
-    expected = expected_rois(maps("float32"), rois, mode, **CASES[case])
+    expected = expected_align(maps("float32"), rois, mode, **CASES[case])
     for layout in ("NCHW", "NHWC"):
         features = put(in_layout(maps("float32"), layout), backend, "float32")
         actual = cuaug.roi_align(features, put(rois, backend, "float32"), mode=mode, layout=layout, **CASES[case])
@@ -58,7 +58,7 @@ def test_roi_align_roi_pool_dtypes_equal_reference(kind, dtype, backend):
     else:
         mode = "max" if kind == "max" else "avg"
         actual = cuaug.roi_align(*arguments, mode=mode, layout="NCHW")
-        expected = expected_rois(maps(dtype), rois, mode, output_size=size)
+        expected = expected_align(maps(dtype), rois, mode, output_size=size)
     library, device, dtype_name = describe(features)
     assert_equal(actual, expected, tolerance=TOLERANCE[dtype], library=library, device=device, dtype=dtype_name)
 

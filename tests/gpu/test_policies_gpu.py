@@ -52,7 +52,7 @@ def test_compose_gpu_threads_share_a_recipe(policy):
 
 @every_policy
 def test_policy_gpu_memory_is_bounded(policy):
-    """At most two batches beside the result, the input and output of a pass; two in each of AugMix's three branches."""
+    """At most two batches, the result included: a pass's input and output; in AugMix, two in each of three branches."""
     batch = torch.zeros((64, 3, 224, 224), dtype=torch.uint8, device="cuda")
     aug = T.Compose([policy], seed=4)
     aug(batch)

@@ -1,6 +1,6 @@
 """Files and recipes for the tests of the loader."""
 
-import io as memory
+from io import BytesIO
 
 import numpy as np
 from PIL import Image
@@ -10,7 +10,7 @@ from cuaug import transforms as T
 
 
 def encoded(image, **options):
-    out = memory.BytesIO()
+    out = BytesIO()
     Image.fromarray(image).save(out, **{"format": "JPEG", "quality": 90, **options})
     return out.getvalue()
 

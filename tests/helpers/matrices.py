@@ -63,10 +63,10 @@ def batches(draw, points=3, far=3000):
 @st.composite
 def matrices(draw, rows=2):
     """Invertible maps of everyday size. [rows, 3]"""
-    angle, lean = draw(numbers(-math.pi, math.pi)), draw(numbers(-1, 1))
+    angle, shear = draw(numbers(-math.pi, math.pi)), draw(numbers(-1, 1))
     along, across = draw(numbers(0.25, 4)), draw(numbers(0.25, 4))
     rotation = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-    linear = rotation @ [[along, lean], [0, across]]
+    linear = rotation @ [[along, shear], [0, across]]
     M = np.column_stack([linear, [draw(numbers(-500, 500)), draw(numbers(-500, 500))]])
     tilt = [draw(numbers(-1e-4, 1e-4)), draw(numbers(-1e-4, 1e-4)), 1.0]
     return M if rows == 2 else np.vstack([M, tilt])

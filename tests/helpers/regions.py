@@ -14,23 +14,22 @@ TOLERANCE = {
     "float64": Tolerance(1e-12, reason="float64"),
 }
 N, C, H, W = 2, 21, 12, 9
-# sample, left, top, right, bottom: inside, at the edges, beyond them, full width, tiny, empty, inverted, outside
 ROIS = np.array(
-    [
+    [  # sample, left, top, right, bottom
         (0, 1.25, 2.5, 6.75, 9.0),
-        (1, 0.0, 0.0, 9.0, 12.0),
-        (1, -3.5, -2.25, 4.0, 5.5),
-        (0, 5.0, 7.5, 13.0, 18.0),
-        (0, 3.125, 4.25, 3.5, 4.5),
-        (1, 4.0, 4.0, 4.0, 4.0),
-        (0, 7.0, 8.0, 2.0, 3.0),
-        (1, 40.0, 50.0, 60.0, 70.0),
-        (0, -2.0, 3.0, 20.0, 4.0),
+        (1, 0.0, 0.0, 9.0, 12.0),  # the whole map
+        (1, -3.5, -2.25, 4.0, 5.5),  # beyond the left and upper edges
+        (0, 5.0, 7.5, 13.0, 18.0),  # beyond the right and lower edges
+        (0, 3.125, 4.25, 3.5, 4.5),  # smaller than a pixel
+        (1, 4.0, 4.0, 4.0, 4.0),  # empty
+        (0, 7.0, 8.0, 2.0, 3.0),  # inverted
+        (1, 40.0, 50.0, 60.0, 70.0),  # outside the map
+        (0, -2.0, 3.0, 20.0, 4.0),  # beyond the left and right edges
         (1, 0.5, 1.5, 8.5, 11.5),
     ]
 )
 ROTATED_ROIS = np.array(
-    [
+    [  # sample, centre x, centre y, width, height, degrees counter-clockwise
         (0, 4.0, 6.0, 5.0, 3.0, 30.0),
         (1, 4.5, 6.0, 9.0, 12.0, 0.0),
         (1, 4.0, 5.0, 7.0, 2.5, -75.0),
@@ -64,13 +63,14 @@ SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
 
 
 def pyramid():
-    """Maps of an image of 192 x 256, and regions of all levels, some at the sizes where the level changes."""
+    """Maps of an image of 256 x 192, and regions of all levels, some at the sizes where the level changes."""
     rng = seeded("pyramid")
     sizes = [10, 60, 111.9, 112, 112.1, 160, 223.99, 224, 300, 447, 448, 449, 900, 0, 2000]
     rois = []
     for i, size in enumerate(sizes):
-        lean, corner = rng.uniform(0.7, 1.4) if size % 7 else 1.0, rng.uniform(-20, 60, 2)
-        rois.append((i % 2, *corner, *(corner + np.array([size * lean, size / lean]))))
+        # The sizes where the level changes, 112, 224 and 448, are multiples of 7: their regions stay squares.
+        stretch, corner = rng.uniform(0.7, 1.4) if size % 7 else 1.0, rng.uniform(-20, 60, 2)
+        rois.append((i % 2, *corner, *(corner + np.array([size * stretch, size / stretch]))))
     return [maps(seed=i, shape=shape) for i, shape in enumerate(PYRAMID)], np.array(rois)
 
 

@@ -1,4 +1,4 @@
-"""Random boxes and keypoints, and their positions after a map in float64 NumPy."""
+"""Random boxes, keypoints and matrices, and points transformed by OpenCV."""
 
 import math
 
@@ -13,7 +13,7 @@ from helpers.compare import Tolerance
 Boxes, Keypoints = boxes.Boxes, keypoints.Keypoints
 move_boxes, move_keypoints = boxes.transform_boxes, keypoints.transform_keypoints
 FLOAT64 = Tolerance(1e-9, 1e-10, reason="float64 against float64 in another order")
-FLOAT32 = Tolerance(2e-3, 1e-4, reason="float32 sums of some hundred pixels")
+FLOAT32 = Tolerance(2e-3, 1e-4, reason="float32 coordinates of a few hundred pixels")
 SIZE, OUT_SIZE = (200, 300), (160, 240)
 HFLIP = np.array([[-1.0, 0, 299], [0, 1, 0], [0, 0, 1]])
 EYE = np.eye(3)
@@ -60,13 +60,14 @@ def opencv_points(points, M):
     return cv2.perspectiveTransform(np.array(points, np.float64)[None], M)[0]
 
 
-edges = st.tuples(st.integers(0, 250), st.integers(0, 150), st.integers(1, 50), st.integers(1, 50))
+left_top_width_height = st.tuples(st.integers(0, 250), st.integers(0, 150), st.integers(1, 50), st.integers(1, 50))
 
 
-def some_points(shape, visible=True, seed=0):
+def some_points(shape, with_visibility=True, seed=0):
+    """Points (x, y) within `SIZE`, with a visibility of 0, 1 or 2 in a third column. [..., 2 or 3]"""
     rng = seeded("points", shape, seed)
     points = rng.uniform(0, (299, 199), (*shape, 2))
-    return np.concatenate([points, rng.integers(0, 3, (*shape, 1))], -1) if visible else points
+    return np.concatenate([points, rng.integers(0, 3, (*shape, 1))], -1) if with_visibility else points
 
 
-PAIRS = [(1, 2), (5, 3)]
+FLIP_PAIRS = [(1, 2), (5, 3)]

@@ -20,9 +20,9 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.jpeg
 
 
-def by_format(image, kind, **options):
+def encoded(image, format, **options):
     file = io.BytesIO()
-    image.save(file, kind, **options)
+    image.save(file, format, **options)
     return file.getvalue()
 
 
@@ -34,7 +34,7 @@ LOSSLESS = {
 
 @pytest.mark.parametrize("name", LOSSLESS)
 def test_decode_image_formats_round_trip(name):
-    file = by_format(Image.fromarray(PHOTO), name.split(",")[0], **LOSSLESS[name])
+    file = encoded(Image.fromarray(PHOTO), name.split(",")[0], **LOSSLESS[name])
     assert np.array_equal(cio.decode_image(file), PHOTO)
     assert np.array_equal(cio.decode_image(file, color="bgr")[..., ::-1], PHOTO)
     grey = cio.decode_image(file, color="gray")
@@ -50,23 +50,23 @@ def test_decode_image_formats_round_trip(name):
 def test_decode_image_modes_become_colors(mode):
     if mode == "I;16":
         levels16 = PHOTO[..., 0].astype(np.uint16) * 257
-        file, expected = by_format(Image.fromarray(levels16), "PNG"), np.repeat(PHOTO[..., :1], 3, -1)
+        file, expected = encoded(Image.fromarray(levels16), "PNG"), np.repeat(PHOTO[..., :1], 3, -1)
     else:
         image = Image.fromarray(PHOTO).convert(mode)
-        file, expected = by_format(image, "TIFF" if mode == "CMYK" else "PNG"), np.asarray(image.convert("RGB"))
+        file, expected = encoded(image, "TIFF" if mode == "CMYK" else "PNG"), np.asarray(image.convert("RGB"))
     assert np.array_equal(cio.decode_image(file), expected)
 
 
 def test_decode_image_first_frame_of_gif():
     frames = [Image.fromarray(np.full((9, 7, 3), level, np.uint8)) for level in (30, 200)]
-    file = by_format(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    file = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
     assert np.array_equal(cio.decode_image(file), np.full((9, 7, 3), 30))
 
 
 def test_decode_image_exif():
     exif = Image.Exif()
     exif[0x0112] = 6
-    file = by_format(Image.fromarray(PHOTO), "PNG", exif=exif)
+    file = encoded(Image.fromarray(PHOTO), "PNG", exif=exif)
     assert np.array_equal(cio.decode_image(file, orient=True), np.rot90(PHOTO, -1))
     assert np.array_equal(cio.decode_image(file), PHOTO)
 
@@ -74,7 +74,7 @@ def test_decode_image_exif():
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "GIF"])
 @pytest.mark.parametrize("color", ["rgb", "bgr", "gray"])
 def test_decode_image_opencv_replaces_pillow(monkeypatch, kind, color):
-    file = by_format(Image.fromarray(PHOTO[..., 0]), kind)
+    file = encoded(Image.fromarray(PHOTO[..., 0]), kind)
     expected = cio.decode_image(file, color=color)
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     assert np.array_equal(cio.decode_image(file, color=color), expected)
@@ -91,7 +91,7 @@ def test_decode_image_opencv_replaces_pillow(monkeypatch, kind, color):
 
 def test_decode_image_rejects_claimed_sizes():
     header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
-    png = by_format(Image.fromarray(PHOTO), "PNG")
+    png = encoded(Image.fromarray(PHOTO), "PNG")
     import zlib
 
     chunk = b"IHDR" + header
@@ -106,7 +106,7 @@ def test_decode_image_damage_raises_decode_error():
     """2,400 damaged files: whatever Pillow raises becomes a DecodeError."""
     rng = np.random.default_rng(SEED)
     small = Image.fromarray(PHOTO[:24, :24])
-    bases = [by_format(small, kind) for kind in ("PNG", "BMP", "TIFF", "PPM", "WEBP", "GIF")]
+    bases = [encoded(small, kind) for kind in ("PNG", "BMP", "TIFF", "PPM", "WEBP", "GIF")]
     outcomes = []
     for number in range(2_400):
         data = bytearray(bases[number % 6])
@@ -128,7 +128,7 @@ def test_decode_image_list_is_decoded_in_parallel(monkeypatch):
     cuaug.set_num_threads(2)
     try:
         images = [np.roll(PHOTO, i, 0) for i in range(6)]
-        files = [by_format(Image.fromarray(image), "PNG") for image in images]
+        files = [encoded(Image.fromarray(image), "PNG") for image in images]
         decoded = cio.decode_image([*files[:3], FILE, *files[3:]])
         np.testing.assert_array_equal(np.array([*decoded[:3], *decoded[4:]]), images)
         monkeypatch.setattr(other_formats, "decode", decode)

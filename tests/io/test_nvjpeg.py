@@ -156,7 +156,7 @@ def test_nvjpeg_pending_decode_equals_decode():
     rng = np.random.default_rng(20261120)
     files = [io.encode_jpeg(rng.integers(0, 256, (40, 56, 3), np.uint8)) for _ in range(5)]
     files[2] = files[2][:150]
-    settings = DecodeSettings(2, True, True, limits.limits_of())
+    settings = DecodeSettings(threads=2, strict=True, dct_scale=True, limits=limits.limits_of())
     regions = np.array([[1, 3, 5, 20, 30]] * 5)
     memory = np.full(5 * 2000, 77, np.uint8)
     encoded = EncodedImages(files, settings)

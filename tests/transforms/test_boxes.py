@@ -17,8 +17,8 @@ from helpers.targets import (
     SIZE,
     Boxes,
     Keypoints,
-    edges,
     formatted,
+    left_top_width_height,
     maps,
     move_boxes,
     move_keypoints,
@@ -169,7 +169,7 @@ def test_boxes_cover_pixels_that_opencv_moves(M):
     assert valid.all()
 
 
-@given(st.lists(edges, min_size=1, max_size=4), st.sampled_from(["XYXY", "XYWH", "CXCYWH"]))
+@given(st.lists(left_top_width_height, min_size=1, max_size=4), st.sampled_from(["XYXY", "XYWH", "CXCYWH"]))
 def test_boxes_identity_and_double_flip(boxes, format):
     source = formatted([[(x, y, x + w, y + h) for x, y, w, h in boxes]], format)
     options = Boxes(format, min_visibility=1)
@@ -181,7 +181,7 @@ def test_boxes_identity_and_double_flip(boxes, format):
     assert_equal(restored, source)
 
 
-@given(edges, st.integers(0, 50), st.floats(0, 1), st.floats(0, 1))
+@given(left_top_width_height, st.integers(0, 50), st.floats(0, 1), st.floats(0, 1))
 def test_boxes_contain_moved_points(box, seed, across, down):
     x, y, w, h = box
     M = maps(1, seed=seed)

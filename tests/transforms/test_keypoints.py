@@ -8,10 +8,10 @@ from helpers.arrays import device_of, every_backend, put
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.targets import (
     EYE,
+    FLIP_PAIRS,
     FLOAT32,
     HFLIP,
     OUT_SIZE,
-    PAIRS,
     SIZE,
     Keypoints,
     maps,
@@ -46,15 +46,15 @@ def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, rounded=F
 
 @every_backend
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-@pytest.mark.parametrize("visible", [False, True], ids=["xy", "xyv"])
-@pytest.mark.parametrize("options", [Keypoints(PAIRS), Keypoints(), Keypoints(PAIRS, hide_outside=False)])
-def test_keypoints_move_swap_and_hide(backend, dtype, visible, options):
+@pytest.mark.parametrize("with_visibility", [False, True], ids=["xy", "xyv"])
+@pytest.mark.parametrize("options", [Keypoints(FLIP_PAIRS), Keypoints(), Keypoints(FLIP_PAIRS, hide_outside=False)])
+def test_keypoints_move_swap_and_hide(backend, dtype, with_visibility, options):
     M, rounded = maps(6).astype("f4"), "int" in dtype
-    source = some_points((6, 7), visible)
+    source = some_points((6, 7), with_visibility)
     source = (np.rint(source) if rounded else source).astype(dtype)
     moved = move_keypoints(put(source, backend), put(M, backend), OUT_SIZE, options)
     expected = expected_points(source, M.astype(float), OUT_SIZE, options.flip_pairs, options.hide_outside, rounded)
-    if visible and options.hide_outside:
+    if with_visibility and options.hide_outside:
         assert 0 < (expected[..., 2] > 0).mean() < (source[..., 2] > 0).mean()
     kind = {"library": backend[0], "device": device_of(backend)}
     assert_equal(moved, expected, dtype=dtype, tolerance=EXACT if rounded else FLOAT32, **kind)
@@ -68,11 +68,14 @@ def test_keypoints_ragged_equal_dense(backend):
     )  # mirrored, after samples that are not
     ragged = [some_points((n, 7), seed=n).astype("f4") for n in counts]
     moved = move_keypoints(
-        [put(points_of_sample, backend) for points_of_sample in ragged], put(M, backend), OUT_SIZE, Keypoints(PAIRS)
+        [put(points_of_sample, backend) for points_of_sample in ragged],
+        put(M, backend),
+        OUT_SIZE,
+        Keypoints(FLIP_PAIRS),
     )
     for i, points_of_sample in enumerate(ragged):
         expected = expected_points(
-            points_of_sample, np.repeat(M[i : i + 1].astype(float), len(points_of_sample), 0), pairs=PAIRS
+            points_of_sample, np.repeat(M[i : i + 1].astype(float), len(points_of_sample), 0), pairs=FLIP_PAIRS
         )
         kind = {"library": backend[0], "device": device_of(backend)}
         assert_equal(moved[i], expected.reshape(points_of_sample.shape), dtype="float32", tolerance=FLOAT32, **kind)
@@ -81,8 +84,8 @@ def test_keypoints_ragged_equal_dense(backend):
 @every_backend
 def test_keypoints_instance_axes_are_kept(backend):
     M, source = maps(3).astype("f4"), some_points((3, 2, 7)).astype("f4")
-    moved = move_keypoints(put(source, backend), put(M, backend), OUT_SIZE, Keypoints(PAIRS))
-    expected = expected_points(source.reshape(6, 7, 3), np.repeat(M.astype(float), 2, 0), pairs=PAIRS).reshape(
+    moved = move_keypoints(put(source, backend), put(M, backend), OUT_SIZE, Keypoints(FLIP_PAIRS))
+    expected = expected_points(source.reshape(6, 7, 3), np.repeat(M.astype(float), 2, 0), pairs=FLIP_PAIRS).reshape(
         source.shape
     )
     assert_equal(to_numpy(moved), expected.astype("f4"), tolerance=FLOAT32)
@@ -92,16 +95,16 @@ def test_keypoints_instance_axes_are_kept(backend):
 def test_keypoints_canvas_per_sample(backend):
     M, sizes = maps(3).astype("f4"), [(160, 240), (80, 300), (150, 90)]
     source = some_points((3, 7)).astype("f4")
-    expected = [expected_points(source[i : i + 1], M[i : i + 1].astype(float), sizes[i], PAIRS) for i in range(3)]
-    moved = move_keypoints(put(source, backend), put(M, backend), np.array(sizes), Keypoints(PAIRS))
+    expected = [expected_points(source[i : i + 1], M[i : i + 1].astype(float), sizes[i], FLIP_PAIRS) for i in range(3)]
+    moved = move_keypoints(put(source, backend), put(M, backend), np.array(sizes), Keypoints(FLIP_PAIRS))
     assert_equal(to_numpy(moved).astype(float), np.concatenate(expected), tolerance=FLOAT32)
 
 
 @given(st.lists(st.tuples(st.integers(0, 299), st.integers(0, 199)), min_size=6, max_size=6), st.booleans())
 def test_keypoints_identity_and_double_flip(points, flip):
     source, M = np.array([points], float), HFLIP if flip else EYE
-    once = move_keypoints(source, M[None], SIZE, Keypoints(PAIRS))
-    assert_equal(move_keypoints(once, M[None], SIZE, Keypoints(PAIRS)), source)
+    once = move_keypoints(source, M[None], SIZE, Keypoints(FLIP_PAIRS))
+    assert_equal(move_keypoints(once, M[None], SIZE, Keypoints(FLIP_PAIRS)), source)
     expected = source[:, [0, 2, 1, 5, 4, 3]] * (-1, 1) + (299, 0) if flip else source
     assert_equal(once, expected)
 

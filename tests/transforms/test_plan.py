@@ -39,8 +39,9 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
         ([CROP, T.ToDtype("float32", True), T.ToDtype("uint8", True), JITTER], [["Rescale", *BEFORE], AFTER], [0]),
         ([JITTER], [["ColorJitter"]], []),
         ([JITTER, CROP, JITTER], [["ColorJitter"], BEFORE, AFTER], [1]),
+        # Antialiased: a warp kernel reduces at most twofold and applies ops; the kernel for more applies none.
         ([T.RandomResizedCrop(64), JITTER], [BEFORE, AFTER], [0]),
-        ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),  # a resample is a kernel of its own
+        ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),
         ([T.RandomResizedCrop(40), T.ToDtype("float32", True), JITTER], [[], ["Rescale", "ColorJitter"]], []),
         ([T.GaussianBlur(3), JITTER], [[], ["ColorJitter"]], []),
         ([CROP, T.ColorJitter(0.4, 0.4, contrast_about=99.0)], [["ColorJitter"]], []),
@@ -138,7 +139,8 @@ def test_augmix_blends_branches_in_one_pass():
     blend = plan.passes[4]
     assert blend.lines == ("AugMix: the image and 3 branches, in a sum that is rounded once", "Normalize")
     assert blend.read == 4 * 100 * 200 * 3 == blend.written
-    assert plan.launches == 1 + 3 + 1  # a histogram before the branches' passes, which are batched
+    # the draws; the flip, the branches in one batched launch, the blend; the branches' histogram
+    assert plan.launches == 1 + 3 + 1
 
 
 def test_compose_plan_needs_images_or_size():

@@ -1,7 +1,6 @@
 """RandAugment, TrivialAugmentWide, AutoAugment and AugMix: each sample equals the drawn functions' result."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ OP_FUNCTIONS = {  # from torchvision's transforms/v2/_auto_augment.py: the effec
     "ShearY": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (0.0, m), interpolation="nearest", center=(0, 0), fill=9),
     "TranslateX": lambda x, m: cuaug.affine(x, 0.0, (m, 0), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
     "TranslateY": lambda x, m: cuaug.affine(x, 0.0, (0, m), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
-    "Rotate": lambda x, m: cuaug.rotate(x, -m, interpolation="nearest", fill=9),  # the matrix rotates clockwise
+    "Rotate": lambda x, m: cuaug.rotate(x, -m, interpolation="nearest", fill=9),  # drawn angles are clockwise
     "Brightness": cuaug.adjust_brightness,
     "Color": cuaug.adjust_saturation,
     "Contrast": cuaug.adjust_contrast,
@@ -96,10 +95,11 @@ def test_policy_slot_is_one_pass_with_following_ops():
     assert (len(plan.passes), plan.launches) == (1, 3)  # the pass, the draws, and the histogram
     params = aug.draw(images, step=3)
     result, rounded = aug.apply(images, params), T.Compose([policy], seed=7)(images, step=3)
-    coloured = np.isin(column(params, "op"), [RANDAUGMENT_OPS.index(name) for name in ("Brightness", "Color")])
+    # The other ops give whole levels, which the conversion to float32 keeps.
+    has_fractions = np.isin(column(params, "op"), [RANDAUGMENT_OPS.index(name) for name in ("Brightness", "Color")])
     difference = np.abs(result * 255 - rounded)
-    assert difference[~coloured].max() < 1e-4
-    assert 0.4 < difference[coloured].max() < 0.5001  # rounded once, as float32
+    assert difference[~has_fractions].max() < 1e-4
+    assert 0.4 < difference[has_fractions].max() < 0.5001  # rounded once, as float32
 
 
 def test_policy_and_independent_filters_are_separate_passes():
@@ -125,7 +125,7 @@ def test_random_choice_of_filters_and_moves_is_one_pass():
     assert len(pass_kinds(separate.draw(images).plan)) == 2
 
 
-def test_policy_in_random_apply_leaves_others():
+def test_policy_in_random_apply_changes_selected_samples_only():
     images = batch()
     for policy in (T.RandAugment(), T.TrivialAugmentWide(), T.AutoAugment("cifar10"), T.AugMix()):
         result, params = apply_with_params(T.RandomApply([policy], p=0.5), images)
@@ -143,9 +143,14 @@ def shares_of(params):
     return np.stack([*shares, remainder], 1)
 
 
+def op_positions(params):
+    """Positions in the recipe of the slots that draw an op, in order."""
+    return sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+
+
 def mixture(images, params, chains, names):
     """The mixture of the functions' results in float64, rounded once; each slot's result has its own rounding."""
-    positions = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    positions = op_positions(params)
     shares = shares_of(params)[..., None, None, None]
     total = shares[:, 0] * images
     for i, chain in enumerate(np.reshape(positions, (chains, -1)), 1):
@@ -163,7 +168,7 @@ def test_augmix_equals_drawn_functions(all_ops):
     options = {"severity": 10, "all_ops": all_ops, "interpolation": "nearest", "fill": 9}
     result, params = apply_with_params(T.AugMix(mixture_width=2, chain_depth=1, **options), images)
     assert_near(result, mixture(images, params, 2, names))
-    op = np.concatenate([column(params, "op", position) for position in (2, 4)])
+    op = np.concatenate([column(params, "op", position) for position in op_positions(params)])
     assert set(op.astype(int)) == set(range(len(names)))
     result, params = apply_with_params(T.AugMix(**options), images)
     expected = mixture(images, params, 3, names)
@@ -196,7 +201,7 @@ def test_augmix_shares_are_beta_and_dirichlet(alpha, width):
 def test_augmix_depths_ops_and_magnitudes_equal_torchvision():
     images = np.zeros((4000, 1, 100, 1), np.uint8)
     _, params = apply_with_params(T.AugMix(severity=4), images)
-    positions = sorted(int(name.split(".")[0]) for name in params.names if name.endswith(".op"))
+    positions = op_positions(params)
     depths = [name for name in params.names if name.endswith(".depth")]
     for chain, depth in zip(np.reshape(positions, (3, 3)), depths, strict=True):
         depth = np.asarray(params[depth])
@@ -294,9 +299,9 @@ def test_autoaugment_pairs_and_ops_have_their_probabilities(policy):
         op, names = column(params, "op", position).astype(int), names_of(policy, position)
         rotated = op == names.index("Rotate") if "Rotate" in names else np.zeros(len(op), bool)
         if rotated.any():
-            bins = np.array([float(Fraction(30 * (steps[position].magnitude or 0), 9)) for steps in pairs])
+            angles = np.array([30 * (steps[position].magnitude or 0) / 9 for steps in pairs])
             np.testing.assert_allclose(
-                np.abs(column(params, "Rotate", position)[rotated]), bins[pair[rotated]], atol=1e-5
+                np.abs(column(params, "Rotate", position)[rotated]), angles[pair[rotated]], atol=1e-5
             )
 
 

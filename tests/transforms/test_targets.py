@@ -9,10 +9,10 @@ import torch
 from helpers.arrays import no_synchronization, put
 from helpers.compare import assert_equal
 from helpers.targets import (
+    FLIP_PAIRS,
     FLOAT32,
     FLOAT64,
     HFLIP,
-    PAIRS,
     SIZE,
     Boxes,
     Keypoints,
@@ -40,7 +40,7 @@ def test_boxes_keypoints_flips_equal_torchvision(flip, format):
     expected = getattr(functional, f"{flip}_bounding_boxes")(boxes[0], format=torchvision_format, canvas_size=SIZE)
     moved, _ = move_boxes(boxes, torch.from_numpy(M[None]), SIZE, Boxes(format))
     assert_equal(moved[0], expected, tolerance=FLOAT64)
-    points = torch.from_numpy(some_points((1, 6), visible=False))
+    points = torch.from_numpy(some_points((1, 6), with_visibility=False))
     expected = getattr(functional, f"{flip}_keypoints")(points[0], canvas_size=SIZE)
     assert_equal(move_keypoints(points, torch.from_numpy(M[None]), SIZE, Keypoints())[0], expected, tolerance=FLOAT64)
 
@@ -55,7 +55,7 @@ def test_boxes_keypoints_inputs_are_unchanged(ragged):
     M, canvas, inputs = maps(3), np.array([SIZE] * 3), targets(ragged)
     before = [np.array(array).copy() for array in (M, canvas, *inputs)]
     move_boxes(inputs[0], M, canvas, Boxes())
-    move_keypoints(inputs[1], M, canvas, Keypoints(PAIRS))
+    move_keypoints(inputs[1], M, canvas, Keypoints(FLIP_PAIRS))
     for array, copy in zip((M, canvas, *inputs), before, strict=True):
         assert np.array_equal(np.array(array), copy)
 
@@ -77,7 +77,7 @@ def test_boxes_keypoints_never_read_device_values(ragged, monkeypatch):
     mask = [meta(np.ones(4), dtype="bool")] * 3 if ragged else meta(np.ones((3, 4)), dtype="bool")
     for canvas in (SIZE, np.array([SIZE] * 3)):
         moved, valid = move_boxes(boxes, meta(maps(3)), canvas, Boxes("XYWH", 5, 0.5), mask)
-        moved_points = move_keypoints(points, meta(maps(3)), canvas, Keypoints(PAIRS))
+        moved_points = move_keypoints(points, meta(maps(3)), canvas, Keypoints(FLIP_PAIRS))
         for array in (moved, valid, moved_points):
             assert {entry.device.type for entry in array} == {"meta"}
             assert [tuple(entry.shape[:1]) for entry in array] == [(4 if array is not moved_points else 7,)] * 3
@@ -92,7 +92,7 @@ def test_boxes_keypoints_do_not_synchronize(ragged, canvas):
     M = torch.tensor(maps(3), device="cuda")
     with no_synchronization():
         move_boxes(boxes, M, canvas, Boxes(min_visibility=0.5))
-        move_keypoints(points, M, canvas, Keypoints(PAIRS))
+        move_keypoints(points, M, canvas, Keypoints(FLIP_PAIRS))
 
 
 @pytest.mark.gpu
