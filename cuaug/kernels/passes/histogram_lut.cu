@@ -116,8 +116,8 @@ inline void store_contrast_lut(const SamplePixels<In, Layout, LoadedK>& pixels, 
 
 // The table of an autocontrast or an equalization, from the histogram of a channel.
 template <class In, class Layout, int LoadedK>
-inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK>& pixels, int channel, bool is_autocontrast,
-                                long long total, HistogramMemory& memory, In* out) {
+inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK>& pixels, int channel, int kind, long long total,
+                                HistogramMemory& memory, In* out) {
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, level = threadIdx.x;
     const bool has_level = level < 256;
     for (int i = threadIdx.x; i < 256 * 32; i += histogram_threads) memory.counts[i / 32][i % 32] = 0;
@@ -137,8 +137,9 @@ inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK>& pixels,
     if (count > 0 && pixels_up_to_level == count) memory.darkest = level;
     __syncthreads();
     if (has_level)
-        out[level] = is_autocontrast ? autocontrast_level(level, memory.darkest, memory.brightest)
-                                     : equalize_level(level, pixels_up_to_level - count, total - memory.highest_count);
+        out[level] = kind == autocontrast
+                         ? autocontrast_level(level, memory.darkest, memory.brightest)
+                         : equalize_level(level, pixels_up_to_level - count, total - memory.highest_count);
 }
 
 // A block makes the lookup table of one channel of one sample, from all its frames: `out` is [N, C, 256], uint8.
@@ -166,7 +167,7 @@ __global__ void __launch_bounds__(histogram_threads, 2)
     } else if (kind == adjust_contrast) {
         store_contrast_lut<K>(pixels, total, memory, out);
     } else {
-        store_histogram_lut(pixels, channel, kind == autocontrast, total, memory, out);
+        store_histogram_lut(pixels, channel, kind, total, memory, out);
     }
 }
 
