@@ -1,8 +1,8 @@
 #pragma once
 
-// The C functions that kernels/ calls. Minimum, maximum and rounding are expressions that a compiler turns into one
-// vector instruction each: fminf and fmaxf of the C library treat NaNs and signed zeros as no SIMD instruction does.
-// Here both return the second argument if either is a NaN.
+// The C functions that kernels/ calls. A compiler turns rintf, floor, ceil, minimum and maximum into one vector
+// instruction each. It cannot do so with fminf and fmaxf of the C library, which treat NaNs and signed zeros as no SIMD
+// instruction does. Here both return the second argument if either is a NaN.
 
 namespace cuaug {
 

@@ -8,7 +8,7 @@
 
 namespace cuaug {
 
-// The number of rows is small, so that one image alone has enough tasks for the threads of any machine.
+// A task has few rows, so that one image alone has enough tasks for the threads of any machine.
 inline int rows_per_segment_task(const BatchRecord& args) {
     const long long wanted_tasks = 256, frames = args.samples * args.frames,
                     tasks_per_frame = frames >= wanted_tasks ? 1 : wanted_tasks / frames;

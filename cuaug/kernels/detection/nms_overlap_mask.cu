@@ -5,7 +5,7 @@
 
 namespace cuaug {
 
-constexpr int nms_boxes_per_lane = 2;  // a loaded box is compared with each of them
+constexpr int nms_boxes_per_lane = 2;  // each box loaded from shared memory is compared with so many
 
 // A block compares some words of boxes with a part of 256 boxes. A lane has one box of each of `nms_boxes_per_lane`
 // words at a time, and compares them with the 32 boxes of its warp's word of the part, one after the other. Grid:

@@ -3,7 +3,8 @@
 #include "draws/boxes.cuh"
 #include "draws/instruction.cuh"
 
-// Instructions that draw random numbers into a sample's row of the table.
+// Instructions that draw random numbers into a sample's row of the table. `Opcode` lists the arguments of each
+// (instruction.cuh).
 
 namespace cuaug {
 
@@ -82,7 +83,7 @@ inline void draw_values(const Instruction& instruction, const double* arguments,
     }
     Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(instruction.position)},
                   static_cast<unsigned int>(instruction.index));
-    random.refill();  // once for all opcodes below
+    random.refill();  // here, so that the code of the first refill is not repeated for every opcode below
     if (opcode == Opcode::Uniform) {
         const double value = random.uniform(arguments[0], arguments[1]);
         *out = !condition ? arguments[3] : arguments[2] != 0.0 ? round_half_even(value) : value;

@@ -18,7 +18,8 @@ struct Perspective : MatrixParameter<3> {
         return from_entries([&](int i) { return entry(n, i); });
     }
 
-    // The same from a function of i, for threads that share the loads.
+    // The same matrix, if `entry(i)` returns entry i: a lane that has loaded one entry gets the others from other
+    // lanes.
     template <class Entry>
     Matrix from_entries(const Entry& entry) const {
         Matrix m = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5), entry(6), entry(7), entry(8)};

@@ -19,7 +19,7 @@ struct alignas(VectorsPerLoad * sizeof(FourElements<T>) < 16 ? VectorsPerLoad * 
     FourElements<T> elements[VectorsPerLoad];
 };
 
-// VectorsPerLoad: vectors of four elements that the alignment lets be loaded as one.
+// VectorsPerLoad: how many vectors of four elements one load reads; addresses are aligned to them.
 template <class Layout, class T, int K, int Fours = 1, int VectorsPerLoad = 1>
 inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     constexpr bool planar = is_same_v<Layout, Planar>;
@@ -36,8 +36,8 @@ inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     return out;
 }
 
-// Stores to global memory. The compiler does not know this of a pointer that was in shared memory or that a loop
-// increments. If only some stores tell it, it keeps two copies of the pointer.
+// Stores to global memory. The compiler does not know that a pointer points there if the pointer was loaded from shared
+// memory or is incremented by a loop. If only some stores contain the assumption, it keeps two copies of the pointer.
 template <class V, class T>
 inline void store_as(T* at, const V& value) {
     V* target = reinterpret_cast<V*>(at);
@@ -57,10 +57,10 @@ inline void store_four(T* at, const long long* offset, const FourPixels<T, K>& p
     store_elements<Layout, T, K>(at, offset, to);
 }
 
-// Stores word i of each plane's four elements.
+// Stores word i of each channel's four pixels.
 template <class T, int K>
-inline void store_words(T* at, const long long* offset, const WordPixel<T, 4> (&line)[K], int i) {
-    for (int k = 0; k < K; ++k) store_as(at + offset[k], line[k].word[i]);
+inline void store_words(T* at, const long long* offset, const WordPixel<T, 4> (&channel_pixels)[K], int i) {
+    for (int k = 0; k < K; ++k) store_as(at + offset[k], channel_pixels[k].word[i]);
 }
 
 // Stores two adjacent packed pixels of 16-bit elements, the first at an even column.

@@ -34,8 +34,8 @@ struct TileStore {
     const Transposition<Out> transposition;
     Out* out;
     const long long band_stride;
-    WordPixel<Out, 4> line[K];     // of each channel the lane's four pixels
-    WordPixel<Out, K> left_pixel;  // of a pair
+    WordPixel<Out, 4> channel_pixels[K];  // the lane's four pixels of each channel
+    WordPixel<Out, K> left_pixel;         // of a pair
 
     TileStore(const WarpBlock<C>& block, const typename C::WarpTile& tile)
         : block(block),
@@ -102,7 +102,7 @@ struct TileStore {
     template <class Pixels, class Pack>
     void put_all(int first, const Pixels& pixels, const Pack& pack) {
         if constexpr (transposes) {
-            for (int k = 0; k < K; ++k) line[k] = pack(channel_of(pixels, k));
+            for (int k = 0; k < K; ++k) channel_pixels[k] = pack(channel_of(pixels, k));
         } else {
 #pragma unroll
             for (int i = 0; i < N; ++i) put(first + i, pack(pixels[i]));
@@ -121,15 +121,16 @@ struct TileStore {
                 for (int j = 0; j < 4; ++j) write(j, four.v[j]);
         } else if constexpr (transposes) {
             constexpr int word_elements = elements_per_word<Out>;
-            for (int k = 0; k < K; ++k) line[k] = transposition(line[k]);
+            for (int k = 0; k < K; ++k) channel_pixels[k] = transposition(channel_pixels[k]);
             for (int first = 0; first < 4; first += word_elements) {
                 if (band < word_end_bands[first / word_elements]) {
-                    store_words(out + adjacent<Out>(first), offset.items, line, first / word_elements);
+                    store_words(out + adjacent<Out>(first), offset.items, channel_pixels, first / word_elements);
                 } else {
                     for (int i = first; i < first + word_elements; ++i)
                         if (is_inside && store_column + adjacent<Out>(i) < width)
                             for (int k = 0; k < K; ++k)
-                                store_as(out + offset.items[k] + adjacent<Out>(i), to_raw_pixel(line[k]).c[i]);
+                                store_as(out + offset.items[k] + adjacent<Out>(i),
+                                         to_raw_pixel(channel_pixels[k]).c[i]);
                 }
             }
         }

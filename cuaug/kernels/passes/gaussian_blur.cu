@@ -43,7 +43,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
         const int row_group = static_cast<int>((i + 0.5f) * inv_words), element = from + 4 * (i - row_group * words);
         const In* column = in + static_cast<long long>(element) * x_stride;
         auto make = [&](auto count, int y, auto read) {
-            const long long* row = tile.row + args.kernel_height / 2 - rect.reach_y + y;
+            const long long* row = tile.row_offset + args.kernel_height / 2 - rect.reach_y + y;
             Vector4<R> sum[decltype(count)::value] = {};
             filter_vertically<In>([&](int j) { return read(column + row[j]); }, weight, 2 * rect.reach_y + 1, sum);
             R* to = tile.filtered + y * tile.pitch + element + C * (tile.center - rect.left);
@@ -57,14 +57,14 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
                 memcpy(&out, &raw, sizeof(out));
                 return out;
             });
-        } else {  // half the rows at a time: there are more addresses to hold
+        } else {  // as few rows at a time as the filter permits: there are more addresses to hold
             using Offset = conditional_t<is_same_v<Layout, Strided>, long long, int>;
             Offset next_columns[4];
             for (int j = 0; j < 4; ++j)
                 next_columns[j] = static_cast<Offset>(min(j, elements - 1 - element)) * x_stride;
 #pragma unroll 1
-            for (int y = row_group * rows; y < (row_group + 1) * rows; y += blur_ahead)
-                make(Int<blur_ahead>(), y, [&](const In* at) {
+            for (int y = row_group * rows; y < (row_group + 1) * rows; y += blur_rows_ahead)
+                make(Int<blur_rows_ahead>(), y, [&](const In* at) {
                     return to_word_pixel(
                         RawPixel<In, 4>{{at[0], at[next_columns[1]], at[next_columns[2]], at[next_columns[3]]}});
                 });
@@ -169,8 +169,8 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     const int columns = min(args.tile_width, args.in_width - left), rows = min(args.tile_height, args.in_height - top);
     const int radius_x = args.kernel_width / 2, radius_y = args.kernel_height / 2, lane = threadIdx.x & 31,
               warp_index = threadIdx.x >> 5;
-    for (int i = threadIdx.x; i < tile.rows(args); i += blur_threads)
-        tile.row[i] = reflect_near(top - radius_y + i, args.in_height) * args.in.y_stride;
+    for (int i = threadIdx.x; i < tile.row_offsets(args); i += blur_threads)
+        tile.row_offset[i] = reflect_near(top - radius_y + i, args.in_height) * args.in.y_stride;
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,

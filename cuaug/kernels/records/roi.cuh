@@ -45,7 +45,7 @@ struct RoiRecord {
 
 // The pixels of its level that a region may touch: rows top .. bottom - 1, columns left .. right - 1.
 struct RegionBounds {
-    int level, n, top, left, bottom, right;  // n -1: of no sample
+    int level, n, top, left, bottom, right;  // n is -1 if the region belongs to no sample
 };
 
 // RoiAlignBins or RoiPoolBins of a region, as bytes: one thread computes them for a backward pass.
@@ -53,7 +53,7 @@ struct alignas(16) StoredBins {
     unsigned char bytes[112];
 };
 
-// Max pooling on a GPU that remembers which sampling point of each bin is the greatest.
+// Max pooling on a GPU, with an optional second result: which sampling point of each bin is the greatest.
 struct RoiArgmaxRecord : RoiRecord {
     FeatureMap argmax;          // [K, C, out_height, out_width]: sampling points as `pack_point` numbers them
                                 // (detection/roi_by_point.cuh); -1: none. Data null: not requested

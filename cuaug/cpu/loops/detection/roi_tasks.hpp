@@ -5,7 +5,8 @@
 
 namespace cuaug {
 
-// Pools some channels of one region.
+// Pools some channels of one region. The last template argument of pool_points and of scatter_points says whether
+// maxima are pooled, not averages.
 template <class T>
 inline void pool_region(const RoiRecord& args, native::PoolingKind kind, long long k, const ChannelRange& channels) {
     using R = ComputeType<T>;
