@@ -15,6 +15,10 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # this file is run as a script
+
+from helpers.sanitizer import ENVIRONMENT
+
 # Each tool's planted error, and a test that must run under the tool; the source is wrong on purpose.
 PLANTED = {
     "memcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x + 1000] = 1; }",
@@ -78,7 +82,7 @@ def run_sanitizer(sanitizer, tool, *arguments, timeout):
     command = [sanitizer, "--tool", tool, "--target-processes", "application-only"]
     if tool == "memcheck":
         command += ["--report-api-errors", "no"]  # libraries query the driver about host pointers and expect an error
-    environment = os.environ | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "XLA_PYTHON_CLIENT_ALLOCATOR": "platform"}
+    environment = os.environ | ENVIRONMENT
     program = [sys.executable, __file__, *arguments]
     process = subprocess.run(
         [*command, *program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

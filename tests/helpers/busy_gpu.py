@@ -6,6 +6,8 @@ import time
 
 import torch
 
+from helpers.sanitizer import skip_under_sanitizer
+
 HOLD = """extern "C" __global__ void hold(volatile int* flags, long long cycles) {
     extern __shared__ int occupied[];
     const long long start = clock64();
@@ -42,6 +44,7 @@ def occupied_multiprocessors(free=1):
     """
     import cupy
 
+    skip_under_sanitizer("kernels take longer than the multiprocessors stay occupied")
     device = cupy.cuda.Device()
     hold = cupy.RawKernel(HOLD, "hold")
     shared = device.attributes["MaxSharedMemoryPerBlockOptin"]

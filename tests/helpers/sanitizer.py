@@ -1,0 +1,17 @@
+"""Tests that cannot run under compute-sanitizer."""
+
+import os
+
+import pytest
+
+ENVIRONMENT = {
+    "CUAUG_UNDER_SANITIZER": "1",
+    # Without these caches each array has memory of its own, whose end the tools see.
+    "PYTORCH_NO_CUDA_MEMORY_CACHING": "1",
+    "XLA_PYTHON_CLIENT_ALLOCATOR": "platform",
+}
+
+
+def skip_under_sanitizer(reason):
+    if "CUAUG_UNDER_SANITIZER" in os.environ:
+        pytest.skip(f"under compute-sanitizer: {reason}")
