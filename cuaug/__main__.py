@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = commands.add_parser("scan", help="list the images that cannot be decoded or are too large")
     command.add_argument("source", help="a folder, or a .tar shard")
     command.add_argument(
-        "--output", type=Path, metavar="FILE", help="write the paths of bad images to this file, one per line"
+        "--output", type=Path, metavar="FILE", help="write the printed names of bad images to this file, one per line"
     )
     command.add_argument("--lenient", action="store_true", help="accept damage that a decoder can skip")
     command.add_argument("--max-pixels", type=int, default=limits.MAX_PIXELS, help="limit for one image (%(default)s)")

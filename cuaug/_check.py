@@ -137,8 +137,8 @@ def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
     for dtype in (input_dtype, output_dtype):
         if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or input_dtype != output_dtype):
             raise TypeError(
-                f"{dtype} holds labels: use interpolation='nearest' and no other dtype, "
-                f"got {interpolation!r} to {output_dtype}"
+                f"{dtype} holds labels: interpolation must be 'nearest' and dtype that of the images, {input_dtype}, "
+                f"got {interpolation!r} and {output_dtype}"
             )
 
 
@@ -158,8 +158,8 @@ def extents(axes: str, shape: Sequence[int]) -> None:
 
 
 def in_range(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> None:
-    """Host values only: device arrays are not read."""
-    if _is_host_value(value) and not (
+    """Python and NumPy values only: arrays of other libraries are not read, also if they are on the host."""
+    if _is_python_or_numpy(value) and not (
         np.all(np.asarray(value) >= min_value) and np.all(np.asarray(value) <= max_value)
     ):
         raise ValueError(_out_of_range(parameter, value, min_value, max_value))
@@ -171,18 +171,18 @@ def _out_of_range(parameter: str, value: Any, min_value: float, max_value: float
 
 
 def positive(parameter: str, value: Any) -> None:
-    """Host values only."""
-    if _is_host_value(value) and not np.all(np.asarray(value) > 0):
+    """Python and NumPy values only."""
+    if _is_python_or_numpy(value) and not np.all(np.asarray(value) > 0):
         raise ValueError(f"{parameter} must be greater than 0, got {value!r}")
 
 
 def not_zero(parameter: str, value: Any) -> None:
-    """Host values only."""
-    if _is_host_value(value) and np.any(np.asarray(value) == 0):
+    """Python and NumPy values only."""
+    if _is_python_or_numpy(value) and np.any(np.asarray(value) == 0):
         raise ValueError(f"{parameter} must not be 0, got {value!r}")
 
 
-def _is_host_value(value: Any) -> bool:
+def _is_python_or_numpy(value: Any) -> bool:
     return isinstance(value, (int, float, list, tuple, np.ndarray, np.generic))
 
 

@@ -1,4 +1,4 @@
-"""Crops, padding, flips and resizing: the result shows a box of the image, which may reach beyond its border.
+"""Crops, padding, flips and resizing: the result shows a box, which may reach beyond the image.
 
 Positions and flips may be one value or one per sample, on the host or on the images' device.
 """
@@ -45,8 +45,8 @@ def resize(
         max_size: The limit of the longer side if ``size`` is one number.
         antialias: Widen the filter by the reduction, so that every source pixel counts; ignored for "nearest".
 
-    All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" reads the pixel
-    that contains the centre (Pillow's rule, torchvision's "nearest-exact").
+    All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" reads the
+    source pixel that contains the destination pixel's centre (Pillow's rule, torchvision's "nearest-exact").
 
     >>> import numpy as np
     >>> resize(np.array([[0, 2, 4, 6]], np.uint8), (1, 2))

@@ -213,6 +213,7 @@ def transform_points(points: Any, M: Any) -> Any:
     [[11.  2.]
      [13.  4.]]
     """
+    # ("points",): the arguments that may hold NaN and infinities.
     points, M = small_matrices.broadcast_arguments(("points",), points=(points, POINTS), M=(M, MATRIX))
     return _map_points(points, M[..., None, :, :])
 
@@ -237,6 +238,7 @@ def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
     [[ 7.  0. 10.  2.]]
     """
     _check.one_of("format", format, tuple(box_formats.FORMATS))
+    # ("boxes",): the arguments that may hold NaN and infinities.
     boxes, M = small_matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
     xp, edges = namespace(boxes), box_formats.to_edges(boxes, format)
     left, top, right, bottom = (edges[..., i] for i in range(4))

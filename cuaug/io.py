@@ -113,13 +113,13 @@ def decode_jpeg(
         (24, 33, 3)
     """
     limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
-    fixed_scale, hint = scale_of(scale), None if size_hint is None else _check.size("size_hint", size_hint)
-    if hint and fixed_scale > 1:
+    denominator, hint = scale_of(scale), None if size_hint is None else _check.size("size_hint", size_hint)
+    if hint and denominator > 1:
         raise ValueError(f"scale and size_hint exclude each other, got {scale!r} and {size_hint!r}")
     _check.boolean("orient", orient)
 
     def choose_region(file: File, header: Header) -> DecodeRegion:
-        return whole_image(header, fixed_scale, hint, orient)
+        return whole_image(header, denominator, hint, orient)
 
     files, is_list = read_files(data, max_bytes)
     outputs = OutputAllocator(like, pin, out, device)
@@ -174,13 +174,13 @@ def decode_and_crop_jpeg(
         (30, 40, 3)
     """
     limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
-    fixed_scale = scale_of(scale)
+    denominator = scale_of(scale)
     _check.boolean("orient", orient)
     files, is_list = read_files(data, max_bytes)
     boxes = boxes_per_image(top, left, height, width, len(files))
 
     def choose_region(file: File, header: Header) -> DecodeRegion:
-        return box_of_image(file, header, boxes[file.position or 0], fixed_scale, orient)
+        return box_of_image(file, header, boxes[file.position or 0], denominator, orient)
 
     outputs = OutputAllocator(like, pin, out, device)
     return decode_jpegs(files, is_list, choose_region, color, strict, outputs, limits)

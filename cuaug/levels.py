@@ -21,8 +21,8 @@ def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> 
     """Stretch each channel so that its minimum becomes 0 and its maximum the largest value, as torchvision.
 
     A channel with one level stays as it is. Integer results equal torchvision's, which computes in float32 and
-    truncates: the maximum often becomes the largest value minus 1. For video, both are those of all frames of a sample.
-    NaN counts as neither and becomes 0.
+    truncates: the maximum often becomes the largest value minus 1. For video, minimum and maximum are those of all
+    frames of a sample. NaN is neither minimum nor maximum and becomes 0.
 
     All arguments, the result and the errors are those of :func:`adjust_brightness`.
 

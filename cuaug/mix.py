@@ -123,8 +123,8 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     # batch the sample itself. Device values are not checked, and an index out of range would trigger a device assert,
     # after which torch's CUDA context is unusable.
     sample_index = convert.asarray(np.arange(count), like=labels, dtype="int64")
-    in_batch = xp.where((index >= 0) & (index < count), index, xp.zeros_like(index))
-    in_batch_index = convert.asarray(in_batch, like=labels, dtype="int64")
+    is_in_batch = (index >= 0) & (index < count)
+    in_batch_index = convert.asarray(xp.where(is_in_batch, index, xp.zeros_like(index)), like=labels, dtype="int64")
     previous = (sample_index + count - 1) % count
     partners = xp.where(index < 0, previous, xp.where(index < count, in_batch_index, sample_index))
     return lam * weights + (1 - lam) * weights[partners]

@@ -53,7 +53,7 @@ def box_area(boxes: Any) -> Any:
     >>> print(box_area([(0, 0, 3, 2)]))
     [6.]
     """
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))  # ("boxes",): arguments that may hold NaN
     return area(boxes)
 
 
@@ -134,8 +134,7 @@ def clip_boxes(boxes: Any, size: tuple[int, int]) -> Any:
     """
     height, width = _check.size("size", size)
     (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
-    xp = namespace(boxes)
-    limits = (width, height, width, height)
+    xp, limits = namespace(boxes), (width, height, width, height)
     edges = [xp.where(boxes[..., i] < 0, 0.0, boxes[..., i]) for i in range(4)]
     return xp.stack([xp.where(edge > limit, float(limit), edge) for edge, limit in zip(edges, limits, strict=True)], -1)
 
@@ -347,4 +346,5 @@ def roi_pool(
     array([[[25., 27.],
             [41., 43.]]])
     """
+    # roi_align's parameters in its order, with its defaults: "pixels", the mode of roi_pool, uses only the layout.
     return pool(features, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)

@@ -25,6 +25,7 @@ class CropDecode:
                 encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {plan.min_size}")
             sizes = np.maximum(sizes, plan.min_size)  # bad images need a valid size for the computations below
         crops = plan.crop_boxes(sizes, *draw_key)
+        # Rows of `regions`: denominator of the scale, top, left, height, width.
         regions, self._boxes = decode_regions(crops, sizes, encoded.scalable)
         self._plan, self._margin = plan, crops.margin
         self.slots = SlotLayout(encoded, regions, group_by_size(regions[:, 3:], crops.margin))
@@ -60,6 +61,7 @@ class FullDecode:
 
     def __init__(self, encoded: EncodedImages) -> None:
         sizes = encoded.sizes
+        # Rows (denominator of the scale, top, left, height, width): whole images at full resolution.
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
         self.slots = SlotLayout(encoded, regions, group_by_size(sizes, sizes))
 

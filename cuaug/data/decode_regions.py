@@ -60,24 +60,29 @@ class CropPlan:
         """Boxes of images of these sizes [N, (H, W)]."""
         first = self.transforms[0]
         if isinstance(first, (RandomResizedCrop, RandomCrop)):
-            return self._crop_boxes(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
+            return self._with_margin(self._draw_boxes(sizes, seed, step, ids), np.zeros(sizes.shape, int))
         assert isinstance(first, Resize)
-        resized = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
-        resized = resized.reshape(-1, 2)
-        corner = np.rint((resized - self.size) / 2)
+        resized_sizes = np.array([_sizes.resized_size((h, w), first.size, None) for h, w in sizes.tolist()], np.int64)
+        resized_sizes = resized_sizes.reshape(-1, 2)
+        corner = np.rint((resized_sizes - self.size) / 2)
         # The filter reads pixels beyond the crop, up to the edges of the image.
-        radius = np.ceil(FILTER_RADIUS[self.interpolation] * np.maximum(1.0, resized / sizes))
-        margin = np.minimum(radius, np.minimum(corner, resized - self.size - corner)).astype(int)
-        box = np.concatenate([(corner - margin) * sizes / resized, (self.size + 2 * margin) * sizes / resized], 1)
-        return self._crop_boxes(box, margin)
+        radius = np.ceil(FILTER_RADIUS[self.interpolation] * np.maximum(1.0, resized_sizes / sizes))
+        margin = np.minimum(radius, np.minimum(corner, resized_sizes - self.size - corner)).astype(int)
+        box = np.concatenate(
+            [(corner - margin) * sizes / resized_sizes, (self.size + 2 * margin) * sizes / resized_sizes], 1
+        )
+        return self._with_margin(box, margin)
 
     @functools.cached_property
     def _draw_program(self) -> tuple[np.ndarray, np.ndarray]:
         """The program of the crop's draw, and its arguments; the first two are an image's size."""
         transform = self.transforms[0]
+        # `append_to` adds 1 to the position.
         recipe = Recipe(self.size, 3, "uint8", position=self.first_position - 1)
         transform.append_to(recipe)
         draw = recipe.draws[0]
+        # The compilation of a whole recipe sets these indices. Here the draw is alone: its columns and its arguments
+        # begin at 0.
         for index, column in enumerate(draw.columns):
             column.index = index
         draw.sample_arguments_offset = 0
@@ -92,7 +97,7 @@ class CropPlan:
         draw_on_host(program, boxes, np.ascontiguousarray(ids, np.int64), seed, step, sample_arguments)
         return boxes
 
-    def _crop_boxes(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
+    def _with_margin(self, box: np.ndarray, margin: np.ndarray) -> CropBoxes:
         return CropBoxes(box, np.array(self.size) + 2 * margin, margin)
 
 

@@ -34,7 +34,7 @@ class EncodedImages:
     """The encoded images of a batch, with their sizes.
 
     `bad` has the reason why an image cannot be decoded, by its index in the batch. `sizes` of every image, also of a
-    bad one, is at least (1, 1).
+    bad one, is at least (1, 1). In `data`, a string is the reason why a file could not be read.
     """
 
     def __init__(self, data: Sequence[bytes | str] | EncodedFiles, settings: DecodeSettings) -> None:
@@ -45,11 +45,8 @@ class EncodedImages:
         self._is_jpeg: np.ndarray = self._headers["channels"] > 0
         self.sizes = np.maximum(self._headers["size"], 1)
         self._decoded: dict[int, np.ndarray] = {}  # whole images of formats other than JPEG, by index
-        parallel_map(
-            lambda failure: self._decode_other_format(failure[0], self._files[failure[0]], failure[2]),
-            failures,
-            settings.threads,
-        )
+        indices_and_reasons = [(i, reason) for i, _, reason in failures]
+        parallel_map(lambda pair: self._decode_other_format(*pair), indices_and_reasons, settings.threads)
 
     def __len__(self) -> int:
         return len(self._files)
@@ -111,9 +108,9 @@ class EncodedImages:
 
         return finish
 
-    def engine_request(self, slots: np.ndarray, regions: np.ndarray, images: np.ndarray) -> nvjpeg.DecodeRequest:
-        """The same regions as nvJPEG's request; `slots` has the address and pitch of each. [P, 2]"""
-        return nvjpeg.DecodeRequest(self._files, images, self.sizes[images], regions[images, 1:], slots)
+    def engine_request(self, destinations: np.ndarray, regions: np.ndarray, images: np.ndarray) -> nvjpeg.DecodeRequest:
+        """A request to nvJPEG for the regions of `images`. `destinations`: address and pitch of each slot. [P, 2]"""
+        return nvjpeg.DecodeRequest(self._files, images, self.sizes[images], regions[images, 1:], destinations)
 
     def _is_good_jpeg(self) -> np.ndarray:
         """Whether an image is a JPEG that is not bad. [N]"""
@@ -121,8 +118,9 @@ class EncodedImages:
         good[[*self.bad]] = False
         return good
 
-    def _decode_other_format(self, i: int, data: bytes | str, reason: str) -> None:
+    def _decode_other_format(self, i: int, reason: str) -> None:
         """Decodes image `i`, which the JPEG decoder rejected for `reason`, or records it as bad."""
+        data = self._files[i]
         if isinstance(data, str) or data.startswith(other_formats.JPEG_SIGNATURE):
             self.bad[i] = data if isinstance(data, str) else reason
             return

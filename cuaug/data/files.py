@@ -88,7 +88,7 @@ class ImageFiles:
         return f"ImageFiles({len(self)} images{classes})"
 
     def name(self, index: int) -> str:
-        """The name of an image in messages: its path."""
+        """The name of an image in messages: its path, in a shard the shard's path and the byte; "image 3" for bytes."""
         image = self._images[index]
         if isinstance(image, bytes):
             return f"image {index}"

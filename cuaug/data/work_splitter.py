@@ -71,9 +71,9 @@ class WorkSplitter:
         indices = indices[np.argsort(-(cpu_costs / engine_costs)[indices], kind="stable")]
         cpu_seconds = self.cpu_model.seconds_per_unit * (cpu_costs.sum() - np.cumsum(cpu_costs[indices]))
         engine_seconds = self.engine_model.seconds_per_unit * np.cumsum(engine_costs[indices])
-        minimum = math.ceil(len(decodable) * _MIN_SHARE)
-        balanced = int(np.searchsorted(engine_seconds - cpu_seconds, 0))
-        return indices[: min(max(balanced, minimum), max(len(decodable) - minimum, 1))]
+        min_count = math.ceil(len(decodable) * _MIN_SHARE)
+        balanced_count = int(np.searchsorted(engine_seconds - cpu_seconds, 0))
+        return indices[: min(max(balanced_count, min_count), max(len(decodable) - min_count, 1))]
 
 
 class InFlightBatch:
@@ -82,6 +82,7 @@ class InFlightBatch:
     def __init__(self, splitter: WorkSplitter, slots: SlotLayout, memory: Any, pinned: PinnedMemory) -> None:
         self._splitter, self._slots, self._memory, self._pinned = splitter, slots, memory, pinned
         encoded, images = slots.encoded, slots.order
+        # Costs and flags are in the order of the slots, so the splitter's indices are indices of slots.
         cpu_costs, engine_costs = (costs[images] for costs in encoded.decode_costs(slots.regions))
         decodable = encoded.decodable_by_engine(slots.regions)[images]
         self._engine_slots = splitter.select_for_engine(decodable, cpu_costs, engine_costs)
@@ -90,8 +91,8 @@ class InFlightBatch:
         self._cpu_cost, self._engine_cost = cpu_costs[on_cpu].sum(), engine_costs[self._engine_slots].sum()
         self._start, self._engine_decode = time.perf_counter(), None
         if splitter.engine is not None and len(self._engine_slots):
-            rows = self._slot_rows(self._engine_slots)
-            request = encoded.engine_request(rows, slots.regions, images[self._engine_slots])
+            destinations = self._destinations(self._engine_slots)
+            request = encoded.engine_request(destinations, slots.regions, images[self._engine_slots])
             library = library_of(type(memory))
             assert library is not None
             self._engine_decode = splitter.engine.begin(request, library)
@@ -109,27 +110,28 @@ class InFlightBatch:
                 self._finish_on_cpu(self._start_on_cpu(self._engine_slots[failed]))
         return self._memory
 
-    def _slot_rows(self, slots: np.ndarray) -> np.ndarray:
-        """Address of each slot, and bytes from row to row. [N, 2]"""
-        return np.array([self._memory.data_ptr() + self._slots.offset[slots], self._slots.pitch[slots]]).T
+    def _destinations(self, slot_indices: np.ndarray) -> np.ndarray:
+        """Address of each slot, and bytes from row to row. [P, 2]"""
+        offset, pitch = self._slots.offset[slot_indices], self._slots.pitch[slot_indices]
+        return np.array([self._memory.data_ptr() + offset, pitch]).T
 
-    def _start_on_cpu(self, slot_indices: np.ndarray) -> _StagedDecode:
+    def _start_on_cpu(self, slot_indices: np.ndarray) -> _PinnedDecode:
         slots = self._slots
         images = slots.order[slot_indices]
         sizes = slots.regions[images, 3:]
         offset, pitch = consecutive_layout(sizes).T
         memory = self._pinned.take(int((offset + pitch * sizes[:, 0]).max(initial=1)))
-        copies = box_copies(offset, pitch, self._slot_rows(slot_indices), sizes)
+        copies = box_copies(offset, pitch, self._destinations(slot_indices), sizes)
         wait = slots.encoded.start_decode(memory.numpy(), offset, pitch, slots.regions, images)
-        return _StagedDecode(memory, copies, wait)
+        return _PinnedDecode(memory, copies, wait)
 
-    def _finish_on_cpu(self, staged: _StagedDecode) -> float:
-        end = staged.wait()
-        self._pinned.copy_to_slots(staged.memory, staged.copies)
+    def _finish_on_cpu(self, decode: _PinnedDecode) -> float:
+        end = decode.wait()
+        self._pinned.copy_to_slots(decode.memory, decode.copies)
         return end
 
 
-class _StagedDecode(NamedTuple):
+class _PinnedDecode(NamedTuple):
     """Regions that the CPU decodes into pinned memory, one after another."""
 
     memory: Any
