@@ -66,8 +66,8 @@ def is_host(value: Any) -> bool:
 def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
     """A host value as a NumPy array.
 
-    `dtype` None keeps the dtype, except that a bfloat16 tensor becomes float32. It also accepts a tensor that requires
-    grad, for callers that only encode or display it.
+    `dtype` None keeps the dtype, except that a bfloat16 tensor becomes float32. With None, a tensor that requires
+    grad is accepted, for callers that only encode or display it.
     """
     library = library_of(type(value))
     if isinstance(library, TorchLibrary):

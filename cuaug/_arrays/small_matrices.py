@@ -77,7 +77,7 @@ def _dtype_name(array: Any) -> str:
 
 
 def relative_error_bound(array: Any) -> float:
-    """4 eps of the dtype. Times the magnitude of two numbers, it bounds the rounding error of their difference."""
+    """4 eps of the dtype. Times the sum of the terms' absolute values, it bounds the rounding error of a short sum."""
     return 4 * float(np.finfo(_dtype_name(array)).eps)
 
 

@@ -63,16 +63,17 @@ def decode_any_format(
 ) -> list[Any]:
     """Whole images, on the host."""
     formats = [other_formats.format_of(file) for file in files]
-    jpegs = [index for index, format in enumerate(formats) if format == "JPEG"]
+    jpeg_indices = [index for index, format in enumerate(formats) if format == "JPEG"]
     other_indices = [index for index, format in enumerate(formats) if format != "JPEG"]
     images: list[Any] = [None] * len(files)
 
     def choose_region(file: File, header: Header) -> DecodeRegion:
         return whole_image(header, 1, None, orient)
 
-    if jpegs:
-        decoded = decode_jpegs([files[index] for index in jpegs], True, choose_region, color, strict, outputs, limits)
-        for index, image in zip(jpegs, decoded, strict=True):
+    if jpeg_indices:
+        jpegs = [files[index] for index in jpeg_indices]
+        decoded = decode_jpegs(jpegs, True, choose_region, color, strict, outputs, limits)
+        for index, image in zip(jpeg_indices, decoded, strict=True):
             images[index] = image
 
     def decode_other(index: int) -> None:
@@ -124,7 +125,7 @@ class CpuDecoder(NamedTuple):
 def _decode_on_gpu(
     headers: np.ndarray, regions: Sequence[DecodeRegion], cpu: CpuDecoder, outputs: OutputAllocator
 ) -> list[Any]:
-    """Decodes a region on the GPU's engine if that has the CPU's result, and otherwise on the CPU.
+    """Decodes a region on the GPU's engine if the engine supports the file, the region and the color, else on the CPU.
 
     The CPU also decodes the images that the engine fails to decode.
     """

@@ -2,9 +2,8 @@
 
 The engine decodes whole images, a batch per call. A kernel then copies the requested boxes to their destinations: this
 is faster than nvJPEG's own decoding of regions, which also crashed in some versions. Images that the engine does not
-support, or fails to decode, are left to the CPU, which decides whether a file is damaged. (nvImageCodec, which calls
-nvJPEG too, takes the GIL for every image: beside another busy Python thread it decodes half as many images a second.
-Figures: benchmarks/log/nvjpeg.md.)
+support, or fails to decode, are left to the CPU, which decides whether a file is damaged. (nvImageCodec calls nvJPEG,
+too, but takes the GIL for every image, so that other Python threads slow it down: benchmarks/log/nvjpeg.md.)
 """
 
 from __future__ import annotations
@@ -76,7 +75,6 @@ class Engine:
         cuda, handle = driver.driver(), ctypes.c_void_p()
         with devices.use_device(device):
             functions = cuda.cuCtxSetCurrent, cuda.cuEventRecord, cuda.cuEventSynchronize
-            # Three functions and the context.
             self.driver_addresses = *map(driver.function_address, functions), devices.current_context()
             status = self.nvjpeg.nvjpegCreateEx(
                 _NVJPEG_BACKEND_HARDWARE,

@@ -17,7 +17,8 @@ from .._program.records import TYPED_ARRAY
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int16", "int32", "int64", "bool")
-KINDS = {name: kind for kind, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}  # `TypedArray::kind`
+# `TypedArray::kind`; bool has that of uint8.
+KINDS = {name: kind for kind, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}
 _LAYOUT = TYPED_ARRAY.span_packer("n_stride", "kind")
 _NO_LAYOUT = bytes(_LAYOUT.size)
 
@@ -45,7 +46,7 @@ class BoxBatch(NamedTuple):
 def describe_boxes(
     boxes: Any, scores: Any, counts: Any, columns: tuple[int, ...], max_output: int | None, fixed_size: bool
 ) -> BoxBatch:
-    """Checks the arguments of a suppression. `columns`: the numbers that a box may consist of, 4 or 5."""
+    """Checks the arguments of a suppression. `columns`: how many numbers a box may have, (4,) or (4, 5)."""
     _check.boolean("fixed_size", fixed_size)
     box, library = describe("boxes", boxes, FLOATS)
     batch_shape, samples, count = _extents(box.shape, columns, bool(fixed_size))

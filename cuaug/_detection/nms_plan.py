@@ -7,12 +7,12 @@ import itertools
 from typing import NamedTuple
 
 # kernels/records/nms.cuh
-TILE, BLOCK = 1024, 64
+TILE, BLOCK = 1024, 64  # boxes that a block of nms_sort.cu sorts; boxes of a block of nms.cu
 # kernels/detection
-RANK_THREADS = 64  # nms_rank.cu
-PART = 256  # nms_pairs.cuh
-SMALL_MAX, SMALL_WARPS = 1024, 8  # nms_small.cuh
-RESOLVE_WARPS = 32  # nms_resolve.cu: of a block
+RANK_THREADS = 64  # of a block; nms_rank.cu
+PART = 256  # boxes; nms_pairs.cuh
+SMALL_MAX, SMALL_WARPS = 1024, 8  # boxes of a sample, warps of a block; nms_small.cuh
+RESOLVE_WARPS = 32  # of a block; nms_resolve.cu
 WORDS_PER_BLOCK = (2, 4, 6, 8)  # nms_overlap_mask.cu
 # With at most this many pairs, all pairs are compared. Otherwise, and for rotated boxes (314 us instead of 763), boxes
 # are sorted first, so that fewer pairs are compared.
@@ -29,7 +29,8 @@ class NmsPlan(NamedTuple):
     launches: tuple[tuple[str, tuple[int, int, int], int], ...]  # kernel, grid, threads
 
 
-_Steps = tuple[tuple[int, ...], int, list[tuple[str, int, int, int]]]  # sizes, words per block; kernel, x, y, threads
+# Bytes of each array of NmsPlan.offsets; words per block; kernel, x, y and threads of each launch.
+_SizesAndLaunches = tuple[tuple[int, ...], int, list[tuple[str, int, int, int]]]
 
 
 @functools.lru_cache(1024)
@@ -52,7 +53,7 @@ def plan_nms(samples: int, count: int, compute_type: str, has_classes: bool, mul
     return NmsPlan((0, *ends[:-1]), ends[-1], words_per_block, named_launches if multiprocessors else ())
 
 
-def _small(samples: int, count: int, compute_type: str) -> _Steps:
+def _small(samples: int, count: int, compute_type: str) -> _SizesAndLaunches:
     """All pairs of a small sample; one block resolves a sample."""
     words = -(-count // 32)
     parts = -(-words // SMALL_WARPS)
@@ -60,10 +61,12 @@ def _small(samples: int, count: int, compute_type: str) -> _Steps:
         (f"nms_small_overlap_mask<cuaug::{compute_type}>", parts * words * samples, 1, 32 * SMALL_WARPS),
         ("nms_small_resolve", samples, 1, 32 * words),
     ]
-    return (0, samples * count * 4 * words, 0, samples * count * 4 * parts, 0), 0, launches
+    # nms_small.cuh keeps the overlap masks in `ranked_boxes`, and the counts of preceding boxes in `kept`.
+    overlap_mask_bytes, preceding_count_bytes = samples * count * 4 * words, samples * count * 4 * parts
+    return (0, overlap_mask_bytes, 0, preceding_count_bytes, 0), 0, launches
 
 
-def _all_pairs(samples: int, count: int, compute_type: str, multiprocessors: int) -> _Steps:
+def _all_pairs(samples: int, count: int, compute_type: str, multiprocessors: int) -> _SizesAndLaunches:
     """All pairs; the blocks that resolve a sample poll each other's decisions, so all of them should be resident."""
     words, parts = -(-count // 32), -(-count // PART)
     words_per_block = _words_per_block(words, parts * samples, _RESIDENT_BLOCKS[compute_type] * multiprocessors)
@@ -71,11 +74,14 @@ def _all_pairs(samples: int, count: int, compute_type: str, multiprocessors: int
         (f"nms_overlap_mask<cuaug::{compute_type}>", parts * -(-words // words_per_block) * samples, 1, PART),
         ("nms_resolve", _resolve_blocks(count) * samples, 1, 32 * _groups(count) * _resolve_words(count)),
     ]
-    decisions, kept = _decision_bytes(samples, count), samples * count * 4
-    return (kept * parts, samples * count * 4 * words, decisions, kept, (1 + samples) * 4), words_per_block, launches
+    # nms_pairs.cuh keeps the part summaries in `keys`, and the overlap masks in `ranked_boxes`.
+    summary_bytes, overlap_mask_bytes = samples * count * 4 * parts, samples * count * 4 * words
+    decision_bytes, kept_bytes = _decision_bytes(samples, count), samples * count * 4
+    sizes = summary_bytes, overlap_mask_bytes, decision_bytes, kept_bytes, (1 + samples) * 4
+    return sizes, words_per_block, launches
 
 
-def _sorted(samples: int, count: int, compute_type: str, has_classes: bool) -> _Steps:
+def _sorted(samples: int, count: int, compute_type: str, has_classes: bool) -> _SizesAndLaunches:
     """Boxes sorted by class and score; each block follows the decisions of the blocks before it."""
     blocks, tiles, orders = -(-count // BLOCK), -(-count // TILE), 2 if has_classes else 1
     launches = [

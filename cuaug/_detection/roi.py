@@ -148,9 +148,9 @@ def _pool(options: PoolingOptions, inputs: RoiInputs, save_argmax: bool) -> tupl
 
 
 def _argmax_fits_int32(options: PoolingOptions, level: ArrayDescriptor) -> bool:
-    """Whether 15 bits each hold the row and the column of a sampling point.
+    """Whether the row and the column of a sampling point fit into 15 bits each.
 
-    For roi_pool they are those of a pixel of the level, for roi_align those of the point among the points of its bin.
+    For roi_pool, a row and column of the level; for roi_align, a row and column of the grid of points in a bin.
     """
     _, _, height, width = extents(level, options.layout)
     count = max(height, width) if options.kind == "pixels" else options.sampling_ratio

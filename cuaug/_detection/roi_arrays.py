@@ -105,6 +105,7 @@ def pack_record(
     fields += [0] * 14 * (MAX_LEVELS - len(maps))  # a RoiLevel has 14 fields
     samples, channels, _, _ = extents(maps[0], options.layout)
     count, columns = regions.shape
-    fields += [regions.pointer, 0, *regions.strides, KINDS[regions.dtype], *pooled, count]
+    n_stride = 0  # of `TypedArray`: regions have no axis N
+    fields += [regions.pointer, n_stride, *regions.strides, KINDS[regions.dtype], *pooled, count]
     fields += [len(maps), samples, channels, *options.output_size, options.sampling_ratio, options.aligned]
     return ROI.pack(*fields, columns == 6)

@@ -34,9 +34,10 @@ class RoiCall(NamedTuple):
 def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
     """Pools. `argmax`: the fields of `RoiArgmaxRecord` behind those of `RoiRecord`; all 0: not requested."""
     rows, columns = call.output_size
+    # roi_average.cu holds at most `max_bins` = 64 bins along an axis, and counts items in 32 bits.
     fits_average = max(rows, columns) <= 64 and rows * columns <= 1024 and _items(call) < 1 << 31
     if call.kind == "avg" and not call.rotated and fits_average:
-        # measured: benchmarks/log/roi-gpu.md
+        # The numbers of blocks were measured: benchmarks/log/roi-gpu.md.
         parts = _vector_parts(call, 256) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
         _launch(call, "roi_average", (call.vector_channels,), record, (call.regions, parts, 1), 256)
         return
@@ -50,7 +51,7 @@ def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
     """Adds the gradients of levels, in float32 or float64, to the values in their memory."""
     channels_last = int(call.vector_channels > 0)
     if call.kind == "avg" and not call.rotated:
-        # Blocks of half as many threads as in the forward pass.
+        # `_ENOUGH_BLOCKS` and `_planar_parts` count blocks of 256 threads; these have 128.
         parts = _vector_parts(call, 128) if channels_last else 2 * _planar_parts(call, _ENOUGH_BLOCKS)
         _launch(call, "roi_backward_separable", (channels_last,), record, (call.regions, parts, 1), 128)
         return
@@ -92,7 +93,7 @@ def _items(call: RoiCall) -> int:
 
 
 def _vector_parts(call: RoiCall, threads: int) -> int:
-    """Blocks per region if each thread has one item."""
+    """Blocks per region: `_ENOUGH_BLOCKS` in all, but no more than give each thread one item."""
     return max(min(-(-_ENOUGH_BLOCKS // call.regions), -(-_items(call) // threads), _MAX_GRID_Y), 1)
 
 
@@ -100,7 +101,7 @@ def _planar_parts(call: RoiCall, blocks: int) -> int:
     """Blocks per region, which divide its channels among them."""
     parts = max(-(-blocks // call.regions), -(-call.channels // _BLOCK_CHANNELS))
     power_of_two = 1 << (parts - 1).bit_length()  # of three blocks one has less to do: 194 us against 163 with four
-    return min(power_of_two, -(-call.channels // _PLANAR_CHANNELS), _MAX_GRID_Y // 2)
+    return min(power_of_two, -(-call.channels // _PLANAR_CHANNELS), _MAX_GRID_Y // 2)  # launch_scatter doubles them
 
 
 def _bins_type(call: RoiCall) -> str:

@@ -16,7 +16,7 @@ from .feature_maps import AXES
 class PoolingOptions(NamedTuple):
     output_size: tuple[int, int]
     scales: tuple[float, ...]  # of the levels
-    sampling_ratio: int  # 0: about one sample for each pixel
+    sampling_ratio: int  # points of a bin along each axis; 0: about one for each pixel
     aligned: bool
     kind: str  # "avg" or "max" of roi_align; "pixels": roi_pool
     layout: str
