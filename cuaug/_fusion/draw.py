@@ -56,7 +56,7 @@ class ReplayCounters:
 
 
 def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters: ReplayCounters) -> Draws:
-    """The draws for these images. `ids`: an int64 array, or the first sample's id."""
+    """The draws for these images. `ids`: an int64 array, or the first sample's id; None: 0 to N - 1."""
     first_id = _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64) if isinstance(ids, int) else 0
     id_array = NULL_ARRAY if isinstance(ids, int) else _id_array(ids, images)
     return Draws(id_array.pointer, counters.address(images), seed, step, first_id, id_array.owner)
@@ -67,10 +67,11 @@ def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matri
     program = _device_program(plan, images)
     array = images.library.empty((images.samples, plan.column_count), "float64", images.device, None)
     if images.device < 0:
-        array[:] = 0.0  # columns that are not drawn are cast with the rest of the table
+        array[:] = 0.0  # JAX casts the table to float32: numbers in columns that are not drawn could overflow
     table = StridedArray(images.library.pointer(array), plan.column_count, 0, 1, 1, array)
-    columns = plan.program_column_count if with_matrix else plan.matrix_column
-    draw_kernel.draw(program, len(plan.program), table, columns, draws, images)
+    # The matrix is the last of the columns that the program fills.
+    column_count = plan.program_column_count if with_matrix else plan.matrix_column
+    draw_kernel.draw(program, len(plan.program), table, column_count, draws, images)
     return table
 
 

@@ -84,8 +84,8 @@ def _launch_plan(
         return cached
     stream = images.library.current_stream(images.device)
     if streams.is_capturing(stream):
-        # A plan recorded during capture is not cached; if it holds constants it is not used, as they belong to the
-        # graph.
+        # Not cached: constants that are loaded during a capture get their values when the graph is replayed, so other
+        # calls must not read them. A plan with such constants is not used in the capture either.
         uncached = _record(images, run)
         return None if uncached is None or uncached.constants else uncached
     while len(plan.launch_plans) >= _MAX_PLANS:

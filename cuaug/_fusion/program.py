@@ -30,7 +30,7 @@ def assemble(instructions: Iterable[Instruction]) -> np.ndarray:
     phases = _dependency_phases(instructions)
     phase_starts = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
     header_ints = 1 + len(phase_starts) + phase_starts[-1]
-    offsets, program = list[int](), bytearray()  # offsets in numbers of 8 bytes
+    offsets, program = list[int](), bytearray()  # offsets in units of 8 bytes
     for instruction in itertools.chain(*phases):
         offsets.append((-(-header_ints // 2)) + len(program) // 8)
         program += _instruction_bytes(instruction)
@@ -45,7 +45,7 @@ def _instruction_bytes(instruction: Instruction) -> bytes:
     head = INSTRUCTION.pack(
         OPCODES.index(instruction.opcode),
         instruction.position,
-        instruction.index,
+        instruction.counter,
         gate.column.index if gate else -1,
         indices[0] if indices else 0,
         instruction.sample_arguments_offset,

@@ -43,7 +43,7 @@ class Instruction:
     columns: Sequence[Column]
     arguments: Sequence[float | Column]
     position: int = 0  # of the transform in the recipe
-    index: int = 0  # Philox counter of the draw within its transform
+    counter: int = 0  # Philox counter of the draw within its transform
     gate: Gate | None = None
     sample_arguments_offset: int = -1  # in a ragged batch's arguments per sample, which replace `arguments`; -1: none
 
@@ -145,7 +145,8 @@ class Blur:
 class Mix:
     """Each sample mixed with another sample of the batch (kernels/ops/mixes).
 
-    The first column is the offset of the other sample: -1 is the sample before.
+    The first column is the index of the other sample. A negative number is the sample before; a number beyond the batch
+    is the sample itself.
     """
 
     name: str

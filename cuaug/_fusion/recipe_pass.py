@@ -43,7 +43,9 @@ class Pass:
     output_dtype: str = ""
     range_changed: bool = False  # a conversion without scaling has changed the full range
     branch: Branch | None = None  # the pass reads the input of the branches, not the result of the previous pass
-    matrix: list[Column] = field(default_factory=list)  # from output to input; empty without geometry
+    matrix: list[Column] = field(
+        default_factory=list
+    )  # from output to input; empty unless coordinate maps or a resize begin it
     ops: list[Op] = field(default_factory=list)  # all ops of the pass, in the user's order
     mean_output: Column | None = None  # the mean of the result, summed while storing, for the next pass
     mean_from: Pass | None = None  # the pass whose `mean_output` is the first mean that this pass reads
@@ -136,6 +138,7 @@ class Pass:
                 if not op.scale:
                     self.chain.append(Pointwise("ConvertRange", ()))
                     self.range_changed = True
+                # Any op rescales, as it sees 0..1 for every dtype; so does the blur kernel.
                 elif not self.chain and not self.is_blur:
                     self.chain.append(Pointwise("Rescale", ()))
             self.output_dtype = op.dtype

@@ -16,6 +16,7 @@ from .recipe_ops import (
     Blend,
     CoordinateMap,
     Displacement,
+    Grayscale,
     HistogramLut,
     Op,
     OverrideOp,
@@ -200,6 +201,10 @@ def _first_op_text(pass_: Pass) -> str:
     if isinstance(first, CoordinateMap):
         aligned = all(op.pixel_aligned for op in pass_.first_ops if isinstance(op, CoordinateMap))
         return f"one {'move' if aligned else 'resample'}, {pass_.sampling.interpolation}"
+    if isinstance(first, Autocontrast):
+        return "each channel's range of values, stretched to the full range"
+    if isinstance(first, Grayscale):
+        return "the luma"
     return "from neighbouring pixels, or another sample's"
 
 

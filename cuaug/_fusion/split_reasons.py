@@ -13,6 +13,7 @@ from .recipe_ops import (
     ConditionalOp,
     CoordinateMap,
     Displacement,
+    Grayscale,
     HistogramLut,
     Op,
     OverrideOp,
@@ -25,6 +26,7 @@ from .recipe_pass import MEAN_FIRST, Pass
 
 _STATISTICS = "needs statistics of the whole image at this point"
 _NEIGHBOURS = "each pixel needs its neighbours, or another sample's pixels, at this point"
+_OWN_KERNEL = "the op before has a kernel of its own"
 
 
 def split_reason(pass_: Pass, op: Op) -> str:
@@ -40,13 +42,17 @@ def split_reason(pass_: Pass, op: Op) -> str:
     if isinstance(op, OverrideOp):
         return _override_reason(pass_, op)
     if not _may_precede_changes(pass_, op):
-        return "pixels are changed before they are moved"
+        return "pixels are changed before the op reads them"
     if not pass_.first_ops:
         return ""
     if isinstance(op, Autocontrast):
         return _STATISTICS
-    if isinstance(op, StandaloneOp) or isinstance(pass_.first_ops[-1], StandaloneOp):
+    if isinstance(op, Grayscale):
+        return "the number of channels changes at this point"
+    if isinstance(op, StandaloneOp):
         return _NEIGHBOURS
+    if isinstance(pass_.first_ops[-1], StandaloneOp):
+        return _OWN_KERNEL
     if isinstance(op, Displacement) or isinstance(pass_.first_op, Displacement):
         return "a displacement field cannot be combined with other coordinate maps"
     if isinstance(op, Resize):
@@ -90,7 +96,7 @@ def _branch_reason(pass_: Pass, op: Branch) -> str:
 
 def _cast_reason(pass_: Pass, op: Cast) -> str:
     if not pass_.runs_chain and not (op.scale and pass_.is_blur):
-        return "a resize, a filter or a mix keeps the dtype"
+        return f"{_OWN_KERNEL}, which keeps the dtype"
     if pass_.range_changed:
         return "another conversion"
     if rounding := _rounding_reason(pass_):
@@ -108,7 +114,7 @@ def _rounding_reason(pass_: Pass) -> str:
 
 def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
     if not pass_.runs_chain or (op.mean is not None and pass_.first_ops and not pass_.is_warp):
-        return "a resize, a filter or a mix stores its pixels before they are changed"
+        return f"{_OWN_KERNEL}, which stores pixels before they are changed"
     if rounding := _rounding_reason(pass_):
         return rounding
     needs_levels = op.needs_integer_levels
@@ -138,8 +144,9 @@ def _map_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:
     if not op.reads_border:
         return ""
     earlier = [other for other in maps if not other.flip_axis and not _are_exclusive(other, op)]
-    is_crop = earlier == maps[:1] and all(other.within_box and other.pixel_aligned for other in earlier)
-    if earlier and not is_crop:
+    # The border may begin at the edges of a crop: the box of the pass's first op bounds what the pass reads.
+    only_crop_before = earlier == maps[:1] and all(other.within_box and other.pixel_aligned for other in earlier)
+    if earlier and not only_crop_before:
         return f"a border ({op.border}) around the canvas at this point"
     if op.border != "edge" and any(other.within_box and not other.pixel_aligned for other in maps):
         return f"a border ({op.border}) after a resized crop, which has its own edge"

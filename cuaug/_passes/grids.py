@@ -35,13 +35,16 @@ class Slices(NamedTuple):
 
     dtype: str  # of the input
     channels: int  # of a slice
-    number: int  # in the batch
+    slice_count: int  # of the batch
     height: int  # of the output
     width: int
 
 
 def partial_sum_count(images: ImageBatch) -> int:
-    """How many partial sums of a sample's mean luma `warp_image` stores: one per output region."""
+    """How many partial sums of a sample's mean luma `warp_image` stores: one per output region.
+
+    `images`: the warp's result, which has the dtype of its input.
+    """
     slices = Slices(images.dtype, min(images.channels, 4), images.samples * images.frames, *images.size)
     return images.frames * divide_output(slices, raw_staged=False, can_halve=False).per_slice
 
@@ -106,8 +109,8 @@ def divide_output(slices: Slices, raw_staged: bool, can_halve: bool) -> Regions:
 
     Regions of wide pixels, such as four channels of 16 bits, are narrower: else the source box of a rotated region
     would not fit into shared memory. The regions of a column have about the same height. Tall regions cost less per
-    pixel; they are used if enough blocks remain for a GPU, but not for the widest pixels, where even the box of a
-    sixteenth of a tall region might not fit.
+    pixel; they are used if enough blocks remain for a GPU, but not for the widest pixels, where even the box of
+    one of 16 tiles (`max_tiles` of kernels/gpu/stage.cuh) might not fit.
 
     With `can_halve`, the last tall regions are halved, unless the lower half of one would be empty. Raw-staged regions
     at most `_PATCH_WIDTH` wide are then twice as tall, to be as much work as the others.
@@ -147,10 +150,10 @@ def resample(slices: Slices) -> Grid:
     Each block computes the weights of its columns, so fewer blocks are less work.
     """
     across, tall_blocks = -(-slices.width // 32), -(-slices.height // 128)
-    down = tall_blocks if across * slices.number * tall_blocks >= 2000 else -(-slices.height // 32)
+    down = tall_blocks if across * slices.slice_count * tall_blocks >= 2000 else -(-slices.height // 32)
     if down > _MAX_BLOCKS_YZ:
         raise ValueError(f"size must have a height of at most {_MAX_BLOCKS_YZ * 32}, got {slices.height}")
-    return across, down, min(slices.number, _MAX_BLOCKS_YZ)
+    return across, down, min(slices.slice_count, _MAX_BLOCKS_YZ)
 
 
 def four_pixels_per_thread(slices: Slices) -> Grid:
@@ -158,7 +161,7 @@ def four_pixels_per_thread(slices: Slices) -> Grid:
     threads = -(-slices.width // 4) * slices.height
     if threads >= 1 << 31:
         raise ValueError(f"images must have fewer than 2**33 pixels, got {(slices.height, slices.width)}")
-    return -(-threads // 256), 1, min(slices.number, _MAX_BLOCKS_YZ)
+    return -(-threads // 256), 1, min(slices.slice_count, _MAX_BLOCKS_YZ)
 
 
 def pointwise(slices: Slices, resident_blocks: int, uneven: bool) -> Grid:
@@ -191,14 +194,14 @@ def _strip_count(width: int) -> int:
 
 
 def block_per_sample(slices: Slices) -> Grid:
-    return slices.number, 1, 1
+    return slices.slice_count, 1, 1
 
 
 def block_per_channel(slices: Slices, channels: int) -> Grid:
     """A block reduces a channel of a sample."""
     if channels > _MAX_BLOCKS_YZ:
         raise ValueError(f"images must have at most {_MAX_BLOCKS_YZ} channels, got {channels}")
-    return slices.number, channels, 1
+    return slices.slice_count, channels, 1
 
 
 def lut(slices: Slices) -> Grid:
@@ -217,7 +220,7 @@ def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_byte
     down = -(-slices.height // tile_height)
     if down > _MAX_BLOCKS_YZ:
         raise ValueError(f"images must have a height of at most {_MAX_BLOCKS_YZ * tile_height}, got {slices.height}")
-    return -(-slices.width // tile_width), down, min(slices.number, _MAX_BLOCKS_YZ)
+    return -(-slices.width // tile_width), down, min(slices.slice_count, _MAX_BLOCKS_YZ)
 
 
 class Tile(NamedTuple):
@@ -230,7 +233,7 @@ class Tile(NamedTuple):
 
 @functools.lru_cache(4096)
 def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
-    """The first of `_BLUR_TILES` that fits into 48 KiB, reduced as far as the image needs no more tiles.
+    """The first of `_BLUR_TILES` that fits into 48 KiB, made smaller where the image then needs no more tiles.
 
     `channels`: of a packed pixel; 1 for other layouts.
     """

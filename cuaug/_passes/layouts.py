@@ -32,7 +32,7 @@ def tag(axes: BatchAxes) -> str:
 def vector_elements(axes: BatchAxes, dtype: str, misalignment: int) -> int:
     """How many adjacent elements are aligned for access as vectors of up to 16 bytes: 16, 8, 4, or 0 for none.
 
-    They begin at every multiple of this number in a row.
+    The vectors begin at every multiple of this number in a row.
     """
     item_size = ITEM_SIZE[dtype]
     outer_strides = axes.strides[:4] if tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])

@@ -55,23 +55,23 @@ def float_array(
         value = convert.to_host(value)
     if convert.is_host(value):
         return np.asarray(host_array(parameter, value, dtype), order="C")
-    tensor = _device_array(value, images)
-    if tensor.dtype not in ("float32", "float64"):
-        raise TypeError(f"{parameter} must be float32 or float64 on a device, got {tensor.dtype}")
-    return tensor
+    descriptor = _device_array(value, images)
+    if descriptor.dtype not in ("float32", "float64"):
+        raise TypeError(f"{parameter} must be float32 or float64 on a device, got {descriptor.dtype}")
+    return descriptor
 
 
 def _device_array(value: Any, images: ImageBatch) -> ArrayDescriptor:
     """A device array, copied if it is on another device."""
     library = library_of(type(value))
     if library is images.library:
-        tensor = convert.describe(value)
+        descriptor = convert.describe(value)
     else:
-        tensor = capsule.import_array(value, images.library.current_stream(images.device))
-    if tensor.device != images.device:
-        dtype = tensor.dtype if tensor.dtype in ("uint8", "float32") else np.float64
-        tensor = convert.describe(images.library.from_numpy(convert.to_host(value).astype(dtype), images.device))
-    return tensor
+        descriptor = capsule.import_array(value, images.library.current_stream(images.device))
+    if descriptor.device != images.device:
+        dtype = descriptor.dtype if descriptor.dtype in ("uint8", "float32") else np.float64
+        descriptor = convert.describe(images.library.from_numpy(convert.to_host(value).astype(dtype), images.device))
+    return descriptor
 
 
 def on_images_device(array: np.ndarray | ArrayDescriptor, images: ImageBatch) -> ArrayDescriptor:
@@ -81,12 +81,12 @@ def on_images_device(array: np.ndarray | ArrayDescriptor, images: ImageBatch) ->
     return convert.describe(images.library.from_numpy(array, images.device))
 
 
-def matrix_view(tensor: ArrayDescriptor, per_sample: bool) -> StridedArray:
+def matrix_view(descriptor: ArrayDescriptor, per_sample: bool) -> StridedArray:
     """A matrix, or a coordinate map [H, W], for all samples or one per sample."""
-    sample_stride = tensor.strides[0] if per_sample and tensor.shape[0] > 1 else 0
-    row_stride, column_stride = tensor.strides[-2:]
-    is_double = int(tensor.dtype == "float64")
-    return StridedArray(tensor.pointer, sample_stride, row_stride, column_stride, is_double, tensor.owner)
+    sample_stride = descriptor.strides[0] if per_sample and descriptor.shape[0] > 1 else 0
+    row_stride, column_stride = descriptor.strides[-2:]
+    is_double = int(descriptor.dtype == "float64")
+    return StridedArray(descriptor.pointer, sample_stride, row_stride, column_stride, is_double, descriptor.owner)
 
 
 def matrices(parameter: str, value: Any, images: ImageBatch, rows: int) -> SampleParameters:
@@ -113,12 +113,12 @@ def coordinate_maps(parameter: str, value: Any, images: ImageBatch) -> tuple[Str
     ):
         # The caller may change the array during an asynchronous copy; torch needs it writable, with positive strides.
         array = array.copy()
-    tensor = on_images_device(array, images)
-    if len(tensor.shape) not in (2, 3) or 0 in tensor.shape[-2:]:
-        raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {tensor.shape}")
-    if len(tensor.shape) == 3:
-        _check.one_or_per_sample(parameter, tensor.shape[0], images.samples)
-    return matrix_view(tensor, len(tensor.shape) == 3), (tensor.shape[-2], tensor.shape[-1])
+    descriptor = on_images_device(array, images)
+    if len(descriptor.shape) not in (2, 3) or 0 in descriptor.shape[-2:]:
+        raise ValueError(f"{parameter} must have shape (H, W) or (N, H, W), got {descriptor.shape}")
+    if len(descriptor.shape) == 3:
+        _check.one_or_per_sample(parameter, descriptor.shape[0], images.samples)
+    return matrix_view(descriptor, len(descriptor.shape) == 3), (descriptor.shape[-2], descriptor.shape[-1])
 
 
 def check_no_overlap(parameter: str, table: StridedArray, extents: tuple[int, int, int], out: ImageBatch) -> None:
@@ -137,13 +137,13 @@ def lut_table(parameter: str, value: Any, images: ImageBatch) -> StridedArray:
     if convert.is_host(value):
         values = host_array(parameter, value)
         _check.byte_values(parameter, values)
-        tensor = convert.describe(images.library.from_numpy(np.asarray(values, np.uint8, order="C"), images.device))
+        descriptor = convert.describe(images.library.from_numpy(np.asarray(values, np.uint8, order="C"), images.device))
     else:
-        tensor = _device_array(convert.asarray(value, like=value, dtype="uint8"), images)
-    samples, channels = _check.lut_shape(parameter, tuple(tensor.shape), images.samples, images.channels)
-    sample_stride = tensor.strides[0] if samples > 1 else 0
-    row_stride = tensor.strides[-2] if channels > 1 else 0
-    return StridedArray(tensor.pointer, sample_stride, row_stride, tensor.strides[-1], 0, tensor.owner)
+        descriptor = _device_array(convert.asarray(value, like=value, dtype="uint8"), images)
+    samples, channels = _check.lut_shape(parameter, tuple(descriptor.shape), images.samples, images.channels)
+    sample_stride = descriptor.strides[0] if samples > 1 else 0
+    row_stride = descriptor.strides[-2] if channels > 1 else 0
+    return StridedArray(descriptor.pointer, sample_stride, row_stride, descriptor.strides[-1], 0, descriptor.owner)
 
 
 def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters:
@@ -152,8 +152,8 @@ def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters
         return SampleParameters(NULL_ARRAY, (float(value),) * 2)
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) in (int, float) for v in value):
         return SampleParameters(NULL_ARRAY, (float(value[0]), float(value[1])))
-    tensor = on_images_device(float_array(parameter, value, images), images)
-    shape, strides = tensor.shape, tensor.strides
+    descriptor = on_images_device(float_array(parameter, value, images), images)
+    shape, strides = descriptor.shape, descriptor.strides
     if len(shape) > 2 or (len(shape) == 2 and shape[1] != 2):
         raise ValueError(
             f"{parameter} must be a number, (x, y), or have shape (N,) or (N, 2), got shape {tuple(shape)}"
@@ -163,7 +163,10 @@ def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters
     sample_stride = strides[0] if shape and shape[0] > 1 else 0
     column_stride = strides[1] if len(shape) == 2 else 0
     return SampleParameters(
-        StridedArray(tensor.pointer, sample_stride, 0, column_stride, int(tensor.dtype == "float64"), tensor.owner), ()
+        StridedArray(
+            descriptor.pointer, sample_stride, 0, column_stride, int(descriptor.dtype == "float64"), descriptor.owner
+        ),
+        (),
     )
 
 
@@ -181,13 +184,18 @@ def per_sample_columns(names: str, values: list[Any], images: ImageBatch) -> Sam
     if len(values) <= MAX_INLINE_VALUES and all(isinstance(value, float) for value in values):
         return SampleParameters(NULL_ARRAY, tuple(values))
     stacked = values[0][..., None] if len(values) == 1 else stack_columns(values)
-    tensor = on_images_device(float_array(names, stacked, images), images)
-    count = tensor.shape[0] if len(tensor.shape) == 2 else 1
+    descriptor = on_images_device(float_array(names, stacked, images), images)
+    count = descriptor.shape[0] if len(descriptor.shape) == 2 else 1
     _check.one_or_per_sample(names, count, images.samples)
-    sample_stride = tensor.strides[0] if count > 1 else 0
+    sample_stride = descriptor.strides[0] if count > 1 else 0
     return SampleParameters(
         StridedArray(
-            tensor.pointer, sample_stride, 0, tensor.strides[-1], int(tensor.dtype == "float64"), tensor.owner
+            descriptor.pointer,
+            sample_stride,
+            0,
+            descriptor.strides[-1],
+            int(descriptor.dtype == "float64"),
+            descriptor.owner,
         ),
         (),
     )
@@ -241,8 +249,8 @@ def fill(value: Any, images: ImageBatch) -> Fill:
         if values.shape == (images.channels,) and images.channels <= 4:
             padded = [*values.tolist(), *[values[-1]] * (4 - len(values))]
             return Fill(NULL_ARRAY, (padded[0], padded[1], padded[2], padded[3]))
-    tensor = on_images_device(float_array("fill", value, images), images)
-    shape = tensor.shape
+    descriptor = on_images_device(float_array("fill", value, images), images)
+    shape = descriptor.shape
     if len(shape) > 2 or (shape and shape[-1] not in (1, images.channels)):
         raise ValueError(
             f"fill must be a number, one per channel ({images.channels},) "
@@ -250,9 +258,11 @@ def fill(value: Any, images: ImageBatch) -> Fill:
         )
     if len(shape) == 2:
         _check.one_or_per_sample("fill", shape[0], images.samples)
-    sample_stride = tensor.strides[0] if len(shape) == 2 and shape[0] > 1 else 0
-    column_stride = tensor.strides[-1] if shape and shape[-1] > 1 else 0
+    sample_stride = descriptor.strides[0] if len(shape) == 2 and shape[0] > 1 else 0
+    column_stride = descriptor.strides[-1] if shape and shape[-1] > 1 else 0
     return Fill(
-        StridedArray(tensor.pointer, sample_stride, 0, column_stride, int(tensor.dtype == "float64"), tensor.owner),
+        StridedArray(
+            descriptor.pointer, sample_stride, 0, column_stride, int(descriptor.dtype == "float64"), descriptor.owner
+        ),
         (0.0, 0.0, 0.0, 0.0),
     )

@@ -23,7 +23,7 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
 
     Args:
         images: Each one has a single sample.
-        arguments: Of the draws, for each sample. [N, K]
+        arguments: Of the instructions that take arguments per sample. [N, K]
     """
     first, axes = images[0], [image.axes for image in images]
     if first.device >= 0 and streams.is_capturing(first.library.current_stream(first.device)):
@@ -39,6 +39,7 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
     table = first.library.from_numpy(rows, first.device)
     orders = {image_axes.memory_order for image_axes in axes}
     order = orders.pop() if len(orders) == 1 else None
+    # Strides from which `layouts.tag` finds the tag again; kernels read those of each image from the table.
     c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[tag]
     batch_axes = BatchAxes(
         f"N{first.axes.layout}",

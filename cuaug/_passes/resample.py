@@ -29,7 +29,7 @@ def resample(
     out: Any,
     has_flips: bool = False,
 ) -> Any:
-    """Resizes `box` of each sample. `interpolation` is checked by the caller, and not "nearest", which is a warp.
+    """Resizes `box` of each sample. The caller checks `interpolation`, and uses a warp for "nearest".
 
     `has_flips`: `box` has two more columns: whether to flip the result vertically, and horizontally.
     """

@@ -1,7 +1,7 @@
 """The records of kernels and CPU loops: C++ structs that Python packs, with their fields in C++'s order.
 
-Each mirrors a struct of kernels/records. The text of a kernel asserts the size of its record, and a test compares the
-name, offset and size of every field with the extension's.
+Each mirrors a struct of kernels/records, kernels/geometry or kernels/draws. The text of a kernel asserts the size of
+its record, and a test compares the name, offset and size of every field with the extension's.
 """
 
 from __future__ import annotations

@@ -134,7 +134,8 @@ _STATIC_ASSERTION = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$
 
 def compile_error_for(structs: Iterable[str], log: str) -> ValueError | None:
     """The errors that a compiler's log reports in the expression of one of these ops; None if there are none."""
-    # An error in an expression has its struct's name as the file name. Logs also name the structs of a chain as types.
+    # An error in an expression has its struct's name as the file name. For an error in a function that the expression
+    # calls, NVRTC writes "at line 1 of" that name. Logs also name the structs of a chain as types.
     ops_with_errors = (_REGISTRY[s] for s in structs if s in _REGISTRY and re.search(rf"(?m)^{s}[:(]\d| of {s}$", log))
     op, errors = next(ops_with_errors, None), list(_ERROR.finditer(log))
     if op is None or not errors:
