@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _check
+from ._arrays import convert
 from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import filters, parameters
@@ -48,7 +49,8 @@ def gaussian_blur(
     if sigma is None:
         x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in kernel_extents)
         return filters.gaussian_blur(batch, kernel_extents, SampleParameters(NULL_ARRAY, (x, y)), out)
-    _check.positive("sigma", sigma)
+    is_tensor = hasattr(sigma, "__dlpack__") and convert.is_host(sigma)
+    _check.positive("sigma", convert.host_array("sigma", sigma) if is_tensor else sigma)
     return filters.gaussian_blur(batch, kernel_extents, parameters.xy_pairs("sigma", sigma, batch), out)
 
 

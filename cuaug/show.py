@@ -150,7 +150,7 @@ def _frames(images: Any, layout: str | None) -> npt.NDArray[Any]:
 def _host(parameter: str, array: Any) -> npt.NDArray[Any]:
     """The values as a NumPy array, copied if they are on a device."""
     if not convert.is_host(array):
-        array = array.get() if hasattr(array, "get") else array.cpu()
+        array = convert.copy_to_host(array)
     return host_array(parameter, array, None)
 
 

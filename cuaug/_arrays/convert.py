@@ -88,12 +88,16 @@ def is_float32(value: Any) -> bool:
     return str(getattr(value, "dtype", None)).removeprefix("torch.") == "float32"
 
 
+def copy_to_host(value: Any) -> Any:
+    """A copy of a device array that `host_array` accepts. Waits for the device."""
+    if isinstance(library_of(type(value)), TorchLibrary):
+        return value.cpu()
+    return value.get() if hasattr(value, "get") else np.asarray(value)  # CuPy; JAX
+
+
 def to_host(value: Any) -> np.ndarray:
     """The values of a device array, as float64. Waits for the device."""
-    library = library_of(type(value))
-    if isinstance(library, TorchLibrary):
-        return host_array("value", value.cpu())
-    return host_array("value", value.get() if library is CUPY else value)
+    return host_array("value", copy_to_host(value))
 
 
 def parameter_column(parameter: str, value: Any) -> Any:

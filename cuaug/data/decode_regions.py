@@ -122,7 +122,7 @@ def _resize_plan(first: Resize, second: Any) -> CropPlan | None:
     if not isinstance(first.size, int):
         size = first.size if first.size is not None and len(first.size) == 2 else None
         return None if size is None else CropPlan((first,), size, *sampling)
-    if not isinstance(second, CenterCrop) or max(second.size) > first.size:
+    if getattr(type(second), "write", None) is not CenterCrop.write or max(second.size) > first.size:
         return None
     return CropPlan((first, second), second.size, *sampling)
 

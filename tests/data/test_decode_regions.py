@@ -69,6 +69,27 @@ def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
     assert_equal(result, np.stack(expected), tolerance=ONE_LEVEL)
 
 
+class FlippedResize(T.Resize):
+    def write(self, recipe):
+        super().write(recipe)
+        recipe.add_flip(recipe.constant("flip", 1), "x")
+
+
+class FlippedCenterCrop(T.CenterCrop):
+    def write(self, recipe):
+        super().write(recipe)
+        recipe.add_flip(recipe.constant("flip", 1), "x")
+
+
+@pytest.mark.parametrize("transforms", [[FlippedResize((24, 29))], [T.Resize(24), FlippedCenterCrop(20)]])
+def test_loader_runs_subclass_of_crop(transforms):
+    """The loader does not replace a subclass with its base class."""
+    image = np.random.default_rng(0).integers(0, 256, (60, 70, 3), "uint8")
+    recipe = T.Compose(transforms)
+    ((result, _),) = Loader([encoded(image, format="PNG")], 1, recipe, library="numpy")
+    assert_equal(result, recipe(image[None]), tolerance=ONE_LEVEL)
+
+
 def test_loader_decode_region_covers_box_at_lowest_resolution():
     rng = np.random.default_rng(20261121)
     sizes = rng.integers(1, 2000, (4000, 2))

@@ -203,6 +203,8 @@ def test_gaussian_blur_tiles_fit_shared_memory(dtype):
         (lambda x: cuaug.gaussian_blur(x, 3, 0), "sigma must be greater than 0, got 0"),
         (lambda x: cuaug.gaussian_blur(x, 3, (1.0, -1.0)), "sigma must be greater than 0"),
         (lambda x: cuaug.gaussian_blur(x, 3, float("nan")), "sigma must be greater than 0"),
+        (lambda x: cuaug.gaussian_blur(x, 3, np.array([1.0, -1.0])), "sigma must be greater than 0"),
+        (lambda x: cuaug.gaussian_blur(x, 3, pytest.importorskip("torch").tensor(-1.0)), "sigma must be greater than"),
         (lambda x: cuaug.gaussian_blur(x, 3, np.ones(2)), "sigma must hold 1 or 3 entries"),
         (lambda x: cuaug.gaussian_blur(x, 3, np.ones((3, 3))), r"sigma must be a number, \(x, y\)"),
         (lambda x: cuaug.gaussian_blur(x, 3, out=x), "out must not share memory"),

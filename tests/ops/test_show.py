@@ -4,6 +4,7 @@ import builtins
 
 import numpy as np
 import pytest
+from helpers.arrays import noise, put
 
 import cuaug
 
@@ -54,6 +55,14 @@ def test_grid_torch_is_channels_first_and_video_is_a_row():
     np.testing.assert_array_equal(cuaug.grid(image), cuaug.grid(channels_last))
     video = np.zeros((2, 5, 4, 6, 3), np.uint8)
     assert cuaug.grid(video, pad=0, layout="NTHWC").shape == (2 * 4, 5 * 6, 3)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("library", ["torch", "cupy", "jax"])
+def test_grid_copies_device_batches(library):
+    batch = noise((2, 5, 7, 3))
+    device_batch = put(batch, (library, "cuda"))
+    np.testing.assert_array_equal(cuaug.grid(device_batch, layout="NHWC"), cuaug.grid(batch))
 
 
 def test_show_draws_boxes_masks_and_titles():
