@@ -2,7 +2,7 @@
 
 Each tool first has to find an error planted for it, because a tool that reports nothing looks the same as one
 that does not run. The memory pools of CuPy and torch are off, since the tools see no error inside a pool's block.
-Exit code 0: ran and found nothing; 1: found something; 2: not run.
+Exit code 0: ran and found nothing; 1: found an error, or a test failed; 2: not run.
 """
 
 import argparse
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # this file is run as a scri
 
 from helpers.sanitizer import ENVIRONMENT
 
-# Each tool's planted error, and a test that must run under the tool; the source is wrong on purpose.
+# Each tool's planted error; the source is wrong on purpose.
 PLANTED = {
     "memcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x + 1000] = 1; }",
     "initcheck": "extern \"C\" __global__ void planted(int* out) { out[threadIdx.x] = out[threadIdx.x + 32] + 1; }",
@@ -44,7 +44,7 @@ def main():
     parser.add_argument("--timeout", type=int, default=3600, help="seconds for each run under a tool")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="run one test of N")
     parser.add_argument("--first", type=int, default=0, metavar="I", help="with --every: the first test to run")
-    options, suite = parser.parse_known_args()
+    options, pytest_arguments = parser.parse_known_args()
     sanitizer = find_sanitizer()
     if not sanitizer:
         return not_run("compute-sanitizer is not installed; it comes with the CUDA toolkit")
@@ -55,9 +55,8 @@ def main():
             print(output)
             return not_run(f"{tool} did not find the error planted for it")
         print(f"{tool}: found the planted error", flush=True)
-        findings, code, output = run_sanitizer(
-            sanitizer, tool, "--suite", str(options.every), str(options.first), *suite, timeout=options.timeout
-        )
+        arguments = "--suite", str(options.every), str(options.first), *pytest_arguments
+        findings, code, output = run_sanitizer(sanitizer, tool, *arguments, timeout=options.timeout)
         print(output)
         if findings is None:
             return not_run(f"{tool} gave no summary of the suite")
@@ -103,7 +102,7 @@ def run_planted(tool):
 
 
 class EveryNth:
-    """A pytest plugin that runs one test of `step`; several processes, each with its `first`, share the suite."""
+    """A pytest plugin that runs every `step`-th test, from `first` on: so several processes can share the suite."""
 
     def __init__(self, step, first):
         self.step, self.first = step, first
@@ -120,8 +119,8 @@ def run_suite(step, first, arguments):
 
     cupy.cuda.set_allocator(None)
     cupy.cuda.set_pinned_memory_allocator(None)
-    named = any(Path(argument.partition("::")[0]).exists() for argument in arguments)
-    suite = [] if named else [str(Path(__file__).parents[1])]
+    has_paths = any(Path(argument.partition("::")[0]).exists() for argument in arguments)
+    suite = [] if has_paths else [str(Path(__file__).parents[1])]
     options = ["-m", "gpu", "--require-gpu", "-q", *suite, *arguments]
     return pytest.main(options, plugins=[EveryNth(step, first)])
 

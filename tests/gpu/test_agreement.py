@@ -12,10 +12,10 @@ import cuaug
 pytestmark = pytest.mark.gpu
 
 GPU, CPU = ("torch", "cuda"), ("torch", "cpu")
-AGREE = {
-    "uint8": Tolerance(absolute=1, exact=0.98, reason="one level where the exact value is nearly a tie, of few values"),
-    "uint16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of the range"),
-    "int16": Tolerance(absolute=1, exact=0.8, reason="float32 weights carry 1e-6, a level is 1.5e-5 of the range"),
+TOLERANCES = {
+    "uint8": Tolerance(absolute=1, exact=0.98, reason="one level, where the exact value is nearly a tie: rare"),
+    "uint16": Tolerance(absolute=1, exact=0.8, reason="float32 weights err by 1e-6, a level is 1.5e-5 of the range"),
+    "int16": Tolerance(absolute=1, exact=0.8, reason="float32 weights err by 1e-6, a level is 1.5e-5 of the range"),
     "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
     "bfloat16": Tolerance(absolute=2e-5, relative=2**-7, reason="2e-5, and the storage may round to either neighbour"),
     "float32": Tolerance(absolute=2e-5, reason="float32 coordinates and weights, compiled by two compilers"),
@@ -31,11 +31,11 @@ def gpu_and_cpu_results(row, dtype, parameters, shape=SHAPE):
     return results
 
 
-@pytest.mark.parametrize("dtype", AGREE)
+@pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_op_gpu_equals_cpu(row, dtype):
     gpu, cpu = gpu_and_cpu_results(row, dtype, row.parameters((SHAPE[0],)))
-    assert_equal(gpu, cpu, tolerance=EXACT if row.is_exact else AGREE[dtype])
+    assert_equal(gpu, cpu, tolerance=EXACT if row.is_exact else TOLERANCES[dtype])
 
 
 @pytest.mark.parametrize("row", LARGE_IMAGE_ROWS, ids=str)
@@ -57,16 +57,16 @@ def test_op_device_parameters_equal_host_parameters(row):
 def test_warp_affine_dtypes_and_channels_on_large_image():
     M = np.array([[0.9, -0.35, 20.0], [0.4, 0.85, -31.0]])
     for channels in (1, 2, 3, 4, 5):
-        for dtype in AGREE:
+        for dtype in TOLERANCES:
             for layout in ("NCHW", "NHWC"):
                 for size in ((301, 205), (40, 39)):
                     source = images(CPU, dtype, layout, (2, 203, 149, channels))
                     options = {"layout": layout, "border": "reflect"}
                     gpu = cuaug.warp_affine(source.cuda(), M, size, **options).cpu()
-                    assert_equal(gpu, cuaug.warp_affine(source, M, size, **options), tolerance=AGREE[dtype])
+                    assert_equal(gpu, cuaug.warp_affine(source, M, size, **options), tolerance=TOLERANCES[dtype])
 
 
-@pytest.mark.parametrize("dtype", AGREE)
+@pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("channels", [1, 3, 4, 6])
 def test_color_and_filter_ops_gpu_equals_cpu(channels, dtype):
     calls = {
@@ -79,10 +79,10 @@ def test_color_and_filter_ops_gpu_equals_cpu(channels, dtype):
     source = images(CPU, dtype, "NCHW", (2, 61, 83, channels))
     for name, call in calls.items():
         if dtype == "uint8" or name not in ("equalize", "lut"):
-            exact = name in ("equalize", "lut") or (name == "autocontrast" and dtype == "uint8")
-            noise = Tolerance(absolute=1e-6, reason="normal numbers of float32, whatever the dtype")
-            floats = noise if (name, dtype) == ("gaussian_noise", "float64") else AGREE[dtype]
-            assert_equal(call(source.cuda()).cpu(), call(source), tolerance=EXACT if exact else floats)
+            is_exact = name in ("equalize", "lut") or (name == "autocontrast" and dtype == "uint8")
+            noise_tolerance = Tolerance(absolute=1e-6, reason="normal numbers of float32, whatever the dtype")
+            inexact = noise_tolerance if (name, dtype) == ("gaussian_noise", "float64") else TOLERANCES[dtype]
+            assert_equal(call(source.cuda()).cpu(), call(source), tolerance=EXACT if is_exact else inexact)
 
 
 WARM = """

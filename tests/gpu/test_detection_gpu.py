@@ -1,4 +1,4 @@
-"""soft_nms, nms and box_iou of rotated boxes on the GPU against the CPU, and the torch operators on CUDA tensors."""
+"""soft_nms; nms and box_iou of rotated boxes: the GPU against the CPU. The torch operators on CUDA tensors."""
 
 import numpy as np
 import pytest
@@ -99,13 +99,13 @@ def test_nms_and_roi_align_gpu_compiled():
         return cuaug.nms(boxes * 2, scores, 0.5, max_output=30, fixed_size=True)
 
     tensors = [torch.from_numpy(values).cuda() for values in box_cases.clustered(300)]
-    in_graph = torch.compile(keep, fullgraph=True, backend="aot_eager")
-    for actual, expected in zip(in_graph(*tensors), keep(*tensors), strict=True):
+    compiled_keep = torch.compile(keep, fullgraph=True, backend="aot_eager")
+    for actual, expected in zip(compiled_keep(*tensors), keep(*tensors), strict=True):
         assert torch.equal(actual, expected)
 
     def pool(maps, rois):
         return cuaug.roi_align(maps * 2, rois, 3, 0.5, 2, True)
 
     maps, rois = features(torch.float32, 8), torch.from_numpy(regions(20)).cuda()
-    in_graph = torch.compile(pool, fullgraph=True, backend="aot_eager")
-    assert torch.equal(in_graph(maps, rois), pool(maps, rois))
+    compiled_pool = torch.compile(pool, fullgraph=True, backend="aot_eager")
+    assert torch.equal(compiled_pool(maps, rois), pool(maps, rois))

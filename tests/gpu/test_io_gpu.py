@@ -10,6 +10,7 @@ from cuaug import io as cio
 from cuaug._codecs import nvjpeg
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("cupy")
 
 pytestmark = [pytest.mark.gpu, pytest.mark.jpeg]
 
@@ -39,8 +40,7 @@ def test_decode_jpeg_rejects_device_arrays():
         cio.encode_jpeg(torch.zeros((3, 8, 8), dtype=torch.uint8, device="cuda"))
 
 
-cupy = pytest.importorskip("cupy")
-ONE_LEVEL = Tolerance(absolute=1, reason="the engine rounds in another place")
+ONE_LEVEL = Tolerance(absolute=1, reason="nvJPEG rounds at another place")
 
 
 def files_of(count=9, **options):
@@ -89,16 +89,16 @@ def test_decode_jpeg_device_falls_back_to_cpu():
             assert_equal(on_host(image), expected, tolerance=ONE_LEVEL)
 
 
-def test_decode_jpeg_device_many_images_in_rounds(monkeypatch):
-    """More images than the memory of a round holds: a round reuses memory whose images are still being copied."""
+def test_decode_jpeg_device_many_images_in_chunks(monkeypatch):
+    """More images than fit into a chunk: no chunk may overwrite memory whose images are still being copied."""
     monkeypatch.setattr(nvjpeg, "_CHUNK_BYTES", 1 << 20)
     files = files_of(24)
     expected = [on_host(image) for image in cio.decode_jpeg(files, device="cuda")]
-    busy = torch.randn(4096, 4096, device="cuda")
-    for round_ in range(6):
+    work = torch.randn(4096, 4096, device="cuda")
+    for seed in range(6):
         for _ in range(8):
-            busy = torch.tanh(busy @ busy)
-        order = np.random.default_rng(round_).permutation(len(files))
+            work = torch.tanh(work @ work)
+        order = np.random.default_rng(seed).permutation(len(files))
         decoded = cio.decode_jpeg([files[i] for i in order], device="cuda")
         for image, i in zip(decoded, order, strict=True):
             assert np.array_equal(on_host(image), expected[i])

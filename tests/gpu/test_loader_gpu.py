@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 
 ONE_LEVEL = Tolerance(absolute=1, reason="CPU and GPU agree within a level")
-TWO_LEVELS = Tolerance(absolute=2, reason="the engine's values may differ by a level, which a filter may enlarge")
+TWO_LEVELS = Tolerance(absolute=2, reason="nvJPEG's values may differ by a level, which a filter may enlarge")
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +85,11 @@ def test_loader_gpu_cupy_batches(files, on_side_stream):
                 for _ in range(15):
                     cupy.tanh(load, out=load)
                 assert type(images) is type(labels) is cupy.ndarray
-                batches.append((images + 0, labels))
+                batches.append((images + 0, labels))  # a copy on the busy stream, before the images are freed
                 del images
-            for (images, labels), (expected_images, numbers) in zip(batches, expected, strict=True):
+            for (images, labels), (expected_images, expected_labels) in zip(batches, expected, strict=True):
                 assert_equal(torch.from_numpy(images.get()).permute(0, 3, 1, 2), expected_images, tolerance=ONE_LEVEL)
-                assert labels.get().tolist() == numbers.tolist()
+                assert labels.get().tolist() == expected_labels.tolist()
 
 
 def test_loader_gpu_epoch_may_be_abandoned(files):
@@ -111,8 +111,8 @@ def test_loader_gpu_on_error_replace(files):
     broken = [*files[:5], (b"\xff\xd8\xff\xe0nothing", 1), *files[5:9]]
     (batch,) = Loader(broken, 10, RECIPES["crop and flip"], device="cuda", on_error="replace", max_bad=None)
     assert batch.valid.tolist() == [True] * 5 + [False] + [True] * 4
-    stand_in = batch.ids.tolist().index(batch.ids[5])
-    assert torch.equal(batch.images[5], batch.images[stand_in])
+    replacement = batch.ids.tolist().index(batch.ids[5])
+    assert torch.equal(batch.images[5], batch.images[replacement])
 
 
 def test_loader_gpu_rejects_missing_device(files):

@@ -93,15 +93,15 @@ def test_nms_gpu_fixed_size_in_graph(count):
     torch.cuda.current_stream().wait_stream(side)
     with no_synchronization():
         call()
-    graph, (indices, count_kept) = capture_graph(call)
+    graph, (indices, kept_count) = capture_graph(call)
     for new_boxes, new_scores in [*batches, *batches]:
         boxes.copy_(new_boxes)
         scores.copy_(new_scores)
         graph.replay()
         expected = call()
         assert_equal(indices, expected[0])
-        assert_equal(count_kept, expected[1])
-        assert int(count_kept) > 10
+        assert_equal(kept_count, expected[1])
+        assert int(kept_count) > 10
 
 
 @pytest.mark.parametrize("count", [2000, 17_000])
@@ -188,7 +188,7 @@ def test_nms_gpu_many_boxes_take_little_memory(count):
     assert_array_equal(to_numpy(actual), cuaug.nms(boxes.cpu(), scores.cpu(), 0.5))
 
 
-def test_nms_gpu_more_samples_than_grid_rows():
+def test_nms_gpu_more_samples_than_grid_axis():
     boxes, scores = boxes_and_scores("random", 70_000 * 4)
     indices, kept_counts = cuaug.nms(boxes.view(-1, 4, 4), scores.view(-1, 4), 0.1, fixed_size=True)
     expected = cuaug.nms(boxes.view(-1, 4, 4).cpu(), scores.view(-1, 4).cpu(), 0.1, fixed_size=True)

@@ -10,7 +10,7 @@ from helpers.child_process import finish, python, start
 
 pytestmark = pytest.mark.gpu
 
-# Two kernels, compared with the CPU. `fresh` clears the loaded kernels, so that the disk cache is read again.
+# `forget_kernels` makes the next call read the disk cache again.
 CHECK = """
 import hashlib, os, pathlib, random, sys, warnings
 import cupy, numpy, cuaug
@@ -20,12 +20,12 @@ image = numpy.random.default_rng(0).integers(0, 256, (2, 40, 50, 3), numpy.uint8
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
 device = cupy.asarray(image)
 
-def agree():
+def assert_gpu_equals_cpu():
     for call in (lambda x: cuaug.warp_affine(x, M), lambda x: cuaug.hflip(x)):
         difference = call(device).get().astype(int) - call(image)
         assert abs(difference).max() <= 1 and (difference == 0).mean() > 0.98
 
-def fresh():
+def forget_kernels():
     kernels.compiled_kernels.clear()
     cupy.clear_memo()
 
@@ -47,7 +47,7 @@ damages = [lambda data: b"", lambda data: data[:10], lambda data: data + b"more"
 damages += [lambda data, k=k: data[: len(data) * k // 20] for k in range(20)]
 damages += [with_flipped_bit] * 40
 def hflip_on_gpu():
-    fresh()
+    forget_kernels()
     return cuaug.hflip(device).get()
 
 for number, damage in enumerate(damages):
@@ -70,17 +70,17 @@ def test_kernel_cache_damaged_entries_are_replaced(tmp_path):
 
 
 FOLDERS = """
-agree()
+assert_gpu_equals_cpu()
 names = entries()
 for path in names:
     path.unlink()
     path.mkdir()
-fresh()
+forget_kernels()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    agree()
-    fresh()
-    agree()
+    assert_gpu_equals_cpu()
+    forget_kernels()
+    assert_gpu_equals_cpu()
 print(len(caught), *{str(w.message)[:60] for w in caught}, sep="|")
 """
 
@@ -92,15 +92,15 @@ def test_kernel_cache_folders_in_place_of_entries(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_kernel_cache_unreadable_entries(tmp_path):
-    program = "agree()\nfor path in entries(): path.chmod(0)\nfresh()\nagree()"
+    program = "assert_gpu_equals_cpu()\nfor path in entries(): path.chmod(0)\nforget_kernels()\nassert_gpu_equals_cpu()"
     python(CHECK + program, CUPY_CACHE_DIR=str(tmp_path))
 
 
-WARNED = """
+COUNT_WARNINGS = """
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    agree()
-    agree()
+    assert_gpu_equals_cpu()
+    assert_gpu_equals_cpu()
 print(len([w for w in caught if issubclass(w.category, RuntimeWarning)]))
 """
 UNUSABLE = """
@@ -134,8 +134,8 @@ def test_kernel_cache_unusable_folder_becomes_private(case, tmp_path):
 
 def test_kernel_cache_folder_removed_while_running(tmp_path):
     """The same holds for a folder that loses its write permission: CuPy, already imported, fails when it saves."""
-    program = CHECK + "folder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\nfolder.rmdir()\nfolder.touch()\n" + WARNED
-    assert python(program, CUPY_CACHE_DIR=str(tmp_path / "cache"))[0] == "1"
+    remove = "folder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\nfolder.rmdir()\nfolder.touch()\n"
+    assert python(CHECK + remove + COUNT_WARNINGS, CUPY_CACHE_DIR=str(tmp_path / "cache"))[0] == "1"
 
 
 def test_kernel_cache_full_disk(tmp_path):
@@ -149,13 +149,13 @@ def test_kernel_cache_full_disk(tmp_path):
     if not process or process.returncode:
         pytest.skip("a small file system cannot be mounted here")
     try:
-        message, _ = python(CHECK + WARNED, CUPY_CACHE_DIR=str(small))
+        message, _ = python(CHECK + COUNT_WARNINGS, CUPY_CACHE_DIR=str(small))
         assert message == "1"
     finally:
         subprocess.run(["umount", str(small)], check=True)
 
 
-CROWD = """
+LOAD_TOGETHER = """
 import os, pathlib, sys, time
 import cupy, numpy, cuaug
 from cuaug import _warmup
@@ -181,14 +181,14 @@ def test_kernel_cache_sixteen_processes(tmp_path):
         folder, cache = tmp_path / str(number), tmp_path / f"cache{number}"
         folder.mkdir()
         variables = {"CUPY_CACHE_DIR": str(cache), "BARRIER": str(folder / "go")}
-        children = [start(CROWD, **variables) for _ in range(16)]
+        children = [start(LOAD_TOGETHER, **variables) for _ in range(16)]
         while sum(child.poll() is None for child in children) == 16 and len(list(folder.glob("ready*"))) < 16:
             pass
         (folder / "go").touch()
         assert {finish(child, 300) for child in children} == {("8", "")}
         entries = sorted(path.name for path in cache.iterdir())
         assert not [name for name in entries if "lock" in name or "tmp" in name], entries
-        assert python(CROWD, **variables) == ("8", "")
+        assert python(LOAD_TOGETHER, **variables) == ("8", "")
         assert sorted(path.name for path in cache.iterdir()) == entries  # every entry existed and was readable
 
 
@@ -239,7 +239,7 @@ def test_fork_leaves_cpu_working_and_gpu_refused(library):
     assert message == "50 forks"
 
 
-IN_FLIGHT = """
+EXIT_WITH_QUEUED_WORK = """
 import torch, cuaug
 x = torch.rand(8, 3, 512, 512, device="cuda")
 M = torch.eye(3, device="cuda")
@@ -251,7 +251,7 @@ results = [cuaug.warp_affine(x, M) for _ in range(50)]
 
 def test_exit_with_queued_work_is_silent():
     for _ in range(5):
-        assert python(IN_FLIGHT) == ("", "")
+        assert python(EXIT_WITH_QUEUED_WORK) == ("", "")
 
 
 LOST = """

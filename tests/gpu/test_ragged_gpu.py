@@ -49,8 +49,8 @@ def test_compose_gpu_ragged_takes_launches_of_one_batch(transforms, layout, monk
         tag = "Planar" if layout == "CHW" else "Packed"
         assert sum(f"Ragged<cuaug::{tag}>" in name for name in launched) == 1
     for i in (0, 7, 39):
-        near = BY_NAME["imagenet"].between_devices("float16", "uint8")
-        assert_equal(result[i], aug(ragged[i], step=3, ids=i, layout=layout), tolerance=near)
+        tolerance = BY_NAME["imagenet"].between_devices("float16", "uint8")
+        assert_equal(result[i], aug(ragged[i], step=3, ids=i, layout=layout), tolerance=tolerance)
 
 
 def test_compose_gpu_ragged_other_sizes_compile_nothing():
@@ -75,6 +75,7 @@ def test_compose_gpu_ragged_images_may_be_freed():
         busy(20)
         result = aug(copies, step=0)
         del copies
+        # These would overwrite the freed copies.
         [torch.full((3, 140, 140), 99, dtype=torch.uint8, device="cuda") for _ in range(64)]
     stream.synchronize()
     for image, expected_image in zip(result, expected, strict=True):

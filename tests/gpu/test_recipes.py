@@ -74,7 +74,7 @@ def test_compose_gpu_other_parameters_compile_nothing():
     assert set(kernels_module.compiled_kernels) == kernels
 
 
-REPLAYED = [
+REPLAYED_RECIPES = [
     "flips",
     "imagenet-of-bytes",
     "imagenet",
@@ -87,7 +87,7 @@ REPLAYED = [
 ]
 
 
-@pytest.mark.parametrize("name", REPLAYED)
+@pytest.mark.parametrize("name", REPLAYED_RECIPES)
 def test_compose_gpu_graph_replay_draws_anew(name):
     """Each replay advances the step by one."""
     recipe = BY_NAME[name]
@@ -191,14 +191,19 @@ def test_compose_gpu_driver_error_breaks_nothing():
     test_compose_gpu_second_call_compiles_and_waits_for_nothing(BY_NAME["flips"])
 
 
-SMALL = [
-    *("padded-crop-rotation", "imagenet-of-bytes", "jitter", "antialiased-recipe", "flips"),
-    *("elastic", "blend-crop-blend"),
+RECIPES_OF_MANY_SAMPLES = [
+    "padded-crop-rotation",
+    "imagenet-of-bytes",
+    "jitter",
+    "antialiased-recipe",
+    "flips",
+    "elastic",
+    "blend-crop-blend",
 ]
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_compose_gpu_more_samples_than_grid_rows(name):
+@pytest.mark.parametrize("name", RECIPES_OF_MANY_SAMPLES)
+def test_compose_gpu_more_samples_than_grid_axis(name):
     recipe, samples = BY_NAME[name], 65_537 + 30
     eight = batch_of(recipe, 8)
     batch = eight.repeat(samples // 8 + 1, 1, 1, 1)[:samples]

@@ -42,13 +42,13 @@ def backward_mode(request):
 SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
 
 
-def gpu_and_cpu_results(call, maps, rois, gradient_seed=0, **options):
+def gpu_and_cpu_results(call, maps, rois):
     """Result and gradient, on the GPU and on the CPU."""
     results = []
     for device in ("cuda", "cpu"):
         leaf = maps.detach().to(device).requires_grad_()
-        out = call(leaf, rois.to(device), **options)
-        gradient = torch.from_numpy(seeded("gradient", gradient_seed).normal(0, 1, tuple(out.shape))).to(out)
+        out = call(leaf, rois.to(device))
+        gradient = torch.from_numpy(seeded("gradient", 0).normal(0, 1, tuple(out.shape))).to(out)
         out.backward(gradient)
         results.append((out.detach(), leaf.grad))
     return results
@@ -124,8 +124,8 @@ def test_roi_align_gpu_levels(rotated, mode, backward_mode):
         out = cuaug.roi_align(leaves, rois.to(device), 7, SCALES, 2, True, mode, canonical_size=60)
         out.backward(torch.from_numpy(seeded("levels").normal(0, 1, tuple(out.shape))).to(out))
         results.append([out.detach(), *(level.grad for level in leaves)])
-    for leaves, expected in zip(*results, strict=True):
-        assert_alike(leaves, expected, torch.float32)
+    for actual, expected in zip(*results, strict=True):
+        assert_alike(actual, expected, torch.float32)
 
 
 @every_kind
@@ -137,8 +137,8 @@ def test_roi_align_gpu_gradcheck(kind, backward_mode):
 
 
 @pytest.mark.parametrize("shape", [(3, 32767), (3, 32768), (32768, 3)], ids=str)
-def test_roi_align_gpu_offsets_beyond_32_bits(shape, backward_mode):
-    """Positions below 2^15 are packed into four bytes, others into eight."""
+def test_roi_pool_gpu_positions_of_maxima_beyond_15_bits(shape, backward_mode):
+    """Rows and columns of maxima below 2^15 are packed into four bytes, others into eight."""
     rois = torch.tensor([(0, 0, 0, shape[1], shape[0]), (1, shape[1] - 9, shape[0] - 9, shape[1], shape[0])]) * 2.0
     rois[:, 0] /= 2
     results = []
@@ -147,8 +147,8 @@ def test_roi_align_gpu_offsets_beyond_32_bits(shape, backward_mode):
         out = cuaug.roi_pool(leaf, rois.to(device), (2, 5), 0.5)
         out.backward(torch.arange(1.0, 1 + out.numel()).view(out.shape).to(device))
         results.append((out.detach(), leaf.grad))
-    for leaf, expected in zip(*results, strict=True):
-        assert_alike(leaf, expected, torch.float32)
+    for actual, expected in zip(*results, strict=True):
+        assert_alike(actual, expected, torch.float32)
 
 
 @every_kind
@@ -214,7 +214,7 @@ def test_roi_align_gpu_rotated_invalid_or_huge_regions_terminate(backward_mode):
 
 
 @pytest.mark.parametrize("kind", ["max", "pool"])
-def test_roi_align_gpu_max_gradient_goes_to_first(kind, backward_mode):
+def test_roi_align_gpu_max_gradient_goes_to_first_of_equal_maxima(kind, backward_mode):
     call, _ = KINDS[kind]
     maps, rois = features(torch.float32, 8), torch.from_numpy(regions(40))
     maps = torch.round(maps * 4)
@@ -275,17 +275,17 @@ def test_roi_align_gpu_in_cuda_graph(backward_mode):
         maps.copy_(features(torch.float32, seed=seed))
         rois.copy_(torch.from_numpy(regions(300, seed=seed)))
         graph.replay()
-        for one, other in zip(graph_results, step(), strict=True):
-            assert_alike(one.detach(), other.detach(), torch.float32)
+        for replayed, expected in zip(graph_results, step(), strict=True):
+            assert_alike(replayed.detach(), expected.detach(), torch.float32)
 
 
 @pytest.mark.parametrize("channels_last", [False, True], ids=["planes", "channels last"])
 @pytest.mark.parametrize(
-    ("dtype", "near"), [(torch.float32, 1e-5), (torch.float16, 1e-2), (torch.float64, 1e-10)], ids=str
+    ("dtype", "atol"), [(torch.float32, 1e-5), (torch.float16, 1e-2), (torch.float64, 1e-10)], ids=str
 )
 @pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize("ratio", [2, -1])
-def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, near, channels_last):
+def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, atol, channels_last):
     ops = pytest.importorskip("torchvision.ops")
     maps, rois = features(dtype, 64, channels_last), torch.from_numpy(regions(200)).to(dtype).cuda()
     results = []
@@ -297,9 +297,9 @@ def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, near, channels_
         out = function(leaf, inputs[1], 7, 0.5, ratio, aligned)
         (out.float() * torch.sin(torch.arange(49, device="cuda").float()).view(7, 7)).sum().backward()
         results.append((out.detach(), leaf.grad))
-    for leaf, peer in zip(*results, strict=True):
+    for actual, peer in zip(*results, strict=True):
         scale = max(1.0, float(peer.abs().max()))
-        assert_allclose(to_numpy(leaf) / scale, to_numpy(peer) / scale, atol=near)
+        assert_allclose(to_numpy(actual) / scale, to_numpy(peer) / scale, atol=atol)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)

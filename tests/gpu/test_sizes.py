@@ -1,4 +1,4 @@
-"""Arrays of more than 2^31 elements, and more samples than a grid has blocks."""
+"""Sizes: more than 2^31 elements, more samples than a grid axis, one row or column, every row end, other batches."""
 
 import numpy as np
 import pytest
@@ -82,7 +82,7 @@ def test_op_images_of_more_than_2_31_pixels(samples, require_memory):
 
 @pytest.mark.parametrize("samples", [65_535, 65_536, 70_000, 140_000])
 @pytest.mark.parametrize("channels", [1, 3, 6])
-def test_op_more_samples_than_grid_blocks(samples, channels):
+def test_op_more_samples_than_grid_axis(samples, channels):
     """Six channels are two groups per sample: the grid's limit is reached at half as many samples."""
     images = noise_on_gpu((samples, 8, 8, channels))
     matrices = torch.eye(3, dtype=torch.float64, device="cuda")[:2].repeat(samples, 1, 1)
@@ -119,8 +119,8 @@ def test_op_image_of_one_row_and_one_column():
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("border", ["constant", "edge"])
 def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
-    """Large batches have taller output regions, and some layouts wider ones, whose coordinates begin elsewhere. Holds
-    for bilinear warps whose source boxes fit."""
+    """Large batches have taller output regions, and some layouts wider ones: a pixel's coordinates do not depend on
+    its region. The law holds for bilinear warps whose source boxes fit into shared memory."""
     rng = np.random.default_rng(20261122)
     angle, scale = rng.uniform(-np.pi, np.pi, 250), rng.uniform(0.8, 1.6, 250)
     rotation = scale * np.stack([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -146,29 +146,29 @@ def test_op_sample_is_the_same_in_any_batch_and_layout(border, dtype):
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("border", ["constant", "edge"])
 def test_op_row_ends(border, layout, dtype):
-    """Lanes store words of several columns, or single elements at the end of a row. Into an array, and into a view."""
+    """Lanes store words of several columns, or single elements at the end of a row: in a new array, and in a view."""
     matrix = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
     images = noise_on_gpu((2, 40, 48, 3)).to(getattr(torch, dtype))
     images = images if layout == "NHWC" else images.permute(0, 3, 1, 2).contiguous()
-    columns = -2 if layout == "NHWC" else -1
+    column_axis = -2 if layout == "NHWC" else -1
     full = cuaug.warp_affine(images, matrix, (9, 150), border=border, layout=layout)
     for width in range(1, 140):
-        expected = full.narrow(columns, 0, width)
+        expected = full.narrow(column_axis, 0, width)
         assert torch.equal(cuaug.warp_affine(images, matrix, (9, width), border=border, layout=layout), expected)
         for extra in (3, 6, 8):
             shape = (2, 9, width + extra, 3) if layout == "NHWC" else (2, 3, 9, width + extra)
             padded = torch.full(shape, 77, dtype=images.dtype, device="cuda")
-            out = padded.narrow(columns, 0, width)
+            out = padded.narrow(column_axis, 0, width)
             cuaug.warp_affine(images, matrix, (9, width), border=border, layout=layout, out=out)
             assert torch.equal(out, expected)
-            assert (padded.narrow(columns, width, extra) == 77).all()
+            assert (padded.narrow(column_axis, width, extra) == 77).all()
 
 
 @pytest.mark.parametrize("sizes", [(256, 192), (640, 480), (512, 224), (256, 224)])
-def test_resize_nearest_halves(sizes):
-    """Ratios at which some positions are halves: the pixel to the right is taken, as in Pillow and torchvision."""
-    size, small = sizes
+def test_resize_nearest_takes_right_pixel_at_halfway_positions(sizes):
+    """Some positions are halfway between two pixels: the right one is taken, as in Pillow and torchvision."""
+    size, new_size = sizes
     image = noise_on_gpu((2, size, size, 3))
-    index = torch.floor((torch.arange(small, dtype=torch.float64) + 0.5) * size / small).long().cuda()
-    result = cuaug.resize(image, (small, small), interpolation="nearest", layout="NHWC")
+    index = torch.floor((torch.arange(new_size, dtype=torch.float64) + 0.5) * size / new_size).long().cuda()
+    result = cuaug.resize(image, (new_size, new_size), interpolation="nearest", layout="NHWC")
     assert torch.equal(result, image[:, index][:, :, index])

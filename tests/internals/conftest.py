@@ -14,7 +14,10 @@ from cuaug._gpu import launch as launch_module
 
 @pytest.fixture(params=["extension", "python"])
 def gpu(request, monkeypatch):
-    """A fake GPU: torch's CPU memory stands for device memory. `gpu.allocations` holds all allocations."""
+    """A fake GPU: torch's CPU memory stands for device memory. `gpu.allocations` holds all allocations.
+
+    Each test runs with the launch sequences of the extension, and with those of Python.
+    """
     torch = pytest.importorskip("torch")
     driver, library = FakeDriver(), library_of(torch.Tensor)
     driver.allocations, driver.stream = [], 7

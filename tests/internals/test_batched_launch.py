@@ -30,7 +30,7 @@ def test_batched_launch_waits_for_dependencies(seed):
     """Launches that use one buffer, of which one writes it, keep their order."""
     launches = random_launches(random.Random(seed), 24)
     mergeable = {"cuaug::warp_image<a>", "cuaug::warp_image<b>", "cuaug::histogram_lut<a>"}
-    at = {}
+    positions = {}
     for position, merged in enumerate(batched_launch.merge_launches(launches)):
         x, y, count = merged.grid
         assert (x, y) == (5, 1)
@@ -42,26 +42,25 @@ def test_batched_launch_waits_for_dependencies(seed):
             assert count == 1 or original.kernel in mergeable
             assert merged.kernel in (original.kernel, original.kernel[:-1] + BATCHED)
             assert merged.record[64 * i :][:64] == original.record
-            assert [(a - 64 * i, *rest) for a, *rest in merged.relocations if a // 64 == i] == list(
-                original.relocations
-            )
-            assert at.setdefault(number, position) == position
-    assert sorted(at) == list(range(24))
+            relocations = [(offset - 64 * i, *rest) for offset, *rest in merged.relocations if offset // 64 == i]
+            assert relocations == list(original.relocations)
+            assert positions.setdefault(number, position) == position
+    assert sorted(positions) == list(range(24))
 
-    def written(launch):
-        return {name for position, name, _ in launch.relocations if position == 48 or launch.kernel not in mergeable}
+    def written_values(launch):
+        return {value for offset, value, _ in launch.relocations if offset == 48 or launch.kernel not in mergeable}
 
-    def used(launch):
-        return {name for _, name, _ in launch.relocations}
+    def used_values(launch):
+        return {value for _, value, _ in launch.relocations}
 
     for first, second in itertools.combinations(range(24), 2):
         a, b = launches[first], launches[second]
-        if written(a) & used(b) or written(b) & used(a):
-            assert at[first] < at[second], (first, second)
+        if written_values(a) & used_values(b) or written_values(b) & used_values(a):
+            assert positions[first] < positions[second], (first, second)
 
 
 def test_batched_launch_groups_as_early_as_possible():
-    """Five chains of three steps become three launches of at most four records each, and the fifth chain's."""
+    """Of five chains of three launches, four become three batched launches; those of the fifth stay single."""
     chain = ["cuaug::warp_image<a>", "cuaug::histogram_lut<a>", "cuaug::warp_image<a>"]
     launches = [
         Launch(kernel, (5, 1, 1), 256, 0, bytes(64), ((0, 10 * i + step, 0), (48, 10 * i + step + 1, 0)))

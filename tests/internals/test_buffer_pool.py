@@ -124,30 +124,30 @@ def test_op_large_results_keep_their_values(make, dtype):
     first = cuaug.hflip(batch, layout="NHWC")
     assert type(first) is type(batch)
     copy = to_numpy(first).copy()
-    again = [cuaug.adjust_brightness(batch, 0.5, layout="NHWC") for _ in range(3)]
+    later_results = [cuaug.adjust_brightness(batch, 0.5, layout="NHWC") for _ in range(3)]
     np.testing.assert_array_equal(to_numpy(first), copy)
-    assert len({id(result) for result in again}) == 3
-    np.testing.assert_array_equal(to_numpy(again[0]), to_numpy(again[2]))
+    assert len({id(result) for result in later_results}) == 3
+    np.testing.assert_array_equal(to_numpy(later_results[0]), to_numpy(later_results[2]))
 
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize(
-    ("source", "target"),
+    ("input_dtype", "output_dtype"),
     [("uint8", "float32"), ("float16", "float32"), ("float32", "float32"), ("float64", "float64")],
 )
-@pytest.mark.parametrize("skipped", [0, 3])
-def test_op_nontemporal_stores_equal_plain_stores(layout, source, target, skipped):
+@pytest.mark.parametrize("offset", [0, 3])
+def test_op_nontemporal_stores_equal_plain_stores(layout, input_dtype, output_dtype, offset):
     """Results of 16 MB and more, whose rows begin anywhere in a cache line."""
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
-    batch = (np.random.default_rng(0).random(shape) * (255 if source == "uint8" else 1)).astype(source)
-    padded = np.full(batch.size + 5, 7, target)
-    out = padded[skipped : skipped + batch.size].reshape(shape)
+    batch = (np.random.default_rng(0).random(shape) * (255 if input_dtype == "uint8" else 1)).astype(input_dtype)
+    padded = np.full(batch.size + 5, 7, output_dtype)
+    out = padded[offset : offset + batch.size].reshape(shape)
     assert out.nbytes >= 16 << 20
-    options = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": target}
+    options = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "dtype": output_dtype}
     cuaug.normalize(batch, **options, layout=layout, out=out)
     for image, stored in zip(batch, out, strict=True):
         np.testing.assert_array_equal(stored, cuaug.normalize(image, **options, layout=layout[1:]))
-    assert (np.delete(padded, slice(skipped, skipped + batch.size)) == 7).all()
+    assert (np.delete(padded, slice(offset, offset + batch.size)) == 7).all()
 
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])

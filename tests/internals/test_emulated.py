@@ -24,7 +24,7 @@ from cuaug._passes.parameters import StridedArray
 NUMPY, TORCH = ("numpy", "cpu"), ("torch", "cpu")
 SHAPE = (2, 70, 80, 3)  # larger than an output region, and no multiple of one
 MATRIX = np.array([[0.9, -0.3, 4.0], [0.3, 0.9, -2.0]])
-AGREE = {
+TOLERANCES = {
     "uint8": Tolerance(absolute=1, exact=0.99, reason="each may miss 0.5 % of the exact values by a level"),
     "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
     "bfloat16": Tolerance(absolute=2e-5, relative=2**-7, reason="2e-5, and the storage may round to either neighbour"),
@@ -84,11 +84,11 @@ AGAINST_LOOPS = [
     (*row, layout)
     for layout in ("NCHW", "NHWC")
     for row in [
-        *((affine, {}, dtype) for dtype in AGREE),
+        *((affine, {}, dtype) for dtype in TOLERANCES),
         *((affine, {"border": "edge"}, dtype) for dtype in ("uint8", "float16")),
         (affine, {"interpolation": "bicubic"}, "float32"),
         (homography, {}, "uint8"),
-        *((remap, {}, dtype) for dtype in AGREE),
+        *((remap, {}, dtype) for dtype in TOLERANCES),
         (remap, {"map_dtype": "float64"}, "uint8"),
         (remap_flipped, {}, "uint8"),
         (remap, {"border": "reflect"}, "uint8"),
@@ -104,7 +104,7 @@ def test_warp_kernel_equals_cpu_loops(warp, options, dtype, layout, monkeypatch)
     batch = images(TORCH if dtype == "bfloat16" else NUMPY, dtype, layout, SHAPE)
     expected = warp(batch, layout, **options)
     emulated.patch(monkeypatch)
-    assert_equal(warp(batch, layout, **options), expected, tolerance=AGREE[dtype])
+    assert_equal(warp(batch, layout, **options), expected, tolerance=TOLERANCES[dtype])
 
 
 SMALL = np.zeros((1, 5, 7, 3), np.uint8)
@@ -121,7 +121,7 @@ SMALL = np.zeros((1, 5, 7, 3), np.uint8)
         (np.lib.stride_tricks.as_strided(SMALL, strides=(0, (1 << 31) // 5 + 1, 3, 1)), "float32", "CoordinateMap64"),
     ],
 )
-def test_remap_chooses_grid_by_dtype_and_reach(batch, map_dtype, geometry, monkeypatch):
+def test_remap_chooses_geometry_by_dtype_and_strides(batch, map_dtype, geometry, monkeypatch):
     geometries = []
     replace_everywhere(monkeypatch, warp_module, "warp", lambda image, geometry, *_: geometries.append(geometry.name))
     cuaug.remap(batch, *np.zeros((2, 5, 7), map_dtype), layout="NHWC")
@@ -155,7 +155,7 @@ def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, m
     ),
 )
 def test_warp_kernel_source_boxes_hold_rotated_tiles(reduction, dtype, layout, monkeypatch):
-    """Source boxes of rotated tiles hold every pixel that a sample reads."""
+    """Source boxes of rotated tiles hold every pixel that the sampler reads."""
     batch = images(NUMPY, dtype, layout, (1, 90, 104, 3))
     linear = [reduction * rotation_and_shear(angle, shear) for angle in range(-180, 180, 37) for shear in (0, 0.6)]
     linear += [np.diag(s) for s in ([-1, 1], [1.013, -0.987 * reduction], [1e-3, 1], [1, 1e-4], [1e-9, 1e-9])]
@@ -168,7 +168,7 @@ def test_warp_kernel_source_boxes_hold_rotated_tiles(reduction, dtype, layout, m
     expected = warp_all()
     emulated.patch(monkeypatch)
     for actual, expected_image in zip(warp_all(), expected, strict=True):
-        assert_equal(actual, expected_image, tolerance=AGREE[dtype])
+        assert_equal(actual, expected_image, tolerance=TOLERANCES[dtype])
 
 
 def rotation_and_shear(angle, shear):
@@ -179,7 +179,7 @@ def rotation_and_shear(angle, shear):
 @both_layouts
 @pytest.mark.parametrize("dtype", ["uint8", "float16"])
 def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkeypatch):
-    """With many regions they are tall, those of half the columns twice as tall, and the last ones are halved."""
+    """Many regions are tall, narrow ones twice as tall, and the last ones are halved; few regions are short."""
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
     block_counts, results = [], []
@@ -193,8 +193,8 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
         results.append(affine(batch, layout, size=(150, 80), fill=99))
     kernel_config.kernel_config.cache_clear()
     assert_equal(*results)
-    small, tall = block_counts
-    assert small > tall > small / 4
+    blocks_of_short, blocks_of_tall = block_counts
+    assert blocks_of_short > blocks_of_tall > blocks_of_short / 4
 
 
 @both_layouts
@@ -223,10 +223,10 @@ def test_warp_affine_kernel_rounds_half_to_even(step, monkeypatch):
     assert_equal(cuaug.warp_affine(batch, M, inverse=True), expected)
 
 
-ONE = """\
+KERNEL = """\
 struct Out {{ unsigned int* out; }};
 __shared__ alignas(16) unsigned int box[4];
-void one(const Out args) {{
+void kernel(const Out args) {{
     const unsigned int to = __cvta_generic_to_shared(box);
     {}
 }}
@@ -247,7 +247,7 @@ FAULTS = {
 def test_emulator_reports_faults(body):
     """Threads that have returned do not block a barrier."""
     output = np.zeros(64, np.uint32)
-    run = emulated.kernel("one", emulated.translated(ONE.format(body)))
+    run = emulated.kernel("kernel", emulated.translated(KERNEL.format(body)))
     assert run(struct.pack("P", output.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
 
 
@@ -256,6 +256,7 @@ def test_emulator_copies_arrive_when_awaited():
     wait = 'asm volatile("cp.async.wait_all;" : : : "memory");'
     body = f"{copy} args.out[0] = box[0]; {wait} for (int i = 1; i < 4; ++i) args.out[i] = box[i];"
     memory = np.array([1, 1, 1, 1, 2, 3, 4, 5], np.uint32)
-    run = emulated.kernel("one", emulated.translated(ONE.format(body)))
+    run = emulated.kernel("kernel", emulated.translated(KERNEL.format(body)))
     assert run(struct.pack("P", memory.ctypes.data), (1, 1, 1), 1) == ""
+    # The emulator fills the destination with 0xA5 until the wait; the copy reads 8 of 16 bytes, the others become 0.
     assert memory.tolist() == [0xA5A5A5A5, 3, 0, 0, 2, 3, 4, 5]

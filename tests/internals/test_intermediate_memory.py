@@ -21,26 +21,26 @@ torch = pytest.importorskip("torch")
 
 
 def test_launch_plan_intermediate_memory_does_not_overlap():
-    """Random spans never overlap in memory while both are needed. Tests of recipes show that the block is small."""
+    """Arrays of random lifetimes never overlap while both live. Tests of recipes show that scratch memory is small."""
     random = np.random.default_rng(0)
     for _ in range(300):
         sizes, first, duration = random.integers(1, 5000, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
-        result, *spans = (
+        result, *lifetimes = (
             memory.Lifetime(int(s), int(a), int(a + n)) for s, a, n in zip(sizes, first, duration, strict=True)
         )
-        result = result._replace(last=max(span.last for span in spans))
-        placements, block_size = memory.assign_offsets(result, spans)
-        for span, placement in zip(spans, placements, strict=True):
-            assert placement.offset % 512 == 0
-            assert placement.offset + span.size <= (result.size if placement.in_result else block_size)
-            assert span.last < result.first or not placement.in_result
-        for (a, placement_a), (b, placement_b) in itertools.combinations(zip(spans, placements, strict=True), 2):
-            if placement_a.in_result == placement_b.in_result and a.first <= b.last and b.first <= a.last:
+        result = result._replace(last=max(lifetime.last for lifetime in lifetimes))
+        allocations, scratch_size = memory.assign_offsets(result, lifetimes)
+        for lifetime, allocation in zip(lifetimes, allocations, strict=True):
+            assert allocation.offset % 512 == 0
+            assert allocation.offset + lifetime.size <= (result.size if allocation.in_result else scratch_size)
+            assert lifetime.last < result.first or not allocation.in_result
+        for (a, allocation_a), (b, allocation_b) in itertools.combinations(zip(lifetimes, allocations, strict=True), 2):
+            if allocation_a.in_result == allocation_b.in_result and a.first <= b.last and b.first <= a.last:
                 assert (
-                    placement_a.offset + a.size <= placement_b.offset
-                    or placement_b.offset + b.size <= placement_a.offset
+                    allocation_a.offset + a.size <= allocation_b.offset
+                    or allocation_b.offset + b.size <= allocation_a.offset
                 )
-        assert block_size <= sum(math.ceil(span.size / 512) * 512 for span in spans)
+        assert scratch_size <= sum(math.ceil(lifetime.size / 512) * 512 for lifetime in lifetimes)
     assert memory.assign_offsets(memory.Lifetime(1000, 2, 2), []) == ([], 0)
 
 
@@ -50,16 +50,16 @@ def test_launch_plan_intermediate_memory_does_not_overlap():
     ids=lambda value: type(value).__name__,
 )
 def test_launch_plan_policy_needs_memory_of_few_batches(policy, batches, gpu):
-    """A policy needs one batch beside its result; each branch of AugMix reads one and writes one at a time."""
+    """A policy needs one batch beside its result. AugMix has three branches: each reads one batch and writes one."""
     batch = torch.zeros((16, 3, 224, 224), dtype=torch.uint8)
     *_, allocations = record_call(gpu, lambda: T.Compose([policy], seed=1)(batch))
-    result, block = allocations[-2:]
+    result, scratch = allocations[-2:]
     assert bytes_of(result) == batch.nbytes
-    assert bytes_of(block) <= (batches + 0.05) * batch.nbytes
+    assert bytes_of(scratch) <= (batches + 0.05) * batch.nbytes
 
 
 def test_launch_plan_sequence_takes_memory_of_two_images():
-    """A sequence of passes needs two images: the result's own memory serves as one, or as both if it is wider."""
+    """A sequence of passes needs two images. A result twice as large holds both until the last pass writes it."""
     chain = [memory.Lifetime(1024, i, i + 1) for i in range(6)]
     assert memory.assign_offsets(memory.Lifetime(1024, 6, 6), chain)[1] == 1024
     assert memory.assign_offsets(memory.Lifetime(2048, 6, 6), chain)[1] == 1024

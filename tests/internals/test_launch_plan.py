@@ -50,7 +50,7 @@ class Placement(NamedTuple):
 
 
 def split_batched(launches):
-    """Single launches with their positions; of adjacent batched launches, the first records precede the second ones."""
+    """Single launches with their positions. Adjacent batched launches give the first record of each, then the next."""
     single, batched = [], []
     for i, launch in enumerate([*launches, None]):
         if launch and launch.kernel.endswith(BATCHED):
@@ -85,30 +85,30 @@ def assert_same_launches(replayed, passes):
                 continue
             array = passes.allocations[index]
             begin = word - (expected_word - array.data_ptr())
-            known = placements.get(index, Placement(array, begin, i, i))
-            assert begin == known.begin  # one address while it is needed
-            placements[index] = known._replace(first=min(i, known.first), last=max(i, known.last))
+            placement = placements.get(index, Placement(array, begin, i, i))
+            assert begin == placement.begin  # one address while it is needed
+            placements[index] = placement._replace(first=min(i, placement.first), last=max(i, placement.last))
     return list(placements.values())
 
 
 def assert_memory_is_small_and_disjoint(placements, replayed, passes):
-    """Assert that memory needed at the same time does not overlap, and that the block is no larger than needed."""
-    result, block = replayed.allocations
-    of_result = next(placement for placement in placements if placement.array is passes.result)
-    assert of_result.begin == result.data_ptr()
+    """Assert that memory needed at the same time does not overlap, and that scratch memory is not too large."""
+    result, scratch = replayed.allocations
+    result_placement = next(placement for placement in placements if placement.array is passes.result)
+    assert result_placement.begin == result.data_ptr()
     assert replayed.result is result
     expected = passes.result
     assert (result.shape, result.stride(), result.dtype) == (expected.shape, expected.stride(), expected.dtype)
     for placement in placements:
-        memory = result if inside(placement.begin, result) else block
+        memory = result if inside(placement.begin, result) else scratch
         assert (placement.begin - memory.data_ptr()) % 512 == 0
         assert placement.end <= memory.data_ptr() + bytes_of(memory)
     for a, b in itertools.combinations(placements, 2):
         if a.first <= b.last and b.first <= a.last:
             assert a.end <= b.begin or b.end <= a.begin
-    others = [placement for placement in placements if placement is not of_result]
+    others = [placement for placement in placements if placement is not result_placement]
     needed = (sum(p.aligned_size for p in others if p.first <= i <= p.last) for i in range(len(replayed.launches)))
-    assert bytes_of(block) <= max(needed)
+    assert bytes_of(scratch) <= max(needed)
 
 
 every_layout = pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
@@ -156,7 +156,7 @@ def assert_plan_equals_passes(gpu, aug, dtype, layout):
                 assert passes.launches
                 placements = assert_same_launches(replayed, passes)
                 assert_memory_is_small_and_disjoint(placements, replayed, passes)
-    assert len(plan.launch_plans) == 4
+    assert len(plan.launch_plans) == 4  # two entry points, two alignments
 
 
 def draw_and_execute(plan, image, draws):
@@ -174,7 +174,7 @@ def test_launch_plan_call_is_one_driver_call(gpu, monkeypatch):
         assert len(call.launches) == aug.plan(batch).launches
         numbers = np.frombuffer(call.launches[0].record, np.int64)
         assert call.launches[0].kernel == "cuaug::draw"
-        assert numbers[5:8].tolist() == [3, step, 4]  # kernels/draws/draw_values.cuh
+        assert numbers[5:8].tolist() == [3, step, 4]  # seed, step, first_id: kernels/records/draw.cuh
         assert [launch.config[7] for launch in call.launches] == [gpu.stream] * len(call.launches)
         assert {launch.kernel: bool(launch.config[8]) for launch in call.launches} == {
             launch.kernel: gpu.uses_pdl(launch.kernel) for launch in call.launches

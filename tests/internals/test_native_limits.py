@@ -29,7 +29,7 @@ BATCH = {
 }
 
 
-def packed(record, **values):
+def record_bytes(record, **values):
     """A record of zeros with these fields."""
     data = bytearray(record.size)
     for name, value in values.items():
@@ -41,13 +41,13 @@ def packed(record, **values):
     return bytes(data)
 
 
-def of_images(record, **values):
-    return packed(record, **{**BATCH, **values})
+def image_record_bytes(record, **values):
+    return record_bytes(record, **{**BATCH, **values})
 
 
 def blur(width, height):
     kernel = {"kernel_width": width, "kernel_height": height, "tile_width": 8, "tile_height": 8, "value": 1.0}
-    return native.gaussian_blur(of_images(records.GAUSSIAN_BLUR, **kernel), "uint8")
+    return native.gaussian_blur(image_record_bytes(records.GAUSSIAN_BLUR, **kernel), "uint8")
 
 
 @pytest.mark.parametrize("size", [129, 1001, 128, 2, 0, -1, -127, 2**31 - 1])
@@ -61,14 +61,16 @@ def test_gaussian_blur_refuses_kernels_that_are_even_or_beyond_127_taps(size):
 @pytest.mark.parametrize("branches", [9, -1, 2**40])
 def test_blend_rejects_more_than_8_branches(branches):
     with pytest.raises(ValueError, match="at most 8 branches"):
-        native.blend(of_images(records.BLEND, branches=branches), "uint8")
-    native.run([native.blend(of_images(records.BLEND, branches=0), "uint8")])
+        native.blend(image_record_bytes(records.BLEND, branches=branches), "uint8")
+    native.run([native.blend(image_record_bytes(records.BLEND, branches=0), "uint8")])
 
 
 @pytest.mark.parametrize(("channels", "out_channels"), [(3, 5), (3, 0), (3, -1), (5, 3), (5, 4), (1, 2**31 - 1)])
 def test_pointwise_rejects_other_channels_beyond_4(channels, out_channels):
     with pytest.raises(ValueError, match="as many channels as the result, or both at most 4"):
-        native.pointwise(of_images(records.POINTWISE, channels=channels), "uint8", "uint8", ["Invert"], out_channels)
+        native.pointwise(
+            image_record_bytes(records.POINTWISE, channels=channels), "uint8", "uint8", ["Invert"], out_channels
+        )
 
 
 @pytest.mark.parametrize("make", [
@@ -76,7 +78,7 @@ def test_pointwise_rejects_other_channels_beyond_4(channels, out_channels):
     lambda data, ops: native.luma_mean(data, "uint8", ops, False),
 ])  # fmt: skip
 def test_chains_reject_more_than_128_ops_and_32_fields(make):
-    data = of_images(records.POINTWISE)
+    data = image_record_bytes(records.POINTWISE)
     with pytest.raises(ValueError, match="a chain has at most 128 ops"):
         make(data, ["Invert"] * 129)
     for address, fields in ((0, 2), (1, 33), (1, -1)):
@@ -88,15 +90,15 @@ def test_chains_reject_more_than_128_ops_and_32_fields(make):
 @pytest.mark.parametrize("levels", [0, 9, -1])
 def test_pooling_rejects_more_than_8_levels(levels):
     with pytest.raises(ValueError, match="1 to 8 levels"):
-        native.pooling(packed(records.ROI, levels=levels, channels=1), "float32", "avg", False)
+        native.pooling(record_bytes(records.ROI, levels=levels, channels=1), "float32", "avg", False)
 
 
 @pytest.mark.parametrize("field", ["frames", "channels", "out_height", "out_width", "samples"])
 @pytest.mark.parametrize("make", [
-    lambda field: native.histogram_lut(of_images(records.POINTWISE, **field), "uint8"),
-    lambda field: native.resample(of_images(records.RESAMPLE, **field), "uint8", "uint8", "Triangle"),
+    lambda field: native.histogram_lut(image_record_bytes(records.POINTWISE, **field), "uint8"),
+    lambda field: native.resample(image_record_bytes(records.RESAMPLE, **field), "uint8", "uint8", "Triangle"),
     lambda field: native.warp_image(
-        of_images(records.WARPS["Affine"], **field), "uint8", "uint8", "Affine", "Bilinear", "Edge"
+        image_record_bytes(records.WARPS["Affine"], **field), "uint8", "uint8", "Affine", "Bilinear", "Edge"
     ),
 ])  # fmt: skip
 def test_loops_reject_records_without_pixels(make, field):
