@@ -28,7 +28,7 @@ inline void bilinear_rgba32(const Rgba32* __restrict__ box, int pitch, const flo
         const __m256i negated_left_weights = _mm256_sub_epi32(_mm256_set1_epi32(-32768), negated_right_weights);
         const __m256i negated_weights =
             _mm256_blend_epi16(negated_left_weights, _mm256_slli_epi32(negated_right_weights, 16), 0xaa);
-        // The weights of the lower row, divided by -32768 as the horizontal weights are multiplied by it.
+        // The weights of the lower row times -1/32768, which cancels the factor -32768 of the horizontal weights.
         const __m256 scaled_fy = _mm256_mul_ps(_mm256_sub_ps(py, row), scale);
 
         // Pixels k and k + 4, one in each half of the vector.
@@ -37,6 +37,8 @@ inline void bilinear_rgba32(const Rgba32* __restrict__ box, int pitch, const flo
             const Rgba32 *p = box + offset[k], *q = box + offset[k + 4];
             // The left and the right neighbours in one row, as pairs of 16-bit levels.
             auto load_neighbor_pairs = [&](int row_offset) {
+                // The insertion of `high` reads 16 bytes from memory, of which 8 are used; the buffer of the box is
+                // larger than the box.
                 const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + row_offset));
                 const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(q + row_offset));
                 return _mm256_shuffle_epi8(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1), pair_order);

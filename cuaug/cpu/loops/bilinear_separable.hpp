@@ -10,6 +10,7 @@
 
 namespace cuaug {
 
+// A strip is the part of the output that a task computes: at most strip_width x tile_height pixels (warp_image.hpp).
 constexpr int strip_width = 1024,
               strip_pitch = strip_width + 16;  // rows a power of two apart would compete for the same cache lines
 
@@ -43,7 +44,7 @@ inline bool split_coordinates(const CoordinateAt& coordinate_at, int count, int*
     return valid != 0;
 }
 
-// left_pixels[i] = row_pixels[column[i]], and right_pixels[i] is its right neighbour.
+// left_pixels[i] = row_pixels[column[i]], and right_pixels[i] is its right neighbour. `column` is monotone.
 inline void gather_neighbours(const Rgba32* __restrict__ row_pixels, const int* __restrict__ column, int count,
                               Rgba32* __restrict__ left_pixels, Rgba32* __restrict__ right_pixels) {
     int i = 0;
@@ -137,8 +138,8 @@ inline bool interpolate_strip(const WarpRecordBase& args, native::Border border,
     return true;
 }
 
-// Returns false if the geometry does not allow it: x or y depends on both row and column, or the source columns of a
-// row span too many pixels.
+// Returns false if the geometry does not allow it: x or y depends on both row and column, a coordinate is not finite or
+// is beyond 2^20, or the source columns of a row span too many pixels.
 inline bool warp_strip(const native::WarpCall& call, const WarpRecordBase& args, long long n, long long t, int left,
                        int width, int top, int height, SeparableWorkspace& workspace) {
     if (call.geometry != geometry_of<Affine>) return false;

@@ -4,7 +4,8 @@
 #include "bilinear_rgba32.hpp"
 #include "bilinear_planes.hpp"
 
-// Bilinear sampling of a tile: uint8 as four-byte pixels, other dtypes plane by plane in float32.
+// Bilinear sampling of a tile, for all input dtypes but float64: from uint8 to uint8 as four-byte pixels, otherwise
+// plane by plane in float32.
 
 namespace cuaug {
 

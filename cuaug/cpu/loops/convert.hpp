@@ -2,7 +2,7 @@
 
 #include "dtype.cuh"
 
-// The CPU's definitions of the conversions that kernels/dtype.cuh and kernels/ops/color.cuh declare. float16 is
+// The CPU's definitions of the functions that kernels/dtype.cuh and kernels/ops/color.cuh declare. float16 is
 // converted with integer and float32 arithmetic, without branches, so that loops over it are vectorized.
 
 namespace cuaug {

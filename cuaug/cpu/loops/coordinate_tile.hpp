@@ -104,11 +104,11 @@ inline void read_tile(CoordinateMap maps, double base_x, double base_y, Coordina
 
 template <class R>
 inline void read_coordinate_maps(const CoordinateMap& maps, CoordinateTile<R>& tile) {
-    const auto map = CoordinateMap::tile_map<R>(maps.sample(tile.n), tile.left, tile.top);
-    tile.base_x = map.base_x;
-    tile.base_y = map.base_y;
+    const auto tile_map = CoordinateMap::tile_map<R>(maps.sample(tile.n), tile.left, tile.top);
+    tile.base_x = tile_map.base_x;
+    tile.base_y = tile_map.base_y;
     auto is_dense = [](const ParameterTable& table) { return !table.is_double && table.x_stride == 1; };
-    if (!is_dense(maps.map_x) || !is_dense(maps.map_y)) return read_tile<false>(maps, map.base_x, map.base_y, tile);
+    if (!is_dense(maps.map_x) || !is_dense(maps.map_y)) return read_tile<false>(maps, tile.base_x, tile.base_y, tile);
     const int next_width = min(tile.task_right - tile.left - tile.width, tile_width);
     auto prefetch_next = [&](const ParameterTable& table) {
         prefetch_rows(static_cast<const float*>(table.data) + tile.n * table.n_stride + tile.top * table.y_stride +
@@ -117,7 +117,7 @@ inline void read_coordinate_maps(const CoordinateMap& maps, CoordinateTile<R>& t
     };
     prefetch_next(maps.map_x);
     prefetch_next(maps.map_y);
-    read_tile<true>(maps, map.base_x, map.base_y, tile);
+    read_tile<true>(maps, tile.base_x, tile.base_y, tile);
 }
 
 template <class Geometry, class R>
@@ -155,7 +155,8 @@ inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
                         tile.base_x < base_limit && tile.base_y > -base_limit && tile.base_y < base_limit;
 }
 
-// Whether a coordinate is in range, both counted from the base and counted from the first pixel of the input.
+// Whether a coordinate is within coordinate_limit (kernels/geometry/tile_map.cuh), both counted from the base and
+// counted from the first pixel of the input.
 template <class R>
 inline bool is_in_range(const CoordinateTile<R>& tile, const Point<R>& p) {
     return in_range(p) && in_range(Point<R>{p.x + static_cast<R>(tile.base_x), p.y + static_cast<R>(tile.base_y)});

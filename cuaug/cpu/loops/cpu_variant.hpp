@@ -30,12 +30,14 @@ struct AdjustHueWithoutDivision {
             const R unwrapped_hue_times_c = sector_hue * c + difference,
                     hue_times_c =
                         unwrapped_hue_times_c < R(6) * c ? unwrapped_hue_times_c : unwrapped_hue_times_c - R(6) * c;
-            const R low = v - R(2) * c, high = v + c;
+            // A channel before clamping, at the distances 3 and 0 from its own hue. The distance from red's hue, which
+            // is both 0 and 6, is 3 minus the distance from 3.
+            const R at_distance_3 = v - R(2) * c, at_distance_0 = v + c;
             auto clamp_level = [&](R level) { return fmin(fmax(level, lowest), v); };
             Pixel<R, K> out = in;
-            out.c[0] = clamp_level(low + fabs(hue_times_c - R(3) * c));
-            out.c[1] = clamp_level(high - fabs(hue_times_c - R(2) * c));
-            out.c[2] = clamp_level(high - fabs(hue_times_c - R(4) * c));
+            out.c[0] = clamp_level(at_distance_3 + fabs(hue_times_c - R(3) * c));
+            out.c[1] = clamp_level(at_distance_0 - fabs(hue_times_c - R(2) * c));
+            out.c[2] = clamp_level(at_distance_0 - fabs(hue_times_c - R(4) * c));
             return out;
         }
     }

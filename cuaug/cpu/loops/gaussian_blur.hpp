@@ -77,7 +77,7 @@ inline void blur_segment(const GaussianBlurRecord& args, const ChannelGroup& in,
     }
 }
 
-// The number of rows is small, so that one image alone has enough tasks for the threads of any machine, but not too
+// The number of rows is small, so that one image alone has enough tasks for the threads of most machines, but not too
 // small: each task also filters the rows above and below its own, as its neighbours do.
 inline int rows_per_blur_task(const GaussianBlurRecord& args) {
     const long long wanted_tasks = 64, frames = args.samples * args.frames,

@@ -5,7 +5,7 @@
 
 namespace native {
 
-// Indices into the lists of dtypes and functors (kernels/dtype.cuh, type_list.cuh).
+// Indices into lists of kernels/: Dtypes, Geometries, Samplers, Borders, Filters, Ops and Mixes.
 enum class Dtype : int {};
 enum class Geometry : int {};
 enum class Sampler : int {};
@@ -29,8 +29,8 @@ struct ResampleCall {
     Filter filter;
 };
 
-// Applies a user's op to a segment (user_op.hpp) of float32 or float64 values, of `bytes` bytes; `context` is the
-// PixelContext (kernels/ops/pixel_context.cuh) of its first pixel.
+// Applies a user's op to a segment (row_segment.hpp), whose values are float32 or float64: `bytes` is the size of one.
+// `context` is the PixelContext (kernels/ops/pixel_context.cuh) of the first pixel.
 using UserOpLoop = void (*)(int bytes, int channels, const void* params, const void* context, int count, void* channel);
 
 constexpr int max_user_params = 32;  // of one op
@@ -50,7 +50,7 @@ struct PointwiseCall {
     int op_count;
     int out_channels;
     bool in_place;  // for luma_mean: the results of the ops replace the image
-    bool is_last;   // the last loop of a run: no other loop reads its result
+    bool is_last;   // the last of the loops that a call runs: no other loop reads its result
 };
 
 struct MixCall {

@@ -39,8 +39,8 @@ struct AxisResolver {
 };
 
 // Computes the source indices of columns left .. left + width - 1 and rows top .. top + height - 1 of the output.
-// Coordinates count from the bases of the tiles that a warp by another matrix would be computed in, so that both round
-// alike.
+// Coordinates count from the base of each tile of tile_width columns, as in nearest_tile.hpp: they are then rounded as
+// there.
 template <class Border, class R>
 inline void resolve_indices(const WarpRecordBase& args, const Affine::Matrix& m, int left, int width, int top,
                             int height, NearestStripWorkspace& workspace) {
@@ -69,10 +69,10 @@ inline int find_runs(const int* columns, int count, CopyRun* runs) {
 }
 
 template <int Bytes>
-inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& workspace, int runs, int left, int width,
-                       int top, int height) {
+inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& workspace, int run_count, int left,
+                       int width, int top, int height) {
     const long long in_step = copy.in.column_stride, out_step = copy.out.column_stride;
-    const bool runs_are_short = runs * 8 > width;
+    const bool runs_are_short = run_count * 8 > width;
     for (int dy = 0; dy < height; ++dy)
         for (int k = 0; k < copy.units_per_pixel; ++k) {
             char* out = copy.out.data + k * copy.out.unit_stride + (top + dy) * copy.out.row_stride + left * out_step;
@@ -83,7 +83,7 @@ inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& works
             else if (runs_are_short)
                 gather_units<Bytes>(in, workspace.offset, width, out, out_step, fill);
             else
-                for (const CopyRun* run = workspace.runs; run < workspace.runs + runs; ++run)
+                for (const CopyRun* run = workspace.runs; run < workspace.runs + run_count; ++run)
                     copy_run<Bytes>(run->source_column < 0 ? fill : in + run->source_column * in_step,
                                     run->source_step * in_step, run->count, out + run->first * out_step, out_step);
         }
@@ -99,14 +99,14 @@ inline bool copy_strip(const native::WarpCall& call, const WarpRecordBase& args,
     dispatch_border(call.border, [&](auto kind) {
         resolve_indices<decltype(kind), R>(args, m, left, width, top, height, workspace);
     });
-    const int runs = find_runs(workspace.columns, width, workspace.runs);
+    const int run_count = find_runs(workspace.columns, width, workspace.runs);
     for (int c = 0; c < args.channels; c += max_copy_channels) {
         const PixelCopy copy = pixel_copy(call.source, args, n, t, c);
         for (int x = 0; x < width; ++x)
             workspace.offset[x] =
                 workspace.columns[x] < 0 ? FILL_OFFSET<long long> : workspace.columns[x] * copy.in.column_stride;
         dispatch_unit_bytes(copy.unit_bytes, [&](auto size) {
-            copy_strip<decltype(size)::value>(copy, workspace, runs, left, width, top, height);
+            copy_strip<decltype(size)::value>(copy, workspace, run_count, left, width, top, height);
         });
     }
     return true;

@@ -26,15 +26,15 @@ struct NoBorder {
     static int resolve(int i, int) { return i; }
 };
 
-template <class Kind, class R, class Offset>
+template <class Border, class R, class Offset>
 inline void resolve_offsets(const WarpRecordBase& args, const PixelCopy& copy, const CoordinateTile<R>& tile,
                             Offset* __restrict__ offset) {
-    const OffsetImage<Kind, Offset> image = {tile.base_x,
-                                             tile.base_y,
-                                             args.in_width,
-                                             args.in_height,
-                                             static_cast<Offset>(copy.in.column_stride),
-                                             static_cast<Offset>(copy.in.row_stride)};
+    const OffsetImage<Border, Offset> image = {tile.base_x,
+                                               tile.base_y,
+                                               args.in_width,
+                                               args.in_height,
+                                               static_cast<Offset>(copy.in.column_stride),
+                                               static_cast<Offset>(copy.in.row_stride)};
     for (int dy = 0; dy < tile.height; ++dy) {
         const R *x = tile.x + dy * tile_width, *y = tile.y + dy * tile_width;
         Offset* out = offset + dy * tile_width;
@@ -82,6 +82,7 @@ template <class R>
 inline void copy_tile(const native::WarpCall& call, const WarpRecordBase& args, const CoordinateTile<R>& tile,
                       void* memory) {
     auto magnitude = [](long long stride) { return static_cast<double>(stride < 0 ? -stride : stride); };
+    // An element has at most 8 bytes, so offsets are below 2^31 bytes.
     if (magnitude(args.in.y_stride) * args.in_height + magnitude(args.in.x_stride) * args.in_width < 1 << 28)
         copy_tile(call, args, tile, static_cast<int*>(memory));
     else

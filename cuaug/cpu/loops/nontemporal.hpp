@@ -13,7 +13,7 @@ constexpr double nontemporal_bytes = 16 << 20;
 
 constexpr int cache_line_bytes = 64;
 
-inline int bytes_after_cache_line(const void* address) {
+inline int offset_in_cache_line(const void* address) {
     return static_cast<int>(reinterpret_cast<unsigned long>(address) % cache_line_bytes);
 }
 
@@ -23,7 +23,7 @@ __attribute__((noinline)) void store_nontemporal(const R* __restrict__ in, int c
     int i = 0;
 #ifdef __AVX2__
     constexpr int line = cache_line_bytes / sizeof(R);
-    for (; i < count && bytes_after_cache_line(out + i) != 0; ++i)
+    for (; i < count && offset_in_cache_line(out + i) != 0; ++i)
         out[i] = in[i];  // stores all numbers if none begins a cache line
     for (; i + line <= count; i += line) {
 #ifdef __AVX512F__
@@ -52,7 +52,7 @@ struct PendingStore {
     void store_part(int parts) {
         constexpr int line = cache_line_bytes / sizeof(R);
         int size = count / parts;
-        if (parts > 1) size += line - bytes_after_cache_line(out + size) / static_cast<int>(sizeof(R));
+        if (parts > 1) size += line - offset_in_cache_line(out + size) / static_cast<int>(sizeof(R));
         if (size > count) size = count;
         store_nontemporal(in, size, out);
         in += size, out += size, count -= size;

@@ -4,9 +4,10 @@
 #include "nearest_tile.hpp"
 
 // A tile is computed in stages, which hand over their results in memory that is small enough for the cache: the
-// coordinates; the source box, in groups of four channels and with the border applied; the samples; the output. Only
-// one stage depends on each of geometry, source dtype, sampler and target dtype, so the number of compiled functions is
-// the sum of the numbers of these, not their product.
+// coordinates; the source box, in groups of four channels and with the border applied; the sampled pixels; the output.
+// Each of geometry, source dtype, sampler and target dtype is a template argument of one stage, so the number of
+// compiled functions is the sum of the numbers of these, not their product. Two cases are compiled for pairs:
+// DirectImage for source dtype and sampler, bilinear_tile.hpp for source and target dtype.
 
 namespace cuaug {
 
