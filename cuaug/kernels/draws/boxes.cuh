@@ -80,8 +80,8 @@ inline DrawnBox draw_box(Random& random, int height, int width, const BoxRange& 
 // CutMix (Yun et al. 2019): a box with the fraction 1 - `lam` of the canvas' area around a uniform center, clipped to
 // the canvas.
 inline DrawnBox cutmix_box(Random& random, int height, int width, double lam) {
-    const double side = 0.5 * sqrt(1.0 - lam);
-    const int half_width = static_cast<int>(side * width), half_height = static_cast<int>(side * height);
+    const double half_side = 0.5 * sqrt(1.0 - lam);  // of a unit canvas
+    const int half_width = static_cast<int>(half_side * width), half_height = static_cast<int>(half_side * height);
     const int x = random.randint(width), y = random.randint(height);
     const int left = x > half_width ? x - half_width : 0, top = y > half_height ? y - half_height : 0;
     const int right = x + half_width < width ? x + half_width : width,

@@ -7,7 +7,7 @@
 
 namespace cuaug {
 
-// Not inlined, as `draw_rare_opcode`.
+// Not inlined, for the reason given at `draw_rare_opcode` (draw_values.cuh).
 __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& instruction, const double* arguments,
                                                           double* row, InverseMap& pass_map) {
     const double* drawn = row + static_cast<int>(arguments[0]);

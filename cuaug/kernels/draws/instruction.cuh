@@ -7,7 +7,8 @@
 namespace cuaug {
 
 // Named in cuaug/_fusion/program.py, in this order. A comment lists the arguments. An argument that lies in the table
-// is given by its column. Where the condition does not hold, a draw writes `else_value`.
+// is given by its column. Where the condition does not hold, a draw writes `else_value`, or, if it has none, values
+// that change nothing.
 enum class Opcode {
     Constant,           // value, else_value
     Uniform,            // low, high, whether to round, else_value
@@ -40,10 +41,12 @@ enum class Opcode {
 };
 
 struct Instruction {
-    int opcode, position;
-    int index, condition_column;  // a column that must hold `condition_value`, or -1
-    int column;                   // the first that is written
-    int sample_arguments;         // where a sample's own arguments begin, which replace those below; -1: none
+    int opcode;
+    int position;          // of the transform in the recipe
+    int index;             // of the draw within its position (PhiloxStream::draw)
+    int condition_column;  // the condition: this column holds `condition_value`; -1: none
+    int column;            // the first that is written
+    int sample_arguments;  // where a sample's own arguments begin, which replace those below; -1: none
     double condition_value;
 
     const double* arguments() const { return &condition_value + 1; }

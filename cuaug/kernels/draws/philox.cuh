@@ -26,8 +26,8 @@ inline PhiloxOutput philox(PhiloxOutput counter, unsigned int key_low, unsigned 
 // The random numbers of one sample at one step, for one position of a recipe.
 struct PhiloxStream {
     unsigned long long seed;
-    unsigned long long step;  // the lower 32 bits count
-    unsigned long long id;    // the lower 48 bits count
+    unsigned long long step;  // only the lower 32 bits are used
+    unsigned long long id;    // only the lower 48 bits are used
     unsigned int position;    // below 2^16
 
     // Four words; `index` numbers them within the position.

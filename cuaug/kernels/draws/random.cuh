@@ -21,7 +21,8 @@ struct Random {
 
     unsigned int word() {
         if (used == 4) refill();
-        const int i = used++;  // selects instead of indexing, which would place the words in local memory
+        const int i = used++;
+        // Not words.word[i]: an index would place the words in local memory.
         return i == 0 ? words.word[0] : i == 1 ? words.word[1] : i == 2 ? words.word[2] : words.word[3];
     }
 

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// The result is factor * in + (1 - factor) * smoothed inside the image, and `in` at its border, clamped to
+// The result is factor * in + (1 - factor) * smoothed inside the image, and `in` at its edge, clamped to
 // 0..max_value; a factor of 1 leaves every pixel as it is. `sum_3x3` is the sum of the pixel and its neighbours; in
 // `smoothed` the pixel counts five times.
 template <class R>

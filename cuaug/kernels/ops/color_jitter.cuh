@@ -45,12 +45,12 @@ struct ColorJitter {
         memcpy(&remaining_steps, order, sizeof(remaining_steps));
 #pragma unroll 1
         for (; remaining_steps != 0; remaining_steps >>= 3) {
-            const int step = remaining_steps & 7;
-            if (step == 1)
+            const int step = (remaining_steps & 7) - 1;
+            if (step == 0)
                 visit(AdjustBrightness<R, K>{brightness});
-            else if (step == 2)
+            else if (step == 1)
                 visit(AdjustContrast<R, K>{contrast, pivot});
-            else if (step == 3)
+            else if (step == 2)
                 visit(AdjustSaturation<R, K>{saturation});
             else
                 visit(AdjustHue<R, K>{hue});

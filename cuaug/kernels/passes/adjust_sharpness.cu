@@ -12,10 +12,10 @@ constexpr int sharpness_threads = 256, sharpness_rows = 8;
 // Four adjacent pixels, and the sum of each with its left and right neighbour.
 template <class R, int K>
 struct SummedRow {
-    Pixel<R, K> pixel[4], sum_3x1[4];
+    Pixel<R, K> pixel[4], sum_1x3[4];
 };
 
-// A missing neighbour is replaced by the pixel itself: border pixels do not use the sum.
+// A missing neighbour is replaced by the pixel itself: pixels at the edge of the image do not use the sum.
 template <class Layout, int K, class In>
 inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* offset, int step, bool aligned, int x,
                                                 int width) {
@@ -30,12 +30,12 @@ inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* 
     }
     for (int j = 0; j < 4; ++j) out.pixel[j] = to_pixel<R>(four.v[j]);
     for (int j = 0; j < 4; ++j)
-        out.sum_3x1[j] = (j > 0 ? out.pixel[j - 1] : to_pixel<R>(left)) + out.pixel[j] +
+        out.sum_1x3[j] = (j > 0 ? out.pixel[j - 1] : to_pixel<R>(left)) + out.pixel[j] +
                          (j < 3 ? out.pixel[j + 1] : to_pixel<R>(right));
     return out;
 }
 
-// A thread makes four adjacent pixels of K channels in up to `sharpness_rows` rows, one below the other. Grid: (threads
+// A thread makes four adjacent pixels of K channels in up to `sharpness_rows` rows, one below the other. Grid: (blocks
 // for a frame, 1, frames x groups of K).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __grid_constant__ PointwiseRecord args) {
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
                 for (int k = 0; k < K; ++k)
                     sharpened.c[k] = blend_sharpness(
                         inside, here.pixel[j].c[k],
-                        above.sum_3x1[j].c[k] + here.sum_3x1[j].c[k] + below.sum_3x1[j].c[k], factor, R(max_value<In>));
+                        above.sum_1x3[j].c[k] + here.sum_1x3[j].c[k] + below.sum_1x3[j].c[k], factor, R(max_value<In>));
                 result.v[j] = saturate_pack<In>(sharpened);
             }
             store_pixels<OutLayout, In, K>(out + y * args.out.y_stride, to, out_step, args.out_vector_elements, count,

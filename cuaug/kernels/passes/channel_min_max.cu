@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_
     const long long n = blockIdx.x, frame_groups = static_cast<long long>(groups_per_row) * args.in_height;
 
     if (parameter(args, n, 0) == 0.0) {
-        double* none = static_cast<double*>(args.out.data) + 2 * n * args.channels;
-        for (int i = threadIdx.x; i < 2 * args.channels; i += min_max_threads) none[i] = bits_to_float(0x7FC00000u);
+        double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels;
+        for (int i = threadIdx.x; i < 2 * args.channels; i += min_max_threads) out[i] = bits_to_float(0x7FC00000u);
         return;
     }
     for (int first = 0; first < args.channels; first += K) {

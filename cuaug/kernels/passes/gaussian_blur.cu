@@ -3,7 +3,7 @@
 
 namespace cuaug {
 
-// The tile of a block. Elements are counted along a row: `C` adjacent ones are a pixel.
+// The tile of a block.
 struct BlurTileRect {
     int left, top;         // pixels
     int width, height;     // of the image
@@ -27,20 +27,22 @@ inline void mirror_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect)
     }
 }
 
-// Filters the tile's rows, and the columns beside it, vertically.
+// Filters the tile's rows, and the columns beside it, vertically. Elements are counted along a row: `C` adjacent ones
+// are a pixel.
 template <class Layout, int C, class In, class R>
 inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect, const GaussianBlurRecord& args,
                            const In* in) {
     constexpr int rows = blur_rows<R>;
     const int elements = C * rect.width, from = C * max(0, rect.left - rect.halo),
               end = min(elements, C * (rect.left + args.tile_width + rect.reach_x));
-    const int words = (end - from + 3) / 4, row_groups = (rect.rows + rows - 1) / rows;
+    const int column_groups = (end - from + 3) / 4, row_groups = (rect.rows + rows - 1) / rows;
     const int x_stride = C > 1 || is_same_v<Layout, Planar> ? 1 : column_stride<Layout, C>(args.in.x_stride);
-    const float inv_words = __fdividef(1.0f, static_cast<float>(words));
+    const float inv_column_groups = __fdividef(1.0f, static_cast<float>(column_groups));
     const long long none[1] = {};
     const R* weight = tile.weights_y + args.kernel_height / 2 - rect.reach_y;
-    for (int i = threadIdx.x; i < words * row_groups; i += blur_threads) {
-        const int row_group = static_cast<int>((i + 0.5f) * inv_words), element = from + 4 * (i - row_group * words);
+    for (int i = threadIdx.x; i < column_groups * row_groups; i += blur_threads) {
+        const int row_group = static_cast<int>((i + 0.5f) * inv_column_groups),
+                  element = from + 4 * (i - row_group * column_groups);
         const In* column = in + static_cast<long long>(element) * x_stride;
         auto make = [&](auto count, int y, auto read) {
             const long long* row = tile.row_offset + args.kernel_height / 2 - rect.reach_y + y;
@@ -57,7 +59,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
                 memcpy(&out, &raw, sizeof(out));
                 return out;
             });
-        } else {  // as few rows at a time as the filter permits: there are more addresses to hold
+        } else {  // as few rows at a time as `filter_vertically` takes: there are more addresses to hold
             using Offset = conditional_t<is_same_v<Layout, Strided>, long long, int>;
             Offset next_columns[4];
             for (int j = 0; j < 4; ++j)
@@ -74,40 +76,41 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
 
 // Scales a value from the input's range to the output's: 0..1 is the same in every dtype.
 template <class Out, class In>
-inline ComputeType<In> convert_unit(ComputeType<In> value) {
+inline ComputeType<In> rescale(ComputeType<In> value) {
     if constexpr (max_value<Out> == max_value<In>)
         return value;
     else
         return value * (ComputeType<In>(1) / ComputeType<In>(max_value<In>)) * ComputeType<In>(max_value<Out>);
 }
 
-// Stores `Each` vectors of four elements at a time.
-template <int Each, class T, int Count>
+// Stores `VectorsAtOnce` vectors of four elements at a time.
+template <int VectorsAtOnce, class T, int Count>
 inline void store_vectors(T* at, const FourElements<T> (&four)[Count]) {
-    for (int v = 0; v < Count; v += Each) {
-        AlignedVector<T, Each> run, *to = reinterpret_cast<AlignedVector<T, Each>*>(at + 4 * v);
-        for (int i = 0; i < Each; ++i) run.elements[i] = four[v + i];
+    for (int v = 0; v < Count; v += VectorsAtOnce) {
+        AlignedVector<T, VectorsAtOnce> group, *to = reinterpret_cast<AlignedVector<T, VectorsAtOnce>*>(at + 4 * v);
+        for (int i = 0; i < VectorsAtOnce; ++i) group.elements[i] = four[v + i];
         __builtin_assume(__isGlobal(to));
-        *to = run;
+        *to = group;
     }
 }
 
 // Stores the first `count` pixels of a run.
 template <class Layout, int C, class T, class R>
-inline void store_run(T* at, long long c_stride, int step, int aligned, int count, const R (&value)[C * blur_run]) {
+inline void store_run(T* at, long long c_stride, int step, int vector_elements, int count,
+                      const R (&value)[C * blur_run]) {
     constexpr bool packed = is_same_v<Layout, Packed>;
     constexpr int planes = packed ? 1 : C, length = C * blur_run / planes;
-    if (!is_same_v<Layout, Strided> && aligned && count >= blur_run) {
+    if (!is_same_v<Layout, Strided> && vector_elements && count >= blur_run) {
         for (int k = 0; k < planes; ++k) {
             FourElements<T> four[length / 4];
             for (int v = 0; v < length / 4; ++v) {
-                Pixel<R, 4> of;
-                for (int j = 0; j < 4; ++j) of.c[j] = value[packed ? 4 * v + j : C * (4 * v + j) + k];
-                const WordPixel<T, 4> stored = cuaug::saturate_pack<T>(of);
+                Pixel<R, 4> four_values;
+                for (int j = 0; j < 4; ++j) four_values.c[j] = value[packed ? 4 * v + j : C * (4 * v + j) + k];
+                const WordPixel<T, 4> stored = cuaug::saturate_pack<T>(four_values);
                 memcpy(&four[v], &stored, sizeof(stored));
             }
             constexpr int vectors_at_once = sizeof(FourElements<T>) <= 8 ? 2 : 1;
-            if (aligned >= 4 * vectors_at_once)
+            if (vector_elements >= 4 * vectors_at_once)
                 store_vectors<vectors_at_once>(at + k * c_stride, four);
             else
                 store_vectors<1>(at + k * c_stride, four);
@@ -119,12 +122,13 @@ inline void store_run(T* at, long long c_stride, int step, int aligned, int coun
     }
 }
 
-// Filters the tile's rows horizontally: eight lanes take runs of adjacent pixels, in as many rows as avoid bank
-// conflicts.
+// Filters the tile's rows horizontally. A lane takes a run of adjacent pixels, eight lanes a cell: `runs_per_cell` runs
+// in each of `rows_per_cell` rows, as many rows as avoid bank conflicts.
 template <class Layout, int C, class In, class Out, class R>
 inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, const GaussianBlurRecord& args, Out* out,
                         int step) {
-    constexpr bool finite = is_same_v<In, uint8> || is_same_v<In, uint16> || is_same_v<In, int16>;
+    constexpr bool finite =
+        is_same_v<In, uint8> || is_same_v<In, uint16> || is_same_v<In, int16>;  // a weight of 0 hides any value
     constexpr int vectors = C * blur_run * sizeof(R) / 16,
                   rows_per_cell = vectors % 8 == 0   ? 8
                                   : vectors % 4 == 0 ? 4
@@ -132,9 +136,9 @@ inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, co
                                                      : 1,
                   runs_per_cell = 8 / rows_per_cell;
     const int runs = (rect.columns + blur_run - 1) / blur_run, cells = (runs + runs_per_cell - 1) / runs_per_cell,
-              all = cells * ((rect.rows + rows_per_cell - 1) / rows_per_cell) * 8;
+              cell_lanes = cells * ((rect.rows + rows_per_cell - 1) / rows_per_cell) * 8;
     const float inv_cells = __fdividef(1.0f, static_cast<float>(cells));
-    for (int i = threadIdx.x; i < all; i += blur_threads) {
+    for (int i = threadIdx.x; i < cell_lanes; i += blur_threads) {
         const int cell = i >> 3, cell_y = static_cast<int>((cell + 0.5f) * inv_cells), lane_in_cell = i & 7;
         const int x = ((cell - cell_y * cells) * runs_per_cell + lane_in_cell % runs_per_cell) * blur_run,
                   y = cell_y * rows_per_cell + lane_in_cell / runs_per_cell;
@@ -143,7 +147,7 @@ inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, co
         filter_horizontally<finite, C>(tile.filtered + y * tile.pitch + C * (tile.center - rect.halo + x),
                                        tile.weights_x + tile.center - rect.halo, rect.halo - rect.reach_x,
                                        rect.halo + rect.reach_x + 1, sum);
-        for (int j = 0; j < C * blur_run; ++j) sum[j] = convert_unit<Out, In>(sum[j]);
+        for (int j = 0; j < C * blur_run; ++j) sum[j] = rescale<Out, In>(sum[j]);
         Out* to = out + (rect.top + y) * args.out.y_stride + static_cast<long long>(rect.left + x) * step;
         store_run<Layout, C>(to, args.out.c_stride, step, args.out_vector_elements, rect.columns - x, sum);
     }
@@ -157,8 +161,9 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     gaussian_blur(const __grid_constant__ GaussianBlurRecord args) {
     using R = ComputeType<In>;
     constexpr int C = channels_together<InLayout, In, K>;
-    using From = conditional_t<is_same_v<InLayout, Packed> && C == 1, Strided, InLayout>;
-    using To = conditional_t<is_same_v<OutLayout, Packed> && C == 1, Strided, OutLayout>;
+    // One channel of packed pixels is strided.
+    using InChannelLayout = conditional_t<is_same_v<InLayout, Packed> && C == 1, Strided, InLayout>;
+    using OutChannelLayout = conditional_t<is_same_v<OutLayout, Packed> && C == 1, Strided, OutLayout>;
     constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     extern __shared__ __align__(16) char memory[];
     __shared__ int reach[2];
@@ -191,12 +196,12 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
 
 #pragma unroll 1
         for (int k = 0; k < channels; k += C) {
-            filter_columns<From>(tile, rect, args, in + k * args.in.c_stride);
+            filter_columns<InChannelLayout>(tile, rect, args, in + k * args.in.c_stride);
             __syncthreads();
             mirror_columns(tile, rect);
             __syncthreads();
-            filter_rows<To, C, In>(tile, rect, args, out + k * args.out.c_stride,
-                                   column_stride<OutLayout, K>(args.out.x_stride));
+            filter_rows<OutChannelLayout, C, In>(tile, rect, args, out + k * args.out.c_stride,
+                                                 column_stride<OutLayout, K>(args.out.x_stride));
             __syncthreads();
         }
     }

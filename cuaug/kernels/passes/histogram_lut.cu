@@ -144,10 +144,11 @@ inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK>& pixels,
 
 // A block makes the lookup table of one channel of one sample, from all its frames: `out` is [N, C, 256], uint8.
 // Parameter 0 is the HistogramLut, parameter 1 the factor of a contrast. A thread stores one entry. Blocks of 512
-// threads, two at a time (benchmarks/log/policies-gpu.md). Grid: (samples, channels).
-template <class In, class InLayout, int K, class Epilogue = void>
+// threads, two at a time (benchmarks/log/policies-gpu.md). Grid: (samples, channels, launches of a
+// batched launch).
+template <class In, class InLayout, int K, class Launch = void>
 __global__ void __launch_bounds__(histogram_threads, 2)
-    histogram_lut(const __grid_constant__ BatchedRecords<PointwiseRecord, Epilogue> records) {
+    histogram_lut(const __grid_constant__ BatchedRecords<PointwiseRecord, Launch> records) {
     const PointwiseRecord& args = records.current();
     constexpr int loaded_channels = is_same_v<InLayout, Packed> ? K : 1;  // packed channels are loaded together
     __shared__ HistogramMemory memory;

@@ -7,8 +7,8 @@ namespace cuaug {
 
 constexpr int lut_threads = 512, lut_steps = 4;
 
-// A block looks up pixels of a frame: a thread four adjacent ones of K channels, `lut_steps` times. Each lane has a
-// copy of the table in its own bank, so that lookups have no bank conflicts. Grid: (blocks for a frame, 1, frames x
+// A block looks up pixels of a uint8 frame: a thread four adjacent ones of K channels, `lut_steps` times. Each lane has
+// a copy of the table in its own bank, so that lookups have no bank conflicts. Grid: (blocks for a frame, 1, frames x
 // groups of K).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRecord args) {

@@ -11,7 +11,7 @@ namespace cuaug {
 
 constexpr int mix_threads = 256;
 
-// A thread makes four adjacent pixels of K channels from those of two samples. Grid: (threads for a frame, 1, frames x
+// A thread makes four adjacent pixels of K channels from those of two samples. Grid: (blocks for a frame, 1, frames x
 // groups of K).
 template <class T, class InLayout, int K, template <class, int> class Mix, class OutLayout>
 __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ PointwiseRecord args) {
@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
         const T* in = static_cast<const T*>(args.in.data) + place;
         T* out = static_cast<T*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
                  first * args.out.c_stride + y * args.out.y_stride + static_cast<long long>(x) * out_step;
+        // Column 0 of the parameters is the partner (partner_of); those of the op begin in column 1.
         const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first, args.channels,
                                                R(max_value<T>));
 

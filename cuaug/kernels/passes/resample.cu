@@ -22,8 +22,8 @@ struct alignas(16) FourWeights {
     R items[4];
 };
 
-// A pointer into shared memory that the compiler keeps in a register: otherwise it computes it at each use, in seven
-// instructions. It does not do so with what comes out of a shuffle.
+// Returns `shared`, a pointer into shared memory, by a shuffle. The compiler keeps the result of a shuffle in a
+// register; any other such pointer is computed again at each use, in seven instructions.
 template <class T>
 inline T* opaque(T* shared) {
     const unsigned int address = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
@@ -124,7 +124,8 @@ inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
 }
 
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
-// rows at a time horizontally, and sums its last rows vertically. Grid: (tiles in x, tiles in y, frames x groups of K).
+// rows at a time horizontally, and sums the rows of its ring vertically. Grid: (tiles in x, tiles in y, frames x groups
+// of K).
 template <class In, class From, int K, class Filter, class Out, class OutLayout>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
@@ -140,8 +141,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     __shared__ alignas(16) R fill_memory[K];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
-    const int band = (args.out_height + resize_warps * gridDim.y - 1) / (resize_warps * gridDim.y),
-              tile_rows = band * resize_warps;
+    const int warp_rows = (args.out_height + resize_warps * gridDim.y - 1) / (resize_warps * gridDim.y),
+              tile_rows = warp_rows * resize_warps;
     const int left = blockIdx.x * 32, top = blockIdx.y * tile_rows;
     const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
     constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
@@ -176,22 +177,23 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const auto column = lane_column<InLayout>(source, weights, lane);
         const bool is_clipped = weights.span[lane].outside != R(0);
         const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
-        const int x_stride = column_stride<OutLayout, K>(args.out.x_stride), last = min((warp_index + 1) * band, rows);
+        const int x_stride = column_stride<OutLayout, K>(args.out.x_stride),
+                  last = min((warp_index + 1) * warp_rows, rows);
         const bool flips_vertically = cuaug::flips_vertically(args, n),
                    flips_horizontally = cuaug::flips_horizontally(args, n);
         const int column_out = flips_horizontally ? args.out_width - 1 - left - lane : left + lane,
-                  row_out = top + warp_index * band;
+                  row_out = top + warp_index * warp_rows;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
                    first * args.out.c_stride +
                    (flips_vertically ? args.out_height - 1 - row_out : row_out) * args.out.y_stride +
                    static_cast<long long>(column_out) * x_stride;
         const long long out_row = flips_vertically ? -args.out.y_stride : args.out.y_stride;
         const R* fill = opaque(fill_memory);
-        OutputRow<R>* row = opaque(output_rows + warp_index * band);
+        OutputRow<R>* row = opaque(output_rows + warp_index * warp_rows);
         FilteredRows<Filter, InLayout, In, K, decltype(column)> filtered = {
             source, weights, column, ring, fill, lane, is_clipped, begin, end, 0, 0};
 #pragma unroll 1
-        for (int y = warp_index * band; y < last; ++y, out += out_row, ++row) {
+        for (int y = warp_index * warp_rows; y < last; ++y, out += out_row, ++row) {
             R sum[K] = {};
             filter_output_row<Filter, finite>(*row, filtered, sum);
             Out value[K];

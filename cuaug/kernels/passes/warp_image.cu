@@ -10,7 +10,7 @@ namespace cuaug {
 template <class C>
 struct TileSource {
     const WarpBlock<C>& block;
-    const int base_x, base_y, in_row;
+    const int base_x, base_y, y_stride;
     const typename C::In* const in;
     const ImageWindow window;
 
@@ -18,7 +18,7 @@ struct TileSource {
         : block(block),
           base_x(tile.map.base_x),
           base_y(tile.map.base_y),
-          in_row(block.region().in_row),
+          y_stride(block.region().in_row),
           in(block.region().in),
           window(image_window(block)) {
         // Read here, and not on first use, behind branches that wait for other reads.
@@ -26,7 +26,7 @@ struct TileSource {
             asm volatile(""
                          :
                          : "r"(box.groups), "r"(box.height), "r"(box.pitch), "r"(box.rows_per_pass),
-                           "f"(box.inv_groups), "r"(base_x), "r"(base_y), "r"(in_row), "l"(in));
+                           "f"(box.inv_groups), "r"(base_x), "r"(base_y), "r"(y_stride), "l"(in));
     }
 
     static ImageWindow image_window(const WarpBlock<C>& block) {
@@ -42,7 +42,7 @@ struct TileSource {
         Image<typename C::In, C::K, typename C::Border> image = {
             in,
             {},
-            in_row,
+            y_stride,
             column_stride<InLayout, C::K>(C::is_ragged ? ragged.x_stride : args.in.x_stride),
             window,
             C::is_ragged ? ragged.width : args.in_width,
@@ -163,11 +163,12 @@ inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& r
         static_cast<double*>(const_cast<void*>(args.partial_sums.data)) + rect.n * args.partial_sums.n_stride + part);
 }
 
-// A block makes a region of the output of K channels, in tiles as wide as the region, as few as have source boxes that
-// fit. A warp makes 32x4 pixels at a time, a thread four of them, 8 columns apart or in two pairs 16 apart, so that a
-// warp samples patches of 8x4. Grid: regions, the last of them in halves. Coordinate maps have unknown bounds: the
-// region is one tile without a source box, sampled from global memory. One warp plans while all others wait, and this
-// costs the same for any height, so regions are tall when there are many.
+// A block makes a region of the output of K channels, in tiles as wide as the region: as few tiles as have source boxes
+// that fit into shared memory. A warp makes 4 rows of 32 pixels at a time, a thread four of a row's pixels, 8 columns
+// apart or in two pairs 16 apart, so that a warp samples patches of 4 rows of 8 pixels. Coordinate maps have unknown
+// bounds: the region is one tile without a source box, sampled from global memory. One warp plans while all others
+// wait, and this costs the same for any height, so regions are tall when there are many. Grid: (regions, 1, launches of
+// a batched launch); each of the last regions has two blocks, one per half (gpu/region_scheduler.cuh).
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out,
           class OutLayout, class Epilogue = StoreOnly>
 __global__ void __launch_bounds__(

@@ -3,7 +3,7 @@
 #include "samplers/image.cuh"
 #include "samplers/bilinear_u8.cuh"
 
-// Bilinear interpolation from global memory, in any order: all four pixels are loaded before one is used.
+// Bilinear interpolation from global memory, at any points: all four pixels are loaded before one is used.
 
 namespace cuaug {
 
@@ -15,7 +15,8 @@ struct Neighbours {
 };
 
 // Reads all four pixels, then replaces those outside the image by the fill. Returns false, with nothing read, if all
-// four are outside. `Offset`: type of byte offsets within a frame; a 32-bit one is never negative.
+// four are outside. `Offset`, the type of byte offsets within a frame: Word if no offset is negative and all fit, or
+// long long.
 template <class Offset, class T, int K, class Border>
 inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
     const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};

@@ -64,7 +64,7 @@ inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, in
             even += __byte_perm(four, 0, 0x4240);
             odd += __byte_perm(four, 0, 0x4341);
         }
-        // As pixel_convert.cuh converts bytes.
+        // The bits of 2^23 + n are those of 2^23 with n in the lower half.
         for (int k = 0; k < K; ++k)
             out.c[k] =
                 __uint_as_float(__byte_perm(k % 2 ? odd : even, 0x4B000000, k / 2 ? 0x7632 : 0x7610)) - 8388608.0f;

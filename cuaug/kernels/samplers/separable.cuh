@@ -42,7 +42,8 @@ struct CubicWeights {
 };
 
 // sinc(x) sinc(x / 4) over 8 taps, divided by its sum, as OpenCV's INTER_LANCZOS4. sin(pi (t - k)) differs between taps
-// only in its sign, and sin(pi (t - k) / 4) by quarter turns, so one sine of each serves all eight taps.
+// only in its sign: the division by the sum cancels its magnitude. sin(pi (t - k) / 4) differs by eighths of a turn:
+// one sine and one cosine give those of all eight taps.
 struct LanczosWeights {
     static constexpr int taps = 8;
 
