@@ -24,7 +24,7 @@ from cuaug.geometry import (
     transform_points,
 )
 
-FLOAT32 = Tolerance(absolute=2e-3, relative=1e-4, reason="float32 sums of some hundred pixels")
+FLOAT32 = Tolerance(absolute=2e-3, relative=1e-4, reason="float32 sums of coordinates of a few hundred pixels")
 RNG = np.random.default_rng(1)
 QUADS = np.array([(0, 0), (100, 0), (110, 90), (5, 120)]) + RNG.uniform(-15, 15, (5, 4, 2))
 QUADS_OUT = np.array([(10, 5), (80, 0), (90, 95), (0, 100)]) + RNG.uniform(-15, 15, (5, 4, 2))
@@ -33,7 +33,7 @@ BOXES = np.array([(5, 6, 20, 30), (1, 1, 90, 80)]) + RNG.uniform(0, 1, (5, 2, 4)
 WEIGHTS = RNG.uniform(0.5, 2, (5, 4))
 
 
-# function -> arguments, one sample per row
+# test id -> function, and its arguments with one sample per row
 CASES = {
     "get_affine_transform": (get_affine_transform, (QUADS[:, :3], QUADS_OUT[:, :3])),
     "estimate_affine": (estimate_affine, (QUADS, QUADS_OUT)),
@@ -155,9 +155,13 @@ EYE, SINGULAR = [(1, 0, 0), (0, 1, 0)], [(1, 2, 0), (2, 4, 0)]
 NAN, INF = math.nan, math.inf
 DEGENERATE = {
     "affine from a line": (get_affine_transform, (LINE, TRIANGLE), "src must not be collinear"),
-    "affine from a steep line": (get_affine_transform, ([(2, 0), (2, 5), (2, 9)], TRIANGLE), "src must not be collin"),
-    "affine from a level line": (get_affine_transform, ([(0, 2), (5, 2), (9, 2)], TRIANGLE), "src must not be collin"),
-    "affine from a rounded line": (
+    "affine from a vertical line": (
+        get_affine_transform, ([(2, 0), (2, 5), (2, 9)], TRIANGLE), "src must not be collin"
+    ),
+    "affine from a horizontal line": (
+        get_affine_transform, ([(0, 2), (5, 2), (9, 2)], TRIANGLE), "src must not be collin"
+    ),
+    "affine from a line up to rounding": (
         get_affine_transform, ([(0.1, 0.3), (0.2, 0.6), (0.3, 0.9)], TRIANGLE), "src must not be collinear"
     ),
     "affine from one point": (estimate_affine, (POINT, QUAD), "src must not be collinear or coincident"),
@@ -174,7 +178,7 @@ DEGENERATE = {
     "rigid onto a mirror image": (
         lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, [QUAD[i] for i in (1, 0, 3, 2)]), "dst must determine a"
     ),
-    "rigid onto a rounded mirror image": (
+    "rigid onto a mirror image up to rounding": (
         lambda a, b: estimate_affine(a, b, "rigid"), (QUAD, MIRRORED), "dst must determine a rotation"
     ),
     "weights of 0": (
@@ -187,7 +191,7 @@ DEGENERATE = {
     "quad onto a triangle": (get_perspective_transform, (QUAD, KITE), "dst must not have three collinear points"),
     "quad from a point": (get_perspective_transform, (POINT, QUAD), "src must not have three collinear points"),
     "singular affine": (invert_affine, (SINGULAR,), "M must not be singular"),
-    "rounded singular affine": (invert_affine, ([(0.1, 0.3, 0), (0.3, 0.9, 0)],), "M must not be singular"),
+    "affine singular up to rounding": (invert_affine, ([(0.1, 0.3, 0), (0.3, 0.9, 0)],), "M must not be singular"),
     "zero affine": (invert_affine, ([(0, 0, 0), (0, 0, 0)],), "M must not be singular"),
     "singular perspective": (invert_affine, ([(1, 2, 3), (0.1, 0.3, 0.7), (0.2, 0.6, 1.4)],), "M must not be singular"),
     "singular to torch": (
@@ -245,7 +249,7 @@ INVALID_CALLS = {
         lambda: estimate_affine([(i, i) for i in range(999)], [(i, i) for i in range(999)]), r"\.\.\.\] in sample 0$"
     ),
     "points": (lambda: get_affine_transform(QUAD, TRIANGLE), r"src must have shape \[..., 3, 2\], got \[4, 2\]"),
-    "planes": (lambda: get_affine_transform(TRIANGLE, np.ones((3, 3))), r"dst must have shape \[..., 3, 2\], got"),
+    "3-D dst": (lambda: get_affine_transform(TRIANGLE, np.ones((3, 3))), r"dst must have shape \[..., 3, 2\], got"),
     "corners": (lambda: get_perspective_transform(QUAD, TRIANGLE), r"dst must have shape \[..., 4, 2\], got \[3, 2\]"),
     "flat points": (lambda: estimate_affine([1, 2], [3, 4]), r"src must have shape \[..., P, 2\], got \[2\]"),
     "too few": (lambda: estimate_affine(QUAD[:2], QUAD[:2]), "src must have at least 3 points for 'affine', got 2"),

@@ -30,9 +30,9 @@ def device_of(backend):
     return "cpu" if backend[1] == "cpu" else "cuda:0"
 
 
-def seeded(*words):
-    """A generator seeded by its words alone: a test draws the same numbers alone and in the suite."""
-    return np.random.default_rng([20261120, zlib.crc32(repr(words).encode())])
+def seeded(*key):
+    """A generator seeded by its arguments alone: a test draws the same numbers alone and in the suite."""
+    return np.random.default_rng([20261120, zlib.crc32(repr(key).encode())])
 
 
 def max_value(dtype):
@@ -141,7 +141,8 @@ def no_synchronization():
     import torch
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "a prototype feature": as an error it would leave the mode set
+        # torch warns that the mode is a prototype feature: raised as an error, the warning would leave the mode set.
+        warnings.simplefilter("ignore")
         torch.cuda.set_sync_debug_mode("error")
     try:
         yield

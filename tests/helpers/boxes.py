@@ -38,11 +38,11 @@ def degenerate(count, seed=0):
     """Clusters with NaN, infinite, inverted and empty boxes."""
     rng = seeded("odd", count, seed)
     boxes, scores = clustered(count, seed)
-    chosen = rng.integers(0, 8, count)
-    boxes[chosen == 1, rng.integers(0, 4)] = NAN
-    boxes[chosen == 2] = boxes[chosen == 2][:, [2, 3, 0, 1]]
-    boxes[chosen == 3, 2] = boxes[chosen == 3, 0]
-    boxes[chosen == 4, 3] = INF
+    defect = rng.integers(0, 8, count)
+    boxes[defect == 1, rng.integers(0, 4)] = NAN
+    boxes[defect == 2] = boxes[defect == 2][:, [2, 3, 0, 1]]
+    boxes[defect == 3, 2] = boxes[defect == 3, 0]
+    boxes[defect == 4, 3] = INF
     scores[rng.random(count) < 0.1] = NAN
     scores[rng.random(count) < 0.1] = INF
     scores[rng.random(count) < 0.1] = -INF
@@ -52,7 +52,7 @@ def degenerate(count, seed=0):
 
 
 def chain(count, seed=0):
-    """Each box suppresses the next one alone: every second is kept, by the longest chain of decisions."""
+    """At thresholds of 0.2 to 0.5 a box can suppress only the next one: each decision depends on the one before."""
     left = 2.0 * np.arange(count)
     return np.stack([left, 0 * left, left + 6, 0 * left + 5], 1), -np.arange(count) / count
 

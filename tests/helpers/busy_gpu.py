@@ -9,6 +9,7 @@ import torch
 from helpers.sanitizer import skip_under_sanitizer
 
 HOLD = """extern "C" __global__ void hold(volatile int* flags, long long cycles) {
+    // flags[0]: 1 lets the block end, 2 is never set; flags[1]: the time ran out before.
     extern __shared__ int occupied[];
     const long long start = clock64();
     if (threadIdx.x == 0) {
@@ -38,7 +39,7 @@ def busy(ms):
 
 @contextlib.contextmanager
 def occupied_multiprocessors(free=1):
-    """Occupy the shared memory of all multiprocessors but ``free``: blocks that need some run on those alone.
+    """Occupy the shared memory of all multiprocessors but ``free``: blocks that need shared memory run only there.
 
     Fails if the body takes longer than about ten seconds, after which the multiprocessors are released.
     """

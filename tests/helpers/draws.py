@@ -21,7 +21,10 @@ def columns(transforms, samples, size=CANVAS, seed=SEED, **options):
 
 
 class OneDraw(Transform):
-    """A transform with one draw, for kinds of draws that no public transform has alone; `before` are earlier draws."""
+    """A transform with one draw, for kinds of draws that no public transform has alone.
+
+    `before` are draws that come first; the argument "first" stands for the first column of the first of them.
+    """
 
     def __init__(self, kind, names, *arguments, before=()):
         self.kind, self.names, self.arguments, self.before = kind, names, arguments, before

@@ -9,6 +9,7 @@ from cuaug._program import records
 
 BATCHED = ", cuaug::BatchedLaunch>"
 PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
+ATTRIBUTE_BYTES = 72  # of a CUlaunchAttribute
 
 
 class FakeLaunch(NamedTuple):
@@ -30,7 +31,8 @@ class FakeDriver:
     """Records launches in place of making them."""
 
     def __init__(self):
-        self.launches, self.names, self.statuses = [], [], {}
+        self.launches, self.names = [], []
+        self.statuses = {}  # what the n-th launch returns, n from 1; default: 0
         self.cuLaunchKernelEx = PROTOTYPE(self.launch)
 
     def kernel(self, name, stream):
@@ -45,7 +47,7 @@ class FakeDriver:
         *numbers, attributes, count = unpack_config(config)
         name = self.names[handle - 1]
         record = ctypes.c_void_p.from_address(arguments).value
-        attribute = ctypes.string_at(attributes, 72) if count else b""
+        attribute = ctypes.string_at(attributes, ATTRIBUTE_BYTES) if count else b""
         assert extra is None
         size = records.record_of(name).size * (batched_launch.MAX_BATCHED if name.endswith(BATCHED) else 1)
         self.launches.append(FakeLaunch(name, (*numbers, attribute), ctypes.string_at(record, size)))

@@ -68,17 +68,17 @@ def base_files():
 
 def segments(file):
     """(marker, start, end) of each segment. Entropy-coded data lies between segments and is in none of them."""
-    markers, at = [], 2
+    found, at = [], 2
     while at + 4 <= len(file):
         marker, length = file[at + 1], struct.unpack_from(">H", file, at + 2)[0]
-        markers.append((marker, at, at + 2 + length))
+        found.append((marker, at, at + 2 + length))
         at += 2 + length
         if marker == 0xDA:
             while not (file[at] == 0xFF and file[at + 1] not in (0, *range(0xD0, 0xD8))):
                 at += 1
         if file[at + 1] == 0xD9:
             break
-    return markers
+    return found
 
 
 def frame_offset(file):

@@ -40,7 +40,7 @@ def amplitude(value):
 
 
 def put_block(bits, rng, previous, textured):
-    """A random block, and its DC level: mid grey and some texture."""
+    """Write a random block and return its DC level. Without ``textured`` the block is flat, of the previous level."""
     level = int(np.clip(previous + rng.integers(-40, 41), -120, 120)) if textured else previous
     size, code = amplitude(level - previous)
     bits.put(DC_SIZES.index(size), 4)
@@ -66,8 +66,8 @@ def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None
     out += segment(0xC0, struct.pack(">BHHB", 8, height, width, len(samplings)) + components)
     out += segment(0xDD, struct.pack(">H", restart)) if restart else b""
     columns, rows = -(-width // (8 * max_h)), -(-height // (8 * max_v))
-    every = range(len(samplings))
-    for scan in [list(every)] if interleaved else [[i] for i in every]:
+    indices = range(len(samplings))
+    for scan in [list(indices)] if interleaved else [[i] for i in indices]:
         out += segment(0xDA, bytes([len(scan), *(b for i in scan for b in (i + 1, 0)), 0, 63, 0]))
         if len(scan) == 1:  # not padded to whole units (A.2.2)
             h, v = samplings[scan[0]]

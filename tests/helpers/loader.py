@@ -34,5 +34,5 @@ RECIPES = {
     "validation, bicubic": [T.Resize(48, interpolation="bicubic"), T.CenterCrop((32, 40))],
     "as large as the shorter side": [T.Resize(32), T.CenterCrop(32)],
     "within a recipe": [T.Compose([T.RandomResizedCrop(32), T.RandomInvert()]), T.RandomHorizontalFlip()],
-    "no box": [T.RandomRotation(20), T.RandomResizedCrop(32)],
+    "crop after a rotation": [T.RandomRotation(20), T.RandomResizedCrop(32)],
 }

@@ -1,4 +1,4 @@
-"""Recipes that move pixels, and the recipes that move masks; one of each transform; label images."""
+"""Recipes that move pixels, and the recipes that move masks; label images."""
 
 from cuaug import transforms as T
 from helpers.arrays import noise

@@ -36,7 +36,7 @@ COLOR_RECIPES = [
         reason="half a level: the functions round the blurred bytes",
     ),
     Recipe(
-        "blur-to-half-and-on",
+        "blur-to-half-normalize",
         lambda level: [T.GaussianBlur(3), T.ToDtype("float16", scale=True), T.Normalize(MEAN, STD)],
         float_error=2e-2,
         dtypes=("uint8",),
@@ -270,7 +270,7 @@ COLOR_RECIPES = [
         reason="whole numbers",
     ),
     Recipe(
-        "to-half-and-on",
+        "to-half-erase",
         lambda level: [T.ToDtype("float16"), T.RandomErasing(1.0, value=0.25), T.ToDtype("float32")],
         ANY_CHANNELS,
         float_error=5e-4,

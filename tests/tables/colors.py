@@ -10,7 +10,7 @@ import cuaug
 from cuaug import transforms as T
 from tables import color_reference, draws
 from tables.recipe import COPIED_PIXELS, ONE_OP
-from tables.recipe_functions import where
+from tables.recipe_functions import for_chosen_samples
 from tables.row import EXACT_INTEGERS, TOLERANCES, Row, first_rows, no_parameters
 from tables.transform_row import TransformRow
 
@@ -33,19 +33,22 @@ NORMALIZED_TOLERANCES = {
 }
 for half in ("float16", "bfloat16"):  # float32 arithmetic, divided by 0.1 or more
     NORMALIZED_TOLERANCES[half] = dataclasses.replace(TOLERANCES[half], absolute=1e-3)
-NOISE_TOLERANCES = {**TOLERANCES, "float64": Tolerance(absolute=1e-6, reason="normal numbers are of float32")}
+NOISE_TOLERANCES = {
+    **TOLERANCES,
+    "float64": Tolerance(absolute=1e-6, reason="normally distributed numbers, computed in float32"),
+}
 
 
-def converting(target, exact, transforms=(), **options):
+def conversion_row(dtype, exact, transforms=(), **options):
     """Conversion to a dtype, with the tolerance of that dtype. With `exact`, integer images must convert exactly."""
-    tolerances = {d: EXACT if exact and is_integer(d) else TOLERANCES[target] for d in IMAGE_DTYPES}
+    tolerances = {d: EXACT if exact and is_integer(d) else TOLERANCES[dtype] for d in IMAGE_DTYPES}
     more = {
         "tolerance_of": tolerances,
-        "result_dtype": lambda dtype: target,
+        "result_dtype": lambda image_dtype: dtype,
         "functor": "ConvertRange",
         "transforms": transforms,
     }
-    return color_row("to_dtype", options={"dtype": target, **options}, **more)
+    return color_row("to_dtype", options={"dtype": dtype, **options}, **more)
 
 
 def factor(name, low=0.3, high=1.7):
@@ -89,7 +92,7 @@ def histogram_transform(instance, function):
     return TransformRow(
         instance,
         draw=draws.with_probability("apply"),
-        functions=where(is_applied, lambda t, image, **options: function(image, **options)),
+        functions=for_chosen_samples(is_applied, lambda t, image, **options: function(image, **options)),
         uses_whole_clip=True,
         alone=COPIED_PIXELS,
     )
@@ -147,7 +150,7 @@ ALL_ROWS = [
             TransformRow(
                 T.RandomInvert(0.4),
                 draw=lambda t, canvas, words: {"threshold": -NEVER_REACHED if words(0).chance(t.p) else NEVER_REACHED},
-                functions=where(
+                functions=for_chosen_samples(
                     lambda t, p: p["threshold"] < 0, lambda t, image, **options: cuaug.invert(image, **options)
                 ),
                 alone=COPIED_PIXELS,
@@ -179,7 +182,7 @@ ALL_ROWS = [
             TransformRow(
                 T.RandomPosterize(3, 0.6),
                 draw=lambda t, canvas, words: {"bits": t.bits if words(0).chance(t.p) else KEEP_ALL_BITS},
-                functions=where(
+                functions=for_chosen_samples(
                     lambda t, p: p["bits"] == t.bits,
                     lambda t, image, **options: cuaug.posterize(image, t.bits, **options),
                 ),
@@ -228,7 +231,7 @@ ALL_ROWS = [
             TransformRow(
                 T.RandomGrayscale(0.4),
                 draw=draws.with_probability("grey"),
-                functions=where(
+                functions=for_chosen_samples(
                     lambda t, p: p["grey"] != 0, lambda t, image, **options: cuaug.rgb_to_grayscale(image, 3, **options)
                 ),
                 alone=ONE_OP,
@@ -250,10 +253,10 @@ ALL_ROWS = [
             ),
         ),
     ),
-    converting("float32", False, scale=True, transforms=(TO_DTYPE,)),
-    converting("float32", True),
-    converting("uint8", False, scale=True),
-    converting("uint8", False),
+    conversion_row("float32", False, scale=True, transforms=(TO_DTYPE,)),
+    conversion_row("float32", True),
+    conversion_row("uint8", False, scale=True),
+    conversion_row("uint8", False),
     color_row("color_matrix", color_matrices, identity={"matrix": np.eye(3)}),
     color_row(
         "erase",

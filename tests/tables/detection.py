@@ -19,7 +19,7 @@ def iou(a, b):
 
 
 def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output=None):
-    """Greedy suppression, one box after the other; boxes with a NaN score come last and suppress nothing."""
+    """Greedy suppression, one box after the other. Boxes with a NaN come last; nothing suppresses them."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
     bad = np.isnan(scores) | np.isnan(boxes).any(-1)
     present = np.ones(len(boxes), bool) if score_threshold is None else scores > score_threshold
@@ -104,7 +104,7 @@ def pooled(features, bins, mode):
 
 
 def pooled_gradient(features, bins, mode, gradient):
-    """The gradient by the features, given that by the result of `pooled`. [C, H, W]"""
+    """The gradient with respect to the features, from that with respect to the result of `pooled`. [C, H, W]"""
     out = np.zeros(features.shape)
     for bin_index, weights in bins.items():
         bin_gradient = gradient[:, bin_index[0], bin_index[1]]
@@ -170,7 +170,7 @@ def rotated_nms(boxes, scores, threshold, overlaps, classes=None):
 
 
 def soft_nms(boxes, scores, method, iou_threshold=0.3, sigma=0.5, score_threshold=1e-3, max_output=None):
-    """Indices and decayed scores, one box after the other; boxes with a NaN score come last."""
+    """Indices and decayed scores, one box after the other; boxes with a NaN coordinate come last."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64).copy()
     with np.errstate(invalid="ignore"):
         remaining = [i for i in range(len(boxes)) if scores[i] > score_threshold]

@@ -149,7 +149,7 @@ def resized_crop(t, canvas, words):
 
 
 def random_crop(t, canvas, words):
-    """The corner; with a padding, two columns of the padding take the first two indices."""
+    """The corner; with a padding, the padding's two columns are the draws 0 and 1."""
     before = 2 if t.padding else 0
     padded = [extent + 2 * (t.padding or 0) for extent in canvas]
     return dict(zip(("top", "left"), words(before).crop(padded, t.size), strict=True))
@@ -192,7 +192,10 @@ def erasing(t, canvas, words):
 
 
 def augmix(t, canvas, words):
-    """Dirichlet shares by stick breaking: each takes a Beta share of the remainder."""
+    """Dirichlet shares by stick breaking: each is a Beta share of the remainder.
+
+    The image takes the first share, and each chain but the last takes one of the others.
+    """
     shapes = [1, *(t.mixture_width - i for i in range(1, t.mixture_width))]
     return {f"share_{i}": words(i).beta(t.alpha, t.alpha * count) for i, count in enumerate(shapes)}
 

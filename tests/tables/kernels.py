@@ -131,9 +131,11 @@ def rows_of(factors):
     return [dict(zip(factors, row, strict=True)) for row in covering(factors)]
 
 
-def warp_of(row, chain, *use):
+def warp_of(row, chain, *epilogue):
     arguments = (row[name] for name in ("input_dtype", "input_layout", "channels", "geometry", "sampler", "border"))
-    return kernels.name_expression("warp_image", *arguments, chain, row["output_dtype"], row["output_layout"], *use)
+    return kernels.name_expression(
+        "warp_image", *arguments, chain, row["output_dtype"], row["output_layout"], *epilogue
+    )
 
 
 def warp_with_mean(row, chain):
@@ -156,10 +158,10 @@ def user_names():
         )
     ]
     vignette = pixel_ops.BY_NAME["Vignette"].struct()
-    rows = {**CROP, "input_layout": "Planar", "output_dtype": "float16", "output_layout": "Planar"}
+    row = {**CROP, "input_layout": "Planar", "output_dtype": "float16", "output_layout": "Planar"}
     fused = [
-        warp_of(rows, kernels.chain((vignette, *JITTER_OPS))),
-        warp_with_mean(rows, kernels.chain([vignette, "JitterBeforeMean"])),
+        warp_of(row, kernels.chain((vignette, *JITTER_OPS))),
+        warp_with_mean(row, kernels.chain([vignette, "JitterBeforeMean"])),
         kernels.name_expression("luma_mean", "uint8", "Planar", 3, kernels.chain([vignette])),
     ]
     return pointwise, fused
@@ -264,7 +266,9 @@ RAW_STAGED = [
 def detection_names():
     """nms, and roi pooling of each kind with its gradient, for planar, single and vectorized channels."""
     names = [
-        kernels.name_expression(skeleton, real) for skeleton in ("nms_rank", "nms") for real in ("float64", "Rotated")
+        kernels.name_expression(skeleton, box_type)
+        for skeleton in ("nms_rank", "nms")
+        for box_type in ("float64", "Rotated")
     ]
     names += [
         kernels.name_expression(skeleton, "float64") for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask")
@@ -275,8 +279,8 @@ def detection_names():
         for vector_width in (0, max_width):
             names.append(kernels.name_expression("roi_average", dtype, vector_width))
             names += [
-                kernels.name_expression("roi_by_point", dtype, *shape, vector_width)
-                for shape in (
+                kernels.name_expression("roi_by_point", dtype, bins, reduction, vector_width)
+                for bins, reduction in (
                     ("RoiAlignBins", 0),
                     ("RoiAlignBins", 1),
                     ("RoiAlignBins", 2),
@@ -284,15 +288,15 @@ def detection_names():
                     ("RoiPoolBins", 2),
                 )
             ]
-        names += [kernels.name_expression("roi_regions", dtype, shape) for shape in ("RoiAlignBins", "RoiPoolBins")]
+        names += [kernels.name_expression("roi_regions", dtype, bins) for bins in ("RoiAlignBins", "RoiPoolBins")]
         gathers = [f"SeparableGather<{real}>", f"PointGather<cuaug::RoiAlignBins<{real}>, 0>"]
-        gathers += [f"PointGather<cuaug::{shape}<{real}>, 1>" for shape in ("RoiAlignBins", "RoiPoolBins")]
+        gathers += [f"PointGather<cuaug::{bins}<{real}>, 1>" for bins in ("RoiAlignBins", "RoiPoolBins")]
         names += [kernels.name_expression("roi_backward_gather", dtype, gather) for gather in gathers]
         for channels_last in (0, 1):
             names.append(kernels.name_expression("roi_backward_separable", dtype, channels_last))
             names += [
-                kernels.name_expression("roi_backward_scatter", dtype, *shape, channels_last)
-                for shape in (("RoiAlignBins", 0), ("RoiAlignBins", 1), ("RoiPoolBins", 1))
+                kernels.name_expression("roi_backward_scatter", dtype, bins, reduction, channels_last)
+                for bins, reduction in (("RoiAlignBins", 0), ("RoiAlignBins", 1), ("RoiPoolBins", 1))
             ]
     return names
 

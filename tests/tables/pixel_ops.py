@@ -54,13 +54,13 @@ def scope(images, parameters):
     height, width = images.shape[1:3]
     y, x = np.mgrid[:height, :width].astype(float)
     half_x, half_y = (width - 1) / 2, (height - 1) / 2
-    corner = half_x**2 + half_y**2
+    corner_r2 = half_x**2 + half_y**2
     positions = {
         "x": x,
         "y": y,
         "u": (x + 0.5) / width,
         "v": (y + 0.5) / height,
-        "r2": ((x - half_x) ** 2 + (y - half_y) ** 2) / (corner or 1.0),
+        "r2": ((x - half_x) ** 2 + (y - half_y) ** 2) / (corner_r2 or 1.0),
     }
     return types.SimpleNamespace(
         px=images.astype(float) / max_value(str(images.dtype)),

@@ -65,21 +65,21 @@ def perspective(t, images, p, options):
 
 
 def elastic(t, images, p, options):
-    """A displacement field in float64 from the drawn words: smoothed noise, in half widths and half heights."""
+    """A displacement field in float64 from the drawn key: smoothed noise, in half widths and half heights."""
     size = tuple(images.shape[options["layout"].index(axis)] for axis in "HW")
     window = [int(8 * sigma + 1) // 2 * 2 + 1 for sigma in t.sigma]
     halves = np.array([size[1], size[0]]) / 2
     fields = []
     for n in range(len(images)):
-        words = [sum(int(p[f"{name}_{i}"][n]) << 24 * i for i in range(k)) for name, k in WORDS]
-        noise = uniform_field(*words, int(p["position"][n]), size)
+        key = [sum(int(p[f"{name}_{i}"][n]) << 24 * i for i in range(k)) for name, k in KEY_PARTS]
+        noise = uniform_field(*key, int(p["position"][n]), size)
         field = gaussian_blur(noise, window, t.sigma, max_value=1) if any(t.sigma) else noise
         fields.append(field * [p["reach_x"][n], p["reach_y"][n]] / halves)
     return cuaug.elastic(images, np.reshape(fields, (-1, *size, 2)), t.interpolation, t.fill, **options)
 
 
-# Drawn numbers of 64 and 48 bits, in parts of 24 bits, the lowest first: name and number of parts.
-WORDS = ("seed", 3), ("step", 2), ("id", 2)
+# The key of the noise, drawn in parts of 24 bits, the lowest first: name and number of parts.
+KEY_PARTS = ("seed", 3), ("step", 2), ("id", 2)
 
 
 def color_jitter(t, images, p, options):
@@ -103,7 +103,7 @@ def color_jitter(t, images, p, options):
     return apply_to_each(jittered, images)
 
 
-def where(is_chosen, function):
+def for_chosen_samples(is_chosen, function):
     """The functions of a transform that applies ``function(t, image, **options)`` to some samples.
 
     ``is_chosen(t, p)`` tells for each sample whether it is one of them. [N]

@@ -56,7 +56,7 @@ class Row:
     result_dtype: Callable = same_dtype  # dtype of the result, from the dtype of the images
     scaled_parameters: frozenset = frozenset()  # in 0..1 here; scaled to the images' range in calls
     functor: str | None = None  # its struct in kernels/ops, if it has one
-    within_unit_range: bool = False  # values of 0..1 stay in 0..1; adjust_sharpness clamps to 0..1
+    within_unit_range: bool = False  # values of 0..1 stay in 0..1; a filter clamps all values to it
     uses_position: bool = False  # the result of a pixel depends on its position in the image
     any_channels: bool = False  # takes images of any number of channels, with parameters of one value per sample
     wide_ranges: Mapping = dataclasses.field(default_factory=dict)  # lowest and highest valid value, by parameter

@@ -27,7 +27,8 @@ class TransformRow:
 
     @property
     def name(self):
-        return type(self.instance).__name__  # also for a class made by torch: the class has the public name
+        # Where torch is imported, the class is a subclass of nn.Module that cuaug makes, of the same name.
+        return type(self.instance).__name__
 
     def drawn(self):
         """The transforms whose draws are compared with ``draw``."""

@@ -55,10 +55,10 @@ SAMPLING = {
     "lanczos": (4, lambda t: lanczos(t, 4)),
 }
 ANTIALIAS = {
-    "bilinear": (1, triangle),
-    "area": (1, triangle),
-    "bicubic": (2, lambda t: cubic(t, -0.5)),
-    "lanczos": (3, lambda t: lanczos(t, 3)),
+    "bilinear": triangle,
+    "area": triangle,
+    "bicubic": lambda t: cubic(t, -0.5),
+    "lanczos": lambda t: lanczos(t, 3),
 }
 
 
@@ -109,7 +109,7 @@ def remap(image, map_x, map_y, *, relative=False, **sampling):
     return sample(image, map_x + x, map_y + y, **sampling)
 
 
-def filter_matrix(n_in, n_out, radius, kernel):
+def filter_matrix(n_in, n_out, kernel):
     """Row ``o`` has the weights of output ``o``: the kernel, widened when shrinking, normalized. [n_out, n_in]"""
     scale = n_in / n_out
     centre = (np.arange(n_out)[:, None] + 0.5) * scale
@@ -136,8 +136,8 @@ def resize(image, size, interpolation="bilinear", max_size=None, antialias=True)
         x, y = grid((out_height, out_width))
         x, y = (x + 0.5) * width / out_width - 0.5, (y + 0.5) * height / out_height - 0.5
         return sample(image, x, y, interpolation, "edge")
-    rows = filter_matrix(height, out_height, *ANTIALIAS[interpolation])
-    columns = filter_matrix(width, out_width, *ANTIALIAS[interpolation])
+    rows = filter_matrix(height, out_height, ANTIALIAS[interpolation])
+    columns = filter_matrix(width, out_width, ANTIALIAS[interpolation])
     return np.einsum("yh,xw,hwc->yxc", rows, columns, image, optimize=True)
 
 

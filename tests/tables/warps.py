@@ -39,7 +39,7 @@ def matrix(rng, leading=()):
 
 
 def axis_aligned(rng, leading=()):
-    """Scales, one of them mirrored, and shifts: x depends on the column alone, y on the row. [..., 2, 3]"""
+    """Scales, some of them negative, and shifts: x depends on the column alone, y on the row. [..., 2, 3]"""
     flips = rng.choice([-1.0, 1.0], (*leading, 2, 1))
     linear = np.eye(2) * flips * rng.uniform(0.4, 2.5, (*leading, 2, 1))
     return {"M": np.concatenate([linear, np.where(flips < 0, 12, 0) + rng.uniform(-4, 4, (*leading, 2, 1))], axis=-1)}

@@ -87,6 +87,7 @@ def translated(text):
         call = f"ptx_{instruction.replace('.', '_')}({', '.join(operands)})" if instruction else "(void)0"
         out += [text[end : match.start()], call]
         end = close + 1
+    # cuda.hpp defines __shared__ as static, and alignas must stand before static.
     return re.sub(r"__shared__ (alignas\(\d+\))", r"\1 __shared__", "".join([*out, text[end:]]))
 
 

@@ -31,7 +31,7 @@ namespace emulator {
 struct Copy {
     char* to;
     const char* from;
-    int bytes, read;
+    int bytes, bytes_read;  // bytes after bytes_read become 0
 };
 
 enum class State { running, at_barrier, at_warp_barrier, done };
@@ -111,6 +111,7 @@ struct Call {
     const Record* record;
 };
 
+// The start of a thread. makecontext passes only ints: these are the two halves of a Call's address.
 template <class Record>
 inline void enter(unsigned int high, unsigned int low) {
     const auto* call = reinterpret_cast<const Call<Record>*>(static_cast<unsigned long>(high) << 32 | low);
@@ -148,9 +149,9 @@ inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Re
 template <class Record>
 Record record_of(void (*)(Record));
 
-inline float rounded_down(float (*make)(float, float, float), float a, float b, float c) {
+inline float rounded_down(float (*operation)(float, float, float), float a, float b, float c) {
     std::fesetround(FE_DOWNWARD);
-    volatile float x = a, y = b, z = c, out = make(x, y, z);
+    volatile float x = a, y = b, z = c, out = operation(x, y, z);
     std::fesetround(FE_TONEAREST);
     return out;
 }
@@ -181,13 +182,13 @@ inline T __shfl_sync(unsigned int, T value, int lane) {
     return emulator::exchange(value, lane);
 }
 template <class T>
-inline T __shfl_xor_sync(unsigned int, T value, int apart) {
-    return emulator::exchange(value, static_cast<int>(threadIdx.x) ^ apart);
+inline T __shfl_xor_sync(unsigned int, T value, int lane_mask) {
+    return emulator::exchange(value, static_cast<int>(threadIdx.x) ^ lane_mask);
 }
 template <class T>
-inline T __shfl_up_sync(unsigned int, T value, int by) {
+inline T __shfl_up_sync(unsigned int, T value, int delta) {
     const int lane = static_cast<int>(threadIdx.x) % emulator::warp_size;
-    return emulator::exchange(value, lane < by ? lane : lane - by);
+    return emulator::exchange(value, lane < delta ? lane : lane - delta);
 }
 inline unsigned int __ballot_sync(unsigned int, bool truth) {
     unsigned int out = 0;
@@ -257,18 +258,18 @@ inline unsigned int __dp2a_hi(unsigned int halves, unsigned int bytes, unsigned 
 // PTX instructions as functions of their names; the result is the first argument.
 inline void ptx_griddepcontrol_wait() {}
 inline void ptx_griddepcontrol_launch_dependents() {}
-inline void ptx_cp_async_ca_shared_global(unsigned int to, const void* from, int bytes, int read) {
+inline void ptx_cp_async_ca_shared_global(unsigned int to, const void* from, int bytes, int bytes_read) {
     char* target = static_cast<char*>(__cvta_shared_to_generic(to));
     memset(target, 0xa5, bytes);
-    emulator::current->copies.push_back({target, static_cast<const char*>(from), bytes, read});
+    emulator::current->copies.push_back({target, static_cast<const char*>(from), bytes, bytes_read});
 }
-inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int read) {
-    ptx_cp_async_ca_shared_global(to, from, 16, read);
+inline void ptx_cp_async_cg_shared_global(unsigned int to, const void* from, int bytes_read) {
+    ptx_cp_async_ca_shared_global(to, from, 16, bytes_read);
 }
 inline void ptx_cp_async_wait_all() {
     for (const auto& copy : emulator::current->copies) {
         memset(copy.to, 0, copy.bytes);
-        memcpy(copy.to, copy.from, copy.read);
+        memcpy(copy.to, copy.from, copy.bytes_read);
     }
     emulator::current->copies.clear();
 }
@@ -282,10 +283,10 @@ inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
 inline void ptx_rcp_approx_ftz_f32(float& out, float value) { out = 1.0f / value; }
 inline void ptx_cvt_f32_f16(float& out, unsigned short bits) { out = half_value(bits); }
 inline void ptx_cvt_rn_f16_f32(unsigned short& out, float value) { out = half_bits(value); }
-inline void ptx_cvt_rn_bf16_f32(unsigned short& out, float value) { out = brain_bits(value); }
+inline void ptx_cvt_rn_bf16_f32(unsigned short& out, float value) { out = bfloat16_bits(value); }
 inline void ptx_cvt_rn_f16x2_f32(unsigned int& out, float second, float first) {
     out = half_bits(first) | static_cast<unsigned int>(half_bits(second)) << 16;
 }
 inline void ptx_cvt_rn_bf16x2_f32(unsigned int& out, float second, float first) {
-    out = brain_bits(first) | static_cast<unsigned int>(brain_bits(second)) << 16;
+    out = bfloat16_bits(first) | static_cast<unsigned int>(bfloat16_bits(second)) << 16;
 }

@@ -5,6 +5,7 @@
 inline unsigned short half_bits(float value) {
     const unsigned int bits = __float_as_uint(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     if (magnitude > 0x7f800000) return 0x7fff;
+    // From 65520 on, values round to infinity. Below 2^-14, float16 is subnormal: multiples of 2^-24.
     if (magnitude >= 0x477ff000) return static_cast<unsigned short>(sign | 0x7c00);
     if (magnitude < 0x38800000)
         return static_cast<unsigned short>(sign | static_cast<unsigned int>(std::nearbyint(fabs(value) * 0x1p24f)));
@@ -18,7 +19,7 @@ inline float half_value(unsigned short bits) {
                                           : __uint_as_float((magnitude << 13) + 0x38000000);
     return bits & 0x8000 ? -out : out;
 }
-inline unsigned short brain_bits(float value) {
+inline unsigned short bfloat16_bits(float value) {
     const unsigned int bits = __float_as_uint(value);
     return static_cast<unsigned short>(value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
