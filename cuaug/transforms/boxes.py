@@ -64,7 +64,7 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
         boxes: An array [N, B, 4], or a list of N arrays [B_i, 4]
         matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
-        options: Their format, and the limits for a valid box.
+        options: The boxes' format, and the limits for a valid box.
         valid: False for boxes that are invalid already; default: all are valid. [N, B], or a list of N arrays [B_i]
 
     Returns:
@@ -74,7 +74,7 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
     samples = int(matrices.shape[0])
     if not isinstance(boxes, (list, tuple)):
         _check.shape("boxes", boxes, (samples, None, 4))
-        float_boxes, mapping = point_map.load("boxes", boxes, matrices, out_size)
+        float_boxes, mapping = point_map.float_values_and_map("boxes", boxes, matrices, out_size)
         if valid is not None:
             _check.shape("valid", valid, boxes.shape[:2])
         return _transform(float_boxes, mapping, options, boxes.dtype, valid)
@@ -86,7 +86,7 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
     lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
     concatenated = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
     indices = point_map.sample_indices(lengths)
-    float_boxes, mapping = point_map.load("boxes", concatenated, matrices, out_size, indices)
+    float_boxes, mapping = point_map.float_values_and_map("boxes", concatenated, matrices, out_size, indices)
     if valid is not None:
         _check.per_sample("valid", len(valid), samples)
         for i, mask in enumerate(valid):

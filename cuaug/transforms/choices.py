@@ -79,9 +79,9 @@ class RandomOrder(Transform):
 
     def write(self, recipe: Recipe) -> None:
         count = len(self.transforms)
-        for position in recipe.draw("PermutationOrNone", [f"order_{i}" for i in range(count)], count):
+        for chosen in recipe.draw("PermutationOrNone", [f"order_{i}" for i in range(count)], count):
             for i, transform in enumerate(self.transforms):
-                with recipe.only_where(position, i):
+                with recipe.only_where(chosen, i):
                     transform.append_to(recipe)
 
 

@@ -12,7 +12,7 @@ from .._fusion.recipe_ops import Blur, Column, Pointwise
 from .._passes.filters import check_kernel_size
 from .._program.dtypes import IMAGE_DTYPES
 from . import ranges
-from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED, require_colours
+from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED, require_1_or_3_channels
 from .transform import Transform
 
 __all__ = [
@@ -57,7 +57,7 @@ class ColorJitter(Transform):
     def write(self, recipe: Recipe) -> None:
         needs_mean = self.contrast_about is None and self.contrast != (1.0, 1.0)
         if needs_mean or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
-            require_colours(recipe)
+            require_1_or_3_channels(recipe)
         order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4, integer_range=(0, 3))
         brightness = recipe.uniform("brightness_factor", *self.brightness, otherwise=1.0)
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
@@ -67,7 +67,8 @@ class ColorJitter(Transform):
             contrast_centre = recipe.constant("about", self.contrast_about or 0.0, max_value=recipe.max_value)
             recipe.add_pointwise("ColorJitter", [*order, brightness, saturation, hue, contrast, contrast_centre])
             return
-        before_mean, contrast_centre = [*order, brightness, saturation, hue], Column("")
+        contrast_centre = Column("")  # without a draw: the pass that computes the mean fills the column
+        before_mean = [*order, brightness, saturation, hue]
         columns = [*before_mean, contrast, contrast_centre]
         parts_at_mean = (
             Pointwise("JitterBeforeMean", before_mean),
@@ -83,7 +84,7 @@ class RandomGrayscale(Transform):
         self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        require_colours(recipe)
+        require_1_or_3_channels(recipe)
         recipe.add_pointwise("RandomGrayscale", [recipe.bernoulli("grey", self.p)])
 
 
@@ -180,7 +181,7 @@ class Normalize(Transform):
 
     def write(self, recipe: Recipe) -> None:
         if "float" not in recipe.dtype:
-            recipe.add_cast("float32", True)
+            recipe.add_cast("float32", scale=True)
         mean = [
             recipe.constant(f"mean_{c}", v, otherwise=0.0)
             for c, v in enumerate(ranges.per_channel("mean", self.mean, recipe.channels))

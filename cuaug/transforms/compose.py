@@ -65,7 +65,7 @@ class Compose(Transform):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
         self._step = 0
         self._plans = PlanCache(self.transforms)
-        self._replay_counters = draw.ReplayCounters()
+        self._replay_counters = draw.ReplayCounters()  # of CUDA graphs that capture calls
         self._array_types: set[type] = set()  # whose objects are images, not structured samples
 
     @property

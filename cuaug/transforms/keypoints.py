@@ -1,4 +1,4 @@
-"""Keypoints under the matrices of their samples: moved, swapped in mirrored samples, hidden outside the canvas."""
+"""Keypoints under their samples' matrices: moved, swapped in mirrored samples, of visibility 0 outside the canvas."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
             or a list of N arrays [..., P_i, 2 or 3]
         matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
-        options: The pairs to swap, and whether to hide points outside the canvas.
+        options: The pairs to swap, and whether points outside the canvas get visibility 0.
 
     Returns:
         The keypoints in their library, shape and dtype, on the device of `matrices` if these are on a GPU.
@@ -87,12 +87,12 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
         _check.per_sample("keypoints", int(keypoints.shape[0]), samples)
         shape = tuple(keypoints.shape)
         flat = keypoints.reshape(samples, math.prod(shape[1:-1]), columns)
-        float_keypoints, mapping = point_map.load("keypoints", flat, matrices, out_size)
-        mirrored_points = None
+        float_keypoints, mapping = point_map.float_values_and_map("keypoints", flat, matrices, out_size)
+        swapped_points = None
         if options.flip_pairs:
             order = _swap_order(shape[1:], options)
-            mirrored_points = float_keypoints[:, convert.asarray(order, like=float_keypoints, dtype="int64")]
-        result = _transform(float_keypoints, mirrored_points, mapping, options, keypoints.dtype)
+            swapped_points = float_keypoints[:, convert.asarray(order, like=float_keypoints, dtype="int64")]
+        result = _transform(float_keypoints, swapped_points, mapping, options, keypoints.dtype)
         return point_map.cast_back(result, keypoints.dtype).reshape(shape)
     _check.per_sample("keypoints", len(keypoints), samples)
     if not keypoints:
@@ -106,13 +106,13 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
     flat = [points.reshape(-1, 1, columns) for points in keypoints]
     concatenated = convert.namespace(keypoints[0]).concatenate(flat)
     indices = point_map.sample_indices(lengths)
-    float_keypoints, mapping = point_map.load("keypoints", concatenated, matrices, out_size, indices)
-    mirrored_points = None
+    float_keypoints, mapping = point_map.float_values_and_map("keypoints", concatenated, matrices, out_size, indices)
+    swapped_points = None
     if options.flip_pairs:
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         order = np.concatenate([s + _swap_order(shape, options) for s, shape in zip(starts, shapes, strict=True)])
-        mirrored_points = float_keypoints[convert.asarray(order, like=float_keypoints, dtype="int64")]
-    result = _transform(float_keypoints, mirrored_points, mapping, options, concatenated.dtype)
+        swapped_points = float_keypoints[convert.asarray(order, like=float_keypoints, dtype="int64")]
+    result = _transform(float_keypoints, swapped_points, mapping, options, concatenated.dtype)
     result = point_map.cast_back(result, concatenated.dtype)
     return [points.reshape(shape) for points, shape in zip(point_map.split(result, lengths), shapes, strict=True)]
 
@@ -138,11 +138,11 @@ def _swap_order(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
     return (np.arange(instances)[:, None] * points + partner).reshape(-1)
 
 
-def _transform(points: Any, mirrored_points: Any, mapping: PointMap, options: Keypoints, dtype: Any) -> Any:
-    """Points [N, K, 2 or 3] of a float dtype, to a result of `dtype`."""
+def _transform(points: Any, swapped_points: Any, mapping: PointMap, options: Keypoints, dtype: Any) -> Any:
+    """Points [N, K, 2 or 3] of a float dtype, moved. The caller casts the result to `dtype`; integers have no NaN."""
     xp, (handedness, side) = convert.namespace(points), mapping.orientation()
-    if mirrored_points is not None:
-        points = xp.where((handedness < 0)[:, None, None], mirrored_points, points)
+    if swapped_points is not None:
+        points = xp.where((handedness < 0)[:, None, None], swapped_points, points)
     visible = xp.isfinite(points[..., :2]).all(-1)
     finite_points = xp.where(visible[..., None], points[..., :2], 0.0)
     visible = visible & mapping.in_front(finite_points, side)

@@ -14,7 +14,9 @@ from .transform import Transform
 
 __all__ = ["CutMix", "MixUp", "mixed_labels"]
 
-_NO_PARTNER = 2.0**60  # beyond every batch (kernels/records/pointwise.cuh)
+# Numbers that stand for no index in the column of the partner (`partner_of`, kernels/records/pointwise.cuh).
+_SAMPLE_BEFORE = -1.0  # for the first sample, the last one
+_NO_PARTNER = 2.0**60  # beyond every batch
 
 
 class MixUp(Transform):
@@ -47,6 +49,7 @@ class CutMix(Transform):
 
     def write(self, recipe: Recipe) -> None:
         partner, lam = _draw_partner(recipe, self.alpha)
+        # The draw also sets `lam` to the fraction outside the clipped box, with which labels are mixed.
         box = recipe.draw("CutMixBox", ("top", "left", "height", "width"), *recipe.size, lam)
         recipe.add(Mix("Cutmix", [partner, *box], lam, self.num_classes))
 
@@ -72,7 +75,7 @@ def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) ->
 
 def _draw_partner(recipe: Recipe, alpha: float) -> tuple[Column, Column]:
     """The partner, which is the sample before, and the weight of the sample itself."""
-    partner = recipe.constant("partner", -1.0, otherwise=_NO_PARTNER)
+    partner = recipe.constant("partner", _SAMPLE_BEFORE, otherwise=_NO_PARTNER)
     return partner, recipe.draw("Beta", ["lam"], alpha, alpha, 1.0)[0]
 
 

@@ -106,7 +106,15 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
         # The matrix of a drawn map without an inverse is not finite; its sample becomes the fill.
         values[:, columns] = np.reshape(_float64_array("matrices", matrix), (batch.samples, -1))
     array = batch.library.from_numpy(values, batch.device)
-    return Params(plan, StridedArray(batch.library.pointer(array), plan.column_count, 0, 1, 1, array), batch, recipe)
+    table = StridedArray(
+        pointer=batch.library.pointer(array),
+        sample_stride=plan.column_count,
+        row_stride=0,
+        column_stride=1,
+        is_double=1,
+        owner=array,
+    )
+    return Params(plan, table, batch, recipe)
 
 
 def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[int, int] | None) -> np.ndarray:

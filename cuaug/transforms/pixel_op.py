@@ -23,10 +23,10 @@ class PixelOp(Transform):
     =========================  ========================================================================================
     ``px``                     the pixel, scaled to 0..1 from every dtype
     ``red, green, blue``       its channels, if the image has three or four
-    ``rgb(r, g, b)``           a pixel of three numbers; ``luma(px)``: its brightness
-    ``x, y, width, height``    the pixel's column and row, and the image's size at this point
+    ``rgb(r, g, b)``           a pixel of three numbers; ``luma(px)``: its luma
+    ``x, y, width, height``    the pixel's column and row, and the image's size at this place in the recipe
     ``u, v``                   the pixel's centre as fractions of width and height
-    ``r2``                     the squared distance from the centre of the image, 1 in its corners
+    ``r2``                     the squared distance from the image's centre, 1 at the centres of the corner pixels
     ``pi``
     ``abs sqrt exp log``       of numbers and of pixels, as are ``sin cos tanh floor ceil round atan2 pow min max``
     ``clamp(a, low, high)``    and ``mod(a, b)``, of the sign of b; ``mix(a, b, share)``, b where share is 1

@@ -29,6 +29,7 @@ class PlanCache:
 
     @functools.cached_property
     def prefixes(self) -> RaggedPrefixes:
+        """The transforms up to the one after which images of all sizes have one size (_fusion/ragged.py)."""
         return RaggedPrefixes(self._flattened(), self.first_position)
 
     def plan(self, batch: ImageBatch) -> RecipePlan:
@@ -49,6 +50,7 @@ class PlanCache:
         plan = self._plans.get(key)
         if plan is None:
             plan = self._plans.setdefault(key, self.new_plan(first, {}, self.prefixes.length(first)))
+        # `prefix.arguments` has 0 in the place of a column, `plan.argument_columns` in the place of a number.
         arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
         return plan, ragged_batch(images, arguments)
 

@@ -22,8 +22,8 @@ class PointMap(NamedTuple):
     def orientation(self) -> tuple[Any, Any]:
         """Two numbers whose signs matter: handedness, negative for a mirror, and visible side of the horizon. [N]
 
-        The handedness is the third coordinate of the canvas's middle in the source, times the determinant. For an
-        affine map it is the determinant; for -M it is the same as for M.
+        The handedness is the third homogeneous coordinate of the canvas's middle, mapped to the source, times the
+        determinant. For an affine map it is the determinant; for -M it is the same as for M.
         """
         cofactors = small_matrices.cofactors(self.M)
         middle = cofactors[:, None, 0, 2] * ((self.width - 1) / 2) + cofactors[:, None, 1, 2] * ((self.height - 1) / 2)
@@ -36,7 +36,7 @@ class PointMap(NamedTuple):
         return depth * side[:, None] > 0
 
 
-def load(
+def float_values_and_map(
     name: str, values: Any, matrices: Any, out_size: Any, entry_samples: np.ndarray | None = None
 ) -> tuple[Any, PointMap]:
     """Values of a float dtype, and the map, in the library of the values and on their device.

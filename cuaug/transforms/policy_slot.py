@@ -20,15 +20,16 @@ STANDARD_OPS = (
     *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
     *("Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"),
 )
-ANY_MAGNITUDE = -1.0
+ANY_MAGNITUDE = -1.0  # as an index: one magnitude of the op's list is drawn for each sample
 _ABOUT_MIDDLE = ("Rotate", "TranslateX", "TranslateY")
 _ABOUT_CORNER = ("ShearX", "ShearY")
 _HISTOGRAM_KINDS = {"Equalize": EQUALIZE, "AutoContrast": AUTOCONTRAST, "Contrast": CONTRAST}
 
 
-def draw_lookup(recipe: Recipe, name: str, index: Column, entries: Sequence[float]) -> Column:
-    """A column with the entry at each sample's index."""
-    return recipe.draw("ListValue", [name], index, 0.0, -1.0, 0.0, len(entries), *entries)[0]
+def draw_lookup(recipe: Recipe, name: str, index: Column, entries: Sequence[float], otherwise: float = -1.0) -> Column:
+    """A column with the entry at each sample's index; `otherwise` if the index is -1 or the gate is closed."""
+    signed, plus = 0.0, 0.0
+    return recipe.draw("ListValue", [name], index, signed, otherwise, plus, len(entries), *entries)[0]
 
 
 class PolicySlot(NamedTuple):
@@ -48,7 +49,7 @@ class PolicySlot(NamedTuple):
             self.recipe.add(Sharpen([factor], applies_to=(self._gets_one_of(["Sharpness"]),)))
         if self._has(*_HISTOGRAM_KINDS):
             kinds = [_HISTOGRAM_KINDS.get(name, 0.0) for name in self.names]
-            (kind,) = self.recipe.draw("ListValue", ["levels"], self.op, 0.0, 0.0, 0.0, len(kinds), *kinds)
+            kind = draw_lookup(self.recipe, "levels", self.op, kinds, otherwise=0.0)
             contrast = self._draw_magnitude("Contrast", 1.0, plus=1.0)
             self.recipe.add(HistogramLut([kind, contrast], applies_to=(self._gets_one_of(_HISTOGRAM_KINDS),)))
         self._write_colours()

@@ -38,6 +38,7 @@ def rebuild(node: Any, results: dict[Any, Any]) -> Any:
 
 def validity_target(sample: Any, boxes: Target) -> Target:
     """A target for the validity mask of these boxes, beside them in their dicts; no paths if they are not in dicts."""
+    # Without tv_tensors: a mask that replaces BoundingBoxes would be wrapped as boxes.
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
     in_dicts = (path for path in boxes.paths if isinstance(_value_at(sample, path[:-1]), Mapping))

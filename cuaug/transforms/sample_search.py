@@ -54,14 +54,15 @@ def _is_single_pair(entry: Any) -> bool:
 def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
     """Finds images and labels by position, in (images, labels, ...)."""
     leaves = [Leaf("images", ((*path, 0),), sample[0])]
-    label_axes = min(sample[0].ndim - 2, 2) if is_array(sample[0]) else 2
+    # Labels of an image of 3 axes have at most the axis [classes], those of a batch or a list [N, classes].
+    max_label_axes = min(sample[0].ndim - 2, 2) if is_array(sample[0]) else 2
     for i, value in enumerate(sample[1:], 1):
         entries = value if is_plain_sequence(value) else [value]
         inner = _search(value, (*path, i))
         if inner or any(named_fields(entry) is not None for entry in entries):
             leaves += inner
             continue
-        max_axes = min(label_axes, 1) if is_plain_sequence(value) else label_axes
+        max_axes = min(max_label_axes, 1) if is_plain_sequence(value) else max_label_axes
         shape = next((tuple(entry.shape) for entry in entries if is_array(entry) and entry.ndim > max_axes), None)
         if shape is not None:
             raise ValueError(
@@ -84,6 +85,7 @@ def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
         return [Leaf(type_kind, (path,), node)]
     fields = named_fields(node)
     if fields is not None:
+        # Only values of known names: a dict in the place of labels may be a detection target with boxes and an id.
         return _search_fields(fields, path, None if kind == "labels" else kind)
     if kind is not None and is_array(node):
         return [Leaf(kind, (path,), node)]
@@ -112,12 +114,13 @@ def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None
 
 def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[Leaf]:
     type_kinds = {tv_kind(entry) for entry in node}
-    if len(type_kinds) == 1 and None not in type_kinds and kind in (None, *type_kinds):
-        return [Leaf(type_kind, (path,), node) for type_kind in type_kinds if type_kind]
-    are_records = [named_fields(entry) is not None for entry in node]
-    if any(are_records):
+    common_kind = type_kinds.pop() if len(type_kinds) == 1 else None
+    if common_kind is not None and kind in (None, common_kind):
+        return [Leaf(common_kind, (path,), node)]
+    have_fields = [named_fields(entry) is not None for entry in node]
+    if any(have_fields):
         leaves_by_entry = [_search(entry, (*path, i), kind) for i, entry in enumerate(node)]
-        return _gather(leaves_by_entry, path) if all(are_records) else _chain(leaves_by_entry)
+        return _gather(leaves_by_entry, path) if all(have_fields) else _chain(leaves_by_entry)
     if kind == "labels" or (kind is not None and all(is_array(entry) for entry in node)):
         return [Leaf(kind, (path,), node)]
     if kind is not None:

@@ -111,8 +111,9 @@ def _target(leaf: Leaf, count: int | None) -> Target:
         raise ValueError(
             f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches"
         )
-    is_one_entry = not is_list and (layout is not None or kind in ("boxes", "valid", "keypoints"))
-    add_sample_axis = count is None and not leaf.gathered and (kind == "labels" or is_one_entry)
+    # Arrays of other images, and of masks, are read with and without an axis of samples.
+    needs_sample_axis = layout is not None or kind in ("boxes", "valid", "keypoints")
+    add_sample_axis = count is None and not leaf.gathered and (kind == "labels" or (needs_sample_axis and not is_list))
     if add_sample_axis:
         value = value[None] if layout else [value]
     if kind not in ("images", "labels") and (count is not None or isinstance(value, list)):

@@ -24,6 +24,7 @@ class Transform:
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
 
     def __init_subclass__(cls) -> None:
+        # Not registered: classes that torch_module derives from registered ones, and classes of users.
         if torch_module.plain_class(cls) is not cls or not cls.__module__.startswith(__package__ or "."):
             return
         registry.register(cls)
