@@ -186,6 +186,11 @@ def _is_python_or_numpy(value: Any) -> bool:
     return isinstance(value, (int, float, list, tuple, np.ndarray, np.generic))
 
 
+def channels(count: int, *allowed: int) -> None:
+    if count not in allowed:
+        raise ValueError(f"images must have {' or '.join(map(str, allowed))} channels, got {count}")
+
+
 def one_or_per_sample(parameter: str, count: int, expected: int) -> None:
     if count not in (1, expected):
         raise ValueError(f"{parameter} must hold 1 or {expected} entries, one per sample, got {count}")

@@ -76,7 +76,7 @@ def adjust_contrast(
     contrast_factor = parameters.checked_column("contrast_factor", contrast_factor, 0)
     if about is not None:
         return _apply_op(batch, "AdjustContrast", {"contrast_factor": contrast_factor, "about": about}, out)
-    _require_1_or_3_channels(batch)
+    _check.channels(batch.channels, 1, 3)
     _check.image_dtype(batch.dtype)
     factor = parameters.per_sample_columns("contrast_factor", [contrast_factor], batch)
     about_mean = statistics.mean_luma_parameter(batch, column=1)  # `about` follows `contrast_factor`
@@ -98,7 +98,7 @@ def adjust_saturation(images: Any, saturation_factor: Any, *, layout: str | None
     array([[[118, 118, 118]]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    _require_1_or_3_channels(batch)
+    _check.channels(batch.channels, 1, 3)
     saturation_factor = parameters.checked_column("saturation_factor", saturation_factor, 0)
     return _apply_op(batch, "AdjustSaturation", {"saturation_factor": saturation_factor}, out)
 
@@ -118,7 +118,7 @@ def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: 
     array([[[  0, 255,   0]]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    _require_1_or_3_channels(batch)
+    _check.channels(batch.channels, 1, 3)
     hue_factor = parameters.checked_column("hue_factor", hue_factor, -0.5, 0.5)
     return _apply_op(batch, "AdjustHue", {"hue_factor": hue_factor}, out)
 
@@ -203,7 +203,7 @@ def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str |
     array([[[118]]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    _require_1_or_3_channels(batch)
+    _check.channels(batch.channels, 1, 3)
     num_output_channels = _check.integer("num_output_channels", num_output_channels, 1)
     if num_output_channels not in (1, 3):
         raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")
@@ -227,8 +227,7 @@ def color_matrix(images: Any, matrix: Any, *, layout: str | None = None, out: An
     array([[[3, 2, 1]]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    if batch.channels != 3:
-        raise ValueError(f"images must have 3 channels, got {batch.channels}")
+    _check.channels(batch.channels, 3)
     entries = parameters.matrix_entries("matrix", matrix, ((3, 3), (3, 4)))
     if len(entries) == 9:  # a fourth column of zeros
         entries = [*entries[:3], 0.0, *entries[3:6], 0.0, *entries[6:], 0.0]
@@ -240,8 +239,3 @@ def _apply_op(batch: ImageBatch, op: str, values: dict[str, Any], out: Any, chan
     columns = [parameter_column(name, value) for name, value in values.items()]
     sample_parameters = parameters.per_sample_columns(" and ".join(values), columns, batch)
     return pointwise.pointwise(batch, (op,), sample_parameters, batch.dtype, out, channels)
-
-
-def _require_1_or_3_channels(batch: ImageBatch) -> None:
-    if batch.channels not in (1, 3):
-        raise ValueError(f"images must have 1 or 3 channels, got {batch.channels}")

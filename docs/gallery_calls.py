@@ -20,6 +20,7 @@ from tables import colors, filters, warps  # noqa: E402
 from tables.row import Row  # noqa: E402
 from tables.transforms import INSTANCES  # noqa: E402
 
+import cuaug  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
 from cuaug.transforms.transform import Transform  # noqa: E402
 
@@ -166,19 +167,22 @@ CHOSEN = {
 
 
 def calls(chosen: dict[str, tuple[str, str]] = CHOSEN) -> dict[str, tuple[str, str]]:
-    """Photograph and call by name, for every image function and transform."""
+    """Photograph and call by name, for every image function and transform, in the order of the modules."""
     functions = {**warps.ROW_OF_OP, **colors.ROW_OF_OP, **filters.ROW_OF_OP}
     by_rule = {name: ("astronaut", _function_call(row)) for name, row in functions.items() if name not in chosen}
     for name in T.__all__:
         cls = getattr(T, name)
         if isinstance(cls, type) and issubclass(cls, Transform) and f"T.{name}" not in chosen:
             by_rule[f"T.{name}"] = "astronaut", f"T.{_transform_call(cls)}"
-    return {**chosen, **by_rule}
+    all_calls = {**chosen, **by_rule}
+    public_names = [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)]
+    return {name: all_calls[name] for name in sorted(all_calls, key=public_names.index)}
 
 
 def _function_call(row: Row) -> str:
     """The call of a row of the tests' table, with one parameter per sample."""
-    arguments = {**row.keywords("uint8"), **row.parameters((SAMPLES,), "uint8")}
+    parameters = {name: np.sort(v, 0) for name, v in row.parameters((SAMPLES,), "uint8").items()}
+    arguments = {**row.keywords("uint8"), **parameters}
     return ", ".join([f"{row.op}(images", *(f"{name}={_rounded(value)!r}" for name, value in arguments.items())]) + ")"
 
 

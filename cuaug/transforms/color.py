@@ -12,7 +12,7 @@ from .._fusion.recipe_ops import Blur, Column, Pointwise
 from .._passes.filters import check_kernel_size
 from .._program.dtypes import IMAGE_DTYPES
 from . import ranges
-from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED, require_1_or_3_channels
+from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
 from .transform import Transform
 
 __all__ = [
@@ -57,7 +57,7 @@ class ColorJitter(Transform):
     def write(self, recipe: Recipe) -> None:
         needs_mean = self.contrast_about is None and self.contrast != (1.0, 1.0)
         if needs_mean or self.saturation != (1.0, 1.0) or self.hue != (0.0, 0.0):
-            require_1_or_3_channels(recipe)
+            _check.channels(recipe.channels, 1, 3)
         order = recipe.draw("Permutation", [f"order_{i}" for i in range(4)], 4, integer_range=(0, 3))
         brightness = recipe.uniform("brightness_factor", *self.brightness, otherwise=1.0)
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
@@ -84,7 +84,7 @@ class RandomGrayscale(Transform):
         self.p = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        require_1_or_3_channels(recipe)
+        _check.channels(recipe.channels, 1, 3)
         recipe.add_pointwise("RandomGrayscale", [recipe.bernoulli("grey", self.p)])
 
 

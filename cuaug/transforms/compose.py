@@ -178,7 +178,7 @@ class Compose(Transform):
         Args:
             images: Results in the size of the recipe's result, with any channels and dtype; for labels use "nearest".
             params: The parameters that the recipe drew for the images.
-            interpolation: "nearest", "bilinear", "bicubic" or "lanczos".
+            interpolation: One of the interpolations of :func:`cuaug.warp_affine`.
             fill: A number, or one per channel.
             layout: As in a call.
         """

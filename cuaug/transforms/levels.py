@@ -6,7 +6,7 @@ from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import EQUALIZE, Autocontrast, HistogramLut, Sharpen
 from . import ranges
-from .recipe_helpers import require_1_or_3_channels, require_uint8
+from .recipe_helpers import require_uint8
 from .transform import Transform
 
 __all__ = ["Grayscale", "RandomAdjustSharpness", "RandomAutocontrast", "RandomEqualize"]
@@ -58,7 +58,7 @@ class Grayscale(Transform):
             raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")
 
     def write(self, recipe: Recipe) -> None:
-        require_1_or_3_channels(recipe)
+        _check.channels(recipe.channels, 1, 3)
         if recipe.channels == 3 and self.num_output_channels == 3:
             recipe.add_pointwise("RandomGrayscale", [recipe.constant("grey", 1.0, otherwise=0.0)])
         elif recipe.channels != self.num_output_channels:

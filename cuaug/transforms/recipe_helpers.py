@@ -31,11 +31,6 @@ def add_affine(
     recipe.add_geometry("InverseAffine", columns, x - 0.5, y - 0.5, reads_border=True, **options)
 
 
-def require_1_or_3_channels(recipe: Recipe) -> None:
-    if recipe.channels not in (1, 3):
-        raise ValueError(f"images must have 1 or 3 channels, got {recipe.channels}")
-
-
 def require_uint8(recipe: Recipe) -> None:
     """Equalizing counts 256 levels."""
     if recipe.dtype != "uint8":

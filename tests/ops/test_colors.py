@@ -278,3 +278,25 @@ def test_op_gpu_equals_cpu_for_any_shape(size, layout):
                 if out is not out_crop:
                     out_crop.fill_(77)
                     assert (out == 77).all()  # nothing outside the crop was written
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "value"),
+    [(row, name, value) for row in (*ROWS, *FILTER_ROWS) for name, value in row.rejects.items()],
+    ids=str,
+)
+def test_op_rejects_parameter(row, name, value):
+    parameters = {**row.keywords("uint8"), **row.parameters(), name: value}
+    with pytest.raises(ValueError, match=rf"^cuaug\.{row.op}: {name} must "):
+        getattr(cuaug, row.op)(noise(), **parameters)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("row", [row for row in ROWS if row.channels], ids=str)
+def test_op_takes_only_its_channels(row, count):
+    batch, options = noise((2, 4, 5, count)), {**row.keywords("uint8"), **row.parameters()}
+    if count in row.channels:
+        getattr(cuaug, row.op)(batch, layout="NHWC", **options)
+    else:
+        with pytest.raises(ValueError, match=rf"^cuaug\.{row.op}: images must have .* channels?, got {count}"):
+            getattr(cuaug, row.op)(batch, layout="NHWC", **options)

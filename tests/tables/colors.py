@@ -122,6 +122,7 @@ ALL_ROWS = [
         identity={"brightness_factor": 1.0},
         any_channels=True,
         wide_ranges={"brightness_factor": ANY_FACTOR},
+        rejects={"brightness_factor": -1.0},
         **UNIT,
     ),
     color_row(
@@ -133,16 +134,38 @@ ALL_ROWS = [
         wide_ranges={"contrast_factor": ANY_FACTOR, "about": (-1.0, 1.0)},
         **UNIT,
     ),
-    color_row("adjust_contrast", factor("contrast_factor"), wide_ranges={"contrast_factor": ANY_FACTOR}, **UNIT),
+    color_row(
+        "adjust_contrast",
+        factor("contrast_factor"),
+        wide_ranges={"contrast_factor": ANY_FACTOR},
+        rejects={"contrast_factor": -1.0},
+        channels=(1, 3),
+        **UNIT,
+    ),
     color_row(
         "adjust_saturation",
         factor("saturation_factor"),
         identity={"saturation_factor": 1.0},
         wide_ranges={"saturation_factor": ANY_FACTOR},
+        rejects={"saturation_factor": -1.0},
+        channels=(1, 3),
         **UNIT,
     ),
-    color_row("adjust_hue", factor("hue_factor", -0.5, 0.5), identity={"hue_factor": 0.0}, **UNIT),
-    color_row("adjust_gamma", gammas_and_gains, identity={"gamma": 1.0, "gain": 1.0}, any_channels=True),
+    color_row(
+        "adjust_hue",
+        factor("hue_factor", -0.5, 0.5),
+        identity={"hue_factor": 0.0},
+        rejects={"hue_factor": 0.6},
+        channels=(1, 3),
+        **UNIT,
+    ),
+    color_row(
+        "adjust_gamma",
+        gammas_and_gains,
+        identity={"gamma": 1.0, "gain": 1.0},
+        any_channels=True,
+        rejects={"gamma": -1.0},
+    ),
     color_row(
         "invert",
         any_channels=True,
@@ -178,6 +201,7 @@ ALL_ROWS = [
         "posterize",
         lambda rng, leading=(): {"bits": rng.integers(1, 8, leading)},
         any_channels=True,
+        rejects={"bits": 17},
         transforms=(
             TransformRow(
                 T.RandomPosterize(3, 0.6),
@@ -211,6 +235,7 @@ ALL_ROWS = [
         {"seed": 2**60 + 12345},
         identity={"sigma": 0.0},
         any_channels=True,
+        rejects={"sigma": -1.0, "ids": -1},
         transforms=(TransformRow(T.GaussianNoise(0.1, 0.2, False)),),
         **NOISE,
     ),
@@ -220,6 +245,7 @@ ALL_ROWS = [
     color_row(
         "rgb_to_grayscale",
         functor="Grayscale",
+        channels=(1, 3),
         transforms=(
             TransformRow(
                 T.Grayscale(3),
@@ -257,7 +283,7 @@ ALL_ROWS = [
     conversion_row("float32", True),
     conversion_row("uint8", False, scale=True),
     conversion_row("uint8", False),
-    color_row("color_matrix", color_matrices, identity={"matrix": np.eye(3)}),
+    color_row("color_matrix", color_matrices, identity={"matrix": np.eye(3)}, channels=(3,)),
     color_row(
         "erase",
         erased_boxes,

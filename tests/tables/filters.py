@@ -35,6 +35,7 @@ ROWS = [
         identity={"sharpness_factor": 1.0},
         within_unit_range=True,
         wide_ranges={"sharpness_factor": (0.0, np.inf)},
+        rejects={"sharpness_factor": -1.0},
         transforms=(TransformRow(T.RandomAdjustSharpness(2.0, 0.4)),),
     ),
     filter_row(
@@ -42,6 +43,7 @@ ROWS = [
         sigma(0.4, 2.0),
         {"kernel_size": 5},
         identity={"sigma": 1e-3},
+        rejects={"sigma": 0.0},
         transforms=(
             TransformRow(
                 T.GaussianBlur((3, 5), (0.2, 1.0)),

@@ -10,6 +10,9 @@ import numpy as np
 
 import cuaug
 from cuaug import transforms as T
+from cuaug.transforms.transform import Transform
+from tables import colors, filters
+from tables.transforms import ROWS as TRANSFORM_ROWS
 
 VALUES = (0.0, -1.0, 1e-300, 1e9, 1e300, float("nan"), float("inf"), float("-inf"), 2.0**63)
 SHAPE = (3, 17, 11, 3)  # N, H, W, C
@@ -17,7 +20,7 @@ MIXED_TABLES = 12  # tables of hostile numbers alone: some faults, as a trap in 
 
 # Groups of recipes, (transforms, dtype): each group runs in one process.
 GROUPS = {
-    "flips": [([T.RandomHorizontalFlip(), T.RandomVerticalFlip()], "uint8"), ([T.Identity()], "uint8")],
+    "flips": [([T.RandomHorizontalFlip(), T.RandomVerticalFlip()], "uint8")],
     "crops": [
         ([T.RandomCrop((9, 7), padding=3)], "uint8"),
         ([T.CenterCrop(9)], "uint8"),
@@ -55,7 +58,6 @@ GROUPS = {
     "whole images": [
         ([T.RandomAutocontrast()], "uint8"),
         ([T.RandomAutocontrast()], "float32"),
-        ([T.RandomEqualize(1.0)], "uint8"),
         ([T.RandomAdjustSharpness(2.0, 1.0)], "uint8"),
         ([T.RandomAdjustSharpness(2.0, 1.0)], "float64"),
         ([T.GaussianBlur(5, (0.1, 2.0))], "uint8"),
@@ -73,8 +75,6 @@ GROUPS = {
         ([T.ElasticTransform(20.0, 2.0, "bicubic")], "float64"),
     ],
     "mixes": [
-        ([T.MixUp()], "uint8"),
-        ([T.CutMix()], "uint8"),
         ([T.MixUp(), T.CutMix()], "float64"),
     ],
     "choices": [
@@ -85,11 +85,16 @@ GROUPS = {
     ],
     "policies": [
         ([T.RandAugment()], "uint8"),
-        ([T.TrivialAugmentWide()], "uint8"),
         ([T.AutoAugment("cifar10")], "uint8"),
     ],
     "augmix": [([T.AugMix(chain_depth=1, mixture_width=2)], "uint8")],
 }
+_IN_GROUPS = {type(transform) for recipes in GROUPS.values() for transforms, _ in recipes for transform in transforms}
+GROUPS["others"] = [
+    ([row.instance], "uint8")
+    for row in TRANSFORM_ROWS
+    if isinstance(row.instance, Transform) and type(row.instance) not in _IN_GROUPS
+]
 
 
 def _plus_numbers(numbers, *shape, base=0.0):
@@ -97,16 +102,23 @@ def _plus_numbers(numbers, *shape, base=0.0):
     return numbers[(slice(None), *(None,) * len(shape))] + _in_library_of(np.full((1, *shape), base), numbers)
 
 
+def _row_function(row):
+    """The function of a row, of a batch and of one number for all parameters of a sample."""
+    names = row.draw(np.random.default_rng(0), (SHAPE[0],))
+    options = row.keywords("uint8")
+    return lambda x, v, **layout: getattr(cuaug, row.op)(x, **dict.fromkeys(names, v), **options, **layout)
+
+
+def _has_one_number_per_sample(row):
+    parameters = row.draw(np.random.default_rng(0), (SHAPE[0],))
+    return parameters and all(np.shape(values) == (SHAPE[0],) for values in parameters.values())
+
+
 # Functions of a batch and of one hostile number per sample.
 FUNCTIONS = {
-    "adjust_brightness": cuaug.adjust_brightness,
-    "adjust_contrast": cuaug.adjust_contrast,
+    **{str(row): _row_function(row) for row in (*colors.ROWS, *filters.ROWS) if _has_one_number_per_sample(row)},
     "adjust_contrast about": lambda x, v, **options: cuaug.adjust_contrast(x, 0.5, v, **options),
-    "adjust_gamma": cuaug.adjust_gamma,
     "adjust_gamma gain": lambda x, v, **options: cuaug.adjust_gamma(x, 2.0, v, **options),
-    "adjust_hue": cuaug.adjust_hue,
-    "adjust_saturation": cuaug.adjust_saturation,
-    "adjust_sharpness": cuaug.adjust_sharpness,
     "affine angle": lambda x, v, **options: cuaug.affine(x, v, (1, 2), 1.0, (3, 4), "bilinear", **options),
     "affine scale": lambda x, v, **options: cuaug.affine(x, 10.0, (1, 2), v, (3, 4), "bilinear", **options),
     "color_matrix": lambda x, v, **options: cuaug.color_matrix(x, _plus_numbers(v, 3, 4), **options),
@@ -114,8 +126,6 @@ FUNCTIONS = {
     "cutmix": lambda x, v, **options: cuaug.cutmix(x, v, v, v, v, **options),
     "cutmix partner": lambda x, v, **options: cuaug.cutmix(x, 1, 2, 3, 4, v, **options),
     "erase": lambda x, v, **options: cuaug.erase(x, v, v, v, v, v, **options),
-    "gaussian_blur": lambda x, v, **options: cuaug.gaussian_blur(x, (5, 9), v, **options),
-    "gaussian_noise": lambda x, v, **options: cuaug.gaussian_noise(x, v, v, seed=3, **options),
     "hflip": cuaug.hflip,
     "mixup": cuaug.mixup,
     "mixup partner": lambda x, v, **options: cuaug.mixup(x, 0.25, v, **options),
@@ -123,7 +133,6 @@ FUNCTIONS = {
         x, _plus_numbers(v, 3), _plus_numbers(v, 3, base=0.5), **options
     ),
     "pad fill": lambda x, v, **options: cuaug.pad(x, 3, v[:, None], **options),
-    "posterize": cuaug.posterize,
     "remap": lambda x, v, **options: cuaug.remap(
         x, _plus_numbers(v, 6, 5, base=2.25), _plus_numbers(v, 6, 5, base=3.5), **options
     ),
@@ -141,7 +150,6 @@ FUNCTIONS = {
         x, 1.0, v, 6.0, v, (9, 8), "bicubic", False, **options
     ),
     "rotate": lambda x, v, **options: cuaug.rotate(x, v, "bicubic", border="reflect", **options),
-    "solarize": cuaug.solarize,
     "warp_affine": lambda x, v, **options: cuaug.warp_affine(x, _plus_numbers(v, 2, 3, base=np.eye(2, 3)), **options),
     "warp_perspective": lambda x, v, **options: cuaug.warp_perspective(
         x, _plus_numbers(v, 3, 3, base=np.eye(3)), border="wrap", **options

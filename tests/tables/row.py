@@ -60,6 +60,8 @@ class Row:
     uses_position: bool = False  # the result of a pixel depends on its position in the image
     any_channels: bool = False  # takes images of any number of channels, with parameters of one value per sample
     wide_ranges: Mapping = dataclasses.field(default_factory=dict)  # lowest and highest valid value, by parameter
+    rejects: Mapping = dataclasses.field(default_factory=dict)  # a value that the function rejects, by parameter
+    channels: tuple = ()  # the numbers of channels that the function takes; (): any
     transforms: tuple = ()  # a TransformRow for each transform that applies the op
     fused_only: bool = False  # a functor that only recipes use: no function, no oracle
 

@@ -109,10 +109,21 @@ def elastic_displacements(rng, leading=()):
 FILL = {"fill": 0.375}  # floats of every dtype hold it exactly; integers take the nearest level
 EYE = {"M": np.eye(3)}
 NO_DISPLACEMENT = np.zeros((H, W), np.float32)
-MODES = [{"interpolation": i, "border": b, **FILL} for i, b in itertools.product(INTERPOLATIONS, BORDERS)]
-SOME_MODES = MODES[0], MODES[5], MODES[6], MODES[13], MODES[19]
-FILTERS = [{"interpolation": i, "antialias": a} for i, a in itertools.product(INTERPOLATIONS, [True, False])]
+RESIZE_INTERPOLATIONS = [i for i in INTERPOLATIONS if i == "nearest" or i in warp_reference.ANTIALIAS]
+FILTERS = [{"interpolation": i, "antialias": a} for i, a in itertools.product(RESIZE_INTERPOLATIONS, [True, False])]
 POINTS = [[0, 0], [W, 0], [W, H], [0, H]]
+
+
+def mode(interpolation, border):
+    return {"interpolation": interpolation, "border": border, **FILL}
+
+
+MODES = [mode(i, b) for i, b in itertools.product(INTERPOLATIONS, BORDERS)]
+# Every interpolation and every border, but not every pair.
+SOME_MODES = [mode("bilinear", "constant")] + [
+    mode(INTERPOLATIONS[k % len(INTERPOLATIONS)], BORDERS[k % len(BORDERS)])
+    for k in range(max(len(INTERPOLATIONS), len(BORDERS)))
+]
 
 
 def copies_pixels(op, options):
@@ -203,9 +214,9 @@ def large_boxes(rng, leading=()):
 
 # One image of 224x224 per row: enough values for the exact share to be meaningful.
 LARGE_IMAGE_ROWS = [
-    dataclasses.replace(row, options={**row.options, **options})
-    for interpolation in ("bilinear", "bicubic", "lanczos")
-    for options in [{"interpolation": interpolation}]
+    dataclasses.replace(row, options={**row.options, "interpolation": interpolation})
+    for interpolation in INTERPOLATIONS
+    if interpolation != "nearest"
     for row in (
         warp_row("warp_affine", {}, matrix),
         warp_row("warp_affine", {"border": "reflect"}, axis_aligned),
@@ -221,6 +232,7 @@ LARGE_IMAGE_ROWS = [
         warp_row("resize", {"size": (150, 307), "antialias": False}),
         warp_row("resized_crop", {"size": LARGE}, large_boxes),
     )
+    if "resize" not in row.op or interpolation in RESIZE_INTERPOLATIONS
 ]
 
 ROW_OF_OP = first_rows(ROWS)
