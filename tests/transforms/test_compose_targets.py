@@ -28,7 +28,7 @@ def test_compose_masks_move_as_label_images(backend, name):
 
 @pytest.mark.parametrize("name", ["rotated", "perspective", "resized", "antialiased"])
 def test_compose_masks_follow_matrices(name):
-    """Against float64 NumPy: the inverse matrix maps each result pixel to the nearest pixel of the mask, or 0 outside."""
+    """Against float64 NumPy: the inverse matrix maps a result pixel to the nearest pixel of the mask; 0 outside."""
     aug, batch, masks = recipe(name), noise(SHAPE), labels("int64")
     params = aug.draw(batch, step=2)
     _, moved = aug(batch, masks, step=2)
