@@ -32,7 +32,7 @@ from cuaug._arrays import convert
 from cuaug.transforms import boxes as boxes_module
 
 
-def unformatted(box, format):
+def box_edges(box, format):
     a, b, c, d = box
     return {
         "XYXY": (a, b, c, d),
@@ -43,7 +43,7 @@ def unformatted(box, format):
 
 def expected_box(box, M, format, out_size, rounded=False):
     """One transformed box in float64, its area, and its area before clipping."""
-    left, top, right, bottom = unformatted(np.asarray(box, np.float64), format)
+    left, top, right, bottom = box_edges(np.asarray(box, np.float64), format)
     corners = opencv_points([(x - 0.5, y - 0.5) for x in (left, right) for y in (top, bottom)], M) + 0.5
     edges = np.array([*corners.min(0), *corners.max(0)])
     edges = np.rint(edges) if rounded else edges
@@ -64,9 +64,9 @@ def expected_boxes(boxes, M, format="XYXY", out_size=OUT_SIZE, min_area=0, min_v
 
 
 def assert_boxes(actual, expected, backend, dtype, tolerance):
-    (boxes, valid), (expected_edges, expected_valid) = actual, expected
+    (boxes, valid), (expected_values, expected_valid) = actual, expected
     kind = {"library": backend[0], "device": device_of(backend)}
-    assert_equal(boxes, expected_edges, dtype=dtype, tolerance=tolerance, **kind)
+    assert_equal(boxes, expected_values, dtype=dtype, tolerance=tolerance, **kind)
     assert_equal(valid, expected_valid, dtype="bool", **kind)
 
 
@@ -135,7 +135,10 @@ def test_boxes_canvas_per_sample(backend):
 
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
 def test_boxes_unrotated_equal_kornia(kind):
-    """kornia transforms two corners alone, so the maps do not rotate; its half pixel is added here."""
+    """kornia applies a matrix to two corners, in coordinates of edges; cuaug's matrices are for pixel centres.
+
+    The maps therefore do not rotate, and the half pixel is added to the matrix.
+    """
     bbox = pytest.importorskip("kornia.geometry.bbox")
     M = np.stack([np.diag([-1.3, 0.7, 1.0]), np.diag([0.6, -1.5, 1.0])])
     M[:, :2, 2] = 230, 90

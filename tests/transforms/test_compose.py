@@ -6,13 +6,12 @@ import doctest
 import numpy as np
 import pytest
 from helpers.arrays import every_backend, images, noise, put
-from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.compare import assert_equal, to_numpy
 from helpers.moves import CROPS, SHAPE, labels, recipe
 
 from cuaug import transforms as T
 from cuaug.transforms import compose
 
-FLOAT32 = Tolerance(1e-4, 1e-5, reason="JAX keeps matrices in float32")
 SHARES = np.zeros((5, 7))  # one row of class shares per sample
 
 
@@ -23,16 +22,16 @@ def test_compose_returns_array_or_tuple_in_signature_order(backend):
     boxes, points = (put(np.full((5, 2, n), 4, np.float32), backend) for n in (4, 2))
     aug = recipe("crops")
     single_result = aug(batch, step=3)
-    both = aug(batch, masks=masks, labels=classes, step=3)
-    everything = aug(batch, masks, boxes, points, classes, step=3)
+    three_results = aug(batch, masks=masks, labels=classes, step=3)
+    all_results = aug(batch, masks, boxes, points, classes, step=3)
     assert type(single_result) is type(batch)
-    assert [type(result) for result in both] == [type(batch)] * 3
-    assert [tuple(result.shape) for result in everything[1:]] == [(5, 15, 12), (5, 2, 4), (5, 2, 2), (5,)]
-    for result in (both, everything):
+    assert [type(result) for result in three_results] == [type(batch)] * 3
+    assert [tuple(result.shape) for result in all_results[1:]] == [(5, 15, 12), (5, 2, 4), (5, 2, 2), (5,)]
+    for result in (three_results, all_results):
         assert isinstance(result, tuple)
         assert_equal(result[0], single_result, device=backend[1])
-    assert both[2] is classes
-    assert_equal(both[1], everything[1], device=backend[1])
+    assert three_results[2] is classes
+    assert_equal(three_results[1], all_results[1], device=backend[1])
 
 
 @every_backend
@@ -69,7 +68,7 @@ def test_compose_list_of_samples_equals_batch():
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_compose_ragged_draws_by_position(library):
+def test_compose_ragged_draws_by_id(library):
     sizes = [(23, 17), (30, 18), (23, 17)]
     batch = [images((library, "cpu"), shape=(1, *size, 3), seed=i)[0] for i, size in enumerate(sizes)]
     masks = [put(labels(shape=size, seed=i), (library, "cpu")) for i, size in enumerate(sizes)]

@@ -28,7 +28,7 @@ def test_compose_masks_move_as_label_images(backend, name):
 
 @pytest.mark.parametrize("name", ["rotated", "perspective", "resized", "antialiased"])
 def test_compose_masks_follow_matrices(name):
-    """Against float64 NumPy: the pixel at the centre mapped by the inverse matrix, and 0 outside."""
+    """Against float64 NumPy: the inverse matrix maps a result pixel to the nearest pixel of the mask; 0 outside."""
     aug, batch, masks = recipe(name), noise(SHAPE), labels("int64")
     params = aug.draw(batch, step=2)
     _, moved = aug(batch, masks, step=2)
@@ -78,7 +78,7 @@ def test_compose_several_masks_per_sample_equal_single_masks(library):
 @every_backend
 @pytest.mark.parametrize("transform", [T.RandomCrop((24, 24)), T.Resize((8, 8))], ids=["cropped", "resized"])
 def test_compose_noise_before_mean_differs_between_frames(transform, backend):
-    """The pass that sums a ColorJitter's mean stores the ops before it."""
+    """The noise runs in the pass that sums the mean for ColorJitter, and draws for each frame there too."""
     grey = put(np.full((2, 4, 32, 32, 3), 128, np.uint8), backend)
     aug = T.Compose([transform, T.GaussianNoise(sigma=0.1), T.ColorJitter(contrast=(0.999, 0.9991))], seed=1)
     result = to_numpy(aug(grey, layout="NTHWC", step=0)).astype(int)
@@ -162,7 +162,7 @@ class Mixes(transform.Transform):
 
     def write(self, recipe):
         partner, lam = recipe.constant("partner", -1.0), recipe.uniform("lam", 0.2, 0.8, 1.0)
-        recipe.add(recipe_ops.Mix("Mixup", [partner, lam], lam, 4))
+        recipe.add(recipe_ops.Mix("Mixup", [partner, lam], lam, classes=4))
 
 
 @every_backend

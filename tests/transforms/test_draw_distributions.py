@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.draws import SEED, OneDraw, columns
+from helpers.draws import CANVAS, SEED, OneDraw, columns
 from scipy import stats
 from tables import draws as reference_draws
 
@@ -108,6 +108,7 @@ def test_random_affine_distribution():
 
 
 def test_random_rotation_distribution_and_direction():
+    """The drawn angle is clockwise, `degrees` are counter-clockwise."""
     assert_uniform(-columns([T.RandomRotation((-10, 70))], SAMPLES)["0.RandomRotation.angle"], -10, 70)
 
 
@@ -121,18 +122,20 @@ def test_random_erasing_distribution():
 
 
 def test_random_crop_positions_are_uniform():
-    drawn = columns([T.RandomCrop((56, 80))], SAMPLES)
+    height, width = CANVAS
+    drawn = columns([T.RandomCrop((height - 5, width - 3))], SAMPLES)
     top, left = drawn["0.RandomCrop.top"], drawn["0.RandomCrop.left"]
     assert_equally_often(10 * top + left, [10 * y + x for y in range(6) for x in range(4)])
-    padded = columns([T.RandomCrop((61, 83), padding=2)], SAMPLES)
+    padded = columns([T.RandomCrop(CANVAS, padding=2)], SAMPLES)
     assert_equally_often(padded["0.RandomCrop.top"], range(5))
 
 
 def test_random_perspective_corners_are_uniform():
+    height, width = CANVAS  # a corner moves by at most a quarter of a side, in whole pixels
     drawn = columns([T.RandomPerspective(0.5, 1.0)], SAMPLES)
     for corner in ("top_left", "top_right", "bottom_right", "bottom_left"):
-        assert_equally_often(drawn[f"0.RandomPerspective.{corner}_x"], range(21))
-        assert_equally_often(drawn[f"0.RandomPerspective.{corner}_y"], range(16))
+        assert_equally_often(drawn[f"0.RandomPerspective.{corner}_x"], range(width // 4 + 1))
+        assert_equally_often(drawn[f"0.RandomPerspective.{corner}_y"], range(height // 4 + 1))
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.2, 0.2), (1.0, 1.0), (0.4, 3.0), (8.0, 2.0)])

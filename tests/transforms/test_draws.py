@@ -23,14 +23,14 @@ KNOWN_ANSWERS = [
 
 
 class DrawAt(Transform):
-    """A uniform number from a given block of a given position."""
+    """A uniform number from one Philox block of one position."""
 
-    def __init__(self, position, index):
-        self.position, self.index = position, index
+    def __init__(self, position, block):
+        self.position, self.block = position, block
 
     def write(self, recipe):
-        column = Column("a")
-        recipe.draws.append(Instruction("Uniform", [column], (0.0, 1.0, 0.0, 0.0), self.position, self.index))
+        arguments = 0.0, 1.0, 0.0, 0.0  # as `cuaug::Opcode` lists them (kernels/draws/instruction.cuh)
+        recipe.draws.append(Instruction("Uniform", [Column("a")], arguments, self.position, self.block))
 
 
 @pytest.mark.parametrize(("counter", "key", "result"), KNOWN_ANSWERS)
@@ -38,9 +38,10 @@ def test_draws_reference_philox_equals_known_answers(counter, key, result):
     assert philox(counter, key) == result
 
 
+# Without the key of 64 ones: a seed has 63 bits.
 @pytest.mark.parametrize(("counter", "key", "result"), [known for known in KNOWN_ANSWERS if known[1][1] < 1 << 31])
 def test_draws_library_philox_equals_known_answers(counter, key, result):
-    """The counter holds index, position and the id's upper bits, the id's lower bits, step."""
+    """The counter holds block, position and the id's upper bits, the id's lower bits, step."""
     seed, sample = key[0] | key[1] << 32, counter[2] | (counter[1] >> 16) << 32
     drawn = columns([DrawAt(counter[1] & 0xFFFF, counter[0])], 1, seed=seed, ids=sample, step=counter[3])
     assert drawn["a"][0] == result[0] / 2**32
@@ -86,6 +87,8 @@ def test_draws_position_is_its_own_stream():
         assert_drawn(drawn, expected)
 
 
+# A draw, its arguments as `cuaug::Opcode` lists them (kernels/draws/instruction.cuh), and the function of its values:
+# `w(i)` are the random words of the transform's draw i.
 KINDS = [
     (OneDraw("RandInt", ["a"], 7, 3, 0), lambda w: [3 + w(0).below(7)]),
     (OneDraw("Uniform", ["a"], -3.0, 9.0, 1.0, 0.0), lambda w: [round(w(0).uniform(-3, 9))]),
@@ -111,7 +114,7 @@ def test_draws_instruction_equals_reference(transform, reference):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-6)
 
 
-RECIPE = [  # every transform has the same canvas
+RECIPE = [  # every transform gets images of size CANVAS, for which `reference` draws
     T.RandomResizedCrop(CANVAS),
     T.RandomHorizontalFlip(),
     T.RandomAffine(30, (0.2, 0.3), (0.5, 1.5), 9),
@@ -160,7 +163,7 @@ def test_draws_devices_agree():
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("size", [(1, 3), (7, 49), (224, 299), (511, 1021)])
 def test_random_resized_crop_matrix_is_correctly_rounded(device, size):
-    """The shares equal IEEE division, which the draw program avoids."""
+    """The scales of the inverse matrix equal an IEEE division; the draw program multiplies by a reciprocal."""
     params = (
         T.Compose([T.RandomResizedCrop(size, interpolation="nearest")], seed=SEED)
         .draw(canvas_on(device, 300))
@@ -269,6 +272,7 @@ def test_draws_begin_as_early_as_possible(transforms, count):
         | ({id(draw.gate.column)} if draw.gate else set())
         for draw in draws
     }
+    # CutMixBox replaces the share that it reads by the share of its box in whole pixels.
     writes = {
         id(draw): {id(c) for c in draw.columns} | (reads[id(draw)] if draw.opcode == "CutMixBox" else set())
         for draw in draws

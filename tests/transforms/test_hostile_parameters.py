@@ -23,7 +23,7 @@ def test_params_hostile_numbers_never_crash_or_hang(group):
     message, _ = python(f"from tables.hostile import check; print(*check({group!r}))", timeout=120)
     rejected, applied = map(int, message.split())
     assert applied > 100
-    assert rejected or group == "flips"
+    assert rejected
 
 
 def test_params_hostile_numbers_reach_every_transform():
@@ -46,7 +46,7 @@ def edited(aug, change):
     return description
 
 
-def drawn(name, value, sample=1):
+def set_drawn(name, value, sample=1):
     def change(description):
         description["drawn"][name][sample] = value
 
@@ -66,7 +66,7 @@ def drawn(name, value, sample=1):
 def test_params_from_dict_rejects_values_invalid_for_an_op(transform, name, value, rule):
     aug = T.Compose([transform], seed=1)
     with pytest.raises(ValueError, match=r"cuaug\.Compose\.params_from_dict: .*sample 1") as refusal:
-        aug.params_from_dict(edited(aug, drawn(name, value)), IMAGES)
+        aug.params_from_dict(edited(aug, set_drawn(name, value)), IMAGES)
     assert rule in str(refusal.value)
     assert name in str(refusal.value)
 

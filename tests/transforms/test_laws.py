@@ -32,7 +32,7 @@ def batch_of(recipe, backend=CPU, dtype=None, layout=None, channels=None, sample
 
 
 def near(recipe, backend, dtype):
-    """Tolerance between results of the same values in other arrays: none on the CPU."""
+    """Tolerance between calls with the same images in another library, layout or batch: on the CPU, equal results."""
     return EXACT if backend[1] == "cpu" else recipe.between_devices(dtype, recipe.dtypes[0])
 
 
@@ -63,13 +63,14 @@ def test_recipe_libraries_and_layouts_agree(recipe, backend):
 
 
 @every_recipe
-def test_recipe_sample_order_equals_loop_order(recipe):
+def test_recipe_sample_by_sample_equals_loop_by_loop(recipe):
     from cuaug import _native as native
 
     batch = batch_of(recipe, samples=4, size=(67, 61))
     results = []
     try:
-        for threads in (1, 16):  # with fewer samples than threads, the threads divide every loop
+        # One thread runs all loops on a sample before the next sample. 16 threads for 4 samples share each loop.
+        for threads in (1, 16):
             native.set_threads(threads)
             results.append(recipe.compose(recipe.dtypes[0], SEEDS[0])(batch))
     finally:

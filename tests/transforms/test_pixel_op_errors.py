@@ -99,7 +99,7 @@ def test_pixel_op_compile_error_shows_line(expression, message):
     assert re.search(message, messages[0]), messages
 
 
-def test_pixel_op_struct_has_named_parameters_only():
+def test_pixel_op_struct_computes_only_values_in_expression():
     op = user_ops.make_user_op("Mine", "px * (1 - k2 * r2)", ["k2"])
     assert op.struct_name.startswith("Mine_")
     assert "scope.px()" in op.struct_text

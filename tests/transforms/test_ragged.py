@@ -24,11 +24,11 @@ DARKEN = T.ColorJitter((0.6, 1.0), (0.6, 1.0), (0.6, 1.0), 0.1)  # a difference 
 
 
 class Contrast(Transform):
-    """Contrast about the mean, as in policies: an op without work before its mean."""
+    """Contrast about the mean, as in policies: unlike ColorJitter, the op has no part before its mean."""
 
     def write(self, recipe):
-        about = Column("")
-        recipe.add_pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.0, 1.0), about], mean=about)
+        mean = Column("")
+        recipe.add_pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.0, 1.0), mean], mean=mean)
 
 
 # Recipes, the sizes of their images, and the number of batches.
@@ -226,7 +226,7 @@ def test_ragged_equal_sizes_are_a_batch(batches):
     assert batches == [1, 3]
 
 
-def test_ragged_images_are_read_in_place():
+def test_ragged_images_are_unchanged_and_results_share_memory():
     aug, ragged = T.Compose([CROP, *FLIPS, *NORMALIZED], seed=3), ragged_images(("torch", "cpu"), SIZES)
     before = [image.clone() for image in ragged]
     results = aug(ragged)
@@ -251,7 +251,10 @@ def test_ragged_sizes_are_evicted(monkeypatch):
 
 
 def test_ragged_equal_size_by_chance_is_no_fixed_size():
-    """The recipe's result size is probed with a size that shares nothing with the first image's."""
+    """`length` is the number of transforms after which images of every size have one size, or 0.
+
+    It compares the image's size with a second one, whose height, width and ratio all differ.
+    """
     image = images_module.placeholder((1, 40, 60, 3), "uint8")
 
     def prefix_length(*transforms):
@@ -285,6 +288,7 @@ def test_ragged_plan_says_how_it_is_run():
 
 
 def test_ragged_invalid_probe_size_is_no_error():
+    """CenterCrop rejects the second size, with which `RaggedPrefixes.length` probes a recipe."""
     aug = T.Compose([T.RandomApply([T.CenterCrop(32)], 0.5), *FLIPS], seed=0)
     ragged = [noise((32, 32, 3), "uint8"), noise((32, 32, 3), "float32"), noise((32, 32, 1), "uint8")]
     results = aug({"images": ragged}, step=1)["images"]

@@ -219,33 +219,33 @@ def test_structure_list_of_dicts_is_a_batch():
     assert dense[1]["image"].shape == (3, 5, 5)
 
 
-def test_structure_box_mask_goes_beside_boxes():
+def test_structure_valid_goes_beside_boxes():
     images, targets = detection()
-    box_masks = [np.ones(len(target["boxes"]), bool) for target in targets]
-    rebuilt = parse_sample((images, targets)).rebuild({"valid": [box_masks]}, (8, 8))
-    assert [target["valid"] is mask for target, mask in zip(rebuilt[1], box_masks, strict=True)] == [True] * 3
+    valid = [np.ones(len(target["boxes"]), bool) for target in targets]
+    rebuilt = parse_sample((images, targets)).rebuild({"valid": [valid]}, (8, 8))
+    assert [target["valid"] is flags for target, flags in zip(rebuilt[1], valid, strict=True)] == [True] * 3
     assert "valid" not in targets[0]
-    rebuilt = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"valid": ["mask"]}, (8, 8))
-    assert rebuilt["valid"] == "mask"
-    rebuilt = parse_sample({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).rebuild({"valid": [["mask"]]}, (8, 8))
-    assert rebuilt["valid"] == "mask"
+    rebuilt = parse_sample({"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4)}).rebuild({"valid": ["flags"]}, (8, 8))
+    assert rebuilt["valid"] == "flags"
+    rebuilt = parse_sample({"image": zeros(3, 8, 8), "boxes": zeros(5, 4)}).rebuild({"valid": [["flags"]]}, (8, 8))
+    assert rebuilt["valid"] == "flags"
     sample = {"images": zeros(2, 3, 8, 8), "boxes": zeros(2, 5, 4), "valid": zeros(2, 5)}
-    assert parse_sample(sample).rebuild({"valid": ["mask"]}, (8, 8))["valid"] == "mask"
+    assert parse_sample(sample).rebuild({"valid": ["flags"]}, (8, 8))["valid"] == "flags"
 
 
-def test_structure_box_mask_without_dict_is_dropped(tv):
+def test_structure_valid_without_dict_is_dropped(tv):
     boxes = tv.BoundingBoxes(torch.zeros(5, 4), format="XYXY", canvas_size=(8, 8))
     sample = (tv.Image(torch.zeros(3, 8, 8)), boxes)
-    rebuilt = parse_sample(sample).rebuild({"valid": [["mask"]]}, (8, 8))
+    rebuilt = parse_sample(sample).rebuild({"valid": [["flags"]]}, (8, 8))
     assert [output is input_ for output, input_ in zip(rebuilt, sample, strict=True)] == [True, True]
 
 
-def test_structure_box_mask_replaces_its_field():
+def test_structure_valid_replaces_its_field():
     Target = collections.namedtuple("Target", "images boxes valid")
     sample = Target(zeros(2, 3, 8, 8), zeros(2, 5, 4), zeros(2, 5))
-    assert parse_sample(sample).rebuild({"valid": ["mask"]}, (8, 8)).valid == "mask"
-    without = Batch(zeros(2, 3, 8, 8), 0, {"bboxes": zeros(2, 5, 4)})
-    assert parse_sample(without).rebuild({"valid": ["mask"]}, (8, 8)).labels["valid"] == "mask"
+    assert parse_sample(sample).rebuild({"valid": ["flags"]}, (8, 8)).valid == "flags"
+    boxes_in_dict = Batch(zeros(2, 3, 8, 8), 0, {"bboxes": zeros(2, 5, 4)})
+    assert parse_sample(boxes_in_dict).rebuild({"valid": ["flags"]}, (8, 8)).labels["valid"] == "flags"
 
 
 def test_structure_empty_batch_keeps_its_targets():

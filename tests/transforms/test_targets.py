@@ -178,7 +178,7 @@ REFUSED = {
         lambda: move_keypoints(np.ones((2, 5, 2)), maps(1), SIZE, Keypoints()),
         "keypoints must hold 1 entries, .*, got 2",
     ),
-    "no points": (
+    "no array of points": (
         lambda: move_keypoints([[1, 2]], maps(1), SIZE, Keypoints()),
         r"keypoints\[0\] must be an array, got list",
     ),
@@ -186,7 +186,7 @@ REFUSED = {
         lambda: move_keypoints([np.ones((5, 2)), np.ones((5, 3))], maps(2), SIZE, Keypoints()),
         "keypoints must all have 2 columns, got 3 in sample 1",
     ),
-    "pair of others": (
+    "pair beyond keypoints": (
         lambda: move_keypoints(np.ones((1, 5, 2)), maps(1), SIZE, Keypoints([(0, 5)])),
         r"flip_pairs must name keypoints below 5, got \(0, 5\)",
     ),

@@ -73,7 +73,7 @@ def test_elastic_transform_displacements_are_uniform():
     y, x = np.mgrid[:120, :121].astype(np.float32)
     ramps = np.broadcast_to(np.stack([x, y], -1), (3, 120, 121, 2))
     result, _ = apply_with_params(T.ElasticTransform((6.0, 14.0), 0.0), ramps)
-    noise = (result - ramps)[:, 8:-8, 8:-8] / [3.0, 7.0]
+    noise = (result - ramps)[:, 8:-8, 8:-8] / [3.0, 7.0]  # half of alpha: torchvision's coordinates span -1..1
     for values in noise.reshape(-1, 2).T:
         assert stats.kstest(values, stats.uniform(-1, 2).cdf).pvalue > 1e-4
     across, down = noise[..., 0], noise[..., 1]
@@ -146,7 +146,10 @@ def test_params_matrices_unavailable_without_matrix():
     ids=repr,
 )
 def test_transforms_without_position_commute_with_rearrangement(transform, uses_position):
-    """Checks `uses_position` of functors without a function: without it, kernels may regroup pixels into other rows."""
+    """Checks `uses_position` of functors that no public function applies.
+
+    Where it is false, kernels may split the pixels into rows of another length.
+    """
 
     def rearranged(images):
         return images.reshape(N, -1, C)[:, ::-1].reshape(N, 2 * H, 23, C)
@@ -201,8 +204,8 @@ def test_mixup_equals_functions():
 def test_cutmix_labels_are_shares_of_pixels():
     images = np.broadcast_to(np.arange(N, dtype=np.uint8)[:, None, None, None], (N, H, W, 1)).copy()
     result, params = apply_with_params(T.CutMix(num_classes=N), images)
-    sides = [column(params, name) for name in ("top", "left", "height", "width")]
-    np.testing.assert_array_equal(result, cuaug.cutmix(images, *sides))
+    box = [column(params, name) for name in ("top", "left", "height", "width")]
+    np.testing.assert_array_equal(result, cuaug.cutmix(images, *box))
     kept_share = (result == images).mean((1, 2, 3))
     np.testing.assert_allclose(column(params, "lam"), kept_share, atol=1e-12)
     np.testing.assert_allclose(T.mixed_labels(params, np.arange(N)).diagonal(), kept_share, atol=1e-6)
@@ -214,8 +217,8 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
     members = [mixing, T.RandomApply([mixing], 0.5), T.RandomApply([mixing], 0.0)]
     result, params = apply_with_params(T.Compose(members), images)
     np.testing.assert_allclose(T.mixed_labels(params, np.arange(N)), result[:, 0, 0], atol=1e-6)
-    never, params = apply_with_params(members[2], images)
-    np.testing.assert_array_equal(never, images)
+    unmixed, params = apply_with_params(members[2], images)
+    np.testing.assert_array_equal(unmixed, images)
     np.testing.assert_array_equal(T.mixed_labels(params, np.arange(N)), np.eye(N))
     _, params = apply_with_params(T.Identity(), images)
     assert T.mixed_labels(params, "as they came") == "as they came"
