@@ -7,7 +7,7 @@ from helpers.compare import Tolerance, assert_equal, to_numpy
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import warp_reference as reference
-from tables.warps import matrix
+from tables.warps import BORDERS, INTERPOLATIONS, RESIZE_INTERPOLATIONS, matrix
 
 import cuaug
 
@@ -78,8 +78,8 @@ def strided_images(draw):
 
 @given(
     strided_images(),
-    st.sampled_from(["bilinear", "bicubic", "lanczos"]),
-    st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
+    st.sampled_from([i for i in INTERPOLATIONS if i != "nearest"]),
+    st.sampled_from(BORDERS),
     st.integers(0, 10_000),
     st.tuples(st.integers(1, 9), st.integers(1, 9)),
 )
@@ -95,7 +95,7 @@ def test_warp_affine_any_view_matrix_and_size(view, interpolation, border, seed,
 @given(
     strided_images(),
     st.tuples(st.integers(1, 12), st.integers(1, 12)),
-    st.sampled_from(["bilinear", "bicubic", "lanczos"]),
+    st.sampled_from([i for i in RESIZE_INTERPOLATIONS if i != "nearest"]),
 )
 def test_resize_any_view_and_size(view, size, interpolation):
     expected = np.stack([reference.resize(v.astype(float), size, interpolation) for v in view])
@@ -142,8 +142,8 @@ def test_crop_pad_flip_equal_numpy_indexing(view, box, flips):
 
 @given(
     st.lists(st.floats(-1e3, 1e3, width=32), min_size=9, max_size=9),
-    st.sampled_from(["nearest", "bilinear", "bicubic", "lanczos"]),
-    st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
+    st.sampled_from(INTERPOLATIONS),
+    st.sampled_from(BORDERS),
 )
 def test_warp_affine_perspective_any_matrix_is_finite_or_rejected(entries, interpolation, border):
     batch, options = noise((1, 7, 5, 2), "float32"), {"interpolation": interpolation, "border": border, "fill": 0.25}
@@ -168,8 +168,8 @@ def test_warp_affine_perspective_any_matrix_is_finite_or_rejected(entries, inter
         min_size=24,
         max_size=24,
     ),
-    st.sampled_from(["nearest", "bilinear", "bicubic", "lanczos"]),
-    st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
+    st.sampled_from(INTERPOLATIONS),
+    st.sampled_from(BORDERS),
 )
 def test_remap_any_coordinate_equals_reference_or_fill(values, interpolation, border):
     batch = noise((1, 7, 5, 2), "float32")
