@@ -12,23 +12,34 @@ import numpy as np
 LIMIT = 2.0**30  # a coordinate beyond it, or not finite, is fill under every border
 
 
-def border_index(i, n, border):
-    """Index of the pixel, of ``n`` in a row, at integer position ``i``; borders are named as in ``np.pad``."""
-    if border == "wrap":
-        return i % n
-    if border == "symmetric":
-        i = i % (2 * n)
-        return np.where(i < n, i, 2 * n - 1 - i)
-    if border == "reflect" and n > 1:
-        i = i % (2 * n - 2)
-        return np.where(i < n, i, 2 * n - 2 - i)
+def reflect(i, n):
+    i = i % max(2 * n - 2, 1)
+    return np.where(i < n, i, 2 * n - 2 - i)
+
+
+def symmetric(i, n):
+    i = i % (2 * n)
+    return np.where(i < n, i, 2 * n - 1 - i)
+
+
+def edge(i, n):
     return np.clip(i, 0, n - 1)
+
+
+# The index of the pixel, of ``n`` in a row, at integer position ``i``; named as in ``np.pad``.
+BORDERS = {
+    "constant": edge,  # `pick` replaces the pixels outside by the fill
+    "edge": edge,
+    "reflect": reflect,
+    "symmetric": symmetric,
+    "wrap": lambda i, n: i % n,
+}
 
 
 def pick(image, x, y, border, fill):
     """The pixels at integer positions; outside the image the border's pixel or the fill."""
     height, width, _ = image.shape
-    pixels = image[border_index(y, height, border), border_index(x, width, border)]
+    pixels = image[BORDERS[border](y, height), BORDERS[border](x, width)]
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     return pixels if border != "constant" else np.where(inside[..., None], pixels, fill)
 

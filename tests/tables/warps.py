@@ -13,8 +13,8 @@ from helpers.arrays import SHAPE
 from tables import warp_reference
 from tables.row import TOLERANCES, Row, first_rows, no_parameters
 
-INTERPOLATIONS = ["nearest", "bilinear", "bicubic", "lanczos"]
-BORDERS = ["constant", "edge", "reflect", "symmetric", "wrap"]
+INTERPOLATIONS = ["nearest", *warp_reference.SAMPLING]
+BORDERS = list(warp_reference.BORDERS)
 N, H, W, C = SHAPE
 
 
