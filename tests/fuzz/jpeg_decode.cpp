@@ -1,5 +1,6 @@
-// A fuzz target for libFuzzer or mutate.cpp: reads the header, then decodes a region. The last eight bytes of the input
-// choose the region and how to decode it.
+// A fuzz target for libFuzzer or mutate.cpp: reads the header, decodes a region twice and the whole image once, and
+// encodes some of the images again. The last eight bytes of the input choose the region, how to decode it, and whether
+// to encode.
 
 #include <cstddef>
 #include <cstdint>

@@ -39,9 +39,8 @@ def test_encode_jpeg_round_trip():
         file = cio.encode_jpeg(flat, 100, sampling)
         assert cio.read_header(file).subsampling == sampling
         assert np.array_equal(cio.decode_jpeg(file), flat)
-    noise = np.random.default_rng(SEED).integers(
-        0, 256, (700, 900, 3), np.uint8
-    )  # a file larger than the first allocation
+    # The file is larger than the buffer that the encoder begins with, so the buffer must grow.
+    noise = np.random.default_rng(SEED).integers(0, 256, (700, 900, 3), np.uint8)
     file = cio.encode_jpeg(noise, 100, "444")
     assert np.abs(cio.decode_jpeg(file).astype(int) - noise).mean() < 1
     assert np.array_equal(cv2.imdecode(np.frombuffer(file, np.uint8), 1)[..., ::-1], cio.decode_jpeg(file))
@@ -61,6 +60,6 @@ def test_encode_jpeg_round_trip():
         (PHOTO, {"progressive": 1}, TypeError, "progressive must be True or False"),
     ],
 )
-def test_encode_jpeg_rejects_invalid_images(images, options, error, words):
+def test_encode_jpeg_rejects_invalid_arguments(images, options, error, words):
     with pytest.raises(error, match=r"cuaug\.io\.encode_jpeg: " + words):
         cio.encode_jpeg(images, **options)

@@ -10,10 +10,11 @@ from cuaug import _native as native
 from cuaug import io
 from cuaug._codecs import jpeg_headers
 from cuaug._codecs import limits as limits_module
+from cuaug.data.decoding import DecodeSettings, EncodedImages
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_encoded_input_bytes_files_and_pieces(tmp_path, threads):
+def test_encoded_files_bytes_files_and_ranges(tmp_path, threads):
     path = os.fsencode(tmp_path / "a file")
     (tmp_path / "a file").write_bytes(b"0123456789")
     os.mkfifo(tmp_path / "pipe")
@@ -30,6 +31,7 @@ def test_encoded_input_bytes_files_and_pieces(tmp_path, threads):
         (path + b"x", 0, -1): "No such file or directory",
         (os.fsencode(tmp_path), 0, -1): "not a file",
         (path[:-6] + b"pipe", 0, -1): "not a file",
+        # A string is the caller's reason why there is no image; lone surrogates cannot be converted to UTF-8.
         "a name that is no text: \udcff": "a name that is no text: \udcff",
         b"": b"",
     }
@@ -38,28 +40,28 @@ def test_encoded_input_bytes_files_and_pieces(tmp_path, threads):
     assert len(files) == len(entries)
 
 
-def test_encoded_input_limits_file_size(tmp_path):
+def test_encoded_files_limit_file_size(tmp_path):
     (tmp_path / "file").write_bytes(bytes(100))
     path = os.fsencode(tmp_path / "file")
     encoded = native.EncodedFiles([(path, 0, -1), (path, 1, -1)], 99)
     assert list(encoded) == ["100 bytes, more than the limit of 99", bytes(99)]
 
 
-@pytest.mark.parametrize("place", [-1, 2, 2**40])
-def test_encoded_input_rejects_missing_range(place):
-    with pytest.raises(IndexError, match=f"2 files, and none at {place}"):
-        native.EncodedFiles([b"a", b"b"])[place]
+@pytest.mark.parametrize("index", [-1, 2, 2**40])
+def test_encoded_files_rejects_missing_index(index):
+    with pytest.raises(IndexError, match=f"2 files, and none at {index}"):
+        native.EncodedFiles([b"a", b"b"])[index]
 
 
 @pytest.mark.parametrize("entry", [None, 3, ("path", 0, -1), (b"path", 0), (b"path", "0", 0), np.zeros((4, 4))[:, ::2]])
-def test_encoded_input_invalid_entry_releases_the_others(entry):
+def test_encoded_files_invalid_entry_releases_the_others(entry):
     data = bytearray(b"held")
     with pytest.raises((TypeError, ValueError, BufferError)):
         native.EncodedFiles([data, entry])
     data.clear()  # raises while a view of the bytes exists
 
 
-def test_encoded_input_holds_and_releases_bytes():
+def test_encoded_files_holds_and_releases_bytes():
     data = bytearray(b"held")
     files = native.EncodedFiles([data])
     with pytest.raises(BufferError):
@@ -70,14 +72,15 @@ def test_encoded_input_holds_and_releases_bytes():
 
 
 @pytest.mark.jpeg
-def test_encoded_input_work_keeps_its_input_alive():
-    """The inputs are dropped before the work is done: `wait` finishes it and returns the failures."""
+def test_jpeg_decode_keeps_its_input_alive():
+    """The caller drops the files and the table of regions before `wait` decodes them and returns the failures."""
     image = np.full((16, 16, 3), 90, np.uint8)
     out = np.zeros((2, 16, 16, 3), np.uint8)
     files = native.EncodedFiles([io.encode_jpeg(image), io.encode_jpeg(image)[:200]])
-    work = np.array([(i, 1, 0, 0, 16, 16, out[i].ctypes.data, 48) for i in (1, 0)])
-    pending = native.jpeg_decode(files, limits_module.limits_of(), work, "rgb", True)
-    del files, work
+    # columns: file, scale, top, left, height, width, address, pitch
+    regions = np.array([(i, 1, 0, 0, 16, 16, out[i].ctypes.data, 48) for i in (1, 0)])
+    pending = native.jpeg_decode(files, limits_module.limits_of(), regions, "rgb", True)
+    del files, regions
     finished, ((index, kind, reason),) = pending.wait()
     assert (index, kind) == (0, "DecodeError")
     assert reason
@@ -86,19 +89,37 @@ def test_encoded_input_work_keeps_its_input_alive():
 
 
 @pytest.mark.jpeg
-def test_encoded_input_rejects_wrong_tables():
+def test_jpeg_headers_jpeg_decode_reject_wrong_tables():
     files = native.EncodedFiles([io.encode_jpeg(np.zeros((16, 24, 3), np.uint8))])
     headers, failed = jpeg_headers.read(files, limits_module.limits_of())
     assert headers["size"].tolist() == [[16, 24]]
     assert not failed
-    limits, numbers = limits_module.limits_of(), jpeg_headers.HEADER.itemsize // 8
+    limits, columns = limits_module.limits_of(), jpeg_headers.HEADER.itemsize // 8
     with pytest.raises(ValueError, match="a row"):
-        native.jpeg_headers(files, limits, np.zeros((2, numbers), np.int64))
-    with pytest.raises(ValueError, match=f"rows of {8 * numbers} bytes"):
-        native.jpeg_headers(files, limits, np.zeros((1, numbers - 1), np.int64))
-    fixed = np.zeros((1, numbers), np.int64)
-    fixed.flags.writeable = False
+        native.jpeg_headers(files, limits, np.zeros((2, columns), np.int64))
+    with pytest.raises(ValueError, match=f"rows of {8 * columns} bytes"):
+        native.jpeg_headers(files, limits, np.zeros((1, columns - 1), np.int64))
+    read_only = np.zeros((1, columns), np.int64)
+    read_only.flags.writeable = False
     with pytest.raises((ValueError, BufferError)):
-        native.jpeg_headers(files, limits, fixed)
+        native.jpeg_headers(files, limits, read_only)
     with pytest.raises(IndexError, match="none at 1"):
         native.jpeg_decode(files, limits, np.ones((1, jpeg_headers.REGION_COLUMNS), np.int64), "rgb", True)
+
+
+@pytest.mark.jpeg
+def test_encoded_images_start_decode_equals_decode():
+    rng = np.random.default_rng(20261120)
+    files = [io.encode_jpeg(rng.integers(0, 256, (40, 56, 3), np.uint8)) for _ in range(5)]
+    files[2] = files[2][:150]
+    settings = DecodeSettings(threads=2, strict=True, dct_scale=True, limits=limits_module.limits_of())
+    regions = np.array([[1, 3, 5, 20, 30]] * 5)
+    memory = np.full(5 * 2000, 77, np.uint8)
+    encoded = EncodedImages(files, settings)
+    finish = encoded.start_decode(memory, 2000 * np.arange(5), np.full(5, 92), regions, np.arange(5))
+    assert finish() > 0
+    assert [*encoded.bad] == [2]
+    for i in (0, 1, 3, 4):
+        rows = memory[2000 * i : 2000 * i + 1840].reshape(20, 92)
+        np.testing.assert_array_equal(rows[:, :90].reshape(20, 30, 3), io.decode_and_crop_jpeg(files[i], 3, 5, 20, 30))
+        assert (rows[:, 90:] == 77).all()

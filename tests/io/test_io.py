@@ -155,7 +155,7 @@ def test_decode_jpeg_pinned_memory_needs_gpu():
         cio.decode_jpeg(FILE, like=torch, pin=True)
 
 
-def test_decode_jpeg_without_decoder_names_repair(monkeypatch):
+def test_decode_jpeg_without_decoder_says_how_to_install_it(monkeypatch):
     class Native:
         pass
 

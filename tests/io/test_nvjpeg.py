@@ -6,21 +6,23 @@ import sys
 import numpy as np
 import pytest
 
-from cuaug import io
-from cuaug._codecs import limits, nvjpeg
+from cuaug._codecs import nvjpeg
 from cuaug._codecs.copy_boxes import consecutive_layout
 from cuaug._host import extension
-from cuaug.data.decoding import DecodeSettings, EncodedImages
 
 pytestmark = pytest.mark.jpeg
 
-ENTER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-RECORD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+SET_CONTEXT = SYNCHRONIZE_EVENT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+RECORD_EVENT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 INITIALIZE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int)
 POINTERS = ctypes.POINTER(ctypes.c_void_p)
 DECODE = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, POINTERS, ctypes.POINTER(ctypes.c_size_t), POINTERS, ctypes.c_void_p
 )
+# nvjpeg.h
+NVJPEG_STATUS_BAD_JPEG = 3
+NVJPEG_OUTPUT_RGBI = 5
+CONTEXT, HANDLE, STATE, STREAM, EVENT = 11, 22, 33, 44, 55  # the functions below get these numbers, in place of handles
 
 
 def address_of(function):
@@ -30,11 +32,11 @@ def address_of(function):
 class Library:
     """Decodes a file to its own bytes, and fails for a batch with a file that begins with "bad"."""
 
-    def __init__(self, context_status=0, fault=0):
-        self.batches, self.observed, self.fault = [], set(), fault
-        self.enter = ENTER(lambda context: self.observed.add(context) or context_status)
-        self.record = RECORD(lambda event, stream: self.observed.add(("recorded", event, stream)) or 0)
-        self.synchronize = ENTER(lambda event: self.observed.add(("waited for", event)) or 0)
+    def __init__(self, context_status=0, decode_status=0):
+        self.batches, self.observed, self.decode_status = [], set(), decode_status
+        self.set_context = SET_CONTEXT(lambda context: self.observed.add(context) or context_status)
+        self.record = RECORD_EVENT(lambda event, stream: self.observed.add(("recorded", event, stream)) or 0)
+        self.synchronize = SYNCHRONIZE_EVENT(lambda event: self.observed.add(("waited for", event)) or 0)
         self.initialize = INITIALIZE(self.on_initialize)
         self.decode = DECODE(self.on_decode)
 
@@ -45,10 +47,10 @@ class Library:
 
     def on_decode(self, handle, state, data, lengths, images, stream):
         files = [ctypes.string_at(data[i], lengths[i]) for i in range(self.batches[-1])]
-        if self.fault:
-            return self.fault
+        if self.decode_status:
+            return self.decode_status
         if any(file.startswith(b"bad") for file in files):
-            return 3
+            return NVJPEG_STATUS_BAD_JPEG
         for i, file in enumerate(files):
             planes = images[8 * i : 8 * i + 8]  # four addresses, four pitches
             assert planes[1:4] == planes[5:8] == [None] * 3
@@ -64,11 +66,11 @@ class Library:
         return memory, failed
 
     def begin(self, files, images, memory):
-        driver = [address_of(function) for function in (self.enter, self.record, self.synchronize)]
+        driver = [address_of(function) for function in (self.set_context, self.record, self.synchronize)]
         library = [address_of(function) for function in (self.initialize, self.decode)]
         files, images = extension.extension().EncodedFiles(files), np.array(images, np.int64).reshape(-1, 3)
         pending = extension.extension().nvjpeg_decode(
-            files, images, memory, (*driver, 11), tuple(library), 22, 33, 44, 55
+            files, images, memory, (*driver, CONTEXT), tuple(library), HANDLE, STATE, STREAM, EVENT
         )
         pending.start()
         return pending
@@ -80,7 +82,9 @@ def test_nvjpeg_batch_is_one_call():
     memory, failed = library.run(files)
     assert failed == []
     assert library.batches == [3]
-    assert library.observed == {11, 22, 33, (1, 5), ("stream", 44), ("recorded", 55, 44), ("waited for", 55)}
+    threads_and_layout = 1, NVJPEG_OUTPUT_RGBI
+    events = {("stream", STREAM), ("recorded", EVENT, STREAM), ("waited for", EVENT)}
+    assert library.observed == {CONTEXT, HANDLE, STATE, threads_and_layout, *events}
     for rows, file in zip(memory, files, strict=True):
         assert all(row.tobytes() == file.ljust(16, b"\0") for row in rows)
 
@@ -105,21 +109,21 @@ def test_nvjpeg_context_error():
         Library(context_status=201).run([b"a"])
 
 
-@pytest.mark.parametrize("fault", [1, 5, 6, 7, 8])
-def test_nvjpeg_library_error(fault):
-    library = Library(fault=fault)
-    with pytest.raises(RuntimeError, match=f"nvjpegDecodeBatched returned {fault}"):
+@pytest.mark.parametrize("status", [1, 5, 6, 7, 8])
+def test_nvjpeg_library_error(status):
+    library = Library(decode_status=status)
+    with pytest.raises(RuntimeError, match=f"nvjpegDecodeBatched returned {status}"):
         library.run([b"a", b"b"])
     assert library.batches == [2]
 
 
-@pytest.mark.parametrize("place", [-1, 1, 2**40])
-def test_nvjpeg_rejects_missing_memory(place):
-    with pytest.raises(IndexError, match=f"1 files, and none at {place}"):
-        Library().begin([b"a"], [(place, 0, 0)], None)
+@pytest.mark.parametrize("index", [-1, 1, 2**40])
+def test_nvjpeg_rejects_missing_file(index):
+    with pytest.raises(IndexError, match=f"1 files, and none at {index}"):
+        Library().begin([b"a"], [(index, 0, 0)], None)
 
 
-def test_nvjpeg_rejects_mixed_tables():
+def test_nvjpeg_rejects_wrong_tables():
     files = extension.extension().EncodedFiles([b"a"])
     for images in (np.zeros((1, 2), np.int64), np.zeros((1, 3), np.int32), np.zeros((2, 6), np.int64)[:, ::2]):
         with pytest.raises(ValueError, match="rows of 24 bytes"):
@@ -150,20 +154,3 @@ def test_nvjpeg_images_do_not_overlap():
     assert layout[0, 0] == 0
     assert (layout[:, 0] % 256 == 0).all()
     assert (np.diff(layout[:, 0]) >= 3 * sizes[:-1].prod(1)).all()
-
-
-def test_nvjpeg_pending_decode_equals_decode():
-    rng = np.random.default_rng(20261120)
-    files = [io.encode_jpeg(rng.integers(0, 256, (40, 56, 3), np.uint8)) for _ in range(5)]
-    files[2] = files[2][:150]
-    settings = DecodeSettings(threads=2, strict=True, dct_scale=True, limits=limits.limits_of())
-    regions = np.array([[1, 3, 5, 20, 30]] * 5)
-    memory = np.full(5 * 2000, 77, np.uint8)
-    encoded = EncodedImages(files, settings)
-    finish = encoded.start_decode(memory, 2000 * np.arange(5), np.full(5, 92), regions, np.arange(5))
-    assert finish() > 0
-    assert [*encoded.bad] == [2]
-    for i in (0, 1, 3, 4):
-        rows = memory[2000 * i : 2000 * i + 1840].reshape(20, 92)
-        np.testing.assert_array_equal(rows[:, :90].reshape(20, 30, 3), io.decode_and_crop_jpeg(files[i], 3, 5, 20, 30))
-        assert (rows[:, 90:] == 77).all()

@@ -38,22 +38,22 @@ def with_new_arguments(names):
 
 SETS = names_of.COVERING, names_of.FUSED, names_of.RAGGED, names_of.RAW_STAGED, names_of.DETECTION
 NEW_ARGUMENTS = set().union(*map(with_new_arguments, SETS))
-USERS = *names_of.USER_OPS_POINTWISE, names_of.USER_OPS_FUSED[0]
+USER_OPS = *names_of.USER_OPS_POINTWISE, names_of.USER_OPS_FUSED[0]
 
 
 def is_quick(name, architecture):
-    chosen = {75: NEW_ARGUMENTS, 90: {*USUAL, *USERS}}
+    chosen = {75: NEW_ARGUMENTS, 90: {*USUAL, *USER_OPS}}
     return name in ONE_OF_EACH_KERNEL or name in chosen.get(architecture, ())
 
 
-def every_compilation(names, shortened=lambda name: name):
+def every_compilation(names, shorten=lambda name: name):
     return pytest.mark.parametrize(
         ("name", "architecture"),
         [
             pytest.param(
                 name,
                 architecture,
-                id=f"{shortened(name).replace('cuaug::', '').replace(' ', '')}-sm_{architecture}",
+                id=f"{shorten(name).replace('cuaug::', '').replace(' ', '')}-sm_{architecture}",
                 marks=[] if is_quick(name, architecture) else pytest.mark.slow,
             )
             for architecture in ARCHITECTURES
@@ -145,10 +145,10 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
         ["Planar", "Packed", "Strided", "Ragged<cuaug::Packed>", "Ragged<cuaug::Strided>"],
     )
     answers = []
-    for *names, ops, use, layout in itertools.product(*factors):
-        source, target, geometry, sampler, border = names
-        template_names = (*names, kernels.chain(ops), *(["StoreAndMean"] if use == "StoreAndMean" else []))
-        arguments = geometry, sampler, border, layout, source, kernels.chain(ops), target, use
+    for *names, ops, epilogue, layout in itertools.product(*factors):
+        in_dtype, out_dtype, geometry, sampler, border = names
+        template_names = (*names, kernels.chain(ops), *(["StoreAndMean"] if epilogue == "StoreAndMean" else []))
+        arguments = geometry, sampler, border, layout, in_dtype, kernels.chain(ops), out_dtype, epilogue
         listed = ", ".join(f"cuaug::{argument}" for argument in arguments)
         answers.append((stages_raw(template_names, layout), f"cuaug::is_raw_staged<{listed}>"))
     assert {raw_staged for raw_staged, _ in answers} == {True, False}
@@ -159,7 +159,8 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
         "output_dtype": "uint8",
         "output_layout": "Packed",
     }
-    name = names_of.warp_of(row, kernels.chain(("Invert",)))  # its source text includes the op
+    # Some of the static_asserts name Invert, so the source has to include it.
+    name = names_of.warp_of(row, kernels.chain(("Invert",)))
     text, options = sources.kernel_source(name)
     claims = "\n".join(f"static_assert({claim} == {str(truth).lower()});" for truth, claim in answers)
     compile_kernel(nvrtc, f"{text}\n{claims}\n", name, 90, options)
@@ -171,10 +172,10 @@ def test_warp_grid_and_kernel_agree_on_raw_staging(nvrtc):
     ids=["unit range", "position"],
 )
 def test_color_ops_have_traits_of_their_rows(trait, functors, nvrtc):
-    """Kernels rely on both: bytes in the unit range are stored unclamped, and ops without position take longer rows.
+    """A kernel stores bytes without a clamp if its ops keep the unit range, and treats a contiguous frame as one long
+    row if none of its ops uses the position.
 
-    That the rows are right is shown by test_op_result_stays_within_unit_range and
-    test_op_without_position_commutes_with_rearrangement.
+    test_op_result_stays_within_unit_range and test_op_without_position_commutes_with_rearrangement check the table.
     """
     rows = {row.functor: row.functor in functors for row in ALL_ROWS if row.functor}
     name = kernels.name_expression("pointwise", "uint8", "Packed", 3, kernels.chain(list(rows)), "float16", "Planar", 3)

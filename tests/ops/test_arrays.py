@@ -106,7 +106,7 @@ DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # takes an address: the c
 
 
 class CapsuleExporter:
-    """An exporter of hand-made unversioned exporter that counts the calls of their deleters."""
+    """An exporter of hand-made unversioned capsules that counts the calls of their deleters."""
 
     class Tensor(ctypes.Structure):
         _fields_ = [

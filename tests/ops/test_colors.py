@@ -19,6 +19,7 @@ from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import BATCH, check, run
 from tables.colors import ROWS
 from tables.filters import ROWS as FILTER_ROWS
+from tables.row import TOLERANCES
 
 import cuaug
 from cuaug._arrays.images import describe_images
@@ -124,14 +125,14 @@ def test_normalize_invert_erase_any_number_of_channels(channels, backend):
         expected = (source - mean) / std
         actual = cuaug.normalize(batch, mean, std, layout=layout)
         assert_equal(
-            from_layout(to_numpy(actual), layout), expected.astype(np.float32), tolerance=ROWS[0].tolerance("float32")
+            from_layout(to_numpy(actual), layout), expected.astype(np.float32), tolerance=TOLERANCES["float32"]
         )
         for actual, reference in (
             (cuaug.invert(batch, layout=layout), 1 - source),
             (cuaug.erase(batch, 1, 2, 3, 4, mean, layout=layout), np.where(is_erased(source.shape), mean, source)),
         ):
             result = from_layout(to_numpy(actual), layout)
-            assert_equal(result, reference.astype(np.float32), tolerance=ROWS[0].tolerance("float32"))
+            assert_equal(result, reference.astype(np.float32), tolerance=TOLERANCES["float32"])
 
 
 def is_erased(shape):

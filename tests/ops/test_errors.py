@@ -277,7 +277,8 @@ def test_op_rejects_fake_tensor():
 
 
 def test_op_reads_negated_torch_views():
-    floats = torch.rand(1, 5, 5, dtype=torch.complex64).conj().imag  # a view whose sign bit is pending
+    # A view with torch's negative bit: its memory holds the values before the negation.
+    floats = torch.rand(1, 5, 5, dtype=torch.complex64).conj().imag
     assert floats.is_neg()
     assert_equal(cuaug.hflip(floats), floats.resolve_neg().flip(-1))
 

@@ -10,7 +10,7 @@ from tables.row import TOLERANCES
 
 import cuaug
 
-LARGE = (2, 61, 83)  # more pixels than `equalize` has levels, and rows of several segments
+LARGE = (2, 61, 83)  # N, H, W; more pixels than `equalize` has levels
 
 
 def low_contrast_noise(shape, dtype, seed=0):

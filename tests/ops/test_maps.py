@@ -9,7 +9,7 @@ from helpers.compare import Tolerance, assert_equal, to_numpy
 
 import cuaug
 
-COORDINATE_ERROR = Tolerance(absolute=2e-5, reason="float32 coordinates, counted from the tile")
+COORDINATE_ERROR = Tolerance(absolute=2e-5, reason="float32 coordinates, relative to the tile's origin")
 y, x = np.mgrid[:40, :52].astype(np.float32)
 
 

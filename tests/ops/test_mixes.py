@@ -96,7 +96,7 @@ def test_mixup_cutmix_channels_views_and_videos(backend):
 
 
 @every_backend
-def test_mixup_keeps_no_samples_and_one_sample(backend):
+def test_mixup_keeps_batches_of_zero_and_one_samples(backend):
     batch = images(backend, "uint8")
     assert_equal(cuaug.mixup(batch[:0], 0.5), batch[:0])
     assert_equal(cuaug.mixup(batch[:1], 0.5), batch[:1])
@@ -156,7 +156,7 @@ def test_mix_labels_invalid_device_partner_leaves_labels():
     assert_equal(cuaug.mix_labels(one_hot, 0.5, put(np.array([7.0, np.nan, 1e30]), backend)), one_hot)
 
 
-def test_mix_labels_names_invalid_labels_and_shares():
+def test_mix_labels_names_invalid_labels_and_lam():
     with pytest.raises(TypeError, match=r"cuaug.mix_labels: labels must be an array, got list"):
         cuaug.mix_labels([0, 1], 0.5, num_classes=2)
     with pytest.raises(ValueError, match=r"cuaug.mix_labels: lam must be a finite number"):

@@ -25,17 +25,17 @@ main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 def layout_tolerance(row, backend, dtype):
     """Tolerance between two layouts, which on a GPU are two kernels. On the CPU one loop serves all layouts.
 
-    Copied pixels are exact, and so are bilinear affine maps, whose coordinates are whole numbers of a fixed step. For
-    other maps, ptxas rounds ``a * dx + e`` once where it fuses it, and twice where it moves ``a * dx`` out of the loop
-    over rows, as for uint8 planes alone: an ulp of a coordinate, which may round a near tie the other way. Planes also
-    leave more memory to source boxes, so tiles have other sizes and origins.
+    Copied pixels are exact, and so are bilinear affine maps, whose coordinates are fixed-point numbers. For other maps,
+    ptxas rounds ``a * dx + e`` once if it fuses the two operations, and twice if it moves ``a * dx`` out of the loop
+    over rows, which it does for uint8 planes only. The coordinates then differ by an ulp, and a near tie may round the
+    other way. Planes also leave more memory to source boxes, so tiles have other sizes and origins.
     """
-    if backend[1] == "cpu" or row.is_exact or has_integer_steps(row):
+    if backend[1] == "cpu" or row.is_exact or has_fixed_point_coordinates(row):
         return EXACT
     return row.tolerance(dtype)
 
 
-def has_integer_steps(row):
+def has_fixed_point_coordinates(row):
     affine = row.op in ("warp_affine", "affine", "rotate")
     return affine and row.options.get("interpolation", "bilinear") == "bilinear"
 
@@ -137,11 +137,11 @@ def test_op_out_with_any_strides(row, backend):
     assert run(row, batch, parameters, out=contiguous) is contiguous
     assert_equal(contiguous, expected)
     n, a, b, c = expected.shape
-    frame = put(np.full((n, a, b + 3, c + 5), 9, np.uint8), backend)
-    run(row, batch, parameters, out=frame[:, :, 2:-1, 4:-1])
+    padded = put(np.full((n, a, b + 3, c + 5), 9, np.uint8), backend)
+    run(row, batch, parameters, out=padded[:, :, 2:-1, 4:-1])
     assert_equal(
-        put(to_numpy(frame[:, :, 2:-1, 4:-1]), backend), expected, tolerance=layout_tolerance(row, backend, "uint8")
+        put(to_numpy(padded[:, :, 2:-1, 4:-1]), backend), expected, tolerance=layout_tolerance(row, backend, "uint8")
     )
-    untouched = to_numpy(frame)
-    untouched[:, :, 2:-1, 4:-1] = 9
-    assert_equal(untouched, np.full_like(untouched, 9))
+    padding = to_numpy(padded)
+    padding[:, :, 2:-1, 4:-1] = 9
+    assert_equal(padding, np.full_like(padding, 9))

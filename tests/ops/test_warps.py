@@ -129,20 +129,22 @@ def narrower_dtype(value):
 @every_backend
 @main_rows
 def test_op_dtype_converts_without_scaling(row, backend):
-    for source, target in (("uint8", "float32"), ("float32", "uint8"), ("uint16", "uint8"), ("uint8", "float16")):
-        batch, parameters, layout = images(backend, source), row.parameters(BATCH), default_layout(backend)
+    for in_dtype, out_dtype in (("uint8", "float32"), ("float32", "uint8"), ("uint16", "uint8"), ("uint8", "float16")):
+        batch, parameters, layout = images(backend, in_dtype), row.parameters(BATCH), default_layout(backend)
         values = from_layout(to_numpy(batch), layout).astype(float)
-        expected = to_layout(row.expected(values, parameters, source), layout)
-        actual = run(row, batch, parameters, dtype=target)
-        source_range = max_value(source)
+        expected = to_layout(row.expected(values, parameters, in_dtype), layout)
+        actual = run(row, batch, parameters, dtype=out_dtype)
+        input_range = max_value(in_dtype)
         tolerance = {
-            "float32": Tolerance(absolute=1e-4 * source_range, reason="1e-4 of the range, which is 255 here"),
+            "float32": Tolerance(absolute=1e-4 * input_range, reason="1e-4 of the range, which is 255 here"),
             "float16": Tolerance(
-                absolute=1e-4 * source_range, relative=2**-11, reason="1e-4 of the range and half's 11 bits"
+                absolute=1e-4 * input_range, relative=2**-11, reason="1e-4 of the range and half's 11 bits"
             ),
             "uint8": Tolerance(absolute=1, exact=0.98, reason="one level, where the exact value is nearly a tie"),
-        }[target]
-        assert_equal(actual, expected, library=backend[0], device=device_of(backend), dtype=target, tolerance=tolerance)
+        }[out_dtype]
+        assert_equal(
+            actual, expected, library=backend[0], device=device_of(backend), dtype=out_dtype, tolerance=tolerance
+        )
 
 
 @every_backend

@@ -20,8 +20,8 @@ BORDERS = {
     "wrap": (cv2.BORDER_WRAP, "grid-wrap"),
 }
 # Without nearest, which is compared with SciPy: OpenCV rounds its coordinates to 1/1024 pixel first.
-CV2 = {"bilinear": cv2.INTER_LINEAR, "bicubic": cv2.INTER_CUBIC, "lanczos": cv2.INTER_LANCZOS4}
-FLOAT32 = {"rtol": 0, "atol": 1e-4}  # the other libraries' coordinates are float32
+OPENCV_FLAGS = {"bilinear": cv2.INTER_LINEAR, "bicubic": cv2.INTER_CUBIC, "lanczos": cv2.INTER_LANCZOS4}
+FLOAT32_TOLERANCE = {"rtol": 0, "atol": 1e-4}  # the other libraries' coordinates are float32
 M = np.array([[0.93, -0.41, 3.2], [0.37, 1.04, -2.6]])
 H = np.vstack([M, [0.004, -0.007, 1]])
 
@@ -62,25 +62,27 @@ def test_reference_sampling_equals_scipy(border, interpolation, order):
         np.testing.assert_allclose(actual[..., c], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(("border", "interpolation"), [*itertools.product(BORDERS, CV2)])
+@pytest.mark.parametrize(("border", "interpolation"), [*itertools.product(BORDERS, OPENCV_FLAGS)])
 def test_reference_warp_equals_opencv(border, interpolation):
     image, options = IMAGE.astype(np.float32), {"borderMode": BORDERS[border][0], "borderValue": (0.1, 0.5, 0.9)}
     reference_options = {"interpolation": interpolation, "border": border, "fill": (0.1, 0.5, 0.9)}
     if interpolation == "lanczos":  # OpenCV's taps are at multiples of 1/32 pixel, so the shift is one too
         shift = np.array([[1, 0, 3 + 5 / 32], [0, 1, -2 - 17 / 32]])
-        expected = cv2.warpAffine(image, shift, (13, 19), flags=CV2[interpolation], **options)
-        np.testing.assert_allclose(reference.warp(image, shift, (19, 13), **reference_options), expected, **FLOAT32)
+        expected = cv2.warpAffine(image, shift, (13, 19), flags=OPENCV_FLAGS[interpolation], **options)
+        np.testing.assert_allclose(
+            reference.warp(image, shift, (19, 13), **reference_options), expected, **FLOAT32_TOLERANCE
+        )
         return
-    flags = CV2[interpolation]
+    flags = OPENCV_FLAGS[interpolation]
     affine = cv2.warpAffine(image, M, (13, 19), flags=flags, **options)
     inverse = cv2.warpAffine(image, M, (13, 19), flags=flags | cv2.WARP_INVERSE_MAP, **options)
     homography = cv2.warpPerspective(image, H, (13, 19), flags=flags, **options)
     actual = reference.warp(image, M, (19, 13), **reference_options)
-    np.testing.assert_allclose(actual, affine, **FLOAT32)
+    np.testing.assert_allclose(actual, affine, **FLOAT32_TOLERANCE)
     np.testing.assert_allclose(
-        reference.warp(image, M, (19, 13), inverse=True, **reference_options), inverse, **FLOAT32
+        reference.warp(image, M, (19, 13), inverse=True, **reference_options), inverse, **FLOAT32_TOLERANCE
     )
-    np.testing.assert_allclose(reference.warp(image, H, (19, 13), **reference_options), homography, **FLOAT32)
+    np.testing.assert_allclose(reference.warp(image, H, (19, 13), **reference_options), homography, **FLOAT32_TOLERANCE)
 
 
 @pytest.mark.parametrize("border", [b for b in BORDERS if b != "wrap"])
@@ -123,14 +125,14 @@ def test_reference_resize_antialias_equals_pillow(size, mode):
     plane = IMAGE[..., 0].astype(np.float32)
     expected = Image.fromarray(plane).resize(size[::-1], Image.Resampling[mode.upper()])
     actual = reference.resize(plane[..., None], size, mode)[..., 0]
-    np.testing.assert_allclose(actual, np.asarray(expected), **FLOAT32)
+    np.testing.assert_allclose(actual, np.asarray(expected), **FLOAT32_TOLERANCE)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_reference_nonfinite_coordinates_are_fill(n):
+def test_reference_nonfinite_and_huge_coordinates_are_fill(n):
     image = np.ones((n, n, 1))
     bad = np.array([[np.nan, np.inf, -np.inf, 2.0**31, -1e20]])
-    for interpolation, border in itertools.product(["nearest", *CV2], BORDERS):
+    for interpolation, border in itertools.product(["nearest", *OPENCV_FLAGS], BORDERS):
         for x, y in ((bad, np.zeros_like(bad)), (np.zeros_like(bad), bad)):
             actual = reference.sample(image, x, y, interpolation, border, 7.0)
             np.testing.assert_array_equal(actual, np.full((1, 5, 1), 7.0))
@@ -147,7 +149,7 @@ def as_list(value):
 
 @pytest.fixture(scope="module")
 def functional():
-    """torchvision's functional module, whose names and definitions the ops of this file have."""
+    """torchvision's functional module. The oracle's functions have its names and definitions."""
     return pytest.importorskip("torchvision.transforms.v2.functional")
 
 
@@ -159,7 +161,7 @@ def test_reference_affine_rotate_perspective_elastic_equal_torchvision(functiona
     fill = [0.1, 0.5, 0.9] if interpolation == "nearest" else None
 
     def check(actual, expected):
-        np.testing.assert_allclose(actual, from_planes(expected), **FLOAT32)
+        np.testing.assert_allclose(actual, from_planes(expected), **FLOAT32_TOLERANCE)
 
     arguments = (23.0, (1.5, -2.25), 1.3, (7.0, -4.0))
     actual = reference.affine(IMAGE, *arguments, interpolation, fill, center)
