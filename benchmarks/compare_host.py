@@ -1,0 +1,158 @@
+"""Host time of calls in two installations, compared in turns: ``compare_host.py BEFORE AFTER [OUT.json]``.
+
+BEFORE and AFTER are folders of ``pip install --target``. A machine's speed drifts by more than the difference that
+matters, so two processes on one core take turns of a few calls, in the order before, after, after, before. A process
+has its own memory layout, which changes a call by up to 4 %, so several pairs of processes are measured.
+"""
+
+import argparse
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CALLS_PER_TURN = 15
+
+
+def calls():
+    """The measured calls by name. Images are small, so that the device does not delay the host."""
+    import torch
+
+    import cuaug
+    from cuaug import transforms as T
+
+    torch.manual_seed(0)
+    images = torch.randint(0, 256, (8, 3, 32, 32), dtype=torch.uint8, device="cuda")
+    floats, numbers = images.float() / 255, torch.rand(8, device="cuda")
+    matrices = torch.eye(3, device="cuda")[:2].repeat(8, 1, 1).contiguous()
+    boxes = torch.rand(64, 4, device="cuda").sort(1).values
+    points = torch.rand(2, 8, 4, 2, device="cuda")
+    different_sizes = [images[0, :, : 29 + i % 4].contiguous() for i in range(32)]
+    crop = [T.RandomResizedCrop(24), T.RandomHorizontalFlip()]
+    jitter, normalize = T.ColorJitter(0.4, 0.4, 0.4, 0.1), T.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    imagenet = T.Compose([*crop, normalize], seed=1)
+    cifar = T.Compose([T.RandomCrop(32, padding=4), T.RandomHorizontalFlip(), normalize], seed=1)
+    simclr = T.Compose(
+        [*crop, T.RandomApply([jitter], 0.8), T.RandomGrayscale(0.2), T.GaussianBlur(5), normalize], seed=1
+    )
+    policy = T.Compose([T.RandAugment(), normalize], seed=1)
+    affine = T.Compose([T.RandomAffine(10), jitter], seed=1)
+    return {
+        "torch.relu": lambda: torch.relu(floats),
+        "warp_affine": lambda: cuaug.warp_affine(images, matrices),
+        "warp_affine, host matrix": lambda: cuaug.warp_affine(images, [[1.0, 0.0, 1.0], [0.0, 1.0, 2.0]]),
+        "rotate": lambda: cuaug.rotate(images, numbers),
+        "rotate, one angle": lambda: cuaug.rotate(images, 10.0),
+        "get_rotation_matrix": lambda: cuaug.get_rotation_matrix(numbers),
+        "estimate_affine": lambda: cuaug.estimate_affine(points[0], points[1]),
+        "adjust_brightness": lambda: cuaug.adjust_brightness(images, numbers),
+        "adjust_contrast": lambda: cuaug.adjust_contrast(images, numbers),
+        "adjust_hue": lambda: cuaug.adjust_hue(images, 0.1),
+        "normalize": lambda: cuaug.normalize(floats, [0.4, 0.5, 0.6], [0.2, 0.2, 0.2]),
+        "resize": lambda: cuaug.resize(images, (24, 24)),
+        "pad": lambda: cuaug.pad(images, 4),
+        "crop": lambda: cuaug.crop(images, 1, 2, 20, 20),
+        "hflip": lambda: cuaug.hflip(images),
+        "mixup": lambda: cuaug.mixup(floats, numbers),
+        "invert": lambda: cuaug.invert(images),
+        "gaussian_blur": lambda: cuaug.gaussian_blur(images, 5),
+        "box_iou": lambda: cuaug.box_iou(boxes, boxes),
+        "Compose: ImageNet": lambda: imagenet(images),
+        "Compose: CIFAR": lambda: cifar(images),
+        "Compose: SimCLR": lambda: simclr(images),
+        "Compose: RandAugment": lambda: policy(images),
+        "Compose: affine, jitter": lambda: affine(images),
+        "Compose: ImageNet, list of 32": lambda: imagenet(different_sizes),
+    }
+
+
+def answer_turns():
+    """The process of one installation: prints the names of its calls, then answers each number read by the ns per call."""
+    import torch
+
+    measured = calls()
+    for call in measured.values():
+        for _ in range(30):
+            call()
+        torch.cuda.synchronize()
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    print(json.dumps(list(measured)), flush=True)
+    by_number = list(measured.values())
+    for line in sys.stdin:
+        call = by_number[int(line)]
+        call()
+        torch.cuda.synchronize()
+        start = time.perf_counter_ns()
+        for _ in range(CALLS_PER_TURN):
+            call()
+        elapsed = time.perf_counter_ns() - start
+        torch.cuda.synchronize()
+        print(elapsed / CALLS_PER_TURN, flush=True)
+
+
+class Installation:
+    """A process that imports cuaug from a folder."""
+
+    def __init__(self, folder, core):
+        command = ["taskset", "-c", str(core), sys.executable, __file__, "--answer-turns"]
+        environment = os.environ | {"PYTHONPATH": folder, "PYTHONSAFEPATH": "1"}
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        self.names = json.loads(self.process.stdout.readline())
+
+    def turn(self, number):
+        """Nanoseconds per call."""
+        self.process.stdin.write(f"{number}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare_pair(before, after, seconds):
+    """Turns [before, after] in ns per call, by name."""
+    turns = {name: [] for name in before.names}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for number, rounds in enumerate(turns.values()):
+            first, *both, last = (side.turn(number) for side in (before, after, after, before))
+            rounds.append(((first + last) / 2, sum(both) / 2))
+    return turns
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before")
+    parser.add_argument("after")
+    parser.add_argument("out", nargs="?", help="a JSON file for the result")
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of processes")
+    parser.add_argument("--seconds", type=float, default=45, help="for each pair")
+    options = parser.parse_args()
+    rows = {}
+    for pair in range(options.pairs):
+        before, after = (Installation(folder, core=2 + pair) for folder in (options.before, options.after))
+        for name, turns in compare_pair(before, after, options.seconds).items():
+            ratio = statistics.median(b / a for a, b in turns)
+            microseconds = [round(statistics.median(side) / 1e3, 2) for side in zip(*turns, strict=True)]
+            rows.setdefault(name, []).append([round(ratio, 3), *microseconds])
+        before.close()
+        after.close()
+    print(f"{'after / before, per pair of processes':50} us before, after")
+    for name, pairs in rows.items():
+        ratios = "  ".join(f"{ratio:.3f}" for ratio, _, _ in pairs)
+        print(f"{name:30} {ratios:20} {pairs[0][1]:8.1f} {pairs[0][2]:8.1f}")
+    if options.out:
+        Path(options.out).write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    answer_turns() if sys.argv[1:] == ["--answer-turns"] else main()
