@@ -71,7 +71,7 @@ def calls():
 
 
 def answer_turns():
-    """The process of one installation: prints the names of its calls, then answers each number read by the ns per call."""
+    """The process of one installation: prints its calls, then answers each number that it reads by the ns per call."""
     import torch
 
     measured = calls()
