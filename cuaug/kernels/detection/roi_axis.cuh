@@ -46,6 +46,21 @@ struct PointTaps {
     Tap<R> y, x;
 };
 
+// Calls `visit(offset, weight)` for the pixels of a map that a sampling point is interpolated from, up to four. Pixels
+// of weight 0 are left out: 0 times infinity is NaN. A point outside the map has none.
+template <class R, class Visitor>
+inline void for_each_corner(const PointTaps<R>& taps, const FeatureMap& map, const Visitor& visit) {
+    if (!taps.y.is_inside || !taps.x.is_inside) return;
+    for (int corner = 0; corner < 4; ++corner) {
+        const bool low_y = corner < 2, low_x = corner % 2 == 0;
+        const R weight = (low_y ? R(1) - taps.y.high_weight : taps.y.high_weight) *
+                         (low_x ? R(1) - taps.x.high_weight : taps.x.high_weight);
+        if (weight == R(0)) continue;
+        visit((low_y ? taps.y.low : taps.y.high) * map.y_stride + (low_x ? taps.x.low : taps.x.high) * map.x_stride,
+              weight);
+    }
+}
+
 // Indices first .. end - 1.
 struct IndexRange {
     long long first, end;
