@@ -154,26 +154,26 @@ inline bool is_in_range(double coordinate) { return coordinate > -0x1p30 && coor
 // infinity is NaN.
 template <class R>
 struct RoiPoint {
-    int taps;  // 0: outside the image, where all is 0
+    int pixels;  // 0: the point is outside the map, where all is 0
     long long offset[4];
     R weight[4];
 };
 
 template <class R>
-inline void add_tap(RoiPoint<R>& point, long long offset, R weight) {
+inline void add_pixel(RoiPoint<R>& point, long long offset, R weight) {
     if (weight == R(0)) return;
-    point.offset[point.taps] = offset, point.weight[point.taps] = weight;
-    ++point.taps;
+    point.offset[point.pixels] = offset, point.weight[point.pixels] = weight;
+    ++point.pixels;
 }
 
 template <class R>
 inline RoiPoint<R> make_point(const Tap<R>& y, const Tap<R>& x, const FeatureMap& map) {
     RoiPoint<R> point = {};
     if (!(y.is_inside && x.is_inside)) return point;
-    add_tap(point, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
-    add_tap(point, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
-    add_tap(point, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
-    add_tap(point, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
+    add_pixel(point, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
+    add_pixel(point, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
+    add_pixel(point, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
+    add_pixel(point, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
     return point;
 }
 
