@@ -59,11 +59,11 @@ inline void resolve_within_block(unsigned int (&removed)[nms_words], unsigned in
             is_kept[i] = !is_removed[i] && unresolved_suppressors[i] == 0 && not_removed == 0;
         }
         for (int i = 0; i < nms_words; ++i) {
-            const unsigned int all_removed = __ballot_sync(full_warp, is_removed[i]),
-                               all_kept = __ballot_sync(full_warp, is_kept[i]);
-            changed = changed || all_removed != removed[i] || all_kept != kept[i];
-            removed[i] = all_removed;
-            kept[i] = all_kept;
+            const unsigned int removed_lanes = __ballot_sync(full_warp, is_removed[i]),
+                               kept_lanes = __ballot_sync(full_warp, is_kept[i]);
+            changed = changed || removed_lanes != removed[i] || kept_lanes != kept[i];
+            removed[i] = removed_lanes;
+            kept[i] = kept_lanes;
         }
     }
 }
@@ -137,9 +137,9 @@ inline void compute_masks(const NmsRecord& args, const RankedBox<R>* sorted,
         }
 }
 
-// Tests `box`, number `offset` of the block's boxes, against the kept boxes of all blocks before the look-back, as
-// these are done. A warp polls a word of decisions; eight words are taken at a time, up to the first that is not
-// decided.
+// Tests `box`, number `offset` of the block's boxes, against the kept boxes of all blocks before the look-back, as soon
+// as these blocks have decided. A warp polls a word of decisions; eight words are taken at a time, up to the first that
+// is not decided.
 template <class R>
 inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* sorted,
                                    const unsigned long long* decisions, const RankedBox<R>& box, int offset, int begin,
@@ -184,11 +184,11 @@ inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* so
 }
 
 // A block decides which of 64 boxes are kept. It tests them against the boxes kept by blocks before the look-back as
-// these are done, follows the look-back blocks bit by bit, and publishes its own decisions. The block that
-// finishes last in its sample writes the sample's result. Blocks are numbered as they begin, so that the blocks a block
-// waits for are running already. Memory is linear in N: a bit for each pair would take 1.25 GB for 100,000 boxes. Four
-// blocks per SM: on sm_100 the compiler would otherwise make room for five, and spill. Two blocks for rotated boxes,
-// whose IoU takes twice the registers. Grid: (blocks x samples).
+// soon as these have decided, applies each decision of the look-back blocks, and publishes its own decisions. The block
+// that finishes last in its sample writes the sample's result. Blocks are numbered as they begin, so that the blocks a
+// block waits for are running already. Memory is linear in the number of boxes: a bit for each pair would take 1.25 GB
+// for 100,000 boxes. Four blocks per SM: on sm_100 the compiler would otherwise make room for five, and spill. Two
+// blocks for rotated boxes, whose IoU takes twice the registers. Grid: (blocks x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_threads, is_same_v<R, Rotated> ? 2 : 4)
     nms(const __grid_constant__ NmsRecord args) {

@@ -145,13 +145,13 @@ inline IouTest test_iou(const RankedBox<R>& a, const RankedBox<R>& b, R threshol
     const R width = fmin(a.right, b.right) - fmax(a.left, b.left),
             height = fmin(a.bottom, b.bottom) - fmax(a.top, b.top);
     const R intersection = width * height, union_area = a.area + b.area - intersection;
-    const bool touch = (width > 0) & (height > 0);
+    const bool intersects = (width > 0) & (height > 0);
     if constexpr (is_same_v<R, double>) {
-        return {static_cast<bool>(touch & (intersection / union_area > threshold)), false};
+        return {static_cast<bool>(intersects & (intersection / union_area > threshold)), false};
     } else {
         const float excess = intersection - threshold * union_area, margin = 0x1p-19f * union_area + 1e-30f;
         const bool above = excess > margin, below = excess < -margin;
-        return {static_cast<bool>(touch & above), static_cast<bool>(touch & !above & !below)};
+        return {static_cast<bool>(intersects & above), static_cast<bool>(intersects & !above & !below)};
     }
 }
 

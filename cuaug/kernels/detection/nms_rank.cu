@@ -26,8 +26,8 @@ inline int rank_of(const NmsSortKey* keys, int tiles, const NmsSortKey& key) {
     return rank;
 }
 
-// A thread finds the rank of a key among those of its sample, and stores its box at that position. Grid: (tiles x tile
-// / threads x samples).
+// A thread finds the rank of a key among those of its sample, and stores its box at that position. Grid: (tiles x
+// nms_tile / threads x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_rank_threads, 1) nms_rank(const __grid_constant__ NmsRecord args) {
     const int tiles = nms_tiles(args);

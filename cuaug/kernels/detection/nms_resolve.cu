@@ -5,7 +5,7 @@
 namespace cuaug {
 
 constexpr int nms_resolve_threads = 1024, nms_resolve_warps = nms_resolve_threads / 32;
-constexpr int nms_group = 32;             // words of other boxes that a warp polls
+constexpr int nms_group = 32;             // words of possible suppressors that a warp tests
 constexpr int nms_max_idle_rounds = 256;  // rounds without a new decision, about 0.2 ms
 constexpr unsigned int full_warp = 0xffffffffu;
 
@@ -18,8 +18,7 @@ struct ResolveShared {
                                                                              // round and the next
 };
 
-// The decisions of each word of a sample, as published by its block. A sample has at most as many words as a block has
-// threads.
+// The decisions of each word of a sample, as published by its block.
 inline volatile unsigned long long* decisions_of(const NmsRecord& args, const ResolveShared& shared, int n) {
     return args.decisions + static_cast<long long>(n) * shared.words;
 }
@@ -50,7 +49,8 @@ inline SuppressorMasks load_masks(const NmsRecord& args, int n, int group, int i
 }
 
 // A thread with `publishes` publishes `word_decisions`, the decisions about word `word` of its block; each thread polls
-// one word of the other blocks. Returns whether a decision is new.
+// one word of the other blocks: a sample has at most as many words as a block has threads. Returns whether a decision
+// is new.
 inline bool exchange_decisions(ResolveShared& shared, volatile unsigned long long* decisions, int first, int word,
                                bool publishes, unsigned long long word_decisions) {
     bool is_new = false;
@@ -88,6 +88,7 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
          is_removed = masks.is_absent || (!is_kept && (earlier >> (32 + lane) & 1) != 0);
     atomicAdd(shared.score_rank + 32 * word_in_block + lane, masks.preceding);
 
+    // -1: the next round publishes what a round decides, so that the first one has no decision of its own to publish.
     for (int round = 0, idle_rounds = -1; idle_rounds <= max_idle_rounds; round ^= 1) {
         const unsigned int kept = __ballot_sync(full_warp, is_kept),
                            decided = kept | __ballot_sync(full_warp, is_removed);
@@ -134,7 +135,7 @@ inline int next_undecided(const NmsRecord& args, const ResolveShared& shared, in
 
 // Decides which boxes are kept, from the overlap masks (nms_overlap_mask.cu). Blocks wait for each other's decisions,
 // but not for ever, since not all blocks need have begun. The block that finishes last in its sample resolves the words
-// that others have given up, and writes the result. Grid: (blocks x samples); a sample has at least three.
+// that others have given up, and writes the result. Grid: (blocks x samples).
 __global__ void __launch_bounds__(nms_resolve_threads) nms_resolve(const __grid_constant__ NmsRecord args) {
     __shared__ ResolveShared shared;
     __shared__ int blocks_done;

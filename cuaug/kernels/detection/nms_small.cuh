@@ -15,7 +15,7 @@ inline int nms_small_parts(const NmsRecord& args) {
     return ((args.count + 31) / 32 + nms_small_warps - 1) / nms_small_warps;
 }
 
-// For each box, which of a word's 32 boxes would suppress it, by their indices. [N, words, K]
+// For each box, which of a word's 32 boxes would suppress it; bit i: the box of index 32 * word + i. [N, words, K]
 inline unsigned int* small_overlap_masks_of(const NmsRecord& args, long long n, int words) {
     return static_cast<unsigned int*>(args.ranked_boxes) + n * words * args.count;
 }

@@ -7,8 +7,8 @@ namespace cuaug {
 constexpr int nms_small_resolve_warps = nms_small_max / 32;
 
 // One block per sample, one thread per box. Every round, each warp resolves its 32 boxes given the other warps' last
-// result, until nothing changes: after k rounds all boxes are right whose decision depends on a chain of at most k
-// warps, and few rounds suffice. Then each kept index is written at its rank among those kept. Grid: (samples).
+// result, until nothing changes: after k rounds the decisions that depend on a chain of at most k warps are final, and
+// few rounds suffice. Then each kept index is written at its rank among those kept. Grid: (samples).
 __global__ void __launch_bounds__(nms_small_resolve_warps * 32)
     nms_small_resolve(const __grid_constant__ NmsRecord args) {
     constexpr unsigned int full_warp = 0xffffffffu;
@@ -18,7 +18,8 @@ __global__ void __launch_bounds__(nms_small_resolve_warps * 32)
     const long long n = blockIdx.x;
     const unsigned int* masks = small_overlap_masks_of(args, n, words) + index;
     const int* preceding = preceding_counts_of(args, n) + index;
-    unsigned int mask[nms_small_resolve_warps], warp_mask = 0;  // by boxes of the other warps, and of this one
+    // Which boxes of the other warps, and of this one, would suppress the thread's box.
+    unsigned int mask[nms_small_resolve_warps], warp_mask = 0;
     wait_for_previous();
     int score_rank = index < args.count ? 0 : -1;
     if (index < args.count) {
@@ -35,10 +36,10 @@ __global__ void __launch_bounds__(nms_small_resolve_warps * 32)
     __syncthreads();
     for (int round = 0, changed = 1; changed != 0; ++round) {
         const unsigned int* others = kept[round & 1];
-        unsigned int suppressors = 0, now = warp_kept;
+        unsigned int suppressors = 0;
         for (int w = 0; w < nms_small_resolve_warps; ++w) suppressors |= mask[w] & others[w];
         const bool is_removed = score_rank < 0 || suppressors != 0;
-        now = __ballot_sync(full_warp, !is_removed);
+        unsigned int now = __ballot_sync(full_warp, !is_removed);
         for (unsigned int last = ~now; now != last;) {
             last = now;
             now = __ballot_sync(full_warp, !is_removed && (warp_mask & last) == 0);

@@ -53,8 +53,8 @@ struct RoiAlignBins {
         if (roi.y.points >= R(1) && roi.x.points >= R(1)) points_per_bin = roi.y.points * roi.x.points;
     }
 
-    // A rectangle of the map, along the region's own axes: no point of it is farther from its center than half its
-    // diagonal.
+    // A rectangle along the region's own axes that contains `rect`, a rectangle of the map: no point of `rect` is
+    // farther from its center than half its diagonal.
     MapRect<R> to_region_axes(const RoiRecord& args, const MapRect<R>& rect) const {
         if (!args.rotated) return rect;
         const R dy = (rect.top + rect.bottom) / R(2) - roi.center_y,

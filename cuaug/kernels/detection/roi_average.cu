@@ -41,6 +41,7 @@ inline void number_columns(const RoiRecord& args, int used, AxisBins<R>& columns
     }
     if (lane > 0) return;
     const long long part = blockIdx.y, parts = gridDim.y;
+    static_assert(max_sums<R> / max_weights >= W / 2, "a band would have no row");
     const int divisor = max(count, 1), rows = max_sums<R> / divisor;
     split.columns = count, split.row_step = 32 / divisor, split.column_step = 32 % divisor;
     split.first = static_cast<int>(args.channels * part / parts),
@@ -224,8 +225,8 @@ __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ?
         if (axis == 1) roi_axis = region.roi.x;
         const int extent = axis == 0 ? region.level->height : region.level->width;
         const long long stride = axis == 0 ? map.y_stride : map.x_stride;
-        const bool fits = region.n >= 0 && bin_count <= max_bins && has_short_offsets(extent, stride) &&
-                          (vector > 0 || has_short_offsets(lane_channels<R>, map.c_stride));
+        const bool fits = region.n >= 0 && bin_count <= max_bins && offsets_fit_int32(extent, stride) &&
+                          (vector > 0 || offsets_fit_int32(lane_channels<R>, map.c_stride));
         if (threadIdx.x == 0)
             bins = region, split.in = static_cast<const T*>(map.data) + region.n * map.n_stride,
             split.channel_stride = map.c_stride;

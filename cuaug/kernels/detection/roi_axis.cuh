@@ -46,6 +46,21 @@ struct PointTaps {
     Tap<R> y, x;
 };
 
+// Calls `visit(offset, weight)` for the pixels of a map that a sampling point is interpolated from, up to four. Pixels
+// of weight 0 are left out: 0 times infinity is NaN. A point outside the map has none.
+template <class R, class Visitor>
+inline void for_each_corner(const PointTaps<R>& taps, const FeatureMap& map, const Visitor& visit) {
+    if (!taps.y.is_inside || !taps.x.is_inside) return;
+    for (int corner = 0; corner < 4; ++corner) {
+        const bool low_y = corner < 2, low_x = corner % 2 == 0;
+        const R weight = (low_y ? R(1) - taps.y.high_weight : taps.y.high_weight) *
+                         (low_x ? R(1) - taps.x.high_weight : taps.x.high_weight);
+        if (weight == R(0)) continue;
+        visit((low_y ? taps.y.low : taps.y.high) * map.y_stride + (low_x ? taps.x.low : taps.x.high) * map.x_stride,
+              weight);
+    }
+}
+
 // Indices first .. end - 1.
 struct IndexRange {
     long long first, end;
@@ -139,26 +154,26 @@ inline bool is_in_range(double coordinate) { return coordinate > -0x1p30 && coor
 // infinity is NaN.
 template <class R>
 struct RoiPoint {
-    int taps;  // 0: outside the image, where all is 0
+    int pixels;  // 0: the point is outside the map, where all is 0
     long long offset[4];
     R weight[4];
 };
 
 template <class R>
-inline void add_tap(RoiPoint<R>& point, long long offset, R weight) {
+inline void add_pixel(RoiPoint<R>& point, long long offset, R weight) {
     if (weight == R(0)) return;
-    point.offset[point.taps] = offset, point.weight[point.taps] = weight;
-    ++point.taps;
+    point.offset[point.pixels] = offset, point.weight[point.pixels] = weight;
+    ++point.pixels;
 }
 
 template <class R>
 inline RoiPoint<R> make_point(const Tap<R>& y, const Tap<R>& x, const FeatureMap& map) {
     RoiPoint<R> point = {};
     if (!(y.is_inside && x.is_inside)) return point;
-    add_tap(point, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
-    add_tap(point, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
-    add_tap(point, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
-    add_tap(point, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
+    add_pixel(point, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
+    add_pixel(point, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
+    add_pixel(point, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
+    add_pixel(point, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
     return point;
 }
 

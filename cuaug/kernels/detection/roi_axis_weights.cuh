@@ -19,7 +19,7 @@ struct OffsetWeight {
     R weight;
 };
 
-inline bool has_short_offsets(int extent, long long stride) {
+inline bool offsets_fit_int32(int extent, long long stride) {
     return (stride < 0 ? -stride : stride) * extent < 1ll << 31;
 }
 

@@ -10,17 +10,10 @@ namespace cuaug {
 template <class R, int W>
 inline void scatter_point(const PointTaps<R>& taps, const FeatureMap& map, R* out, int last, const R (&gradient)[W],
                           R scale) {
-    if (!taps.y.is_inside || !taps.x.is_inside) return;
-    for (int corner = 0; corner < 4; ++corner) {
-        const bool low_y = corner < 2, low_x = corner % 2 == 0;
-        const R weight = (low_y ? R(1) - taps.y.high_weight : taps.y.high_weight) *
-                         (low_x ? R(1) - taps.x.high_weight : taps.x.high_weight);
-        if (weight == R(0)) continue;
-        R* pixel =
-            out + (low_y ? taps.y.low : taps.y.high) * map.y_stride + (low_x ? taps.x.low : taps.x.high) * map.x_stride;
+    for_each_corner(taps, map, [&](long long offset, R weight) {
         for (int j = 0; j < W; ++j)
-            if (j <= last) atomicAdd(pixel + j * map.c_stride, weight * scale * gradient[j]);
-    }
+            if (j <= last) atomicAdd(out + offset + j * map.c_stride, weight * scale * gradient[j]);
+    });
 }
 
 // Scatters the gradients of the bins of region k: items `first`, `first` + `step`, ... are the thread's, divided as in

@@ -77,7 +77,8 @@ __global__ void __launch_bounds__(separable_threads, sizeof(ComputeType<T>) == 8
     if (bins.n < 0) return;
     const RoiLevel& level = *bins.level;
     const MapRect<R> touched = bins.touched_rect(args);
-    // One warp per axis, so that all blocks of a region have its pixels in the same order: they divide them by index.
+    // One warp per axis, so that all blocks of a region have its pixels in the same order: the blocks divide the pixels
+    // by index.
     if (threadIdx.x < 64) {
         const bool is_y = threadIdx.x < 32;
         const int extent = is_y ? level.height : level.width;

@@ -46,22 +46,15 @@ inline void write_channels(T* out, long long step, int last, const R* value) {
     }
 }
 
-// Adds a sampling point to `value`. Pixels of weight 0 are left out: 0 times infinity is NaN.
+// Adds a sampling point to `value`.
 template <int vector, class T, class R>
 inline void add_point(const PointTaps<R>& taps, const T* in, const FeatureMap& map, int last, R* value) {
     constexpr int W = thread_channels<vector>;
-    if (!taps.y.is_inside || !taps.x.is_inside) return;
-    for (int corner = 0; corner < 4; ++corner) {
-        const bool low_y = corner < 2, low_x = corner % 2 == 0;
-        const R weight = (low_y ? R(1) - taps.y.high_weight : taps.y.high_weight) *
-                         (low_x ? R(1) - taps.x.high_weight : taps.x.high_weight);
-        if (weight == R(0)) continue;
+    for_each_corner(taps, map, [&](long long offset, R weight) {
         R pixel[W];
-        read_channels<vector>(
-            in + (low_y ? taps.y.low : taps.y.high) * map.y_stride + (low_x ? taps.x.low : taps.x.high) * map.x_stride,
-            map.c_stride, last, pixel);
+        read_channels<vector>(in + offset, map.c_stride, last, pixel);
         for (int j = 0; j < W; ++j) value[j] += weight * pixel[j];
-    }
+    });
 }
 
 // The bins of a block's region, computed by one thread.

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "detection/roi_align_bins.cuh"
-#include "detection/roi_pool_bins.cuh"
+#include "detection/roi_by_point.cuh"
 
 // Which bins contribute to a pixel, for a backward pass: for a tile of the map, and a window of a region's bins at a
 // time.
@@ -113,7 +112,7 @@ struct PointGather {
                         const R weight = tap_weight(taps.y, y) * tap_weight(taps.x, x);
                         if (weight != R(0))
                             visit((bin_y - window.y) * window_side + bin_x - window.x,
-                                  is_max ? weight : weight / bins.points_per_bin, i << 32 | j);
+                                  is_max ? weight : weight / bins.points_per_bin, pack_point(i, j));
                     }
             }
     }

@@ -8,7 +8,7 @@ constexpr int soft_nms_threads = 1024, soft_nms_warps = soft_nms_threads / 32;
 // The score of a removed box, below every other.
 inline double removed_score() { return -__hiloint2double(0x7ff00000, 0); }
 
-// The remaining boxes of a sample, by index.
+// The remaining boxes of a sample, in the order of their indices.
 struct SoftBoxes {
     double *left, *top, *right, *bottom, *area, *score;
     int* index;

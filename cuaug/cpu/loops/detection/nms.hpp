@@ -13,7 +13,7 @@ constexpr int nms_batch = 64;
 template <class R>
 struct CandidateBatch {
     R left[nms_batch], top[nms_batch], right[nms_batch], bottom[nms_batch], area[nms_batch];
-    ComputeType<R> is_removed[nms_batch];  // 0 or 1, in a type as wide as the coordinates, for SIMD
+    R is_removed[nms_batch];  // 0 or 1, in a type as wide as the coordinates, for SIMD
 
     RankedBox<R> box(int i) const { return {left[i], top[i], right[i], bottom[i], area[i], 0, 0, 0}; }
 };

@@ -17,28 +17,22 @@ inline NmsSortKey* sorted_keys(const NmsRecord& args, long long n, bool by_class
     return keys;
 }
 
-// Stores `make_box(key, score_rank, class_begin)` of each box, ordered by class.
-template <class MakeBox>
-inline void rank_boxes(const NmsRecord& args, long long n, const MakeBox& make_box) {
+// Stores a RankedBox<R> of each box, ordered by class.
+template <class R>
+inline void rank_boxes(const NmsRecord& args, long long n) {
     const NmsSortKey* keys = sorted_keys(args, n, true);
     const bool has_classes = args.classes.data != nullptr;
-    int* score_ranks = args.kept + n * args.count;
+    int* score_ranks = args.kept + n * args.count;  // until nms.hpp fills `kept`
     if (has_classes) {
         const NmsSortKey* by_score = sorted_keys(args, n, false);
         for (int rank = 0; rank < args.count; ++rank) score_ranks[by_score[rank].index] = rank;
     }
-    auto* boxes = static_cast<decltype(make_box(*keys, 0, 0))*>(args.ranked_boxes) + n * args.count;
+    RankedBox<R>* boxes = static_cast<RankedBox<R>*>(args.ranked_boxes) + n * args.count;
     for (int i = 0, class_begin = 0; i < args.count; ++i) {
         if (keys[i].class_id != keys[class_begin].class_id) class_begin = i;
-        boxes[i] = make_box(keys[i], has_classes ? score_ranks[keys[i].index] : i, class_begin);
+        const int score_rank = has_classes ? score_ranks[keys[i].index] : i;
+        boxes[i] = make_ranked_box<R>(args, n, keys[i], score_rank, class_begin);
     }
-}
-
-template <class R>
-inline void rank_boxes(const NmsRecord& args, long long n) {
-    rank_boxes(args, n, [&](const NmsSortKey& key, int score_rank, int class_begin) {
-        return make_ranked_box<R>(args, n, key, score_rank, class_begin);
-    });
 }
 
 inline void rank_boxes(const NmsRecord& args, long long n, bool float64) {

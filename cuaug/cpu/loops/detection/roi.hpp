@@ -56,8 +56,6 @@ struct AxisBins {
     // Computes the bins. The average of a bin's sampling points is a weighted sum of pixels; the weight of a pixel is
     // the product of its weights along y and x.
     void fill(const RoiAxis<R>& axis, int bins, int extent) {
-        entries.clear();
-        first.clear();
         for (int bin = 0; bin < bins; ++bin) {
             first.add(entries.count());
             const IndexRange range = points_between(axis, bin, R(-1), R(extent));
@@ -81,18 +79,19 @@ struct ColumnOffsets {
 
     // Computes the offsets, and replaces the pixel of each entry by an index into them.
     void fill(AxisBins<R>& columns, long long stride) {
-        offset.clear();
         const long long span = columns.high - columns.low + 1, count = columns.entries.count();
-        is_dense = span <= (stride == 1 ? 4 : 1) * count;  // eight adjacent columns take as long as two separate ones
-        for (long long i = 0; i < (is_dense ? span : count); ++i)
-            offset.add((is_dense ? columns.low + i : columns.entries[i].pixel) * stride);
+        // Eight adjacent columns take as long as two separate ones.
+        const bool takes_all = span <= (stride == 1 ? 4 : 1) * count;
+        for (long long i = 0; i < (takes_all ? span : count); ++i)
+            offset.add((takes_all ? columns.low + i : columns.entries[i].pixel) * stride);
         for (long long i = 0; i < count; ++i)
-            columns.entries[i].pixel = is_dense ? columns.entries[i].pixel - columns.low : static_cast<int>(i);
-        is_dense = is_dense && stride == 1 && count > 0;
+            columns.entries[i].pixel = takes_all ? columns.entries[i].pixel - columns.low : static_cast<int>(i);
+        is_dense = takes_all && stride == 1 && count > 0;
     }
 };
 
-// The bins of an unrotated region, as weighted sums of pixels.
+// The bins of an unrotated region, as weighted sums of pixels. The `pixel` of an entry of `columns` is an index of
+// `offsets`.
 template <class R>
 struct SeparableBins {
     AxisBins<R> rows, columns;
@@ -100,7 +99,6 @@ struct SeparableBins {
 
     void fill(const RoiRecord& args, const Roi<R>& roi, const FeatureMap& map) {
         const RoiLevel& level = args.level[roi.level];
-        columns.low = rows.low = 0x7fffffff, columns.high = rows.high = -1;
         rows.fill(roi.y, args.out_height, level.height);
         columns.fill(roi.x, args.out_width, level.width);
         offsets.fill(columns, map.x_stride);

@@ -7,7 +7,7 @@
 
 namespace cuaug {
 
-// Sums the columns of one channel over entries first .. end - 1 of the rows, those of one row of bins.
+// Sums each column of one channel over the rows of pixels of one row of bins: entries first .. end - 1 of `bins.rows`.
 template <class T, class R>
 inline void sum_planar_rows(const SeparableBins<R>& bins, const T* in, const FeatureMap& map, long long first,
                             long long end, R* sums) {
@@ -72,7 +72,7 @@ inline void average_region(const RoiRecord& args, long long k, const ChannelRang
     const FeatureMap& map = args.level[roi.level].values;
     SeparableBins<R> bins;
     if (roi.n >= 0) bins.fill(args, roi, map);
-    Vector<R> sums(roi_channel_group * (bins.offsets.offset.count() + 1));
+    Vector<R> sums(roi_channel_group * bins.offsets.offset.count());
     for_each_group(channels, map.c_stride == 1 && is_channels_last(map), [&](int c, auto width) {
         if (roi.n < 0) return write_zeros<width.value, T, R>(args, k, c);
         average_group<width.value>(args, bins,
@@ -118,7 +118,7 @@ inline void scatter_average(const RoiRecord& args, long long k, const ChannelRan
     if (roi.n < 0) return;
     SeparableBins<R> bins;
     bins.fill(args, roi, map);
-    Vector<R> sums(roi_channel_group * (bins.offsets.offset.count() + 1));
+    Vector<R> sums(roi_channel_group * bins.offsets.offset.count());
     for_each_group(channels, map.c_stride == 1 && is_channels_last(map), [&](int c, auto width) {
         scatter_group<width.value, T>(args, bins, out + (c - channels.first) * map.c_stride, map, k, c, sums.data());
     });

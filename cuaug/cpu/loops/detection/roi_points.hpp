@@ -11,20 +11,20 @@ constexpr int max_batch_points = 256;
 
 template <int W, class T, class R>
 inline void add_point(const RoiPoint<R>& point, const T* in, R* value) {
-    for (int i = 0; i < point.taps; ++i)
+    for (int i = 0; i < point.pixels; ++i)
         for (int j = 0; j < W; ++j) value[j] += point.weight[i] * to_compute<R>(in[point.offset[i] + j]);
 }
 
 // Calls `visit(points, has_earlier)` with at most `max_batch_points` sampling points of a bin at a time; `has_earlier`:
-// this is not the first call. Returns whether the bin has further sampling points: they lie outside the map, so that
-// their value is 0. `with_outside`: `visit` also gets points outside the map.
+// this is not the first call. `for_each_point` finds some points outside the map, whose value is 0: `visit` gets them
+// only if `with_outside`. Returns whether there are others.
 template <class R, class Bins, class Visitor>
 inline bool for_each_batch(const RoiRecord& args, const Bins& bins, int y, int x, Vector<RoiPoint<R>>& points,
                            bool with_outside, const Visitor& visit) {
     bool has_earlier = false;
     points.clear();
     const bool has_outside_points = bins.for_each_point(args, bins.level->values, y, x, [&](const RoiPoint<R>& point) {
-        if (!with_outside && point.taps == 0) return;
+        if (!with_outside && point.pixels == 0) return;
         points.add(point);
         if (points.count() < max_batch_points) return;
         visit(points, has_earlier);
@@ -119,7 +119,7 @@ inline void scatter_points(const RoiRecord& args, long long k, const ChannelRang
         R gradient;
         read_bin<1, T>(args, k, c, y, x, &gradient);
         if (!is_max) gradient /= bins.points_per_bin;
-        for (int i = 0; i < point.taps; ++i)
+        for (int i = 0; i < point.pixels; ++i)
             out[(c - channels.first) * map.c_stride + point.offset[i]] += point.weight[i] * gradient;
     };
     for (int y = 0; y < args.out_height; ++y)
@@ -135,7 +135,7 @@ inline void scatter_points(const RoiRecord& args, long long k, const ChannelRang
                 });
             } else {
                 bins.for_each_point(args, map, y, x, [&](const RoiPoint<R>& point) {
-                    for (int c = channels.first; c < channels.end && point.taps > 0; ++c) scatter(c, point, y, x);
+                    for (int c = channels.first; c < channels.end && point.pixels > 0; ++c) scatter(c, point, y, x);
                 });
             }
         }

@@ -8,7 +8,7 @@
 
 namespace cuaug {
 
-// The remaining boxes, by index.
+// The remaining boxes, in the order of their indices.
 struct SoftBoxes {
     double *left, *top, *right, *bottom, *area, *score;
     int* index;
@@ -36,7 +36,7 @@ struct SoftBoxes {
     }
 };
 
-constexpr double removed_score = -__builtin_huge_val();  // the score of a removed box
+constexpr double removed_score = -__builtin_huge_val();  // below every other score
 
 // The position of the highest score, the first of equal ones; -1: all boxes are removed.
 inline int argmax(const SoftBoxes& boxes) {
