@@ -31,7 +31,7 @@ README = HERE.parent / "README.md"
 SEED = 89  # its draws differ visibly
 COLOURS = np.array([[255, 230, 0], [0, 200, 255], [255, 60, 200]], np.uint8)
 START, END = "<!-- written by docs/gallery.py -->", "<!-- until here -->"
-PAGE = f"""# Gallery
+INTRODUCTION = f"""# Gallery
 
 Each picture shows the photograph and then the results of a batch of five copies, with one parameter or one draw per
 sample; one result if all five are equal. For functions that mix samples, five photographs stand above their results. A
@@ -69,7 +69,7 @@ def photographs() -> dict[str, np.ndarray]:
     return photos | {"all": np.stack([photos[name] for name in list(boxes)[:SAMPLES]])}
 
 
-def strip(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
+def draw_picture(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
     """The photograph beside its results, or five photographs above their results."""
     photo, call = PICTURES[name]
     before = photos[photo] if photo == "all" else np.stack([photos[photo]] * SAMPLES)
@@ -77,7 +77,7 @@ def strip(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
     if name in TARGETS:
         kind, values = TARGETS[name]
         images, new_values = result(before, **{kind: np.stack([values] * SAMPLES)})
-        return cuaug.grid([painted(before[0], values), *map(painted, images, new_values)], ncols=6, pad=4)
+        return cuaug.grid([mark(before[0], values), *map(mark, images, new_values)], ncols=6, pad=4)
     if name in TRANSFORMS:
         result = (result if isinstance(result, T.Compose) else T.Compose([result], seed=SEED))(before)
     if result.min() < 0:  # normalized: shown about 0.5
@@ -88,7 +88,7 @@ def strip(name: str, photos: dict[str, np.ndarray]) -> np.ndarray:
     return cuaug.grid([before[:1], result[:1] if all_equal else result], ncols=6, pad=4)
 
 
-def painted(image: np.ndarray, values: np.ndarray) -> np.ndarray:
+def mark(image: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Draws boxes [B, 4] as outlines or keypoints [P, 3] as dots, one colour each."""
     image = image.copy()
     for row, colour in zip(np.rint(values).astype(int).tolist(), COLOURS, strict=False):
@@ -104,7 +104,7 @@ def painted(image: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def page() -> str:
     """docs/gallery.md."""
-    text = [PAGE]
+    text = [INTRODUCTION]
     for title, names in (("Functions", FUNCTIONS), ("Transforms", TRANSFORMS)):
         text.append(f"## {title}\n")
         for name in names:
@@ -121,13 +121,13 @@ def table() -> str:
         ("transforms, with boxes and keypoints", TRANSFORMS),
         ("names without a picture: matrices, points, boxes, labels, display, set-up, errors", WITHOUT_PICTURE),
     ):
-        rows = [f"| {linked(name)} | {summary(name)} |" for name in names]
+        rows = [f"| {link(name)} | {summary(name)} |" for name in names]
         lines = [f"<details><summary>{len(names)} {title}</summary>", "", "| | |", "|---|---|", *rows, "", "</details>"]
         text.append("\n".join(lines))
     return "\n\n".join(text)
 
 
-def linked(name: str) -> str:
+def link(name: str) -> str:
     anchor = re.sub(r"[^\w]", "", name.lower())  # GitHub's anchor of a heading
     return f"[`{name}`](docs/gallery.md#{anchor})" if name in PICTURES else f"`{name}`"
 
@@ -139,7 +139,7 @@ def summary(name: str) -> str:
     return re.sub(r":\w+:`([^`]*)`", r"`\1`", first).replace("``", "`").replace("|", "\\|")
 
 
-def encoded(picture: np.ndarray) -> bytes:
+def to_jpeg(picture: np.ndarray) -> bytes:
     from PIL import Image
 
     memory = io.BytesIO()
@@ -153,7 +153,7 @@ def is_up_to_date(file: Path, picture: np.ndarray) -> bool:
 
     if not file.exists():
         return False
-    old, new = (np.asarray(Image.open(source)).astype(int) for source in (file, io.BytesIO(encoded(picture))))
+    old, new = (np.asarray(Image.open(source)).astype(int) for source in (file, io.BytesIO(to_jpeg(picture))))
     return old.shape == new.shape and bool(np.abs(old - new).mean() < 0.5)
 
 
@@ -164,9 +164,9 @@ def main() -> None:
         if old.stem not in PICTURES:
             old.unlink()
     for name in PICTURES:
-        file, picture = FOLDER / f"{name}.jpg", strip(name, photos)
+        file, picture = FOLDER / f"{name}.jpg", draw_picture(name, photos)
         if not is_up_to_date(file, picture):
-            file.write_bytes(encoded(picture))
+            file.write_bytes(to_jpeg(picture))
     HERE.joinpath("gallery.md").write_text(page())
     readme = README.read_text()
     README.write_text(f"{readme.partition(START)[0]}{START}\n\n{table()}\n\n{END}{readme.partition(END)[2]}")

@@ -1,7 +1,8 @@
 """The calls that the gallery's pictures show, and the names that they use.
 
-A picture's call is chosen here for what it shows. An op without a chosen call has one by rule: a function that of the
-first row of the tests' table, a transform its defaults or the arguments of its row.
+Each call in CHOSEN_CALLS was chosen for what its picture shows. An op that is not there gets a call by rule: a function
+takes the arguments of its first row in the tests' table; a transform takes its defaults, or else the arguments of its
+row.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def heat():
 
 # Name: photograph and call; the call runs and is printed as written. `images` are five copies of the photograph, or
 # five photographs for "all".
-CHOSEN = {
+CHOSEN_CALLS = {
     "warp_affine": ("china", "warp_affine(images, get_rotation_matrix([-40, -20, 0, 20, 40], 0.8, CENTER))"),
     "warp_perspective": (
         "china",
@@ -166,15 +167,15 @@ CHOSEN = {
 }
 
 
-def calls(chosen: dict[str, tuple[str, str]] = CHOSEN) -> dict[str, tuple[str, str]]:
+def calls(chosen_calls: dict[str, tuple[str, str]] = CHOSEN_CALLS) -> dict[str, tuple[str, str]]:
     """Photograph and call by name, for every image function and transform, in the order of the modules."""
     functions = {**warps.ROW_OF_OP, **colors.ROW_OF_OP, **filters.ROW_OF_OP}
-    by_rule = {name: ("astronaut", _function_call(row)) for name, row in functions.items() if name not in chosen}
+    by_rule = {name: ("astronaut", _function_call(row)) for name, row in functions.items() if name not in chosen_calls}
     for name in T.__all__:
         cls = getattr(T, name)
-        if isinstance(cls, type) and issubclass(cls, Transform) and f"T.{name}" not in chosen:
+        if isinstance(cls, type) and issubclass(cls, Transform) and f"T.{name}" not in chosen_calls:
             by_rule[f"T.{name}"] = "astronaut", f"T.{_transform_call(cls)}"
-    all_calls = {**chosen, **by_rule}
+    all_calls = {**chosen_calls, **by_rule}
     public_names = [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)]
     return {name: all_calls[name] for name in sorted(all_calls, key=public_names.index)}
 
@@ -183,7 +184,10 @@ def _function_call(row: Row) -> str:
     """The call of a row of the tests' table, with one parameter per sample."""
     parameters = {name: np.sort(v, 0) for name, v in row.parameters((SAMPLES,), "uint8").items()}
     arguments = {**row.keywords("uint8"), **parameters}
-    return ", ".join([f"{row.op}(images", *(f"{name}={_rounded(value)!r}" for name, value in arguments.items())]) + ")"
+    return (
+        ", ".join([f"{row.op}(images", *(f"{name}={_round_numbers(value)!r}" for name, value in arguments.items())])
+        + ")"
+    )
 
 
 def _transform_call(cls: type[Transform]) -> str:
@@ -192,10 +196,10 @@ def _transform_call(cls: type[Transform]) -> str:
     return f"{cls.__name__}()" if has_defaults else repr(INSTANCES[cls.__name__])
 
 
-def _rounded(value: Any) -> Any:
+def _round_numbers(value: Any) -> Any:
     """Numbers with three significant digits, in plain lists."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return type(value)(map(_rounded, value))
+        return type(value)(map(_round_numbers, value))
     return float(f"{value:.3g}") if isinstance(value, float) else value

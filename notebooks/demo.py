@@ -28,7 +28,7 @@ CANVAS = (232, 236, 241)
 # Left eye, right eye and mouth, read off the two photographs by hand, (x, y) in pixels.
 FACES = {"astronaut": [(203, 100), (247, 102), (225, 147)], "chelsea": [(172, 111), (314, 129), (257, 264)]}
 TEMPLATE = np.float32([(64, 88), (160, 88), (112, 187)])
-# The tilt, scale and shift of each portrait before its alignment: degrees, face size in pixels, (x, y).
+# The tilt, scale and shift of each portrait before its alignment: degrees, distance of the eyes in pixels, (x, y).
 POSES = [
     ("astronaut", -24, 40, (8, -6)), ("chelsea", 0, 66, (14, -4)), ("astronaut", 32, 52, (-20, 22)),
     ("chelsea", 28, 52, (-16, 12)), ("astronaut", 8, 30, (26, -30)), ("chelsea", -38, 60, (16, 6)),
@@ -81,10 +81,10 @@ def square(photo):
 def align(photos, xp):
     """Tilt two portraits in three ways each, then align the landmarks of all six to one template."""
     tilted, landmarks = [], []
-    for name, degrees, face, shift in POSES:
+    for name, degrees, new_eye_distance, shift in POSES:
         source = np.float32(FACES[name])
         center, eye_distance = source.mean(axis=0), np.linalg.norm(source[1] - source[0])
-        pose = cuaug.get_rotation_matrix(degrees, face / eye_distance, center=center)
+        pose = cuaug.get_rotation_matrix(degrees, new_eye_distance / eye_distance, center=center)
         pose[:, 2] += (SIZE / 2 - 0.5, SIZE / 2 - 0.5) - center + np.float32(shift)
         photo = xp.asarray(photos[name])
         tilted.append(cuaug.warp_affine(photo, pose, (SIZE, SIZE), interpolation="bicubic", fill=CANVAS))
@@ -109,8 +109,8 @@ def warp(batch, names):
     """Warp every photograph of the batch by its own matrix."""
     angles, translations, scales, shears = (np.float32(column) for column in zip(*WARPS, strict=True))
     affine = cuaug.affine_matrix(angles, translations, scales, shears, center=(SIZE / 2, SIZE / 2))
-    box = np.float32([(0, 0), (1, 0), (1, 1), (0, 1)]) * (SIZE - 1)
-    homography = cuaug.get_perspective_transform(box, np.float32(CORNERS) * (SIZE - 1))
+    image_corners = np.float32([(0, 0), (1, 0), (1, 1), (0, 1)]) * (SIZE - 1)
+    homography = cuaug.get_perspective_transform(image_corners, np.float32(CORNERS) * (SIZE - 1))
     return [
         ("One matrix per sample", "the batch", batch, None, names),
         ("", 'warp_affine(batch, M): one call, border="constant"', cuaug.warp_affine(batch, affine, fill=CANVAS), None,

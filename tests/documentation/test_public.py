@@ -92,7 +92,7 @@ def test_gallery_has_picture_of_every_public_name(gallery):
 def test_gallery_pictures_are_up_to_date(gallery):
     photos = gallery.photographs()
     for name, (photo, _) in gallery.PICTURES.items():
-        strip, side = gallery.strip(name, photos), gallery.SIDE
+        strip, side = gallery.draw_picture(name, photos), gallery.SIDE
         file = DOCS / "gallery" / f"{name}.jpg"
         assert gallery.is_up_to_date(file, strip), f"{name}: run `python -m cuaug gallery`"
         if photo != "all" and strip.shape[0] == side and name not in {"to_dtype", "T.ToDtype", "T.Identity"}:
@@ -113,7 +113,7 @@ def test_gallery_draws_op_without_chosen_call(gallery, monkeypatch):
     assert gallery.PICTURES.keys() == calls().keys()
     photos = gallery.photographs()
     for name in gallery.PICTURES.keys() - chosen.keys():
-        assert gallery.strip(name, photos).ndim == 3, name
+        assert gallery.draw_picture(name, photos).ndim == 3, name
 
 
 def test_gallery_pages_are_up_to_date(gallery):
@@ -122,7 +122,7 @@ def test_gallery_pages_are_up_to_date(gallery):
     readme = gallery.README.read_text()
     assert f"{gallery.START}\n\n{gallery.table()}\n\n{gallery.END}" in readme
     for name in [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)]:
-        assert readme.count(f"\n| {gallery.linked(name)} |") == 1, name
+        assert readme.count(f"\n| {gallery.link(name)} |") == 1, name
 
 
 def test_filter_ops_have_rows():
