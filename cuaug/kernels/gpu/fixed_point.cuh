@@ -2,9 +2,9 @@
 
 #include "gpu/word_pixel.cuh"
 
-// Fixed-point coordinates for affine maps. A pixel gets identical coordinates in every region, box, layout and batch, if
-// its tile's source box fits into shared memory. Not used for `Nearest`: coordinates are off by up to 2^-19, and a ratio
-// such as 4:3 meets exact halves in every row.
+// Fixed-point coordinates for affine maps. A pixel gets identical coordinates in every region, box, layout and batch,
+// if its tile's source box fits into shared memory. Not used for `Nearest`: coordinates are off by up to 2^-19, and a
+// ratio such as 4:3 meets exact halves in every row.
 
 namespace cuaug {
 
