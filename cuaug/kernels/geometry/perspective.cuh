@@ -67,14 +67,14 @@ struct Perspective : MatrixParameter<3> {
 
         // The corners bound the tile only if the horizon does not cross it. Close to the horizon coordinates lose
         // precision by the ratio of the depths: up to a ratio of 128, and boxes of up to 256 pixels, they are precise
-        // to 2^-24 * 128 * 256 pixels, half of a box's slack.
+        // to 2^-24 * 128 * 256 pixels, half of the slack of `staged_box_of` (gpu/stage.cuh).
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));
             const R r = depth(R(0), bottom), s = depth(right, bottom);
             const R nearest = fmin(fmin(fabs(p), fabs(q)), fmin(fabs(r), fabs(s))),
                     farthest = fmax(fmax(fabs(p), fabs(q)), fmax(fabs(r), fabs(s)));
-            const R max_depth = R(1e30);  // a larger depth may be infinite and go unnoticed in quotients of 0
+            const R max_depth = R(1e30);  // an infinite depth gives points of 0, which pass `bounding_box`
             if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && farthest < max_depth && farthest < R(128) * nearest))
                 return false;
             return bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);

@@ -6,7 +6,7 @@
 
 namespace cuaug {
 
-// A coordinate beyond this, or not finite, is outside every border.
+// A pixel with a coordinate beyond this, or one that is not finite, gets the fill, whatever the border.
 constexpr double coordinate_limit = 1073741824.0;
 
 template <class R>
@@ -29,7 +29,7 @@ inline int split_floor(R x, R& fraction) {
     return static_cast<int>(whole);
 }
 
-// The whole part of a coordinate, as a base; 0 if the coordinate is outside every border.
+// The whole part of a coordinate, as a base; 0 if the coordinate is beyond `coordinate_limit` or not finite.
 inline int floor_or_zero(double coordinate) {
     return coordinate > -coordinate_limit && coordinate < coordinate_limit ? static_cast<int>(floor(coordinate)) : 0;
 }
@@ -42,7 +42,7 @@ struct Bounds {
     R y_high;
 };
 
-// The bounds of four points; false if one of them is outside every border or a NaN, which fmin would ignore.
+// The bounds of four points; false if a coordinate is beyond `coordinate_limit` or a NaN, which fmin would ignore.
 template <class R>
 inline bool bounding_box(const Point<R>& a, const Point<R>& b, const Point<R>& c, const Point<R>& d, Bounds<R>& box) {
     box = {fmin(fmin(a.x, b.x), fmin(c.x, d.x)), fmax(fmax(a.x, b.x), fmax(c.x, d.x)),

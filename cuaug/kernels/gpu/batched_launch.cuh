@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// Several launches as one batched launch, each with its own record: blockIdx.z is the launch.
+// As the `Epilogue` of a kernel: several launches in one, each with its own record. blockIdx.z is the launch's index.
 struct BatchedLaunch {};
 
 constexpr int max_batched = 4;

@@ -16,7 +16,7 @@ inline float16 to_float16(float value) {
     return out;
 }
 
-// There is one NaN.
+// The instruction turns every NaN into 0x7fff; `round_to_bfloat16` keeps a NaN's sign and upper mantissa bits.
 inline bfloat16 to_bfloat16(float value) {
 #if __CUDA_ARCH__ >= 800
     bfloat16 out;

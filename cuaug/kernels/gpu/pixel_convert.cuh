@@ -56,7 +56,7 @@ inline WordPixel<uint8, K> pack_u8(const Pixel<float, K>& pixel) {
     return {{__byte_perm(low, high, 0x5410)}};
 }
 
-// Clamped and rounded half to even; a NaN becomes 0.
+// Values of integer dtypes are clamped and rounded half to even; a NaN becomes 0.
 template <class T, class R, int K>
 inline WordPixel<T, K> saturate_pack(const Pixel<R, K>& pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {

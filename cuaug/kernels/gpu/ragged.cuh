@@ -39,8 +39,7 @@ inline int width_of(const BatchRecord& batch, long long n) {
         return batch.in_width;
 }
 
-// Frame t of sample n, from a channel on. What the frames of a batch have in common is read from the record where it is
-// used.
+// Frame t of sample n, from a channel on.
 template <class T, class Layout>
 inline const T* frame_of(const BatchRecord& batch, long long n, long long t, int channel) {
     if constexpr (LayoutTraits<Layout>::ragged) {

@@ -35,17 +35,18 @@ struct RawBoxLayout {
     static constexpr int threads = block_threads<T, K, true>;
     static constexpr int channels = K, planes = packed ? 1 : K,
                          step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
+    // Words after which the fill repeats along a row; of planar pixels: one per channel.
     static constexpr int pattern_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
 
     // Bytes from plane to plane, of a box of this many bytes.
-    static constexpr int plane_of(int box_bytes) { return box_bytes / planes & -chunk_bytes; }
+    static constexpr int plane_bytes_of(int box_bytes) { return box_bytes / planes & -chunk_bytes; }
 
-    // Bytes between the start of its chunk and the box's first pixel.
+    // Bytes from the start of a chunk to the pixel of this column in the chunk.
     static int bytes_before(int column) { return step * column & (chunk_bytes - 1); }
 };
 
-// Chunks from row to row. A warp's taps, a patch of 8x4 pixels (16x4 for every other of 6 bytes) rotated by any angle,
-// then have the fewest bank conflicts: simulated over rotations within 30 degrees.
+// Chunks from row to row. A warp's taps then have the fewest bank conflicts: simulated over rotations within 30 degrees
+// of a patch of 8x4 pixels, or of every other pixel of 16x4 if a pixel has 6 bytes.
 template <int Step>
 inline int chunks_per_row(int chunks) {
     const int rest = chunks & 7, multiple = chunks - rest;
@@ -56,22 +57,23 @@ inline int chunks_per_row(int chunks) {
 
 // As `staged_box_of` of stage.cuh, with `groups` counted in chunks and `pitch` in bytes.
 template <class BoxLayout, class R>
-inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int plane_bytes, int max_side) {
+inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int taps_before, int taps_after, int plane_bytes,
+                            int max_side) {
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     const bool near =
         (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
-    const int x = static_cast<int>(floor(bounds.x_low - slack)) - before,
-              y = static_cast<int>(floor(bounds.y_low - slack)) - before;
-    const int width = static_cast<int>(floor(bounds.x_high + slack)) + after - x + 1,
-              height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
+    const int x = static_cast<int>(floor(bounds.x_low - slack)) - taps_before,
+              y = static_cast<int>(floor(bounds.y_low - slack)) - taps_before;
+    const int width = static_cast<int>(floor(bounds.x_high + slack)) + taps_after - x + 1,
+              height = static_cast<int>(floor(bounds.y_high + slack)) + taps_after - y + 1;
     const int chunks = (BoxLayout::bytes_before(base_x + x) + BoxLayout::step * width + chunk_bytes - 1) / chunk_bytes,
               best = chunk_bytes * chunks_per_row<BoxLayout::step>(chunks);
+    // One chunk more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
     auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + chunk_bytes <= plane_bytes; };
     const int pitch =
         holds(best)
             ? best
             : chunk_bytes * (chunks | 1);  // more bank conflicts, which cost far less than sampling from global memory
-    // One chunk more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
     const bool fits = near & (width <= max_side) & (height <= max_side) & (chunks <= BoxLayout::threads) & holds(pitch);
     const float inv_groups = __fdividef(1.0f, static_cast<float>(chunks));
     return {x,         y, fits ? chunks : 0, height, pitch, static_cast<int>((BoxLayout::threads + 0.5f) * inv_groups),
@@ -103,10 +105,10 @@ struct NeededRows {
 template <class BoxLayout, class TileMap>
 inline NeededRows needed_rows_of(const TileMap& local, int width, int height) {
     // A point lies between the pixels that it reads, so a chunk is read from one pixel before it to one behind it.
-    constexpr float step = BoxLayout::step, centre = (chunk_bytes - step) / (2 * step),
+    constexpr float step = BoxLayout::step, chunk_center = (chunk_bytes - step) / (2 * step),
                     reach = (chunk_bytes - 2 + step) / (2 * step) + 1;
-    constexpr float slack = 1.0f / 16,
-                    any_row = 1e6f;  // for rounding; and a row count beyond any box
+    constexpr float slack = 1.0f / 16;  // for rounding errors
+    constexpr float all_rows = 1e6f;    // more than any box has
     NeededRows out;
     // Two parallel sides: one along (right, down) from the tile's first pixel, the other at this distance.
     auto two_sides = [&](int i, float right, float down, float away_x, float away_y) {
@@ -114,9 +116,10 @@ inline NeededRows needed_rows_of(const TileMap& local, int width, int height) {
         // error of the slope.
         const bool steep = 32 * fabs(right) <= fabs(down);
         const float slope = steep ? 0.0f : __fdividef(down, right), distance = away_y - slope * away_x;
-        const float center = local.f + slope * (centre - local.c) + 0.5f * distance,
-                    half = steep ? any_row : 0.5f * fabs(distance) + reach * fabs(slope) + slack;
-        out.slope[i] = slope * (1 / step), out.upper[i] = center - half, out.lower[i] = center + half;
+        const float center_row = local.f + slope * (chunk_center - local.c) + 0.5f * distance,
+                    half_height = steep ? all_rows : 0.5f * fabs(distance) + reach * fabs(slope) + slack;
+        out.slope[i] = slope * (1 / step), out.upper[i] = center_row - half_height,
+        out.lower[i] = center_row + half_height;
     };
     two_sides(0, local.a, local.d, local.b * (height - 1), local.e * (height - 1));
     two_sides(1, local.b, local.e, local.a * (width - 1), local.d * (width - 1));
@@ -124,7 +127,7 @@ inline NeededRows needed_rows_of(const TileMap& local, int width, int height) {
 }
 
 // The raw box, for a sampler whose coordinates count from the box's first pixel.
-template <class Layout, class T, int K, int Plane>
+template <class Layout, class T, int K, int PlaneBytes>
 struct RawBox {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
     static constexpr int step = BoxLayout::step;
@@ -138,7 +141,7 @@ struct RawBox {
 
     // Channel k of the pixel `right` pixels to the right of an address.
     static T element(unsigned int address, int k, int right) {
-        return at<T>(address + (BoxLayout::packed ? k * static_cast<int>(sizeof(T)) : k * Plane) + right * step);
+        return at<T>(address + (BoxLayout::packed ? k * static_cast<int>(sizeof(T)) : k * PlaneBytes) + right * step);
     }
 
     // The pixel at an address and its right neighbour.

@@ -16,7 +16,7 @@ inline void write_fill_pattern(Word (&fill_pattern)[4], int lane, const Fill& fi
 }
 
 // Copies bytes from global to shared memory, or zeros if `in_image` is false, when `from` may point anywhere. They
-// arrive by `wait_for_copies`.
+// have arrived when `wait_for_copies` returns.
 #if __CUDA_ARCH__ >= 800
 template <int Bytes>
 inline void copy_async(unsigned int to, const unsigned char* from, bool in_image) {
@@ -51,11 +51,12 @@ struct ThreadChunks {
 
     const Image<T, K, Constant>& image;
     const SourceBox& box;
-    int byte, end;               // of the column, and of the end of the image's row, in bytes
+    int byte, end;               // the column of chunks and the image's right edge, in bytes from the image's left edge
     int y;                       // the first row
-    RowRange needed, in_image;   // of the needed rows those in the image, if part of the column is
+    RowRange needed_range;       // rows of the box that are needed of this column
+    RowRange image_range;        // those of them that lie in the image; none if the column lies outside
     bool is_inside, is_outside;  // the whole chunk
-    unsigned int first;          // in shared memory
+    unsigned int first;          // address of the first chunk in shared memory
 
     ThreadChunks(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
                  unsigned char* memory)
@@ -65,19 +66,21 @@ struct ThreadChunks {
         byte = (BoxLayout::step * image.base_x & -chunk_bytes) + chunk_bytes * chunk;
         is_inside = byte >= 0 && byte + chunk_bytes <= end;
         is_outside = byte + chunk_bytes <= 0 || byte >= end;
-        needed = needed_rows.rows(static_cast<float>(byte - BoxLayout::step * (image.base_x - box.x)));
-        needed.first -= box.y;
-        in_image.first = max(needed.first, -image.base_y);
-        in_image.count =
-            is_outside ? 0
-                       : max(min(needed.first + needed.count, image.window.height - image.base_y) - in_image.first, 0);
+        needed_range = needed_rows.rows(static_cast<float>(byte - BoxLayout::step * (image.base_x - box.x)));
+        needed_range.first -= box.y;
+        image_range.first = max(needed_range.first, -image.base_y);
+        image_range.count = is_outside
+                                ? 0
+                                : max(min(needed_range.first + needed_range.count, image.window.height - image.base_y) -
+                                          image_range.first,
+                                      0);
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + chunk_bytes * chunk;
     }
 
     // Calls copy(to, from, in_image, channel) for each needed chunk; `in_image`: part of it lies in the image. `Every`:
     // also for the other chunks, with in_image false.
     template <bool Every = false, int Unrolled = 1, class Copy>
-    void walk(int plane, const Copy& copy) const {
+    void walk(int plane_bytes, const Copy& copy) const {
         const int step = size * image.y_stride, pass_bytes = box.rows_per_pass * box.pitch;
         const unsigned char* from[BoxLayout::planes];
         for (int k = 0; k < BoxLayout::planes; ++k)
@@ -86,8 +89,9 @@ struct ThreadChunks {
         unsigned int to = first;
 #pragma unroll Unrolled
         for (int row = y; row < box.height; row += box.rows_per_pass, to += pass_bytes) {
-            if (Every || needed.has(row))
-                for (int k = 0; k < BoxLayout::planes; ++k) copy(to + k * plane, from[k], in_image.has(row), k);
+            if (Every || needed_range.has(row))
+                for (int k = 0; k < BoxLayout::planes; ++k)
+                    copy(to + k * plane_bytes, from[k], image_range.has(row), k);
             for (int k = 0; k < BoxLayout::planes; ++k) from[k] += mul_wide(box.rows_per_pass, step);
         }
     }
@@ -96,24 +100,24 @@ struct ThreadChunks {
 // Called by all threads of the block. The copies are under way when it returns.
 template <class Layout, class T, int K>
 inline void stage_raw(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
-                      int aligned, unsigned char* memory, int plane) {
+                      int vector_elements, unsigned char* memory, int plane_bytes) {
     const ThreadChunks<Layout, T, K> thread_chunks(image, box, needed_rows, memory);
     using BoxLayout = RawBoxLayout<Layout, T, K>;
     constexpr int size = thread_chunks.size;
     const bool is_whole = thread_chunks.is_inside || thread_chunks.is_outside;
-    if (is_whole && aligned * size >= chunk_bytes) {
-        // Two rows per iteration are requested without waiting for registers. A single chunk per row is requested, as
-        // zeros, in less time than a branch takes (benchmarks/log/warp-needed-rows.md).
+    if (is_whole && vector_elements * size >= chunk_bytes) {
+        // Two rows per iteration are requested without waiting for registers. With one plane, a chunk that is not
+        // needed is requested as zeros, which takes less time than a branch (benchmarks/log/warp-needed-rows.md).
         thread_chunks.template walk<BoxLayout::planes == 1, 2>(
-            plane, [](unsigned int to, const unsigned char* from, bool in_image, int) {
+            plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
                 copy_async<chunk_bytes>(to, from, in_image);
             });
-    } else if (is_whole && aligned * size >= 4) {
-        thread_chunks.walk(plane, [](unsigned int to, const unsigned char* from, bool in_image, int) {
+    } else if (is_whole && vector_elements * size >= 4) {
+        thread_chunks.walk(plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
             for (int b = 0; b < chunk_bytes; b += 4) copy_async<4>(to + b, from + b, in_image);
         });
     } else {
-        thread_chunks.walk(plane, [&](unsigned int to, const unsigned char* from, bool in_image, int) {
+        thread_chunks.walk(plane_bytes, [&](unsigned int to, const unsigned char* from, bool in_image, int) {
 #pragma unroll 1
             for (int at = 0; at < chunk_bytes; at += size)
                 *static_cast<T*>(__cvta_shared_to_generic(to + at)) =
@@ -127,7 +131,7 @@ inline void stage_raw(const Image<T, K, Constant>& image, const SourceBox& box, 
 // Writes the fill outside the image. Called by the threads that copied, each of which has waited for its own copies.
 template <class Layout, class T, int K>
 inline void fill_outside(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
-                         const Word (&fill_pattern)[4], unsigned char* memory, int plane) {
+                         const Word (&fill_pattern)[4], unsigned char* memory, int plane_bytes) {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
     constexpr int size = sizeof(T), word_elements = elements_per_word<T>;
     const ThreadChunks<Layout, T, K> thread_chunks(image, box, needed_rows, memory);
@@ -136,7 +140,7 @@ inline void fill_outside(const Image<T, K, Constant>& image, const SourceBox& bo
                           ? word_elements * ((byte / 4 % BoxLayout::pattern_words + BoxLayout::pattern_words) %
                                              BoxLayout::pattern_words)
                           : 0;
-    thread_chunks.walk(plane, [&](unsigned int to, const unsigned char*, bool in_image, int k) {
+    thread_chunks.walk(plane_bytes, [&](unsigned int to, const unsigned char*, bool in_image, int k) {
         if (in_image && thread_chunks.is_inside) return;
 #pragma unroll 1
         for (int j = 0; j < chunk_bytes / size; ++j)

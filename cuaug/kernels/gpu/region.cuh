@@ -9,16 +9,16 @@ namespace cuaug {
 // What the threads of a block share about their region.
 template <class In, int K, class Out, class Ops>
 struct alignas(16) OutputRegion {
-    const In* in;         // the frame, at the first of the region's channels
-    Out* out;             // the region's first pixel
-    int in_row, out_row;  // strides; copied here so that the compiler knows that they fit 32 bits
-    int bands_per_pass;   // bands of four rows that the block makes at a time
+    const In* in;                   // the frame, at the first of the region's channels
+    Out* out;                       // the region's first pixel
+    int in_y_stride, out_y_stride;  // copied here so that the compiler knows that they fit 32 bits
+    int bands_per_pass;             // bands of four rows that the block makes at a time
     int left, top;
-    int width;           // of the output
-    int channels;        // from the region's first to the last of the image
-    int channel_group;   // index among the channel groups of all frames of the sample
-    int is_identity;     // no op is active for this sample
-    ImageWindow window;  // for a border with a window
+    int width;             // of the region, clipped to the output
+    int channels;          // from the region's first to the last of the image
+    int channel_group;     // index among the channel groups of all frames of the sample
+    int ops_are_identity;  // no op is active for this sample
+    ImageWindow window;    // for a border with a window
     WordPixel<In, K> fill;
     ComputeType<In> params[Ops::param_count + 1];
 };

@@ -15,6 +15,7 @@ namespace cuaug {
 constexpr int warp_image_threads = 256, max_tiles = 16;
 
 // Blocks resident on a multiprocessor: as many as leave the usual kernels enough registers to spill nothing.
+// `is_plain`: the map is affine, and the input's layout is not Strided.
 template <class Pixel, class R, class Sampler, bool is_plain>
 constexpr int staged_resident_blocks = sizeof(R) > 4                                   ? 1
                                        : Sampler::taps_after > 1 || sizeof(Pixel) > 12 ? 2
@@ -47,16 +48,17 @@ inline int pitch_of(int width) {
 }
 
 template <class Pixel, class R>
-inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int before, int after, int max_bytes,
+inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int taps_before, int taps_after, int max_bytes,
                                int max_side) {
     constexpr int mask = stage_pixels<Pixel> - 1;
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     const bool near =
         (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
-    const int first = static_cast<int>(floor(bounds.x_low - slack)) - before, x = first - ((base_x + first) & mask);
-    const int y = static_cast<int>(floor(bounds.y_low - slack)) - before;
-    const int width = (static_cast<int>(floor(bounds.x_high + slack)) + after - x + mask + 1) & ~mask;
-    const int height = static_cast<int>(floor(bounds.y_high + slack)) + after - y + 1;
+    const int first = static_cast<int>(floor(bounds.x_low - slack)) - taps_before,
+              x = first - ((base_x + first) & mask);
+    const int y = static_cast<int>(floor(bounds.y_low - slack)) - taps_before;
+    const int width = (static_cast<int>(floor(bounds.x_high + slack)) + taps_after - x + mask + 1) & ~mask;
+    const int height = static_cast<int>(floor(bounds.y_high + slack)) + taps_after - y + 1;
     const int pitch = pitch_of<Pixel>(width), groups = width / stage_pixels<Pixel>;
     const bool fits = near & (width <= max_side) & (height <= max_side) &
                       (static_cast<unsigned int>(pitch) * height * sizeof(Pixel) <= max_bytes);

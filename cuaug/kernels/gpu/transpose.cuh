@@ -26,9 +26,10 @@ inline int transposed_column(int lane) {
     return (lane & (8 - lanes)) + 8 * (lane & (lanes - 1));
 }
 
-// The columns of a lane's other elements, from its first on; also for pixels made in pairs.
+// The column of a lane's element i, counted from its first one's: the elements of a word are adjacent, and two words of
+// 16-bit elements are 16 columns apart. The same for pixels that are stored in pairs.
 template <class T>
-constexpr int adjacent(int i) {
+constexpr int element_column(int i) {
     return sizeof(T) == 2 ? 16 * (i / 2) + i % 2 : i;
 }
 
@@ -36,21 +37,21 @@ constexpr int adjacent(int i) {
 template <class T>
 struct Transposition {
     static constexpr int halves_distance = sizeof(T) == 1 ? 2 : 1;  // of the lanes that exchange halves
-    int halves_selector, bytes_selector;  // of __byte_perm: which ones it keeps of its own word and of the other lane's
+    int halves_selector, bytes_selector;  // of __byte_perm: halves or bytes of both lanes' words that this lane keeps
 
     explicit Transposition(int lane)
         : halves_selector(opaque(lane & halves_distance ? 0x3276 : 0x5410)),
           bytes_selector(sizeof(T) == 1 ? opaque(lane & 1 ? 0x3715 : 0x6240) : 0) {}
 
-    WordPixel<T, 4> operator()(WordPixel<T, 4> line) const {
+    WordPixel<T, 4> operator()(WordPixel<T, 4> elements) const {
         // The lower parts of both lanes' words become one lane's word, the higher parts the other's.
-        auto trade = [&](int distance, int selector) {
-            for (Word& word : line.word)
+        auto exchange = [&](int distance, int selector) {
+            for (Word& word : elements.word)
                 word = __byte_perm(word, __shfl_xor_sync(0xffffffffu, word, distance), selector);
         };
-        trade(halves_distance, halves_selector);
-        if (sizeof(T) == 1) trade(1, bytes_selector);
-        return line;
+        exchange(halves_distance, halves_selector);
+        if (sizeof(T) == 1) exchange(1, bytes_selector);
+        return elements;
     }
 };
 

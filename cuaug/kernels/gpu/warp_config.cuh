@@ -16,13 +16,14 @@
 
 namespace cuaug {
 
-// The epilogue, behind the chain of ops: store the pixels, or store them and sum their luma. `BatchedLaunch` in this
+// The epilogue, after the chain of ops: store the pixels, or store them and sum their luma. `BatchedLaunch` in this
 // place stores the pixels of several launches.
 struct StoreOnly {};
 struct StoreAndMean {};
 
-// Whether source boxes are staged as they lie in memory (gpu/raw_box.cuh): for samples that are only moved, by an
-// affine map. `stages_raw` of _passes/kernel_config.py mirrors the rule.
+// Whether source boxes are staged as they lie in memory (gpu/raw_box.cuh): for affine maps without ops and without a
+// change of dtype. `stages_raw` of _passes/kernel_config.py mirrors the rule. `From`: the input's layout, in a ragged
+// batch Ragged<Layout>.
 template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Epilogue>
 constexpr bool is_raw_staged =
     is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && is_same_v<Border, Constant> &&
@@ -35,7 +36,8 @@ constexpr bool uses_u8_bilinear =
     is_same_v<In, uint8> && is_same_v<Out, uint8> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
 
 // Whether all pixels are sampled from global memory (samplers/bilinear_global.cuh): the source of a coordinate map's
-// tile has no known bounds. Where most tiles have a source box, this sampler takes registers from the staged one.
+// tile has no known bounds. Other geometries do not use this sampler for their few tiles without a source box: it would
+// take registers from the sampler of staged boxes.
 template <class Geometry, class Sampler, class In>
 constexpr bool samples_from_global =
     !Geometry::has_tile_bounds && is_same_v<ComputeType<In>, float> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
@@ -108,7 +110,8 @@ struct WarpConfig {
     static constexpr bool stores_pairs =
         stores_words && !stores_transposed && raw_staged && sizeof(Out) == 2 && uses_words<Out, K>;
     static constexpr bool stores_via_shared = stores_words && !stores_transposed && !stores_pairs;
-    static constexpr int exchange_pitch = 40;  // 4 rows of 8 pixels, 40 apart, fall into different banks
+    // FourPixels of a warp, in 4 rows of 10: 8 pixels of each row, 40 pixels apart, fall into different banks.
+    static constexpr int exchange_pitch = 40;
 
     static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     static constexpr int max_region_width = raw_staged ? raw_region_width<sizeof(In) * K> : region_width<Pixels>;
@@ -127,10 +130,10 @@ struct WarpConfig {
         (has_override ? sizeof(Override) : 0) - (raw_staged ? sizeof(Word[4]) : 0) - 32;
     using BoxMemory = unsigned char[Geometry::has_tile_bounds ? box_bytes : 16];
     using BoxLayout = RawBoxLayout<InLayout, In, K>;
-    static constexpr int box_plane_bytes = BoxLayout::plane_of(box_bytes);
+    static constexpr int box_plane_bytes = BoxLayout::plane_bytes_of(box_bytes);
 
     // Column of a thread's pixel number `i` of its four in a row, from the first one's column on.
-    static constexpr int column_offset(int i) { return stores_pairs ? adjacent<Out>(i) : 8 * i; }
+    static constexpr int column_offset(int i) { return stores_pairs ? element_column<Out>(i) : 8 * i; }
 };
 
 // A thread's view of its block: the record, and the block's shared memory.

@@ -55,13 +55,13 @@ struct TileStore {
           band(block.warp_index >> (width > 32)),
           lane_row(block.lane >> 3),
           end_band((rows - lane_row + 3) >> 2),
-          // 1 and 17 are `adjacent` of 1 and 3.
+          // 1 and 17 are `element_column` of 1 and 3.
           word_end_bands{end_of_words(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3),
                          end_of_words(17)},
           transposition(block.lane),
           out(block.region().out + store_column * x_stride +
-              mul_wide(tile.first_row + 4 * band + lane_row, block.region().out_row)),
-          band_stride(mul_wide(4 * bands_per_pass, block.region().out_row)) {}
+              mul_wide(tile.first_row + 4 * band + lane_row, block.region().out_y_stride)),
+          band_stride(mul_wide(4 * bands_per_pass, block.region().out_y_stride)) {}
 
     static Array<long long, K> channel_offset_array(long long stride, int channels) {
         Array<long long, K> out;
@@ -109,7 +109,7 @@ struct TileStore {
         }
     }
 
-    // Once per band, behind the four pixels: stores what is stored together.
+    // Called once per band, after its pixels have been put: stores those that are stored together.
     void flush() {
         if constexpr (C::stores_via_shared) {
             __syncwarp();
@@ -124,12 +124,12 @@ struct TileStore {
             for (int k = 0; k < K; ++k) channel_pixels[k] = transposition(channel_pixels[k]);
             for (int first = 0; first < 4; first += word_elements) {
                 if (band < word_end_bands[first / word_elements]) {
-                    store_words(out + adjacent<Out>(first), offset.items, channel_pixels, first / word_elements);
+                    store_words(out + element_column<Out>(first), offset.items, channel_pixels, first / word_elements);
                 } else {
                     for (int i = first; i < first + word_elements; ++i)
-                        if (is_inside && store_column + adjacent<Out>(i) < width)
+                        if (is_inside && store_column + element_column<Out>(i) < width)
                             for (int k = 0; k < K; ++k)
-                                store_as(out + offset.items[k] + adjacent<Out>(i),
+                                store_as(out + offset.items[k] + element_column<Out>(i),
                                          to_raw_pixel(channel_pixels[k]).c[i]);
                 }
             }
@@ -173,7 +173,7 @@ inline void make_pixels(const WarpBlock<C>& block, const typename C::WarpTile& t
     } else {
         const auto sampled = sampler(store.column, first, y, row, Int<N>());
         if constexpr (C::may_skip_ops)
-            if (block.region().is_identity) return store.put_all(first, sampled.items, to_word);
+            if (block.region().ops_are_identity) return store.put_all(first, sampled.items, to_word);
         Pixel<R, K> pixels[N];
         for (int i = 0; i < N; ++i) pixels[i] = to_unit_range<R>(sampled.items[i]);
         apply_ops(block, tile, store.column, first, y, pixels);

@@ -43,14 +43,15 @@ inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRec
 
 // One warp: chooses the split with the fewest tiles whose source boxes all fit. Each lane plans one tile of a split.
 template <class C>
-inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& regions, const RegionIndex& region) {
+inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& regions,
+                       const RegionIndex& region_index) {
     using Geometry = typename C::Geometry;
     const auto& geometry = block.args.geometry;
     const int lane = block.lane;
     // The matrix is loaded first, one entry per lane.
     [[maybe_unused]] const auto raw_entry = [&] {
         if constexpr (Geometry::has_tile_bounds)
-            return geometry.load(region.n, min(lane, Geometry::entries - 1));
+            return geometry.load(region_index.n, min(lane, Geometry::entries - 1));
         else
             return 0;
     }();
@@ -59,7 +60,7 @@ inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& r
     TileSplit split = splits[0];
     for (const TileSplit& finer : splits)
         if (lane >= finer.first_lane) split = finer;
-    const OutputRect rect = regions.output_rect(region);
+    const OutputRect rect = regions.output_rect(region_index);
     const int rows = ((rect.rows - 1) * split.inv_tiles / 65536 + 4) & ~3, index = lane - split.first_lane;
     const int first = min(index * rows, rect.height), end = min(first + rows, rect.height);
     const auto matrix = [&] {
@@ -96,8 +97,8 @@ inline void plan_memory(const WarpBlock<C>& block, const typename C::Scheduler& 
                  rect.first_channel * args.out.c_stride + rect.top * args.out.y_stride + rect.left * args.out.x_stride;
     region.left = rect.left;
     region.top = rect.top;
-    region.in_row = C::is_ragged ? block.ragged_image().y_stride : static_cast<int>(args.in.y_stride);
-    region.out_row = static_cast<int>(args.out.y_stride);
+    region.in_y_stride = C::is_ragged ? block.ragged_image().y_stride : static_cast<int>(args.in.y_stride);
+    region.out_y_stride = static_cast<int>(args.out.y_stride);
     region.bands_per_pass = rect.width > 32 ? C::threads / 64 : C::threads / 32;
     region.width = rect.width;
     region.channels = args.channels - rect.first_channel;
@@ -146,7 +147,7 @@ inline void plan_params(const WarpBlock<C>& block, const typename C::Scheduler& 
     __syncwarp();
     if (block.lane == 0) {
         Ops::prepare(region.params, R(max_value<typename C::In>));
-        if (C::may_skip_ops) region.is_identity = Ops::of(region.params).is_identity();
+        if (C::may_skip_ops) region.ops_are_identity = Ops::of(region.params).is_identity();
     }
 }
 

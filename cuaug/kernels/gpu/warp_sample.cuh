@@ -140,19 +140,19 @@ struct TilePoints {
     // With an override there are no registers to hold a row's start.
     auto row(int band) const {
         if constexpr (C::is_fixed_point && !C::has_override)
-            return stepper.row_at(band);
+            return stepper.band_start(band);
         else
             return Int<0>();
     }
 
-    Point<R> exact(int x, int y) const { return map.at(static_cast<R>(x), static_cast<R>(y)); }
+    Point<R> from_map(int x, int y) const { return map.at(static_cast<R>(x), static_cast<R>(y)); }
 
     template <class Row>
     auto at(int x, int y, const Row& row) const {
         if constexpr (!C::is_fixed_point)
-            return exact(x, y);
+            return from_map(x, y);
         else if constexpr (C::has_override)
-            return stepper.at(x, stepper.row_at(y >> 2));
+            return stepper.at(x, stepper.band_start(y >> 2));
         else
             return stepper.at(x, row);
     }
@@ -170,9 +170,9 @@ struct RawBoxSampler {
     template <class Row, int count>
     auto operator()(int x, int first, int y, const Row& row, Int<count>) const {
         return make_array<count>([&](int i) {
-            const RawBox<typename C::InLayout, typename C::In, C::K, C::box_plane_bytes> taps = {corner, pitch};
+            const RawBox<typename C::InLayout, typename C::In, C::K, C::box_plane_bytes> box = {corner, pitch};
             return to_sampled_pixel<typename C::SampledDtype>(
-                bilinear(taps, points.at(x + C::column_offset(first + i), y, row)));
+                bilinear(box, points.at(x + C::column_offset(first + i), y, row)));
         });
     }
 };
@@ -196,7 +196,7 @@ struct StagedBoxSampler {
         if constexpr (C::is_antialiased)
             if (is_downscaled)
                 return make_array<count>([&](int i) {
-                    const Point<R> p = points.exact(x + C::column_offset(first + i), y);
+                    const Point<R> p = points.from_map(x + C::column_offset(first + i), y);
                     if constexpr (C::uses_integer_weights)
                         return antialiased(box.pixels, box.pitch, p, filters);
                     else
@@ -210,7 +210,7 @@ struct StagedBoxSampler {
                 return to_sampled_pixel<SampledDtype>(bilinear(box, points.at(column, y, row)));
             else
                 return to_sampled_pixel<SampledDtype>(
-                    base_sampler_t<typename C::Sampler>::sample(box, points.exact(column, y)));
+                    base_sampler_t<typename C::Sampler>::sample(box, points.from_map(column, y)));
         });
     }
 };

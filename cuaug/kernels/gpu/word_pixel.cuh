@@ -4,7 +4,7 @@
 #include "gpu/layout.cuh"
 
 // Pixels in registers and shared memory. Elements narrower than 32 bits are held in 32-bit words, a pixel in one or two
-// of them: of arrays of bytes the compiler makes a shift, a mask and a merge per element, which cost more than the
+// of them: for arrays of bytes the compiler makes a shift, a mask and a merge per element, which cost more than the
 // sampling itself.
 
 namespace cuaug {
@@ -85,8 +85,8 @@ inline WordPixel<T, K> to_word_pixel(const RawPixel<T, K>& raw_pixel) {
     return out;
 }
 
-// `a` if `chosen`, else `b`, by masks: of a choice between structs the compiler makes one between addresses, in local
-// memory.
+// `a` if `chosen`, else `b`, by masks: for `?:` the compiler would put both structs into local memory and choose an
+// address.
 template <class T, int K>
 inline WordPixel<T, K> bitwise_select(bool chosen, const WordPixel<T, K>& a, const WordPixel<T, K>& b) {
     using Unit = conditional_t<sizeof(WordPixel<T, K>) % 4 == 0, Word, unsigned short>;
@@ -134,6 +134,8 @@ inline FourPixels<T, K> elements_to_pixels(const FourElements<T>* from) {
         const Word b = K > 2 ? from[K > 2 ? 2 : 0].word[0] : none, a = K > 3 ? from[K > 3 ? 3 : 0].word[0] : none;
         const Word rg01 = permute_bytes(r, g, low_bytes), rg23 = permute_bytes(r, g, high_bytes),
                    ba01 = K > 3 ? permute_bytes(b, a, low_bytes) : b, ba23 = permute_bytes(b, a, high_bytes);
+        // With three channels `ba01` is `b`, whose bytes 0 and 1 are those of pixels 0 and 1; byte 3 of a pixel is
+        // unused.
         out.v[0].word[0] = permute_bytes(rg01, ba01, low_halves);
         out.v[1].word[0] = permute_bytes(rg01, ba01, K > 3 ? high_halves : 0x5532);
         out.v[2].word[0] = permute_bytes(rg23, ba23, low_halves);

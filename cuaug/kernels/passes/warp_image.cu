@@ -10,7 +10,7 @@ namespace cuaug {
 template <class C>
 struct TileSource {
     const WarpBlock<C>& block;
-    const int base_x, base_y, y_stride;
+    const int base_x, base_y, in_y_stride;
     const typename C::In* const in;
     const ImageWindow window;
 
@@ -18,7 +18,7 @@ struct TileSource {
         : block(block),
           base_x(tile.map.base_x),
           base_y(tile.map.base_y),
-          y_stride(block.region().in_row),
+          in_y_stride(block.region().in_y_stride),
           in(block.region().in),
           window(image_window(block)) {
         // Read here, and not on first use, behind branches that wait for other reads.
@@ -26,7 +26,7 @@ struct TileSource {
             asm volatile(""
                          :
                          : "r"(box.groups), "r"(box.height), "r"(box.pitch), "r"(box.rows_per_pass),
-                           "f"(box.inv_groups), "r"(base_x), "r"(base_y), "r"(y_stride), "l"(in));
+                           "f"(box.inv_groups), "r"(base_x), "r"(base_y), "r"(in_y_stride), "l"(in));
     }
 
     static ImageWindow image_window(const WarpBlock<C>& block) {
@@ -42,7 +42,7 @@ struct TileSource {
         Image<typename C::In, C::K, typename C::Border> image = {
             in,
             {},
-            y_stride,
+            in_y_stride,
             column_stride<InLayout, C::K>(C::is_ragged ? ragged.x_stride : args.in.x_stride),
             window,
             C::is_ragged ? ragged.width : args.in_width,

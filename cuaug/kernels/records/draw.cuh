@@ -7,7 +7,7 @@ struct DrawRecord {
     const double* program;           // instructions, one after the other (draws/instruction.cuh)
     double* table;                   // [N, columns]
     const long long* ids;            // [N]; null: first_id + n
-    const double* sample_arguments;  // arguments of each sample's own, e.g. of its image's size [N, K]
+    const double* sample_arguments;  // [N, K]: arguments that differ between samples, such as image sizes
     long long* replays;              // null, or how often each block of a captured graph has drawn
     long long seed;
     long long step;
