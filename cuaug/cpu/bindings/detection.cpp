@@ -59,7 +59,8 @@ struct RegionsByImage {
 };
 
 // The number of parts that the channels are divided into: enough tasks for all threads but no more, as each task
-// computes the bins anew. Planar channels are divided into the smallest parts, whose planes stay in the cache.
+// computes the bins anew. In a forward pass, planar channels are divided into the smallest parts, whose planes stay in
+// the cache.
 int channel_parts(const cuaug::RoiRecord& args, long long items, int thread_count, bool backward) {
     const long long groups = (args.channels + cuaug::roi_channel_group - 1) / cuaug::roi_channel_group;
     if (!backward && !cuaug::is_channels_last(args.level[0].values)) return static_cast<int>(groups);

@@ -33,9 +33,10 @@ struct FileRange {
     long long bytes;  // negative: to the end of the file; after `measure`, negative: an error
 };
 
+// Memory that the files of a batch are read into.
 struct Block {
     std::size_t size;
-    std::unique_ptr<unsigned char[]> bytes;
+    std::unique_ptr<unsigned char[]> data;
 };
 
 // Two blocks are kept for the next batches: mapping and unmapping their pages takes longer than all other work here.
@@ -123,7 +124,7 @@ EncodedFiles::EncodedFiles(const py::tuple& entries, long long max_bytes, int th
     std::size_t size = 0;
     for (const FileRange& range : ranges) size += std::max(range.bytes, 0LL);
     const auto block = take_block(size);
-    unsigned char* out = block->bytes.get();
+    unsigned char* out = block->data.get();
     for (const FileRange& range : ranges) {
         files_[range.file].data = out;
         out += std::max(range.bytes, 0LL);

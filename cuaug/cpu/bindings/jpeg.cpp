@@ -22,7 +22,8 @@ namespace py = pybind11;
 namespace native {
 namespace {
 
-constexpr std::string_view exceptions[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
+// By jpeg::Failure::Kind.
+constexpr std::string_view exception_names[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
 
 using LimitNumbers = std::tuple<long long, long long, long long, long long, int>;
 
@@ -35,11 +36,11 @@ jpeg::Color color_named(const std::string& name) {
     if (name == "gray") return jpeg::Color::Gray;
     if (name == "rgb") return jpeg::Color::Rgb;
     if (name == "bgr") return jpeg::Color::Bgr;
-    throw py::value_error("color '" + name + "' is not known to the decoder");
+    throw py::value_error("color '" + name + "' is not gray, rgb or bgr");
 }
 
-// Calls `work(i, failure)` for every image in the thread pool, without the GIL. `threads`: 0 for as many as other calls
-// use.
+// Calls `work(i, failure)` for every image in the thread pool, without the GIL. `threads`: 0 for the number that
+// `set_threads` sets.
 template <class Work>
 std::vector<jpeg::Failure> for_each_image(std::size_t images, int threads, const Work& work) {
     std::vector<jpeg::Failure> failures(images);
@@ -59,7 +60,7 @@ py::list failed_images(const std::vector<jpeg::Failure>& failures) {
     py::list images;
     for (std::size_t i = 0; i < failures.size(); ++i)
         if (failures[i].kind != jpeg::Failure::None)
-            images.append(py::make_tuple(i, exceptions[failures[i].kind], reason(failures[i])));
+            images.append(py::make_tuple(i, exception_names[failures[i].kind], reason(failures[i])));
     return images;
 }
 

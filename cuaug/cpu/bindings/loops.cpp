@@ -98,7 +98,7 @@ void run(const std::vector<const BoundLoop*>& bound_loops) {
             });
             continue;
         }
-        if (end == first) ++end;
+        if (end == first) ++end;  // `first` reads other samples and runs alone
         std::for_each(first, end, [&](const BoundLoop* loop) {
             ThreadPool::instance().run(loop->task_count(table), loop->threads(), [&](long long i, void* workspace) {
                 loop->run_task(table, i, workspace, loop == bound_loops.back());
@@ -109,7 +109,9 @@ void run(const std::vector<const BoundLoop*>& bound_loops) {
 
 Dtype image_dtype(const std::string& name) {
     const Dtype dtype = dtype_named(name);
-    if (!cuaug::is_image_dtype(dtype)) throw py::value_error(name + " is only moved, by Nearest, and not converted");
+    if (!cuaug::is_image_dtype(dtype))
+        throw py::value_error("pixels of dtype '" + name +
+                              "' can be moved with Nearest, but not interpolated or converted");
     return dtype;
 }
 
@@ -217,7 +219,9 @@ void draw(const py::bytes& bytes) {
 void native::bind_loops(py::module_& module) {
     using namespace py::literals;
     py::class_<BoundLoop>(module, "BoundLoop", "A loop over images with its arguments, for `run`.");
-    module.def("run", &run, "loops"_a, "Runs loops one after the other, sample by sample if there are many.");
+    module.def(
+        "run", &run, "loops"_a,
+        "Runs loops one after the other, or, if there are many samples, all loops on one sample before the next.");
     module.def("warp_image", &warp_image, "record"_a, "in_dtype"_a, "out_dtype"_a, "geometry"_a, "sampler"_a,
                "border"_a);
     module.def("resample", &resample, "record"_a, "in_dtype"_a, "out_dtype"_a, "filter"_a);

@@ -81,8 +81,8 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     using namespace native;
     using namespace py::literals;
     module.doc() =
-        "The CPU loops, the JPEG decoder, and native threads. Records are the structs of kernels/records, packed by "
-        "the caller, who has checked all values.";
+        "The CPU loops, the JPEG decoder and encoder, and calls of nvJPEG and of kernels. Records are the structs of "
+        "kernels/records, packed by the caller, who has checked all values.";
     py::class_<BackgroundTask>(module, "BackgroundTask")
         .def("start", &BackgroundTask::start)
         .def("wait", &BackgroundTask::wait);

@@ -1,5 +1,5 @@
-// Calls nvJPEG from a background thread, through functions whose addresses Python passes: a Python thread would compete
-// for the GIL.
+// Calls nvJPEG from a C++ thread, because a Python thread would compete for the GIL. Python passes the addresses of the
+// functions.
 
 #include <cstddef>
 #include <cstdint>
@@ -77,13 +77,13 @@ struct DecodeBatchTask {
     std::vector<const unsigned char*> data{};
     std::vector<std::size_t> lengths{};
     std::vector<ImagePlanes> images{};
-    std::vector<std::size_t> failed{};
+    std::vector<std::size_t> failed_rows{};
 
     void run() {
         check("cuCtxSetCurrent", driver.set_context(driver.context));
         if (!data.empty()) decode(0, data.size());
-        // The images are complete when this returns: nvJPEG's hardware engine does not order its work with all that
-        // later runs on a stream. An event with blocking synchronization lets this thread sleep; waiting for the stream
+        // `run` waits for the images, because work that is later put on a stream may start before nvJPEG's hardware
+        // engine has finished. An event with blocking synchronization lets this thread sleep; waiting for the stream
         // would keep a processor busy.
         check("cuEventRecord", driver.record_event(decoder.event, decoder.stream));
         check("cuEventSynchronize", driver.synchronize_event(decoder.event));
@@ -99,7 +99,7 @@ struct DecodeBatchTask {
                                                 &images[first], decoder.stream);
         if (status == 0) return;
         if (!is_fault_of_image(status)) check("nvjpegDecodeBatched", status);
-        if (count == 1) return failed.push_back(first);
+        if (count == 1) return failed_rows.push_back(first);
         decode(first, first + count / 2);
         decode(first + count / 2, last);
     }
@@ -126,7 +126,7 @@ std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles
         task->lengths.push_back(files->bytes(file));
         task->images.push_back({{as<unsigned char*>(address)}, {static_cast<std::size_t>(pitch)}});
     }
-    return std::make_unique<BackgroundTask>([task] { task->run(); }, [task] { return py::cast(task->failed); });
+    return std::make_unique<BackgroundTask>([task] { task->run(); }, [task] { return py::cast(task->failed_rows); });
 }
 
 }  // namespace

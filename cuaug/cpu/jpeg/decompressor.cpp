@@ -150,10 +150,9 @@ long long Decompressor::coefficient_bytes() {
     return blocks * DCTSIZE2 * static_cast<long long>(sizeof(JCOEF));
 }
 
-// Whether decoding a region alone gives the same values as decoding the whole image. This is not the case for a
-// progressive image whose scans are incomplete, as libjpeg smooths its blocks by their neighbours. Nor is it if a
-// component is both scaled by its DCT and upsampled: before libjpeg-turbo 3.0.4 jpeg_crop_scanline sets its width
-// wrong.
+// Whether decoding a region alone gives the same values as decoding the whole image. There are two exceptions. If the
+// scans of a progressive image are incomplete, libjpeg smooths its blocks by their neighbours. If a component is both
+// scaled by its DCT and upsampled, jpeg_crop_scanline before libjpeg-turbo 3.0.4 sets the component's width wrong.
 bool Decompressor::can_decode_partially() const {
     for (int i = 0; i < info_.num_components; ++i) {
         const jpeg_component_info& component = info_.comp_info[i];
@@ -193,8 +192,8 @@ bool decode(const unsigned char* data, std::size_t bytes, const Limits& limits, 
     const int height = scaled_side(static_cast<int>(image.info().image_height), scale);
     const int width = scaled_side(static_cast<int>(image.info().image_width), scale);
     if (!is_within(region, height, width))
-        return fail(failure, Failure::Decode, "a region from (%lld, %lld) of %lldx%lld is not within %dx%d", region.top,
-                    region.left, region.height, region.width, height, width);
+        return fail(failure, Failure::Decode, "a region of %lldx%lld from row %lld and column %lld is not within %dx%d",
+                    region.height, region.width, region.top, region.left, height, width);
     return image.start(scale, color) && image.read(region, color, out, pitch);
 }
 

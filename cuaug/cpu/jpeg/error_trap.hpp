@@ -76,7 +76,7 @@ public:
         return true;
     }
 
-    // Ends the `work` of `run` with a failure. Only for functions that it calls.
+    // Ends the `work` of `run` with a failure. Only for functions that `work` calls.
     template <class... Values>
     [[noreturn]] void stop(Failure::Kind kind, const char* format, Values... values) {
         fail(failure_, kind, format, values...);

@@ -26,7 +26,7 @@ inline constexpr const char* subsamplings[] = {"444", "422", "420", "440", "411"
 inline constexpr const char* color_spaces[] = {"gray", "ycbcr", "rgb", "cmyk", "ycck", "other"};
 
 struct Header {
-    std::int64_t height, width, channels;   // as stored; 1, 3 or 4 channels
+    std::int64_t height, width, channels;   // as stored; channels: the components of the file
     std::int64_t subsampling, color_space;  // indices into the lists above
     std::int64_t progressive;
     std::int64_t orientation;  // EXIF's, 1 to 8; 1 if the file has none
@@ -52,8 +52,8 @@ bool read_header(const unsigned char* data, std::size_t bytes, const Limits& lim
                  Failure& failure) noexcept;
 
 // Decodes a region into rows that are `pitch` bytes apart, with the same values as a decode of the whole image. `scale`
-// is 1, 2, 4 or 8. Data below the region are not read. If `strict`, a warning of libjpeg (pixels that are missing from
-// the data) is a failure.
+// is 1, 2, 4 or 8. Data below the region are not read unless the image has several scans. If `strict`, a warning of
+// libjpeg (such as pixels that are missing from the data) is a failure.
 bool decode(const unsigned char* data, std::size_t bytes, const Limits& limits, int scale, const Region& region,
             Color color, bool strict, unsigned char* out, long long pitch, Failure& failure) noexcept;
 
