@@ -24,10 +24,11 @@ class Time(NamedTuple):
 def gpu(run: Callable[[int], Any], buffers: int, capture: bool) -> Time:
     """Median times of one call; successive calls use ``buffers`` buffers in rotation.
 
-    Before each measurement the GPU sleeps until all calls are queued, so that it never waits for the host.
+    Before a measurement of device time the GPU sleeps while the host queues the calls, for at most 50 ms.
     """
     import torch
 
+    # Kept until the buffer's next call: a freed result's memory would be used again at once, and still be in the cache.
     results = [run(i) for i in range(buffers)]
 
     def run_rounds(rounds: int) -> None:
@@ -42,9 +43,9 @@ def gpu(run: Callable[[int], Any], buffers: int, capture: bool) -> Time:
         torch.cuda.synchronize()
         return (time.perf_counter() - start) * 1e6
 
-    def queued(work: Callable[[], Any], sleep: float) -> float:
+    def queued(work: Callable[[], Any], sleep_us: float) -> float:
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda._sleep(int(CYCLES_PER_US * sleep))
+        torch.cuda._sleep(int(CYCLES_PER_US * sleep_us))
         start.record()
         work()
         end.record()
@@ -52,9 +53,9 @@ def gpu(run: Callable[[int], Any], buffers: int, capture: bool) -> Time:
         return float(start.elapsed_time(end)) * 1e3
 
     run_rounds(1)
-    estimate = wall(lambda: run_rounds(1))
-    rounds = max(1, min(math.ceil(4000 / estimate), 400 // buffers))
-    repeats = REPEATS if estimate < 1e5 else 3
+    round_us = wall(lambda: run_rounds(1))
+    rounds = max(1, min(math.ceil(4000 / round_us), 400 // buffers))  # about 4 ms, at most 400 calls
+    repeats = REPEATS if round_us < 1e5 else 3
     calls = rounds * buffers
     walls = statistics.median(wall(lambda: run_rounds(rounds)) for _ in range(repeats))
     if capture:
@@ -69,8 +70,8 @@ def gpu(run: Callable[[int], Any], buffers: int, capture: bool) -> Time:
         except RuntimeError as error:
             print(f"    not captured, timed by events: {str(error).splitlines()[0]}", flush=True)
             torch.cuda.synchronize()
-    sleep = min(2 * walls, 50_000)
-    us = statistics.median(queued(lambda: run_rounds(rounds), sleep) for _ in range(repeats))
+    sleep_us = min(2 * walls, 50_000)
+    us = statistics.median(queued(lambda: run_rounds(rounds), sleep_us) for _ in range(repeats))
     return Time(us / calls, walls / calls, "events")
 
 
@@ -86,7 +87,8 @@ def bandwidth() -> float:
 def interleaved(calls: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, float]:
     """Minimum wall time of each call in us; the calls alternate, so that other load on the machine affects all.
 
-    A pause before each call lets the idle threads of the call before it go to sleep.
+    Each call is repeated for about ``seconds``, from 5 to 200 times. A pause before each lets the idle threads of the
+    previous call go to sleep.
     """
     best = dict.fromkeys(calls, math.inf)
     stop = time.perf_counter() + seconds * len(calls)

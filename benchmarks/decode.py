@@ -1,8 +1,9 @@
 """Decoding of JPEGs in images per second: whole, a crop of 256x256, and at half the size. ``make bench``.
 
 The files are photographs of 533x800. Each peer decodes one file after another, in the same number of threads. A peer
-without crops decodes the whole image and takes a slice; a peer without reduction is left out of that row. Processor
-time is that of the process: a busy machine disturbs it less than wall time. Results are compared with cuaug's.
+without crops decodes the whole image and takes a slice; a peer that cannot decode at half the size has no time in that
+row. Processor time is that of the process: a busy machine disturbs it less than wall time. Results are compared with
+cuaug's.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from cuaug import io  # noqa: E402
 HEIGHT, WIDTH, SIDE = 533, 800, 256
 TOLERANCE = 1  # levels: versions of libjpeg-turbo round a little differently
 
-Box = tuple[int, int]
-Decode = Callable[[bytes, Box], np.ndarray]  # [H, W, 3]
+Corner = tuple[int, int]  # top, left
+Decode = Callable[[bytes, Corner], np.ndarray]  # [H, W, 3]
 
 
 def full_peers() -> dict[str, Decode]:
@@ -40,27 +41,27 @@ def full_peers() -> dict[str, Decode]:
     try:
         import simplejpeg
 
-        peers["simplejpeg"] = lambda file, box: simplejpeg.decode_jpeg(file)
+        peers["simplejpeg"] = lambda file, corner: simplejpeg.decode_jpeg(file)
     except ImportError:
         pass
     try:
         import cv2
 
         flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
-        peers["cv2"] = lambda file, box: cv2.imdecode(np.frombuffer(file, np.uint8), flags)
+        peers["cv2"] = lambda file, corner: cv2.imdecode(np.frombuffer(file, np.uint8), flags)
     except (ImportError, AttributeError):
         pass
     try:
         from PIL import Image
 
-        peers["Pillow"] = lambda file, box: np.asarray(Image.open(BytesIO(file)))
+        peers["Pillow"] = lambda file, corner: np.asarray(Image.open(BytesIO(file)))
     except ImportError:
         pass
     try:
         import torch
         from torchvision.io import decode_jpeg
 
-        def torchvision(file: bytes, box: Box) -> np.ndarray:
+        def torchvision(file: bytes, corner: Corner) -> np.ndarray:
             pixels: np.ndarray = decode_jpeg(torch.frombuffer(bytearray(file), dtype=torch.uint8)).numpy()
             return pixels.transpose(1, 2, 0)
 
@@ -77,30 +78,30 @@ def half_peers() -> dict[str, Decode]:
         import simplejpeg
 
         size = {"min_height": HEIGHT // 2, "min_width": WIDTH // 2, "min_factor": 2}
-        peers["simplejpeg"] = lambda file, box: simplejpeg.decode_jpeg(file, **size)
+        peers["simplejpeg"] = lambda file, corner: simplejpeg.decode_jpeg(file, **size)
     except ImportError:
         pass
     try:
         import cv2
 
         flags = cv2.IMREAD_REDUCED_COLOR_2 | cv2.IMREAD_IGNORE_ORIENTATION
-        peers["cv2"] = lambda file, box: cv2.imdecode(np.frombuffer(file, np.uint8), flags)[..., ::-1]
+        peers["cv2"] = lambda file, corner: cv2.imdecode(np.frombuffer(file, np.uint8), flags)[..., ::-1]
     except ImportError:
         pass
     return peers
 
 
 def sliced(decode: Decode) -> Decode:
-    return lambda file, box: decode(file, box)[box[0] : box[0] + SIDE, box[1] : box[1] + SIDE]
+    return lambda file, corner: decode(file, corner)[corner[0] : corner[0] + SIDE, corner[1] : corner[1] + SIDE]
 
 
 ROWS: dict[str, tuple[Decode, Callable[[], dict[str, Decode]]]] = {
-    "whole": (lambda file, box: io.decode_jpeg(file), full_peers),
+    "whole": (lambda file, corner: io.decode_jpeg(file), full_peers),
     "crop 256x256": (
-        lambda file, box: io.decode_and_crop_jpeg(file, *box, SIDE, SIDE),
+        lambda file, corner: io.decode_and_crop_jpeg(file, *corner, SIDE, SIDE),
         lambda: {name: sliced(decode) for name, decode in full_peers().items()},
     ),
-    "half the size": (lambda file, box: io.decode_jpeg(file, scale=1 / 2), half_peers),
+    "half the size": (lambda file, corner: io.decode_jpeg(file, scale=1 / 2), half_peers),
 }
 
 
@@ -117,14 +118,14 @@ def main() -> int:
         return 0
     files = photographs(2 if options.quick else 24)
     rng = np.random.default_rng(0)
-    boxes = [(int(rng.integers(HEIGHT - SIDE + 1)), int(rng.integers(WIDTH - SIDE + 1))) for _ in files]
+    corners = [(int(rng.integers(HEIGHT - SIDE + 1)), int(rng.integers(WIDTH - SIDE + 1))) for _ in files]
     rows, rounds = [], 1 if options.quick else 12
     for threads in sorted({1, cpus()}):
         cuaug.set_num_threads(1)  # a call has one file: the threads are the caller's, as for the peers
         for name, (decode, find_peers) in ROWS.items():
             if options.only in name:
                 peers = {} if options.no_peers else find_peers()
-                times = measure(decode, peers, files, boxes, threads, rounds)
+                times = measure(decode, peers, files, corners, threads, rounds)
                 rows.append({"name": name, "threads": threads, **times})
     cuaug.set_num_threads(0)
     tables = {"cpu": {"device": cpu_name(), "bytes": sum(map(len, files)) // len(files), "rows": rows}}
@@ -161,7 +162,7 @@ def photographs(count: int) -> list[bytes]:
 
 
 def measure(
-    decode_own: Decode, peers: dict[str, Decode], files: list[bytes], boxes: list[Box], threads: int, rounds: int
+    decode_own: Decode, peers: dict[str, Decode], files: list[bytes], corners: list[Corner], threads: int, rounds: int
 ) -> dict[str, Any]:
     """Medians over rounds in which all contenders alternate, so that other load on the machine affects all."""
     pool = ThreadPoolExecutor(threads)
@@ -171,10 +172,10 @@ def measure(
         for name, decode in contenders.items():
             wall, busy = time.perf_counter(), time.process_time()
             if threads == 1:
-                for file, box in zip(files, boxes, strict=True):
-                    decode(file, box)
+                for file, corner in zip(files, corners, strict=True):
+                    decode(file, corner)
             else:
-                for _ in pool.map(decode, files, boxes):
+                for _ in pool.map(decode, files, corners):
                     pass
             seconds = time.perf_counter() - wall, time.process_time() - busy
             times.setdefault(name, []).append(seconds)
@@ -183,10 +184,10 @@ def measure(
     for name, rows in times.items():
         wall, busy = (statistics.median(column) / len(files) for column in zip(*rows, strict=True))
         results[name] = {"images_per_s": 1 / wall, "cpu_us": busy * 1e6}
-    first = decode_own(files[0], boxes[0]).astype(int)
+    first = decode_own(files[0], corners[0]).astype(int)
     for name, decode in peers.items():
         results[name]["ratio"] = results[name]["cpu_us"] / results[""]["cpu_us"]
-        results[name]["levels"] = int(np.abs(decode(files[0], boxes[0]).astype(int) - first).max())
+        results[name]["levels"] = int(np.abs(decode(files[0], corners[0]).astype(int) - first).max())
     return {**results.pop(""), "peers": results}
 
 

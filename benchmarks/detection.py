@@ -89,20 +89,28 @@ def rows(device: str, options: argparse.Namespace) -> list[Row]:
             boxes, scores, classes = (torch.from_numpy(array) for array in (boxes, scores, classes))
         if device == "gpu":
             boxes, scores, classes = boxes.cuda(), scores.cuda(), classes.cuda()
-        unclassed, classed = (boxes, scores), (boxes, scores, classes)
+        without_classes, with_classes = (boxes, scores), (boxes, scores, classes)
         peers: list[Any] = [None, None]
         if ops is not None and not options.no_peers:
-            peers = [lambda args=unclassed: ops.nms(*args, IOU), lambda args=classed: ops.batched_nms(*args, IOU)]
+            peers = [
+                lambda args=without_classes: ops.nms(*args, IOU),
+                lambda args=with_classes: ops.batched_nms(*args, IOU),
+            ]
         entries += [
-            Row(f"nms {count}", lambda args=unclassed: cuaug.nms(*args, IOU), peers[0]),
-            Row(f"batched_nms {count}", lambda args=classed: cuaug.batched_nms(*args, IOU), peers[1]),
+            Row(f"nms {count}", lambda args=without_classes: cuaug.nms(*args, IOU), peers[0]),
+            Row(f"batched_nms {count}", lambda args=with_classes: cuaug.batched_nms(*args, IOU), peers[1]),
         ]
         if device == "gpu":
             fixed = {"fixed_size": True, "max_output": 300}
             entries.append(
-                Row(f"nms {count}, fixed size", lambda args=unclassed, f=fixed: cuaug.nms(*args, IOU, **f), None, False)
+                Row(
+                    f"nms {count}, fixed size",
+                    lambda args=without_classes, f=fixed: cuaug.nms(*args, IOU, **f),
+                    None,
+                    False,
+                )
             )
-    entries += pooling(ops, options) if device == "cpu" else pooling_gpu(ops, options) + scoring(options)
+    entries += pooling(ops, options) if device == "cpu" else pooling_gpu(ops, options) + without_peers(options)
     return [row for row in entries if options.only in row.name]
 
 
@@ -123,16 +131,16 @@ def pooling(ops: Any, options: argparse.Namespace) -> list[Row]:
             maps = maps.contiguous() if order == "planes" else maps
         elif order == "planes":
             maps, layout = np.ascontiguousarray(np.moveaxis(features, -1, 1)), {"layout": "NCHW"}
-        align = {"spatial_scale": 0.25, "sampling_ratio": 2, "aligned": True}
+        align_options = {"spatial_scale": 0.25, "sampling_ratio": 2, "aligned": True}
 
-        def call(maps=maps, regions=regions, layout=layout, align=align):
-            return cuaug.roi_align(maps, regions, 7, **align, **layout)
+        def call(maps=maps, regions=regions, layout=layout, align_options=align_options):
+            return cuaug.roi_align(maps, regions, 7, **align_options, **layout)
 
         peer = None
         if ops is not None and not options.no_peers:
 
-            def peer(maps=maps, regions=regions, align=align):
-                return ops.roi_align(maps, regions, 7, **align)
+            def peer(maps=maps, regions=regions, align_options=align_options):
+                return ops.roi_align(maps, regions, 7, **align_options)
 
         entries.append(Row(f"roi_align {count}, {order}", call, peer))
     return entries
@@ -145,7 +153,7 @@ def pooling_gpu(ops: Any, options: argparse.Namespace) -> list[Row]:
     channels, count = (16, 50) if options.quick else (256, 1000)
     rng = np.random.default_rng(count)
     rois = np.concatenate([rng.integers(0, 2, (count, 1)), detections(count)[0]], 1)
-    align: dict[str, Any] = {"spatial_scale": 0.25, "sampling_ratio": 2, "aligned": True}
+    align_options: dict[str, Any] = {"spatial_scale": 0.25, "sampling_ratio": 2, "aligned": True}
     entries = []
     for dtype, order in ((d, o) for d in (torch.float32, torch.float16) for o in ("planes", "channels last")):
         maps = torch.randn((2, channels, 200, 272), device="cuda").to(dtype)
@@ -153,7 +161,7 @@ def pooling_gpu(ops: Any, options: argparse.Namespace) -> list[Row]:
         maps.requires_grad_()
         regions = torch.from_numpy(rois).to(dtype).cuda()
         for name in ("roi_align", "roi_pool"):
-            arguments = align if name == "roi_align" else {"spatial_scale": 0.25}
+            arguments = align_options if name == "roi_align" else {"spatial_scale": 0.25}
             row_name = f"{name} {count}, {str(dtype).removeprefix('torch.')}, {order}"
             calls = [
                 lambda f=function, maps=maps, regions=regions, arguments=arguments: f(maps, regions, 7, **arguments)
@@ -169,10 +177,10 @@ def pooling_gpu(ops: Any, options: argparse.Namespace) -> list[Row]:
                     )[0]
                 )
 
-            def without_gradient(call: Any) -> Any:
+            def detach_result(call: Any) -> Any:
                 return lambda: call().detach()
 
-            forward_calls = [without_gradient(call) for call in calls]
+            forward_calls = [detach_result(call) for call in calls]
             for title, pair, captured in (
                 (row_name, forward_calls, True),
                 (f"{row_name}, backward", backward_calls, False),
@@ -181,7 +189,7 @@ def pooling_gpu(ops: Any, options: argparse.Namespace) -> list[Row]:
     return entries
 
 
-def scoring(options: argparse.Namespace) -> list[Row]:
+def without_peers(options: argparse.Namespace) -> list[Row]:
     """soft_nms and rotated boxes, which torchvision lacks."""
     import torch
 

@@ -21,7 +21,7 @@ def cv2(work: Work) -> Contender:
             transform(n, input_image, output_image)
         return outputs
 
-    return Contender(run, None if _differs(work) else _pick(work), "host")
+    return Contender(run, None if _differs(work) else _sample(work), "host")
 
 
 def cv2_pool(work: Work, threads: int) -> Contender:
@@ -44,7 +44,7 @@ def cv2_pool(work: Work, threads: int) -> Contender:
         cv2.setNumThreads(inner_threads)
         return outputs
 
-    return Contender(run, None if _differs(work) else _pick(work), "host")
+    return Contender(run, None if _differs(work) else _sample(work), "host")
 
 
 def pillow(work: Work) -> Contender:
@@ -69,7 +69,7 @@ def _differs(work: Work) -> bool:
     return work.row.op in ("resize", "resized_crop") and bool(work.row.options.get("antialias", True))
 
 
-def _pick(work: Work) -> Callable[[Any, int], np.ndarray]:
+def _sample(work: Work) -> Callable[[Any, int], np.ndarray]:
     pick = work.sample_copier("NHWC" if work.row.layout == "NHWC" or work.device == "cuda" else "NCHW")
     return lambda result, n: pick(result, n).reshape(*work.size, work.channels)
 

@@ -1,4 +1,7 @@
-"""The installed loaders that do the same work: ``makers`` has a function for each, which creates its epochs."""
+"""The installed loaders that do the same work.
+
+``makers`` has a function for each: it builds the loader and returns a function that iterates over one epoch.
+"""
 
 from __future__ import annotations
 
@@ -85,6 +88,7 @@ def box(height: int, width: int) -> tuple[int, int, int, int]:
 def dataloader(device: str, options: argparse.Namespace) -> Callable[[], Iterator[Any]]:
     from torch.utils.data import DataLoader
 
+    # For a GPU, the process that copies takes the place of one worker.
     workers, on_gpu = max(options.threads - 1, 1) if device != "cpu" else options.threads, device != "cpu"
     loader = DataLoader(
         Files(options.paths), options.batch, shuffle=True, num_workers=workers, pin_memory=on_gpu, prefetch_factor=4,

@@ -34,6 +34,7 @@ def torch_compiled(name: str) -> Callable[[Any], Any]:
         n, height, width, _ = images.shape
         draw = _Uniform(torch, n, images.device)
         theta = _affine(draw, height, width) if name == "detection" else _box(draw, height, width)
+        # The flip: the column of x changes its sign.
         theta = torch.stack([theta[:, :, 0] * (1 - 2 * draw.chance(0.5))[:, None], *theta[:, :, 1:].unbind(2)], 2)
         size = (height, width) if name == "detection" else (224, 224)
         edge = "zeros" if name == "detection" else "border"
@@ -107,11 +108,13 @@ def _shift_hue(torch: Any, x: Any, turns: Any) -> Any:
     value = x.amax(1)
     chroma = value - x.amin(1)
     safe = torch.where(chroma > 0, chroma, torch.ones_like(chroma))
-    sixth = torch.where(value == r, (g - b) / safe, torch.where(value == g, 2 + (b - r) / safe, 4 + (r - g) / safe))
-    sixth = sixth + 6 * turns
+    hue_sixths = torch.where(
+        value == r, (g - b) / safe, torch.where(value == g, 2 + (b - r) / safe, 4 + (r - g) / safe)
+    )
+    hue_sixths = hue_sixths + 6 * turns
 
     def channel(n: int) -> Any:
-        k = (n + sixth) % 6
+        k = (n + hue_sixths) % 6
         return value - chroma * torch.minimum(k, 4 - k).clamp(0, 1)
 
     return torch.stack([channel(5), channel(3), channel(1)], 1)
@@ -173,7 +176,7 @@ def cvcuda(name: str) -> Callable[[Any], Any]:
 
 
 def dali(name: str) -> Callable[[Any], Any]:
-    """A pipeline, with draws for each sample; only contrast about the middle level."""
+    """A pipeline, with draws for each sample. Its colour twist changes contrast about the middle level."""
     from nvidia.dali import fn, pipeline_def, types
     from nvidia.dali.auto_aug import rand_augment, trivial_augment
 
@@ -234,7 +237,7 @@ def dali(name: str) -> Callable[[Any], Any]:
 
 
 def triton_augment(name: str) -> Callable[[Any], Any]:
-    """Draws for each sample, in the library's order; without hue, contrast about the middle level, for floats."""
+    """Draws for each sample. The library takes floats, has its own order and no hue; contrast is about the middle."""
     os.environ["TRITON_AUGMENT_SUPPRESS_FIRST_RUN_MESSAGE"] = "1"
     from torchvision.transforms import InterpolationMode
     from triton_augment import TritonFusedAugment

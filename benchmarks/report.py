@@ -51,7 +51,7 @@ def print_table(title: str, rows: Sequence[Mapping[str, str]], notes: Sequence[s
 
 
 def number(value: float) -> str:
-    """Three significant digits, or all digits before the point."""
+    """At least three significant digits; below 1, two digits after the point."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 

@@ -15,7 +15,9 @@ SHORT = {"uint8": "u8", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32"
 BATCH = (256, 3, 224, 224)
 
 
-def affine(angle: float = 30.0, scale: tuple[float, float] = (0.8, 1.25), to: tuple[int, int] | None = None) -> Draw:
+def affine(
+    angle: float = 30.0, scale: tuple[float, float] = (0.8, 1.25), output_size: tuple[int, int] | None = None
+) -> Draw:
     """Rotation within ``angle`` degrees, scale, shear within 10 degrees, shift within a tenth of the image."""
 
     def draw(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
@@ -24,8 +26,8 @@ def affine(angle: float = 30.0, scale: tuple[float, float] = (0.8, 1.25), to: tu
         cos, sin = np.cos(rotation), np.sin(rotation)
         rows = [[cos, cos * shear - sin], [sin, sin * shear + cos]]
         linear = np.moveaxis(np.array(rows), -1, 0) * rng.uniform(*scale, count)[:, None, None]
-        input_center, output_center = (np.array([(w - 1) / 2, (h - 1) / 2]) for h, w in (size, to or size))
-        shift = rng.uniform(-0.1, 0.1, (count, 2)) * (to or size)[::-1]
+        input_center, output_center = (np.array([(w - 1) / 2, (h - 1) / 2]) for h, w in (size, output_size or size))
+        shift = rng.uniform(-0.1, 0.1, (count, 2)) * (output_size or size)[::-1]
         offset = output_center + shift - linear @ input_center
         return {"M": np.concatenate([linear, offset[..., None]], -1).astype(np.float32)}
 
@@ -53,6 +55,7 @@ def maps(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[st
 
 
 def displacement(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:
+    """The waves in the unit of ``elastic``: half the width and half the height."""
     return {"displacement": waves(rng, count, size) * np.float32(2) / np.array(size[::-1], np.float32)}
 
 
@@ -113,7 +116,7 @@ GPU = [
     row("warp_affine", note="grayscale", **batch(256, 1, 224, 224)),
     *layouts(row, "warp_affine", note="RGBA", **batch(256, 4, 224, 224)),
     row("warp_affine", note="256x256 to fp16 224x224", options={"size": (224, 224), "dtype": "float16"},
-        draw=affine(to=(224, 224)), **batch(256, 3, 256, 256)),
+        draw=affine(output_size=(224, 224)), **batch(256, 3, 256, 256)),
     row("warp_affine", layout="NHWC", note="one matrix", shared=True),
     row("warp_affine", note="host matrix", host=True),
     *layouts(row, "warp_affine", note="nearest", options={"interpolation": "nearest"}),

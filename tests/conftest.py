@@ -1,4 +1,4 @@
-"""Marks, and the number of tests that were skipped for want of a GPU or of a JPEG decoder."""
+"""Options, markers, and the summary: registers of compiled kernels, tests skipped for want of a GPU or a decoder."""
 
 import ctypes
 import functools
@@ -33,7 +33,9 @@ def gpu_count():
 def pytest_addoption(parser):
     parser.addoption("--require-gpu", action="store_true", help="fail where there is no GPU, instead of skipping")
     parser.addoption("--site", type=Path, help="test the cuaug that is installed in this folder")
-    parser.addoption("--kernel-table", action="store_true", help="list every compiled kernel, not the largest alone")
+    parser.addoption(
+        "--kernel-table", action="store_true", help="list all compiled kernels, not only the 10 with the most registers"
+    )
 
 
 def pytest_configure(config):
@@ -72,26 +74,26 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    skipped = [r for r in terminalreporter.stats.get("skipped", []) if NO_GPU in str(r.longrepr)]
+    without_gpu = [r for r in terminalreporter.stats.get("skipped", []) if NO_GPU in str(r.longrepr)]
     reports = [r for outcome in ("passed", "failed") for r in terminalreporter.stats.get(outcome, [])]
-    compiled = [value for r in reports if r.when == "call" for key, value in r.user_properties if key == "kernel"]
-    if compiled:
-        write_kernel_table(terminalreporter, compiled, config.getoption("--kernel-table"))
-    terminalreporter.write_line(f"{len(skipped)} skipped for want of a GPU")
-    if without := [r for r in terminalreporter.stats.get("skipped", []) if NO_JPEG in str(r.longrepr)]:
-        terminalreporter.write_line(f"{len(without)} skipped for want of a JPEG decoder")
+    compilations = [value for r in reports if r.when == "call" for key, value in r.user_properties if key == "kernel"]
+    if compilations:
+        write_kernel_table(terminalreporter, compilations, config.getoption("--kernel-table"))
+    terminalreporter.write_line(f"{len(without_gpu)} skipped for want of a GPU")
+    if without_jpeg := [r for r in terminalreporter.stats.get("skipped", []) if NO_JPEG in str(r.longrepr)]:
+        terminalreporter.write_line(f"{len(without_jpeg)} skipped for want of a JPEG decoder")
 
 
-def write_kernel_table(terminalreporter, compiled, everything):
-    """Registers of each kernel on each architecture, the largest first; spilled bytes follow a plus sign."""
-    architectures = sorted({architecture for _, architecture, _, _ in compiled})
+def write_kernel_table(terminalreporter, compilations, all_kernels):
+    """Registers of each kernel on each architecture, in descending order; spilled bytes follow a plus sign."""
+    architectures = sorted({architecture for _, architecture, _, _ in compilations})
     kernels = {}
-    for name, architecture, registers, spilled in compiled:
+    for name, architecture, registers, spilled in compilations:
         kernels.setdefault(name, {})[architecture] = f"{registers}+{spilled}" if spilled else str(registers)
-    max_registers = {name: max(registers for n, _, registers, _ in compiled if n == name) for name in kernels}
+    max_registers = {name: max(registers for n, _, registers, _ in compilations if n == name) for name in kernels}
     names = sorted(kernels, key=lambda name: (-max_registers[name], name))
     terminalreporter.section(f"registers (+ spilled bytes) of {len(names)} kernels")
     terminalreporter.write_line("".join(f"{f'sm_{a}':>8}" for a in architectures) + "  kernel")
-    for name in names if everything else names[:10]:
+    for name in names if all_kernels else names[:10]:
         cells = (kernels[name].get(a, "-") for a in architectures)
         terminalreporter.write_line("".join(f"{cell:>8}" for cell in cells) + f"  {name}")

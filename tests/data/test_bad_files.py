@@ -16,7 +16,7 @@ pytestmark = pytest.mark.jpeg
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory):
-    """2,000 files: 100 corrupt, 20 missing, 10 bombs."""
+    """2,000 files: 100 corrupt, 20 missing, 10 decompression bombs."""
     folder = tmp_path_factory.mktemp("damaged")
     good = [encoded(image) for image in photographs(20)]
     paths, bad = [folder / f"{i}.jpg" for i in range(2000)], {}
@@ -28,6 +28,7 @@ def damaged(tmp_path_factory):
             bad[i] = "missing"
             continue
         elif i % 200 == 150:
+            # The frame header then says 65,500 rows and columns.
             at = data.index(b"\xff\xc0")
             data[at + 5 : at + 9] = b"\xff\xdc\xff\xdc"
             bad[i] = "bomb"

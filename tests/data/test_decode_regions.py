@@ -14,7 +14,7 @@ from cuaug.data.crops import group_by_size
 from cuaug.data.decode_regions import CropBoxes, decode_regions
 
 pytestmark = pytest.mark.jpeg
-ROUNDED = Tolerance(1e-9, reason="pixels of at most 2000, rounded a few times")
+COORDINATES = Tolerance(1e-9, reason="float64 coordinates of up to 2000, rounded a few times")
 
 
 def test_loader_decodes_large_image_at_reduced_resolution():
@@ -31,10 +31,10 @@ def test_loader_decodes_large_image_at_reduced_resolution():
 
 
 def test_loader_boxes_follow_reduced_resolution(files):
-    """A smooth image: a box has the plane's pixels at any position and at any decoded scale."""
+    """Levels are linear in x and y, so that a reduced resolution keeps them and an error in a position shifts them."""
     y, x = np.mgrid[:400, :600]
-    plane = np.stack([y / 400, x / 600, (x + y) / 1000], 2)
-    file = encoded((plane * 255).round().astype("uint8"), subsampling=0, quality=100)
+    ramp = np.stack([y / 400, x / 600, (x + y) / 1000], 2)
+    file = encoded((ramp * 255).round().astype("uint8"), subsampling=0, quality=100)
     recipe = T.Compose([T.RandomResizedCrop(16, antialias=False)], seed=1)
     for epoch in range(5):
         loader = Loader([file] * 8, 8, recipe, library="numpy")
@@ -97,23 +97,23 @@ def test_loader_decode_region_covers_box_at_lowest_resolution():
     extent[::3] = np.maximum(np.rint(extent[::3]), 1)
     corner = rng.uniform(0, 1, sizes.shape) * (sizes - extent)
     corner[::2] = np.where(rng.random(corner[::2].shape) < 0.5, 0, (sizes - extent)[::2])
-    expected, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
+    resized_sizes, scalable = rng.integers(1, 200, sizes.shape), rng.random(len(sizes)) < 0.8
     regions, boxes_in_regions = decode_regions(
-        CropBoxes(np.concatenate([corner, extent], 1), expected, 0 * sizes), sizes, scalable
+        CropBoxes(np.concatenate([corner, extent], 1), resized_sizes, 0 * sizes), sizes, scalable
     )
     scale, first, count = regions[:, :1], regions[:, 1:3], regions[:, 3:]
-    fits = [(extent >= by * expected).all(1) & scalable for by in (2, 4, 8)]
+    fits = [(extent >= by * resized_sizes).all(1) & scalable for by in (2, 4, 8)]
     assert scale[:, 0].tolist() == np.select(fits[::-1], [8, 4, 2], 1).tolist()
     assert {*scale[:, 0].tolist()} == {1, 2, 4, 8}
     assert (first == np.minimum(corner // scale, -(-sizes // scale) - 1)).all()
     assert (first + count == np.clip(np.ceil((corner + extent) / scale), first + 1, -(-sizes // scale))).all()
-    assert_equal(boxes_in_regions[:, :2] + first, corner / scale, tolerance=ROUNDED)
-    assert_equal(boxes_in_regions[:, 2:], extent / scale, tolerance=ROUNDED)
+    assert_equal(boxes_in_regions[:, :2] + first, corner / scale, tolerance=COORDINATES)
+    assert_equal(boxes_in_regions[:, 2:], extent / scale, tolerance=COORDINATES)
     assert (boxes_in_regions[:, :2] + boxes_in_regions[:, 2:] <= count).all()
 
 
 def test_loader_slots_waste_little_memory():
-    """A tall and a wide image in one batch would need slots as tall and as wide."""
+    """Slots for a tall and a wide image together would each be as tall as the one and as wide as the other."""
     tall, wide = np.zeros((6000, 16, 3), "uint8"), np.zeros((16, 6000, 3), "uint8")
     extents = np.array([[60_000, 100], [100, 60_000]] * 16)
     groups = group_by_size(extents, np.zeros_like(extents))

@@ -28,23 +28,25 @@ def test_image_files_folders_are_classes(tmp_path, files):
 
 
 def test_image_files_reads_shards_in_place(tmp_path, files):
-    names = []
+    paths = []
     for shard in range(2):
-        names.append(tmp_path / f"{shard}.tar")
-        with tarfile.open(names[-1], "w") as tar:
+        paths.append(tmp_path / f"{shard}.tar")
+        with tarfile.open(paths[-1], "w") as tar:
             for i, (data, label) in enumerate(files[shard::2]):
                 for name, content in ((f"./v1.0/{i:03}.jpg", data), (f"./v1.0/{i:03}.CLS", str(label).encode())):
                     member = tarfile.TarInfo(name)
                     member.size = len(content)
                     tar.addfile(member, BytesIO(content))
-    source = ImageFiles(names)
+    source = ImageFiles(paths)
     expected = files[0::2] + files[1::2]
     assert [source[i][:2] for i in range(len(source))] == expected
     expected_images = np.concatenate(
         [b.images for b in Loader(expected, 5, RECIPES["crop and flip"], seed=2, library="numpy")]
     )
-    tarred = np.concatenate([b.images for b in Loader(names, 5, RECIPES["crop and flip"], seed=2, library="numpy")])
-    assert_equal(tarred, expected_images)
+    images_of_shards = np.concatenate(
+        [b.images for b in Loader(paths, 5, RECIPES["crop and flip"], seed=2, library="numpy")]
+    )
+    assert_equal(images_of_shards, expected_images)
 
 
 def test_image_files_names_invalid_shard(tmp_path):
@@ -61,17 +63,17 @@ def test_image_files_ignores_cyclic_links(tmp_path, files):
     assert len(ImageFiles(tmp_path)) == 1
 
 
-SOURCES = {
+INVALID_ARGUMENTS = {
     "labels must be one for each of 2 images, got 1": ([b"a", b"b"], [1]),
     "labels must be given for all images or for none, image 1 has none": ([(b"a", 1), b"b"], None),
     "source must hold images .* got none from \\[\\]": ([], None),
 }
 
 
-@pytest.mark.parametrize("message", SOURCES)
+@pytest.mark.parametrize("message", INVALID_ARGUMENTS)
 def test_image_files_errors_name_the_rule(message):
     with pytest.raises(ValueError, match=f"^cuaug.ImageFiles: {message}"):
-        ImageFiles(*SOURCES[message])
+        ImageFiles(*INVALID_ARGUMENTS[message])
 
 
 def test_image_files_names_missing_folder(tmp_path):

@@ -34,7 +34,8 @@ def test_loader_batches_equal_full_decoding(files, name):
     assert len(loaded_ids) == len(files)
 
 
-def test_loader_recipe_after_draws_as_whole_recipe(files):
+def test_loader_remainder_of_recipe_equals_full_decoding(files):
+    """`after` keeps the draws of the whole recipe."""
     recipe = T.Compose([T.RandomInvert(), T.RandomResizedCrop(24), T.RandomHorizontalFlip()], seed=3).after(1)
     ((images, _),) = Loader(files, 23, recipe, library="numpy", dct_scale=False)
     assert_equal(images, expected_batch(files, recipe, range(23), 0), tolerance=ONE_LEVEL)

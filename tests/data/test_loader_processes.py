@@ -104,7 +104,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 @pytest.mark.alone
 def test_loader_interrupt_at_any_step_ends_iteration():
     """An interrupt between a lock's acquisition and the start of its `with` block would leave both threads waiting."""
-    lines, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
+    outcomes, files = [], {inspect.getfile(module) for module in (prefetch, threading, queue)}
 
     def take(step):
         batches, event_count = iter(Prefetcher(itertools.count(), 2, "cuaug-test")), 0
@@ -112,6 +112,7 @@ def test_loader_interrupt_at_any_step_ends_iteration():
         def interrupt(frame, event, argument):
             nonlocal event_count
             code = frame.f_code
+            # The return of `__iter__` is a yield: an error raised there ends the generator without its `finally`.
             if code.co_filename in files and (event == "line" or (event == "return" and code.co_name != "__iter__")):
                 event_count += 1
                 if event_count == step:
@@ -122,9 +123,9 @@ def test_loader_interrupt_at_any_step_ends_iteration():
         next(batches)
         sys.settrace(interrupt)
         try:
-            lines.append(next(batches))
+            outcomes.append(next(batches))
         except KeyboardInterrupt:
-            lines.append("interrupted")
+            outcomes.append("interrupted")
         finally:
             sys.settrace(None)
             batches.close()
@@ -134,9 +135,9 @@ def test_loader_interrupt_at_any_step_ends_iteration():
         taker.start()
         taker.join(10)
         assert not taker.is_alive(), f"after {step} steps"
-        if lines[-1] != "interrupted":
+        if outcomes[-1] != "interrupted":
             break
-    assert lines.count("interrupted") >= 4
+    assert outcomes.count("interrupted") >= 4
     assert not cuaug_threads()
 
 

@@ -40,16 +40,16 @@ def features_and_rois(channels_last=False, samples=2, levels=1, dtype=torch.floa
 
 
 SCALES = [0.25, 0.125, 0.0625]
-OPTIONS = {
+OPTIONS = {  # sampling_ratio, aligned, mode, layout, canonical_size, canonical_level
     "avg": (-1, False, "avg", "NCHW", 224.0, 4),
     "max": (2, True, "max", "NCHW", 224.0, 4),
     "pixels": (-1, False, "pixels", "NCHW", 224.0, 4),
 }
-POOLINGS = itertools.product(["planes", "channels last"], [1, 3], OPTIONS)
+ROI_ALIGN_CASES = itertools.product(["planes", "channels last"], [1, 3], OPTIONS)
 QUICK = {("planes", 1, "avg"), ("channels last", 3, "pixels")}
 
 
-@pytest.mark.parametrize(("memory", "levels", "kind"), thinned(POOLINGS, lambda *row: row in QUICK))
+@pytest.mark.parametrize(("memory", "levels", "kind"), thinned(ROI_ALIGN_CASES, lambda *row: row in QUICK))
 def test_roi_align_operator_passes_opcheck(memory, levels, kind):
     features, rois = features_and_rois(memory == "channels last", levels=levels)
     arguments = (features, rois, [3, 2], SCALES[:levels], *OPTIONS[kind])
@@ -59,12 +59,12 @@ def test_roi_align_operator_passes_opcheck(memory, levels, kind):
     assert_passes_opcheck(torch.ops.cuaug.roi_align_backward.default, (gradient, detached, *arguments[1:]))
 
 
-SUPPRESSIONS = itertools.product([False, True], [None, 7], [False, True])
+NMS_CASES = itertools.product([False, True], [None, 7], [False, True])
 
 
 @pytest.mark.parametrize(
     ("with_classes", "max_output", "fixed_size"),
-    thinned(SUPPRESSIONS, lambda classes, limit, fixed: classes == fixed == (limit is not None)),
+    thinned(NMS_CASES, lambda classes, limit, fixed: classes == fixed == (limit is not None)),
 )
 def test_nms_operator_passes_opcheck(with_classes, max_output, fixed_size):
     boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(60))

@@ -17,11 +17,11 @@ from cuaug import filter as filters
 from cuaug import io as IO
 from cuaug import transforms as T
 
-WARPS = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "crop_resize")]
+WARP_MODULES = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "crop_resize")]
 
-COLORS = [color, levels, noise]
-IMAGES = [*COLORS, *WARPS, filters, importlib.import_module("cuaug.mix")]
-MODULES = [*IMAGES, *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
+COLOR_MODULES = [color, levels, noise]
+IMAGE_MODULES = [*COLOR_MODULES, *WARP_MODULES, filters, importlib.import_module("cuaug.mix")]
+MODULES = [*IMAGE_MODULES, *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
 
 
 def functions(module):
@@ -55,7 +55,7 @@ def test_public_name_is_listed_and_has_a_docstring(name):
 
 
 def test_warp_ops_have_rows():
-    assert set(ROW_OF_OP) == {name for module in WARPS for name in functions(module)}
+    assert set(ROW_OF_OP) == {name for module in WARP_MODULES for name in functions(module)}
 
 
 # Headers that are not ops: parts of ops, and chains of them.
@@ -63,7 +63,7 @@ NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "u
 
 
 def test_color_ops_have_rows_and_functors():
-    assert set(color_table.ROW_OF_OP) == {name for module in COLORS for name in functions(module)}
+    assert set(color_table.ROW_OF_OP) == {name for module in COLOR_MODULES for name in functions(module)}
     assert all(row.oracle for row in color_table.ROWS)
     ops = Path(cuaug.__file__).parent / "kernels" / "ops"
     files = {path.stem.replace("_", "") for path in ops.glob("*.cuh")} - NO_OPS
@@ -82,9 +82,9 @@ def gallery():
 
 
 def test_gallery_has_picture_of_every_public_name(gallery):
-    of_images = {name for module in IMAGES for name in functions(module)} - {"mix_labels"}
+    image_functions = {name for module in IMAGE_MODULES for name in functions(module)} - {"mix_labels"}
     classes = {f"T.{name}" for name in T.__all__} - {"T.Params", "T.from_dict", "T.mixed_labels"}
-    assert set(gallery.PICTURES) == of_images | classes
+    assert set(gallery.PICTURES) == image_functions | classes
     assert {path.stem for path in (DOCS / "gallery").iterdir()} == set(gallery.PICTURES)
     assert sum(path.stat().st_size for path in (DOCS / "gallery").iterdir()) < 1.5e6
 
@@ -95,6 +95,7 @@ def test_gallery_pictures_are_up_to_date(gallery):
         strip, side = gallery.draw_picture(name, photos), gallery.SIDE
         file = DOCS / "gallery" / f"{name}.jpg"
         assert gallery.is_up_to_date(file, strip), f"{name}: run `python -m cuaug gallery`"
+        # A strip of one row begins with the photograph, and an op changes the photograph.
         if photo != "all" and strip.shape[0] == side and name not in {"to_dtype", "T.ToDtype", "T.Identity"}:
             cells = [strip[:, left : left + side] for left in range(0, strip.shape[1], side + 4)]
             assert any(not np.array_equal(cells[0], cell) for cell in cells[1:]), name

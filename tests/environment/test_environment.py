@@ -116,7 +116,8 @@ def test_out_of_memory_error_is_that_of_the_library(empty_gpu_caches):
 
 
 def test_kernel_cache_full_disk_keeps_kernels_in_memory(empty_gpu_caches, monkeypatch):
-    monkeypatch.delenv("CUPY_CACHE_IN_MEMORY", raising=False)
+    monkeypatch.setenv("CUPY_CACHE_IN_MEMORY", "")  # so that monkeypatch removes what the call sets
+    monkeypatch.delenv("CUPY_CACHE_IN_MEMORY")
     answers = iter([OSError(28, "No space left on device"), "kernel"])
 
     def make():
@@ -129,7 +130,6 @@ def test_kernel_cache_full_disk_keeps_kernels_in_memory(empty_gpu_caches, monkey
         assert kernels._with_cache_fallback(make) == "kernel"
     assert len(warned) == 1
     assert os.environ["CUPY_CACHE_IN_MEMORY"] == "1"
-    monkeypatch.delenv("CUPY_CACHE_IN_MEMORY")
 
 
 def test_backend_error_extension_missing():

@@ -74,8 +74,8 @@ def test_info_cuda_extra_fits_driver_and_oldest_gpu(monkeypatch, gpus, driver, e
 def test_doctor_names_unsupported_driver_or_gpu(monkeypatch, gpus, driver, message, repair):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     machine(monkeypatch, *gpus, driver=driver)
-    *states, finding = _doctor._check_driver()
-    assert [state.state for state in states] == ["ok"] * len(gpus)
+    *gpu_findings, finding = _doctor._check_driver()
+    assert [other.state for other in gpu_findings] == ["ok"] * len(gpus)
     assert (finding.state, finding.message, finding.repair) == ("FAIL", message, repair)
 
 
@@ -110,7 +110,7 @@ def test_doctor_on_the_decoder(monkeypatch):
         replace_everywhere(patch, _doctor, "_jpeg_is_correct", lambda: False)
         (wrong,) = _doctor._check_jpeg()
     assert (wrong.state, wrong.repair) == ("FAIL", _doctor._REINSTALL)
-    monkeypatch.setattr(_info.extension, "extension", object)
+    monkeypatch.setattr(_info.extension, "extension", object)  # an extension without a JPEG decoder
     (missing,) = _doctor._check_jpeg()
     assert (missing.state, missing.repair) == ("note", _info.extension.INSTALL_JPEG)
     assert _info.info()["libjpeg_turbo"] is None
