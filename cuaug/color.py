@@ -79,7 +79,7 @@ def adjust_contrast(
     _check.channels(batch.channels, 1, 3)
     _check.image_dtype(batch.dtype)
     factor = parameters.per_sample_columns("contrast_factor", [contrast_factor], batch)
-    about_mean = statistics.mean_luma_parameter(batch, column=1)  # `about` follows `contrast_factor`
+    about_mean = statistics.mean_luma_parameter(batch, mean_column=1)  # `about` follows `contrast_factor`
     return pointwise.pointwise(batch, ("AdjustContrast",), factor, batch.dtype, out, partial_sums=about_mean)
 
 

@@ -32,15 +32,16 @@ class Draws(NamedTuple):
 
 
 def draw(
-    program: StridedArray, length: int, table: StridedArray, columns: int, draws: Draws, images: ImageBatch
+    program: StridedArray, length: int, table: StridedArray, drawn_columns: int, draws: Draws, images: ImageBatch
 ) -> None:
-    """Fills the first `columns` columns of `table` [N, P]. `length`: of the program, in float64 numbers."""
+    """Fills the first `drawn_columns` columns of `table` [N, P]. `length`: of the program, in float64 numbers."""
     samples = images.samples
-    shared = 8 * (length + SAMPLES_PER_BLOCK * (columns | 1))  # the program and the block's rows, as in passes/draw.cu
+    # The program and the block's rows, as in passes/draw.cu.
+    shared = 8 * (length + SAMPLES_PER_BLOCK * (drawn_columns | 1))
     fits_in_shared = shared <= _MAX_SHARED
     # A ragged batch points to a table: in each row the arguments follow the image's fields (_passes/ragged.py).
     sample_arguments = (images.pointer + RAGGED_IMAGE.size, images.axes.strides[0]) if images.ragged else (0, 0)
-    record = _pack(program.pointer, length, table, columns, draws, samples, sample_arguments, fits_in_shared)
+    record = _pack(program.pointer, length, table, drawn_columns, draws, samples, sample_arguments, fits_in_shared)
     if images.device < 0:
         extension().draw(record)
     elif samples:
@@ -66,7 +67,7 @@ def _pack(
     program: int,
     length: int,
     table: StridedArray,
-    columns: int,
+    drawn_columns: int,
     draws: Draws,
     samples: int,
     sample_arguments: tuple[int, int],
@@ -76,7 +77,7 @@ def _pack(
     address, stride = sample_arguments
     pointers = program, table.pointer, draws.ids, address, draws.replays
     numbers = draws.seed, draws.step, draws.first_id, samples, stride
-    return DRAW.pack(*pointers, *numbers, length, table.sample_stride, columns, fits_in_shared)
+    return DRAW.pack(*pointers, *numbers, length, table.sample_stride, drawn_columns, fits_in_shared)
 
 
 def block_count(samples: int) -> int:

@@ -55,7 +55,10 @@ class Recipe:
         max_value: float | None = None,
         integer_range: tuple[int, int] | None = None,
     ) -> list[Column]:
-        """New columns, which an instruction of kernels/draws/instruction.cuh fills."""
+        """New columns, which an instruction of kernels/draws/instruction.cuh fills.
+
+        `max_value` and `integer_range`: those of `Column`. They describe the drawn numbers and do not change them.
+        """
         if not all(isinstance(argument, Column) or math.isfinite(argument) for argument in arguments):
             raise ValueError(f"{self.name} must draw {names[0]} from finite numbers, got {arguments}")
         columns = [Column(f"{self.position}.{self.name}.{name}", max_value, integer_range) for name in names]
@@ -87,6 +90,14 @@ class Recipe:
     ) -> Column:
         """`if_true` with probability p, else `if_false`."""
         return self.draw("Bernoulli", [name], p, if_true, if_false, max_value=max_value)[0]
+
+    def randint(self, name: str, count: int, first: int, otherwise: float) -> Column:
+        """An integer in first..first + count - 1; `otherwise` for samples whose gate is closed."""
+        return self.draw("RandInt", [name], count, first, otherwise)[0]
+
+    def beta(self, name: str, a: float, b: float, otherwise: float) -> Column:
+        """A number from Beta(a, b); `otherwise` for samples whose gate is closed."""
+        return self.draw("Beta", [name], a, b, otherwise)[0]
 
     @contextlib.contextmanager
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
@@ -130,7 +141,10 @@ class Recipe:
         size: tuple[int, int] | None = None,
         **options: Any,
     ) -> None:
-        """A coordinate map, computed by an instruction with this opcode from the columns and constants."""
+        """A coordinate map, computed by an instruction with this opcode from the columns and constants.
+
+        The columns are adjacent in the table. The instruction takes the first, and the constants.
+        """
         self._check_gated_size(size or self.size)
         self.size = size or self.size
         inverse_map = Instruction(opcode, (), (columns[0], *constants))
@@ -155,10 +169,10 @@ class Recipe:
             self.add_geometry("InverseCropResize", box, *constants, size=size, **options)
             return
         flips = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
-        inverse_map = Instruction("InverseCropResize", (), (box[0], *constants))
+        inverse_map = Instruction("InverseCropResize", (), (box[0], *constants))  # as in `add_geometry`
         antialias = antialias or interpolation == "area"
-        twofold_at_most = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
-        fits_warp = antialias and twofold_at_most and interpolation in ("bilinear", "area")
+        reduces_at_most_twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
+        fits_warp = antialias and reduces_at_most_twofold and interpolation in ("bilinear", "area")
         self.ops.append(Resize(inverse_map, [*box, *flips], size, interpolation, antialias, fits_warp))
         self.size = size
 

@@ -85,7 +85,7 @@ class Displacement:
     columns: Sequence[Column]  # the random stream (`StreamColumns`), then the amplitudes in x and y
     size: tuple[int, int]
     kernel_size: tuple[int, int]  # (x, y) of the Gaussian
-    sigma: tuple[float, float]  # (x, y) of the Gaussian; 0: not smoothed
+    sigma: tuple[float, float]  # (x, y) of the Gaussian; both 0: not smoothed
     interpolation: str
     fill: Any
     border: str = "constant"

@@ -76,7 +76,10 @@ def _may_precede_changes(pass_: Pass, op: Op) -> bool:
 
 
 def _override_reason(pass_: Pass, op: OverrideOp) -> str:
-    """A pass takes one override of each type, as a warp's record has one table for each, and none after a mean."""
+    """A pass takes one override of each type, as a warp's record has one table for each.
+
+    It takes none after an op that needs the mean luma of the images at its place (`Pointwise.mean`).
+    """
     same_size = pass_.output_size == pass_.input_size
     can_override = same_size and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
     repeated = any(type(other) is type(op) for other in pass_.overrides)
@@ -128,8 +131,9 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
 def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
     """Whether the pass ends at the op's mean.
 
-    After the resample kernel it ends as it does after the warp kernel, so that both kernels of a resize give the same
-    result: the pixels before the mean are stored, and rounded.
+    A pass with geometry or overrides does: the pixels before the mean are stored, and rounded. A pass that reads the
+    output of the resample kernel also does if ops come before the mean, as both kernels of a resize, resample and warp,
+    must give the same result.
     """
     after_resample = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
     return not pass_.is_pointwise or (after_resample and bool(pass_.chain or op.parts_at_mean))

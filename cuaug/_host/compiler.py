@@ -26,8 +26,8 @@ namespace {{
 #include "user_op.hpp"
 {text}}}
 extern "C" __attribute__((visibility("default")))
-void loop(int bytes, int channels, const void* params, const void* context, int count, void* channel) {{
-    cuaug::user_loop<cuaug::{struct}>(bytes, channels, params, context, count, channel);
+void loop(int value_bytes, int channels, const void* params, const void* context, int count, void* channel) {{
+    cuaug::user_loop<cuaug::{struct}>(value_bytes, channels, params, context, count, channel);
 }}
 """
 _lock = threading.Lock()

@@ -12,7 +12,10 @@ from .pointwise import pointwise
 def displacement_geometry(
     images: ImageBatch, parameters: SampleParameters, kernel_size: tuple[int, int], sigma: tuple[float, float]
 ) -> Geometry:
-    """Displaces pixels by smoothed uniform noise. `parameters`: those of kernels/ops/uniform_noise.cuh."""
+    """Displaces pixels by smoothed uniform noise.
+
+    `parameters`: those of kernels/ops/uniform_noise.cuh. `sigma`: (x, y) of the Gaussian; both 0: not smoothed.
+    """
     # The kernel reads a pixel before it calls the op, which ignores the pixel. As all strides are 0, it reads the first
     # four bytes of the parameters for every pixel.
     one_pixel = images._replace(

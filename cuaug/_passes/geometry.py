@@ -9,7 +9,7 @@ from .._arrays.images import ImageBatch
 from .._program.dtypes import ITEM_SIZE
 from .parameters import NULL_ARRAY, SampleParameters, StridedArray
 
-_MAX_FLOAT32_COORDINATE = 1 << 20  # `float32_side_limit` of kernels/geometry/coordinate_map.cuh
+_FLOAT32_SIDE_LIMIT = 1 << 20  # `float32_side_limit` of kernels/geometry/coordinate_map.cuh
 IDENTITY = SampleParameters(NULL_ARRAY, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0))
 
 
@@ -42,8 +42,9 @@ def map_geometry(
 ) -> Geometry:
     """`CoordinateMap`: maps of positions, or of displacements if `relative`, in units of `scale` (x, y) pixels.
 
-    `CoordinateMap64` is for float64 maps, for negative strides, and for sides, strides or byte offsets that float32 or
-    32 bits cannot represent.
+    `CoordinateMap64` is for float64 maps, for images with negative strides, for sides at which a float32 coordinate has
+    too few bits for its fraction, and for offsets that 32 bits cannot hold: byte offsets in an image, and multiples of
+    a map's stride, for which the same limit is low enough.
     """
     (height, width), (row_stride, column_stride) = images.size, images.axes.strides[3:]
     map_strides = x.row_stride, x.column_stride, y.row_stride, y.column_stride
@@ -51,7 +52,7 @@ def map_geometry(
     needs_64bit = (
         x.is_double
         or y.is_double
-        or max(height, width, *size, *map(abs, map_strides)) >= _MAX_FLOAT32_COORDINATE
+        or max(height, width, *size, *map(abs, map_strides)) >= _FLOAT32_SIDE_LIMIT
         or min(row_stride, column_stride) < 0
         or image_bytes >= 1 << 31
     )

@@ -239,6 +239,7 @@ def fill(value: Any, images: ImageBatch) -> Fill:
     if value is None:
         return Fill(NULL_ARRAY, (0.0, 0.0, 0.0, 0.0))
     if type(value) in (int, float):
+        # The fill of int32 and int64 labels is truncated, which NaN does not allow; images store NaN or 0 (dtype.cuh).
         if images.dtype not in IMAGE_DTYPES and value != value:
             raise ValueError(f"fill must be a number for {images.dtype} images, got {value}")
         return Fill(NULL_ARRAY, (float(value),) * 4)

@@ -8,11 +8,11 @@ from .parameters import NULL_ARRAY, StridedArray
 
 
 class PartialSums(NamedTuple):
-    """One column of a chain's parameters, as the sum of `terms` numbers per sample."""
+    """One parameter of an op chain (op_chain.py), as the sum of `partial_count` numbers per sample."""
 
-    table: StridedArray
-    terms: int
-    column: int  # of the chain's parameters
+    table: StridedArray  # [N, partial_count]
+    partial_count: int
+    mean_column: int  # index of the parameter, which is a mean, among those of the chain; -1: none
 
 
 NO_PARTIAL_SUMS = PartialSums(NULL_ARRAY, 0, -1)

@@ -12,7 +12,8 @@ from .kernel_config import kernel_config
 from .parameters import NULL_ARRAY, SampleParameters
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
-_FILTERS = {  # antialias -> interpolation -> filter (kernels/samplers/filter.cuh)
+# antialias -> interpolation -> filter (kernels/samplers/filter.cuh); "area" is "bilinear" with antialias.
+_FILTERS = {
     True: {"bilinear": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3", "area": "Triangle"},
     False: {"bilinear": "Triangle", "bicubic": "Cubic75", "lanczos": "Lanczos4"},
 }

@@ -15,12 +15,12 @@ EVERY_SAMPLE = SampleParameters(NULL_ARRAY, (1.0,))
 EQUALIZE_ALL = SampleParameters(NULL_ARRAY, (1.0,))  # `equalize` of kernels/ops/histogram_lut.cuh
 
 
-def mean_luma_parameter(images: ImageBatch, column: int) -> PartialSums:
-    """Each sample's mean luma, as column `column` of a chain's parameters."""
+def mean_luma_parameter(images: ImageBatch, mean_column: int) -> PartialSums:
+    """Each sample's mean luma, as parameter number `mean_column` of an op chain."""
     means = images.library.empty((images.samples,), "float64", images.device, None)
     pointer = images.library.pointer(means)
     luma_mean(images, (), SampleParameters(NULL_ARRAY, ()), pointer, 1)
-    return PartialSums(StridedArray(pointer, 1, 0, 0, 1, means), 1, column)
+    return PartialSums(StridedArray(pointer, 1, 0, 0, 1, means), 1, mean_column)
 
 
 def luma_mean(

@@ -1,7 +1,8 @@
-"""The dtypes of images and of labels, the size of an element, and the largest values of integer images."""
+"""The dtypes of images and of label masks, the size of an element, and the largest values of integer images."""
 
 from __future__ import annotations
 
+# Ops compute with IMAGE_DTYPES. The pixels of a label mask are moved unchanged.
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
 LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
 ITEM_SIZE = {

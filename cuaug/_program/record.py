@@ -16,7 +16,7 @@ class Record:
         offsets: Offset and size of each field in bytes. "in.data" is field `data` of the record `in`; an array is one
             field.
         call_value_offsets: Offsets of the fields that may differ between calls of a recorded launch: pointers, and the
-            fields that `varying` names. Each has 8 bytes.
+            fields that the argument `call_values` names. Each has 8 bytes.
     """
 
     def __init__(
@@ -24,7 +24,7 @@ class Record:
         name: str,
         fields: Mapping[str, str | Record | tuple[Record, int]],
         base: Record | None = None,
-        varying: tuple[str, ...] = (),
+        call_values: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.offsets: dict[str, tuple[int, int]] = dict(base.offsets) if base else {}
@@ -35,18 +35,18 @@ class Record:
             if isinstance(kind, tuple):
                 begin = struct.calcsize(self._format)
                 for _ in range(kind[1]):
-                    self._append("", kind[0], varying)
+                    self._append("", kind[0], call_values)
                 self.offsets[field] = begin, kind[0].size * kind[1]
                 self._field_formats[field] = kind[0]._format * kind[1]
             else:
-                self._append(field, kind, varying)
+                self._append(field, kind, call_values)
         packer = struct.Struct(self._format + "0q")  # C++ pads a struct's end to its alignment
         self.pack = packer.pack
         self.size: int = packer.size
         # Packs the fields after those of the base.
         self.pack_derived = struct.Struct(self._format[len(base._format) :] + "0q").pack if base else self.pack
 
-    def _append(self, field: str, kind: str | Record, varying: tuple[str, ...]) -> None:
+    def _append(self, field: str, kind: str | Record, call_values: tuple[str, ...]) -> None:
         field_format = kind._format if isinstance(kind, Record) else kind
         end = struct.calcsize(self._format + field_format)
         begin = end - struct.calcsize(field_format)
@@ -60,7 +60,7 @@ class Record:
             self._field_formats[field] = kind
             if kind.endswith("P"):
                 self.call_value_offsets += tuple(range(begin, end, 8))
-            elif field in varying:
+            elif field in call_values:
                 self.call_value_offsets += (begin,)
         self._format += field_format
 

@@ -105,7 +105,7 @@ RESAMPLE = Record(
     "ResampleRecord", {"box": PARAMETER_TABLE, "value": "4d", "has_flips": "i", "antialias": "i"}, base=BATCH_WITH_FILL
 )
 MAX_INLINE_VALUES = 12
-MAX_OPS = 128  # in a chain
+MAX_OPS = 128  # in an op chain
 POINTWISE = Record(
     "PointwiseRecord",
     {
@@ -156,7 +156,7 @@ DRAW = Record(
         "drawn_columns": "i",
         "fits_in_shared": "i",
     },
-    varying=("seed", "step", "first_id"),
+    call_values=("seed", "step", "first_id"),
 )
 # The head of an instruction in a program of draws; its arguments follow as float64.
 INSTRUCTION = Record(

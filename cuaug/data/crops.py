@@ -28,7 +28,7 @@ class CropDecode:
         # Rows of `regions`: denominator of the scale, top, left, height, width.
         regions, self._boxes = decode_regions(crops, sizes, encoded.scalable)
         self._plan, self._margin = plan, crops.margin
-        self.slots = SlotLayout(encoded, regions, group_by_size(regions[:, 3:], crops.margin))
+        self.slots = SlotLayout(encoded, regions, group_by_size(regions[:, 3:], kinds=crops.margin))
 
     def images(self, groups: Sequence[Any], target: NumPyTarget) -> Any:
         """The crops, from the decoded slots of each group. [N, ...]"""
@@ -40,6 +40,8 @@ class CropDecode:
 
     def _resize(self, images: Any, indices: np.ndarray, target: NumPyTarget) -> Any:
         plan = self._plan
+        # A group has one margin: rows and columns that the filter reads, and that are removed after the resize. For an
+        # empty group it is 0.
         (height, width), (rows, columns) = plan.size, self._margin[indices].max(0, initial=0).tolist()
         top, left, box_height, box_width = self._boxes[indices].T
         resized = resized_crop(

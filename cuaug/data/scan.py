@@ -31,5 +31,5 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)
         jpegs = np.flatnonzero(encoded.scalable)  # EncodedImages has decoded the other formats
         groups = [jpegs[group] for group in group_by_size(sizes[jpegs], kinds=np.zeros_like(sizes[jpegs]))]
-        target.finish_decode(SlotLayout(encoded, regions, groups), None)  # adds to `encoded.bad`
+        target.finish_decode(SlotLayout(encoded, regions, groups), in_flight=None)  # adds to `encoded.bad`
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}

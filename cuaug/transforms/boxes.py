@@ -105,8 +105,8 @@ def _transform(boxes: Any, mapping: PointMap, options: Boxes, dtype: Any, valid:
     # Edges are measured from the corner of the first pixel, matrices from its centre.
     left, top, right, bottom = (edges[..., i] for i in range(4))
     corners = xp.stack([left, top, right, top, right, bottom, left, bottom], -1).reshape(samples, 4 * count, 2) - 0.5
-    _, side = mapping.orientation()
-    usable = usable & mapping.in_front(corners, side).reshape(samples, count, 4).all(-1)
+    _, visible_side = mapping.orientation()
+    usable = usable & mapping.in_front(corners, visible_side).reshape(samples, count, 4).all(-1)
     corners = (geometry.transform_points(corners, mapping.M) + 0.5).reshape(samples, count, 4, 2)
     edges = xp.where(usable[..., None], xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), 0.0)
     edges = xp.round(edges) if point_map.is_integer(dtype) else edges
@@ -129,21 +129,21 @@ def _clip(values: Any, limit: Any) -> Any:
     return xp.where(values < limit, values, limit)
 
 
-def compact(valid: Any, *targets: Any) -> list[list[Any]]:
-    """For each of the targets, a list with the valid entries of each sample. Waits for the device, once.
+def compact(valid: Any, *entries: Any) -> list[list[Any]]:
+    """For each argument after the mask, a list with the valid entries of each sample. Waits for the device, once.
 
     Args:
         valid: A mask from :func:`transform_boxes`. [N, B], or a list of N arrays [B_i]
-        *targets: Boxes, labels or instance masks, with one entry per box. Arrays [N, B, ...] or lists of N arrays or
+        *entries: Boxes, labels or instance masks, with one entry per box. Arrays [N, B, ...] or lists of N arrays or
             lists [B_i, ...]
     """
     lengths = [int(mask.shape[0]) for mask in valid]
     if not lengths:
-        return [[] for _ in targets]
+        return [[] for _ in entries]
     concatenated = convert.namespace(*valid).concatenate(list(valid)) if isinstance(valid, (list, tuple)) else valid
     flags = convert.to_host(concatenated).astype(bool).reshape(-1)
     indices = [np.flatnonzero(mask) for mask in point_map.split(flags, lengths)]
-    return [[_take(target[i], sample_indices) for i, sample_indices in enumerate(indices)] for target in targets]
+    return [[_take(argument[i], sample_indices) for i, sample_indices in enumerate(indices)] for argument in entries]
 
 
 def has_label_per_box(labels: Any, boxes: Any) -> bool:

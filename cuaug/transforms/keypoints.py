@@ -140,12 +140,12 @@ def _swap_order(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
 
 def _transform(points: Any, swapped_points: Any, mapping: PointMap, options: Keypoints, dtype: Any) -> Any:
     """Points [N, K, 2 or 3] of a float dtype, moved. The caller casts the result to `dtype`; integers have no NaN."""
-    xp, (handedness, side) = convert.namespace(points), mapping.orientation()
+    xp, (handedness, visible_side) = convert.namespace(points), mapping.orientation()
     if swapped_points is not None:
         points = xp.where((handedness < 0)[:, None, None], swapped_points, points)
     visible = xp.isfinite(points[..., :2]).all(-1)
     finite_points = xp.where(visible[..., None], points[..., :2], 0.0)
-    visible = visible & mapping.in_front(finite_points, side)
+    visible = visible & mapping.in_front(finite_points, visible_side)
     destinations = geometry.transform_points(finite_points, mapping.M)
     if points.shape[-1] == 2:
         return xp.where(visible[..., None], destinations, 0.0 if point_map.is_integer(dtype) else math.nan)

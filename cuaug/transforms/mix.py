@@ -76,7 +76,7 @@ def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) ->
 def _draw_partner(recipe: Recipe, alpha: float) -> tuple[Column, Column]:
     """The partner, which is the sample before, and the weight of the sample itself."""
     partner = recipe.constant("partner", _SAMPLE_BEFORE, otherwise=_NO_PARTNER)
-    return partner, recipe.draw("Beta", ["lam"], alpha, alpha, 1.0)[0]
+    return partner, recipe.beta("lam", alpha, alpha, otherwise=1.0)
 
 
 def _class_count(value: Any) -> int | None:

@@ -23,8 +23,8 @@ class GaussianNoise(Transform):
     """Add independent normal noise to each pixel and channel: :func:`cuaug.gaussian_noise`.
 
     Args:
-        mean: In 0..1, for every dtype.
-        sigma: In 0..1, at minimum 0.
+        mean: On the scale 0..1, for every dtype.
+        sigma: On the same scale, at least 0.
         clip: Clamp floats to 0..1.
     """
 
@@ -74,7 +74,7 @@ class RandomMask(Transform):
     def write(self, recipe: Recipe) -> None:
         size = recipe.constant("size", self.size, integer_range=(1, _MAX_CELL))
         if self.kind == "grid":
-            top, left = (recipe.draw("RandInt", [name], self.size, 0.0, 0.0)[0] for name in ("top", "left"))
+            top, left = (recipe.randint(name, self.size, first=0, otherwise=0.0) for name in ("top", "left"))
             op, parameters = "GridMask", [size, top, left, recipe.bernoulli("side", self.p, if_true=self._side)]
         else:
             share = recipe.bernoulli("share", self.p, if_true=self.share)

@@ -30,10 +30,10 @@ class PointMap(NamedTuple):
         handedness = middle[:, 0] + cofactors[:, 2, 2]
         return handedness, handedness * (self.M[:, 0] * cofactors[:, 0]).sum(-1)
 
-    def in_front(self, points: Any, side: Any) -> Any:
+    def in_front(self, points: Any, visible_side: Any) -> Any:
         """Whether points [N, K, 2] lie on the side of the horizon that the canvas shows; False for NaN. [N, K]"""
         depth = (self.M[:, None, 2, :2] * points).sum(-1) + self.M[:, 2, 2, None]
-        return depth * side[:, None] > 0
+        return depth * visible_side[:, None] > 0
 
 
 def float_values_and_map(

@@ -161,12 +161,12 @@ class AugMix(Transform):
         self.all_ops, self.interpolation, self.fill = bool(all_ops), ranges.interpolation(interpolation), fill
 
     def write(self, recipe: Recipe) -> None:
-        # Stick-breaking: independent Beta fractions of the weight still left give the Dirichlet distribution. The image
-        # takes the first, against all chains as one; then each chain but the last, against the number of chains left.
+        # Stick-breaking: independent fractions of the weight still left, from Beta(alpha, alpha * count), give the
+        # Dirichlet distribution. For the image, count is 1: all chains count as one. For each chain but the last, count
+        # is the number of chains after it.
         counts = [1, *range(self.mixture_width - 1, 0, -1)]
         fractions = [
-            recipe.draw("Beta", [f"share_{i}"], self.alpha, self.alpha * count, 1.0)[0]
-            for i, count in enumerate(counts)
+            recipe.beta(f"share_{i}", self.alpha, self.alpha * count, otherwise=1.0) for i, count in enumerate(counts)
         ]
         for chain in range(self.mixture_width):
             recipe.add(Branch(first=chain == 0))
@@ -179,7 +179,7 @@ class AugMix(Transform):
             for _ in range(self.chain_depth):
                 self._write_slot(recipe)
             return
-        depth = recipe.draw("RandInt", ["depth"], 3, 1.0, 0.0)[0]  # 1, 2 or 3
+        depth = recipe.randint("depth", count=3, first=1, otherwise=0.0)
         self._write_slot(recipe)
         for slot in (1, 2):
             runs = draw_lookup(recipe, "further", depth, [float(slot < possible_depth) for possible_depth in range(4)])
@@ -187,7 +187,8 @@ class AugMix(Transform):
                 self._write_slot(recipe)
 
     def _write_slot(self, recipe: Recipe) -> None:
-        names = STANDARD_OPS[1:] if self.all_ops else [name for name in STANDARD_OPS[1:] if name not in _FACTOR_OPS]
+        excluded = ("Identity",) if self.all_ops else ("Identity", *_FACTOR_OPS)
+        names = [name for name in STANDARD_OPS if name not in excluded]
         by_op = magnitudes.augmix_magnitudes(recipe.size)
         weakest = {name: values[: self.severity] for name, values in by_op.items()}
         recipe.begin(recipe.name)

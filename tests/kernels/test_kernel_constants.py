@@ -40,7 +40,7 @@ def nvrtc():
         ("detection/roi_by_point.cuh", "planar_channels", roi_kernels._PLANAR_CHANNELS),
         ("passes/draw.cu", "draw_samples", draw_kernel.SAMPLES_PER_BLOCK),
         ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),
-        ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._MAX_FLOAT32_COORDINATE),
+        ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._FLOAT32_SIDE_LIMIT),
         ("gpu/thread_work.cuh", "pointwise_threads", kernel_config.KERNEL_TEMPLATES["pointwise"].threads),
     ],
 )

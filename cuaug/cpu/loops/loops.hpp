@@ -29,9 +29,10 @@ struct ResampleCall {
     Filter filter;
 };
 
-// Applies a user's op to a segment (row_segment.hpp), whose values are float32 or float64: `bytes` is the size of one.
+// Applies a user's op to a segment (row_segment.hpp) of float32 or float64 values: `value_bytes` is the size of one.
 // `context` is the PixelContext (kernels/ops/pixel_context.cuh) of the first pixel.
-using UserOpLoop = void (*)(int bytes, int channels, const void* params, const void* context, int count, void* channel);
+using UserOpLoop = void (*)(int value_bytes, int channels, const void* params, const void* context, int count,
+                            void* channel);
 
 constexpr int max_user_params = 32;  // of one op
 constexpr int max_ops = 128;         // of a chain

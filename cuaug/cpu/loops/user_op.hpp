@@ -19,8 +19,9 @@ inline void apply_user_op(int channels, const void* params, const void* context,
 }
 
 template <template <class, int> class Op>
-inline void user_loop(int bytes, int channels, const void* params, const void* context, int count, void* channel) {
-    if (bytes == sizeof(double))
+inline void user_loop(int value_bytes, int channels, const void* params, const void* context, int count,
+                      void* channel) {
+    if (value_bytes == sizeof(double))
         apply_user_op<Op, double>(channels, params, context, count, channel);
     else
         apply_user_op<Op, float>(channels, params, context, count, channel);
