@@ -102,9 +102,9 @@ def test_pixel_op_gpu_compile_error_shows_line(expression, message):
     aug = T.Compose([BY_NAME["Half"].transform(), T.PixelOp("Mine", expression, k=0.5)])
     with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
         aug(torch.zeros(2, 3, 8, 8, device="cuda"))
-    _, line, *words = str(caught.value).split("\n    ")
+    _, line, *compiler_lines = str(caught.value).split("\n    ")
     assert line == expression
-    assert message in words[0]
-    assert len(words) <= 3
+    assert message in compiler_lines[0]
+    assert len(compiler_lines) <= 3
     aug = T.Compose([T.PixelOp("Mine", "px * k", k=0.5)])  # the next recipe works
     assert to_numpy(aug(torch.ones(1, 1, 2, 2, device="cuda"))).ravel().tolist() == [0.5] * 4

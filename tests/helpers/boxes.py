@@ -18,8 +18,8 @@ def random(count, seed=0, spread=400.0):
 def clustered(count, seed=0):
     """Clusters of boxes that suppress each other in chains."""
     rng = seeded("clusters", count, seed)
-    centers = random(max(count // 12, 1), seed)[0]
-    return centers[rng.integers(0, len(centers), count)] + rng.normal(0, 4, (count, 4)), rng.random(count)
+    cluster_boxes = random(max(count // 12, 1), seed)[0]
+    return cluster_boxes[rng.integers(0, len(cluster_boxes), count)] + rng.normal(0, 4, (count, 4)), rng.random(count)
 
 
 def clustered_samples(samples, count):

@@ -5,17 +5,17 @@ import threading
 
 
 def releases_gil(call):
-    """Whether a second thread runs between the call's start and its end.
+    """Whether the main thread runs while another thread makes the call.
 
-    The interpreter switches threads only after its switch interval, which is longer than any call here. So the second
+    The interpreter switches threads only after its switch interval, which is longer than any call here. So the main
     thread runs before the call returns only if the call releases the lock.
     """
-    started, other_ran, answer = threading.Event(), threading.Event(), []
+    started, main_ran, answer = threading.Event(), threading.Event(), []
 
     def work():
         started.set()
         call()
-        answer.append(other_ran.is_set())
+        answer.append(main_ran.is_set())
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)
@@ -23,7 +23,7 @@ def releases_gil(call):
         caller = threading.Thread(target=work)
         caller.start()
         started.wait()
-        other_ran.set()
+        main_ran.set()
         caller.join()
     finally:
         sys.setswitchinterval(interval)

@@ -6,7 +6,7 @@ import pytest
 
 ENVIRONMENT = {
     "CUAUG_UNDER_SANITIZER": "1",
-    # Without these caches each array has memory of its own, whose end the tools see.
+    # Without these caches each array is an allocation of its own, so that accesses beyond its end are found.
     "PYTORCH_NO_CUDA_MEMORY_CACHING": "1",
     "XLA_PYTHON_CLIENT_ALLOCATOR": "platform",
 }

@@ -36,7 +36,7 @@ def maps(count, kind="perspective", seed=0):
 
 
 def some_boxes(shape, seed=0):
-    """Boxes (left, top, right, bottom) within `SIZE`, some beyond its edges. [..., 4]"""
+    """Boxes (left, top, right, bottom) near an image of `SIZE`: some cross its edges or lie outside. [..., 4]"""
     rng = seeded("boxes", shape, seed)
     low = rng.uniform(-20, (260, 160), (*shape, 2))
     return np.concatenate([low, low + rng.uniform(4, 90, (*shape, 2))], -1)

@@ -25,6 +25,10 @@ def apply_with_params(transform, images, step=3, **options):
 
 
 def column(params, name, position=None):
+    """The drawn values of one parameter, whose name ends with `name`.
+
+    `position` is the index of its transform in the recipe, with which the name begins; None: any.
+    """
     matches = [n for n in params.names if n.endswith(f".{name}") and (position is None or n.startswith(f"{position}."))]
     assert len(matches) == 1, (name, matches)
     return np.asarray(params[matches[0]])
@@ -42,7 +46,7 @@ def assert_near(actual, expected, levels=1):
     assert worst <= limit, worst
 
 
-def changed(result, images):
+def changed_samples(result, images):
     return (result != images).reshape(len(images), -1).any(1)
 
 

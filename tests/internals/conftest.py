@@ -20,7 +20,7 @@ def gpu(request, monkeypatch):
     """
     torch = pytest.importorskip("torch")
     driver, library = FakeDriver(), library_of(torch.Tensor)
-    driver.allocations, driver.stream = [], 7
+    driver.stream = 7
     describe, empty = library.describe, library.empty
 
     def allocate(shape, dtype, device, order):

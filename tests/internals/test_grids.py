@@ -9,30 +9,32 @@ from cuaug._passes import grids, kernel_config
 
 @pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])
 def test_pointwise_grid_columns_fit_a_block(width):
-    """pointwise.cu relies on these bounds, and so does the grid."""
-    slices = grids.Slices("uint8", 3, 1, 1, width)
-    strips, runs, _ = grids.pointwise(slices, resident_blocks=132 * 4, uneven=False)
+    """pointwise.cu relies on the bounds of a strip; CUDA limits the axes of a grid. Most threads have pixels."""
+    slices = grids.Slices("uint8", channels=3, slice_count=1, height=1, width=width)
+    column_strips, row_runs, _ = grids.pointwise(slices, resident_blocks=132 * 4, uneven=False)
     quads = -(-width // 4)  # of four pixels
-    quads_per_strip = -(-quads // strips)
+    quads_per_strip = -(-quads // column_strips)
     assert quads_per_strip <= grids.POINTWISE_THREADS
-    assert (strips - 1) * quads_per_strip < quads <= strips * quads_per_strip
-    assert 0 < strips < 2**31
-    assert 0 < runs <= 65_535
-    assert quads / (strips * quads_per_strip) * (
+    assert (column_strips - 1) * quads_per_strip < quads <= column_strips * quads_per_strip
+    assert 0 < column_strips < 2**31
+    assert 0 < row_runs <= 65_535
+    assert quads / (column_strips * quads_per_strip) * (
         grids.POINTWISE_THREADS // quads_per_strip * quads_per_strip
     ) > 0.8 * min(grids.POINTWISE_THREADS, quads)
 
 
-@pytest.mark.parametrize(("slices", "can_halve"), [(1, True), (500, False), (500, True), (3000, True)])
+@pytest.mark.parametrize(("slice_count", "can_halve"), [(1, True), (500, False), (500, True), (3000, True)])
 @pytest.mark.parametrize(
     "size", [(224, 224), (129, 65), (127, 64), (250, 33), (520, 95), (1025, 31), (1, 276), (2433, 40)]
 )
 @pytest.mark.parametrize(
     ("dtype", "raw_staged"), [("uint8", True), ("uint8", False), ("float32", True), ("float64", False)]
 )
-def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slices, can_halve):
+def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slice_count, can_halve):
     """The arithmetic of `RegionScheduler` in gpu/region_scheduler.cuh covers each pixel once."""
-    (height, width), args = size, (grids.Slices(dtype, 3, slices, *size), raw_staged, can_halve)
+    height, width = size
+    slices = grids.Slices(dtype, channels=3, slice_count=slice_count, height=height, width=width)
+    args = slices, raw_staged, can_halve
     full_rows, full_regions, narrow_rows, narrow_regions, *divisors, whole_regions = grids.warp_regions(*args)
     divide_by_slice, divide_by_row = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
     block, region_width = np.arange(grids.warp(*args)[0]), grids.divide_output(*args).width
@@ -48,8 +50,8 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slices
         row = np.where(is_narrow, in_slice - slice_full_regions, divide_by_row(in_slice))
         column = np.where(is_narrow, columns, in_slice - row * columns)
     else:
-        is_narrow = index >= slice_full_regions * slices
-        batch_row = np.where(is_narrow, index - slice_full_regions * slices, divide_by_row(index))
+        is_narrow = index >= slice_full_regions * slice_count
+        batch_row = np.where(is_narrow, index - slice_full_regions * slice_count, divide_by_row(index))
         slice_ = divide_by_slice(batch_row)
         row = batch_row - slice_ * full_regions
         column = np.where(is_narrow, columns, index - batch_row * columns)
@@ -58,22 +60,26 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slices
     top, left = row * max_rows + (half_index & 1) * rows, column * region_width
     pixels = np.minimum(region_width, width - left) * np.minimum(rows, height - top)
 
-    # Maps are read at multiples of 4 rows. `FixedRowStarts` has 64 bands of 4 rows, in small blocks 32.
-    assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slices) & (pixels > 0)).all()
-    assert pixels.sum() == slices * height * width
+    # A warp makes bands of 4 rows. Regions have at most 64 bands; in small blocks, and where blocks stage pixels, at
+    # most 32 (`bands` in gpu/warp_config.cuh): the asserts of `max_rows` below check the 32.
+    assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slice_count) & (pixels > 0)).all()
+    assert pixels.sum() == slice_count * height * width
     origins = np.stack([slice_, left, top], -1)
     assert len(np.unique(origins, axis=0)) == len(origins)
-    limit = 64 if raw_staged and dtype == "uint8" else 128
-    regions = -(-width // region_width) * -(-height // limit) * slices
+    has_small_blocks = raw_staged and dtype == "uint8"
+    tall_rows = 64 if has_small_blocks else 128
+    regions = -(-width // region_width) * -(-height // tall_rows) * slice_count
     has_many_regions = regions >= grids._MIN_TALL_REGIONS and dtype != "float64"
-    doubled = raw_staged and has_many_regions and can_halve and 0 < width % region_width <= 32 < region_width
-    assert (max_rows <= limit * np.where(is_narrow & doubled, 2, 1)).all()
-    assert (max_rows[is_narrow] > limit).any() == (doubled and height > limit)
+    narrow_regions_are_doubled = (
+        raw_staged and has_many_regions and can_halve and 0 < width % region_width <= 32 < region_width
+    )
+    assert (max_rows <= tall_rows * np.where(is_narrow & narrow_regions_are_doubled, 2, 1)).all()
+    assert (max_rows[is_narrow] > tall_rows).any() == (narrow_regions_are_doubled and height > tall_rows)
     region_columns = [(full_rows, full_regions)] * (columns > 0) + [(narrow_rows, narrow_regions)] * (
         narrow_regions > 0
     )
-    fits = [height - (n - 1) * max_rows > max_rows // 2 for max_rows, n in region_columns]
-    assert is_half.any() == (can_halve and has_many_regions and all(fits))
+    halves_have_rows = [height - (n - 1) * max_rows > max_rows // 2 for max_rows, n in region_columns]
+    assert is_half.any() == (can_halve and has_many_regions and all(halves_have_rows))
 
 
 def test_mean_has_partial_sum_for_each_block():

@@ -81,11 +81,11 @@ def test_jpeg_decode_keeps_its_input_alive():
     regions = np.array([(i, 1, 0, 0, 16, 16, out[i].ctypes.data, 48) for i in (1, 0)])
     pending = native.jpeg_decode(files, limits_module.limits_of(), regions, "rgb", True)
     del files, regions
-    finished, ((index, kind, reason),) = pending.wait()
-    assert (index, kind) == (0, "DecodeError")
+    end_time, ((row, kind, reason),) = pending.wait()
+    assert (row, kind) == (0, "DecodeError")
     assert reason
     assert np.abs(out[0].astype(int) - 90).max() <= 1
-    assert pending.wait() == (finished, [(index, kind, reason)])  # a second wait returns the same
+    assert pending.wait() == (end_time, [(row, kind, reason)])  # a second wait returns the same
 
 
 @pytest.mark.jpeg
@@ -116,8 +116,11 @@ def test_encoded_images_start_decode_equals_decode():
     regions = np.array([[1, 3, 5, 20, 30]] * 5)
     memory = np.full(5 * 2000, 77, np.uint8)
     encoded = EncodedImages(files, settings)
-    finish = encoded.start_decode(memory, 2000 * np.arange(5), np.full(5, 92), regions, np.arange(5))
-    assert finish() > 0
+    finish = encoded.start_decode(
+        memory, offset=2000 * np.arange(5), pitch=np.full(5, 92), regions=regions, images=np.arange(5)
+    )
+    end_time = finish()
+    assert end_time > 0
     assert [*encoded.bad] == [2]
     for i in (0, 1, 3, 4):
         rows = memory[2000 * i : 2000 * i + 1840].reshape(20, 92)

@@ -44,15 +44,15 @@ def test_grid_shows_each_dtype_over_its_range(value, dtype, expected):
     ],
 )  # fmt: skip
 def test_grid_shows_any_number_of_channels(pixel, expected):
-    image = np.broadcast_to(np.array(pixel, np.uint8), (1, 7, 9, len(pixel)))
-    assert (cuaug.grid(image, fill=200) == expected).all()
+    batch = np.broadcast_to(np.array(pixel, np.uint8), (1, 7, 9, len(pixel)))
+    assert (cuaug.grid(batch, fill=200) == expected).all()
 
 
 def test_grid_torch_is_channels_first_and_video_is_a_row():
     torch = pytest.importorskip("torch")
-    image = torch.arange(2 * 3 * 5 * 7, dtype=torch.uint8).reshape(2, 3, 5, 7)
-    channels_last = image.permute(0, 2, 3, 1).numpy()
-    np.testing.assert_array_equal(cuaug.grid(image), cuaug.grid(channels_last))
+    batch = torch.arange(2 * 3 * 5 * 7, dtype=torch.uint8).reshape(2, 3, 5, 7)
+    channels_last = batch.permute(0, 2, 3, 1).numpy()
+    np.testing.assert_array_equal(cuaug.grid(batch), cuaug.grid(channels_last))
     video = np.zeros((2, 5, 4, 6, 3), np.uint8)
     assert cuaug.grid(video, pad=0, layout="NTHWC").shape == (2 * 4, 5 * 6, 3)
 

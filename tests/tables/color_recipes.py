@@ -1,7 +1,7 @@
 """Recipes of colour ops, erasing and conversions, alone and with crops."""
 
 from cuaug import transforms as T
-from tables.recipe import ANY_CHANNELS, BILINEAR, COPIED_PIXELS, FLIPS, FLOAT32_COORDINATES, JITTER, MEAN, STD, Recipe
+from tables.recipe import ANY_CHANNELS, BILINEAR, EXACT_OPS, FLIPS, FLOAT32_COORDINATES, JITTER, MEAN, STD, Recipe
 
 COLOR_RECIPES = [
     Recipe(
@@ -155,7 +155,7 @@ COLOR_RECIPES = [
         "invert-solarize",
         lambda level: [T.RandomInvert(), T.RandomSolarize(level(0.3)), T.RandomInvert()],
         ANY_CHANNELS,
-        **COPIED_PIXELS,
+        **EXACT_OPS,
     ),
     Recipe(
         "erase-rotation",

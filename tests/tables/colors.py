@@ -9,7 +9,7 @@ from helpers.compare import EXACT, Tolerance, is_integer
 import cuaug
 from cuaug import transforms as T
 from tables import color_reference, draws
-from tables.recipe import COPIED_PIXELS, ONE_OP
+from tables.recipe import EXACT_OPS, ONE_OP
 from tables.recipe_functions import for_chosen_samples
 from tables.row import EXACT_INTEGERS, TOLERANCES, Row, first_rows, no_parameters
 from tables.transform_row import TransformRow
@@ -94,7 +94,7 @@ def histogram_transform(instance, function):
         draw=draws.with_probability("apply"),
         functions=for_chosen_samples(is_applied, lambda t, image, **options: function(image, **options)),
         uses_whole_clip=True,
-        alone=COPIED_PIXELS,
+        alone=EXACT_OPS,
     )
 
 
@@ -109,7 +109,7 @@ UNIT = {"within_unit_range": True}
 POSITION = {"uses_position": True}
 NOISE = {"tolerance_of": NOISE_TOLERANCES, **POSITION}
 ANY_FACTOR = (0.0, np.inf)
-NEVER_REACHED = 1e30  # a threshold above every level
+ALWAYS_REACHED, NEVER_REACHED = -1e30, 1e30  # thresholds below and above every level
 KEEP_ALL_BITS = 120  # more bits than any dtype has
 TO_DTYPE = TransformRow(
     T.ToDtype("float16", scale=True),
@@ -170,13 +170,13 @@ ALL_ROWS = [
         "invert",
         any_channels=True,
         transforms=(
-            TransformRow(
+            TransformRow(  # the op of RandomInvert is Solarize
                 T.RandomInvert(0.4),
-                draw=lambda t, canvas, words: {"threshold": -NEVER_REACHED if words(0).chance(t.p) else NEVER_REACHED},
+                draw=lambda t, canvas, words: {"threshold": ALWAYS_REACHED if words(0).chance(t.p) else NEVER_REACHED},
                 functions=for_chosen_samples(
                     lambda t, p: p["threshold"] < 0, lambda t, image, **options: cuaug.invert(image, **options)
                 ),
-                alone=COPIED_PIXELS,
+                alone=EXACT_OPS,
             ),
         ),
         **LEVELS,
@@ -192,7 +192,7 @@ ALL_ROWS = [
                 T.RandomSolarize(100, 0.4),
                 draw=lambda t, canvas, words: {"threshold": t.threshold if words(0).chance(t.p) else NEVER_REACHED},
                 functions=lambda t, images, p, options: cuaug.solarize(images, p["threshold"], **options),
-                alone=COPIED_PIXELS,
+                alone=EXACT_OPS,
             ),
         ),
         **LEVELS,
@@ -210,7 +210,7 @@ ALL_ROWS = [
                     lambda t, p: p["bits"] == t.bits,
                     lambda t, image, **options: cuaug.posterize(image, t.bits, **options),
                 ),
-                alone=COPIED_PIXELS,
+                alone=EXACT_OPS,
             ),
         ),
         **LEVELS,
@@ -228,6 +228,7 @@ ALL_ROWS = [
         **BYTES,
     ),
     color_row("lut", tables(1), identity={"table": np.arange(256)}, **BYTES),
+    # A table of two axes could be per channel or per sample, as N = C: `lut` rejects it.
     color_row("lut", lambda rng, leading=(): tables(C)(rng, leading or (1,)), **BYTES),
     color_row(
         "gaussian_noise",
@@ -301,7 +302,7 @@ ALL_ROWS = [
                 functions=lambda t, images, p, options: cuaug.erase(
                     images, *(p[name] for name in "ijhw"), t.value, **options
                 ),
-                alone=COPIED_PIXELS,
+                alone=EXACT_OPS,
             ),
         ),
         **LEVELS,

@@ -102,10 +102,12 @@ USER_OPS = [
     UserOp("Chequered", "mod(x, 4) < 2 != mod(y, 6) < 3 ? px : 0", lambda s: s.px * ((s.x % 4 < 2) != (s.y % 6 < 3))),
     UserOp("Box", "x >= 2 && y < 5 || !(x <= 7) ? 1 - px : px", lambda s: box(s)),
     UserOp("Solarized", "select(px > k, 1 - px, px)", lambda s: np.where(s.px > 0.7, 1 - s.px, s.px), {"k": 0.7}),
-    UserOp("Counted", "(px >= 0.5) * 0.5 + (px == 0) * 0.25", lambda s: (s.px >= 0.5) * 0.5 + (s.px == 0) * 0.25),
-    UserOp("Held", "clamp(px * 2, low, 0.75)", lambda s: np.clip(s.px * 2, s.low, 0.75), {"low": (0.1, 0.4)}),
     UserOp(
-        "Ends", "min(px, 1 - px) + max(px, v) / 4", lambda s: np.minimum(s.px, 1 - s.px) + np.maximum(s.px, s.v) / 4
+        "ComparisonAsNumber", "(px >= 0.5) * 0.5 + (px == 0) * 0.25", lambda s: (s.px >= 0.5) * 0.5 + (s.px == 0) * 0.25
+    ),
+    UserOp("Clamped", "clamp(px * 2, low, 0.75)", lambda s: np.clip(s.px * 2, s.low, 0.75), {"low": (0.1, 0.4)}),
+    UserOp(
+        "MinMax", "min(px, 1 - px) + max(px, v) / 4", lambda s: np.minimum(s.px, 1 - s.px) + np.maximum(s.px, s.v) / 4
     ),
     UserOp("Waves", "px + 0.1 * sin(2 * pi * u) * cos(pi * v)", lambda s: waves(s), float_error=4e-6),
     UserOp("Gamma", "pow(px, gamma)", lambda s: s.px**s.gamma, {"gamma": (0.5, 2.0)}, float_error=4e-6),

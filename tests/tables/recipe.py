@@ -66,6 +66,7 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BILINEAR = {"interpolation": "bilinear"}
 ANY_CHANNELS = (1, 3, 4)
 COPIED_PIXELS = {"level_error": 0.0, "exact_share": 1.0, "float_error": 0.0, "reason": "whole pixels are copied"}
+EXACT_OPS = {**COPIED_PIXELS, "reason": "the dtype holds the result of each op: storage does not round"}
 ONE_OP = {"level_error": 1.0, "exact_share": 0.99, "reason": "one op, whose result is rounded once"}
 ONE_RESAMPLE = {
     "level_error": 1.0,

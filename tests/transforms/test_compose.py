@@ -1,4 +1,4 @@
-"""`Compose`: arguments, results and sample structures, against NumPy and functions with oracles of their own."""
+"""`Compose`: its arguments, results and messages. Other forms of the same call give the expected results."""
 
 import copy
 import doctest

@@ -182,7 +182,7 @@ def test_recipe_video_has_one_draw(recipe, backend):
     """Each frame equals a single image with the clip's id, except where an op uses values of all frames."""
     dtype = recipe.dtypes[-1]
     if USES_WHOLE_CLIP & {type(transform).__name__ for transform in recipe.transforms(dtype)}:
-        pytest.skip("uses the mean or the histogram of all frames: tested below, and in test_levels.py")
+        pytest.skip("uses the mean or the histogram of all frames: tested below, and in ops/test_levels.py")
     clips = noise((3, 4, *SIZE, recipe.channels[-1]), dtype)
     aug = recipe.compose(dtype)
     for layout, axis in (("NTHWC", 1), ("NTCHW", 1)):

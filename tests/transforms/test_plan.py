@@ -30,7 +30,7 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 
 
 @pytest.mark.parametrize(
-    ("transforms", "chains", "passes_with_mean"),
+    ("transforms", "chains", "passes_that_sum_mean"),
     [
         ([CROP, JITTER, T.RandomGrayscale()], [BEFORE, [*AFTER, "RandomGrayscale"]], [0]),
         ([CROP, T.RandomInvert(), JITTER], [["Solarize", *BEFORE], AFTER], [0]),
@@ -39,7 +39,7 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
         ([CROP, T.ToDtype("float32", True), T.ToDtype("uint8", True), JITTER], [["Rescale", *BEFORE], AFTER], [0]),
         ([JITTER], [["ColorJitter"]], []),
         ([JITTER, CROP, JITTER], [["ColorJitter"], BEFORE, AFTER], [1]),
-        # Antialiased: a warp kernel reduces at most twofold and applies ops; the kernel for more applies none.
+        # Antialiased: the warp kernel shrinks at most twofold, and applies ops; the resample kernel applies none.
         ([T.RandomResizedCrop(64), JITTER], [BEFORE, AFTER], [0]),
         ([T.RandomResizedCrop(40), JITTER], [[], BEFORE, AFTER], [1]),
         ([T.RandomResizedCrop(40), T.ToDtype("float32", True), JITTER], [[], ["Rescale", "ColorJitter"]], []),
@@ -48,11 +48,11 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
     ],
     ids=str,
 )
-def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, passes_with_mean):
+def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, passes_that_sum_mean):
     batch = noise((2, 100, 90, 3))
     plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
     assert [[op.op for op in pass_.chain] for pass_ in plan.passes] == chains
-    assert [i for i, pass_ in enumerate(plan.passes) if pass_.mean_output] == passes_with_mean
+    assert [i for i, pass_ in enumerate(plan.passes) if pass_.mean_output] == passes_that_sum_mean
     for pass_ in plan.passes:
         indices = [column.index for column in pass_.chain_columns]
         assert indices == [indices[0] + i for i in range(len(indices))]
@@ -62,7 +62,10 @@ def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, pass
 
 
 def test_compose_plan_splits_jitter_at_its_mean():
-    """The mean is summed by the pass before, if there is one, without a launch of its own."""
+    """The pass before sums the mean while it stores; `means` counts the launches of other means.
+
+    The mean of a second jitter in one pass has a launch of its own, and so has a mean after a change of dtype.
+    """
     plan = T.Compose([T.RandomResizedCrop(40), JITTER, JITTER]).plan(size=(100, 90))
     crop, jitter = ("RandomResizedCrop",), ("ColorJitter",)
     assert [pass_.transforms for pass_ in plan.passes] == [crop, jitter, jitter]
@@ -138,7 +141,8 @@ def test_augmix_blends_branches_in_one_pass():
     ]
     blend = plan.passes[4]
     assert blend.lines == ("AugMix: the image and 3 branches, in a sum that is rounded once", "Normalize")
-    assert blend.read == 4 * 100 * 200 * 3 == blend.written
+    assert blend.read == 4 * (100 * 200 * 3)  # the image and three branches, of uint8
+    assert blend.written == 100 * 200 * 3 * 4  # float32
     # the draws; the flip, the branches in one batched launch, the blend; the branches' histogram
     assert plan.launches == 1 + 3 + 1
 

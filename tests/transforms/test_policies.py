@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.transforms import H, W, apply_with_params, assert_near, batch, changed, column, one_by_one
+from helpers.transforms import H, W, apply_with_params, assert_near, batch, changed_samples, column, one_by_one
 from scipy import stats
 
 import cuaug
@@ -131,7 +131,7 @@ def test_policy_in_random_apply_changes_selected_samples_only():
         result, params = apply_with_params(T.RandomApply([policy], p=0.5), images)
         unselected = column(params, "apply", 0) == 0
         np.testing.assert_array_equal(result[unselected], images[unselected])
-        assert changed(result, images)[~unselected].mean() > 0.5
+        assert changed_samples(result, images)[~unselected].mean() > 0.5
 
 
 def shares_of(params):
@@ -174,7 +174,7 @@ def test_augmix_equals_drawn_functions(all_ops):
     expected = mixture(images, params, 3, names)
     difference = np.abs(result.astype(int) - expected)
     assert (difference <= 1).mean() > 0.999  # a difference of one level grows when later ops stretch or truncate levels
-    assert changed(result, images).mean() > 0.9
+    assert changed_samples(result, images).mean() > 0.9
 
 
 @pytest.mark.parametrize(("alpha", "width"), [(1.0, 3), (0.4, 2), (3.0, 5), (1.0, 1)])

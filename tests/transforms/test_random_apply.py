@@ -5,7 +5,19 @@ import itertools
 import numpy as np
 import pytest
 from helpers.arrays import seeded
-from helpers.transforms import EFFECTIVE, C, H, N, W, apply_with_params, assert_near, batch, changed, column, one_by_one
+from helpers.transforms import (
+    EFFECTIVE,
+    C,
+    H,
+    N,
+    W,
+    apply_with_params,
+    assert_near,
+    batch,
+    changed_samples,
+    column,
+    one_by_one,
+)
 
 import cuaug
 from cuaug import transforms as T
@@ -18,8 +30,8 @@ def test_random_apply_unselected_unchanged(transform, dtype):
     result, params = apply_with_params(T.RandomApply([transform], p=0.5), images)
     unselected = column(params, "apply", 0) == 0
     assert 8 < unselected.sum() < N - 8
-    assert not changed(result, images)[unselected].any()
-    assert changed(result, images)[~unselected].mean() > 0.9
+    assert not changed_samples(result, images)[unselected].any()
+    assert changed_samples(result, images)[~unselected].mean() > 0.9
 
 
 def test_random_apply_unselected_normalized_values_unchanged():
@@ -111,7 +123,7 @@ def test_random_choice_of_maps_is_one_resample():
     assert_near(result, expected)
     one_after_the_other, params = apply_with_params(T.Compose(members), images)
     assert len(params.plan.passes) == 3
-    assert changed(one_after_the_other, result).all()
+    assert changed_samples(one_after_the_other, result).all()
     _, params = apply_with_params(T.RandomChoice([T.RandomAffine(20, fill=1), T.RandomAffine(20, fill=2)]), images)
     assert len(params.plan.passes) == 2
 

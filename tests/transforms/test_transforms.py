@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 from helpers.arrays import put
 from helpers.compare import Tolerance, assert_equal
-from helpers.transforms import EFFECTIVE, C, H, N, W, apply_with_params, assert_near, batch, changed, column, one_by_one
+from helpers.transforms import (
+    EFFECTIVE,
+    C,
+    H,
+    N,
+    W,
+    apply_with_params,
+    assert_near,
+    batch,
+    changed_samples,
+    column,
+    one_by_one,
+)
 from scipy import stats
 
 import cuaug
@@ -34,7 +46,7 @@ def test_random_levels_equal_functions(transform, name, function, dtype):
     unchanged = value == (1 if name == "sharpness_factor" else 0)
     assert 8 < unchanged.sum() < N - 8
     np.testing.assert_array_equal(result, one_by_one(images, lambda x, n: x if unchanged[n] else function(x, value[n])))
-    assert changed(result, images)[~unchanged].all()
+    assert changed_samples(result, images)[~unchanged].all()
 
 
 def test_random_levels_follow_current_dtype():
@@ -65,7 +77,7 @@ def test_gaussian_noise_transform_equals_function(dtype):
     options = {"clip": False, "seed": 2**61 + 12345, "step": 2**31 + 7}
     expected = one_by_one(images, lambda x, n: cuaug.gaussian_noise(x, 0.05, 0.2, ids=int(ids[n]), **options))
     np.testing.assert_array_equal(result, expected)
-    assert changed(aug(images, ids=ids, step=1), result).all()
+    assert changed_samples(aug(images, ids=ids, step=1), result).all()
 
 
 def test_elastic_transform_displacements_are_uniform():
@@ -100,7 +112,7 @@ def test_elastic_transform_ragged_masks_follow_fields():
     masks = images[..., 0]
     _, batch_masks = aug(images, masks, step=0, ids=9)
     _, listed = aug(images, list(masks), step=0, ids=9)
-    assert changed(batch_masks, masks).all()
+    assert changed_samples(batch_masks, masks).all()
     np.testing.assert_array_equal(np.stack(listed), batch_masks)
 
 
@@ -111,7 +123,7 @@ def test_transforms_fields_and_branches_survive_json(transform):
     other = T.Compose([transform], seed=8)
     restored = other.params_from_dict(json.loads(json.dumps(params.to_dict())), images)
     np.testing.assert_array_equal(other.apply(images, restored), result)
-    assert changed(other(images), result).all()
+    assert changed_samples(other(images), result).all()
 
 
 def test_params_matrices_unavailable_without_matrix():
@@ -157,7 +169,7 @@ def test_transforms_without_position_commute_with_rearrangement(transform, uses_
     images, aug = batch("float32")[:, :, :46], T.Compose([transform], seed=7)
     expected, result = rearranged(aug(images, step=3)), aug(rearranged(images), step=3)
     if uses_position:
-        assert changed(result, expected).all()
+        assert changed_samples(result, expected).all()
     else:
         assert_near(result, expected)
 
