@@ -128,9 +128,11 @@ template <>
 struct FieldsOf<cuaug::CoordinateMap> {
     using S = cuaug::CoordinateMap;
     static Fields list() {
-        return fields("map_x map_y scale_x scale_y unit_x unit_y step relative in_height in_width", &S::map_x,
-                      &S::map_y, &S::scale_x, &S::scale_y, &S::unit_x, &S::unit_y, &S::step, &S::relative,
-                      &S::in_height, &S::in_width);
+        return fields(
+            "map_x map_y scale_x scale_y scale_x_float32 scale_y_float32 relative_float32 relative "
+            "in_height in_width",
+            &S::map_x, &S::map_y, &S::scale_x, &S::scale_y, &S::scale_x_float32, &S::scale_y_float32,
+            &S::relative_float32, &S::relative, &S::in_height, &S::in_width);
     }
 };
 
@@ -201,9 +203,8 @@ template <>
 struct FieldsOf<cuaug::Instruction> {
     using S = cuaug::Instruction;
     static Fields list() {
-        return fields("opcode position index condition_column column sample_arguments condition_value", &S::opcode,
-                      &S::position, &S::index, &S::condition_column, &S::column, &S::sample_arguments,
-                      &S::condition_value);
+        return fields("opcode position index gate_column column sample_arguments gate_value", &S::opcode, &S::position,
+                      &S::index, &S::gate_column, &S::column, &S::sample_arguments, &S::gate_value);
     }
 };
 
@@ -213,9 +214,10 @@ struct FieldsOf<cuaug::DrawRecord> {
     static Fields list() {
         return fields(
             "program table ids sample_arguments replays seed step first_id samples sample_arguments_stride length "
-            "columns drawn_columns fits_in_shared",
+            "table_stride drawn_columns fits_in_shared",
             &S::program, &S::table, &S::ids, &S::sample_arguments, &S::replays, &S::seed, &S::step, &S::first_id,
-            &S::samples, &S::sample_arguments_stride, &S::length, &S::columns, &S::drawn_columns, &S::fits_in_shared);
+            &S::samples, &S::sample_arguments_stride, &S::length, &S::table_stride, &S::drawn_columns,
+            &S::fits_in_shared);
     }
 };
 

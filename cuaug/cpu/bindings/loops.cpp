@@ -210,7 +210,7 @@ void draw(const py::bytes& bytes) {
     const auto record = unpack_record<cuaug::DrawRecord>(bytes);
     const py::gil_scoped_release release;
     for (long long n = 0; n < record.samples; ++n)
-        cuaug::run_program(record, record.program, record.table + n * record.columns,
+        cuaug::run_program(record, record.program, record.table + n * record.table_stride,
                            cuaug::stream_of(record, record.step, cuaug::sample_id(record, n)), n, true, 0, 1, [] {});
 }
 

@@ -73,8 +73,7 @@ inline void draw_values(const Instruction& instruction, const double* arguments,
                         const PhiloxStream& stream) {
     const Opcode opcode = static_cast<Opcode>(instruction.opcode);
     double* out = row + instruction.column;
-    const bool condition =
-        instruction.condition_column < 0 || row[instruction.condition_column] == instruction.condition_value;
+    const bool condition = instruction.gate_column < 0 || row[instruction.gate_column] == instruction.gate_value;
     if (opcode > Opcode::RandomErasing)
         return draw_rare_opcode(instruction, arguments, row, condition, stream.seed, stream.step, stream.id);
     if (opcode == Opcode::Constant) {

@@ -44,12 +44,12 @@ struct Instruction {
     int opcode;
     int position;          // of the transform in the recipe
     int index;             // of the draw within its position (PhiloxStream::draw)
-    int condition_column;  // the condition: this column holds `condition_value`; -1: none
+    int gate_column;       // the condition: this column holds `gate_value`; -1: none
     int column;            // the first that is written
     int sample_arguments;  // where a sample's own arguments begin, which replace those below; -1: none
-    double condition_value;
+    double gate_value;
 
-    const double* arguments() const { return &condition_value + 1; }
+    const double* arguments() const { return &gate_value + 1; }
 };
 
 // Draws of one phase are independent of each other and come after the draws that they read. The last phase holds the

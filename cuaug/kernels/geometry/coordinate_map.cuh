@@ -11,10 +11,10 @@ struct CoordinateMap {
     ParameterTable map_y;  // [N, H, W]
     double scale_x;        // map units to pixels
     double scale_y;
-    float unit_x;  // scale_x and scale_y in float32, converted by the host
-    float unit_y;
-    float step;    // times the output column or row is added to the source coordinate: 1 if relative, else 0
-    int relative;  // the maps hold displacements from the output pixel
+    float scale_x_float32;  // scale_x and scale_y in float32, converted by the host
+    float scale_y_float32;
+    float relative_float32;  // times the output column or row is added to the source coordinate
+    int relative;            // the maps hold displacements from the output pixel
     int in_height;
     int in_width;
 

@@ -72,10 +72,10 @@ struct CoordinateMapReader {
             return {static_cast<R>(map.x(tile.n, left, top) - tile.base_x),
                     static_cast<R>(map.y(tile.n, left, top) - tile.base_y)};
         } else {
-            // A displacement (map.step is 1) is added to the index of the pixel, a position (0) to 0.
-            auto origin = [&](int index) { return map.step * static_cast<float>(index); };
-            return {fma(entries.x[i], map.unit_x, origin(tile.left - tile.base_x + x)),
-                    fma(entries.y[i], map.unit_y, origin(tile.top - tile.base_y + y))};
+            // A displacement (map.relative_float32 is 1) is added to the index of the pixel, a position (0) to 0.
+            auto origin = [&](int index) { return map.relative_float32 * static_cast<float>(index); };
+            return {fma(entries.x[i], map.scale_x_float32, origin(tile.left - tile.base_x + x)),
+                    fma(entries.y[i], map.scale_y_float32, origin(tile.top - tile.base_y + y))};
         }
     }
 };

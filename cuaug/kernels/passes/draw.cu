@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(32 * draw_warps, 1) draw(const __grid_constant
         for (int i = threadIdx.x; i < args.length; i += threads) shared[i] = args.program[i];
     __syncthreads();
     const PhiloxStream stream = stream_of(args, args.step + replays, id);
-    double* row = args.fits_in_shared ? rows + sample * pitch : args.table + n * args.columns;
+    double* row = args.fits_in_shared ? rows + sample * pitch : args.table + n * args.table_stride;
     const int rank = draw_warps * rank_in_warp + (warp + draw_warps - rank_in_warp) % draw_warps;
     run_program(args, args.fits_in_shared ? shared : args.program, row, stream, n, n < args.samples, rank,
                 threads / draw_samples, [] { __syncthreads(); });
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(32 * draw_warps, 1) draw(const __grid_constant
     if (args.fits_in_shared && first + warp < args.samples)
 #pragma unroll 1
         for (int j = lane; j < args.drawn_columns; j += 32)
-            args.table[(first + warp) * args.columns + j] = rows[warp * pitch + j];
+            args.table[(first + warp) * args.table_stride + j] = rows[warp * pitch + j];
     if (args.replays != nullptr && threadIdx.x == 0) args.replays[blockIdx.x] = replays + 1;  // after all have read it
 }
 

@@ -5,7 +5,7 @@ namespace cuaug {
 // Draws the parameters of a recipe for every sample, by a program (draws/program.cuh).
 struct DrawRecord {
     const double* program;           // instructions, one after the other (draws/instruction.cuh)
-    double* table;                   // [N, columns]
+    double* table;                   // [N, at least drawn_columns]
     const long long* ids;            // [N]; null: first_id + n
     const double* sample_arguments;  // [N, K]: arguments that differ between samples, such as image sizes
     long long* replays;              // null, or how often each block of a captured graph has drawn
@@ -15,7 +15,7 @@ struct DrawRecord {
     long long samples;
     long long sample_arguments_stride;  // numbers from sample to sample
     int length;                         // of the program, in numbers
-    int columns;
+    int table_stride;                   // numbers from row to row of the table
     int drawn_columns;   // how many columns are computed, from the first; the coordinate instructions of later ones are
                          // skipped
     int fits_in_shared;  // whether the program and the block's rows fit into shared memory
