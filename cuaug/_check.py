@@ -6,6 +6,7 @@ A message names the function, the parameter, the rule and the value. Checks rais
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
@@ -78,6 +79,21 @@ def prefix_errors(prefix: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
     if value not in allowed:
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def interpolation(value: Any, allowed: Sequence[str]) -> str:
+    """The name of an interpolation, from its name or a member of torchvision's or Pillow's enumeration."""
+    if isinstance(value, enum.Enum):
+        value = value.name.lower().replace("_exact", "")
+    elif isinstance(value, int):
+        raise TypeError(
+            f"interpolation must be a name such as 'bilinear', got {value!r}: "
+            "the numbers of Pillow and OpenCV differ, 2 is bilinear in one and bicubic in the other"
+        )
+    elif value == "nearest-exact":
+        value = "nearest"
+    one_of("interpolation", value, allowed)
+    return str(value)
 
 
 def integer(parameter: str, value: Any, min_value: int, max_value: int | None = None) -> int:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from . import _check
 
 Size = Sequence[int] | int
 
 
+def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
+    """(H, W), from (H, W) or from one number for both."""
+    sides = _numbers(parameter, value)
+    return _check.size(parameter, sides * 2 if len(sides) == 1 else sides)
+
+
 def padding_of(padding: Sequence[int] | int) -> tuple[int, int, int, int]:
     """(left, top, right, bottom), from one number, (left and right, top and bottom), or all four."""
-    sides = [padding] if isinstance(padding, int) else list(padding)
+    sides = _numbers("padding", padding)
     if len(sides) not in (1, 2, 4):
         raise ValueError(f"padding must be one, two or four ints, got {padding!r}")
     left, top, right, bottom = (_check.integer("padding", side, -(1 << 30)) for side in sides * (4 // len(sides)))
@@ -25,15 +34,12 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
     """
     if max_size is not None:
         _check.integer("max_size", max_size, 1)
-    if isinstance(new_size, int) or new_size is None:
-        side = new_size
-    elif len(new_size) == 1:
-        side = new_size[0]
-    else:
+    sides = [None] if new_size is None else _numbers("size", new_size)
+    if len(sides) != 1:
         if max_size is not None:
             raise ValueError("max_size must be None where size is (H, W)")
-        return _check.size("size", new_size)
-    short, long = sorted(size)
+        return _check.size("size", sides)
+    side, (short, long) = sides[0], sorted(size)
     if side is None:
         if max_size is None:
             raise ValueError("size must be given where max_size is None")
@@ -47,3 +53,12 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
             if new_long > max_size:
                 new_short, new_long = max(1, int(max_size * new_short / new_long)), max_size
     return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))
+
+
+def _numbers(parameter: str, value: Any) -> list[Any]:
+    """The entries of a list, or one number as a list."""
+    if isinstance(value, (int, np.integer)):
+        return [value]
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}")
+    return list(value)

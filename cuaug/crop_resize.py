@@ -90,7 +90,7 @@ def resized_crop(
     array([[1, 5]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    output_size = _check.size("size", (size, size) if isinstance(size, int) else size)
+    output_size = _sizes.square_or_size("size", size)
     return _resize(batch, (top, left, height, width), output_size, interpolation, antialias, dtype, out)
 
 
@@ -142,9 +142,7 @@ def center_crop(
     array([[2]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    height, width = _check.size(
-        "output_size", (output_size, output_size) if isinstance(output_size, int) else output_size
-    )
+    height, width = _sizes.square_or_size("output_size", output_size)
     # As torchvision: the offset of a crop is rounded half to even, the padding at the top and left is rounded down.
     top, left = (
         round((side - output_side) / 2.0) if output_side <= side else -((output_side - side) // 2)
@@ -228,7 +226,7 @@ def _resize(
     dtype: Any,
     out: Any,
 ) -> Any:
-    _check.one_of("interpolation", interpolation, resample.INTERPOLATIONS)
+    interpolation = _check.interpolation(interpolation, resample.INTERPOLATIONS)
     if interpolation == "nearest":
         top, left, height, width = (
             parameter_column(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)

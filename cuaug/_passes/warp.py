@@ -65,7 +65,7 @@ def warp(
     if images.device < 0 and (ops.names or partial_sums is not NULL_ARRAY):
         warped = warp(images, geometry, size, interpolation, border, fill, images.dtype, None, window)
         return apply_ops_after(images, warped, ops, out_dtype, out, partial_sums)
-    _check.one_of("interpolation", interpolation, SAMPLERS)
+    interpolation = _check.interpolation(interpolation, SAMPLERS)
     _check.one_of("border", border, BORDERS)
     _check.dtypes(images.dtype, out_dtype, interpolation)
     fill_values = parameters.fill(fill, images)

@@ -174,8 +174,7 @@ class Normalize(Transform):
     """
 
     def __init__(self, mean: Sequence[float] | float, std: Sequence[float] | float, inplace: bool = False) -> None:
-        self.mean = mean if isinstance(mean, (int, float)) else tuple(mean)
-        self.std = std if isinstance(std, (int, float)) else tuple(std)
+        self.mean, self.std = ranges.number_or_tuple("mean", mean), ranges.number_or_tuple("std", std)
         if 0 in (self.std if isinstance(self.std, tuple) else (self.std,)):
             raise ValueError(f"std must not be 0, got {std!r}")
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from .. import _check
 from .._fusion.recipe import Recipe
-from .._program.functors import BORDERS
-from .._sizes import padding_of, resized_size
+from .._passes.resample import INTERPOLATIONS
+from .._program.functors import BORDERS, SAMPLERS
+from .._sizes import padding_of, resized_size, square_or_size
 from . import ranges
 from .recipe_helpers import AFFINE_COLUMNS, add_affine
 from .transform import Transform
@@ -26,7 +27,7 @@ __all__ = [
     "Resize",
 ]
 
-_Interpolation = Any  # a name, or torchvision's InterpolationMode
+_Interpolation = Any  # a name, or a member of torchvision's or Pillow's enumeration
 
 
 class RandomHorizontalFlip(Transform):
@@ -56,7 +57,7 @@ class RandomResizedCrop(Transform):
         size: Size of the result, (H, W) or one number for both.
         scale: Share of the image's area, uniform.
         ratio: Width by height, uniform in its logarithm.
-        interpolation: A name, or torchvision's ``InterpolationMode``.
+        interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         antialias: Widen the filter where the crop is larger than the result.
     """
 
@@ -68,12 +69,12 @@ class RandomResizedCrop(Transform):
         interpolation: _Interpolation = "bilinear",
         antialias: bool = True,
     ) -> None:
-        self.size = ranges.size("size", size)
+        self.size = square_or_size("size", size)
         self.scale = ranges.pair("scale", scale, 0.0)
         self.ratio = ranges.pair("ratio", ratio)
         if self.ratio[0] <= 0:
             raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
-        self.interpolation = ranges.interpolation(interpolation)
+        self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
         self.antialias = bool(antialias)
 
     def write(self, recipe: Recipe) -> None:
@@ -92,8 +93,9 @@ class Resize(Transform):
         max_size: int | None = None,
         antialias: bool = True,
     ) -> None:
+        resized_size((1, 1), size, max_size)  # checks both
         self.size = size if size is None or isinstance(size, int) else tuple(size)
-        self.interpolation = ranges.interpolation(interpolation)
+        self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
         self.max_size, self.antialias = max_size, bool(antialias)
 
     def write(self, recipe: Recipe) -> None:
@@ -107,7 +109,7 @@ class CenterCrop(Transform):
     """Crop the middle of the image; an image that is too small is padded with 0."""
 
     def __init__(self, size: Sequence[int] | int) -> None:
-        self.size = ranges.size("size", size)
+        self.size = square_or_size("size", size)
 
     def write(self, recipe: Recipe) -> None:
         _pad_to(recipe, self.size, 0, "constant")
@@ -150,7 +152,7 @@ class RandomCrop(Transform):
         fill: Any = 0,
         padding_mode: str = "constant",
     ) -> None:
-        self.size = ranges.size("size", size)
+        self.size = square_or_size("size", size)
         _check.one_of("padding_mode", padding_mode, BORDERS)
         self.padding, self.pad_if_needed = padding, bool(pad_if_needed)
         self.fill, self.padding_mode = fill, padding_mode
@@ -176,7 +178,7 @@ class RandomAffine(Transform):
         translate: Largest translations as fractions of width and height, 0 to 1, or None.
         scale: (low, high), or None.
         shear: Degrees: a number, (low, high) of x, or (low x, high x, low y, high y), or None.
-        interpolation: A name, or torchvision's ``InterpolationMode``.
+        interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel.
         center: (x, y) from the top left corner; default: the middle.
     """
@@ -199,7 +201,7 @@ class RandomAffine(Transform):
         if self.scale is not None and self.scale[0] <= 0:
             raise ValueError(f"scale must be greater than 0, got {scale!r}")
         self.shear = _shears(shear)
-        self.interpolation = ranges.interpolation(interpolation)
+        self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill = fill
         self.center = None if center is None else tuple(ranges.number("center", c) for c in center)
 
@@ -223,7 +225,7 @@ class RandomRotation(Transform):
 
     Args:
         degrees: (low, high), or a number for -degrees..degrees.
-        interpolation: A name, or torchvision's ``InterpolationMode``.
+        interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         expand: Must be False: every sample of a batch has the same size.
         center: (x, y) from the top left corner; default: the middle.
         fill: Value outside the image.
@@ -240,7 +242,7 @@ class RandomRotation(Transform):
         if expand:
             raise ValueError("expand must be False: every sample of a batch has the same size; pad before instead")
         self.degrees = ranges.around("degrees", degrees)
-        self.interpolation = ranges.interpolation(interpolation)
+        self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.center = None if center is None else tuple(ranges.number("center", c) for c in center)
         self.fill = fill
 
@@ -263,7 +265,7 @@ class RandomPerspective(Transform):
     ) -> None:
         self.distortion_scale = ranges.number("distortion_scale", distortion_scale, 0, 1)
         self.p = ranges.probability("p", p)
-        self.interpolation, self.fill = ranges.interpolation(interpolation), fill
+        self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
 
     def write(self, recipe: Recipe) -> None:
         names = [

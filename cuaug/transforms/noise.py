@@ -95,7 +95,7 @@ class ElasticTransform(Transform):
     Args:
         alpha: Strength, or (x, y). Smoothing reduces it: with the defaults displacements are about 0.8 pixels.
         sigma: Sigma of the Gaussian in pixels, or (x, y); below 15.875. The filter ends at 4 sigma; 0: no smoothing.
-        interpolation: "nearest", "bilinear" or "bicubic", or torchvision's ``InterpolationMode``.
+        interpolation: "nearest", "bilinear" or "bicubic", or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel.
     """
 
@@ -111,8 +111,7 @@ class ElasticTransform(Transform):
             raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {sigma!r}")
         if max(self._kernel_size) > MAX_TAPS:
             raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {sigma!r}")
-        self.interpolation, self.fill = ranges.interpolation(interpolation), fill
-        _check.one_of("interpolation", self.interpolation, ("nearest", "bilinear", "bicubic"))
+        self.interpolation, self.fill = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic")), fill
 
     @property
     def _kernel_size(self) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import Any
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blend, Branch
+from .._program.functors import SAMPLERS
 from .._program.records import MAX_BRANCHES
 from . import magnitudes, ranges
 from .policy_slot import ANY_MAGNITUDE, STANDARD_OPS, PolicySlot, draw_lookup
@@ -20,7 +21,7 @@ from .transform import Transform
 
 __all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
-_Interpolation = Any  # a name, or torchvision's InterpolationMode
+_Interpolation = Any  # a name, or a member of torchvision's or Pillow's enumeration
 _MAX_BINS = 1 << 16  # the recipe's program stores a number per bin and op
 _FACTOR_OPS = ("Brightness", "Color", "Contrast", "Sharpness")
 
@@ -34,7 +35,7 @@ class RandAugment(Transform):
         num_ops: Number of slots.
         magnitude: Index of the magnitude bin.
         num_magnitude_bins: Number of bins from no effect to the strongest.
-        interpolation: A name, or torchvision's ``InterpolationMode``.
+        interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
 
@@ -51,7 +52,7 @@ class RandAugment(Transform):
         self.magnitude = _check.integer("magnitude", magnitude, 0)
         if self.magnitude >= self.num_magnitude_bins:
             raise ValueError(f"magnitude must be below num_magnitude_bins, {num_magnitude_bins}, got {magnitude}")
-        self.interpolation, self.fill = ranges.interpolation(interpolation), fill
+        self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
 
     def write(self, recipe: Recipe) -> None:
         by_op = magnitudes.standard_magnitudes(self.num_magnitude_bins, recipe.size)
@@ -70,7 +71,7 @@ class TrivialAugmentWide(Transform):
 
     Args:
         num_magnitude_bins: Number of bins from no effect to the strongest; one is drawn.
-        interpolation: A name, or torchvision's ``InterpolationMode``.
+        interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
 
@@ -78,7 +79,7 @@ class TrivialAugmentWide(Transform):
         self, num_magnitude_bins: int = 31, interpolation: _Interpolation = "nearest", fill: Any = None
     ) -> None:
         self.num_magnitude_bins = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
-        self.interpolation, self.fill = ranges.interpolation(interpolation), fill
+        self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
 
     def write(self, recipe: Recipe) -> None:
         op = draw_choice(recipe, "op", [1.0] * len(STANDARD_OPS))
@@ -93,14 +94,14 @@ class AutoAugment(Transform):
 
     Args:
         policy: "imagenet", "cifar10" or "svhn", or torchvision's ``AutoAugmentPolicy``.
-        interpolation: A name, or torchvision's ``InterpolationMode``.
+        interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
 
     def __init__(self, policy: Any = "imagenet", interpolation: _Interpolation = "nearest", fill: Any = None) -> None:
         self.policy = str(getattr(policy, "value", policy))
         _check.one_of("policy", self.policy, tuple(POLICIES))
-        self.interpolation, self.fill = ranges.interpolation(interpolation), fill
+        self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
 
     def write(self, recipe: Recipe) -> None:
         pairs, by_op = POLICIES[self.policy], magnitudes.standard_magnitudes(10, recipe.size)
@@ -136,7 +137,7 @@ class AugMix(Transform):
         chain_depth: Ops of each chain; -1: 1 to 3, drawn for each sample and chain.
         alpha: Parameter of both distributions, greater than 0.
         all_ops: Also brightness, colour, contrast and sharpness.
-        interpolation: A name, or torchvision's ``InterpolationMode``.
+        interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
 
@@ -158,7 +159,7 @@ class AugMix(Transform):
             raise ValueError(f"mixture_width must be at most {MAX_BRANCHES}, got {mixture_width}")
         self.chain_depth = chain_depth if chain_depth == -1 else _check.integer("chain_depth", chain_depth, 1)
         self.alpha = ranges.positive("alpha", alpha)
-        self.all_ops, self.interpolation, self.fill = bool(all_ops), ranges.interpolation(interpolation), fill
+        self.all_ops, self.interpolation, self.fill = bool(all_ops), _check.interpolation(interpolation, SAMPLERS), fill
 
     def write(self, recipe: Recipe) -> None:
         # Stick-breaking: independent fractions of the weight still left, from Beta(alpha, alpha * count), give the

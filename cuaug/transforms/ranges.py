@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _check
-from .._program.functors import SAMPLERS
+import numpy as np
 
 
 def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise TypeError(f"{name} must be a finite number, got {value!r}")
     if not minimum <= value <= maximum:
@@ -48,6 +49,12 @@ def probability(name: str, value: Any) -> float:
     return number(name, value, 0.0, 1.0)
 
 
+def number_or_tuple(name: str, value: Any) -> float | tuple[float, ...]:
+    """A number, or one per channel; also as an array of any library."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return number(name, value) if isinstance(value, (int, float, str)) else tuple(number(name, v) for v in value)
+
+
 def per_channel(name: str, value: Any, channels: int) -> list[float]:
     """One number per channel, from one per channel or one for all."""
     values = [value] if isinstance(value, (int, float)) else list(value)
@@ -59,18 +66,6 @@ def per_channel(name: str, value: Any, channels: int) -> list[float]:
 def box_range(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:
     """`cuaug::BoxRange` (kernels/draws/boxes.cuh); ratios are width by height."""
     return *scale, math.log(ratio[0]), math.log(ratio[1]), *ratio
-
-
-def size(name: str, value: Any) -> tuple[int, int]:
-    """(H, W), or one number for both."""
-    return _check.size(name, (value, value) if isinstance(value, int) else tuple(value))
-
-
-def interpolation(value: Any) -> str:
-    """The name of an interpolation, or the value of torchvision's InterpolationMode."""
-    name = str(getattr(value, "value", value)).replace("nearest-exact", "nearest")
-    _check.one_of("interpolation", name, (*SAMPLERS, "area"))
-    return name
 
 
 def _between(minimum: float, maximum: float) -> str:

@@ -272,6 +272,15 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
         (lambda: T.TrivialAugmentWide(1), ValueError, "num_magnitude_bins"),
         (lambda: T.AutoAugment("cifar"), ValueError, "policy must be one of"),
         (lambda: T.RandAugment(interpolation="cubic"), ValueError, "interpolation must be one of"),
+        (lambda: T.RandomAffine(10, interpolation="area"), ValueError, "interpolation must be one of 'nearest'"),
+        (lambda: T.Resize(8, interpolation=2), TypeError, "numbers of Pillow and OpenCV differ"),
+        (lambda: T.Resize(224.0), TypeError, "size must be an int or a list of ints, got 224.0"),
+        (lambda: T.Resize((8, 9, 3)), ValueError, r"size must be \(H, W\)"),
+        (lambda: T.Resize(8, max_size=8), ValueError, "max_size must be greater than size"),
+        (lambda: T.CenterCrop(8.0), TypeError, "size must be an int or a list of ints"),
+        (lambda: T.Pad(1.5), TypeError, "padding must be an int or a list of ints, got 1.5"),
+        (lambda: T.Normalize("x", 1), TypeError, "mean must be a finite number"),
+        (lambda: T.Normalize(0, [1, None]), TypeError, "std must be a finite number"),
     ],
 )
 def test_transforms_reject_invalid_arguments(make, error, message):

@@ -1,0 +1,51 @@
+"""Forms in which transforms and functions take sizes, interpolations and statistics."""
+
+import enum
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+
+import cuaug
+from cuaug import transforms as T
+
+
+@pytest.mark.parametrize("size", [[7], (7,), np.int64(7), np.array([7, 7])], ids=repr)
+def test_transforms_and_functions_take_one_size_for_both_sides(size):
+    batch = noise((2, 12, 10, 3))
+    for make in (T.CenterCrop, T.RandomCrop, T.RandomResizedCrop):
+        assert T.Compose([make(size)])(batch).shape == (2, 7, 7, 3)
+    assert cuaug.center_crop(batch, size).shape == (2, 7, 7, 3)
+    assert cuaug.resized_crop(batch, 0, 0, 5, 5, size).shape == (2, 7, 7, 3)
+    assert cuaug.pad(batch, size).shape == (2, 26, 24, 3)
+
+
+def test_interpolation_takes_members_of_enumerations():
+    pil = pytest.importorskip("PIL.Image").Resampling
+    torchvision = enum.Enum("InterpolationMode", {"BICUBIC": "bicubic", "NEAREST_EXACT": "nearest-exact"})
+    batch = noise((2, 12, 10, 3))
+    for member, name in (
+        (pil.BICUBIC, "bicubic"),
+        (pil.LANCZOS, "lanczos"),
+        (torchvision.BICUBIC, "bicubic"),
+        (torchvision.NEAREST_EXACT, "nearest"),
+        ("nearest-exact", "nearest"),
+    ):
+        assert T.Resize(7, member).interpolation == T.RandomRotation(5, member).interpolation == name
+        np.testing.assert_array_equal(cuaug.resize(batch, 7, member), cuaug.resize(batch, 7, name))
+        np.testing.assert_array_equal(cuaug.rotate(batch, 30, member), cuaug.rotate(batch, 30, name))
+    with pytest.raises(ValueError, match=r"cuaug\.resize: interpolation must be one of .*, got 'hamming'"):
+        cuaug.resize(batch, 7, pil.HAMMING)
+    with pytest.raises(TypeError, match=r"cuaug\.rotate: interpolation must be a name such as 'bilinear', got 2"):
+        cuaug.rotate(batch, 30, 2)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_normalize_takes_arrays_of_statistics(library):
+    module, batch = pytest.importorskip(library), noise((2, 12, 10, 3))
+    mean, std = [0.25, 0.5, 0.75], [0.5, 0.25, 0.5]
+    expected = T.Compose([T.Normalize(mean, std)])(batch)
+    arrays = [(module.asarray(values) if library == "numpy" else module.tensor(values)) for values in (mean, std)]
+    np.testing.assert_array_equal(T.Compose([T.Normalize(*arrays)])(batch), expected)
+    scalars = [np.float32(0.5), np.float32(0.25)]
+    np.testing.assert_array_equal(T.Compose([T.Normalize(*scalars)])(batch), T.Compose([T.Normalize(0.5, 0.25)])(batch))
