@@ -25,9 +25,9 @@ class Boxes:
 
     Coordinates are edges in pixels from the image's corner, as in torchvision and COCO: the whole image is
     ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas; the
-    edges of integer boxes are rounded first. A box is *valid* if it was not empty (or NaN) before, is not empty
-    after clipping, and passes both limits below. One that was empty, or that a perspective takes beyond the horizon,
-    becomes ``(0, 0, 0, 0)``.
+    edges of integer boxes are rounded first, except in "CXCYWH", where centre and size are rounded, as edges may lie
+    between pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and passes both
+    limits below. One that was empty, or that a perspective takes beyond the horizon, becomes ``(0, 0, 0, 0)``.
 
     Args:
         format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
@@ -109,15 +109,20 @@ def _transform(boxes: Any, mapping: PointMap, options: Boxes, dtype: Any, valid:
     usable = usable & mapping.in_front(corners, visible_side).reshape(samples, count, 4).all(-1)
     corners = (geometry.transform_points(corners, mapping.M) + 0.5).reshape(samples, count, 4, 2)
     edges = xp.where(usable[..., None], xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), 0.0)
-    edges = xp.round(edges) if point_map.is_integer(dtype) else edges
+    is_integer = point_map.is_integer(dtype)
+    edges = xp.round(edges) if is_integer and options.format != "CXCYWH" else edges
     x, y = _clip(edges[..., 0::2], mapping.width), _clip(edges[..., 1::2], mapping.height)
     clipped = xp.stack([x, y], -1).reshape(samples, count, 4)
+    result = from_edges(clipped, options.format)
+    if is_integer:
+        result = xp.round(result)
+        clipped = to_edges(result, options.format)
     area_before, area_after = area(edges), area(clipped)
     result_valid = usable & (area_after > 0) & (area_after >= options.min_area)
     result_valid = result_valid & (area_after >= options.min_visibility * area_before)
     if valid is not None:
         result_valid = result_valid & convert.asarray(valid, like=result_valid, dtype="bool")
-    return point_map.cast_back(from_edges(clipped, options.format), dtype), result_valid
+    return point_map.cast_back(result, dtype), result_valid
 
 
 def _clip(values: Any, limit: Any) -> Any:

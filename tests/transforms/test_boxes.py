@@ -27,6 +27,7 @@ from helpers.targets import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from cuaug._arrays import convert
 from cuaug.transforms import boxes as boxes_module
@@ -91,6 +92,21 @@ def test_boxes_integer_edges_are_rounded(backend, format, dtype):
     moved = move_boxes(put(source, backend), put(M.astype("f4"), backend), OUT_SIZE, Boxes(format, min_visibility=0.5))
     expected = expected_boxes(source, M.astype("f4").astype(float), format, OUT_SIZE, 0, 0.5, rounded=True)
     assert_boxes(moved, expected, backend, dtype, EXACT)
+
+
+@every_backend
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
+@pytest.mark.parametrize("width", [16, 17])
+def test_boxes_integer_centres_and_sizes_flip_exactly(backend, dtype, width):
+    """Twice flipped boxes are the same, also those of odd sizes, whose edges lie between pixels."""
+    rng = seeded("flip", width)
+    boxes = np.concatenate([rng.integers(4, 12, (1, 50, 2)), rng.integers(1, 8, (1, 50, 2))], -1).astype(dtype)
+    flip = np.array([[[-1, 0, width - 1], [0, 1, 0], [0, 0, 1]]], "f4")
+    moved, valid = move_boxes(put(boxes, backend), put(flip, backend), (20, width), Boxes("CXCYWH"))
+    assert to_numpy(valid).all()
+    assert_array_equal(to_numpy(moved), np.stack([width - boxes[..., 0], *np.moveaxis(boxes, -1, 0)[1:]], -1))
+    again, _ = move_boxes(moved, put(flip, backend), (20, width), Boxes("CXCYWH"))
+    assert_array_equal(to_numpy(again), boxes)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
