@@ -115,6 +115,11 @@ class Loader:
         recipe = recipe_of(transform, seed)
         self.seed = recipe.seed
         self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
+        if not len(self):
+            step = self.batch_size * self.world
+            raise ValueError(
+                f"last must be 'partial' or 'pad' for {len(self.source)} samples: 'drop' leaves no batch of {step}"
+            )
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = extension().threads() if threads is None else _check.integer("threads", threads, 1)
         self._target = target_for(device, library, decoder)

@@ -117,7 +117,8 @@ class Compose(Transform):
             images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
                 images. Or a sample of any structure, by the rules of docs/recipes.md; then no other target is passed.
             masks: Label masks, sampled by nearest neighbour; 0 outside. [N, H, W], or with one more axis for several
-                masks per image. An array of one axis, as in torchvision's ``cutmix(images, labels)``, counts as labels.
+                masks per image. An array of one axis, or of two beside a batch, counts as labels, as in
+                torchvision's ``cutmix(images, labels)``.
             boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` gains ``"valid"``, a mask of the valid boxes
             keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
             labels: Returned as they are, or mixed as the samples are. [N] or [N, classes]
@@ -135,7 +136,7 @@ class Compose(Transform):
                 draws = draw.describe_draws(batch, ids, self.seed, self._next_step(step), self._replay_counters)
                 return dispatch.draw_and_apply(plan, batch, draws)
             return self._call_structured(images, ids, step, layout)
-        if labels is None and getattr(masks, "ndim", 0) == 1:  # no mask has one axis: cutmix(images, labels)
+        if labels is None and _has_axes_of_labels(masks, images):
             masks, labels = None, masks
         targets = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
         targets = {name: value for name, value in targets.items() if value is not None}
@@ -308,3 +309,16 @@ class Compose(Transform):
 
 Transform._new_recipe = Compose
 _DEFAULTS = {"boxes": Boxes(), "keypoints": Keypoints()}
+
+
+def _has_axes_of_labels(array: Any, images: Any) -> bool:
+    """Whether an array beside the images holds labels [N] or [N, classes]: the masks of a batch have three axes.
+
+    An array [H, W] beside a batch is no label: it is refused as a mask.
+    """
+    shape = tuple(getattr(array, "shape", ()))
+    if len(shape) != 2 or not hasattr(images, "__len__"):
+        return len(shape) == 1
+    images_shape = tuple(getattr(images, "shape", (len(images), *(None,) * 3)))
+    is_plane = shape in (images_shape[-2:], images_shape[-3:-1])
+    return len(images_shape) >= 4 and shape[0] == images_shape[0] and not is_plane

@@ -259,6 +259,10 @@ ERRORS = {
     "max_pixels must be at least 1, got 0": {"max_pixels": 0},
     "prefetch must be at least 1, got 0": {"prefetch": 0},
     "threads must be at least 1, got 0": {"threads": 0},
+    "last must be 'partial' or 'pad' for .* samples: 'drop' leaves no batch of 200": {
+        "batch_size": 200,
+        "last": "drop",
+    },
     "seed must be at most 9223372036854775807": {"seed": 1 << 63},
     "library must be 'torch' or 'cupy' for device 'cuda:0', got 'numpy'": {"device": "cuda:0", "library": "numpy"},
     "device must be a GPU for library .cupy., got .cpu.": {"library": "cupy"},

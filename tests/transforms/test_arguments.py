@@ -40,6 +40,27 @@ def test_interpolation_takes_members_of_enumerations():
         cuaug.rotate(batch, 30, 2)
 
 
+@pytest.mark.parametrize("images", [noise((4, 12, 12, 3)), [noise((12, 12, 3))] * 4], ids=["batch", "list"])
+@pytest.mark.parametrize("labels", [np.arange(4), np.eye(4, dtype=np.float32)], ids=["numbers", "soft"])
+def test_compose_takes_second_argument_for_labels(images, labels):
+    """Also where soft labels have as many classes as the images have rows and columns."""
+    for array in (labels, np.eye(4, 12, dtype=np.float32)):
+        _, result = T.Compose([T.RandomHorizontalFlip(1.0)])(images, array)
+        np.testing.assert_array_equal(result, array)
+
+
+def test_compose_refuses_one_mask_for_a_batch():
+    for samples in (1, 4, 12):
+        with pytest.raises(ValueError, match=r"masks (must be one mask|at .* must hold)"):
+            T.Compose([T.RandomHorizontalFlip(1.0)])(noise((samples, 12, 10, 3)), np.zeros((12, 10), int))
+
+
+def test_compose_takes_second_argument_of_one_image_for_mask():
+    mask = np.arange(144).reshape(12, 12)
+    _, result = T.Compose([T.RandomHorizontalFlip(1.0)])(noise((12, 12, 3)), mask)
+    np.testing.assert_array_equal(result, mask[:, ::-1])
+
+
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_normalize_takes_arrays_of_statistics(library):
     module, batch = pytest.importorskip(library), noise((2, 12, 10, 3))
