@@ -72,13 +72,14 @@ def transform_sample(
     results: dict[str, Sequence[Any]] = {"images": [_transform_images(*pair) for pair in pairs]}
     sizes = in_call_order(groups, [[group.params.result_size] * len(group.indices) for group in groups])
     size: Any = params.result_size if len(groups) == 1 else sizes
+    if parsed.targets_of("masks"):
+        results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
     if needs_matrices(parsed):
         matrices: Any = [group.params.matrices for group in groups]
         if len(groups) > 1:
             matrices = [convert.namespace(matrices[0]).stack(in_call_order(groups, matrices))]
-        results |= transform_targets(parsed, matrices[0], size, boxes, keypoints)
-    if parsed.targets_of("masks"):
-        results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
+        masks_per_object = () if "T" in groups[0].batch.axes.layout else results.get("masks", ())
+        results |= transform_targets(parsed, matrices[0], size, boxes, keypoints, masks_per_object)
     if mixes:
         results["labels"] = [_mix_labels(target.value, params, mixes) for target in parsed.targets_of("labels")]
     return parsed.rebuild(results, size)
