@@ -33,8 +33,11 @@ class Boxes:
         format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
         min_area: Minimum area after clipping, in pixels of the result.
         min_visibility: Minimum fraction of a moved box's area that clipping leaves, 0 to 1.
-        compact: Return lists of the valid boxes, and of their labels, instead of all boxes and a mask. Waits for the
-            device, which computes the lengths of the lists.
+        compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, masks and
+            keypoints of the same objects: of one image [B], [B, H, W] and [B, P, 2 or 3] for B boxes. Waits for the
+            device, which computes the lengths of the lists. Arrays without an axis of objects, or with another number
+            of entries in every sample, as masks of classes, are not compacted. If the entries differ in number between
+            samples, they are objects: a call raises a ``ValueError`` where their number is not that of the boxes.
 
     Raises:
         TypeError: An argument is of another type.
@@ -165,6 +168,40 @@ def has_label_per_box(labels: Any, boxes: Any) -> bool:
                 f"labels[{i}] must hold one label per box, {sample_boxes.shape[0]}, got {len(sample_labels)}"
             )
     return True
+
+
+def has_stack_per_box(name: str, stacks: Any, boxes: Any, canvas: Any = None) -> bool:
+    """Whether each sample has an array of 3 axes with an entry per box along the first, decided by the shapes only.
+
+    Args:
+        name: The name of the arrays in messages.
+        stacks: Masks or keypoints: an array [N, ...], or a list of N arrays
+        boxes: An array [N, B, 4], or a list of N arrays [B_i, 4]
+        canvas: The last two axes of each sample's array, if these are fixed: (H, W), or an array of them [N, 2]
+
+    Raises:
+        ValueError: The numbers differ between samples, so the entries are objects, and from those of the boxes.
+    """
+    shapes, box_shapes = _shapes_by_sample(stacks), _shapes_by_sample(boxes)
+    if any(len(shape) != 3 for shape in shapes):
+        return False
+    if canvas is not None:
+        sizes = [canvas] * len(shapes) if isinstance(canvas, tuple) else [(int(h), int(w)) for h, w in canvas]
+        if any(shape[1:] != size for shape, size in zip(shapes, sizes, strict=True)):
+            return False
+    differing = next((i for i, shape in enumerate(shapes) if shape[0] != box_shapes[i][0]), None)
+    if differing is not None and len({shape[0] for shape in shapes}) > 1:
+        raise ValueError(
+            f"{name}[{differing}] must hold one entry per box, {box_shapes[differing][0]}, got "
+            f"{shapes[differing][0]}; for entries that do not belong to the boxes pass T.Boxes(compact=False)"
+        )
+    return differing is None
+
+
+def _shapes_by_sample(value: Any) -> list[tuple[int, ...]]:
+    if isinstance(value, (list, tuple)):
+        return [tuple(entry.shape) for entry in value]
+    return [tuple(value.shape[1:])] * int(value.shape[0])
 
 
 def _is_list(entry: Any) -> bool:

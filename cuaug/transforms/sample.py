@@ -72,13 +72,14 @@ def transform_sample(
     results: dict[str, Sequence[Any]] = {"images": [_transform_images(*pair) for pair in pairs]}
     sizes = in_call_order(groups, [[group.params.result_size] * len(group.indices) for group in groups])
     size: Any = params.result_size if len(groups) == 1 else sizes
+    if parsed.targets_of("masks"):
+        results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
     if needs_matrices(parsed):
         matrices: Any = [group.params.matrices for group in groups]
         if len(groups) > 1:
             matrices = [convert.namespace(matrices[0]).stack(in_call_order(groups, matrices))]
-        results |= transform_targets(parsed, matrices[0], size, boxes, keypoints)
-    if parsed.targets_of("masks"):
-        results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
+        masks_per_object = () if "T" in groups[0].batch.axes.layout else results.get("masks", ())
+        results |= transform_targets(parsed, matrices[0], size, boxes, keypoints, masks_per_object)
     if mixes:
         results["labels"] = [_mix_labels(target.value, params, mixes) for target in parsed.targets_of("labels")]
     return parsed.rebuild(results, size)
@@ -199,7 +200,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     if group.batch.ragged:
         mask_batches = [_describe_masks(mask, group.images[row], "") for row, mask in enumerate(masks)]
         kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
-        if len(kinds) == 1:
+        if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
             batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
             result = execute.apply_to_masks(params.plan, batch, table)
             return list(result[:, 0] if mask_batches[0][1] else result)
@@ -215,12 +216,16 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
     """
     mask_batch, is_plane = _describe_masks(mask, images, batch_axis)
     result = execute.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
+    shape = tuple(mask.shape)
+    if _has_empty_stack(shape):
+        first = len(shape) - (2 if shape[-1] else 3)  # of the axes H and W
+        return result.reshape((*shape[:first], *params.result_size, *shape[first + 2 :]))
     result = result[..., 0, :, :] if is_plane else result
     return result[0] if mask.ndim < result.ndim else result
 
 
 def _describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[ImageBatch, bool]:
-    """Masks as images, and whether they have no axis of masks."""
+    """Masks as images, and whether they have no axis of masks. An empty stack is a batch without samples."""
     if library_of(type(mask)) is None:
         raise TypeError(f"masks must be an array, or a list of arrays, got {type(mask).__name__}")
     shape = tuple(mask.shape)
@@ -234,11 +239,18 @@ def _describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[Ima
         rule = f"one mask, or several along an axis of their own, for images of {images.samples} samples, {images.size}"
         hint = "; labels are given as labels=..." if len(shape) < 3 else ""
         raise ValueError(f"masks must be {rule}, got shape {shape}{hint}")
+    if _has_empty_stack(shape):  # images have channels, but a batch may be without samples
+        array, layout = array.reshape((0, 1, *images.size)), "NCHW"
     mask_batch = describe_images(array, layout)
     if mask_batch.device != images.device or (images.device >= 0 and mask_batch.library is not images.library):
         raise TypeError("masks must be of the images' library and on the images' device")
     _check.dtypes(mask_batch.dtype, mask_batch.dtype, "nearest")
     return mask_batch, is_plane
+
+
+def _has_empty_stack(shape: tuple[int, ...]) -> bool:
+    """Whether an array of this shape holds no masks: (0, H, W), or (H, W, 0), with any axes before them."""
+    return 0 in shape[-3:]
 
 
 def _fits(masks: Any, layout: str, images: ImageBatch) -> bool:

@@ -19,6 +19,7 @@ class ParsedSample(NamedTuple):
     sample: Any
     targets: tuple[Target, ...]
     samples: int
+    is_single: bool  # one sample, whose arrays have no axis of samples
 
     def targets_of(self, kind: str) -> list[Target]:
         return [target for target in self.targets if target.kind == kind]
@@ -81,7 +82,9 @@ def parse_sample(sample: Any) -> ParsedSample:
     count = counts.pop()
     if count is None:
         leaves = [single for leaf in leaves for single in _split_masks(leaf)]
-    return ParsedSample(sample, tuple(_target(leaf, count) for leaf in leaves), 1 if count is None else count)
+    return ParsedSample(
+        sample, tuple(_target(leaf, count) for leaf in leaves), 1 if count is None else count, count is None
+    )
 
 
 def _sample_count(leaf: Leaf) -> int | None:

@@ -1,43 +1,46 @@
-"""Targets without pixels: boxes and keypoints under the recipe's matrices, and the labels of boxes."""
+"""Targets without pixels: boxes and keypoints under the recipe's matrices; all that belongs to invalid boxes."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
-from .boxes import Boxes, compact, has_label_per_box, transform_boxes
+from .boxes import Boxes, compact, has_label_per_box, has_stack_per_box, transform_boxes
 from .keypoints import Keypoints, transform_keypoints
 from .sample_structure import ParsedSample
 from .sample_target import Target
 
 
 def transform_targets(
-    parsed: ParsedSample, matrices: Any, out_size: Any, boxes: Boxes, keypoints: Keypoints
+    parsed: ParsedSample, matrices: Any, out_size: Any, boxes: Boxes, keypoints: Keypoints, masks: Sequence[Any] = ()
 ) -> dict[str, list[Any]]:
-    """Boxes, their validity masks, keypoints, and labels if boxes are compacted: results for `ParsedSample.rebuild`.
+    """Boxes, their validity masks and keypoints: results for `ParsedSample.rebuild`.
+
+    With `boxes.compact` they hold only valid boxes, and also labels and masks: of these boxes, if they are per object.
 
     Args:
         parsed: The sample and its targets.
         matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
-        boxes: Options of the boxes. With `compact`, the results hold only valid boxes, and labels of these boxes.
+        boxes: Options of the boxes.
         keypoints: Options of the keypoints.
+        masks: The transformed masks of each target; () if none can be per object.
     """
     results: dict[str, list[Any]] = {"keypoints": [], "boxes": [], "valid": []}
     for target in parsed.targets_of("keypoints"):
         results["keypoints"].append(transform_keypoints(target.value, matrices, out_size, keypoints))
-    new_masks = []
+    if boxes.compact:
+        results["labels"] = [target.value for target in parsed.targets_of("labels")]
+        results |= {"masks": list(masks)} if masks else {}
     for target in parsed.targets_of("boxes"):
         mask = next((mask.value for mask in parsed.targets_of("valid") if _are_siblings(mask, target)), None)
         options = boxes if target.format is None else dataclasses.replace(boxes, format=target.format)
         new_boxes, new_mask = transform_boxes(target.value, matrices, out_size, options, mask)
-        new_masks.append(new_mask)
         if boxes.compact:
-            new_boxes, new_mask = compact(new_mask, new_boxes, new_mask)
+            new_boxes, new_mask = _compact(parsed, target, new_boxes, new_mask, results, out_size)
         results["boxes"].append(new_boxes)
         results["valid"].append(new_mask)
-    if boxes.compact:
-        results["labels"] = [_compact_labels(parsed, target, new_masks) for target in parsed.targets_of("labels")]
     if parsed.targets_of("valid"):
         results["valid"] = [_sibling_mask(parsed, target, results["valid"]) for target in parsed.targets_of("valid")]
     elif boxes.compact:  # every entry is true: the sample gains no mask
@@ -45,16 +48,38 @@ def transform_targets(
     return results
 
 
-def _compact_labels(parsed: ParsedSample, labels: Target, new_masks: list[Any]) -> Any:
-    """Labels with an entry per box, for valid boxes only. Labels of images stay as they are.
+def _compact(
+    parsed: ParsedSample, boxes: Target, new_boxes: Any, new_mask: Any, results: dict[str, list[Any]], out_size: Any
+) -> tuple[Any, Any]:
+    """The valid boxes and their mask. Labels, keypoints and masks per object in `results` become those of these boxes.
 
-    The boxes are those in the same container, or the only boxes of the sample.
+    Values that are not per object stay as they are.
     """
+    places, entries = [], []
+    for kind in ("labels", "keypoints", "masks"):
+        for i, value in enumerate(results.get(kind, ())):
+            # A mask array of one image has no axis of samples.
+            by_sample = [value] if kind == "masks" and parsed.is_single else value
+            if _boxes_of(parsed, parsed.targets_of(kind)[i]) is boxes and _is_per_box(kind, by_sample, boxes, out_size):
+                places.append((kind, i))
+                entries.append(by_sample)
+    new_boxes, new_mask, *entries = compact(new_mask, new_boxes, new_mask, *entries)
+    for (kind, i), by_sample in zip(places, entries, strict=True):
+        results[kind][i] = by_sample[0] if kind == "masks" and parsed.is_single else by_sample
+    return new_boxes, new_mask
+
+
+def _is_per_box(kind: str, by_sample: Any, boxes: Target, out_size: Any) -> bool:
+    if kind == "labels":
+        return has_label_per_box(by_sample, boxes.value)
+    return has_stack_per_box(kind, by_sample, boxes.value, out_size if kind == "masks" else None)
+
+
+def _boxes_of(parsed: ParsedSample, target: Target) -> Target | None:
+    """The boxes in the same container, or the only boxes of the sample."""
     boxes = parsed.targets_of("boxes")
-    indices = [i for i, target in enumerate(boxes) if _are_siblings(target, labels)] or list(range(len(boxes)))
-    if len(indices) != 1 or not has_label_per_box(labels.value, boxes[indices[0]].value):
-        return labels.value
-    return compact(new_masks[indices[0]], labels.value)[0]
+    candidates = [entry for entry in boxes if _are_siblings(entry, target)] or boxes
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _sibling_mask(parsed: ParsedSample, mask: Target, valid: list[Any]) -> Any:
