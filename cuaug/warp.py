@@ -58,7 +58,7 @@ def warp_affine(
         A new array of the same library, device and layout, or ``out``. A singular ``M`` on a device gives ``fill``.
 
     Raises:
-        ValueError: A host ``M`` is not finite or not invertible; a shape or an option does not fit.
+        ValueError: A host ``M`` is not finite or not invertible; a shape or an option does not fit; an ambiguous shape.
         TypeError: A dtype, a library or a device is not supported.
 
     >>> import numpy as np

@@ -153,7 +153,7 @@ def _batch_axes(
     shape: tuple[int, ...], strides: tuple[int, ...], layout: str | None, channels_first: bool
 ) -> BatchAxes:
     if layout is None:
-        layout = _default_layout(shape, channels_first)
+        layout = default_layout(shape, channels_first)
     else:
         _check.one_of("layout", layout, _check.LAYOUTS)
         if len(layout) != len(shape):
@@ -181,12 +181,9 @@ def _batch_axes(
     )
 
 
-def _default_layout(shape: tuple[int, ...], channels_first: bool) -> str:
-    """Channels first for torch, else last.
-
-    Raises ValueError for a shape that is implausible in this layout and plausible in the other: (8, 224, 224, 3) as
-    NCHW.
-    """
+@functools.lru_cache(4096)
+def default_layout(shape: tuple[int, ...], channels_first: bool) -> str:
+    """Channels first for torch, else last. Raises ValueError for other axes, and for ambiguous shapes."""
     layouts = _CHANNELS_FIRST if channels_first else _CHANNELS_LAST
     shape = tuple(shape)  # a torch.Size prints as "torch.Size(...)"
     layout = layouts.get(len(shape))
@@ -198,15 +195,39 @@ def _default_layout(shape: tuple[int, ...], channels_first: bool) -> str:
         )
     if "C" in layout:
         other = (_CHANNELS_LAST if channels_first else _CHANNELS_FIRST)[len(shape)]
-        extent, other_extent = dict(zip(layout, shape, strict=True)), dict(zip(other, shape, strict=True))
-        long, short = max(extent["H"], extent["W"]), min(extent["H"], extent["W"])
-        if other_extent["C"] in (1, 3, 4) and extent["C"] > 4 and long >= 4 * short:
-            size = f"{extent['H']}x{extent['W']}"
-            raise ValueError(
-                f"images of shape {shape} read as {layout} have {extent['C']} channels, {size} pixels; "
-                f"pass layout={other!r}, or layout={layout!r} if that is meant"
-            )
+        _check_unambiguous(shape, layout, other)
     return layout
+
+
+def _check_unambiguous(shape: tuple[int, ...], layout: str, other: str) -> None:
+    """Refuses a shape that has more than 4 channels in its default layout, and another plausible reading.
+
+    - CHW: a batch of grey images without a channel axis has the same shape.
+    - HWC: also, unless the channels are at most a quarter of the rows and columns: (64, 64, 13) is accepted.
+    - NCHW, NHWC: the other layout has 1 to 4 channels, and its pixels are nearer to a square, or those of the default
+      layout form a strip, at least 4 to 1: (8, 224, 224, 3) as NCHW. (8, 512, 8, 4) as NCHW is accepted.
+    """
+    extent, other_extent = dict(zip(layout, shape, strict=True)), dict(zip(other, shape, strict=True))
+    channels, other_channels = extent["C"], other_extent["C"]
+    if channels <= 4:
+        return
+    if len(shape) == 3:
+        is_ambiguous = layout == "CHW" or 4 * channels > min(extent["H"], extent["W"])
+        batch = "images[:, None]" if layout == "CHW" else "images[..., None]"
+        hint = f", or {batch} if they are a batch of {shape[0]} grey images"
+    else:
+        is_ambiguous = 1 <= other_channels <= 4 and _aspect(extent) >= min(4, _aspect(other_extent))
+        hint = ""
+    if is_ambiguous:
+        raise ValueError(
+            f"images of shape {shape} are ambiguous: pass layout={layout!r} ({channels} channels) or "
+            f"layout={other!r} ({other_channels} channels){hint}"
+        )
+
+
+def _aspect(extent: dict[str, int]) -> float:
+    """The longer side divided by the shorter."""
+    return max(extent["H"], extent["W"]) / max(min(extent["H"], extent["W"]), 1)
 
 
 def overlaps(pointer: int, byte_offsets: tuple[int, int], other: ImageBatch) -> bool:

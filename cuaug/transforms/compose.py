@@ -124,7 +124,8 @@ class Compose(Transform):
             labels: Returned as they are, or mixed as the samples are. [N] or [N, classes]
             ids: The samples' ids, or the id of the first; default: 0 to N - 1. [N]
             step: The number of this draw; default: the number of calls so far.
-            layout: The axes of the images, e.g. "NHWC"; default: channels-first for torch, else channels-last.
+            layout: The axes of the images, e.g. "NHWC", or of one image in a list, "HWC"; default: channels-first for
+                torch, else channels-last.
 
         Returns:
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.

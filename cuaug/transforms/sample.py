@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.images import ImageBatch, describe_images
+from .._arrays.images import ImageBatch, default_layout, describe_images
 from .._arrays.registry import library_of
 from .._fusion import dispatch, execute
 from .._fusion.recipe_ops import Blend, Displacement, Mix
@@ -102,7 +102,7 @@ def group_images(
         return [(np.arange(samples), [describe_images(value, layout)])]
     if not value:
         raise ValueError("images must be at least one, got an empty list")
-    if len({(tuple(array.shape), str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
+    if len({(array.shape, str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
         return [(np.arange(samples), [_stack(value, layout)])]
     single_images = [describe_images(array, layout) for array in value]
     indices_by_key: dict[Any, list[int]] = {}
@@ -114,13 +114,17 @@ def group_images(
     for key, indices in indices_by_key.items():
         images = [single_images[i] for i in indices]
         if len(indices) > 1 and key[-1] == images[0].size:
-            images = [_stack([value[i] for i in indices], layout)]
+            images = [_stack([value[i] for i in indices], images[0].axes.layout)]
         groups.append((np.array(indices), images))
     return groups
 
 
 def _stack(images: Sequence[Any], layout: str | None) -> ImageBatch:
-    return describe_images(convert.namespace(images[0]).stack(images), layout and f"N{layout}")
+    """The images as one batch. `layout`: that of an image."""
+    batch = convert.namespace(images[0]).stack(images)
+    library: Any = library_of(type(batch))
+    layout = layout or default_layout(images[0].shape, library.channels_first)
+    return describe_images(batch, f"N{layout}", library)
 
 
 def in_call_order(groups: Sequence[_Group], values: Sequence[Any]) -> list[Any]:
