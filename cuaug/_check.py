@@ -211,6 +211,14 @@ def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:
         raise ValueError(f"{parameter} must have shape [{text}], got {list(actual)}")
 
 
+def class_indices(parameter: str, values: Any, is_label: np.ndarray) -> None:
+    """Host class indices, each equal to one class. [N]; the comparison with the classes: [N, classes]"""
+    samples, class_count = is_label.shape
+    if np.count_nonzero(is_label) != samples:
+        rule = f"whole numbers in 0..{class_count - 1} (num_classes is {class_count})"
+        _check_samples(parameter, rule, values, np.asarray(~is_label.any(axis=1)))
+
+
 def byte_values(parameter: str, values: np.ndarray) -> None:
     if not np.all((values >= 0) & (values <= 255) & (values == np.rint(values))):
         raise ValueError(f"{parameter} must hold whole numbers in 0..255, got {values!r}")
@@ -255,7 +263,7 @@ def _determinant(m: np.ndarray, rows: int) -> np.ndarray:
     return np.asarray(m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2])
 
 
-def _check_samples(parameter: str, rule: str, values: np.ndarray, invalid: np.ndarray) -> None:
+def _check_samples(parameter: str, rule: str, values: Any, invalid: np.ndarray) -> None:
     if invalid.any():
         sample = int(np.argmax(invalid))
         raise ValueError(f"{parameter} must be {rule}, sample {sample} is {values[sample].tolist()}")
