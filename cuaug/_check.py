@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
+from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -177,9 +177,28 @@ def positive(parameter: str, value: Any) -> None:
 
 
 def not_zero(parameter: str, value: Any) -> None:
-    """Python and NumPy values only."""
-    if _is_python_or_numpy(value) and np.any(np.asarray(value) == 0):
+    """A result of `parameter_column`; device arrays are not read."""
+    if isinstance(value, (float, np.ndarray)) and not _all(value != 0):
         raise ValueError(f"{parameter} must not be 0, got {value!r}")
+
+
+def scaled_statistic(parameter: str, value: Any, dtype: str) -> None:
+    """A mean or a standard deviation of images that are scaled to 0..1 if they hold integers (int16: -1..1).
+
+    2 leaves room for other uses than statistics. A result of `parameter_column`; device arrays are not read.
+    """
+    if dtype not in MAX_VALUE or not isinstance(value, (float, np.ndarray)):
+        return
+    if not (_all(value <= 2) and _all(value >= -2)):
+        raise ValueError(
+            f"{parameter} must be in -2..2 for {dtype} images, which are scaled to 0..1 first, "
+            f"got {np.asarray(value).tolist()}: pass {parameter} / {MAX_VALUE[dtype]:.0f}"
+        )
+
+
+def _all(condition: Any) -> bool:
+    """`np.all`, without its microseconds for one number."""
+    return bool(np.all(condition) if getattr(condition, "ndim", 0) else condition)
 
 
 def _is_python_or_numpy(value: Any) -> bool:
