@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
+from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -193,9 +193,28 @@ def positive(parameter: str, value: Any) -> None:
 
 
 def not_zero(parameter: str, value: Any) -> None:
-    """Python and NumPy values only."""
-    if _is_python_or_numpy(value) and np.any(np.asarray(value) == 0):
+    """A result of `parameter_column`; device arrays are not read."""
+    if isinstance(value, (float, np.ndarray)) and not _all(value != 0):
         raise ValueError(f"{parameter} must not be 0, got {value!r}")
+
+
+def scaled_statistic(parameter: str, value: Any, dtype: str) -> None:
+    """A mean or a standard deviation of images that are scaled to 0..1 if they hold integers (int16: -1..1).
+
+    2 leaves room for other uses than statistics. A result of `parameter_column`; device arrays are not read.
+    """
+    if dtype not in MAX_VALUE or not isinstance(value, (float, np.ndarray)):
+        return
+    if not (_all(value <= 2) and _all(value >= -2)):
+        raise ValueError(
+            f"{parameter} must be in -2..2 for {dtype} images, which are scaled to 0..1 first, "
+            f"got {np.asarray(value).tolist()}: pass {parameter} / {MAX_VALUE[dtype]:.0f}"
+        )
+
+
+def _all(condition: Any) -> bool:
+    """`np.all`, without its microseconds for one number."""
+    return bool(np.all(condition) if getattr(condition, "ndim", 0) else condition)
 
 
 def _is_python_or_numpy(value: Any) -> bool:
@@ -225,6 +244,14 @@ def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:
     if len(actual) != len(expected) or any(n not in (None, m) for n, m in zip(expected, actual, strict=True)):
         text = ", ".join("*" if n is None else str(n) for n in expected)
         raise ValueError(f"{parameter} must have shape [{text}], got {list(actual)}")
+
+
+def class_indices(parameter: str, values: Any, is_label: np.ndarray) -> None:
+    """Host class indices, each equal to one class. [N]; the comparison with the classes: [N, classes]"""
+    samples, class_count = is_label.shape
+    if np.count_nonzero(is_label) != samples:
+        rule = f"whole numbers in 0..{class_count - 1} (num_classes is {class_count})"
+        _check_samples(parameter, rule, values, np.asarray(~is_label.any(axis=1)))
 
 
 def byte_values(parameter: str, values: np.ndarray) -> None:
@@ -271,7 +298,7 @@ def _determinant(m: np.ndarray, rows: int) -> np.ndarray:
     return np.asarray(m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2])
 
 
-def _check_samples(parameter: str, rule: str, values: np.ndarray, invalid: np.ndarray) -> None:
+def _check_samples(parameter: str, rule: str, values: Any, invalid: np.ndarray) -> None:
     if invalid.any():
         sample = int(np.argmax(invalid))
         raise ValueError(f"{parameter} must be {rule}, sample {sample} is {values[sample].tolist()}")

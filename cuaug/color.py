@@ -160,7 +160,7 @@ def solarize(images: Any, threshold: Any, *, layout: str | None = None, out: Any
     """Invert the values at or above a threshold: ``max - in where in >= threshold``.
 
     Args:
-        threshold: In the images' own range; one number or one per sample. [N]
+        threshold: In the images' own range; above the range it changes nothing. One number or one per sample. [N]
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 

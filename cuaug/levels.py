@@ -81,8 +81,10 @@ def normalize(
     """Subtract a mean and divide by a standard deviation, channel by channel: ``(in - mean) / std``.
 
     Args:
-        mean: On the scale 0..1 for every dtype of ``images``. A number, or one per channel. [C] or [N, C]
-        std: On the same scale; a host value of 0 is a ValueError. [C] or [N, C]
+        mean: On the scale 0..1 for every dtype of ``images``: for integers a host value outside -2..2 is a ValueError
+            (for uint8, divide the mean of levels by 255); floats may have any range. A number, or one per channel.
+            [C] or [N, C]
+        std: As ``mean``; a host value of 0 is a ValueError. [C] or [N, C]
         dtype: The result's dtype, a float; default: the dtype of ``images``, float32 for integer images.
 
     All other arguments and the errors are those of :func:`adjust_brightness`; the result has ``dtype``.
@@ -96,6 +98,8 @@ def normalize(
     if "float" not in output_dtype:
         raise TypeError(f"dtype must be a float, got {output_dtype}")
     columns = parameters.per_channel_columns("mean", mean, batch) + parameters.per_channel_columns("std", std, batch)
+    for i, column in enumerate(columns):
+        _check.scaled_statistic("mean" if i < batch.channels else "std", column, batch.dtype)
     for std_column in columns[batch.channels :]:
         _check.not_zero("std", std_column)
     return pointwise.pointwise(

@@ -83,16 +83,18 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     """Mix labels as ``mixup`` mixes images: ``lam * labels + (1 - lam) * labels[partner]``, float32.
 
     Args:
-        labels: Class indices, or class weights. [N] or [N, classes]
+        labels: Class indices, 0 to ``num_classes - 1``, or class weights. A sample without a label has weights of 0.
+            [N] or [N, classes]
         lam: The weight of the sample itself, 0 to 1; one number or one per sample. [N]
         partner: As in :func:`mixup`. [N]
         num_classes: Required if ``labels`` are class indices.
 
     Returns:
-        Class weights, in the library and on the device of ``labels``. [N, classes]
+        Class weights, in the library and on the device of ``labels``. Class indices on a GPU are not checked: the rows
+        of a sample whose index is out of range, and of the samples whose partner it is, are NaN. [N, classes]
 
     Raises:
-        ValueError: ``num_classes`` is missing, or a shape does not fit.
+        ValueError: ``num_classes`` is missing, a host class index is out of range, or a shape does not fit.
 
     >>> import numpy as np
     >>> mix_labels(np.array([0, 1]), lam=0.75, num_classes=2)
@@ -105,11 +107,11 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     if labels.ndim == 1:
         if num_classes is None:
             raise ValueError("num_classes must be given if labels are class indices")
-        class_count = _check.integer("num_classes", num_classes, 1)
-        labels = labels[:, None] == convert.asarray(np.arange(class_count), like=labels, dtype="int64")[None]
-    elif labels.ndim != 2:
+        weights = _class_weights(labels, _check.integer("num_classes", num_classes, 1))
+    elif labels.ndim == 2:
+        weights = convert.asarray(labels, like=labels, dtype="float32")
+    else:
         raise ValueError(f"labels must have shape (N,) or (N, classes), got {tuple(labels.shape)}")
-    weights = convert.asarray(labels, like=labels, dtype="float32")
     count = weights.shape[0]
     lam = convert.asarray(parameters.checked_column("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
     _check.one_or_per_sample("lam", lam.shape[0], count)
@@ -128,6 +130,16 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     previous = (sample_index + count - 1) % count
     partners = xp.where(index < 0, previous, xp.where(index < count, in_batch_index, sample_index))
     return lam * weights + (1 - lam) * weights[partners]
+
+
+def _class_weights(labels: Any, class_count: int) -> Any:
+    """1 for the class of each sample, 0 for the other classes. [N, class_count]"""
+    is_label = labels[:, None] == convert.asarray(np.arange(class_count), like=labels, dtype="int64")[None]
+    weights = convert.asarray(is_label, like=labels, dtype="float32")
+    if not convert.is_host(labels):
+        return weights / weights.sum(1)[:, None]  # 0 / 0 is NaN: an index out of range is seen without reading it
+    _check.class_indices("labels", labels, convert.host_array("labels", is_label, None))
+    return weights
 
 
 def _partner(partner: Any, batch: ImageBatch) -> Any:

@@ -103,12 +103,19 @@ class RandomInvert(Transform):
 
 
 class RandomSolarize(Transform):
-    """Invert values at or above a threshold, in the images' own range, with a probability."""
+    """Invert values at or above a threshold, in the images' own range, with a probability.
+
+    A threshold above the largest value of the images' dtype (1 for floats) is a ValueError when the recipe is planned.
+    """
 
     def __init__(self, threshold: float, p: float = 0.5) -> None:
         self.threshold, self.p = ranges.number("threshold", threshold), ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
+        if self.threshold > recipe.max_value:
+            rule = f"at most {recipe.max_value:g} for {recipe.dtype} images"
+            hint = ": pass threshold / 255 for a level of uint8 images" if recipe.max_value == 1 else ""
+            raise ValueError(f"threshold must be {rule}, got {self.threshold:g}{hint}")
         column = recipe.bernoulli(
             "threshold", self.p, if_true=self.threshold, if_false=NEVER_REACHED, max_value=recipe.max_value
         )
@@ -170,7 +177,9 @@ class RandomErasing(Transform):
 class Normalize(Transform):
     """Subtract a mean and divide by a standard deviation, per channel; both are for values in 0..1, of every dtype.
 
-    Integer images become float32, unless a :class:`ToDtype` follows.
+    Integer images become float32, unless a :class:`ToDtype` follows. For them a mean or standard deviation outside
+    -2..2 is a ValueError when the recipe is planned: pass that of the levels divided by their largest value, 255 for
+    uint8. For float images every number is accepted.
     """
 
     def __init__(self, mean: Sequence[float] | float, std: Sequence[float] | float, inplace: bool = False) -> None:
@@ -179,17 +188,14 @@ class Normalize(Transform):
             raise ValueError(f"std must not be 0, got {std!r}")
 
     def write(self, recipe: Recipe) -> None:
+        columns = []
+        for name, values, otherwise in (("mean", self.mean, 0.0), ("std", self.std, 1.0)):
+            for c, value in enumerate(ranges.per_channel(name, values, recipe.channels)):
+                _check.scaled_statistic(name, value, recipe.dtype)
+                columns.append(recipe.constant(f"{name}_{c}", value, otherwise))
         if "float" not in recipe.dtype:
             recipe.add_cast("float32", scale=True)
-        mean = [
-            recipe.constant(f"mean_{c}", v, otherwise=0.0)
-            for c, v in enumerate(ranges.per_channel("mean", self.mean, recipe.channels))
-        ]
-        std = [
-            recipe.constant(f"std_{c}", v, otherwise=1.0)
-            for c, v in enumerate(ranges.per_channel("std", self.std, recipe.channels))
-        ]
-        recipe.add_pointwise("Normalize", [*mean, *std])
+        recipe.add_pointwise("Normalize", columns)
 
 
 class ToDtype(Transform):

@@ -63,7 +63,11 @@ def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) ->
         num_classes: Number of classes of integer labels; default: the transform's.
 
     Returns:
-        Weights per class, float32. [N, classes]
+        Weights per class, float32; class indices out of range on a GPU give NaN, as in :func:`cuaug.mix_labels`.
+        [N, classes]
+
+    Raises:
+        ValueError: The number of classes is missing, or a host class index is out of range.
     """
     for pass_ in params.plan.passes:
         for op in pass_.first_ops:

@@ -38,10 +38,10 @@ def pair(name: str, value: Any, minimum: float = -math.inf, maximum: float = mat
 def around(
     name: str, value: Any, centre: float = 0.0, minimum: float = -math.inf, maximum: float = math.inf
 ) -> tuple[float, float]:
-    """(low, high), or a number r for centre - r..centre + r."""
+    """(low, high), or a number r for centre - r..centre + r; low is at least the minimum, as torchvision's."""
     if isinstance(value, (int, float)):
-        radius = number(name, value, 0.0)
-        return max(centre - radius, minimum), min(centre + radius, maximum)
+        radius = number(name, value, 0.0, maximum - centre)
+        return max(centre - radius, minimum), centre + radius
     return pair(name, value, minimum, maximum)
 
 

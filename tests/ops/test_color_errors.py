@@ -1,10 +1,11 @@
-"""Arguments that the colour ops reject."""
+"""Arguments that the colour ops and transforms reject."""
 
 import numpy as np
 import pytest
-from helpers.arrays import noise
+from helpers.arrays import IMAGE_DTYPES, TORCH, images, max_value, noise, put
 
 import cuaug
+from cuaug import transforms as T
 
 
 @pytest.mark.parametrize(
@@ -91,3 +92,47 @@ def test_to_dtype_rgb_to_grayscale_reject_none_and_bool():
         cuaug.to_dtype(noise(), None)
     with pytest.raises(TypeError, match="num_output_channels must be an int, got True"):
         cuaug.rgb_to_grayscale(noise(), True)
+
+
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+def test_random_solarize_rejects_threshold_beyond_range(dtype):
+    batch, largest = images(TORCH, dtype), max_value(dtype)
+    with pytest.raises(
+        ValueError, match=rf"^cuaug.Compose: RandomSolarize: threshold must be at most {largest:g} for {dtype}"
+    ):
+        T.RandomSolarize(largest * 1.01)(batch)
+    T.RandomSolarize(largest)(batch)
+    T.RandomSolarize(-1)(batch)
+
+
+def test_random_solarize_threshold_is_of_its_place_in_the_recipe():
+    batch = noise()
+    T.Compose([T.RandomSolarize(128), T.ToDtype("float32", scale=True), T.RandomSolarize(0.5)])(batch)
+    with pytest.raises(ValueError, match=r"at most 1 for float32 images, got 128: pass threshold / 255"):
+        T.Compose([T.ToDtype("float32", scale=True), T.RandomSolarize(128)])(batch)
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "name"), [(123.675, 0.2, "mean"), ([0.4, 116.28, 0.5], 0.2, "mean"), (0.5, 58.395, "std")]
+)
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
+def test_normalize_rejects_statistics_of_unscaled_levels(dtype, mean, std, name):
+    """Images of integers are scaled to 0..1 first; floats may have any range."""
+    batch = images(TORCH, dtype)
+    message = rf"{name} must be in -2..2 for {dtype} images, .* got [\d.]+: pass {name} / {max_value(dtype):.0f}$"
+    with pytest.raises(ValueError, match=rf"^cuaug.Compose: Normalize: {message}"):
+        T.Normalize(mean, std)(batch)
+    T.Compose([T.ToDtype("float32"), T.Normalize(mean, std)])(batch)
+    for convert in (lambda v: v, lambda v: put(np.array(v), TORCH)):
+        with pytest.raises(ValueError, match=rf"^cuaug.normalize: {message}"):
+            cuaug.normalize(batch, convert(mean), convert(std))
+        cuaug.normalize(cuaug.to_dtype(batch, "float32"), convert(mean), convert(std))
+
+
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+@pytest.mark.parametrize(("mean", "std"), [(0.5, 0.5), (0, 1), (0.0, 1 / 255), (-1, 2), ([0.485, 0.456, 0.406], -0.2)])
+def test_normalize_accepts_statistics_of_scaled_images(mean, std, dtype):
+    batch = images(TORCH, dtype)
+    T.Normalize(mean, std)(batch)
+    cuaug.normalize(batch, mean, std)
+    cuaug.normalize(batch, np.full((len(batch), 3), mean), np.full((len(batch), 1), std))

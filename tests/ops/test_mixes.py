@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 from helpers.arrays import (
     IMAGE_DTYPES,
+    JAX,
+    NUMPY,
+    TORCH,
+    backend_id,
     default_layout,
     device_of,
     every_backend,
     from_layout,
     images,
+    no_synchronization,
     noise,
     put,
     seeded,
@@ -18,6 +23,8 @@ from helpers.compare import EXACT, assert_equal, to_numpy
 from tables.row import TOLERANCES
 
 import cuaug
+from cuaug import transforms as T
+from cuaug._arrays import convert as array_conversion
 
 N, H, W, C = SHAPE = (5, 17, 11, 3)
 PARTNER = np.array([3, 3, 0, 4, 4])
@@ -161,3 +168,65 @@ def test_mix_labels_names_invalid_labels_and_lam():
         cuaug.mix_labels([0, 1], 0.5, num_classes=2)
     with pytest.raises(ValueError, match=r"cuaug.mix_labels: lam must be a finite number"):
         cuaug.mix_labels(np.eye(2), None)
+
+
+@pytest.mark.parametrize("backend", [NUMPY, TORCH, JAX], ids=backend_id)
+@pytest.mark.parametrize("bad", [-1, 3, 255, 1.5, float("nan")])
+def test_mix_labels_reject_host_label_that_is_no_class(bad, backend):
+    labels = put(np.array([0, bad, 2], np.int32 if isinstance(bad, int) else np.float32), backend)
+    message = rf"^cuaug.mix_labels: labels must be whole numbers in 0..2 \(num_classes is 3\), sample 1 is {bad}$"
+    with pytest.raises(ValueError, match=message):
+        cuaug.mix_labels(labels, 0.5, num_classes=3)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32"])
+def test_mix_labels_accept_every_class(dtype):
+    for backend in (NUMPY, TORCH):
+        labels = put(np.array([0, 1], dtype), backend)
+        assert_equal(to_numpy(cuaug.mix_labels(labels, 1.0, num_classes=2)), np.eye(2, dtype=np.float32))
+    assert cuaug.mix_labels(np.array([], np.int64), 0.5, num_classes=2).shape == (0, 2)
+
+
+def test_mix_labels_accept_weights_of_zero():
+    """A sample without a label has no weights."""
+    assert_equal(cuaug.mix_labels(np.zeros((2, 3), np.float32), 0.5), np.zeros((2, 3), np.float32))
+
+
+@pytest.mark.parametrize("transform", [T.MixUp, T.CutMix])
+def test_mixup_cutmix_reject_host_label_that_is_no_class(transform):
+    aug, batch = T.Compose([transform(num_classes=3)], seed=1), noise((3, 8, 8, 3))
+    for labels in (np.array([0, 1, -1]), put(np.array([0, 1, 3]), TORCH)):
+        calls = (lambda: aug(batch, labels=labels), lambda: T.mixed_labels(aug.draw(batch), labels))  # noqa: B023
+        for call in calls:
+            with pytest.raises(ValueError, match=r"^cuaug.mix_labels: labels .* \(num_classes is 3\), sample 2 is"):
+                call()
+
+
+# Samples 1 and 3 have labels that are no classes; the partner is the sample before, and 0 in the second case.
+DEVICE_LABELS = np.array([0, -1, 2, 3, 1])
+NAN_ROWS = {None: [1, 2, 3, 4], 0: [1, 3]}
+
+
+def check_nan_rows(labels):
+    for partner, rows in NAN_ROWS.items():
+        actual = to_numpy(cuaug.mix_labels(labels, 0.75, partner, num_classes=3))
+        one_hot = (DEVICE_LABELS[:, None] == np.arange(3)).astype(np.float32)
+        expected = 0.75 * one_hot + 0.25 * (np.roll(one_hot, 1, 0) if partner is None else one_hot[partner])
+        expected[rows] = np.nan
+        assert_equal(actual, expected.astype(np.float32))
+
+
+def test_mix_labels_unread_label_that_is_no_class_gives_nan(monkeypatch):
+    labels, is_host = put(DEVICE_LABELS, TORCH), array_conversion.is_host
+    monkeypatch.setattr(array_conversion, "is_host", lambda value: value is not labels and is_host(value))
+    check_nan_rows(labels)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_mix_labels_device_label_that_is_no_class_gives_nan(library):
+    labels = put(DEVICE_LABELS, (library, "cuda"))
+    check_nan_rows(labels)
+    if library == "torch":
+        with no_synchronization():
+            cuaug.mix_labels(labels, 0.75, num_classes=3)

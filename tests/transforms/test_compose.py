@@ -133,6 +133,8 @@ def test_compose_repr_reads_as_written():
     [
         (lambda: T.RandomCrop(0), r"^cuaug.RandomCrop: size must be at least 1, got 0$"),
         (lambda: T.Normalize(0.5, 0), r"^cuaug.Normalize: std must not be 0"),
+        (lambda: T.ColorJitter(hue=0.6), r"^cuaug.ColorJitter: hue must be in 0.0..0.5, got 0.6"),
+        (lambda: T.ColorJitter(hue=(-0.6, 0.2)), r"^cuaug.ColorJitter: hue must be in -0.5..0.5, got -0.6"),
         (
             lambda: T.Compose([T.RandomInvert(), T.RandomCrop(99)])(noise(SHAPE)),
             r"^cuaug.Compose: RandomCrop: size must fit",

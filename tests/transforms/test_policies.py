@@ -320,14 +320,9 @@ def test_autoaugment_policies_equal_papers():
 
 
 def test_policy_accepts_torchvision_enumerations():
-    class Named:
-        value = "cifar10"
-
-    class Mode:
-        value = "bilinear"
-
-    assert T.AutoAugment(Named()).policy == "cifar10"
-    assert T.RandAugment(interpolation=Mode()).interpolation == "bilinear"
+    policy, mode = Enum("AutoAugmentPolicy", {"CIFAR10": "cifar10"}), Enum("InterpolationMode", {"BILINEAR": "bilinear"})
+    assert T.AutoAugment(policy.CIFAR10).policy == "cifar10"
+    assert T.RandAugment(interpolation=mode.BILINEAR).interpolation == "bilinear"
 
 
 def test_policy_rejects_float32():
