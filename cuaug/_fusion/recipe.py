@@ -47,6 +47,11 @@ class Recipe:
         """The largest value of the images' dtype at this point."""
         return MAX_VALUE.get(self.dtype, 1.0)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether any column is drawn: another seed or step can give another result."""
+        return any(draw.opcode not in ("Constant", "ListValue") for draw in self.draws)
+
     def draw(
         self,
         opcode: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from .. import _check
 from .._check import prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
+from .._fusion.recipe import Recipe
 from .._host.extension import extension
 from ..transforms.transform import Transform
 from .batch import Batch
@@ -17,13 +19,16 @@ from .decoding import DecodeSettings
 from .pipeline import ON_ERROR, BatchPipeline, EncodedBatch, recipe_of
 from .targets import TorchTarget
 
+_LARGE_SIZE = 1 << 20, 1 << 20  # (H, W), in which every crop fits
+
 
 class Collate:
     """Decodes and augments a batch of what :class:`ImageFiles` yields, in the process that calls it.
 
     Draws depend only on seed, epoch and sample: they are the same for every number of workers, and the same as those of
     :class:`Loader`. Set the epoch as with torch's ``DistributedSampler``: ``collate.set_epoch(epoch)`` also reaches
-    workers that are already running.
+    workers that are already running. Before the first ``set_epoch`` every epoch has the draws of epoch 0, and the first
+    batch of a recipe with random draws warns of it (RuntimeWarning).
 
     Args:
         transform: A recipe, one transform, or a list of them.
@@ -37,6 +42,10 @@ class Collate:
     >>> from torch.utils.data import DataLoader  # doctest: +SKIP
     >>> collate = Collate([T.RandomResizedCrop(224)])  # doctest: +SKIP
     >>> loader = DataLoader(ImageFiles("train"), 64, collate_fn=collate, num_workers=8)  # doctest: +SKIP
+    >>> for epoch in range(90):  # doctest: +SKIP
+    ...     collate.set_epoch(epoch)
+    ...     for images, labels in loader:
+    ...         ...
     """
 
     @prefix_errors("cuaug")
@@ -56,14 +65,17 @@ class Collate:
         _check.boolean("dct_scale", dct_scale)
         self._threads = _check.integer("threads", threads, 1)
         settings = DecodeSettings(self._threads, strict, dct_scale, limits_of(max_pixels))
-        self._pipeline = BatchPipeline(recipe_of(transform, seed), _sample_name, on_error, settings)
+        self._recipe = recipe_of(transform, seed)
+        self._pipeline = BatchPipeline(self._recipe, _sample_name, on_error, settings)
         self._target = TorchTarget()
         torch = importlib.import_module("torch")
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # persistent workers see the change
+        self._epoch_missing = torch.ones((), dtype=torch.bool).share_memory_()  # until it is set, or a process warned
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch of the draws, in all processes."""
         self._epoch.fill_(_check.integer("epoch", epoch, 0))
+        self._epoch_missing.fill_(False)
 
     def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
         """The batch of samples (encoded image, label, id). A str in place of the image: why its file cannot be read."""
@@ -74,7 +86,21 @@ class Collate:
         encoded = EncodedBatch(np.array(ids, np.int64), label_array, len(ids), data, int(self._epoch))
         pipeline, target = self._pipeline, self._target
         batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), target), target)
+        if self._epoch_missing:
+            self._epoch_missing.fill_(False)
+            self._warn_of_equal_epochs()
         return Batch(batch.images, batch.labels, batch.ids, batch.valid)
+
+    def _warn_of_equal_epochs(self) -> None:
+        written = Recipe(_LARGE_SIZE, 3, "uint8")
+        self._recipe.append_to(written)
+        if written.is_random:
+            warnings.warn(
+                "cuaug.data.Collate: no epoch is set, so every epoch has the same draws: call "
+                "collate.set_epoch(epoch) before each epoch",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
 
 def _sample_name(sample_id: int) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import _check
 from .._check import DecodeError
 from ..transforms import Compose
 from ..transforms.transform import Transform
@@ -29,7 +28,8 @@ def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> C
     if not isinstance(transform, Compose):
         transform = Compose([transform] if isinstance(transform, Transform) else transform)
     recipe = transform.after(0)
-    recipe.seed = recipe.seed if seed is None else _check.seed(seed)
+    if seed is not None:
+        recipe.seed = seed
     return recipe
 
 

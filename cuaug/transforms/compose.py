@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params, params_from_dict
 from .plan_cache import PlanCache
+from .process_seed import call_seed, new_seed
 from .sample import group_images, needs_matrices, transform_sample
 from .sample_kinds import is_plain_array
 from .sample_structure import parse_sample
@@ -32,13 +32,15 @@ __all__ = ["Compose"]
 class Compose(Transform):
     """Transforms one after the other, each sample with draws of its own.
 
-    A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device, rank or worker.
-    Copies of a recipe, as DataLoader workers hold them, therefore draw the same numbers: pass ``ids``, or call the
-    recipe where the batch is used.
+    A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device or rank. In a
+    worker process of torch's ``DataLoader``, torch's seed of that worker and epoch is part of the key of a call without
+    ``ids``. In other processes that get a copy of the recipe, a seed that was not given is drawn anew; calls of a copy
+    with a given seed, without ``ids`` and ``step``, warn (RuntimeWarning) that all copies draw the same numbers.
 
     Args:
         transforms: The transforms, in the order in which they run.
-        seed: 0 to 2**63 - 1; default: a random seed, drawn once by the constructor.
+        seed: 0 to 2**63 - 1; default: a random seed, drawn once by the constructor, and once in
+            every other process that is no DataLoader worker.
         boxes: Format and limits of the boxes passed to calls.
         keypoints: Properties of the keypoints passed to calls.
 
@@ -58,7 +60,7 @@ class Compose(Transform):
         keypoints: Keypoints | None = None,
     ) -> None:
         self.transforms = transform_list(transforms)
-        self.seed = secrets.randbits(63) if seed is None else _check.seed(seed)
+        self._seed = new_seed(seed)
         self.boxes, self.keypoints = boxes or Boxes(), keypoints or Keypoints()
         for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
             if not isinstance(getattr(self, name), kind):
@@ -67,6 +69,15 @@ class Compose(Transform):
         self._plans = PlanCache(self.transforms)
         self._replay_counters = draw.ReplayCounters()  # of CUDA graphs that capture calls
         self._array_types: set[type] = set()  # whose objects are images, not structured samples
+
+    @property
+    def seed(self) -> int:
+        """The seed, 0 to 2**63 - 1; in a DataLoader worker without torch's seed. An assigned seed is a given one."""
+        return call_seed(vars(self), ids=0, step=0)
+
+    @seed.setter
+    def seed(self, seed: int) -> None:
+        self._seed = new_seed(_check.seed(seed))
 
     @property
     def first_position(self) -> int:
@@ -134,7 +145,7 @@ class Compose(Transform):
             if type(images) in self._array_types:
                 batch = describe_images(images, layout)
                 plan = self._plans.plan(batch)
-                draws = draw.describe_draws(batch, ids, self.seed, self._next_step(step), self._replay_counters)
+                draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
                 return dispatch.draw_and_apply(plan, batch, draws)
             return self._call_structured(images, ids, step, layout)
         if labels is None and _has_axes_of_labels(masks, images):
@@ -151,7 +162,7 @@ class Compose(Transform):
     def draw(self, images: Any, *, ids: Any = None, step: int | None = None, layout: str | None = None) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
         batch = describe_images(images, layout)
-        return self._draw(self._plans.plan(batch), batch, ids, self._next_step(step))
+        return self._draw(self._plans.plan(batch), batch, ids, self._next_key(ids, step))
 
     @prefix_errors("cuaug")
     def apply(self, images: Any, params: Params, *, layout: str | None = None) -> Any:
@@ -272,12 +283,15 @@ class Compose(Transform):
         """Continue drawing from the state."""
         self.seed, self._step = _check.seed(state["seed"]), _check.step(state["step"])
 
+    def _init_arguments(self) -> dict[str, Any]:
+        return super()._init_arguments() | {"seed": self.seed}  # which no attribute of the object holds
+
     def _call_structured(self, sample: Any, ids: Any, step: int | None, layout: str | None) -> Any:
         """A call with a sample of any structure."""
         if is_plain_array(type(sample)):  # the first array of this type
             self._array_types.add(type(sample))
             return self(sample, ids=ids, step=step, layout=layout)
-        parsed, step = parse_sample(sample), self._next_step(step)
+        parsed, key = parse_sample(sample), self._next_key(ids, step)
         consecutive = ids is None or isinstance(ids, int)
         id_array = None if consecutive else host_array("ids", ids, np.int64)
         if id_array is not None and id_array.shape != (parsed.samples,):
@@ -289,22 +303,25 @@ class Compose(Transform):
             if batch.samples < parsed.samples:
                 group_ids = indices + (ids or 0) if id_array is None else id_array[indices]
                 group_ids = int(group_ids[0]) if len(group_ids) == 1 else group_ids
-            return batch, self._draw(plan, batch, group_ids, step, needs_matrices(parsed))
+            return batch, self._draw(plan, batch, group_ids, key, needs_matrices(parsed))
 
         batch_key = self._plans.prefixes.batch_key
         return transform_sample(parsed, batch_key, draw_group, layout, self.boxes, self.keypoints)
 
-    def _next_step(self, step: int | None) -> int:
-        """The step of this call."""
-        if step is not None:
-            return _check.step(step)
+    def _next_key(self, ids: Any, step: int | None) -> tuple[int, int]:
+        """Seed and step of this call; `ids` and `step` are those that the user passes."""
         attributes = vars(self)  # setattr of a torch module is slow
+        seed = call_seed(attributes, ids, step)
+        if step is not None:
+            return seed, _check.step(step)
         step = attributes["_step"]
         attributes["_step"] = step + 1
-        return step
+        return seed, step
 
-    def _draw(self, plan: RecipePlan, batch: ImageBatch, ids: Any, step: int, with_matrix: bool = True) -> Params:
-        draws = draw.describe_draws(batch, ids, self.seed, step, self._replay_counters)
+    def _draw(
+        self, plan: RecipePlan, batch: ImageBatch, ids: Any, key: tuple[int, int], with_matrix: bool = True
+    ) -> Params:
+        draws = draw.describe_draws(batch, ids, *key, self._replay_counters)
         return Params(plan, draw.draw_table(plan, batch, draws, with_matrix=with_matrix), batch, self)
 
 

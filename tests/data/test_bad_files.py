@@ -114,6 +114,7 @@ def test_collate_missing_file_is_bad_file(files, tmp_path):
     pytest.importorskip("torch")
     source = ImageFiles([files[0], (tmp_path / "nothing.jpg", 2)])
     collate = Collate(RECIPES["crop and flip"], on_error="skip")
+    collate.set_epoch(0)
     assert collate([source[0], source[1]]).ids.tolist() == [0]
     with pytest.raises(cuaug.DecodeError, match=r"nothing\.jpg: No such file"):
         Collate(RECIPES["crop and flip"])([source[1]])

@@ -209,3 +209,18 @@ def test_collate_in_workers_equals_loader(files, workers, context, persistent):
             assert_equal(batch.images, expected.images)
             assert batch.labels.tolist() == expected.labels.tolist()
             assert batch.ids.tolist() == expected.ids.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_collate_without_epoch_warns_once(files, workers):
+    """Once in all processes, whose warnings are errors here: the epochs would be equal."""
+    torch_data = pytest.importorskip("torch.utils.data")
+    for name, is_random in (("crop and flip", True), ("random crop", True), ("validation", False)):
+        collate = Collate(RECIPES[name])
+        loader = torch_data.DataLoader(ImageFiles(files), 23, collate_fn=collate, num_workers=workers)
+        if is_random:
+            with pytest.raises(RuntimeWarning, match=r"cuaug\.data\.Collate: .*set_epoch\(epoch\) before each epoch"):
+                list(loader)
+        equal_epochs = [list(loader) for _ in range(2)]
+        assert_equal(equal_epochs[0][0].images, equal_epochs[1][0].images)

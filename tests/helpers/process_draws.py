@@ -1,0 +1,51 @@
+"""What child processes import to draw with a recipe: also those that are not forks, which import by name."""
+
+import itertools
+import multiprocessing
+import warnings
+
+import numpy as np
+
+from cuaug import transforms as T
+
+IMAGE = np.zeros((2, 2, 3), np.float32)
+
+
+def recipe(seed=None):
+    """A recipe whose result is another one for every draw."""
+    return T.Compose([T.GaussianNoise(clip=False)], seed=seed)
+
+
+class Drawn:
+    """A dataset: sample i is the result of the recipe, as text."""
+
+    def __init__(self, recipe, pass_ids=False, samples=96):
+        self.recipe, self.pass_ids, self.samples = recipe, pass_ids, samples
+
+    def __len__(self):
+        return self.samples
+
+    def __getitem__(self, index):
+        options = {"ids": index, "step": 0} if self.pass_ids else {}
+        return self.recipe(IMAGE, **options).tobytes().hex()
+
+
+def epochs(dataset, generator_seed, count=2, **options):
+    """The samples of some epochs of one DataLoader, in the order of the dataset. [count][samples]"""
+    import torch
+    from torch.utils.data import DataLoader
+
+    warnings.filterwarnings("ignore", "This DataLoader will create")  # more workers than the machine has processors
+    generator = torch.Generator().manual_seed(generator_seed)
+    loader = DataLoader(dataset, 4, generator=generator, **options)
+    return [list(itertools.chain(*loader)) for _ in range(count)]
+
+
+def call(aug, options):
+    return aug(IMAGE, **options).tobytes().hex()
+
+
+def pool_results(method, aug, count=32, **options):
+    """Results of the recipe, called in four processes."""
+    with multiprocessing.get_context(method).Pool(4) as pool:
+        return pool.starmap(call, [(aug, options)] * count, chunksize=1)

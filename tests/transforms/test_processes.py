@@ -1,0 +1,202 @@
+"""Recipes in worker processes: copies of one recipe do not draw the same numbers."""
+
+import pytest
+from helpers.child_process import python
+
+METHODS = ["fork", "spawn", "forkserver"]
+SEEDS = [None, 5]
+
+
+@pytest.mark.parametrize(
+    ("workers", "method", "persistent", "seed"),
+    [(workers, "fork", persistent, seed) for workers in (2, 4) for persistent in (False, True) for seed in SEEDS]
+    + [(2, method, seed is None, seed) for method in ("spawn", "forkserver") for seed in SEEDS],
+)
+def test_compose_in_data_loader_workers_draws_anew(workers, method, persistent, seed):
+    """All samples of two epochs differ, and the seed of torch's generator gives both epochs again."""
+    program = f"""
+from helpers.process_draws import Drawn, epochs, recipe
+if __name__ == "__main__":
+    dataset = Drawn(recipe({seed}))
+    options = dict(num_workers={workers}, multiprocessing_context="{method}", persistent_workers={persistent})
+    first = epochs(dataset, 3, **options)
+    print(*(len(set(epoch)) for epoch in first), len(set(sum(first, []))))
+    print(epochs(dataset, 3, **options) == first)
+"""
+    assert python(program) == ("96 96 192\nTrue", "")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_compose_in_data_loader_without_workers_counts_calls(seed):
+    program = f"""
+from helpers.process_draws import Drawn, IMAGE, epochs, recipe
+aug = recipe({seed})
+first = epochs(Drawn(aug), 3)
+print(len(set(sum(first, []))), [aug(IMAGE, step=i).tobytes().hex() for i in range(192)] == sum(first, []))
+"""
+    assert python(program) == ("192 True", "")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_compose_with_ids_is_the_same_for_every_number_of_workers(method, seed):
+    program = f"""
+from helpers.process_draws import Drawn, epochs, recipe
+if __name__ == "__main__":
+    dataset = Drawn(recipe({seed}), pass_ids=True, samples=24)
+    (alone,) = epochs(dataset, 1, count=1)
+    (workers,) = epochs(dataset, 2, count=1, num_workers=2, multiprocessing_context="{method}")
+    print(len(set(alone)), workers == alone)
+"""
+    assert python(program) == ("24 True", "")
+
+
+def test_compose_made_in_data_loader_worker_draws_anew():
+    """A seed that every worker gives to its own recipe."""
+    program = """
+from helpers.process_draws import Drawn, epochs, recipe
+class Made(Drawn):
+    def __getitem__(self, index):
+        self.recipe = self.recipe or recipe(5)
+        return super().__getitem__(index)
+first = epochs(Made(None), 3, num_workers=4)
+print(len(set(sum(first, []))), epochs(Made(None), 3, num_workers=4) == first)
+"""
+    assert python(program) == ("192 True", "")
+
+
+def test_compose_of_two_seeds_differ_in_data_loader_workers():
+    """The seed of one recipe and worker must not add up to that of another recipe and worker."""
+    program = """
+from helpers.process_draws import Drawn, epochs, recipe
+seeds = range(8)
+print(len(set(sum((sum(epochs(Drawn(recipe(seed)), 3, num_workers=4), []) for seed in seeds), []))))
+"""
+    assert python(program) == (str(8 * 192), "")
+
+
+def test_compose_draw_and_structured_call_draw_anew_in_data_loader_workers():
+    program = """
+import numpy as np
+from helpers.process_draws import IMAGE, Drawn, epochs, recipe
+class Structured(Drawn):
+    def __getitem__(self, index):
+        return self.recipe({"image": IMAGE})["image"].tobytes().hex()
+class Applied(Drawn):
+    def __getitem__(self, index):
+        return self.recipe.apply(IMAGE, self.recipe.draw(IMAGE)).tobytes().hex()
+class Ragged(Drawn):  # two groups, called with the ids of their samples
+    def __getitem__(self, index):
+        return self.recipe([IMAGE, IMAGE[:1]])[1].tobytes().hex()
+plain = epochs(Drawn(recipe(5)), 3, num_workers=2)
+for kind in (Structured, Applied, Ragged):
+    drawn = epochs(kind(recipe(5)), 3, num_workers=2)
+    print(drawn == plain, len(set(sum(drawn, []))))
+"""
+    assert python(program) == ("True 192\nTrue 192\nFalse 192", "")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_compose_without_seed_draws_anew_in_pool(method):
+    program = f"""
+from helpers.process_draws import pool_results, recipe
+if __name__ == "__main__":
+    print(len(set(pool_results("{method}", recipe()))))
+"""
+    assert python(program) == ("32", "")
+
+
+def test_compose_without_seed_draws_one_seed_per_process():
+    program = """
+import os
+from helpers.process_draws import IMAGE, recipe
+aug = recipe()
+aug(IMAGE)
+made = aug.seed
+if os.fork() == 0:
+    read, results = aug.seed, [aug(IMAGE) for _ in range(2)]
+    same = [(aug(IMAGE, step=step) == result).all() for step, result in zip((1, 2), results)]
+    print(read != made, aug.seed == read == aug.state_dict()["seed"] == aug.to_dict()["seed"], *same, flush=True)
+    os._exit(0)
+os.wait()
+print(aug.seed == made)
+"""
+    assert python(program) == ("True True True True\nTrue", "")
+
+
+def test_transform_draws_anew_in_pool():
+    """A transform alone is a recipe without a seed."""
+    program = """
+import multiprocessing
+from helpers.process_draws import IMAGE, call
+from cuaug import transforms as T
+noise = T.GaussianNoise(clip=False)
+noise(IMAGE)
+def called(_):
+    return call(noise, {})
+with multiprocessing.get_context("fork").Pool(4) as pool:
+    print(len(set(pool.map(called, range(32), chunksize=1))))
+"""
+    assert python(program) == ("32", "")
+
+
+FORKED = """
+import os
+from helpers.process_draws import IMAGE, recipe
+aug, other = recipe(5), recipe(6)
+print(aug(IMAGE, step=0).sum(), flush=True)
+if os.fork() == 0:
+    {statements}
+    os._exit(0)
+os.wait()
+print(other(IMAGE).sum() != 0)
+"""
+
+
+def test_compose_with_seed_warns_once_in_another_process():
+    statements = "results = [aug(IMAGE).sum(), other(IMAGE).sum(), aug(IMAGE).sum()]; print(results[0], flush=True)"
+    output, errors = python(FORKED.format(statements=statements), PYTHONWARNINGS="always")
+    here, child, _ = output.split()
+    assert child == here  # the draws stay those of the seed
+    assert errors.count("RuntimeWarning") == 1
+    assert "cuaug.Compose" in errors
+    assert all(name in errors for name in ("ids=", "step=", "seed="))
+
+
+@pytest.mark.parametrize("call", ["aug(IMAGE, ids=7)", "aug(IMAGE, step=7)", "aug.seed = 9; aug(IMAGE)", "aug.seed"])
+def test_compose_with_seed_does_not_warn_if_draws_are_told_apart(call):
+    assert python(FORKED.format(statements=call), PYTHONWARNINGS="always")[1] == ""
+
+
+def test_compose_restored_in_another_process_continues(tmp_path):
+    """A state counts as a given seed."""
+    program = f"""
+import json, os, pathlib
+from helpers.process_draws import IMAGE, recipe
+saved, path = recipe(), pathlib.Path({str(tmp_path / "state")!r})
+for _ in range(3):
+    saved(IMAGE)
+path.write_text(json.dumps(saved.state_dict()))
+print(saved(IMAGE).sum(), flush=True)
+if os.fork() == 0:
+    restored = recipe()
+    restored.load_state_dict(json.loads(path.read_text()))
+    print(restored(IMAGE).sum(), flush=True)
+    os._exit(0)
+os.wait()
+"""
+    output, errors = python(program, PYTHONWARNINGS="always")
+    first, second = output.split()
+    assert (first, errors) == (second, "")
+
+
+def test_compose_does_not_import_torch():
+    program = """
+import multiprocessing, sys
+from helpers.process_draws import IMAGE, pool_results, recipe
+aug = recipe()
+aug(IMAGE)
+pool_results("fork", aug)
+print("torch" in sys.modules, "multiprocessing.pool" in sys.modules)
+"""
+    assert python(program) == ("False True", "")
