@@ -1,6 +1,7 @@
 """RandAugment, TrivialAugmentWide, AutoAugment and AugMix: each sample equals the drawn functions' result."""
 
 import math
+from enum import Enum
 
 import numpy as np
 import pytest
@@ -320,7 +321,10 @@ def test_autoaugment_policies_equal_papers():
 
 
 def test_policy_accepts_torchvision_enumerations():
-    policy, mode = Enum("AutoAugmentPolicy", {"CIFAR10": "cifar10"}), Enum("InterpolationMode", {"BILINEAR": "bilinear"})
+    policy, mode = (
+        Enum("AutoAugmentPolicy", {"CIFAR10": "cifar10"}),
+        Enum("InterpolationMode", {"BILINEAR": "bilinear"}),
+    )
     assert T.AutoAugment(policy.CIFAR10).policy == "cifar10"
     assert T.RandAugment(interpolation=mode.BILINEAR).interpolation == "bilinear"
 
