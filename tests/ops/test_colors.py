@@ -181,7 +181,10 @@ def test_op_factor_one_keeps_values_out_of_range(backend):
 @every_backend
 def test_adjust_brightness_contrast_nan_becomes_0(backend):
     batch = put(np.full((1, 5, 9, 3), np.nan, np.float32), backend)
-    for actual in (cuaug.adjust_brightness(batch, 1.5), cuaug.adjust_contrast(batch, 0.5, 0.5)):
+    for actual in (
+        cuaug.adjust_brightness(batch, 1.5, layout="NHWC"),
+        cuaug.adjust_contrast(batch, 0.5, 0.5, layout="NHWC"),
+    ):
         assert not to_numpy(actual).any()
 
 
