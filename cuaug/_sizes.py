@@ -1,9 +1,11 @@
-"""Arguments in torchvision's forms: the size of a resize, and the padding."""
+"""Sizes by torchvision's rules: of a resize, of a rotated image, and the padding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 import numpy as np
 
@@ -55,6 +57,7 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
     return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))
 
 
+<<<<<<< HEAD
 def _numbers(parameter: str, value: Any) -> list[Any]:
     """The entries of a list, or one number as a list."""
     if isinstance(value, (int, np.integer)):
@@ -62,3 +65,17 @@ def _numbers(parameter: str, value: Any) -> list[Any]:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
         raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}")
     return list(value)
+=======
+def rotated_sizes(size: tuple[int, int], cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
+    """The smallest sizes (H, W) that hold the corners of rotated images, [..., 2] for angles [...].
+
+    torchvision's rule: corners are truncated to 1e-4 of a pixel, toward 0. A multiple of 90 degrees, whose cosine or
+    sine is exactly 0, keeps or swaps the sides.
+    """
+    sides = []
+    for side, other_side in (size, size[::-1]):
+        extent = side * abs(cosine) + other_side * abs(sine)
+        low, high = (np.trunc((side + sign * extent) / 2 * 1e4) / 1e4 for sign in (-1, 1))
+        sides.append(np.where(cosine * sine == 0, extent, np.ceil(high) - np.floor(low)))
+    return np.stack(sides, -1).astype(np.int64)
+>>>>>>> a5

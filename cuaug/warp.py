@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _check
-from ._arrays import convert
+from . import _check, _sizes
+from ._arrays import convert, small_matrices
 from ._arrays.convert import host_array
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
@@ -229,9 +229,10 @@ def rotate(
     """Rotate about a point, as torchvision's ``rotate``; the angle may be one per sample.
 
     Args:
-        angle: Degrees, counter-clockwise. [] or [N]
+        angle: Degrees, counter-clockwise. [] or [N]. Multiples of 90 on the host are exact: square images, images
+            turned by 180 degrees, and all images with ``expand``, equal ``np.rot90`` with every interpolation.
         expand: Make the result large enough for every rotated image; needs angles on the host, and ignores
-            ``center``.
+            ``center``. Each image is in the middle, on whole pixels: an odd pixel is to the right and below.
         center: As in :func:`affine`. [2] or [N, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.
@@ -250,8 +251,12 @@ def rotate(
     if expand:
         if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
-        size = _rotated_size(batch.size, host_array("angle", angle))
-        M = compose_affine(M, [[1, 0, (size[1] - batch.size[1]) / 2], [0, 1, (size[0] - batch.size[0]) / 2]])
+        sizes = _sizes.rotated_sizes(batch.size, *small_matrices.cosine_sine(host_array("angle", angle)))
+        canvas = sizes.reshape(-1, 2).max(0)
+        # From the middle of the image to the middle of its rotated size, which is placed on whole pixels of the canvas.
+        shift = (sizes - batch.size) / 2 + (canvas - sizes) // 2
+        M = compose_affine(M, affine_matrix(0.0, shift[..., ::-1], 1.0, (0.0, 0.0), (0.0, 0.0)))
+        size = int(canvas[0]), int(canvas[1])
     geometry = matrix_geometry(parameters.matrices("angle", M, batch, rows=2), inverse=False, origin="center")
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
@@ -336,15 +341,3 @@ def _center(batch: ImageBatch, center: Any) -> Any:
     if center is None:
         return [batch.size[1] / 2, batch.size[0] / 2]
     return list(center) if isinstance(center, tuple) else center
-
-
-def _rotated_size(size: tuple[int, int], angle: np.ndarray) -> tuple[int, int]:
-    """The smallest size that holds all rotated corners, to 1e-4 of a pixel, by torchvision's rule."""
-    radians = np.deg2rad(np.atleast_1d(angle))
-    cosine, sine = np.abs(np.cos(radians)), np.abs(np.sin(radians))
-    sides = []
-    for side, other_side in (size, size[::-1]):
-        half_extent = (side * cosine + other_side * sine) / 2
-        high, low = np.round(side / 2 + half_extent, 4), np.round(side / 2 - half_extent, 4)
-        sides.append(int((np.ceil(high) - np.floor(low)).max()))
-    return sides[0], sides[1]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .convert import asarray, is_host, namespace
+from .convert import asarray, detach, is_host, namespace
 
 # One entry for each of an argument's last axes: the extents that it may have; an empty entry allows any extent.
 Sizes = tuple[tuple[int, ...], ...]
@@ -81,10 +81,25 @@ def relative_error_bound(array: Any) -> float:
     return 4 * float(np.finfo(_dtype_name(array)).eps)
 
 
+def cosine_sine(degrees: Any) -> tuple[Any, Any]:
+    """Cosine and sine: of multiples of 90 degrees on the host exactly 0, 1 or -1.
+
+    Device angles are not read, and more launches would cost time: theirs are as exact as pi / 180, e.g. 6e-17 for 0.
+    """
+    xp, radians = namespace(degrees), degrees * (math.pi / 180)
+    cosine, sine = xp.cos(radians), xp.sin(radians)
+    if not is_host(degrees) or (degrees % 90).all():
+        return cosine, sine
+    is_multiple, quarter = degrees % 90 == 0, detach(degrees) % 360 / 90
+    # For quarter 0, 1, 2, 3. Each keeps its gradient: the difference is 0.
+    exact_cosine = abs(quarter - 2) - 1 + (cosine - detach(cosine))
+    exact_sine = 1 - abs(quarter - 1) + (sine - detach(sine))
+    return xp.where(is_multiple, exact_cosine, cosine), xp.where(is_multiple, exact_sine, sine)
+
+
 def matrix_2x2(a: Any, b: Any, c: Any, d: Any) -> Any:
     """[[a, b], [c, d]]."""
-    stack = namespace(a).stack
-    return stack([stack([a, b], -1), stack([c, d], -1)], -2)
+    return namespace(a).stack([a, b, c, d], -1).reshape((*a.shape, 2, 2))
 
 
 def linear_to_affine(linear: Any, start: Any, end: Any) -> Any:

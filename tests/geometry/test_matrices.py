@@ -76,6 +76,25 @@ def test_affine_matrix_turns_clockwise_about_center():
     assert_equal(transform_points([(0, 0), (3, 0), (3, 3)], M), np.array([(3.0, 0), (3, 3), (0, 3)]), tolerance=FLOAT64)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_rotation_multiples_of_90_are_exact(library, dtype):
+    quarters = np.array([0, 1, 2, 3, -1, 4, 5, 100_003])
+    cosine, sine = np.array([1, 0, -1, 0])[quarters % 4], np.array([0, 1, 0, -1])[quarters % 4]
+    linear = np.moveaxis(np.array([[cosine, sine], [-sine, cosine]]), -1, 0)
+    expected = np.concatenate([linear, np.zeros((8, 2, 1))], -1)
+    angles = put(90 * quarters, library, dtype)
+    assert_equal(to_numpy(get_rotation_matrix(angles)), expected.astype(dtype))
+    M = affine_matrix(-angles, (0, 0), 1, (0, 0), (0.5, 0.5))
+    assert_equal(to_numpy(M), expected.astype(dtype))
+
+
+def test_rotation_multiples_of_90_keep_their_gradient():
+    angles = torch.tensor([0.0, 90, 45, 270], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(get_rotation_matrix, [angles], atol=1e-4)
+    assert torch.autograd.gradcheck(lambda a: affine_matrix(a, (1, 2), 1.5, (10, 20), (3, 4)), [angles], atol=1e-4)
+
+
 def test_affine_matrix_parameters_per_sample():
     M = affine_matrix([0, 90], (0, 0), 1.0, (0, 0), center=[(2, 2), (3, 3)])
     one_by_one = [affine_matrix(0, (0, 0), 1.0, (0, 0), (2, 2)), affine_matrix(90, (0, 0), 1.0, (0, 0), (3, 3))]

@@ -21,7 +21,6 @@ from helpers.arrays import (
 )
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import BATCH, check, run
-from tables import warp_reference as reference
 from tables.row import scaled
 from tables.warps import LARGE, LARGE_IMAGE_ROWS, MAIN_ROWS, ROW_OF_OP, ROWS, SMOOTH_ROW_OF_OP
 
@@ -240,20 +239,3 @@ def test_op_any_width_and_fill(op, width, channels, backend):
             actual = run(row, batch, parameters, fill=fill.tolist(), layout=layout)
             expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
             assert_equal(actual, to_layout(expected, layout), **expected_kind, tolerance=row.tolerance(dtype))
-
-
-@every_backend
-def test_rotate_expand_equals_reference(backend):
-    batch, layout = images(backend), default_layout(backend)
-    for angle in (31.3, -118.7, 90.0, 180.0):
-        for interpolation in ("nearest", "bilinear") if angle % 90 else ("bilinear",):
-            source = from_layout(to_numpy(batch), layout).astype(float)
-            expected = np.stack([reference.rotate(image, angle, interpolation, expand=True) for image in source])
-            actual = cuaug.rotate(batch, angle, interpolation, expand=True)
-            expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": "uint8"}
-            assert_equal(
-                actual,
-                to_layout(expected, layout),
-                **expected_kind,
-                tolerance=SMOOTH_ROW_OF_OP["rotate"].tolerance("uint8"),
-            )

@@ -1,0 +1,105 @@
+"""Laws of ``rotate`` and ``affine``: multiples of 90 degrees are exact; the canvas of ``expand=True``."""
+
+import numpy as np
+import pytest
+from helpers.arrays import (
+    IMAGE_DTYPES,
+    TORCH,
+    default_layout,
+    device_of,
+    every_backend,
+    from_layout,
+    images,
+    noise,
+    put,
+    to_layout,
+)
+from helpers.compare import assert_equal, to_numpy
+from tables import warp_reference as reference
+from tables.warps import INTERPOLATIONS, SMOOTH_ROW_OF_OP
+
+import cuaug
+
+SIZES = [(8, 8), (7, 7), (6, 10), (7, 10), (1, 6), (33, 20)]
+RIGHT_ANGLES = [0, 90, 180, 270, -90, 360, 450, 90 * 10**17]
+every_dtype = pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+every_interpolation = pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+
+
+def check_quarter_turns(batch, backend, dtype, count, actual):
+    layout = default_layout(backend)
+    turned = np.rot90(from_layout(to_numpy(batch), layout), count, (1, 2))
+    expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
+    assert_equal(actual, np.ascontiguousarray(to_layout(turned, layout)), **expected_kind)
+
+
+@every_dtype
+@every_interpolation
+@every_backend
+def test_rotate_multiples_of_90_equal_rot90(backend, interpolation, dtype):
+    for height, width in SIZES:
+        batch = images(backend, dtype, shape=(2, height, width, 3))
+        for angle in RIGHT_ANGLES:
+            turns = angle // 90
+            actual = cuaug.rotate(batch, angle, interpolation, expand=True, fill=1)
+            check_quarter_turns(batch, backend, dtype, turns, actual)
+            if height == width or turns % 2 == 0:
+                actual = cuaug.rotate(batch, angle, interpolation, fill=1)
+                check_quarter_turns(batch, backend, dtype, turns, actual)
+
+
+@every_interpolation
+@every_backend
+def test_affine_multiples_of_90_equal_rot90(backend, interpolation):
+    for side in (7, 8):
+        batch = images(backend, shape=(2, side, side, 3))
+        for angle in RIGHT_ANGLES:
+            actual = cuaug.affine(batch, angle, (0, 0), 1, (0, 0), interpolation, fill=1)
+            check_quarter_turns(batch, backend, "uint8", -angle // 90, actual)
+
+
+@every_interpolation
+@pytest.mark.parametrize("convert", [list, np.array, np.float32], ids=["list", "float64", "float32"])
+@pytest.mark.parametrize("angles", [[0, 90, 180], [90, 31.3, -118.7], [45, 45, 270]], ids=str)
+def test_rotate_expand_sample_equals_sample_alone(angles, convert, interpolation):
+    """Each sample is placed on whole pixels in the middle; an odd pixel is to the right and below."""
+    for size in SIZES:
+        batch = noise((3, *size, 3))
+        alone = [cuaug.rotate(batch[i], angle, interpolation, expand=True) for i, angle in enumerate(angles)]
+        height, width = np.max([image.shape[:2] for image in alone], 0)
+        expected = np.zeros((3, height, width, 3), np.uint8)
+        for canvas, image in zip(expected, alone, strict=True):
+            top, left = (height - image.shape[0]) // 2, (width - image.shape[1]) // 2
+            canvas[top : top + image.shape[0], left : left + image.shape[1]] = image
+        actual = cuaug.rotate(batch, convert(angles), interpolation, expand=True)
+        if all(angle % 90 == 0 for angle in angles):
+            assert_equal(actual, expected)
+        else:
+            assert actual.shape == expected.shape
+            for sample, angle, canvas in zip(actual, angles, expected, strict=True):
+                if angle % 90 == 0:
+                    assert_equal(sample, canvas)
+
+
+@pytest.mark.parametrize("angle", [45, 30, 60, 31.3, -118.7, 1, 90, 450])
+def test_rotate_expand_size_equals_torchvision(angle):
+    """The truncation to 1e-4 of a pixel decides the height of (38, 59) at -118.7 degrees."""
+    functional = pytest.importorskip("torchvision.transforms.v2.functional")
+    for height, width in [*SIZES, (38, 59), (45, 32), (17, 60), (31, 31), (240, 321)]:
+        image = noise((1, height, width))
+        expected = functional.rotate(put(image, TORCH), angle, expand=True).shape
+        actual = cuaug.rotate(image, angle, expand=True, layout="CHW")
+        assert actual.shape == expected, (height, width)
+
+
+@every_backend
+def test_rotate_expand_equals_reference(backend):
+    batch, layout = images(backend), default_layout(backend)
+    for angle in (31.3, -118.7, 90.0, 180.0):
+        for interpolation in ("nearest", "bilinear") if angle % 90 else ("bilinear",):
+            source = from_layout(to_numpy(batch), layout).astype(float)
+            expected = np.stack([reference.rotate(image, angle, interpolation, expand=True) for image in source])
+            actual = cuaug.rotate(batch, angle, interpolation, expand=True)
+            expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": "uint8"}
+            tolerance = SMOOTH_ROW_OF_OP["rotate"].tolerance("uint8")
+            assert_equal(actual, to_layout(expected, layout), **expected_kind, tolerance=tolerance)
