@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import numpy as np
-
 from . import _check
 
 Size = Sequence[int] | int
@@ -57,15 +55,6 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
     return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))
 
 
-<<<<<<< HEAD
-def _numbers(parameter: str, value: Any) -> list[Any]:
-    """The entries of a list, or one number as a list."""
-    if isinstance(value, (int, np.integer)):
-        return [value]
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}")
-    return list(value)
-=======
 def rotated_sizes(size: tuple[int, int], cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
     """The smallest sizes (H, W) that hold the corners of rotated images, [..., 2] for angles [...].
 
@@ -78,4 +67,12 @@ def rotated_sizes(size: tuple[int, int], cosine: np.ndarray, sine: np.ndarray) -
         low, high = (np.trunc((side + sign * extent) / 2 * 1e4) / 1e4 for sign in (-1, 1))
         sides.append(np.where(cosine * sine == 0, extent, np.ceil(high) - np.floor(low)))
     return np.stack(sides, -1).astype(np.int64)
->>>>>>> a5
+
+
+def _numbers(parameter: str, value: Any) -> list[Any]:
+    """The entries of a list, or one number as a list."""
+    if isinstance(value, (int, np.integer)):
+        return [value]
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}")
+    return list(value)
