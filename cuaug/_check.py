@@ -83,17 +83,18 @@ def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
 
 def interpolation(value: Any, allowed: Sequence[str]) -> str:
     """The name of an interpolation, from its name or a member of torchvision's or Pillow's enumeration."""
+    if value in allowed:
+        return str(value)
     if isinstance(value, enum.Enum):
-        value = value.name.lower().replace("_exact", "")
+        value = value.name.lower().replace("_", "-")
     elif isinstance(value, int):
         raise TypeError(
             f"interpolation must be a name such as 'bilinear', got {value!r}: "
             "the numbers of Pillow and OpenCV differ, 2 is bilinear in one and bicubic in the other"
         )
-    elif value == "nearest-exact":
-        value = "nearest"
-    one_of("interpolation", value, allowed)
-    return str(value)
+    name = "nearest" if value == "nearest-exact" else value
+    one_of("interpolation", name, allowed)
+    return str(name)
 
 
 def integer(parameter: str, value: Any, min_value: int, max_value: int | None = None) -> int:
