@@ -79,7 +79,7 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
-	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && $$python benchmarks/decode.py $(ARGS) && exec $$python benchmarks/loader.py $(ARGS)
+	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && $$python benchmarks/decode.py $(ARGS) && $$python benchmarks/loader.py $(ARGS) && exec $$python benchmarks/training.py
 
 lint: $(VENV)/.lint  ## ruff, clang-format, mypy and the layers of imports
 	$(VENV)/bin/ruff check .

@@ -14,7 +14,7 @@ def photographs():
     return skimage | {name: load_sample_image(f"{name}.jpg") for name in ("china", "flower")}
 
 
-def write_crops(folder, count, size, seed=0):
+def write_crops(folder, count, size, seed=0, quality=75):
     """Writes `count` random crops of each photograph as JPEG files of `size` (H, W): ``folder/china/0007.jpg``."""
     rng, (height, width) = np.random.default_rng(seed), size
     for name, photograph in photographs().items():
@@ -26,5 +26,6 @@ def write_crops(folder, count, size, seed=0):
             tall, wide = scale * height, scale * width
             left, top = rng.uniform(0, image.width - wide), rng.uniform(0, image.height - tall)
             box = (left, top, left + wide, top + tall)
-            image.resize((width, height), Image.Resampling.BICUBIC, box).save(Path(folder) / name / f"{i:04}.jpg")
+            crop = image.resize((width, height), Image.Resampling.BICUBIC, box)
+            crop.save(Path(folder) / name / f"{i:04}.jpg", quality=quality)
     return Path(folder)

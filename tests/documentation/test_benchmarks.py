@@ -143,6 +143,22 @@ def test_benchmark_loader_times_and_writes(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.jpeg
+def test_benchmark_training_trains_with_every_loader(tmp_path):
+    pytest.importorskip("torch")
+    path = tmp_path / "results.json"
+    process = subprocess.run(
+        [sys.executable, str(SCRIPT.with_name("training.py")), "--quick", "--json", str(path)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stdout + process.stderr
+    rows = json.loads(path.read_text())["tables"]["training"]["rows"]
+    assert [row["name"] for row in rows][:2] == ["the step alone", "cuaug Loader"]
+    assert {"DataLoader, cuaug in Collate"} <= {row["name"] for row in rows}
+    assert all(row["images_per_s"] > 0 for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.jpeg
 def test_benchmark_decode_compares_results_and_writes_times(tmp_path):
     path = tmp_path / "results.json"
     process = subprocess.run(
