@@ -88,7 +88,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             rates[name].append(rate(maker(device, options), step, device, options))
             gc.collect()  # ends the workers and threads of the loader
     cuaug.set_num_threads(0)
-    size = sum(os.path.getsize(path) for path, _ in options.samples[:512]) / len(options.samples[:512])
+    size = statistics.mean(Path(path).stat().st_size for path, _ in options.samples[:512])
     step_rate = statistics.median(rates[STEP])
     rows = [
         {
@@ -168,9 +168,13 @@ def train_for(
 
 def print_rates(table: dict[str, Any]) -> None:
     cells = [
-        {"batches from": row["name"], "images/s": number(row["images_per_s"]), "of the step": f"{row['share_of_step']:.1%}"}
+        {
+            "batches from": row["name"],
+            "images/s": number(row["images_per_s"]),
+            "of the step": f"{row['share_of_step']:.1%}",
+        }
         for row in table["rows"]
-    ]  # fmt: skip
+    ]
     notes = [f"batches of {table['batch']}, {table['bytes'] / 1e3:.0f} kB a file."]
     print_table(f"ResNet-50 training on {table['device']}, {table['cpus']} CPUs", cells, notes)
 
