@@ -16,6 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from training_loaders import CLASSES, MAKERS  # noqa: E402
 import cuaug  # noqa: E402
 
 STEP = "the step alone"
+STEPS_QUEUED = 4
 
 
 def main() -> int:
@@ -151,12 +153,15 @@ def train_for(
     import torch
 
     count, start = 0, time.perf_counter()
+    queued: deque[Any] = deque()  # an event after each of the latest steps
     for images, labels in batches:
         assert tuple(images.shape) == (batch, 3, 224, 224), images.shape
         step(images, labels)
         count += batch
-        if count % (8 * batch) == 0 and device == "cuda":
-            torch.cuda.synchronize()  # at most 8 steps wait in the stream when the time ends
+        if device == "cuda":
+            queued.append(torch.cuda.current_stream().record_event())
+            if len(queued) > STEPS_QUEUED:  # otherwise the time would end with hundreds of steps in the stream
+                queued.popleft().synchronize()
         if time.perf_counter() - start > seconds:
             break
     else:
