@@ -11,6 +11,7 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blur, Column, Pointwise
 from .._passes.filters import check_kernel_size
 from .._program.dtypes import IMAGE_DTYPES
+from ..typing import AnyArray, DType, PerChannel, Size
 from . import ranges
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
 from .transform import Transform
@@ -152,7 +153,7 @@ class RandomErasing(Transform):
         p: float = 0.5,
         scale: Sequence[float] = (0.02, 0.33),
         ratio: Sequence[float] = (0.3, 3.3),
-        value: float | Sequence[float] | str = 0.0,
+        value: PerChannel | str = 0.0,
         inplace: bool = False,
     ) -> None:
         if isinstance(value, str):
@@ -182,7 +183,7 @@ class Normalize(Transform):
     uint8. For float images every number is accepted.
     """
 
-    def __init__(self, mean: Sequence[float] | float, std: Sequence[float] | float, inplace: bool = False) -> None:
+    def __init__(self, mean: PerChannel | AnyArray, std: PerChannel | AnyArray, inplace: bool = False) -> None:
         self.mean, self.std = ranges.number_or_tuple("mean", mean), ranges.number_or_tuple("std", std)
         if 0 in (self.std if isinstance(self.std, tuple) else (self.std,)):
             raise ValueError(f"std must not be 0, got {std!r}")
@@ -201,7 +202,7 @@ class Normalize(Transform):
 class ToDtype(Transform):
     """Convert to another dtype; ``scale`` maps 0..max of an integer dtype to 0..1 of a float dtype."""
 
-    def __init__(self, dtype: Any = "float32", scale: bool = False) -> None:
+    def __init__(self, dtype: DType = "float32", scale: bool = False) -> None:
         if isinstance(dtype, dict):
             raise TypeError("dtype must be one dtype, for the images (masks, boxes and labels keep theirs), got a dict")
         self.dtype, self.scale = dtype_name(dtype), bool(scale)
@@ -219,7 +220,7 @@ class GaussianBlur(Transform):
         sigma: (low, high) in pixels, or one number.
     """
 
-    def __init__(self, kernel_size: Sequence[int] | int, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
+    def __init__(self, kernel_size: Size, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
         kernel_xy = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
         self.kernel_size = _check.size("kernel_size", kernel_xy)
         check_kernel_size("kernel_size", self.kernel_size)

@@ -10,6 +10,7 @@ from .._fusion.recipe import Recipe
 from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
 from .._sizes import padding_of, resized_size, square_or_size
+from ..typing import Border, Interpolation, PerChannel, ResizeInterpolation, Size
 from . import ranges
 from .recipe_helpers import AFFINE_COLUMNS, add_affine
 from .transform import Transform
@@ -26,8 +27,6 @@ __all__ = [
     "RandomVerticalFlip",
     "Resize",
 ]
-
-_Interpolation = Any  # a name, or a member of torchvision's or Pillow's enumeration
 
 
 class RandomHorizontalFlip(Transform):
@@ -63,10 +62,10 @@ class RandomResizedCrop(Transform):
 
     def __init__(
         self,
-        size: Sequence[int] | int,
+        size: Size,
         scale: Sequence[float] = (0.08, 1.0),
         ratio: Sequence[float] = (3 / 4, 4 / 3),
-        interpolation: _Interpolation = "bilinear",
+        interpolation: ResizeInterpolation = "bilinear",
         antialias: bool = True,
     ) -> None:
         self.size = square_or_size("size", size)
@@ -88,8 +87,8 @@ class Resize(Transform):
 
     def __init__(
         self,
-        size: Sequence[int] | int | None,
-        interpolation: _Interpolation = "bilinear",
+        size: Size | None,
+        interpolation: ResizeInterpolation = "bilinear",
         max_size: int | None = None,
         antialias: bool = True,
     ) -> None:
@@ -108,7 +107,7 @@ class Resize(Transform):
 class CenterCrop(Transform):
     """Crop the middle of the image; an image that is too small is padded with 0."""
 
-    def __init__(self, size: Sequence[int] | int) -> None:
+    def __init__(self, size: Size) -> None:
         self.size = square_or_size("size", size)
 
     def write(self, recipe: Recipe) -> None:
@@ -124,7 +123,7 @@ class CenterCrop(Transform):
 class Pad(Transform):
     """Add a border: a number for all sides, (left and right, top and bottom), or (left, top, right, bottom)."""
 
-    def __init__(self, padding: Sequence[int] | int, fill: Any = 0, padding_mode: str = "constant") -> None:
+    def __init__(self, padding: Size, fill: PerChannel = 0, padding_mode: Border = "constant") -> None:
         _check.one_of("padding_mode", padding_mode, BORDERS)
         self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
         padding_of(padding)
@@ -146,11 +145,11 @@ class RandomCrop(Transform):
 
     def __init__(
         self,
-        size: Sequence[int] | int,
-        padding: Sequence[int] | int | None = None,
+        size: Size,
+        padding: Size | None = None,
         pad_if_needed: bool = False,
-        fill: Any = 0,
-        padding_mode: str = "constant",
+        fill: PerChannel = 0,
+        padding_mode: Border = "constant",
     ) -> None:
         self.size = square_or_size("size", size)
         _check.one_of("padding_mode", padding_mode, BORDERS)
@@ -189,8 +188,8 @@ class RandomAffine(Transform):
         translate: Sequence[float] | None = None,
         scale: Sequence[float] | None = None,
         shear: float | Sequence[float] | None = None,
-        interpolation: _Interpolation = "nearest",
-        fill: Any = 0,
+        interpolation: Interpolation = "nearest",
+        fill: PerChannel = 0,
         center: Sequence[float] | None = None,
     ) -> None:
         self.degrees = ranges.around("degrees", degrees)
@@ -234,10 +233,10 @@ class RandomRotation(Transform):
     def __init__(
         self,
         degrees: float | Sequence[float],
-        interpolation: _Interpolation = "nearest",
+        interpolation: Interpolation = "nearest",
         expand: bool = False,
         center: Sequence[float] | None = None,
-        fill: Any = 0,
+        fill: PerChannel = 0,
     ) -> None:
         if expand:
             raise ValueError("expand must be False: every sample of a batch has the same size; pad before instead")
@@ -260,8 +259,8 @@ class RandomPerspective(Transform):
         self,
         distortion_scale: float = 0.5,
         p: float = 0.5,
-        interpolation: _Interpolation = "bilinear",
-        fill: Any = 0,
+        interpolation: Interpolation = "bilinear",
+        fill: PerChannel = 0,
     ) -> None:
         self.distortion_scale = ranges.number("distortion_scale", distortion_scale, 0, 1)
         self.p = ranges.probability("p", p)
@@ -273,7 +272,7 @@ class RandomPerspective(Transform):
         ]
         with recipe.only_where(recipe.bernoulli("apply", self.p)):
             corners = recipe.draw("PerspectiveCorners", names, *recipe.size, self.distortion_scale)
-        options = {"interpolation": self.interpolation, "fill": self.fill}
+        options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add_geometry("InversePerspective", corners, *recipe.size, reads_border=True, projective=True, **options)
 
 

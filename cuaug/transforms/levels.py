@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import EQUALIZE, Autocontrast, HistogramLut, Sharpen
@@ -52,7 +54,7 @@ class RandomAdjustSharpness(Transform):
 class Grayscale(Transform):
     """Convert to luma, in 1 channel or in 3 equal ones: :func:`cuaug.rgb_to_grayscale`."""
 
-    def __init__(self, num_output_channels: int = 1) -> None:
+    def __init__(self, num_output_channels: Literal[1, 3] = 1) -> None:
         self.num_output_channels = _check.integer("num_output_channels", num_output_channels, 1)
         if self.num_output_channels not in (1, 3):
             raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")

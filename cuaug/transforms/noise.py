@@ -10,6 +10,7 @@ from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Displacement
 from .._program.records import MAX_TAPS
+from ..typing import Interpolation, MaskKind, PerChannel
 from . import ranges
 from .transform import Transform
 
@@ -55,10 +56,10 @@ class RandomMask(Transform):
     def __init__(
         self,
         p: float = 0.5,
-        kind: str = "pixels",
+        kind: MaskKind = "pixels",
         share: float = 0.1,
         size: int = 1,
-        value: float | Sequence[float] = 0.0,
+        value: PerChannel = 0.0,
     ) -> None:
         _check.one_of("kind", kind, ("pixels", "grid"))
         self.p, self.kind, self.share = ranges.probability("p", p), kind, ranges.probability("share", share)
@@ -103,8 +104,8 @@ class ElasticTransform(Transform):
         self,
         alpha: float | Sequence[float] = 50.0,
         sigma: float | Sequence[float] = 5.0,
-        interpolation: Any = "bilinear",
-        fill: Any = 0,
+        interpolation: Interpolation = "bilinear",
+        fill: PerChannel = 0,
     ) -> None:
         self.alpha, self.sigma = _x_and_y("alpha", alpha), _x_and_y("sigma", sigma, 0.0)
         if (self.sigma[0] == 0) != (self.sigma[1] == 0):
@@ -122,7 +123,7 @@ class ElasticTransform(Transform):
         key = _random_key(recipe)
         x, y = (alpha / 2 for alpha in self.alpha)  # in pixels; torchvision's coordinates of an image span -1..1
         amplitude = [recipe.constant("reach_x", x, otherwise=0.0), recipe.constant("reach_y", y, otherwise=0.0)]
-        options = {"interpolation": self.interpolation, "fill": self.fill}
+        options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, self.sigma, **options))
 
 

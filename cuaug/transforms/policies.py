@@ -6,13 +6,13 @@ A policy has slots, and each sample gets one op per slot, so that a slot is one 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blend, Branch
 from .._program.functors import SAMPLERS
 from .._program.records import MAX_BRANCHES
+from ..typing import AutoAugmentPolicy, Interpolation, PerChannel
 from . import magnitudes, ranges
 from .policy_slot import ANY_MAGNITUDE, STANDARD_OPS, PolicySlot, draw_lookup
 from .policy_tables import POLICIES, PolicyStep
@@ -21,7 +21,6 @@ from .transform import Transform
 
 __all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
-_Interpolation = Any  # a name, or a member of torchvision's or Pillow's enumeration
 _MAX_BINS = 1 << 16  # the recipe's program stores a number per bin and op
 _FACTOR_OPS = ("Brightness", "Color", "Contrast", "Sharpness")
 
@@ -44,8 +43,8 @@ class RandAugment(Transform):
         num_ops: int = 2,
         magnitude: int = 9,
         num_magnitude_bins: int = 31,
-        interpolation: _Interpolation = "nearest",
-        fill: Any = None,
+        interpolation: Interpolation = "nearest",
+        fill: PerChannel | None = None,
     ) -> None:
         self.num_ops = _check.integer("num_ops", num_ops, 1)
         self.num_magnitude_bins = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
@@ -76,7 +75,7 @@ class TrivialAugmentWide(Transform):
     """
 
     def __init__(
-        self, num_magnitude_bins: int = 31, interpolation: _Interpolation = "nearest", fill: Any = None
+        self, num_magnitude_bins: int = 31, interpolation: Interpolation = "nearest", fill: PerChannel | None = None
     ) -> None:
         self.num_magnitude_bins = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
         self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
@@ -98,7 +97,12 @@ class AutoAugment(Transform):
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
 
-    def __init__(self, policy: Any = "imagenet", interpolation: _Interpolation = "nearest", fill: Any = None) -> None:
+    def __init__(
+        self,
+        policy: AutoAugmentPolicy = "imagenet",
+        interpolation: Interpolation = "nearest",
+        fill: PerChannel | None = None,
+    ) -> None:
         self.policy = str(getattr(policy, "value", policy))
         _check.one_of("policy", self.policy, tuple(POLICIES))
         self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
@@ -148,8 +152,8 @@ class AugMix(Transform):
         chain_depth: int = -1,
         alpha: float = 1.0,
         all_ops: bool = True,
-        interpolation: _Interpolation = "bilinear",
-        fill: Any = None,
+        interpolation: Interpolation = "bilinear",
+        fill: PerChannel | None = None,
     ) -> None:
         self.severity = _check.integer("severity", severity, 1)
         if self.severity > 10:

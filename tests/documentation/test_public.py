@@ -21,7 +21,7 @@ WARP_MODULES = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "c
 
 COLOR_MODULES = [color, levels, noise]
 IMAGE_MODULES = [*COLOR_MODULES, *WARP_MODULES, filters, importlib.import_module("cuaug.mix")]
-MODULES = [*IMAGE_MODULES, *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
+MODULES = [*IMAGE_MODULES, *(importlib.import_module(f"cuaug.{name}") for name in ("boxes", "geometry", "fit", "ops"))]
 
 
 def functions(module):
