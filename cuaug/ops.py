@@ -6,12 +6,17 @@ result is in the library and on the device of the boxes.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _check
 from ._check import prefix_errors
 from ._detection.soft_nms import suppress_softly
 from ._detection.torch_ops import pool, suppress
+from .typing import AnyArray, Array, NmsMethod, NumPyArray, RoiMode, Size
 
 __all__ = [
     "batched_nms",
@@ -21,7 +26,50 @@ __all__ = [
     "soft_nms",
 ]
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+class _BatchOptions(TypedDict, total=False):
+    max_output: int | None
+    counts: AnyArray | None
+
+
+class _NmsOptions(_BatchOptions, total=False):
+    score_threshold: float | None
+
+
+@overload
+def nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_NmsOptions],
+) -> npt.NDArray[np.int64]: ...
+@overload
+def nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_NmsOptions],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+@overload
+def nms(
+    boxes: Array,
+    scores: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_NmsOptions],
+) -> Array: ...
+@overload
+def nms(
+    boxes: Array, scores: AnyArray, iou_threshold: float, *, fixed_size: Literal[True], **options: Unpack[_NmsOptions]
+) -> tuple[Array, Array]: ...
 @prefix_errors("cuaug")
 def nms(
     boxes: Any,
@@ -62,6 +110,46 @@ def nms(
     return suppress(boxes, scores, None, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
+@overload
+def batched_nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    classes: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_NmsOptions],
+) -> npt.NDArray[np.int64]: ...
+@overload
+def batched_nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    classes: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_NmsOptions],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+@overload
+def batched_nms(
+    boxes: Array,
+    scores: AnyArray,
+    classes: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_NmsOptions],
+) -> Array: ...
+@overload
+def batched_nms(
+    boxes: Array,
+    scores: AnyArray,
+    classes: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_NmsOptions],
+) -> tuple[Array, Array]: ...
 @prefix_errors("cuaug")
 def batched_nms(
     boxes: Any,
@@ -91,6 +179,54 @@ def batched_nms(
     return suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
+@overload
+def soft_nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: NmsMethod = "linear",
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_BatchOptions],
+) -> tuple[npt.NDArray[np.int64], NumPyArray]: ...
+@overload
+def soft_nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: NmsMethod = "linear",
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_BatchOptions],
+) -> tuple[npt.NDArray[np.int64], NumPyArray, npt.NDArray[np.int64]]: ...
+@overload
+def soft_nms(
+    boxes: Array,
+    scores: AnyArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: NmsMethod = "linear",
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_BatchOptions],
+) -> tuple[Array, Array]: ...
+@overload
+def soft_nms(
+    boxes: Array,
+    scores: AnyArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: NmsMethod = "linear",
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_BatchOptions],
+) -> tuple[Array, Array, Array]: ...
 @prefix_errors("cuaug")
 def soft_nms(
     boxes: Any,
@@ -98,7 +234,7 @@ def soft_nms(
     iou_threshold: float = 0.3,
     sigma: float = 0.5,
     score_threshold: float = 1e-3,
-    method: Literal["linear", "gaussian"] = "linear",
+    method: NmsMethod = "linear",
     *,
     max_output: int | None = None,
     fixed_size: bool = False,
@@ -133,18 +269,18 @@ def soft_nms(
 
 @prefix_errors("cuaug")
 def roi_align(
-    features: Any,
-    boxes: Any,
-    output_size: int | tuple[int, int],
-    spatial_scale: float | list[float] = 1.0,
+    features: Array | Sequence[Array],
+    boxes: AnyArray | Sequence[AnyArray],
+    output_size: Size,
+    spatial_scale: float | Sequence[float] = 1.0,
     sampling_ratio: int = -1,
     aligned: bool = False,
-    mode: Literal["avg", "max"] = "avg",
+    mode: RoiMode = "avg",
     layout: Literal["NCHW", "NHWC"] | None = None,
     *,
     canonical_size: float = 224,
     canonical_level: int = 4,
-) -> Any:
+) -> Array:
     """Pool regions of feature maps: interpolated samples of each bin (He et al. 2017), as torchvision's ``roi_align``.
 
     Args:
@@ -179,12 +315,12 @@ def roi_align(
 
 @prefix_errors("cuaug")
 def roi_pool(
-    features: Any,
-    boxes: Any,
-    output_size: int | tuple[int, int],
+    features: Array,
+    boxes: AnyArray | Sequence[AnyArray],
+    output_size: Size,
     spatial_scale: float = 1.0,
     layout: Literal["NCHW", "NHWC"] | None = None,
-) -> Any:
+) -> Array:
     """The maximum pixel of each bin of regions; bins are rounded to whole pixels (Girshick 2015), as in torchvision.
 
     Args:

@@ -40,6 +40,7 @@ __all__ = [
     "LibraryName",
     "LowerCaseBoxFormat",
     "MaskKind",
+    "NmsMethod",
     "NumPyArray",
     "Number",
     "NumberLists",
@@ -49,6 +50,7 @@ __all__ = [
     "PerChannel",
     "PerSample",
     "ResizeInterpolation",
+    "RoiMode",
     "Size",
 ]
 
@@ -96,6 +98,8 @@ BoxFormat: TypeAlias = Literal["XYXY", "XYWH", "CXCYWH"]
 LowerCaseBoxFormat: TypeAlias = Literal["xyxy", "xywh", "cxcywh"]  # torchvision's, of `box_convert`
 IouKind: TypeAlias = Literal["iou", "giou", "diou", "ciou"]
 MaskKind: TypeAlias = Literal["pixels", "grid"]
+NmsMethod: TypeAlias = Literal["linear", "gaussian"]
+RoiMode: TypeAlias = Literal["avg", "max"]
 AutoAugmentPolicy: TypeAlias = Literal["imagenet", "cifar10", "svhn"] | enum.Enum
 
 EncodedImage: TypeAlias = bytes | bytearray | memoryview | str | os.PathLike[str] | AnyArray  # a str is a path
