@@ -10,10 +10,13 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = [
     "AnyArray",
@@ -27,13 +30,16 @@ __all__ = [
     "DType",
     "DTypeName",
     "Decoder",
+    "Device",
     "EncodedImage",
+    "EncodedImages",
     "Fill",
     "FitKind",
     "HostNumbers",
     "Ids",
     "Interpolation",
     "InterpolationName",
+    "Ints",
     "IouKind",
     "LastBatch",
     "Layout",
@@ -103,6 +109,9 @@ RoiMode: TypeAlias = Literal["avg", "max"]
 AutoAugmentPolicy: TypeAlias = Literal["imagenet", "cifar10", "svhn"] | enum.Enum
 
 EncodedImage: TypeAlias = bytes | bytearray | memoryview | str | os.PathLike[str] | AnyArray  # a str is a path
+EncodedImages: TypeAlias = list[Any] | tuple[EncodedImage, ...]  # Any: a list[bytes] is no list[EncodedImage]
+Ints: TypeAlias = int | Sequence[int] | AnyArray  # one for all images, or one per image
+Device: TypeAlias = "int | str | torch.device | None"
 Color: TypeAlias = Literal["rgb", "bgr", "gray"]
 ChromaSubsampling: TypeAlias = Literal["444", "422", "420", "440", "411", "gray"]
 LibraryName: TypeAlias = Literal["numpy", "torch", "cupy"]

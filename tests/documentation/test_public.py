@@ -27,7 +27,11 @@ MODULES = [*IMAGE_MODULES, *(importlib.import_module(f"cuaug.{name}") for name i
 def functions(module):
     """The public functions of a module, in the order of its text."""
     public = {name: value for name, value in vars(module).items() if inspect.isfunction(value)}
-    return {n: f for n, f in public.items() if not n.startswith("_") and f.__module__ == module.__name__}
+    return {
+        n: f
+        for n, f in public.items()
+        if not n.startswith("_") and f"{f.__module__}.".startswith(f"{module.__name__}.")
+    }
 
 
 PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
