@@ -136,7 +136,8 @@ class CudaTarget(TorchTarget):
     batches_in_flight = 2
 
     def __init__(self, device: Any, splitter: WorkSplitter) -> None:
-        self.device, self._splitter = device, splitter
+        self.device: Any = device
+        self._splitter = splitter
         self._stream = self.torch.cuda.Stream(self.device)
         self._pinned = _PinnedBlocks(self.torch, self._stream)
 

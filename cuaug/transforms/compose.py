@@ -60,9 +60,10 @@ class Compose(Transform):
         boxes: Boxes | None = None,
         keypoints: Keypoints | None = None,
     ) -> None:
-        self.transforms = transform_list(transforms)
+        self.transforms: list[Transform] = transform_list(transforms)
         self._seed = new_seed(seed)
-        self.boxes, self.keypoints = boxes or Boxes(), keypoints or Keypoints()
+        self.boxes: Boxes = boxes or Boxes()
+        self.keypoints: Keypoints = keypoints or Keypoints()
         for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")

@@ -30,8 +30,9 @@ class GaussianNoise(Transform):
     """
 
     def __init__(self, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> None:
-        self.mean, self.sigma = ranges.number("mean", mean), ranges.number("sigma", sigma, 0.0)
-        self.clip = bool(clip)
+        self.mean: float = ranges.number("mean", mean)
+        self.sigma: float = ranges.number("sigma", sigma, 0.0)
+        self.clip: bool = bool(clip)
 
     def write(self, recipe: Recipe) -> None:
         parameters = [
@@ -62,11 +63,13 @@ class RandomMask(Transform):
         value: PerChannel = 0.0,
     ) -> None:
         _check.one_of("kind", kind, ("pixels", "grid"))
-        self.p, self.kind, self.share = ranges.probability("p", p), kind, ranges.probability("share", share)
-        self.size = _check.integer("size", size, 1, _MAX_CELL)
+        self.p: float = ranges.probability("p", p)
+        self.kind = kind
+        self.share: float = ranges.probability("share", share)
+        self.size: int = _check.integer("size", size, 1, _MAX_CELL)
         if kind == "grid" and 0 < share < 1 and not 0 < self._side < self.size:
             raise ValueError(f"size must leave squares of 1 pixel or more and gaps for share {share}, got {size}")
-        self.value = value if isinstance(value, (int, float)) else tuple(value)
+        self.value: float | tuple[float, ...] = value if isinstance(value, (int, float)) else tuple(value)
 
     @property
     def _side(self) -> int:
@@ -107,12 +110,14 @@ class ElasticTransform(Transform):
         interpolation: Interpolation = "bilinear",
         fill: PerChannel = 0,
     ) -> None:
-        self.alpha, self.sigma = _x_and_y("alpha", alpha), _x_and_y("sigma", sigma, 0.0)
+        self.alpha: tuple[float, float] = _x_and_y("alpha", alpha)
+        self.sigma: tuple[float, float] = _x_and_y("sigma", sigma, 0.0)
         if (self.sigma[0] == 0) != (self.sigma[1] == 0):
             raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {sigma!r}")
         if max(self._kernel_size) > MAX_TAPS:
             raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {sigma!r}")
-        self.interpolation, self.fill = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic")), fill
+        self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
+        self.fill: PerChannel = fill
 
     @property
     def _kernel_size(self) -> tuple[int, int]:

@@ -51,7 +51,8 @@ class Transform:
             return
         registry.register(cls)
         if "__init__" in vars(cls):
-            cls.__init__ = prefix_errors("cuaug")(cls.__init__)  # type: ignore[method-assign]
+            subclass: Any = cls  # for type checkers, which see the annotated `__init__` of each class
+            subclass.__init__ = prefix_errors("cuaug")(cls.__init__)
 
     def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:
         return torch_module.new_instance(cls)
