@@ -26,7 +26,7 @@ FUZZ_FLAGS := -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recov
 fuzz: export ASAN_OPTIONS := abort_on_error=1:handle_abort=0
 fuzz: export UBSAN_OPTIONS := abort_on_error=1:print_stacktrace=1
 # Formatters are pinned: another version formats differently.
-LINT    := ruff==0.17.6 clang-format==23.1.5 mypy>=1.18 import-linter>=2.16
+LINT    := ruff==0.17.6 clang-format==23.1.5 mypy>=1.18 import-linter>=2.16 basedpyright>=1.40
 MAX_WHEEL := 5242880
 
 NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*pp' -o -name CMakeLists.txt -o -name exports.map 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
@@ -34,7 +34,7 @@ SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-gpu kernels clang sanitize fuzz bench lint wheel clean
+.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz bench lint wheel clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -88,8 +88,14 @@ lint: $(VENV)/.lint  ## ruff, clang-format, mypy and the layers of imports
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
+# basedpyright is pyright as a wheel that brings Node.
+types: $(VENV)/.lint $(VENV)/.test  ## mypy and pyright on user code with cuaug; every public name has a type
+	$(VENV)/bin/mypy tests/typing
+	$(VENV)/bin/basedpyright --pythonpath $(PY)
+	PYTHONPATH=$(CURDIR) $(VENV)/bin/basedpyright --pythonpath $(PY) --verifytypes cuaug --ignoreexternal
+
 check: WERROR := ON
-check: lint test kernels clang wheel  ## what a change has to pass; CI runs this; needs clang++
+check: lint types test kernels clang wheel  ## what a change has to pass; CI runs this; needs clang++
 
 wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environment outside the source tree
 	rm -rf dist

@@ -2,14 +2,16 @@
 
 import importlib
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from . import color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
+from . import boxes, color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
 from . import show as _show  # `cuaug.show` is the function: the module needs another name here
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._gpu.cupy_import import is_available
 from ._host.extension import set_num_threads
 from ._info import info
 from ._warmup import warmup
+from .boxes import *
 from .color import *
 from .crop_resize import *
 from .filter import *
@@ -22,6 +24,13 @@ from .ops import *
 from .show import *
 from .warp import *
 
+if TYPE_CHECKING:
+    from . import data as data
+    from . import io as io
+    from . import transforms as transforms
+
+    __version__: str
+
 __all__ = [
     "BackendError",
     "DecodeError",
@@ -33,6 +42,7 @@ __all__ = [
     "warmup",
 ]
 __all__ += _show.__all__
+__all__ += boxes.__all__
 __all__ += color.__all__
 __all__ += crop_resize.__all__
 __all__ += filter.__all__
@@ -45,10 +55,12 @@ __all__ += ops.__all__
 __all__ += warp.__all__
 
 
-def __getattr__(name: str) -> ModuleType | str:
-    """Imports `data`, `io` and `transforms`, and looks up the version, at their first use."""
-    if name == "__version__":
-        return importlib.import_module("importlib.metadata").version("cuaug")  # type: ignore[no-any-return]
-    if name in ("data", "io", "transforms"):
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker must find misspelled names
+
+    def __getattr__(name: str) -> ModuleType | str:
+        """Imports `data`, `io` and `transforms`, and looks up the version, at their first use."""
+        if name == "__version__":
+            return importlib.import_module("importlib.metadata").version("cuaug")
+        if name in ("data", "io", "transforms"):
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,16 +9,17 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
+from .typing import InterpolationName, Layout
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
+LAYOUTS = get_args(Layout)
 MAX_INT64 = (1 << 63) - 1
 
 
@@ -33,7 +34,9 @@ class DecodeError(ValueError):
 
     def __init__(self, message: str, index: int = 0, source: str | None = None, reason: str = "") -> None:
         super().__init__(message)
-        self.index, self.source, self.reason = index, source, reason or message
+        self.index: int = index
+        self.source: str | None = source
+        self.reason: str = reason or message
 
 
 class ImageTooLarge(DecodeError):
@@ -81,10 +84,10 @@ def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
-def interpolation(value: Any, allowed: Sequence[str]) -> str:
+def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
     """The name of an interpolation, from its name or a member of torchvision's or Pillow's enumeration."""
     if value in allowed:
-        return str(value)
+        return value
     if isinstance(value, enum.Enum):
         value = value.name.lower().replace("_", "-")
     elif isinstance(value, int):
@@ -92,9 +95,9 @@ def interpolation(value: Any, allowed: Sequence[str]) -> str:
             f"interpolation must be a name such as 'bilinear', got {value!r}: "
             "the numbers of Pillow and OpenCV differ, 2 is bilinear in one and bicubic in the other"
         )
-    name = "nearest" if value == "nearest-exact" else value
+    name: Any = "nearest" if value == "nearest-exact" else value
     one_of("interpolation", name, allowed)
-    return str(name)
+    return name
 
 
 def integer(parameter: str, value: Any, min_value: int, max_value: int | None = None) -> int:

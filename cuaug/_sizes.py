@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _check
-
-Size = Sequence[int] | int
+from .typing import Size
 
 
 def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
@@ -18,7 +16,7 @@ def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
     return _check.size(parameter, sides * 2 if len(sides) == 1 else sides)
 
 
-def padding_of(padding: Sequence[int] | int) -> tuple[int, int, int, int]:
+def padding_of(padding: Size) -> tuple[int, int, int, int]:
     """(left, top, right, bottom), from one number, (left and right, top and bottom), or all four."""
     sides = _numbers("padding", padding)
     if len(sides) not in (1, 2, 4):

@@ -7,13 +7,14 @@ device.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from . import _check
 from ._arrays.convert import parameter_column
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
+from .typing import AnyArray, Array, Layout, Numbers, PerSample
 
 __all__ = [
     "adjust_brightness",
@@ -30,7 +31,9 @@ __all__ = [
 
 
 @prefix_errors("cuaug")
-def adjust_brightness(images: Any, brightness_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def adjust_brightness(
+    images: Array, brightness_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
+) -> Array:
     """Multiply by a factor, as torchvision: ``clamp(factor * in)``.
 
     Args:
@@ -57,8 +60,13 @@ def adjust_brightness(images: Any, brightness_factor: Any, *, layout: str | None
 
 @prefix_errors("cuaug")
 def adjust_contrast(
-    images: Any, contrast_factor: Any, about: Any = None, *, layout: str | None = None, out: Any = None
-) -> Any:
+    images: Array,
+    contrast_factor: PerSample,
+    about: PerSample | None = None,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Blend with a grey level, as torchvision: ``clamp(factor * in + (1 - factor) * about)``.
 
     Args:
@@ -84,7 +92,9 @@ def adjust_contrast(
 
 
 @prefix_errors("cuaug")
-def adjust_saturation(images: Any, saturation_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def adjust_saturation(
+    images: Array, saturation_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
+) -> Array:
     """Blend with the image's luma, as torchvision: ``clamp(factor * in + (1 - factor) * luma)``.
 
     Args:
@@ -104,7 +114,9 @@ def adjust_saturation(images: Any, saturation_factor: Any, *, layout: str | None
 
 
 @prefix_errors("cuaug")
-def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def adjust_hue(
+    images: Array, hue_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
+) -> Array:
     """Rotate the hue in HSV, as torchvision.
 
     Args:
@@ -124,7 +136,9 @@ def adjust_hue(images: Any, hue_factor: Any, *, layout: str | None = None, out: 
 
 
 @prefix_errors("cuaug")
-def adjust_gamma(images: Any, gamma: Any, gain: Any = 1.0, *, layout: str | None = None, out: Any = None) -> Any:
+def adjust_gamma(
+    images: Array, gamma: PerSample, gain: PerSample = 1.0, *, layout: Layout | None = None, out: AnyArray | None = None
+) -> Array:
     """Raise to a power, as torchvision: ``clamp(gain * in ** gamma)``, with ``in`` in 0..1 for every dtype.
 
     Args:
@@ -143,7 +157,7 @@ def adjust_gamma(images: Any, gamma: Any, gain: Any = 1.0, *, layout: str | None
 
 
 @prefix_errors("cuaug")
-def invert(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def invert(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Invert: ``max - in``.
 
     All arguments, the result and the errors are those of :func:`adjust_brightness`.
@@ -156,7 +170,9 @@ def invert(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
 
 
 @prefix_errors("cuaug")
-def solarize(images: Any, threshold: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def solarize(
+    images: Array, threshold: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
+) -> Array:
     """Invert the values at or above a threshold: ``max - in where in >= threshold``.
 
     Args:
@@ -172,7 +188,7 @@ def solarize(images: Any, threshold: Any, *, layout: str | None = None, out: Any
 
 
 @prefix_errors("cuaug")
-def posterize(images: Any, bits: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Keep the upper bits of integers; for floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
 
     Args:
@@ -189,7 +205,9 @@ def posterize(images: Any, bits: Any, *, layout: str | None = None, out: Any = N
 
 
 @prefix_errors("cuaug")
-def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str | None = None, out: Any = None) -> Any:
+def rgb_to_grayscale(
+    images: Array, num_output_channels: Literal[1, 3] = 1, *, layout: Layout | None = None, out: AnyArray | None = None
+) -> Array:
     """Compute the luma of ITU-R BT.601, as torchvision: ``0.2989 r + 0.587 g + 0.114 b``.
 
     Args:
@@ -204,16 +222,16 @@ def rgb_to_grayscale(images: Any, num_output_channels: int = 1, *, layout: str |
     """
     batch = describe_images(images, layout)
     _check.channels(batch.channels, 1, 3)
-    num_output_channels = _check.integer("num_output_channels", num_output_channels, 1)
-    if num_output_channels not in (1, 3):
-        raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")
-    if num_output_channels == 3 and "C" not in batch.axes.layout:
+    output_channels = _check.integer("num_output_channels", num_output_channels, 1)
+    if output_channels not in (1, 3):
+        raise ValueError(f"num_output_channels must be 1 or 3, got {output_channels!r}")
+    if output_channels == 3 and "C" not in batch.axes.layout:
         raise ValueError("num_output_channels must be 1 for images without a channel axis, got 3")
-    return _apply_op(batch, "Grayscale", {}, out, channels=num_output_channels)
+    return _apply_op(batch, "Grayscale", {}, out, channels=output_channels)
 
 
 @prefix_errors("cuaug")
-def color_matrix(images: Any, matrix: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def color_matrix(images: Array, matrix: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Multiply the three channels by a matrix: ``clamp(matrix @ (r, g, b, 1))``.
 
     Args:

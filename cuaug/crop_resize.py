@@ -5,7 +5,6 @@ Positions and flips may be one value or one per sample, on the host or on the im
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,24 +18,23 @@ from ._passes import parameters, resample, warp
 from ._passes.geometry import matrix_geometry
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 from ._program.functors import BORDERS
+from .typing import AnyArray, Array, Border, DType, Fill, Layout, PerSample, ResizeInterpolation, Size
 
 __all__ = ["center_crop", "crop", "hflip", "pad", "resize", "resized_crop", "vflip"]
-
-_Size = Sequence[int] | int
 
 
 @prefix_errors("cuaug")
 def resize(
-    images: Any,
-    size: _Size | None,
-    interpolation: str = "bilinear",
+    images: Array,
+    size: Size | None,
+    interpolation: ResizeInterpolation = "bilinear",
     max_size: int | None = None,
     antialias: bool = True,
     *,
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Resize, as torchvision's ``resize`` and Pillow's.
 
     Args:
@@ -59,19 +57,19 @@ def resize(
 
 @prefix_errors("cuaug")
 def resized_crop(
-    images: Any,
-    top: Any,
-    left: Any,
-    height: Any,
-    width: Any,
-    size: _Size,
-    interpolation: str = "bilinear",
+    images: Array,
+    top: PerSample,
+    left: PerSample,
+    height: PerSample,
+    width: PerSample,
+    size: Size,
+    interpolation: ResizeInterpolation = "bilinear",
     antialias: bool = True,
     *,
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Crop a box and resize it, as torchvision's ``resized_crop``; the box may be one per sample.
 
     Args:
@@ -96,17 +94,17 @@ def resized_crop(
 
 @prefix_errors("cuaug")
 def crop(
-    images: Any,
-    top: Any,
-    left: Any,
+    images: Array,
+    top: PerSample,
+    left: PerSample,
     height: int,
     width: int,
     *,
-    fill: Any = 0,
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    fill: Fill = 0,
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Crop a box, as torchvision's ``crop``; the position may be one per sample.
 
     Args:
@@ -128,8 +126,14 @@ def crop(
 
 @prefix_errors("cuaug")
 def center_crop(
-    images: Any, output_size: _Size, *, fill: Any = 0, layout: str | None = None, dtype: Any = None, out: Any = None
-) -> Any:
+    images: Array,
+    output_size: Size,
+    *,
+    fill: Fill = 0,
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Crop the middle, as torchvision's ``center_crop``; a larger size pads with ``fill``.
 
     Args:
@@ -153,15 +157,15 @@ def center_crop(
 
 @prefix_errors("cuaug")
 def pad(
-    images: Any,
-    padding: Sequence[int] | int,
-    fill: Any = None,
-    padding_mode: str = "constant",
+    images: Array,
+    padding: Size,
+    fill: Fill = None,
+    padding_mode: Border = "constant",
     *,
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Pad on each side, as torchvision's ``pad``; negative numbers crop.
 
     Args:
@@ -182,7 +186,14 @@ def pad(
 
 
 @prefix_errors("cuaug")
-def hflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
+def hflip(
+    images: Array,
+    flip: PerSample = True,
+    *,
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Mirror left and right, as torchvision's ``horizontal_flip``; ``flip`` may be one per sample.
 
     Args:
@@ -199,7 +210,14 @@ def hflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: An
 
 
 @prefix_errors("cuaug")
-def vflip(images: Any, flip: Any = True, *, layout: str | None = None, dtype: Any = None, out: Any = None) -> Any:
+def vflip(
+    images: Array,
+    flip: PerSample = True,
+    *,
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Mirror top and bottom, as torchvision's ``vertical_flip``; ``flip`` may be one per sample.
 
     Args:
@@ -221,7 +239,7 @@ def _resize(
     batch: ImageBatch,
     box: tuple[Any, Any, Any, Any],
     size: tuple[int, int],
-    interpolation: str,
+    interpolation: Any,
     antialias: bool,
     dtype: Any,
     out: Any,

@@ -14,14 +14,20 @@ from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import filters, parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
+from .typing import AnyArray, Array, Layout, Numbers, PerSample, Size
 
 __all__ = ["adjust_sharpness", "gaussian_blur"]
 
 
 @prefix_errors("cuaug")
 def gaussian_blur(
-    images: Any, kernel_size: Any, sigma: Any = None, *, layout: str | None = None, out: Any = None
-) -> Any:
+    images: Array,
+    kernel_size: Size,
+    sigma: Numbers | None = None,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Blur along both axes, as torchvision: weights proportional to ``exp(-x**2 / (2 * sigma**2))``, with sum 1.
 
     Args:
@@ -55,7 +61,9 @@ def gaussian_blur(
 
 
 @prefix_errors("cuaug")
-def adjust_sharpness(images: Any, sharpness_factor: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def adjust_sharpness(
+    images: Array, sharpness_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
+) -> Array:
     """Blend with a smoothed image, as torchvision: ``clamp(factor * in + (1 - factor) * smooth)``.
 
     Args:

@@ -4,7 +4,7 @@ Arguments, results and conventions are those of :mod:`cuaug.geometry`.
 """
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -12,12 +12,15 @@ from . import _check
 from ._arrays import small_matrices
 from ._arrays.convert import namespace
 from ._arrays.small_matrices import POINTS, AxisScaling
+from .typing import Array, FitKind, HostNumbers, NumPyArray
 
 __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform"]
 
-Kind = Literal["affine", "similarity", "rigid"]
 
-
+@overload
+def get_affine_transform(src: HostNumbers, dst: HostNumbers) -> NumPyArray: ...
+@overload
+def get_affine_transform(src: Array | HostNumbers, dst: Array | HostNumbers) -> Array: ...
 @_check.prefix_errors("cuaug")
 def get_affine_transform(src: Any, dst: Any) -> Any:
     """The affine map of three points to three points, as ``cv2.getAffineTransform``.
@@ -40,8 +43,19 @@ def get_affine_transform(src: Any, dst: Any) -> Any:
     return _fit(src, dst, "affine", 1 / 3)
 
 
+@overload
+def estimate_affine(
+    src: HostNumbers, dst: HostNumbers, kind: FitKind = "affine", weights: HostNumbers | None = None
+) -> NumPyArray: ...
+@overload
+def estimate_affine(
+    src: Array | HostNumbers,
+    dst: Array | HostNumbers,
+    kind: FitKind = "affine",
+    weights: Array | HostNumbers | None = None,
+) -> Array: ...
 @_check.prefix_errors("cuaug")
-def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = None) -> Any:
+def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any = None) -> Any:
     """The map that minimises ``sum(w * |M @ (x, y, 1) - (x', y')|^2)`` in closed form.
 
     Args:
@@ -85,6 +99,10 @@ def estimate_affine(src: Any, dst: Any, kind: Kind = "affine", weights: Any = No
     return _fit(src, dst, kind, (weights / weights.sum(-1, keepdims=True))[..., None])
 
 
+@overload
+def get_perspective_transform(src: HostNumbers, dst: HostNumbers) -> NumPyArray: ...
+@overload
+def get_perspective_transform(src: Array | HostNumbers, dst: Array | HostNumbers) -> Array: ...
 @_check.prefix_errors("cuaug")
 def get_perspective_transform(src: Any, dst: Any) -> Any:
     """The perspective map of four points to four points, as ``cv2.getPerspectiveTransform``.
@@ -145,7 +163,7 @@ def _centre_points(points: Any, weights: Any) -> _CentredPoints:
     return _CentredPoints(offsets, centre, spread, coordinate_error)
 
 
-def _fit(src: Any, dst: Any, kind: Kind, weights: Any) -> Any:
+def _fit(src: Any, dst: Any, kind: FitKind, weights: Any) -> Any:
     """Weighted least squares; the weights sum to 1: a number or [..., P, 1]."""
     start, end = _centre_points(src, weights), _centre_points(dst, weights)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,8 +8,8 @@ N matrices. Host values are checked. Device values are never read: a sample with
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ._arrays import small_matrices
 from ._arrays.convert import namespace
 from ._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS, AxisScaling
 from ._detection import box_formats
+from .typing import Array, BoxFormat, Convention, HostNumbers, NumPyArray
 
 __all__ = [
     "affine_matrix",
@@ -29,10 +30,15 @@ __all__ = [
     "transform_points",
 ]
 
-Convention = Literal["cuaug", "opencv", "kornia", "dali", "pillow", "torchvision", "torch"]
-Format = Literal["XYXY", "XYWH", "CXCYWH"]
 
-
+@overload
+def get_rotation_matrix(
+    angle: HostNumbers, scale: HostNumbers = 1.0, center: HostNumbers = (0.0, 0.0)
+) -> NumPyArray: ...
+@overload
+def get_rotation_matrix(
+    angle: Array | HostNumbers, scale: Array | HostNumbers = 1.0, center: Array | HostNumbers = (0.0, 0.0)
+) -> Array: ...
 @_check.prefix_errors("cuaug")
 def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) -> Any:
     """Rotation and scale about a point, as ``cv2.getRotationMatrix2D``.
@@ -62,6 +68,18 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     return small_matrices.linear_to_affine(small_matrices.matrix_2x2(cosine, sine, -sine, cosine), center, center)
 
 
+@overload
+def affine_matrix(
+    angle: HostNumbers, translate: HostNumbers, scale: HostNumbers, shear: HostNumbers, center: HostNumbers
+) -> NumPyArray: ...
+@overload
+def affine_matrix(
+    angle: Array | HostNumbers,
+    translate: Array | HostNumbers,
+    scale: Array | HostNumbers,
+    shear: Array | HostNumbers,
+    center: Array | HostNumbers,
+) -> Array: ...
 @_check.prefix_errors("cuaug")
 def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> Any:
     """The map of torchvision's ``affine``: shear, then scale, then rotate about ``center``, then translate.
@@ -103,6 +121,10 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     return small_matrices.linear_to_affine(linear, center - 0.5, center - 0.5 + translate)
 
 
+@overload
+def invert_affine(M: HostNumbers) -> NumPyArray: ...
+@overload
+def invert_affine(M: Array | HostNumbers) -> Array: ...
 @_check.prefix_errors("cuaug")
 def invert_affine(M: Any) -> Any:
     """The inverse map, as ``cv2.invertAffineTransform``; also for 3x3 perspective matrices.
@@ -124,6 +146,10 @@ def invert_affine(M: Any) -> Any:
     return small_matrices.inverse(M)
 
 
+@overload
+def compose_affine(*M: HostNumbers) -> NumPyArray: ...
+@overload
+def compose_affine(*M: Array | HostNumbers) -> Array: ...
 @_check.prefix_errors("cuaug")
 def compose_affine(*M: Any) -> Any:
     """Compose maps into one map that applies the first argument first.
@@ -153,14 +179,32 @@ def compose_affine(*M: Any) -> Any:
     return product[..., :rows, :]
 
 
+@overload
+def convert_matrix(
+    M: HostNumbers,
+    source: Convention,
+    target: Convention,
+    *,
+    size: Sequence[int] | None = None,
+    out_size: Sequence[int] | None = None,
+) -> NumPyArray: ...
+@overload
+def convert_matrix(
+    M: Array | HostNumbers,
+    source: Convention,
+    target: Convention,
+    *,
+    size: Sequence[int] | None = None,
+    out_size: Sequence[int] | None = None,
+) -> Array: ...
 @_check.prefix_errors("cuaug")
 def convert_matrix(
     M: Any,
     source: Convention,
     target: Convention,
     *,
-    size: tuple[int, int] | None = None,
-    out_size: tuple[int, int] | None = None,
+    size: Sequence[int] | None = None,
+    out_size: Sequence[int] | None = None,
 ) -> Any:
     """Rewrite a matrix from one library's convention into another's.
 
@@ -196,6 +240,10 @@ def convert_matrix(
     return converted if start.inverse == end.inverse else small_matrices.inverse(converted)
 
 
+@overload
+def transform_points(points: HostNumbers, M: HostNumbers) -> NumPyArray: ...
+@overload
+def transform_points(points: Array | HostNumbers, M: Array | HostNumbers) -> Array: ...
 @_check.prefix_errors("cuaug")
 def transform_points(points: Any, M: Any) -> Any:
     """Map points by ``M``, as ``warp_affine(images, M)`` moves the pixels.
@@ -219,8 +267,12 @@ def transform_points(points: Any, M: Any) -> Any:
     return _map_points(points, M[..., None, :, :])
 
 
+@overload
+def transform_boxes(boxes: HostNumbers, M: HostNumbers, format: BoxFormat = "XYXY") -> NumPyArray: ...
+@overload
+def transform_boxes(boxes: Array | HostNumbers, M: Array | HostNumbers, format: BoxFormat = "XYXY") -> Array: ...
 @_check.prefix_errors("cuaug")
-def transform_boxes(boxes: Any, M: Any, format: Format = "XYXY") -> Any:
+def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     """Map boxes by ``M``: the tight upright boxes around the mapped corners.
 
     Args:

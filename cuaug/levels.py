@@ -5,19 +5,20 @@ Float images are read as 0..1, integer images as 0..max of the dtype.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from . import _check
 from ._arrays.convert import dtype_name
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
+from .typing import AnyArray, Array, DType, Layout, Numbers, NumPyArray
 
 __all__ = ["autocontrast", "equalize", "lut", "normalize", "to_dtype"]
 
 
 @prefix_errors("cuaug")
-def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Stretch each channel so that its minimum becomes 0 and its maximum the largest value, as torchvision.
 
     A channel with one level stays as it is. Integer results equal torchvision's, which computes in float32 and
@@ -36,7 +37,7 @@ def autocontrast(images: Any, *, layout: str | None = None, out: Any = None) -> 
 
 
 @prefix_errors("cuaug")
-def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
 
     A level maps to ``(pixels below + step // 2) // step``, ``step = (pixels - pixels of the highest level) // 255``; if
@@ -55,7 +56,7 @@ def equalize(images: Any, *, layout: str | None = None, out: Any = None) -> Any:
 
 
 @prefix_errors("cuaug")
-def lut(images: Any, table: Any, *, layout: str | None = None, out: Any = None) -> Any:
+def lut(images: Array, table: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Replace each level by its entry in a table: ``out = table[in]``.
 
     Args:
@@ -74,9 +75,35 @@ def lut(images: Any, table: Any, *, layout: str | None = None, out: Any = None) 
     return pointwise.lut(batch, parameters.lut_table("table", table, batch), out)
 
 
+@overload
+def normalize(
+    images: NumPyArray,
+    mean: Numbers,
+    std: Numbers,
+    *,
+    dtype: DType | None = None,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> NumPyArray: ...
+@overload
+def normalize(
+    images: Array,
+    mean: Numbers,
+    std: Numbers,
+    *,
+    dtype: DType | None = None,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Array: ...
 @prefix_errors("cuaug")
 def normalize(
-    images: Any, mean: Any, std: Any, *, dtype: Any = None, layout: str | None = None, out: Any = None
+    images: Any,
+    mean: Numbers,
+    std: Numbers,
+    *,
+    dtype: DType | None = None,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
 ) -> Any:
     """Subtract a mean and divide by a standard deviation, channel by channel: ``(in - mean) / std``.
 
@@ -107,9 +134,32 @@ def normalize(
     )
 
 
+@overload
+def to_dtype(
+    images: NumPyArray,
+    dtype: DType = "float32",
+    scale: bool = False,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> NumPyArray: ...
+@overload
+def to_dtype(
+    images: Array,
+    dtype: DType = "float32",
+    scale: bool = False,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Array: ...
 @prefix_errors("cuaug")
 def to_dtype(
-    images: Any, dtype: Any = "float32", scale: bool = False, *, layout: str | None = None, out: Any = None
+    images: Any,
+    dtype: DType = "float32",
+    scale: bool = False,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
 ) -> Any:
     """Convert to a dtype, as torchvision; values are rounded half to even, clamped, and scaled if ``scale`` is true.
 

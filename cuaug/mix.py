@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _check
 from ._arrays import convert
@@ -12,12 +13,20 @@ from ._arrays.convert import parameter_column
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import mix, parameters
+from .typing import AnyArray, Array, Layout, NumPyArray, PerSample
 
 __all__ = ["cutmix", "mix_labels", "mixup"]
 
 
 @prefix_errors("cuaug")
-def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = None, out: Any = None) -> Any:
+def mixup(
+    images: Array,
+    lam: PerSample,
+    partner: PerSample | None = None,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Blend each sample with another: ``lam * in + (1 - lam) * in[partner]`` (Zhang et al. 2018).
 
     Args:
@@ -46,16 +55,16 @@ def mixup(images: Any, lam: Any, partner: Any = None, *, layout: str | None = No
 
 @prefix_errors("cuaug")
 def cutmix(
-    images: Any,
-    top: Any,
-    left: Any,
-    height: Any,
-    width: Any,
-    partner: Any = None,
+    images: Array,
+    top: PerSample,
+    left: PerSample,
+    height: PerSample,
+    width: PerSample,
+    partner: PerSample | None = None,
     *,
-    layout: str | None = None,
-    out: Any = None,
-) -> Any:
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Paste a box of another sample at the same position (Yun et al. 2019).
 
     Args:
@@ -78,8 +87,16 @@ def cutmix(
     return mix.mix(batch, "Cutmix", parameters.per_sample_columns("partner and box", columns, batch), out)
 
 
+@overload
+def mix_labels(
+    labels: NumPyArray, lam: PerSample, partner: PerSample | None = None, num_classes: int | None = None
+) -> npt.NDArray[np.float32]: ...
+@overload
+def mix_labels(
+    labels: Array, lam: PerSample, partner: PerSample | None = None, num_classes: int | None = None
+) -> Array: ...
 @prefix_errors("cuaug")
-def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | None = None) -> Any:
+def mix_labels(labels: Any, lam: PerSample, partner: PerSample | None = None, num_classes: int | None = None) -> Any:
     """Mix labels as ``mixup`` mixes images: ``lam * labels + (1 - lam) * labels[partner]``, float32.
 
     Args:
@@ -113,10 +130,10 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     else:
         raise ValueError(f"labels must have shape (N,) or (N, classes), got {tuple(labels.shape)}")
     count = weights.shape[0]
-    lam = convert.asarray(parameters.checked_column("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
-    _check.one_or_per_sample("lam", lam.shape[0], count)
+    share = convert.asarray(parameters.checked_column("lam", lam, 0, 1), like=labels, dtype="float32").reshape(-1, 1)
+    _check.one_or_per_sample("lam", share.shape[0], count)
     if partner is None or not count:
-        return lam * weights + (1 - lam) * xp.roll(weights, 1, 0)
+        return share * weights + (1 - share) * xp.roll(weights, 1, 0)
     index = convert.asarray(
         parameters.checked_column("partner", partner, 0, count - 1), like=labels, dtype="float64"
     ).reshape(-1)
@@ -129,7 +146,7 @@ def mix_labels(labels: Any, lam: Any, partner: Any = None, num_classes: int | No
     in_batch_index = convert.asarray(xp.where(is_in_batch, index, xp.zeros_like(index)), like=labels, dtype="int64")
     previous = (sample_index + count - 1) % count
     partners = xp.where(index < 0, previous, xp.where(index < count, in_batch_index, sample_index))
-    return lam * weights + (1 - lam) * weights[partners]
+    return share * weights + (1 - share) * weights[partners]
 
 
 def _class_weights(labels: Any, class_count: int) -> Any:

@@ -14,23 +14,24 @@ from ._arrays.convert import parameter_column
 from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise
+from .typing import AnyArray, Array, Ids, Layout, Numbers, PerSample
 
 __all__ = ["erase", "gaussian_noise"]
 
 
 @prefix_errors("cuaug")
 def gaussian_noise(
-    images: Any,
-    mean: Any = 0.0,
-    sigma: Any = 0.1,
+    images: Array,
+    mean: PerSample = 0.0,
+    sigma: PerSample = 0.1,
     clip: bool = True,
     *,
     seed: int | None = None,
     step: int = 0,
-    ids: Any = None,
-    layout: str | None = None,
-    out: Any = None,
-) -> Any:
+    ids: Ids = None,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Add independent normal noise to each pixel and channel, as torchvision: ``in + mean + sigma * noise``.
 
     Args:
@@ -56,11 +57,12 @@ def gaussian_noise(
     seed = random.getrandbits(64) if seed is None else _unsigned("seed", seed, 64)
     step = _unsigned("step", step, 32)
     sigma = parameters.checked_column("sigma", sigma, 0)
+    sample_ids: Any = ids
     if ids is None:
-        ids = np.arange(batch.samples, dtype=float) if batch.samples != 1 else 0.0
-    ids = parameters.checked_column("ids", ids, 0, 2**48 - 1)
-    ids_low = ids % 2.0**24
-    ids_high = (ids - ids_low) / 2.0**24
+        sample_ids = np.arange(batch.samples, dtype=float) if batch.samples != 1 else 0.0
+    sample_ids = parameters.checked_column("ids", sample_ids, 0, 2**48 - 1)
+    ids_low = sample_ids % 2.0**24
+    ids_high = (sample_ids - ids_low) / 2.0**24
     key = *_chunks_of_24_bits(seed, 3), *_chunks_of_24_bits(step, 2)
     position_in_recipe = 0.0
     columns = [parameter_column("mean", mean), sigma, float(bool(clip)), *key, ids_low, ids_high, position_in_recipe]
@@ -70,8 +72,16 @@ def gaussian_noise(
 
 @prefix_errors("cuaug")
 def erase(
-    images: Any, i: Any, j: Any, h: Any, w: Any, v: Any = 0, *, layout: str | None = None, out: Any = None
-) -> Any:
+    images: Array,
+    i: PerSample,
+    j: PerSample,
+    h: PerSample,
+    w: PerSample,
+    v: Numbers = 0,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Fill a box of each image with a value, as torchvision.
 
     Args:

@@ -1,168 +1,75 @@
-"""Detection: boxes, IoU, non-maximum suppression and RoI pooling.
+"""Detection: non-maximum suppression and RoI pooling.
 
 Boxes are corners (left, top, right, bottom), counted from the image's corner: the whole image is ``(0, 0, W, H)``. The
-result is in the library and on the device of the boxes. Functions of boxes alone accept leading axes ``[...]``; they
-compute float16 and bfloat16 in float32, integers and lists in float64.
+result is in the library and on the device of the boxes.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _check
-from ._arrays.convert import namespace
-from ._arrays.small_matrices import broadcast_arguments
 from ._check import prefix_errors
-from ._detection.box_formats import area, from_edges, to_edges
-from ._detection.box_iou import pairwise_iou
-from ._detection.rotated_iou import pairwise_rotated_iou
 from ._detection.soft_nms import suppress_softly
 from ._detection.torch_ops import pool, suppress
+from .typing import AnyArray, Array, NmsMethod, NumPyArray, RoiMode, Size
 
 __all__ = [
     "batched_nms",
-    "box_area",
-    "box_convert",
-    "box_iou",
-    "clip_boxes",
     "nms",
-    "remove_small_boxes",
     "roi_align",
     "roi_pool",
     "soft_nms",
 ]
 
-Format = Literal["xyxy", "xywh", "cxcywh"]
-Kind = Literal["iou", "giou", "diou", "ciou"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
-@prefix_errors("cuaug")
-def box_area(boxes: Any) -> Any:
-    """Width times height.
-
-    Args:
-        boxes: Corners. [..., 4]
-
-    Returns:
-        [...]
-
-    Raises:
-        ValueError: A shape is wrong.
-
-    >>> print(box_area([(0, 0, 3, 2)]))
-    [6.]
-    """
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))  # ("boxes",): arguments that may hold NaN
-    return area(boxes)
+class _BatchOptions(TypedDict, total=False):
+    max_output: int | None
+    counts: AnyArray | None
 
 
-@prefix_errors("cuaug")
-def box_convert(boxes: Any, in_fmt: Format, out_fmt: Format) -> Any:
-    """Convert boxes from one format to another.
-
-    Args:
-        boxes: In the format ``in_fmt``. [..., 4]
-        in_fmt: "xyxy": two corners; "xywh": a corner and the size; "cxcywh": the centre and the size.
-        out_fmt: The result's format.
-
-    Returns:
-        [..., 4]
-
-    Raises:
-        ValueError: A shape or a format is wrong.
-
-    >>> print(box_convert([(1, 2, 3, 4)], "xywh", "xyxy"))
-    [[1. 2. 4. 6.]]
-    """
-    for name, value in (("in_fmt", in_fmt), ("out_fmt", out_fmt)):
-        _check.one_of(name, value, ("xyxy", "xywh", "cxcywh"))
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
-    if in_fmt == out_fmt:
-        return boxes + 0
-    return from_edges(to_edges(boxes, in_fmt.upper()), out_fmt.upper())
+class _NmsOptions(_BatchOptions, total=False):
+    score_threshold: float | None
 
 
-@prefix_errors("cuaug")
-def box_iou(boxes1: Any, boxes2: Any, kind: Kind = "iou") -> Any:
-    """Intersection over union (IoU) of each box of one set with each box of another.
-
-    Args:
-        boxes1: Corners; NaN gives NaN. [..., P, 4]
-            Rotated: centre, width, height, degrees counter-clockwise. [..., P, 5]
-        boxes2: As ``boxes1``. [..., Q, 4], [..., Q, 5]
-        kind: "iou"; "giou": IoU minus the fraction of the smallest enclosing box that neither covers (Rezatofighi et
-            al. 2019); "diou": IoU minus the squared distance of the centres over the squared diagonal of that box
-            (Zheng et al. 2020); "ciou": "diou" minus a penalty for different proportions (same paper). 0 / 0 is 0.
-
-    Returns:
-        [..., P, Q]
-
-    Raises:
-        ValueError: A shape or ``kind`` is wrong; rotated boxes have "iou" only.
-
-    >>> print(box_iou([(0, 0, 2, 2)], [(1, 0, 3, 2), (0, 0, 2, 2)]).round(3))
-    [[0.333 1.   ]]
-    """
-    _check.one_of("kind", kind, ("iou", "giou", "diou", "ciou"))
-    sizes = (), (4, 5)
-    boxes1, boxes2 = broadcast_arguments(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
-    if boxes1.shape[-1] != boxes2.shape[-1]:
-        raise ValueError("boxes1 and boxes2 must be both upright or both rotated")
-    if boxes1.shape[-1] == 5:
-        _check.one_of("kind", kind, ("iou",))
-        return pairwise_rotated_iou(boxes1, boxes2)
-    return pairwise_iou(boxes1, boxes2, kind)
-
-
-@prefix_errors("cuaug")
-def clip_boxes(boxes: Any, size: tuple[int, int]) -> Any:
-    """Clip boxes to an image, as torchvision's ``clip_boxes_to_image``.
-
-    Args:
-        boxes: Corners; NaN stays NaN. [..., 4]
-        size: (H, W) of the image.
-
-    Returns:
-        [..., 4]
-
-    Raises:
-        ValueError: A shape or ``size`` is wrong.
-
-    >>> print(clip_boxes([(-1, 2, 9, 9)], (6, 8)))
-    [[0. 2. 8. 6.]]
-    """
-    height, width = _check.size("size", size)
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
-    xp, limits = namespace(boxes), (width, height, width, height)
-    edges = [xp.where(boxes[..., i] < 0, 0.0, boxes[..., i]) for i in range(4)]
-    return xp.stack([xp.where(edge > limit, float(limit), edge) for edge, limit in zip(edges, limits, strict=True)], -1)
-
-
-@prefix_errors("cuaug")
-def remove_small_boxes(boxes: Any, min_size: float) -> Any:
-    """Indices of the boxes whose width and height are at least ``min_size``. Waits for the device.
-
-    Args:
-        boxes: Corners. [K, 4]
-        min_size: Minimum width and height; a box with NaN is removed.
-
-    Returns:
-        Indices in ascending order. [R]
-
-    Raises:
-        ValueError: A shape is wrong.
-
-    >>> print(remove_small_boxes([(0, 0, 3, 2), (0, 0, 1, 9)], 2))
-    [0]
-    """
-    _check.number("min_size", min_size, -math.inf)
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
-    if boxes.ndim != 2:
-        raise ValueError(f"boxes must have shape [K, 4], got {list(boxes.shape)}")
-    return namespace(boxes).where((boxes[..., 2:] - boxes[..., :2] >= min_size).all(-1))[0]
-
-
+@overload
+def nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_NmsOptions],
+) -> npt.NDArray[np.int64]: ...
+@overload
+def nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_NmsOptions],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+@overload
+def nms(
+    boxes: Array,
+    scores: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_NmsOptions],
+) -> Array: ...
+@overload
+def nms(
+    boxes: Array, scores: AnyArray, iou_threshold: float, *, fixed_size: Literal[True], **options: Unpack[_NmsOptions]
+) -> tuple[Array, Array]: ...
 @prefix_errors("cuaug")
 def nms(
     boxes: Any,
@@ -203,6 +110,46 @@ def nms(
     return suppress(boxes, scores, None, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
+@overload
+def batched_nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    classes: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_NmsOptions],
+) -> npt.NDArray[np.int64]: ...
+@overload
+def batched_nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    classes: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_NmsOptions],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+@overload
+def batched_nms(
+    boxes: Array,
+    scores: AnyArray,
+    classes: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_NmsOptions],
+) -> Array: ...
+@overload
+def batched_nms(
+    boxes: Array,
+    scores: AnyArray,
+    classes: AnyArray,
+    iou_threshold: float,
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_NmsOptions],
+) -> tuple[Array, Array]: ...
 @prefix_errors("cuaug")
 def batched_nms(
     boxes: Any,
@@ -232,6 +179,54 @@ def batched_nms(
     return suppress(boxes, scores, classes, counts, iou_threshold, score_threshold, max_output, fixed_size)
 
 
+@overload
+def soft_nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: NmsMethod = "linear",
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_BatchOptions],
+) -> tuple[npt.NDArray[np.int64], NumPyArray]: ...
+@overload
+def soft_nms(
+    boxes: NumPyArray,
+    scores: AnyArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: NmsMethod = "linear",
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_BatchOptions],
+) -> tuple[npt.NDArray[np.int64], NumPyArray, npt.NDArray[np.int64]]: ...
+@overload
+def soft_nms(
+    boxes: Array,
+    scores: AnyArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: NmsMethod = "linear",
+    *,
+    fixed_size: Literal[False] = False,
+    **options: Unpack[_BatchOptions],
+) -> tuple[Array, Array]: ...
+@overload
+def soft_nms(
+    boxes: Array,
+    scores: AnyArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    score_threshold: float = 1e-3,
+    method: NmsMethod = "linear",
+    *,
+    fixed_size: Literal[True],
+    **options: Unpack[_BatchOptions],
+) -> tuple[Array, Array, Array]: ...
 @prefix_errors("cuaug")
 def soft_nms(
     boxes: Any,
@@ -239,7 +234,7 @@ def soft_nms(
     iou_threshold: float = 0.3,
     sigma: float = 0.5,
     score_threshold: float = 1e-3,
-    method: Literal["linear", "gaussian"] = "linear",
+    method: NmsMethod = "linear",
     *,
     max_output: int | None = None,
     fixed_size: bool = False,
@@ -274,18 +269,18 @@ def soft_nms(
 
 @prefix_errors("cuaug")
 def roi_align(
-    features: Any,
-    boxes: Any,
-    output_size: int | tuple[int, int],
-    spatial_scale: float | list[float] = 1.0,
+    features: Array | Sequence[Array],
+    boxes: AnyArray | Sequence[AnyArray],
+    output_size: Size,
+    spatial_scale: float | Sequence[float] = 1.0,
     sampling_ratio: int = -1,
     aligned: bool = False,
-    mode: Literal["avg", "max"] = "avg",
+    mode: RoiMode = "avg",
     layout: Literal["NCHW", "NHWC"] | None = None,
     *,
     canonical_size: float = 224,
     canonical_level: int = 4,
-) -> Any:
+) -> Array:
     """Pool regions of feature maps: interpolated samples of each bin (He et al. 2017), as torchvision's ``roi_align``.
 
     Args:
@@ -320,12 +315,12 @@ def roi_align(
 
 @prefix_errors("cuaug")
 def roi_pool(
-    features: Any,
-    boxes: Any,
-    output_size: int | tuple[int, int],
+    features: Array,
+    boxes: AnyArray | Sequence[AnyArray],
+    output_size: Size,
     spatial_scale: float = 1.0,
     layout: Literal["NCHW", "NHWC"] | None = None,
-) -> Any:
+) -> Array:
     """The maximum pixel of each bin of regions; bins are rounded to whole pixels (Girshick 2015), as in torchvision.
 
     Args:

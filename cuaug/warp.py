@@ -20,25 +20,26 @@ from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
 from .fit import get_perspective_transform
 from .geometry import affine_matrix, compose_affine, get_rotation_matrix
+from .typing import AnyArray, Array, Border, DType, Fill, Interpolation, Layout, Numbers, Origin, PerSample
 
 __all__ = ["affine", "elastic", "perspective", "remap", "rotate", "warp_affine", "warp_perspective"]
 
 
 @prefix_errors("cuaug")
 def warp_affine(
-    images: Any,
-    M: Any,
+    images: Array,
+    M: Numbers,
     size: Sequence[int] | None = None,
     *,
-    interpolation: str = "bilinear",
-    border: str = "constant",
-    fill: Any = 0,
+    interpolation: Interpolation = "bilinear",
+    border: Border = "constant",
+    fill: Fill = 0,
     inverse: bool = False,
-    origin: str = "center",
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    origin: Origin = "center",
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Warp by an affine map, one matrix per sample or one for all, as ``cv2.warpAffine``.
 
     Args:
@@ -73,19 +74,19 @@ def warp_affine(
 
 @prefix_errors("cuaug")
 def warp_perspective(
-    images: Any,
-    M: Any,
+    images: Array,
+    M: Numbers,
     size: Sequence[int] | None = None,
     *,
-    interpolation: str = "bilinear",
-    border: str = "constant",
-    fill: Any = 0,
+    interpolation: Interpolation = "bilinear",
+    border: Border = "constant",
+    fill: Fill = 0,
     inverse: bool = False,
-    origin: str = "center",
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    origin: Origin = "center",
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Warp by a homography, one matrix per sample or one for all, as ``cv2.warpPerspective``.
 
     Args:
@@ -106,18 +107,18 @@ def warp_perspective(
 
 @prefix_errors("cuaug")
 def remap(
-    images: Any,
-    map_x: Any,
-    map_y: Any,
+    images: Array,
+    map_x: Numbers,
+    map_y: Numbers,
     *,
     relative: bool = False,
-    interpolation: str = "bilinear",
-    border: str = "constant",
-    fill: Any = 0,
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    interpolation: Interpolation = "bilinear",
+    border: Border = "constant",
+    fill: Fill = 0,
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Read the source at the positions in two maps, as ``cv2.remap``; the result has the maps' size.
 
     Args:
@@ -139,16 +140,16 @@ def remap(
 
 @prefix_errors("cuaug")
 def elastic(
-    images: Any,
-    displacement: Any,
-    interpolation: str = "bilinear",
-    fill: Any = None,
+    images: Array,
+    displacement: Numbers,
+    interpolation: Interpolation = "bilinear",
+    fill: Fill = None,
     *,
-    border: str = "constant",
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    border: Border = "constant",
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Displace each pixel by a field, as torchvision's ``elastic``; the field may be one per sample.
 
     Args:
@@ -164,30 +165,30 @@ def elastic(
     """
     batch = describe_images(images, layout)
     height, width = batch.size
-    shape = tuple(np.shape(displacement))
+    field: Any = np.asarray(displacement) if isinstance(displacement, (list, tuple)) else displacement
+    shape = tuple(np.shape(field))
     if shape[-3:] != (height, width, 2):
         raise ValueError(f"displacement must have shape (1 or N, {height}, {width}, 2), got {shape}")
-    field = np.asarray(displacement) if isinstance(displacement, (list, tuple)) else displacement
     scale = width / 2, height / 2
     return _remap(batch, field[..., 0], field[..., 1], scale, True, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors("cuaug")
 def affine(
-    images: Any,
-    angle: Any,
-    translate: Any,
-    scale: Any,
-    shear: Any,
-    interpolation: str = "nearest",
-    fill: Any = None,
-    center: Any = None,
+    images: Array,
+    angle: PerSample,
+    translate: Numbers,
+    scale: PerSample,
+    shear: Numbers,
+    interpolation: Interpolation = "nearest",
+    fill: Fill = None,
+    center: Numbers | None = None,
     *,
-    border: str = "constant",
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    border: Border = "constant",
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Shear, scale, rotate and translate, as torchvision's ``affine``; each parameter may be one per sample.
 
     Args:
@@ -214,18 +215,18 @@ def affine(
 
 @prefix_errors("cuaug")
 def rotate(
-    images: Any,
-    angle: Any,
-    interpolation: str = "nearest",
+    images: Array,
+    angle: PerSample,
+    interpolation: Interpolation = "nearest",
     expand: bool = False,
-    center: Any = None,
-    fill: Any = None,
+    center: Numbers | None = None,
+    fill: Fill = None,
     *,
-    border: str = "constant",
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    border: Border = "constant",
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Rotate about a point, as torchvision's ``rotate``; the angle may be one per sample.
 
     Args:
@@ -244,10 +245,10 @@ def rotate(
            [1, 4, 7]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    size, center = batch.size, _center(batch, None if expand else center)
+    size, middle = batch.size, _center(batch, None if expand else center)
     # `_center` counts from the image's corner; `get_rotation_matrix` expects pixel centres at integers.
-    center = [center[0] - 0.5, center[1] - 0.5] if isinstance(center, list) else center - 0.5
-    M = get_rotation_matrix(angle, 1.0, center)
+    middle = [middle[0] - 0.5, middle[1] - 0.5] if isinstance(middle, list) else middle - 0.5
+    M = get_rotation_matrix(angle, 1.0, middle)
     if expand:
         if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
@@ -263,18 +264,18 @@ def rotate(
 
 @prefix_errors("cuaug")
 def perspective(
-    images: Any,
-    startpoints: Any,
-    endpoints: Any,
-    interpolation: str = "bilinear",
-    fill: Any = None,
-    coefficients: Any = None,
+    images: Array,
+    startpoints: Numbers | None,
+    endpoints: Numbers | None,
+    interpolation: Interpolation = "bilinear",
+    fill: Fill = None,
+    coefficients: Numbers | None = None,
     *,
-    border: str = "constant",
-    layout: str | None = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+    border: Border = "constant",
+    layout: Layout | None = None,
+    dtype: DType | None = None,
+    out: AnyArray | None = None,
+) -> Array:
     """Map four points to four points, as torchvision's ``perspective``; points may be one set per sample.
 
     Args:
@@ -302,10 +303,11 @@ def perspective(
         entries = xp.concatenate([values, xp.ones_like(values[..., :1])], -1)
         M, inverse = entries.reshape((*values.shape[:-1], 3, 3)), True
     else:
-        for name, points in (("startpoints", startpoints), ("endpoints", endpoints)):
+        corners: dict[str, Any] = {"startpoints": startpoints, "endpoints": endpoints}
+        for name, points in corners.items():
             if tuple(np.shape(points))[-2:] != (4, 2):
                 raise ValueError(f"{name} must have shape (4, 2) or (N, 4, 2), got {tuple(np.shape(points))}")
-        M, inverse = get_perspective_transform(startpoints, endpoints), False
+        M, inverse = get_perspective_transform(*corners.values()), False
     name = "startpoints and endpoints" if coefficients is None else "coefficients"
     geometry = matrix_geometry(parameters.matrices(name, M, batch, rows=3), inverse, origin="corner")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
@@ -317,7 +319,7 @@ def _remap(
     map_y: Any,
     scale: tuple[float, float],
     relative: bool,
-    interpolation: str,
+    interpolation: Any,
     border: str,
     fill: Any,
     dtype: Any,

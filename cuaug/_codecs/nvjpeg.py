@@ -71,11 +71,12 @@ class Engine:
     """Decodes on one GPU. Requests may overlap: each call of nvJPEG has a context of its own."""
 
     def __init__(self, device: int) -> None:
-        self.device, self.nvjpeg = device, _nvjpeg()
+        self.device: int = device
+        self.nvjpeg: Any = _nvjpeg()
         cuda, handle = driver.driver(), ctypes.c_void_p()
         with devices.use_device(device):
             functions = cuda.cuCtxSetCurrent, cuda.cuEventRecord, cuda.cuEventSynchronize
-            self.driver_addresses = *map(driver.function_address, functions), devices.current_context()
+            self.driver_addresses: tuple[int, ...] = *map(driver.function_address, functions), devices.current_context()
             status = self.nvjpeg.nvjpegCreateEx(
                 _NVJPEG_BACKEND_HARDWARE,
                 None,
@@ -87,8 +88,8 @@ class Engine:
             raise BackendError(
                 f"this GPU has no engine for JPEG that nvJPEG can use (status {status}): omit device and decoder"
             )
-        self.handle = handle.value
-        self.nvjpeg_addresses = tuple(
+        self.handle: int | None = handle.value
+        self.nvjpeg_addresses: tuple[int, ...] = tuple(
             driver.function_address(getattr(self.nvjpeg, name))
             for name in ("nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatched")
         )
@@ -116,7 +117,9 @@ class _DecodeContext:
         status = engine.nvjpeg.nvjpegJpegStateCreate(ctypes.c_void_p(engine.handle), ctypes.byref(state))
         if status != 0:
             raise BackendError(f"nvJPEG cannot allocate its state (status {status}): free memory of the GPU")
-        self.state, self.stream, self.event = state.value, streams.nonblocking_stream(), streams.blocking_sync_event()
+        self.state: int | None = state.value
+        self.stream: Any = streams.nonblocking_stream()
+        self.event: Any = streams.blocking_sync_event()
         # Do not destroy the state when the process ends: a thread may still decode, or CUDA may be unloaded.
         weakref.finalize(self, engine.nvjpeg.nvjpegJpegStateDestroy, state).atexit = False
         self.copy_event: Any = None  # recorded after the last copy out of `memory`

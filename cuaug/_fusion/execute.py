@@ -62,7 +62,7 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
 
 
 def apply_inverse(
-    plan: RecipePlan, results: ImageBatch, table: StridedArray, size: tuple[int, int], interpolation: str, fill: Any
+    plan: RecipePlan, results: ImageBatch, table: StridedArray, size: tuple[int, int], interpolation: Any, fill: Any
 ) -> Any:
     """Results of the recipe, mapped back to the input's coordinates, on a canvas of `size`."""
     projective = any(len(pass_.matrix) == 9 for pass_ in plan.passes)

@@ -21,7 +21,10 @@ class Column:
     __slots__ = ("index", "integer_range", "max_value", "name")
 
     def __init__(self, name: str, max_value: float | None = None, integer_range: tuple[int, int] | None = None) -> None:
-        self.name, self.max_value, self.integer_range, self.index = name, max_value, integer_range, -1
+        self.name: str = name
+        self.max_value: float | None = max_value
+        self.integer_range: tuple[int, int] | None = integer_range
+        self.index: int = -1
 
 
 Condition = tuple[Column, frozenset[float]]  # true for samples whose column holds one of the values

@@ -26,7 +26,7 @@ def resample(
     size: tuple[int, int],
     interpolation: str,
     antialias: bool,
-    dtype: str | None,
+    dtype: Any,
     out: Any,
     has_flips: bool = False,
 ) -> Any:

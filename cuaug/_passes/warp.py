@@ -33,10 +33,10 @@ def warp(
     images: ImageBatch,
     geometry: Geometry,
     size: tuple[int, int],
-    interpolation: str,
+    interpolation: Any,
     border: str,
     fill: Any,
-    dtype: str | None,
+    dtype: Any,
     out: Any,
     window: StridedArray = NULL_ARRAY,
     ops: OpChain = NO_OPS,
@@ -50,7 +50,7 @@ def warp(
         images: Described by the caller.
         geometry: From output pixels to input pixels; its arrays are checked by the caller.
         size: (H, W) of the result.
-        interpolation: One of `SAMPLERS`.
+        interpolation: One of `SAMPLERS`, or a member of an enumeration.
         border: One of `BORDERS`.
         fill: As in `parameters.fill`.
         dtype: Of the result; None for the images' dtype.

@@ -14,6 +14,7 @@ from .._codecs.limits import MAX_PIXELS, limits_of
 from .._fusion.recipe import Recipe
 from .._host.extension import extension
 from ..transforms.transform import Transform
+from ..typing import OnError
 from .batch import Batch
 from .decoding import DecodeSettings
 from .pipeline import ON_ERROR, BatchPipeline, EncodedBatch, recipe_of
@@ -54,7 +55,7 @@ class Collate:
         transform: Transform | Sequence[Transform] = (),
         *,
         seed: int | None = None,
-        on_error: str = "raise",
+        on_error: OnError = "raise",
         dct_scale: bool = True,
         strict: bool = True,
         threads: int = 1,

@@ -28,7 +28,7 @@ class CropDecode:
         # Rows of `regions`: denominator of the scale, top, left, height, width.
         regions, self._boxes = decode_regions(crops, sizes, encoded.scalable)
         self._plan, self._margin = plan, crops.margin
-        self.slots = SlotLayout(encoded, regions, group_by_size(regions[:, 3:], kinds=crops.margin))
+        self.slots: SlotLayout = SlotLayout(encoded, regions, group_by_size(regions[:, 3:], kinds=crops.margin))
 
     def images(self, groups: Sequence[Any], target: NumPyTarget) -> Any:
         """The crops, from the decoded slots of each group. [N, ...]"""
@@ -65,7 +65,7 @@ class FullDecode:
         sizes = encoded.sizes
         # Rows (denominator of the scale, top, left, height, width): whole images at full resolution.
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
-        self.slots = SlotLayout(encoded, regions, group_by_size(sizes, sizes))
+        self.slots: SlotLayout = SlotLayout(encoded, regions, group_by_size(sizes, sizes))
 
     def images(self, groups: Sequence[Any], target: NumPyTarget) -> list[Any]:
         """The images, from the decoded slots of each group. [H, W, C] or [C, H, W] each"""

@@ -19,6 +19,7 @@ from .._fusion.recipe import Recipe
 from .._host.extension import extension
 from ..transforms import CenterCrop, Compose, RandomCrop, RandomResizedCrop, Resize
 from ..transforms.transform import Transform
+from ..typing import InterpolationName
 
 # Upper bound of the distance at which a filter reads pixels: in output pixels if the image is reduced, otherwise in
 # input pixels.
@@ -42,7 +43,7 @@ class CropPlan:
 
     transforms: tuple[Transform, ...]  # the transforms that the plan replaces
     size: tuple[int, int]  # (H, W) of the resized box
-    interpolation: str = "nearest"
+    interpolation: InterpolationName = "nearest"
     antialias: bool = False
     first_position: int = 0  # position of the crop's draw in the recipe
 

@@ -39,11 +39,12 @@ class EncodedImages:
 
     def __init__(self, data: Sequence[bytes | str] | EncodedFiles, settings: DecodeSettings) -> None:
         jpeg = jpeg_extension()
-        self._settings, self.bad = settings, dict[int, str]()
+        self._settings = settings
+        self.bad: dict[int, str] = dict[int, str]()
         self._files: EncodedFiles = data if isinstance(data, jpeg.EncodedFiles) else jpeg.EncodedFiles(data)
         self._headers, failures = jpeg_headers.read(self._files, settings.limits, settings.threads)
         self._is_jpeg: np.ndarray = self._headers["channels"] > 0
-        self.sizes = np.maximum(self._headers["size"], 1)
+        self.sizes: np.ndarray = np.maximum(self._headers["size"], 1)
         self._decoded: dict[int, np.ndarray] = {}  # whole images of formats other than JPEG, by index
         indices_and_reasons = [(i, reason) for i, _, reason in failures]
         parallel_map(lambda pair: self._decode_other_format(*pair), indices_and_reasons, settings.threads)
@@ -146,12 +147,17 @@ class SlotLayout:
     """
 
     def __init__(self, encoded: EncodedImages, regions: np.ndarray, groups: list[np.ndarray]) -> None:
-        self.encoded, self.regions, self.groups = encoded, regions, groups
-        self.shapes = [(len(group), *regions[group, 3:].max(0, initial=1).tolist(), 3) for group in groups]
-        self.order = np.concatenate(groups)
+        self.encoded: EncodedImages = encoded
+        self.regions: np.ndarray = regions
+        self.groups: list[np.ndarray] = groups
+        self.shapes: list[tuple[int, ...]] = [
+            (len(group), *regions[group, 3:].max(0, initial=1).tolist(), 3) for group in groups
+        ]
+        self.order: np.ndarray = np.concatenate(groups)
         # Base, pitch and slot size of each group: slot i of the whole batch begins at base + i * slot size.
         group_rows, slots_before = list[tuple[int, int, int]](), 0
-        self._starts, self.size = list[int](), 0
+        self._starts: list[int] = []
+        self.size: int = 0
         for count, height, width, channels in self.shapes:
             pitch = channels * width
             slot_size = height * pitch
@@ -159,8 +165,9 @@ class SlotLayout:
             self._starts.append(self.size)
             self.size += -(-count * slot_size // _GROUP_ALIGNMENT) * _GROUP_ALIGNMENT
             slots_before += count
-        base, self.pitch, slot_sizes = np.repeat(group_rows, [len(group) for group in groups], 0).T
-        self.offset = base + np.arange(slots_before) * slot_sizes
+        base, pitches, slot_sizes = np.repeat(group_rows, [len(group) for group in groups], 0).T
+        self.pitch: np.ndarray = pitches
+        self.offset: np.ndarray = base + np.arange(slots_before) * slot_sizes
 
     def start_decode(self, memory: np.ndarray) -> Callable[[], float]:
         """Starts to decode all regions, as `EncodedImages.start_decode`."""

@@ -6,19 +6,42 @@ import os
 import tarfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from .._check import prefix_errors
 from .._codecs.limits import MAX_BYTES
 from .._host.extension import extension
+from ..typing import AnyArray
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
 
 Image = bytes | tuple[Any, int, int]  # encoded data; or path, offset, and length (-1: to the end of the file)
+_Path: TypeAlias = str | os.PathLike[str]
+Source: TypeAlias = _Path | Sequence[_Path | bytes] | Sequence[tuple[_Path | bytes, int]]  # of `ImageFiles`
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif")
+
+
+class Dataset(Protocol):
+    """What a loader reads: :class:`ImageFiles`, or another class with its `read`, `name` and `labels`."""
+
+    @property
+    def labels(self) -> Any:
+        """One integer for each image, or None. [N]"""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def name(self, index: int) -> str:
+        """The name of an image in messages."""
+        ...
+
+    def read(self, indices: Sequence[int], threads: int) -> Any:
+        """The encoded images; a string with the reason replaces an image that cannot be read."""
+        ...
 
 
 class ImageFiles:
@@ -44,7 +67,9 @@ class ImageFiles:
     """
 
     @prefix_errors("cuaug")
-    def __init__(self, source: Any, labels: Any = None, *, extensions: Sequence[str] = EXTENSIONS) -> None:
+    def __init__(
+        self, source: Source, labels: Sequence[int] | AnyArray | None = None, *, extensions: Sequence[str] = EXTENSIONS
+    ) -> None:
         self.classes: list[str] = []
         images: list[Image]
         image_labels: list[int | None]
@@ -57,7 +82,8 @@ class ImageFiles:
         if not images:
             raise ValueError(f"source must hold images ({', '.join(extensions)}), got none from {_short_repr(source)}")
         if labels is not None:
-            image_labels = [int(label) for label in labels]
+            given_labels: Any = labels
+            image_labels = [int(label) for label in given_labels]
         if len(image_labels) != len(images):
             raise ValueError(f"labels must be one for each of {len(images)} images, got {len(image_labels)}")
         if any(label is None for label in image_labels) and any(label is not None for label in image_labels):
@@ -69,7 +95,9 @@ class ImageFiles:
         ]
         if any(b"\0" in image[0] for image in self._images if not isinstance(image, bytes)):
             raise ValueError("source must hold paths without null characters")
-        self.labels = None if image_labels[0] is None else np.array(image_labels, np.int64)
+        self.labels: npt.NDArray[np.int64] | None = (
+            None if image_labels[0] is None else np.array(image_labels, np.int64)
+        )
 
     def __len__(self) -> int:
         return len(self._images)

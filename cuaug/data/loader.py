@@ -7,17 +7,18 @@ import importlib
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _check
 from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
 from .._host.extension import extension
 from ..transforms.transform import Transform
+from ..typing import Decoder, LastBatch, LibraryName, OnError
 from . import epoch_order
 from .batch import Batch
 from .decoding import DecodeSettings
-from .files import ImageFiles
+from .files import Dataset, ImageFiles, Source
 from .pipeline import (
     ON_ERROR,
     BatchPipeline,
@@ -27,10 +28,12 @@ from .pipeline import (
     PreparedBatch,
     recipe_of,
 )
-from .prefetch import Prefetcher
+from .prefetch import Prefetcher, StageTimer
 from .targets import NumPyTarget, target_for
 
 if TYPE_CHECKING:
+    import torch
+
     from .._native import EncodedFiles
 
 
@@ -78,25 +81,25 @@ class Loader:
     @prefix_errors("cuaug")
     def __init__(
         self,
-        source: Any,
+        source: Dataset | Source,
         batch_size: int,
         transform: Transform | Sequence[Transform] = (),
         *,
-        device: Any = "cpu",
+        device: int | str | torch.device = "cpu",
         shuffle: bool = False,
         seed: int | None = None,
         shard: tuple[int, int] = (0, 1),
-        last: str = "partial",
-        on_error: str = "raise",
+        last: LastBatch = "partial",
+        on_error: OnError = "raise",
         max_bad: float | None = 0.01,
         dct_scale: bool = True,
         strict: bool = True,
-        decoder: str = "cpu",
+        decoder: Decoder = "cpu",
         prefetch: int = 2,
         threads: int | None = None,
-        cache: str | None = None,
+        cache: Literal["memory"] | None = None,
         progress: bool = False,
-        library: str | None = None,
+        library: LibraryName | None = None,
         max_pixels: int | None = MAX_PIXELS,
     ) -> None:
         _check.one_of("last", last, epoch_order.LAST_BATCH_MODES)
@@ -106,15 +109,23 @@ class Loader:
         _check.one_of("cache", cache, (None, "memory"))
         if max_bad is not None:
             _check.number("max_bad", max_bad, 0.0, 1.0)
-        self.source = source if hasattr(source, "read") and hasattr(source, "labels") else ImageFiles(source)
-        self.batch_size = _check.integer("batch_size", batch_size, 1)
-        self.prefetch = _check.integer("prefetch", prefetch, 1)
+        given: Any = source
+        is_dataset = hasattr(given, "read") and hasattr(given, "labels")
+        self.source: Dataset = given if is_dataset else ImageFiles(given)
+        self.batch_size: int = _check.integer("batch_size", batch_size, 1)
+        self.prefetch: int = _check.integer("prefetch", prefetch, 1)
+        self.rank: int
+        self.world: int
         self.rank, self.world = _shard(shard)
         if seed is None and self.world > 1:
             raise ValueError("seed must be given where there are several ranks, and be the same on all of them")
         recipe = recipe_of(transform, seed)
-        self.seed = recipe.seed
-        self.shuffle, self.last, self.on_error, self.max_bad, self.progress = shuffle, last, on_error, max_bad, progress
+        self.seed: int = recipe.seed
+        self.shuffle: bool = shuffle
+        self.last: LastBatch = last
+        self.on_error: OnError = on_error
+        self.max_bad: float | None = max_bad
+        self.progress: bool = progress
         if not len(self):
             step = self.batch_size * self.world
             raise ValueError(
@@ -127,7 +138,7 @@ class Loader:
         decode_threads = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)
         settings = DecodeSettings(decode_threads, strict, dct_scale, limits_of(max_pixels))
         self._pipeline = BatchPipeline(recipe, self.source.name, on_error, settings)
-        self.clock = self._pipeline.timer
+        self.clock: StageTimer = self._pipeline.timer
         self.bad: dict[int, str] = {}
         self._epoch = self._batch = 0
         # Number of changes of the position. An iteration that began before the latest change no longer moves it.

@@ -86,7 +86,7 @@ class BatchPipeline:
         self._recipe, self._sample_name, self._on_error, self._settings = recipe, sample_name, on_error, settings
         self._crop_plan = crop_plan(recipe)
         self._remaining_recipe = recipe.after(len(self._crop_plan.transforms) if self._crop_plan else 0)
-        self.timer = StageTimer()
+        self.timer: StageTimer = StageTimer()
 
     def prepare(self, batch: EncodedBatch) -> PreparedBatch:
         """Reads the headers and chooses the regions to decode."""

@@ -16,6 +16,7 @@ from .._codecs import nvjpeg
 from .._codecs.copy_boxes import copy_boxes
 from .._gpu import cupy_import, devices, streams
 from .._host import buffer_pool
+from ..typing import Layout
 from .decoding import SlotLayout
 from .work_splitter import InFlightBatch, WorkSplitter
 
@@ -25,7 +26,7 @@ DECODERS = ("cpu", "hybrid")
 class NumPyTarget:
     """Channels-last NumPy arrays; the base of the other targets."""
 
-    layout = "NHWC"
+    layout: Layout = "NHWC"
     batches_in_flight = 0  # how many later batches may start to decode before a batch is finished
 
     def new_iteration(self) -> NumPyTarget:
@@ -77,7 +78,7 @@ class NumPyTarget:
 class TorchTarget(NumPyTarget):
     """Torch tensors on the CPU: shape [N, C, H, W], memory channels-last."""
 
-    layout = "NCHW"
+    layout: Layout = "NCHW"
 
     @property
     def torch(self) -> Any:
@@ -135,7 +136,8 @@ class CudaTarget(TorchTarget):
     batches_in_flight = 2
 
     def __init__(self, device: Any, splitter: WorkSplitter) -> None:
-        self.device, self._splitter = device, splitter
+        self.device: Any = device
+        self._splitter = splitter
         self._stream = self.torch.cuda.Stream(self.device)
         self._pinned = _PinnedBlocks(self.torch, self._stream)
 

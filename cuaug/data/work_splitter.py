@@ -52,7 +52,9 @@ class WorkSplitter:
 
     def __init__(self, engine: Engine | None) -> None:
         self.engine = engine
-        self.cpu_model, self.engine_model = CostModel(1.2e-9), CostModel(1.3e-10)  # at first: 16 cores and an H200
+        # at first: 16 cores and an H200
+        self.cpu_model: CostModel = CostModel(1.2e-9)
+        self.engine_model: CostModel = CostModel(1.3e-10)
 
     def select_for_engine(self, decodable: np.ndarray, cpu_costs: np.ndarray, engine_costs: np.ndarray) -> np.ndarray:
         """Indices of the images for nvJPEG.

@@ -1,5 +1,7 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
+from typing import TYPE_CHECKING
+
 from . import (
     boxes,
     choices,
@@ -46,7 +48,9 @@ __all__ += policies.__all__
 __all__ += registry.__all__
 
 
-def __getattr__(name: str) -> object:
-    if name in REPLACEMENTS:
-        raise AttributeError(f"cuaug.transforms has no {name}, which torchvision has: {REPLACEMENTS[name]}")
-    raise AttributeError(f"module 'cuaug.transforms' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker must find misspelled names
+
+    def __getattr__(name: str) -> object:
+        if name in REPLACEMENTS:
+            raise AttributeError(f"cuaug.transforms has no {name}, which torchvision has: {REPLACEMENTS[name]}")
+        raise AttributeError(f"module 'cuaug.transforms' has no attribute {name!r}")

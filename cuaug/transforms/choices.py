@@ -36,7 +36,8 @@ class RandomApply(Transform):
     """
 
     def __init__(self, transforms: Sequence[Transform], p: float = 0.5) -> None:
-        self.transforms, self.p = _non_empty_list(transforms), ranges.probability("p", p)
+        self.transforms: list[Transform] = _non_empty_list(transforms)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.bernoulli("apply", self.p)):
@@ -53,8 +54,8 @@ class RandomChoice(Transform):
     """
 
     def __init__(self, transforms: Sequence[Transform], p: Sequence[float] | None = None) -> None:
-        self.transforms = _non_empty_list(transforms)
-        self.p = None if p is None else [ranges.number("p", weight, 0.0) for weight in p]
+        self.transforms: list[Transform] = _non_empty_list(transforms)
+        self.p: list[float] | None = None if p is None else [ranges.number("p", weight, 0.0) for weight in p]
         if self.p is not None and (len(self.p) != len(self.transforms) or not sum(self.p) > 0):
             raise ValueError(f"p must be one weight for each of the {len(self.transforms)} transforms, got {p!r}")
 
@@ -75,7 +76,7 @@ class RandomOrder(Transform):
     """
 
     def __init__(self, transforms: Sequence[Transform]) -> None:
-        self.transforms = _non_empty_list(transforms)
+        self.transforms: list[Transform] = _non_empty_list(transforms)
 
     def write(self, recipe: Recipe) -> None:
         count = len(self.transforms)

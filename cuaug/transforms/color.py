@@ -11,6 +11,7 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blur, Column, Pointwise
 from .._passes.filters import check_kernel_size
 from .._program.dtypes import IMAGE_DTYPES
+from ..typing import AnyArray, DType, PerChannel, Size
 from . import ranges
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
 from .transform import Transform
@@ -48,11 +49,13 @@ class ColorJitter(Transform):
         *,
         contrast_about: float | None = None,
     ) -> None:
-        self.brightness = _factors("brightness", brightness)
-        self.contrast = _factors("contrast", contrast)
-        self.saturation = _factors("saturation", saturation)
-        self.hue = (0.0, 0.0) if hue is None else ranges.around("hue", hue, 0.0, -0.5, 0.5)
-        self.contrast_about = None if contrast_about is None else ranges.number("contrast_about", contrast_about)
+        self.brightness: tuple[float, float] = _factors("brightness", brightness)
+        self.contrast: tuple[float, float] = _factors("contrast", contrast)
+        self.saturation: tuple[float, float] = _factors("saturation", saturation)
+        self.hue: tuple[float, float] = (0.0, 0.0) if hue is None else ranges.around("hue", hue, 0.0, -0.5, 0.5)
+        self.contrast_about: float | None = (
+            None if contrast_about is None else ranges.number("contrast_about", contrast_about)
+        )
 
     def write(self, recipe: Recipe) -> None:
         needs_mean = self.contrast_about is None and self.contrast != (1.0, 1.0)
@@ -81,7 +84,7 @@ class RandomGrayscale(Transform):
     """Three equal channels of luma, with a probability."""
 
     def __init__(self, p: float = 0.1) -> None:
-        self.p = ranges.probability("p", p)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         _check.channels(recipe.channels, 1, 3)
@@ -92,7 +95,7 @@ class RandomInvert(Transform):
     """The negative, with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = ranges.probability("p", p)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         # Inversion is solarization with a threshold below every value.
@@ -109,7 +112,8 @@ class RandomSolarize(Transform):
     """
 
     def __init__(self, threshold: float, p: float = 0.5) -> None:
-        self.threshold, self.p = ranges.number("threshold", threshold), ranges.probability("p", p)
+        self.threshold: float = ranges.number("threshold", threshold)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         if self.threshold > recipe.max_value:
@@ -126,7 +130,8 @@ class RandomPosterize(Transform):
     """Keep the upper bits, with a probability."""
 
     def __init__(self, bits: int, p: float = 0.5) -> None:
-        self.bits, self.p = _check.integer("bits", bits, 0), ranges.probability("p", p)
+        self.bits: int = _check.integer("bits", bits, 0)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         recipe.add_pointwise(
@@ -152,16 +157,17 @@ class RandomErasing(Transform):
         p: float = 0.5,
         scale: Sequence[float] = (0.02, 0.33),
         ratio: Sequence[float] = (0.3, 3.3),
-        value: float | Sequence[float] | str = 0.0,
+        value: PerChannel | str = 0.0,
         inplace: bool = False,
     ) -> None:
         if isinstance(value, str):
             raise ValueError(f"value must be a number or one per channel, got {value!r}")
-        self.p = ranges.probability("p", p)
-        self.scale, self.ratio = ranges.pair("scale", scale, 0.0, 1.0), ranges.pair("ratio", ratio, 0.0)
+        self.p: float = ranges.probability("p", p)
+        self.scale: tuple[float, float] = ranges.pair("scale", scale, 0.0, 1.0)
+        self.ratio: tuple[float, float] = ranges.pair("ratio", ratio, 0.0)
         if self.ratio[0] <= 0:
             raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
-        self.value = value if isinstance(value, (int, float)) else tuple(value)
+        self.value: float | tuple[float, ...] = value if isinstance(value, (int, float)) else tuple(value)
 
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.bernoulli("apply", self.p)):
@@ -182,8 +188,9 @@ class Normalize(Transform):
     uint8. For float images every number is accepted.
     """
 
-    def __init__(self, mean: Sequence[float] | float, std: Sequence[float] | float, inplace: bool = False) -> None:
-        self.mean, self.std = ranges.number_or_tuple("mean", mean), ranges.number_or_tuple("std", std)
+    def __init__(self, mean: PerChannel | AnyArray, std: PerChannel | AnyArray, inplace: bool = False) -> None:
+        self.mean: float | tuple[float, ...] = ranges.number_or_tuple("mean", mean)
+        self.std: float | tuple[float, ...] = ranges.number_or_tuple("std", std)
         if 0 in (self.std if isinstance(self.std, tuple) else (self.std,)):
             raise ValueError(f"std must not be 0, got {std!r}")
 
@@ -201,10 +208,11 @@ class Normalize(Transform):
 class ToDtype(Transform):
     """Convert to another dtype; ``scale`` maps 0..max of an integer dtype to 0..1 of a float dtype."""
 
-    def __init__(self, dtype: Any = "float32", scale: bool = False) -> None:
+    def __init__(self, dtype: DType = "float32", scale: bool = False) -> None:
         if isinstance(dtype, dict):
             raise TypeError("dtype must be one dtype, for the images (masks, boxes and labels keep theirs), got a dict")
-        self.dtype, self.scale = dtype_name(dtype), bool(scale)
+        self.dtype: str = dtype_name(dtype)
+        self.scale: bool = bool(scale)
         _check.one_of("dtype", self.dtype, IMAGE_DTYPES)
 
     def write(self, recipe: Recipe) -> None:
@@ -219,11 +227,13 @@ class GaussianBlur(Transform):
         sigma: (low, high) in pixels, or one number.
     """
 
-    def __init__(self, kernel_size: Sequence[int] | int, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
+    def __init__(self, kernel_size: Size, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
         kernel_xy = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
-        self.kernel_size = _check.size("kernel_size", kernel_xy)
+        self.kernel_size: tuple[int, int] = _check.size("kernel_size", kernel_xy)
         check_kernel_size("kernel_size", self.kernel_size)
-        self.sigma = ranges.pair("sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma)
+        self.sigma: tuple[float, float] = ranges.pair(
+            "sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma
+        )
         if self.sigma[0] <= 0:
             raise ValueError(f"sigma must be greater than 0, got {sigma!r}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -16,15 +16,16 @@ from .._fusion import dispatch, draw, execute
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report, report
+from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel
 from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params, params_from_dict
 from .plan_cache import PlanCache
 from .process_seed import call_seed, new_seed
 from .sample import group_images, needs_matrices, transform_sample
-from .sample_kinds import is_plain_array
+from .sample_kinds import has_axes_of_labels, is_plain_array
 from .sample_structure import parse_sample
-from .transform import Transform, transform_list
+from .transform import Transform, transform_list, typed_as
 
 __all__ = ["Compose"]
 
@@ -59,9 +60,10 @@ class Compose(Transform):
         boxes: Boxes | None = None,
         keypoints: Keypoints | None = None,
     ) -> None:
-        self.transforms = transform_list(transforms)
+        self.transforms: list[Transform] = transform_list(transforms)
         self._seed = new_seed(seed)
-        self.boxes, self.keypoints = boxes or Boxes(), keypoints or Keypoints()
+        self.boxes: Boxes = boxes or Boxes()
+        self.keypoints: Keypoints = keypoints or Keypoints()
         for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
@@ -109,6 +111,7 @@ class Compose(Transform):
         for transform in self.transforms:
             transform.append_to(recipe)
 
+    @typed_as(Transform.__call__)
     @prefix_errors("cuaug")
     def __call__(
         self,
@@ -120,7 +123,7 @@ class Compose(Transform):
         *,
         ids: Any = None,
         step: int | None = None,
-        layout: str | None = None,
+        layout: Layout | None = None,
     ) -> Any:
         """Draw parameters, and transform the images and their targets with them.
 
@@ -148,7 +151,7 @@ class Compose(Transform):
                 draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
                 return dispatch.draw_and_apply(plan, batch, draws)
             return self._call_structured(images, ids, step, layout)
-        if labels is None and _has_axes_of_labels(masks, images):
+        if labels is None and has_axes_of_labels(masks, images):
             masks, labels = None, masks
         targets = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
         targets = {name: value for name, value in targets.items() if value is not None}
@@ -159,13 +162,19 @@ class Compose(Transform):
         return tuple(results[name] for name in targets)
 
     @prefix_errors("cuaug")
-    def draw(self, images: Any, *, ids: Any = None, step: int | None = None, layout: str | None = None) -> Params:
+    def draw(
+        self, images: AnyArray, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+    ) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
         batch = describe_images(images, layout)
         return self._draw(self._plans.plan(batch), batch, ids, self._next_key(ids, step))
 
+    @overload
+    def apply(self, images: NumPyArray, params: Params, *, layout: Layout | None = None) -> NumPyArray: ...
+    @overload
+    def apply(self, images: Array, params: Params, *, layout: Layout | None = None) -> Array: ...
     @prefix_errors("cuaug")
-    def apply(self, images: Any, params: Params, *, layout: str | None = None) -> Any:
+    def apply(self, images: Any, params: Params, *, layout: Layout | None = None) -> Any:
         """Transform images with parameters that were drawn for images of the same shape."""
         batch = describe_images(images, layout)
         if self._plans.plan(batch) is not params.plan or batch.samples != params.samples:
@@ -177,13 +186,13 @@ class Compose(Transform):
     @prefix_errors("cuaug")
     def inverse(
         self,
-        images: Any,
+        images: Array,
         params: Params,
         *,
-        interpolation: str = "bilinear",
-        fill: Any = 0,
-        layout: str | None = None,
-    ) -> Any:
+        interpolation: Interpolation = "bilinear",
+        fill: PerChannel = 0,
+        layout: Layout | None = None,
+    ) -> Array:
         """Move results, or a model's output for them, back to the pixels of the images.
 
         Colours stay as they are; pixels that the result does not show become ``fill``.
@@ -208,7 +217,9 @@ class Compose(Transform):
         return execute.apply_inverse(params.plan, results, params.table, params.size, interpolation, fill)
 
     @prefix_errors("cuaug")
-    def params_from_dict(self, description: dict[str, Any], images: Any, *, layout: str | None = None) -> Params:
+    def params_from_dict(
+        self, description: dict[str, Any], images: AnyArray, *, layout: Layout | None = None
+    ) -> Params:
         """The parameters that ``Params.to_dict`` described: with them :meth:`apply` gives the same result again.
 
         Args:
@@ -223,12 +234,12 @@ class Compose(Transform):
     @prefix_errors("cuaug")
     def plan(
         self,
-        images: Any = None,
+        images: AnyArray | Sequence[AnyArray] | None = None,
         *,
-        size: tuple[int, int] | None = None,
-        dtype: Any = "uint8",
+        size: Sequence[int] | None = None,
+        dtype: DType = "uint8",
         channels: int = 3,
-        layout: str | None = None,
+        layout: Layout | None = None,
     ) -> Report:
         """The passes of a call: the input, output and reason of each. Draws nothing.
 
@@ -286,7 +297,7 @@ class Compose(Transform):
     def _init_arguments(self) -> dict[str, Any]:
         return super()._init_arguments() | {"seed": self.seed}  # which no attribute of the object holds
 
-    def _call_structured(self, sample: Any, ids: Any, step: int | None, layout: str | None) -> Any:
+    def _call_structured(self, sample: Any, ids: Any, step: int | None, layout: Layout | None) -> Any:
         """A call with a sample of any structure."""
         if is_plain_array(type(sample)):  # the first array of this type
             self._array_types.add(type(sample))
@@ -327,16 +338,3 @@ class Compose(Transform):
 
 Transform._new_recipe = Compose
 _DEFAULTS = {"boxes": Boxes(), "keypoints": Keypoints()}
-
-
-def _has_axes_of_labels(array: Any, images: Any) -> bool:
-    """Whether an array beside the images holds labels [N] or [N, classes]: the masks of a batch have three axes.
-
-    An array [H, W] beside a batch is no label: it is refused as a mask.
-    """
-    shape = tuple(getattr(array, "shape", ()))
-    if len(shape) != 2 or not hasattr(images, "__len__"):
-        return len(shape) == 1
-    images_shape = tuple(getattr(images, "shape", (len(images), *(None,) * 3)))
-    is_plane = shape in (images_shape[-2:], images_shape[-3:-1])
-    return len(images_shape) >= 4 and shape[0] == images_shape[0] and not is_plane

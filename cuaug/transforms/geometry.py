@@ -10,6 +10,7 @@ from .._fusion.recipe import Recipe
 from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
 from .._sizes import padding_of, resized_size, square_or_size
+from ..typing import Border, Interpolation, PerChannel, ResizeInterpolation, Size
 from . import ranges
 from .recipe_helpers import AFFINE_COLUMNS, add_affine
 from .transform import Transform
@@ -27,14 +28,12 @@ __all__ = [
     "Resize",
 ]
 
-_Interpolation = Any  # a name, or a member of torchvision's or Pillow's enumeration
-
 
 class RandomHorizontalFlip(Transform):
     """Flip left to right, with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = ranges.probability("p", p)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         recipe.add_flip(recipe.bernoulli("flip", self.p), "x")
@@ -44,7 +43,7 @@ class RandomVerticalFlip(Transform):
     """Flip upside down, with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = ranges.probability("p", p)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         recipe.add_flip(recipe.bernoulli("flip", self.p), "y")
@@ -63,19 +62,19 @@ class RandomResizedCrop(Transform):
 
     def __init__(
         self,
-        size: Sequence[int] | int,
+        size: Size,
         scale: Sequence[float] = (0.08, 1.0),
         ratio: Sequence[float] = (3 / 4, 4 / 3),
-        interpolation: _Interpolation = "bilinear",
+        interpolation: ResizeInterpolation = "bilinear",
         antialias: bool = True,
     ) -> None:
-        self.size = square_or_size("size", size)
-        self.scale = ranges.pair("scale", scale, 0.0)
-        self.ratio = ranges.pair("ratio", ratio)
+        self.size: tuple[int, int] = square_or_size("size", size)
+        self.scale: tuple[float, float] = ranges.pair("scale", scale, 0.0)
+        self.ratio: tuple[float, float] = ranges.pair("ratio", ratio)
         if self.ratio[0] <= 0:
             raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
-        self.antialias = bool(antialias)
+        self.antialias: bool = bool(antialias)
 
     def write(self, recipe: Recipe) -> None:
         names = ("top", "left", "height", "width")
@@ -88,15 +87,16 @@ class Resize(Transform):
 
     def __init__(
         self,
-        size: Sequence[int] | int | None,
-        interpolation: _Interpolation = "bilinear",
+        size: Size | None,
+        interpolation: ResizeInterpolation = "bilinear",
         max_size: int | None = None,
         antialias: bool = True,
     ) -> None:
         resized_size((1, 1), size, max_size)  # checks both
-        self.size = size if size is None or isinstance(size, int) else tuple(size)
+        self.size: int | tuple[int, ...] | None = size if size is None or isinstance(size, int) else tuple(size)
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
-        self.max_size, self.antialias = max_size, bool(antialias)
+        self.max_size: int | None = max_size
+        self.antialias: bool = bool(antialias)
 
     def write(self, recipe: Recipe) -> None:
         sides = zip(("top", "left", "height", "width"), (0, 0, *recipe.size), strict=True)
@@ -108,8 +108,8 @@ class Resize(Transform):
 class CenterCrop(Transform):
     """Crop the middle of the image; an image that is too small is padded with 0."""
 
-    def __init__(self, size: Sequence[int] | int) -> None:
-        self.size = square_or_size("size", size)
+    def __init__(self, size: Size) -> None:
+        self.size: tuple[int, int] = square_or_size("size", size)
 
     def write(self, recipe: Recipe) -> None:
         _pad_to(recipe, self.size, 0, "constant")
@@ -124,9 +124,11 @@ class CenterCrop(Transform):
 class Pad(Transform):
     """Add a border: a number for all sides, (left and right, top and bottom), or (left, top, right, bottom)."""
 
-    def __init__(self, padding: Sequence[int] | int, fill: Any = 0, padding_mode: str = "constant") -> None:
+    def __init__(self, padding: Size, fill: PerChannel = 0, padding_mode: Border = "constant") -> None:
         _check.one_of("padding_mode", padding_mode, BORDERS)
-        self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
+        self.padding: Size = padding
+        self.fill: PerChannel = fill
+        self.padding_mode = padding_mode
         padding_of(padding)
 
     def write(self, recipe: Recipe) -> None:
@@ -146,16 +148,18 @@ class RandomCrop(Transform):
 
     def __init__(
         self,
-        size: Sequence[int] | int,
-        padding: Sequence[int] | int | None = None,
+        size: Size,
+        padding: Size | None = None,
         pad_if_needed: bool = False,
-        fill: Any = 0,
-        padding_mode: str = "constant",
+        fill: PerChannel = 0,
+        padding_mode: Border = "constant",
     ) -> None:
-        self.size = square_or_size("size", size)
+        self.size: tuple[int, int] = square_or_size("size", size)
         _check.one_of("padding_mode", padding_mode, BORDERS)
-        self.padding, self.pad_if_needed = padding, bool(pad_if_needed)
-        self.fill, self.padding_mode = fill, padding_mode
+        self.padding: Size | None = padding
+        self.pad_if_needed: bool = bool(pad_if_needed)
+        self.fill: PerChannel = fill
+        self.padding_mode = padding_mode
 
     def write(self, recipe: Recipe) -> None:
         if self.padding is not None:
@@ -189,21 +193,25 @@ class RandomAffine(Transform):
         translate: Sequence[float] | None = None,
         scale: Sequence[float] | None = None,
         shear: float | Sequence[float] | None = None,
-        interpolation: _Interpolation = "nearest",
-        fill: Any = 0,
+        interpolation: Interpolation = "nearest",
+        fill: PerChannel = 0,
         center: Sequence[float] | None = None,
     ) -> None:
-        self.degrees = ranges.around("degrees", degrees)
-        self.translate = None if translate is None else tuple(ranges.number("translate", t, 0, 1) for t in translate)
+        self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
+        self.translate: tuple[float, ...] | None = (
+            None if translate is None else tuple(ranges.number("translate", t, 0, 1) for t in translate)
+        )
         if self.translate is not None and len(self.translate) != 2:
             raise ValueError(f"translate must be (x, y), got {translate!r}")
-        self.scale = None if scale is None else ranges.pair("scale", scale, 0.0)
+        self.scale: tuple[float, float] | None = None if scale is None else ranges.pair("scale", scale, 0.0)
         if self.scale is not None and self.scale[0] <= 0:
             raise ValueError(f"scale must be greater than 0, got {scale!r}")
-        self.shear = _shears(shear)
+        self.shear: tuple[float, float, float, float] | None = _shears(shear)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill = fill
-        self.center = None if center is None else tuple(ranges.number("center", c) for c in center)
+        self.center: tuple[float, ...] | None = (
+            None if center is None else tuple(ranges.number("center", c) for c in center)
+        )
 
     def write(self, recipe: Recipe) -> None:
         height, width = recipe.size
@@ -234,16 +242,18 @@ class RandomRotation(Transform):
     def __init__(
         self,
         degrees: float | Sequence[float],
-        interpolation: _Interpolation = "nearest",
+        interpolation: Interpolation = "nearest",
         expand: bool = False,
         center: Sequence[float] | None = None,
-        fill: Any = 0,
+        fill: PerChannel = 0,
     ) -> None:
         if expand:
             raise ValueError("expand must be False: every sample of a batch has the same size; pad before instead")
-        self.degrees = ranges.around("degrees", degrees)
+        self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.center = None if center is None else tuple(ranges.number("center", c) for c in center)
+        self.center: tuple[float, ...] | None = (
+            None if center is None else tuple(ranges.number("center", c) for c in center)
+        )
         self.fill = fill
 
     def write(self, recipe: Recipe) -> None:
@@ -260,12 +270,13 @@ class RandomPerspective(Transform):
         self,
         distortion_scale: float = 0.5,
         p: float = 0.5,
-        interpolation: _Interpolation = "bilinear",
-        fill: Any = 0,
+        interpolation: Interpolation = "bilinear",
+        fill: PerChannel = 0,
     ) -> None:
-        self.distortion_scale = ranges.number("distortion_scale", distortion_scale, 0, 1)
-        self.p = ranges.probability("p", p)
-        self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
+        self.distortion_scale: float = ranges.number("distortion_scale", distortion_scale, 0, 1)
+        self.p: float = ranges.probability("p", p)
+        self.interpolation = _check.interpolation(interpolation, SAMPLERS)
+        self.fill: PerChannel = fill
 
     def write(self, recipe: Recipe) -> None:
         names = [
@@ -273,7 +284,7 @@ class RandomPerspective(Transform):
         ]
         with recipe.only_where(recipe.bernoulli("apply", self.p)):
             corners = recipe.draw("PerspectiveCorners", names, *recipe.size, self.distortion_scale)
-        options = {"interpolation": self.interpolation, "fill": self.fill}
+        options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add_geometry("InversePerspective", corners, *recipe.size, reads_border=True, projective=True, **options)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import EQUALIZE, Autocontrast, HistogramLut, Sharpen
@@ -16,7 +18,7 @@ class RandomAutocontrast(Transform):
     """Stretch each channel's values to the full range, with a probability: :func:`cuaug.autocontrast`."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = ranges.probability("p", p)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         recipe.add(Autocontrast([recipe.bernoulli("apply", self.p)]))
@@ -26,7 +28,7 @@ class RandomEqualize(Transform):
     """Make each channel's levels equally frequent, with a probability: :func:`cuaug.equalize`. For uint8 images."""
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = ranges.probability("p", p)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         require_uint8(recipe)
@@ -42,8 +44,8 @@ class RandomAdjustSharpness(Transform):
     """
 
     def __init__(self, sharpness_factor: float, p: float = 0.5) -> None:
-        self.sharpness_factor = ranges.number("sharpness_factor", sharpness_factor, 0.0)
-        self.p = ranges.probability("p", p)
+        self.sharpness_factor: float = ranges.number("sharpness_factor", sharpness_factor, 0.0)
+        self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         recipe.add(Sharpen([recipe.bernoulli("sharpness_factor", self.p, if_true=self.sharpness_factor, if_false=1.0)]))
@@ -52,8 +54,8 @@ class RandomAdjustSharpness(Transform):
 class Grayscale(Transform):
     """Convert to luma, in 1 channel or in 3 equal ones: :func:`cuaug.rgb_to_grayscale`."""
 
-    def __init__(self, num_output_channels: int = 1) -> None:
-        self.num_output_channels = _check.integer("num_output_channels", num_output_channels, 1)
+    def __init__(self, num_output_channels: Literal[1, 3] = 1) -> None:
+        self.num_output_channels: int = _check.integer("num_output_channels", num_output_channels, 1)
         if self.num_output_channels not in (1, 3):
             raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")
 

@@ -28,7 +28,8 @@ class MixUp(Transform):
     """
 
     def __init__(self, *, alpha: float = 1.0, num_classes: int | None = None) -> None:
-        self.alpha, self.num_classes = ranges.positive("alpha", alpha), _class_count(num_classes)
+        self.alpha: float = ranges.positive("alpha", alpha)
+        self.num_classes: int | None = _class_count(num_classes)
 
     def write(self, recipe: Recipe) -> None:
         partner, lam = _draw_partner(recipe, self.alpha)
@@ -45,7 +46,8 @@ class CutMix(Transform):
     """
 
     def __init__(self, *, alpha: float = 1.0, num_classes: int | None = None) -> None:
-        self.alpha, self.num_classes = ranges.positive("alpha", alpha), _class_count(num_classes)
+        self.alpha: float = ranges.positive("alpha", alpha)
+        self.num_classes: int | None = _class_count(num_classes)
 
     def write(self, recipe: Recipe) -> None:
         partner, lam = _draw_partner(recipe, self.alpha)

@@ -10,6 +10,7 @@ from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Displacement
 from .._program.records import MAX_TAPS
+from ..typing import Interpolation, MaskKind, PerChannel
 from . import ranges
 from .transform import Transform
 
@@ -29,8 +30,9 @@ class GaussianNoise(Transform):
     """
 
     def __init__(self, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> None:
-        self.mean, self.sigma = ranges.number("mean", mean), ranges.number("sigma", sigma, 0.0)
-        self.clip = bool(clip)
+        self.mean: float = ranges.number("mean", mean)
+        self.sigma: float = ranges.number("sigma", sigma, 0.0)
+        self.clip: bool = bool(clip)
 
     def write(self, recipe: Recipe) -> None:
         parameters = [
@@ -55,17 +57,19 @@ class RandomMask(Transform):
     def __init__(
         self,
         p: float = 0.5,
-        kind: str = "pixels",
+        kind: MaskKind = "pixels",
         share: float = 0.1,
         size: int = 1,
-        value: float | Sequence[float] = 0.0,
+        value: PerChannel = 0.0,
     ) -> None:
         _check.one_of("kind", kind, ("pixels", "grid"))
-        self.p, self.kind, self.share = ranges.probability("p", p), kind, ranges.probability("share", share)
-        self.size = _check.integer("size", size, 1, _MAX_CELL)
+        self.p: float = ranges.probability("p", p)
+        self.kind = kind
+        self.share: float = ranges.probability("share", share)
+        self.size: int = _check.integer("size", size, 1, _MAX_CELL)
         if kind == "grid" and 0 < share < 1 and not 0 < self._side < self.size:
             raise ValueError(f"size must leave squares of 1 pixel or more and gaps for share {share}, got {size}")
-        self.value = value if isinstance(value, (int, float)) else tuple(value)
+        self.value: float | tuple[float, ...] = value if isinstance(value, (int, float)) else tuple(value)
 
     @property
     def _side(self) -> int:
@@ -103,15 +107,17 @@ class ElasticTransform(Transform):
         self,
         alpha: float | Sequence[float] = 50.0,
         sigma: float | Sequence[float] = 5.0,
-        interpolation: Any = "bilinear",
-        fill: Any = 0,
+        interpolation: Interpolation = "bilinear",
+        fill: PerChannel = 0,
     ) -> None:
-        self.alpha, self.sigma = _x_and_y("alpha", alpha), _x_and_y("sigma", sigma, 0.0)
+        self.alpha: tuple[float, float] = _x_and_y("alpha", alpha)
+        self.sigma: tuple[float, float] = _x_and_y("sigma", sigma, 0.0)
         if (self.sigma[0] == 0) != (self.sigma[1] == 0):
             raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {sigma!r}")
         if max(self._kernel_size) > MAX_TAPS:
             raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {sigma!r}")
-        self.interpolation, self.fill = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic")), fill
+        self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
+        self.fill: PerChannel = fill
 
     @property
     def _kernel_size(self) -> tuple[int, int]:
@@ -122,7 +128,7 @@ class ElasticTransform(Transform):
         key = _random_key(recipe)
         x, y = (alpha / 2 for alpha in self.alpha)  # in pixels; torchvision's coordinates of an image span -1..1
         amplitude = [recipe.constant("reach_x", x, otherwise=0.0), recipe.constant("reach_y", y, otherwise=0.0)]
-        options = {"interpolation": self.interpolation, "fill": self.fill}
+        options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, self.sigma, **options))
 
 

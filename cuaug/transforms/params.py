@@ -23,8 +23,14 @@ class Params:
     """A row of numbers for each sample: ``params["2.ColorJitter.hue_factor"]``, ``params.matrices``."""
 
     def __init__(self, plan: RecipePlan, table: StridedArray, batch: ImageBatch, recipe: _Recipe) -> None:
-        self.plan, self.table, self.samples, self.recipe = plan, table, batch.samples, recipe
-        self.axes, self.dtype, self.device, self._library = batch.axes, batch.dtype, batch.device, batch.library
+        self.plan: RecipePlan = plan
+        self.table: StridedArray = table
+        self.samples: int = batch.samples
+        self.recipe: _Recipe = recipe
+        self.axes: BatchAxes = batch.axes
+        self.dtype: str = batch.dtype
+        self.device: int = batch.device
+        self._library = batch.library
 
     def __repr__(self) -> str:
         return f"Params of {self.samples} samples: {', '.join(self.names)}"

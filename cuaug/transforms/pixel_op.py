@@ -55,8 +55,11 @@ class PixelOp(Transform):
         user_op = user_ops.make_user_op(op, expression, list(parameters))
         if registry.is_registered(user_op.name):
             raise ValueError(f"op must be a name that no other transform has, got {op!r}")
-        self.op, self.expression = user_op.name, user_op.expression
-        self.ranges = {name: _number_or_pair(name, value) for name, value in parameters.items()}
+        self.op: str = user_op.name
+        self.expression: str = user_op.expression
+        self.ranges: dict[str, float | tuple[float, float]] = {
+            name: _number_or_pair(name, value) for name, value in parameters.items()
+        }
 
     @property
     def title(self) -> str:

@@ -24,7 +24,8 @@ class PlanCache:
     """
 
     def __init__(self, transforms: Sequence[Transform], first_position: int = 0) -> None:
-        self.transforms, self.first_position = transforms, first_position
+        self.transforms: Sequence[Transform] = transforms
+        self.first_position: int = first_position
         self._plans: dict[Any, RecipePlan] = {}
 
     @functools.cached_property

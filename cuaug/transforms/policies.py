@@ -6,13 +6,13 @@ A policy has slots, and each sample gets one op per slot, so that a slot is one 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blend, Branch
 from .._program.functors import SAMPLERS
 from .._program.records import MAX_BRANCHES
+from ..typing import AutoAugmentPolicy, Interpolation, PerChannel
 from . import magnitudes, ranges
 from .policy_slot import ANY_MAGNITUDE, STANDARD_OPS, PolicySlot, draw_lookup
 from .policy_tables import POLICIES, PolicyStep
@@ -21,7 +21,6 @@ from .transform import Transform
 
 __all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
-_Interpolation = Any  # a name, or a member of torchvision's or Pillow's enumeration
 _MAX_BINS = 1 << 16  # the recipe's program stores a number per bin and op
 _FACTOR_OPS = ("Brightness", "Color", "Contrast", "Sharpness")
 
@@ -44,15 +43,16 @@ class RandAugment(Transform):
         num_ops: int = 2,
         magnitude: int = 9,
         num_magnitude_bins: int = 31,
-        interpolation: _Interpolation = "nearest",
-        fill: Any = None,
+        interpolation: Interpolation = "nearest",
+        fill: PerChannel | None = None,
     ) -> None:
-        self.num_ops = _check.integer("num_ops", num_ops, 1)
-        self.num_magnitude_bins = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
-        self.magnitude = _check.integer("magnitude", magnitude, 0)
+        self.num_ops: int = _check.integer("num_ops", num_ops, 1)
+        self.num_magnitude_bins: int = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
+        self.magnitude: int = _check.integer("magnitude", magnitude, 0)
         if self.magnitude >= self.num_magnitude_bins:
             raise ValueError(f"magnitude must be below num_magnitude_bins, {num_magnitude_bins}, got {magnitude}")
-        self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
+        self.interpolation = _check.interpolation(interpolation, SAMPLERS)
+        self.fill: PerChannel | None = fill
 
     def write(self, recipe: Recipe) -> None:
         by_op = magnitudes.standard_magnitudes(self.num_magnitude_bins, recipe.size)
@@ -76,10 +76,11 @@ class TrivialAugmentWide(Transform):
     """
 
     def __init__(
-        self, num_magnitude_bins: int = 31, interpolation: _Interpolation = "nearest", fill: Any = None
+        self, num_magnitude_bins: int = 31, interpolation: Interpolation = "nearest", fill: PerChannel | None = None
     ) -> None:
-        self.num_magnitude_bins = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
-        self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
+        self.num_magnitude_bins: int = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
+        self.interpolation = _check.interpolation(interpolation, SAMPLERS)
+        self.fill: PerChannel | None = fill
 
     def write(self, recipe: Recipe) -> None:
         op = draw_choice(recipe, "op", [1.0] * len(STANDARD_OPS))
@@ -98,10 +99,16 @@ class AutoAugment(Transform):
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
 
-    def __init__(self, policy: Any = "imagenet", interpolation: _Interpolation = "nearest", fill: Any = None) -> None:
-        self.policy = str(getattr(policy, "value", policy))
+    def __init__(
+        self,
+        policy: AutoAugmentPolicy = "imagenet",
+        interpolation: Interpolation = "nearest",
+        fill: PerChannel | None = None,
+    ) -> None:
+        self.policy: str = str(getattr(policy, "value", policy))
         _check.one_of("policy", self.policy, tuple(POLICIES))
-        self.interpolation, self.fill = _check.interpolation(interpolation, SAMPLERS), fill
+        self.interpolation = _check.interpolation(interpolation, SAMPLERS)
+        self.fill: PerChannel | None = fill
 
     def write(self, recipe: Recipe) -> None:
         pairs, by_op = POLICIES[self.policy], magnitudes.standard_magnitudes(10, recipe.size)
@@ -148,18 +155,20 @@ class AugMix(Transform):
         chain_depth: int = -1,
         alpha: float = 1.0,
         all_ops: bool = True,
-        interpolation: _Interpolation = "bilinear",
-        fill: Any = None,
+        interpolation: Interpolation = "bilinear",
+        fill: PerChannel | None = None,
     ) -> None:
-        self.severity = _check.integer("severity", severity, 1)
+        self.severity: int = _check.integer("severity", severity, 1)
         if self.severity > 10:
             raise ValueError(f"severity must be in 1..10, got {severity}")
-        self.mixture_width = _check.integer("mixture_width", mixture_width, 1)
+        self.mixture_width: int = _check.integer("mixture_width", mixture_width, 1)
         if self.mixture_width > MAX_BRANCHES:
             raise ValueError(f"mixture_width must be at most {MAX_BRANCHES}, got {mixture_width}")
-        self.chain_depth = chain_depth if chain_depth == -1 else _check.integer("chain_depth", chain_depth, 1)
-        self.alpha = ranges.positive("alpha", alpha)
-        self.all_ops, self.interpolation, self.fill = bool(all_ops), _check.interpolation(interpolation, SAMPLERS), fill
+        self.chain_depth: int = chain_depth if chain_depth == -1 else _check.integer("chain_depth", chain_depth, 1)
+        self.alpha: float = ranges.positive("alpha", alpha)
+        self.all_ops: bool = bool(all_ops)
+        self.interpolation = _check.interpolation(interpolation, SAMPLERS)
+        self.fill: PerChannel | None = fill
 
     def write(self, recipe: Recipe) -> None:
         # Stick-breaking: independent fractions of the weight still left, from Beta(alpha, alpha * count), give the

@@ -79,3 +79,16 @@ def named_fields(value: Any) -> Mapping[Any, Any] | None:
         return value
     names = getattr(value, "_fields", ()) if isinstance(value, tuple) else ()
     return dict(zip(names, value, strict=True)) if any(name in KINDS for name in names) else None
+
+
+def has_axes_of_labels(array: Any, images: Any) -> bool:
+    """Whether an array beside the images holds labels [N] or [N, classes]: the masks of a batch have three axes.
+
+    An array [H, W] beside a batch is no label: it is refused as a mask.
+    """
+    shape = tuple(getattr(array, "shape", ()))
+    if len(shape) != 2 or not hasattr(images, "__len__"):
+        return len(shape) == 1
+    images_shape = tuple(getattr(images, "shape", (len(images), *(None,) * 3)))
+    is_plane = shape in (images_shape[-2:], images_shape[-3:-1])
+    return len(images_shape) >= 4 and shape[0] == images_shape[0] and not is_plane

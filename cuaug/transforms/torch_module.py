@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any
+from typing import Any, TypeVar
+
+_Instance = TypeVar("_Instance")
 
 
 def module_class() -> Any:
@@ -16,12 +18,13 @@ def module_class() -> Any:
     return getattr(getattr(sys.modules.get("torch"), "nn", None), "Module", None)
 
 
-def new_instance(cls: type) -> Any:
+def new_instance(cls: type[_Instance]) -> _Instance:
     """An object of the class, not yet initialised; also a ``torch.nn.Module`` if torch has been imported."""
     module = module_class()
     if module is None:
         return object.__new__(cls)
-    instance: Any = object.__new__(_module_subclass(cls, module))
+    plain: Any = cls
+    instance: Any = object.__new__(_module_subclass(plain, module))
     module.__init__(instance)
     return instance
 
@@ -35,7 +38,7 @@ def plain_class(cls: type) -> type:
 @functools.cache
 def _module_subclass(cls: Any, module: Any) -> type:
     if issubclass(cls, module):
-        return cls  # type: ignore[no-any-return]
+        return cls
     # Keeps the class's own `__call__`: torch's, which looks for hooks first, would add 2 us to every call.
     body = {"_plain_class": cls, "forward": cls.__call__}
     body |= {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}

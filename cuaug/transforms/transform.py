@@ -5,13 +5,35 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from .._arrays.convert import dtype_name
 from .._check import prefix_errors
 from .._fusion.recipe import Recipe
+from ..typing import AnyArray, Ids, Layout, NumPyArray
 from . import registry, torch_module
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_Transform = TypeVar("_Transform")
+_Signature = TypeVar("_Signature")
+# A call returns what it is given, except that NumPy's dtype may change and that a dict may gain an entry.
+_Sample = TypeVar("_Sample", bound="AnyArray | list[Any] | tuple[Any, ...] | Mapping[Any, Any]")
+_Entry = TypeVar("_Entry", bound="_Entries")
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+_Entries: TypeAlias = AnyArray | Sequence[Any] | Mapping[str, Any]  # masks, boxes, keypoints or labels
+
+
+def typed_as(signature: _Signature) -> Callable[[Callable[..., Any]], _Signature]:
+    """Decorates a function that has the same signature, with types that are written in the other place only."""
+
+    def decorate(function: Any) -> _Signature:
+        return function
+
+    return decorate
 
 
 class Transform:
@@ -29,9 +51,10 @@ class Transform:
             return
         registry.register(cls)
         if "__init__" in vars(cls):
-            cls.__init__ = prefix_errors("cuaug")(cls.__init__)  # type: ignore[method-assign]
+            subclass: Any = cls  # for type checkers, which see the annotated `__init__` of each class
+            subclass.__init__ = prefix_errors("cuaug")(cls.__init__)
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:
         return torch_module.new_instance(cls)
 
     def write(self, recipe: Recipe) -> None:
@@ -55,7 +78,73 @@ class Transform:
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.title}: {error}") from error
 
+    @overload
+    def __call__(
+        self, images: NumPyArray, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+    ) -> NumPyArray: ...
+    @overload
+    def __call__(
+        self, images: list[NumPyArray], *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+    ) -> list[NumPyArray]: ...
+    @overload
+    def __call__(
+        self,
+        images: tuple[NumPyArray, _Value],
+        *,
+        ids: Ids = None,
+        step: int | None = None,
+        layout: Layout | None = None,
+    ) -> tuple[NumPyArray, _Value]: ...
+    @overload
+    def __call__(
+        self, images: dict[_Key, Any], *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+    ) -> dict[_Key, Any]: ...
+    @overload
+    def __call__(
+        self, images: _Sample, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+    ) -> _Sample: ...
+    @overload
+    def __call__(
+        self,
+        images: NumPyArray,
+        masks: NumPyArray,
+        *,
+        ids: Ids = None,
+        step: int | None = None,
+        layout: Layout | None = None,
+    ) -> tuple[NumPyArray, NumPyArray]: ...
+    @overload
+    def __call__(
+        self,
+        images: NumPyArray,
+        masks: _Entries | None = None,
+        boxes: _Entries | None = None,
+        keypoints: _Entries | None = None,
+        labels: _Entries | None = None,
+        *,
+        ids: Ids = None,
+        step: int | None = None,
+        layout: Layout | None = None,
+    ) -> tuple[NumPyArray, Unpack[tuple[Any, ...]]]: ...
+    @overload
+    def __call__(
+        self, images: _Sample, masks: _Entry, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+    ) -> tuple[_Sample, _Entry]: ...
+    @overload
+    def __call__(
+        self,
+        images: _Sample,
+        masks: _Entries | None = None,
+        boxes: _Entries | None = None,
+        keypoints: _Entries | None = None,
+        labels: _Entries | None = None,
+        *,
+        ids: Ids = None,
+        step: int | None = None,
+        layout: Layout | None = None,
+    ) -> tuple[_Sample, Unpack[tuple[Any, ...]]]: ...
     def __call__(self, images: Any, *targets: Any, **options: Any) -> Any:
+        """Run as a recipe of its own, as :meth:`Compose.__call__`."""
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
             attributes["_single_recipe"] = Transform._new_recipe([self])

@@ -21,13 +21,17 @@ WARP_MODULES = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "c
 
 COLOR_MODULES = [color, levels, noise]
 IMAGE_MODULES = [*COLOR_MODULES, *WARP_MODULES, filters, importlib.import_module("cuaug.mix")]
-MODULES = [*IMAGE_MODULES, *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit", "ops"))]
+MODULES = [*IMAGE_MODULES, *(importlib.import_module(f"cuaug.{name}") for name in ("boxes", "geometry", "fit", "ops"))]
 
 
 def functions(module):
     """The public functions of a module, in the order of its text."""
     public = {name: value for name, value in vars(module).items() if inspect.isfunction(value)}
-    return {n: f for n, f in public.items() if not n.startswith("_") and f.__module__ == module.__name__}
+    return {
+        n: f
+        for n, f in public.items()
+        if not n.startswith("_") and f"{f.__module__}.".startswith(f"{module.__name__}.")
+    }
 
 
 PUBLIC = [(module, name) for module in MODULES for name in functions(module)]

@@ -1,30 +1,36 @@
-"""Encoded images on the host: decode JPEG whole, in part or reduced, decode other formats whole, and write JPEG.
-
-Data are bytes, a uint8 array of them, a path, or a list of those, which a pool of threads decodes without the GIL
-(:func:`cuaug.set_num_threads`). A damaged or hostile file raises :class:`cuaug.DecodeError`, or its subclasses
-:class:`cuaug.ImageTooLarge` or :class:`cuaug.UnsupportedImage`, with the ``index``, ``source`` and ``reason`` of
-the first file that failed. The size that a file declares is compared with the limits before anything is decoded.
-"""
+"""Headers of JPEGs, and decoding: JPEG whole, in part or reduced, other formats whole."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from . import _check
-from ._check import prefix_errors
-from ._codecs.decode import COLORS, decode_any_format, decode_jpegs, read_headers
-from ._codecs.encode import SUBSAMPLINGS, encode_jpegs
-from ._codecs.encoded_input import File, read_files
-from ._codecs.jpeg_headers import Header
-from ._codecs.limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, limits_of
-from ._codecs.outputs import OutputAllocator
-from ._codecs.regions import DecodeRegion, box_of_image, boxes_per_image, scale_of, whole_image
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["Header", "decode_and_crop_jpeg", "decode_image", "decode_jpeg", "encode_jpeg", "read_header"]
+from .. import _check
+from .._check import prefix_errors
+from .._codecs.decode import COLORS, decode_any_format, decode_jpegs, read_headers
+from .._codecs.encoded_input import File, read_files
+from .._codecs.jpeg_headers import Header
+from .._codecs.limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, limits_of
+from .._codecs.outputs import OutputAllocator
+from .._codecs.regions import DecodeRegion, box_of_image, boxes_per_image, scale_of, whole_image
+from ..typing import AnyArray, Color, Device, EncodedImage, EncodedImages, Ints, LibraryName
 
-Color = Literal["rgb", "bgr", "gray"]
+__all__ = ["decode_and_crop_jpeg", "decode_image", "decode_jpeg", "read_header"]
+
+if TYPE_CHECKING:
+    import torch
+    from typing_extensions import Unpack
+
+    from .._codecs.option_types import CropOptions, DecodeOptions, FileLimits, JpegOptions
 
 
+@overload
+def read_header(data: EncodedImage, **limits: Unpack[FileLimits]) -> Header: ...
+@overload
+def read_header(data: EncodedImages, **limits: Unpack[FileLimits]) -> list[Header]: ...
 @prefix_errors("cuaug.io")
 def read_header(
     data: Any,
@@ -58,6 +64,31 @@ def read_header(
     return headers if is_list else headers[0]
 
 
+@overload
+def decode_jpeg(
+    data: EncodedImage, *, like: Literal["numpy"] | None = None, device: None = None, **options: Unpack[JpegOptions]
+) -> npt.NDArray[np.uint8]: ...
+@overload
+def decode_jpeg(
+    data: EncodedImages, *, like: Literal["numpy"] | None = None, device: None = None, **options: Unpack[JpegOptions]
+) -> list[npt.NDArray[np.uint8]]: ...
+@overload
+def decode_jpeg(
+    data: EncodedImage, *, like: Literal["torch"], device: Device = None, **options: Unpack[JpegOptions]
+) -> torch.Tensor: ...
+@overload
+def decode_jpeg(
+    data: EncodedImages, *, like: Literal["torch"], device: Device = None, **options: Unpack[JpegOptions]
+) -> list[torch.Tensor]: ...
+@overload
+def decode_jpeg(
+    data: EncodedImage | EncodedImages,
+    *,
+    like: LibraryName | ModuleType | None = None,
+    device: Device = None,
+    out: AnyArray | None = None,
+    **options: Unpack[JpegOptions],
+) -> Any: ...
 @prefix_errors("cuaug.io")
 def decode_jpeg(
     data: Any,
@@ -126,6 +157,67 @@ def decode_jpeg(
     return decode_jpegs(files, is_list, choose_region, color, strict, outputs, limits)
 
 
+@overload
+def decode_and_crop_jpeg(
+    data: EncodedImage,
+    top: Ints,
+    left: Ints,
+    height: Ints,
+    width: Ints,
+    *,
+    like: Literal["numpy"] | None = None,
+    device: None = None,
+    **options: Unpack[CropOptions],
+) -> npt.NDArray[np.uint8]: ...
+@overload
+def decode_and_crop_jpeg(
+    data: EncodedImages,
+    top: Ints,
+    left: Ints,
+    height: Ints,
+    width: Ints,
+    *,
+    like: Literal["numpy"] | None = None,
+    device: None = None,
+    **options: Unpack[CropOptions],
+) -> list[npt.NDArray[np.uint8]]: ...
+@overload
+def decode_and_crop_jpeg(
+    data: EncodedImage,
+    top: Ints,
+    left: Ints,
+    height: Ints,
+    width: Ints,
+    *,
+    like: Literal["torch"],
+    device: Device = None,
+    **options: Unpack[CropOptions],
+) -> torch.Tensor: ...
+@overload
+def decode_and_crop_jpeg(
+    data: EncodedImages,
+    top: Ints,
+    left: Ints,
+    height: Ints,
+    width: Ints,
+    *,
+    like: Literal["torch"],
+    device: Device = None,
+    **options: Unpack[CropOptions],
+) -> list[torch.Tensor]: ...
+@overload
+def decode_and_crop_jpeg(
+    data: EncodedImage | EncodedImages,
+    top: Ints,
+    left: Ints,
+    height: Ints,
+    width: Ints,
+    *,
+    like: LibraryName | ModuleType | None = None,
+    device: Device = None,
+    out: AnyArray | None = None,
+    **options: Unpack[CropOptions],
+) -> Any: ...
 @prefix_errors("cuaug.io")
 def decode_and_crop_jpeg(
     data: Any,
@@ -186,6 +278,27 @@ def decode_and_crop_jpeg(
     return decode_jpegs(files, is_list, choose_region, color, strict, outputs, limits)
 
 
+@overload
+def decode_image(
+    data: EncodedImage, *, like: Literal["numpy"] | None = None, **options: Unpack[DecodeOptions]
+) -> npt.NDArray[np.uint8]: ...
+@overload
+def decode_image(
+    data: EncodedImages, *, like: Literal["numpy"] | None = None, **options: Unpack[DecodeOptions]
+) -> list[npt.NDArray[np.uint8]]: ...
+@overload
+def decode_image(data: EncodedImage, *, like: Literal["torch"], **options: Unpack[DecodeOptions]) -> torch.Tensor: ...
+@overload
+def decode_image(
+    data: EncodedImages, *, like: Literal["torch"], **options: Unpack[DecodeOptions]
+) -> list[torch.Tensor]: ...
+@overload
+def decode_image(
+    data: EncodedImage | EncodedImages,
+    *,
+    like: LibraryName | ModuleType | None = None,
+    **options: Unpack[DecodeOptions],
+) -> Any: ...
 @prefix_errors("cuaug.io")
 def decode_image(
     data: Any,
@@ -226,46 +339,3 @@ def decode_image(
     files, is_list = read_files(data, max_bytes)
     images = decode_any_format(files, color, orient, strict, outputs, limits)
     return images if is_list else images[0]
-
-
-@prefix_errors("cuaug.io")
-def encode_jpeg(
-    images: Any,
-    quality: int = 95,
-    subsampling: Literal["444", "422", "420", "440", "411", "gray"] = "420",
-    *,
-    progressive: bool = False,
-    color: Literal["rgb", "bgr"] = "rgb",
-    layout: str | None = None,
-) -> Any:
-    r"""Write JPEG by libjpeg-turbo.
-
-    Args:
-        images: uint8 on the host, 1 or 3 channels; a batch, one image, or a list of images. [N, H, W, C] or [H, W, C],
-            for torch [N, C, H, W] or [C, H, W]
-        quality: 1 to 100.
-        subsampling: Chroma subsampling: "444" keeps all chroma, "422" and "440" a half, "420" and "411" a quarter,
-            "gray" none.
-        progressive: Write several scans: a smaller file, slower to decode.
-        color: Order of three channels.
-        layout: Axes, if not the library's usual ones: "NCHW", "NHWC", "CHW", "HWC", "HW".
-
-    Returns:
-        bytes; for a batch or a list, a list of bytes.
-
-    Raises:
-        TypeError: The images are not uint8, or not on the host.
-        ValueError: An argument is not as described.
-
-    Example:
-        >>> import numpy as np
-        >>> encode_jpeg(np.zeros((8, 8, 3), np.uint8), quality=80)[:3]
-        b'\xff\xd8\xff'
-    """
-    quality = _check.integer("quality", quality, 1)
-    if quality > 100:
-        raise ValueError(f"quality must be in 1..100, got {quality}")
-    _check.one_of("subsampling", subsampling, tuple(SUBSAMPLINGS))
-    _check.one_of("color", color, ("rgb", "bgr"))
-    _check.boolean("progressive", progressive)
-    return encode_jpegs(images, quality, subsampling, progressive, color, layout)

@@ -1,0 +1,47 @@
+"""Keyword arguments of the decoders and the encoder, for the overloads of `cuaug.io`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+from ..typing import Color, Layout
+
+
+class FileLimits(TypedDict, total=False):
+    """Arguments of `read_header`."""
+
+    max_pixels: int | None
+    max_side: int | None
+    max_bytes: int | None
+
+
+class DecodeOptions(FileLimits, total=False):
+    """Arguments of `decode_image` that do not determine the type of the result."""
+
+    color: Color
+    orient: bool
+    strict: bool
+    pin: bool
+    max_scans: int | None
+    max_memory: int | None
+
+
+class CropOptions(DecodeOptions, total=False):
+    """Those of `decode_and_crop_jpeg`."""
+
+    scale: float
+
+
+class JpegOptions(CropOptions, total=False):
+    """Those of `decode_jpeg`."""
+
+    size_hint: Sequence[int] | None
+
+
+class EncodeOptions(TypedDict, total=False):
+    """Those of `encode_jpeg`."""
+
+    progressive: bool
+    color: Literal["rgb", "bgr"]
+    layout: Layout | None
