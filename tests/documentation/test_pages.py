@@ -113,6 +113,16 @@ def test_documentation_commands_exist(page):
     assert set(re.findall(r"(?:\.|cuaug)\[([\w-]+)\]", text)) <= set(re.findall(r"^([\w-]+) = ", options, re.M))
 
 
+def test_contributing_shows_the_source():
+    """The blocks that show `solarize`: every line is in one file of the package. The last block shows a pattern."""
+    code = [block for block in pages.blocks(ROOT / "CONTRIBUTING.md") if block.language in ("cpp", "python")]
+    files = [path.read_text() for suffix in ("py", "cuh") for path in (ROOT / "cuaug").rglob(f"*.{suffix}")]
+    assert len(code) == 4
+    for block in code[:3]:
+        lines = [line.rstrip('"') for line in block.text.splitlines()]  # the first line of a docstring stands alone
+        assert any(all(line in text for line in lines) for text in files), f"CONTRIBUTING.md:{block.line}"
+
+
 @pytest.mark.parametrize(("page", "count"), [("docs/path-of-a-call.md", 70), ("CONTRIBUTING.md", 40)])
 def test_documentation_paths_exist(page, count):
     """Paths are relative to the repository, to `cuaug`, or to the page; a file name alone is in some folder."""
