@@ -23,7 +23,6 @@ extensions = [
     "sphinxcontrib.mermaid",
     "reference",
 ]
-exclude_patterns = ["gallery/*.md"]
 
 # Headings have the anchors that a code host gives them, so links between pages work in both places.
 myst_heading_anchors = 3
@@ -42,6 +41,9 @@ nitpick_ignore_regex = [
     ("py:class", r"(collections|np|npt)\..*"),
     ("py:class", r"Figure|EncodedFiles|R"),
 ]
+
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 html_theme = "furo"
 html_title = "cuaug"
