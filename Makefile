@@ -34,7 +34,7 @@ SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz bench lint wheel clean
+.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -78,6 +78,9 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 	  -k "mutated or truncation or short or markers or threads"
 	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
 
+docs: $(VENV)/.docs  ## the documentation site, in build/docs; warnings are errors
+	$(PY) -m sphinx -W --keep-going -q -j auto docs build/docs
+
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
 	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && $$python benchmarks/decode.py $(ARGS) && $$python benchmarks/loader.py $(ARGS) && exec $$python benchmarks/training.py
 
@@ -95,7 +98,7 @@ types: $(VENV)/.lint $(VENV)/.test  ## mypy and pyright on user code with cuaug;
 	PYTHONPATH=$(CURDIR) $(VENV)/bin/basedpyright --pythonpath $(PY) --verifytypes cuaug --ignoreexternal
 
 check: WERROR := ON
-check: lint types test kernels clang wheel  ## what a change has to pass; CI runs this; needs clang++
+check: lint types test kernels clang docs wheel  ## what a change has to pass; CI runs this; needs clang++
 
 wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environment outside the source tree
 	rm -rf dist
@@ -133,6 +136,10 @@ $(VENV)/.demo: $(VENV)/.install
 $(VENV)/.test: $(VENV)/.install
 	$(PIP) install --no-build-isolation --editable '.[test]' $(foreach p,$(TORCH),'$(p)')
 	$(if $(TORCHVISION),$(PIP) install --no-deps '$(TORCHVISION)')
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.install
+	$(PIP) install --no-build-isolation --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.install

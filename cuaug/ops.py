@@ -254,7 +254,7 @@ def soft_nms(
         counts: The number of boxes of each sample that take part. [N]
 
     Returns:
-        indices, scores [R]: the lowered scores, in their dtype. With ``fixed_size``, ``indices, scores, count`` of
+        Indices and lowered scores, these in their dtype [R]. With ``fixed_size``, ``indices, scores, count`` of
         the shapes of :func:`nms`, padded with -1 and 0.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Draws the gallery: a picture of every image function and transform, docs/gallery.md and README's tables.
+"""Draws the gallery: a picture of every image function and transform, and docs/gallery.md.
 
 Run ``python -m cuaug gallery``. The photographs come from scikit-image and scikit-learn, the calls from
-``gallery_calls.py``. A test compares the pictures with the package's public names, and the pages with the output of
+``gallery_calls.py``. A test compares the pictures with the package's public names, and the page with the output of
 this file.
 """
 
@@ -26,11 +26,9 @@ import cuaug  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
 
 FOLDER = HERE / "gallery"
-README = HERE.parent / "README.md"
 
 SEED = 89  # its draws differ visibly
 COLOURS = np.array([[255, 230, 0], [0, 200, 255], [255, 60, 200]], np.uint8)
-START, END = "<!-- written by docs/gallery.py -->", "<!-- until here -->"
 INTRODUCTION = f"""# Gallery
 
 Each picture shows the photograph and then the results of a batch of five copies, with one parameter or one draw per
@@ -43,9 +41,6 @@ transform runs as `T.Compose([transform], seed={SEED})`. Normalized results are 
 PICTURES = gallery_calls.calls()
 FUNCTIONS = [name for name in PICTURES if not name.startswith("T.")]
 TRANSFORMS = [name for name in PICTURES if name.startswith("T.")]
-WITHOUT_PICTURE = [
-    name for name in [*sorted(cuaug.__all__), *(f"T.{name}" for name in T.__all__)] if name not in PICTURES
-]
 
 
 def photographs() -> dict[str, np.ndarray]:
@@ -113,25 +108,6 @@ def page() -> str:
     return "\n".join(text)
 
 
-def table() -> str:
-    """README's tables: one row per public name, with a link to its picture."""
-    text = []
-    for title, names in (
-        ("image functions", FUNCTIONS),
-        ("transforms, with boxes and keypoints", TRANSFORMS),
-        ("names without a picture: matrices, points, boxes, labels, display, set-up, errors", WITHOUT_PICTURE),
-    ):
-        rows = [f"| {link(name)} | {summary(name)} |" for name in names]
-        lines = [f"<details><summary>{len(names)} {title}</summary>", "", "| | |", "|---|---|", *rows, "", "</details>"]
-        text.append("\n".join(lines))
-    return "\n\n".join(text)
-
-
-def link(name: str) -> str:
-    anchor = re.sub(r"[^\w]", "", name.lower())  # GitHub's anchor of a heading
-    return f"[`{name}`](docs/gallery.md#{anchor})" if name in PICTURES else f"`{name}`"
-
-
 def summary(name: str) -> str:
     """The first line of the docstring, without its roles."""
     public_object = getattr(T, name[2:]) if name.startswith("T.") else getattr(cuaug, name)
@@ -168,8 +144,6 @@ def main() -> None:
         if not is_up_to_date(file, picture):
             file.write_bytes(to_jpeg(picture))
     HERE.joinpath("gallery.md").write_text(page())
-    readme = README.read_text()
-    README.write_text(f"{readme.partition(START)[0]}{START}\n\n{table()}\n\n{END}{readme.partition(END)[2]}")
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ class Compose(Transform):
 
         Args:
             images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
-                images. Or a sample of any structure, by the rules of docs/recipes.md; then no other target is passed.
+                images. Or a sample of any structure, by the rules of docs/targets.md; then no other target is passed.
             masks: Label masks, sampled by nearest neighbour; 0 outside. [N, H, W], or with one more axis for several
                 masks per image. An array of one axis, or of two beside a batch, counts as labels, as in
                 torchvision's ``cutmix(images, labels)``.

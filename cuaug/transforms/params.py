@@ -37,7 +37,7 @@ class Params:
 
     @property
     def names(self) -> list[str]:
-        """The names of drawn parameters: the transform's position in the recipe, its name, the parameter."""
+        """Names of the drawn parameters, from the transform's position in the recipe, its name, and the parameter."""
         return list(self.plan.parameter_columns)
 
     @property

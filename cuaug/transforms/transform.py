@@ -151,7 +151,7 @@ class Transform:
         return attributes["_single_recipe"](images, *targets, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """The transform as plain numbers, strings and lists, for JSON; :func:`from_dict` restores it."""
+        """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it."""
         arguments = {name: _plain_value(value) for name, value in self._init_arguments().items()}
         return {"name": type(self).__name__, **arguments}
 

@@ -1,59 +1,126 @@
-"""The programs of README and of the guides run; the names, links and paths in the documentation exist."""
+"""The programs of README and of the pages run and print what the pages say; names, links, paths and commands exist."""
 
 import re
-from pathlib import Path
 
 import pytest
-import torch
-from helpers.arrays import images
+from helpers import pages
+from helpers.pages import PAGES, ROOT
 
 import cuaug
 from cuaug import transforms as T
 
-ROOT = Path(__file__).parents[2]
 # A file has a suffix; a folder ends with a slash or begins with a folder of the repository.
 PATHS = re.compile(
     r"(?<![\w./-])(?:[\w.-]+/)*(?:[\w.-]+\.(?:py|cuh?|[ch]pp|md|toml)|[\w.-]+/(?![\w.*<-]))"
     r"|(?<![\w./-])(?:cuaug|tests|benchmarks|docs)/[\w/-]+"
 )
+# A program has one of these languages; what a console block says is checked by name only.
+LANGUAGES = {"python", "text", "console", "cpp", "mermaid", "{toctree}", "{include}"}
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 
 
-def blocks(name, heading=""):
-    """The Python blocks of a page, section by section, and its plain blocks."""
-    text = (ROOT / name).read_text().partition(heading)[2] if heading else (ROOT / name).read_text()
-    section = text.partition("\n## ")[0] if heading else text
-    return re.findall(r"```python\n(.*?)```", section, re.S), re.findall(r"\n\n```\n(.*?)```", section, re.S)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    pages.write_files(folder)
+    return folder
 
 
-def test_readme_recipe_runs_and_prints_its_plan(capsys):
-    (program,), (printed,) = blocks("README.md", "## Transforms\n")
-    batch = images(("torch", "cpu"), shape=(2, 256, 256, 3))
-    namespace = {"loader": [(batch, None)], "device": "cpu"}
-    exec(program, namespace)
-    assert capsys.readouterr().out == printed
-    assert namespace["images"].dtype == torch.float16
-    assert tuple(namespace["images"].shape) == (2, 3, 224, 224)
+@pytest.mark.jpeg
+@pytest.mark.filterwarnings("ignore:.*fork")  # JAX and Python warn rightly, but the workers use the threads of neither
+@pytest.mark.parametrize("page", [page for page in PAGES if pages.programs(page)], ids=lambda page: page.stem)
+def test_documentation_programs_run(page, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    libraries = pages.run(page) - {"GPU"}  # the next test skips those by name
+    if libraries:
+        pytest.skip(f"some programs need {', '.join(libraries)}; the others ran")
 
 
-@pytest.mark.parametrize("page", ["recipes", "migration"])
-def test_documentation_programs_run(page):
-    programs, namespace = blocks(f"docs/{page}.md")[0], {}
-    assert len(programs) >= 4
-    for program in programs:  # in order: a program may use the names of the one before
-        exec(program, namespace)
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any(pages.need(program) == "GPU" for program, _ in pages.programs(page))],
+    ids=lambda page: page.stem,
+)
+def test_documentation_programs_run_on_a_gpu(page, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert pages.run(page) == set()
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/recipes.md", "docs/migration.md"])
-def test_documentation_names_and_links_exist(page):
-    text = (ROOT / page).read_text()
-    attributes = [(T, name) for name in re.findall(r"\bT\.(\w+)", text)]
-    attributes += [(cuaug, name) for name in re.findall(r"\bcuaug\.(\w+)", text)]
-    text = re.sub("```.*?```", "", text, flags=re.S)
-    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
-    # migration.md shows the error for a name that cuaug lacks.
-    assert [name for owner, name in attributes if not hasattr(owner, name) and name != "RandomZoomOut"] == []
-    assert attributes
-    assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == []
+def test_documentation_program_that_prints_something_else_fails(tmp_path):
+    page = tmp_path / "page.md"
+    for text in ("```text\n3\n```", "```text\nValueError: 2\n```"):
+        page.write_text(f"```python\nprint(2)\n```\n\n{text}\n")
+        with pytest.raises(AssertionError, match=r"page\.md:2"):
+            pages.run(page)
+    page.write_text("```python\nraise ValueError(2)\n```\n\n```text\nValueError: 2\n```\n")
+    pages.run(page)
+
+
+def test_documentation_program_that_needs_a_missing_library_is_left_out(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\n# needs no_such_library\nimport no_such_library\n```\n")
+    assert pages.run(page) == {"no_such_library"}
+
+
+@every_page
+def test_documentation_blocks_have_a_language(page):
+    assert {block.language for block in pages.blocks(page)} <= LANGUAGES
+    assert page.read_text().count("```") == 2 * len(pages.blocks(page))
+
+
+@every_page
+def test_documentation_names_exist(page):
+    text = re.sub("```text.*?```", "", page.read_text(), flags=re.S)  # errors name classes by the package alone
+    names = [(T, name) for name in re.findall(r"\bT\.(\w+)", text)]
+    names += [(cuaug, name) for name in re.findall(r"\bcuaug\.(\w+)", text)]
+    missing = {name for owner, name in names if not hasattr(owner, name)}
+    assert missing <= {"RandomZoomOut"}  # the pages show its error
+
+
+@every_page
+def test_documentation_links_exist(page):
+    """Links within the repository, and the headings that they name."""
+    text = re.sub("```.*?```", "", page.read_text(), flags=re.S)
+    links = [link.partition("#") for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    broken = []
+    for path, _, heading in links:
+        target = page.parent / path if path else page
+        if not target.exists() or (heading and heading not in anchors(target)):
+            broken.append(f"{path}#{heading}")
+    assert broken == []
+
+
+def anchors(page):
+    """The anchors of a page's headings, as a code host forms them."""
+    text = re.sub("```.*?```", "", page.read_text(), flags=re.S)
+    if included := re.search(r"```\{include\} (\S+)", page.read_text()):
+        text += (page.parent / included[1]).read_text()
+    titles = re.findall(r"^#+ (.+)$", text, re.M)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@every_page
+def test_documentation_commands_exist(page):
+    """Targets of make, commands of cuaug, and extras."""
+    text = page.read_text()
+    options = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2].partition("\n[")[0]
+    targets = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.M)
+    commands = re.findall(r'add_parser\(\s*"(\w+)"', (ROOT / "cuaug" / "__main__.py").read_text())
+    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M)) <= set(targets)
+    assert set(re.findall(r"python -m cuaug (\w+)", text)) <= set(commands)
+    assert set(re.findall(r"(?:\.|cuaug)\[([\w-]+)\]", text)) <= set(re.findall(r"^([\w-]+) = ", options, re.M))
+
+
+def test_contributing_shows_the_source():
+    """The blocks that show `solarize`: every line is in one file of the package. The last block shows a pattern."""
+    code = [block for block in pages.blocks(ROOT / "CONTRIBUTING.md") if block.language in ("cpp", "python")]
+    files = [path.read_text() for suffix in ("py", "cuh") for path in (ROOT / "cuaug").rglob(f"*.{suffix}")]
+    assert len(code) == 4
+    for block in code[:3]:
+        lines = [line.rstrip('"') for line in block.text.splitlines()]  # the first line of a docstring stands alone
+        assert any(all(line in text for line in lines) for text in files), f"CONTRIBUTING.md:{block.line}"
 
 
 @pytest.mark.parametrize(("page", "count"), [("docs/path-of-a-call.md", 70), ("CONTRIBUTING.md", 40)])

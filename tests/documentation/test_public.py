@@ -121,13 +121,8 @@ def test_gallery_draws_op_without_chosen_call(gallery, monkeypatch):
         assert gallery.draw_picture(name, photos).ndim == 3, name
 
 
-def test_gallery_pages_are_up_to_date(gallery):
-    """A row of README for each public name, with a link to its picture where it has one."""
-    assert (DOCS / "gallery.md").read_text() == gallery.page()
-    readme = gallery.README.read_text()
-    assert f"{gallery.START}\n\n{gallery.table()}\n\n{gallery.END}" in readme
-    for name in [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)]:
-        assert readme.count(f"\n| {gallery.link(name)} |") == 1, name
+def test_gallery_page_is_up_to_date(gallery):
+    assert (DOCS / "gallery.md").read_text() == gallery.page(), "run `python -m cuaug gallery`"
 
 
 def test_filter_ops_have_rows():

@@ -1,0 +1,67 @@
+"""A Sphinx extension: ``.. public:: PACKAGE MODULE`` documents every name of a module's ``__all__``.
+
+An entry has the name under which users import it, and the gallery's picture of it where there is one. A name that a
+module gains is therefore documented without an edit of a page.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from cuaug.transforms.transform import Transform
+
+GALLERY = Path(__file__).resolve().parent / "gallery"
+
+
+class PublicNames(SphinxDirective):
+    """``.. public:: cuaug cuaug.warp``: the module's docstring, a summary of its names, then an entry for each."""
+
+    required_arguments = 2
+
+    def run(self) -> list[nodes.Node]:
+        package, module = self.arguments
+        owner, names = importlib.import_module(package), importlib.import_module(module).__all__
+        function_hides_module = callable(getattr(owner, module.rpartition(".")[2], None))  # cuaug.show
+        lines = [] if function_hides_module else [f".. automodule:: {module}", ""]
+        lines += [f".. currentmodule:: {package}", "", ".. autosummary::", ""]
+        lines += [f"   {name}" for name in names]
+        for name in names:
+            kind, options = directive(getattr(owner, name))
+            lines += ["", f".. {kind}:: {name}", *options]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def directive(public_object: Any) -> tuple[str, list[str]]:
+    """The autodoc directive for an object, and its options."""
+    if not inspect.isclass(public_object):
+        return "autofunction", []
+    # What every transform has is described once, in the entry of their base class.
+    members = [
+        name
+        for name, value in vars(public_object).items()
+        if value.__doc__ and isinstance(value, (FunctionType, property)) and not hasattr(Transform, name)
+        if not name.startswith("_")
+    ]
+    calls = ["__call__"] if "__call__" in vars(public_object) else []
+    return "autoclass", [f"   :members: {', '.join(members)}", f"   :special-members: {', '.join(calls)}"]
+
+
+def add_picture(app: Sphinx, what: str, name: str, public_object: Any, options: Any, lines: list[str]) -> None:
+    """Appends the gallery's picture to the docstring of a function or a transform."""
+    short = name.removeprefix("cuaug.").replace("transforms.", "T.")
+    if (GALLERY / f"{short}.jpg").exists():
+        lines += ["", f".. image:: /gallery/{short}.jpg", f"   :alt: The photograph, and results of {short}", ""]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("public", PublicNames)
+    app.connect("autodoc-process-docstring", add_picture)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

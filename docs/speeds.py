@@ -1,0 +1,176 @@
+"""Writes the tables of speeds into README and the pages, from the files of benchmarks/results.
+
+Run ``python docs/speeds.py`` after a benchmark. A table stands between two comments; a test compares it with the files.
+All cells of a table are from one run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+RECIPES = RESULTS / "2026-11-23-nvidia-h200-transforms.json"
+WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
+LOADERS = RESULTS / "2026-11-22-nvidia-h200-loader-3.json"
+DETECTION = RESULTS / "2026-11-22-nvidia-h200-detection-3.json"
+DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
+END = "<!-- until here -->"
+
+RECIPE_TITLES = {
+    "crop and flip": "crop, flip, normalize",
+    "imagenet, contrast about the middle": "the same with colour jitter and greyscale, contrast about a given level",
+    "imagenet": "the same, contrast about each image's mean",
+    "imagenet, antialiased": "the same, antialiased",
+    "simclr": "SimCLR, with a blur of 23 pixels",
+    "detection": "affine, flip, jitter, normalize",
+    "trivialaugment": "crop, flip, `TrivialAugmentWide`, normalize",
+    "randaugment": "crop, flip, `RandAugment`, normalize",
+    "augmix": "`AugMix` at 256x256, normalize",
+    "elastic": "flip, `ElasticTransform`, normalize",
+    "imagenet, list": "ImageNet, a list of images of different sizes",
+}
+RECIPE_PEERS = {
+    "kornia fp32": "kornia, float32",
+    "torchvision one draw": "torchvision, one draw",
+    "torch compiled": "torch functions, compiled",
+}
+WARP_TITLES = {
+    "warp_affine u8 NCHW": "`warp_affine`, channels first",
+    "warp_affine u8 NHWC": "`warp_affine`, channels last",
+    "warp_affine fp16 NCHW": "`warp_affine`, float16",
+    "warp_affine fp32 NCHW": "`warp_affine`, float32",
+    "warp_affine u8 NCHW nearest": "`warp_affine`, nearest",
+    "warp_affine u8 NCHW bicubic": "`warp_affine`, bicubic",
+    "warp_perspective u8 NCHW": "`warp_perspective`",
+    "remap u8 NCHW": "`remap`, a map per image",
+    "resize u8 NCHW 375x500 to 224": "`resize` 375x500 to 224, antialiased",
+    "resized_crop u8 NCHW 375x500 to 224": "`resized_crop`, a box per image",
+    "hflip u8 NCHW": "`hflip`",
+}
+DETECTION_TITLES = {
+    "nms 1000": "`nms`, 1,000 boxes",
+    "nms 10000": "`nms`, 10,000 boxes",
+    "nms 100000": "`nms`, 100,000 boxes",
+    "batched_nms 10000": "`batched_nms`, 10,000 boxes, 80 classes",
+    "roi_align 1000, float32, planes": "`roi_align`, 1,000 regions",
+    "roi_align 1000, float16, channels inside": "`roi_align`, float16, channels last",
+    "roi_pool 1000, float32, planes": "`roi_pool`, 1,000 regions",
+}
+
+
+def rows(file: Path, device: str) -> dict[str, Any]:
+    """The rows of a result's table by name; for several numbers of threads, those of one thread."""
+    table = json.loads(file.read_text())["tables"][device]["rows"]
+    return {row["name"]: row for row in reversed(table)}
+
+
+def markdown(header: list[str], body: list[list[str]], source: Path) -> str:
+    lines = [header, ["---"] * len(header), *body]
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    machine = json.loads(source.read_text())["machine"]
+    device = machine["gpus"][0]["name"] if machine["gpus"] else f"{machine['cpus']} processors of a Xeon"
+    return f"{table}\n\nFrom `{source.relative_to(ROOT)}`, {device}."
+
+
+def device_and_wall(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    return f"{row['us']:,.0f} / {row['wall_us']:,.0f}"
+
+
+def against_peers(file: Path, titles: dict[str, str], peers: dict[str, str]) -> str:
+    """A table of device and wall time, for cuaug and for each peer of the same run."""
+    table = rows(file, "gpu")
+    body = [
+        [title, device_and_wall(table[name]), *(device_and_wall(table[name]["peers"].get(peer)) for peer in peers)]
+        for name, title in titles.items()
+    ]
+    return markdown(["", "cuaug", *peers.values()], body, file)
+
+
+def recipes() -> str:
+    return against_peers(RECIPES, RECIPE_TITLES, RECIPE_PEERS)
+
+
+def warps() -> str:
+    peers = {
+        "kornia fp32": "kornia, float32",
+        "torchvision one draw": "torchvision, one draw",
+        "torch": "`grid_sample`",
+    }
+    return against_peers(WARPS, WARP_TITLES, peers)
+
+
+def loaders() -> str:
+    body = [[row["name"], f"{row['images_per_s']:,.0f}"] for row in rows(LOADERS, "gpu").values()]
+    return markdown(["from files to batches on the GPU", "images per second"], sorted(body, key=_descending), LOADERS)
+
+
+def detection() -> str:
+    table = rows(DETECTION, "gpu")
+    body = [
+        [title, f"{table[name]['us']:,.0f}", f"{table[name]['peers']['torchvision']['us']:,.0f}"]
+        for name, title in DETECTION_TITLES.items()
+    ]
+    return markdown(["", "cuaug", "torchvision"], body, DETECTION)
+
+
+def decoding() -> str:
+    table, peers = rows(DECODING, "cpu"), ("simplejpeg", "cv2", "Pillow")
+    body = [
+        [name, f"{row['images_per_s']:,.0f}", *(_images_per_second(row["peers"].get(peer)) for peer in peers)]
+        for name, row in sorted(table.items(), reverse=True)
+    ]
+    return markdown(["", "cuaug", *peers], body, DECODING)
+
+
+def placement() -> str:
+    row, batch = rows(RECIPES, "gpu")["imagenet, antialiased"], 256
+    rate = batch / row["wall_us"] * 1e6
+    step = [["training step, ImageNet recipe, batches of 256", f"{rate:,.0f}", f"{row['wall_us']:,.0f}"]]
+    header = ["the recipe alone", "images per second", "microseconds per batch"]
+    return f"{markdown(header, step, RECIPES)}\n\n{loaders()}"
+
+
+def readme() -> str:
+    titles = {name: RECIPE_TITLES[name] for name in ("crop and flip", "simclr", "detection", "randaugment")}
+    titles = {"imagenet": "ImageNet: crop, flip, jitter, greyscale, normalize"} | titles
+    # The place of the training benchmark's row: above these.
+    return against_peers(RECIPES, titles, RECIPE_PEERS)
+
+
+TABLES: dict[str, list[Callable[[], str]]] = {
+    "README.md": [readme],
+    "docs/placement.md": [placement],
+    "docs/performance.md": [recipes, warps, loaders, detection, decoding],
+}
+
+
+def with_tables(page: str) -> str:
+    """The text of a page, with its tables written anew."""
+    text = (ROOT / page).read_text()
+    for table in TABLES[page]:
+        start = f"<!-- written by docs/speeds.py: {table.__name__} -->"
+        pattern = re.compile(re.escape(start) + ".*?" + re.escape(END), re.S)
+        text, count = pattern.subn(lambda _, table=table, start=start: f"{start}\n\n{table()}\n\n{END}", text)
+        if count != 1:
+            raise ValueError(f"{page} must have one place for {table.__name__}, got {count}")
+    return text
+
+
+def _images_per_second(row: dict[str, Any] | None) -> str:
+    return "" if row is None else f"{row['images_per_s']:,.0f}"
+
+
+def _descending(cells: list[str]) -> float:
+    return -float(cells[1].replace(",", ""))
+
+
+if __name__ == "__main__":
+    for page_name in TABLES:
+        (ROOT / page_name).write_text(with_tables(page_name))

@@ -1,0 +1,92 @@
+"""The reference, the examples of public names, the tables of speeds, and the list of messages are complete."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import re
+import sys
+
+import pytest
+from helpers import pages
+from helpers.pages import PAGES, ROOT
+
+import cuaug
+from cuaug import data
+from cuaug import io as IO
+from cuaug import transforms as T
+
+DOCS = ROOT / "docs"
+PUBLIC = [(module, name) for module in (cuaug, T, IO, data) for name in module.__all__]
+
+
+@pytest.fixture(scope="module")
+def docs_modules():
+    """Imports a script of docs/."""
+    sys.path.insert(0, str(DOCS))
+    yield importlib.import_module
+    sys.path.remove(str(DOCS))
+
+
+def names_in(program):
+    nodes = list(ast.walk(ast.parse(program)))
+    return {node.id for node in nodes if isinstance(node, ast.Name)} | {
+        node.attr for node in nodes if isinstance(node, ast.Attribute)
+    }
+
+
+def test_every_public_name_has_an_example(docs_modules):
+    """In a program of a page, in a docstring, or in a call of the gallery; tests run all of these."""
+    calls = docs_modules("gallery_calls").calls()
+    used = {name.removeprefix("T.") for name in calls}
+    for page in PAGES:
+        used = used.union(*(names_in(program.text) for program, _ in pages.programs(page)))
+    for module, name in PUBLIC:
+        examples = doctest.DocTestParser().get_examples(inspect.getdoc(getattr(module, name)) or "")
+        if any(name in names_in(example.source) for example in examples if not example.options):
+            used.add(name)
+    assert [f"{module.__name__}.{name}" for module, name in PUBLIC if name not in used] == []
+
+
+def test_reference_documents_every_public_name():
+    text = "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.rst"))
+    documented = re.findall(r"^\.\. auto(?:function|exception):: (\w+)$", text, re.M)
+    for module in re.findall(r"^\.\. public:: \S+ (\S+)$", text, re.M):
+        documented += importlib.import_module(module).__all__
+    assert sorted(documented) == sorted(name for _, name in PUBLIC)
+
+
+def test_every_page_is_in_the_index():
+    listed = set(re.findall(r"^([\w/-]+)$", (DOCS / "index.md").read_text(), re.M))
+    found = {
+        str(page.relative_to(DOCS).with_suffix("")) for suffix in ("md", "rst") for page in DOCS.rglob(f"*.{suffix}")
+    }
+    assert listed == found - {"index"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/placement.md", "docs/performance.md"])
+def test_tables_of_speeds_are_those_of_the_results(docs_modules, page):
+    speeds = docs_modules("speeds")
+    assert set(speeds.TABLES) == {"README.md", "docs/placement.md", "docs/performance.md"}
+    assert (ROOT / page).read_text() == speeds.with_tables(page), "run `python docs/speeds.py`"
+
+
+def test_troubleshooting_lists_every_message_of_the_set_up():
+    """The first column of a table has a piece of the message of each BackendError."""
+    rows = re.findall(r"^\| (`.*?`) \|", (DOCS / "troubleshooting.md").read_text(), re.M)
+    listed = [phrase for row in rows for phrase in re.findall("`([^`]{10,})`", row)]
+    calls = [
+        (path.name, node)
+        for path in (ROOT / "cuaug").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("BackendError")
+    ]
+    messages = [(file, constant_parts(node)) for file, node in calls if constant_parts(node)]
+    assert len(messages) > 25
+    assert [entry for entry in messages if not any(phrase in part for phrase in listed for part in entry[1])] == []
+
+
+def constant_parts(call):
+    """The pieces of a message that are in the source, without the short ones between values."""
+    parts = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant)]
+    return [part for part in parts if isinstance(part, str) and len(part) >= 10]
