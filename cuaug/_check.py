@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -20,6 +20,9 @@ R = TypeVar("R")
 
 LAYOUTS = ("NCHW", "NHWC", "CHW", "HWC", "HW", "NTCHW", "NTHWC")
 MAX_INT64 = (1 << 63) - 1
+MAX_RESULT_PIXELS = 1 << 28  # 16,384 x 16,384; 0.8 GB of uint8 RGB for each sample
+MAX_VALUES = 1 << 16  # of a recipe's description; long ones have some hundred
+_MAX_LEVELS = 80  # of a description: 32 transforms inside each other are 64, each a dict in a list
 
 
 class DecodeError(ValueError):
@@ -119,6 +122,11 @@ def step(value: Any) -> int:
     return integer("step", value, 0, MAX_INT64)
 
 
+def epoch(value: Any) -> int:
+    """0 to 2**63 - 1: the step of the epoch's draws."""
+    return integer("epoch", value, 0, MAX_INT64)
+
+
 def number(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> None:
     """A Python or NumPy number in a range; not a bool, not an array."""
     if type(value) is not float and (
@@ -142,6 +150,42 @@ def size(parameter: str, value: Any) -> tuple[int, int]:
     if max(height, width) >= 1 << 30:
         raise ValueError(f"{parameter} must be below 2**30, got {(height, width)}")
     return height, width
+
+
+def result_size(result: tuple[int, int], input_size: tuple[int, int]) -> None:
+    """The size (H, W) of a result or an intermediate: `MAX_RESULT_PIXELS`, or as many pixels as the images have."""
+    height, width = size("the result's size", result)
+    if height * width > max(MAX_RESULT_PIXELS, input_size[0] * input_size[1]):
+        limit = f"{MAX_RESULT_PIXELS} pixels, or not more than the images have"
+        raise ValueError(f"the result's size must be at most {limit}, got {(height, width)}")
+
+
+def class_count(value: Any) -> int:
+    return integer("num_classes", value, 1, 1 << 20)  # of a float32 weight for each sample and class
+
+
+def nesting(parameter: str, value: Any, max_values: int) -> None:
+    """Lists and dicts from outside: so deep and so many that no code that walks through them fails or takes long."""
+    count, pending = 0, [(value, 1)]
+    while pending:
+        item, level = pending.pop()
+        if isinstance(item, (dict, list, tuple)):
+            count += len(item)
+            if level > _MAX_LEVELS:
+                raise ValueError(f"{parameter} must have at most {_MAX_LEVELS} levels of lists and dicts, got more")
+            if count > max_values:
+                raise ValueError(f"{parameter} must have at most {max_values} values, got more")
+            pending += [(inner, level + 1) for inner in (item.values() if isinstance(item, dict) else item)]
+
+
+def state(value: Any, *names: str) -> list[Any]:
+    """The entries of a dict that `state_dict` returned."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"state must be a dict, a result of state_dict, got {type(value).__name__}")
+    nesting("state", value, 100)
+    if not value.keys() >= {*names}:
+        raise ValueError(f"state must be a result of state_dict, which has {', '.join(names)}, got {list(value)}")
+    return [value[name] for name in names]
 
 
 def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:

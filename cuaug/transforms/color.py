@@ -123,10 +123,15 @@ class RandomSolarize(Transform):
 
 
 class RandomPosterize(Transform):
-    """Keep the upper bits, with a probability."""
+    """Keep the upper bits, with a probability.
+
+    Args:
+        bits: 0 to 16.
+        p: Probability.
+    """
 
     def __init__(self, bits: int, p: float = 0.5) -> None:
-        self.bits, self.p = _check.integer("bits", bits, 0), ranges.probability("p", p)
+        self.bits, self.p = _check.integer("bits", bits, 0, 16), ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
         recipe.add_pointwise(

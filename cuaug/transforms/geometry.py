@@ -126,8 +126,8 @@ class Pad(Transform):
 
     def __init__(self, padding: Sequence[int] | int, fill: Any = 0, padding_mode: str = "constant") -> None:
         _check.one_of("padding_mode", padding_mode, BORDERS)
+        padding_of(padding)  # checks it
         self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
-        padding_of(padding)
 
     def write(self, recipe: Recipe) -> None:
         _pad(recipe, padding_of(self.padding), self.fill, self.padding_mode)
@@ -154,6 +154,8 @@ class RandomCrop(Transform):
     ) -> None:
         self.size = square_or_size("size", size)
         _check.one_of("padding_mode", padding_mode, BORDERS)
+        if padding is not None:
+            padding_of(padding)  # checks it
         self.padding, self.pad_if_needed = padding, bool(pad_if_needed)
         self.fill, self.padding_mode = fill, padding_mode
 
