@@ -21,6 +21,7 @@ R = TypeVar("R")
 
 LAYOUTS = get_args(Layout)
 MAX_INT64 = (1 << 63) - 1
+MAX_RESULT_PIXELS = 1 << 28  # 16,384 x 16,384; 0.8 GB of uint8 RGB for each sample
 
 
 class DecodeError(ValueError):
@@ -122,6 +123,11 @@ def step(value: Any) -> int:
     return integer("step", value, 0, MAX_INT64)
 
 
+def epoch(value: Any) -> int:
+    """0 to 2**63 - 1: the step of the epoch's draws."""
+    return integer("epoch", value, 0, MAX_INT64)
+
+
 def number(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> None:
     """A Python or NumPy number in a range; not a bool, not an array."""
     if type(value) is not float and (
@@ -145,6 +151,18 @@ def size(parameter: str, value: Any) -> tuple[int, int]:
     if max(height, width) >= 1 << 30:
         raise ValueError(f"{parameter} must be below 2**30, got {(height, width)}")
     return height, width
+
+
+def result_size(result: tuple[int, int], input_size: tuple[int, int]) -> None:
+    """The size (H, W) of a result or an intermediate: `MAX_RESULT_PIXELS`, or as many pixels as the images have."""
+    height, width = size("the result's size", result)
+    if height * width > max(MAX_RESULT_PIXELS, input_size[0] * input_size[1]):
+        limit = f"{MAX_RESULT_PIXELS} pixels, or not more than the images have"
+        raise ValueError(f"the result's size must be at most {limit}, got {(height, width)}")
+
+
+def class_count(value: Any) -> int:
+    return integer("num_classes", value, 1, 1 << 20)  # of a float32 weight for each sample and class
 
 
 def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:

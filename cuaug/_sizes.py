@@ -9,6 +9,8 @@ import numpy as np
 from . import _check
 from .typing import Size
 
+_MAX_SIDE = 1 << 30
+
 
 def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
     """(H, W), from (H, W) or from one number for both."""
@@ -21,7 +23,8 @@ def padding_of(padding: Size) -> tuple[int, int, int, int]:
     sides = _numbers("padding", padding)
     if len(sides) not in (1, 2, 4):
         raise ValueError(f"padding must be one, two or four ints, got {padding!r}")
-    left, top, right, bottom = (_check.integer("padding", side, -(1 << 30)) for side in sides * (4 // len(sides)))
+    sides *= 4 // len(sides)
+    left, top, right, bottom = (_check.integer("padding", side, -_MAX_SIDE, _MAX_SIDE) for side in sides)
     return left, top, right, bottom
 
 

@@ -124,7 +124,7 @@ def mix_labels(labels: Any, lam: PerSample, partner: PerSample | None = None, nu
     if labels.ndim == 1:
         if num_classes is None:
             raise ValueError("num_classes must be given if labels are class indices")
-        weights = _class_weights(labels, _check.integer("num_classes", num_classes, 1))
+        weights = _class_weights(labels, _check.class_count(num_classes))
     elif labels.ndim == 2:
         weights = convert.asarray(labels, like=labels, dtype="float32")
     else:

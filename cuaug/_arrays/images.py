@@ -137,7 +137,6 @@ def allocate_output(
 @functools.lru_cache(4096)
 def result_axes(axes: BatchAxes, size: tuple[int, int], channels: int) -> tuple[tuple[int, ...], BatchAxes]:
     """Shape and axes of a result of this size, in the input's memory order."""
-    _check.size("the result's size", size)
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in axes.layout)
     strides = contiguous_strides(shape, axes.memory_order)

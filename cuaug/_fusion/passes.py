@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import _check
 from .._program.records import MAX_OPS
 from .recipe import Recipe
 from .recipe_ops import Cast, Column, CoordinateMap, Pointwise, Resize
@@ -22,6 +23,7 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]
         else:
             passes[-1].add(op)
     for pass_ in passes:
+        _check.result_size(pass_.output_size, size)
         if len(pass_.chain) > MAX_OPS:
             raise ValueError(f"a recipe must have at most {MAX_OPS} consecutive pointwise ops, got {len(pass_.chain)}")
         if isinstance(pass_.first_op, (CoordinateMap, Resize)):

@@ -17,7 +17,8 @@ from .._passes.resample import INTERPOLATIONS
 from .._program.dtypes import MAX_VALUE
 from .recipe_ops import Cast, Column, ConditionalOp, CoordinateMap, Gate, Grayscale, Instruction, Op, Pointwise, Resize
 
-MAX_TRANSFORMS = 1 << 16  # positions in a recipe (kernels/draws/philox.cuh)
+MAX_TRANSFORMS = 1024  # written into a recipe; kernels/draws/philox.cuh has room for 2**16 positions
+_MAX_ARGUMENTS = 1 << 18  # of all draws: 2 MB of the program
 _COUNTERS_PER_DRAW = 64  # Philox counter values reserved per draw; each yields four random words
 
 
@@ -35,12 +36,22 @@ class Recipe:
     _gates: tuple[Gate, ...] = ()
     _min_size: tuple[int, int] = (0, 0)  # the canvas that samples with a closed gate need
     _counter: int = 0  # Philox counter of the transform's next draw
+    _transform_count: int = 0
+    _argument_count: int = 0
 
     def begin(self, name: str) -> None:
         """Start the next transform. Its columns are named after it; its draws are independent of all others."""
+        self.count_transform()
         self.position, self.name, self._counter = self.position + 1, name, 0
-        if self.position >= MAX_TRANSFORMS:
-            raise ValueError(f"a recipe must have at most {MAX_TRANSFORMS} transforms")
+
+    def count_transform(self) -> None:
+        """Refuse recipes whose planning takes long. Transforms count as often as they are written."""
+        self._transform_count += 1
+        if self._transform_count > MAX_TRANSFORMS:
+            raise ValueError(
+                f"a recipe must have at most {MAX_TRANSFORMS} transforms: those inside of others count, slots of a "
+                "policy too, and n * n for the n of a RandomOrder"
+            )
 
     @property
     def max_value(self) -> float:
@@ -66,6 +77,9 @@ class Recipe:
         """
         if not all(isinstance(argument, Column) or math.isfinite(argument) for argument in arguments):
             raise ValueError(f"{self.name} must draw {names[0]} from finite numbers, got {arguments}")
+        self._argument_count += len(arguments)
+        if self._argument_count > _MAX_ARGUMENTS:
+            raise ValueError(f"a recipe must draw from at most {_MAX_ARGUMENTS} numbers, bins of magnitudes included")
         columns = [Column(f"{self.position}.{self.name}.{name}", max_value, integer_range) for name in names]
         gate = self._gates[-1] if self._gates else None
         self.draws.append(Instruction(opcode, columns, arguments, self.position, self._counter, gate))

@@ -5,6 +5,7 @@ This is the only C++ that Python formats. Everything else of such an op is in ke
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -17,6 +18,12 @@ FUNCTIONS = (
 )
 COLOR_NAMES = {"red", "green", "blue", "rgb", "luma"}  # only images of three or four channels have these
 MAX_PARAMETERS = 30  # `native::max_user_params` less the two of `cuaug::UserOp`
+# Recipes may come from files. Of 256 tokens, GCC 12 compiles "px + px + ..." in 1.6 s, and "- - - ... px" in 3.5 s, the
+# slowest of 19 kinds of expressions.
+MAX_CHARACTERS = 1000
+MAX_TOKENS = 256
+MAX_PARENTHESES = 16  # inside each other
+MAX_NAME = 64  # characters; the op's name is part of a file's name
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<sign>/(?![/*])|[-+*(),?:]|[<>]=?|[=!]=|&&|\|\||!))",
@@ -77,13 +84,16 @@ class UserOp(NamedTuple):
 
 def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
     """The op, with its names and tokens checked; a compiler finds the remaining errors of the expression."""
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
-        raise ValueError(f"op must be a name of letters and digits, got {name!r}")
+    if not isinstance(name, str) or len(name) > MAX_NAME or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
+        raise ValueError(f"op must be a name of letters and digits, at most {MAX_NAME}, got {name!r}")
     if not isinstance(expression, str) or not expression.strip():
         raise ValueError(f"expression must be C++ in a string, such as 'px * 0.5', got {expression!r}")
     if len(parameters) > MAX_PARAMETERS:
         raise ValueError(f"an op must have at most {MAX_PARAMETERS} parameters, got {len(parameters)}")
+    _check_length(expression)
     for parameter in parameters:
+        if len(parameter) > MAX_NAME:
+            raise ValueError(f"a parameter must have a name of at most {MAX_NAME} characters, got {parameter!r}")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", parameter) or parameter in ("R", "K", "Number"):
             raise ValueError(f"a parameter must have a C++ name that begins with a letter, got {parameter!r}")
         if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED):
@@ -98,6 +108,18 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
         if parameter not in used_names:
             raise ValueError(f"expression must use every parameter, and has no {parameter!r}: {op.expression}")
     return op
+
+
+def _check_length(expression: str) -> None:
+    """Refuses what would take long to compile."""
+    if len(expression) > MAX_CHARACTERS:
+        raise ValueError(f"expression must have at most {MAX_CHARACTERS} characters, got {len(expression)}")
+    tokens = list(_tokens(expression))
+    if len(tokens) > MAX_TOKENS:
+        raise ValueError(f"expression must have at most {MAX_TOKENS} names, numbers and signs, got {len(tokens)}")
+    depth = max(itertools.accumulate((token["sign"] == "(") - (token["sign"] == ")") for token in tokens))
+    if depth > MAX_PARENTHESES:
+        raise ValueError(f"expression must have at most {MAX_PARENTHESES} parentheses inside each other, got {depth}")
 
 
 def identifiers(expression: str) -> list[str]:

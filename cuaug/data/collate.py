@@ -75,7 +75,7 @@ class Collate:
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch of the draws, in all processes."""
-        self._epoch.fill_(_check.integer("epoch", epoch, 0))
+        self._epoch.fill_(_check.epoch(epoch))
         self._epoch_missing.fill_(False)
 
     def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .. import _check
 from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
+from .._descriptions import state_entries
 from .._host.extension import extension
 from ..transforms.transform import Transform
 from ..typing import Decoder, LastBatch, LibraryName, OnError
@@ -157,31 +158,44 @@ class Loader:
 
     @epoch.setter
     def epoch(self, epoch: int) -> None:
-        self._move_to(_check.integer("epoch", epoch, 0), 0)
+        self._move_to(epoch, 0)
 
     def state_dict(self) -> dict[str, int]:
-        """The position in the epoch, for `load_state_dict`: how many samples all ranks together have taken."""
-        return {"seed": self.seed, "epoch": self._epoch, "samples": self._batch * self.batch_size * self.world}
+        """The position in the epoch, for `load_state_dict`: how many samples all ranks together have taken.
+
+        After the last batch it is the beginning of the next epoch.
+        """
+        ended = self._batch == len(self)
+        samples = 0 if ended else self._batch * self.batch_size * self.world
+        return {"seed": self.seed, "epoch": self._epoch + ended, "samples": samples}
 
     @prefix_errors("cuaug")
     def load_state_dict(self, state: dict[str, int]) -> None:
         """The next iteration continues from the state.
 
         Ranks and batch size may differ from those of the saved loader; their product must divide ``state["samples"]``.
+
+        Raises:
+            TypeError: The state is no dict, or an entry is no int.
+            ValueError: An entry is missing, or is not one of this loader: another seed, or samples past its epoch.
         """
-        if state["seed"] != self.seed:
-            raise ValueError(f"seed must be {self.seed}, got {state['seed']}")
-        batch, remainder = divmod(_check.integer("samples", state["samples"], 0), self.batch_size * self.world)
+        seed, epoch, samples = state_entries(state, "seed", "epoch", "samples")
+        if _check.seed(seed) != self.seed:
+            raise ValueError(f"seed must be {self.seed}, got {seed}")
+        batch, remainder = divmod(_check.integer("samples", samples, 0), self.batch_size * self.world)
         if remainder:
             raise ValueError(
-                f"batch_size times ranks must divide the {state['samples']} samples that have been taken, "
+                f"batch_size times ranks must divide the {samples} samples that have been taken, "
                 f"got {self.batch_size} * {self.world}"
             )
-        self._move_to(_check.integer("epoch", state["epoch"], 0), batch)
+        if batch > len(self):
+            raise ValueError(f"samples must be within the epoch of {len(self.source)} samples, got {samples}")
+        ended = batch == len(self)
+        self._move_to(_check.epoch(epoch) + ended, 0 if ended else batch)
 
     def _move_to(self, epoch: int, batch: int) -> None:
         """Sets the position; an iteration that is still running no longer changes it."""
-        self._epoch, self._batch, self._iterating = epoch, batch, False
+        self._epoch, self._batch, self._iterating = _check.epoch(epoch), batch, False
         self._generation += 1
 
     def __iter__(self) -> Iterator[Batch]:

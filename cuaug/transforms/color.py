@@ -127,10 +127,15 @@ class RandomSolarize(Transform):
 
 
 class RandomPosterize(Transform):
-    """Keep the upper bits, with a probability."""
+    """Keep the upper bits, with a probability.
+
+    Args:
+        bits: 0 to 16.
+        p: Probability.
+    """
 
     def __init__(self, bits: int, p: float = 0.5) -> None:
-        self.bits: int = _check.integer("bits", bits, 0)
+        self.bits: int = _check.integer("bits", bits, 0, 16)
         self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:

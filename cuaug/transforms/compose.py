@@ -12,6 +12,7 @@ from .. import _check
 from .._arrays.convert import dtype_name, host_array
 from .._arrays.images import ImageBatch, describe_images, placeholder
 from .._check import prefix_errors
+from .._descriptions import state_entries
 from .._fusion import dispatch, draw, execute
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
@@ -108,6 +109,7 @@ class Compose(Transform):
 
     def append_to(self, recipe: Recipe) -> None:
         """Append the transforms, as if they were in the recipe themselves."""
+        recipe.count_transform()
         for transform in self.transforms:
             transform.append_to(recipe)
 
@@ -227,6 +229,11 @@ class Compose(Transform):
                 same shape and dtype.
             images: The images to apply the parameters to, on whose device they are stored.
             layout: As in a call.
+
+        Raises:
+            TypeError: The description is no dict.
+            ValueError: The description is of another recipe or of other images, or has a number that an op does not
+                accept.
         """
         batch = describe_images(images, layout)
         return params_from_dict(self._plans.plan(batch), description, batch, self)
@@ -290,9 +297,11 @@ class Compose(Transform):
         """Seed and step, which determine the next draws."""
         return {"seed": self.seed, "step": self._step}
 
+    @prefix_errors("cuaug")
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Continue drawing from the state."""
-        self.seed, self._step = _check.seed(state["seed"]), _check.step(state["step"])
+        """Continue drawing from the state; a TypeError or a ValueError if it is no result of `state_dict`."""
+        seed, step = state_entries(state, "seed", "step")
+        self.seed, self._step = _check.seed(seed), _check.step(step)
 
     def _init_arguments(self) -> dict[str, Any]:
         return super()._init_arguments() | {"seed": self.seed}  # which no attribute of the object holds

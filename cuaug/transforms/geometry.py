@@ -126,10 +126,10 @@ class Pad(Transform):
 
     def __init__(self, padding: Size, fill: PerChannel = 0, padding_mode: Border = "constant") -> None:
         _check.one_of("padding_mode", padding_mode, BORDERS)
+        padding_of(padding)  # checks it
         self.padding: Size = padding
         self.fill: PerChannel = fill
         self.padding_mode = padding_mode
-        padding_of(padding)
 
     def write(self, recipe: Recipe) -> None:
         _pad(recipe, padding_of(self.padding), self.fill, self.padding_mode)
@@ -156,6 +156,8 @@ class RandomCrop(Transform):
     ) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
         _check.one_of("padding_mode", padding_mode, BORDERS)
+        if padding is not None:
+            padding_of(padding)  # checks it
         self.padding: Size | None = padding
         self.pad_if_needed: bool = bool(pad_if_needed)
         self.fill: PerChannel = fill

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,9 +62,8 @@ def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
             raise ValueError(f"{rule}, got {pair!r}")
         left, right = (_check.integer("flip_pairs", number, 0) for number in pair)
         pairs.append((left, right))
-    numbers = [number for pair in pairs for number in pair]
-    repeated = next((number for number in numbers if numbers.count(number) > 1), None)
-    if repeated is not None:
+    (repeated, count), *_ = Counter(number for pair in pairs for number in pair).most_common(1) or [(0, 0)]
+    if count > 1:
         raise ValueError(f"flip_pairs must name a keypoint once, got {repeated} twice")
     return tuple(pairs)
 

@@ -23,12 +23,12 @@ class MixUp(Transform):
     """Blend each sample with the one before it: :func:`cuaug.mixup`.
 
     Args:
-        alpha: The sample's weight is drawn from Beta(alpha, alpha), for each sample anew.
+        alpha: The sample's weight is drawn from Beta(alpha, alpha), for each sample anew; at most 1e6.
         num_classes: Number of classes of integer labels, see :func:`mixed_labels`.
     """
 
     def __init__(self, *, alpha: float = 1.0, num_classes: int | None = None) -> None:
-        self.alpha: float = ranges.positive("alpha", alpha)
+        self.alpha: float = ranges.beta_shape("alpha", alpha)
         self.num_classes: int | None = _class_count(num_classes)
 
     def write(self, recipe: Recipe) -> None:
@@ -40,13 +40,13 @@ class CutMix(Transform):
     """Paste a box of the sample before, at the same place: :func:`cuaug.cutmix`.
 
     Args:
-        alpha: The fraction to keep is drawn from Beta(alpha, alpha), for each sample anew. The sample's weight is the
-            fraction of pixels outside the box, which is cut off at the canvas.
+        alpha: The fraction to keep is drawn from Beta(alpha, alpha), for each sample anew; at most 1e6. The sample's
+            weight is the fraction of pixels outside the box, which is cut off at the canvas.
         num_classes: Number of classes of integer labels, see :func:`mixed_labels`.
     """
 
     def __init__(self, *, alpha: float = 1.0, num_classes: int | None = None) -> None:
-        self.alpha: float = ranges.positive("alpha", alpha)
+        self.alpha: float = ranges.beta_shape("alpha", alpha)
         self.num_classes: int | None = _class_count(num_classes)
 
     def write(self, recipe: Recipe) -> None:
@@ -86,4 +86,4 @@ def _draw_partner(recipe: Recipe, alpha: float) -> tuple[Column, Column]:
 
 
 def _class_count(value: Any) -> int | None:
-    return None if value is None else _check.integer("num_classes", value, 1)
+    return None if value is None else _check.class_count(value)

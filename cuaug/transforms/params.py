@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from reprlib import repr  # shortens: a description may be long
 from typing import Any, Protocol
 
 import numpy as np
 
 from .._arrays import convert
 from .._arrays.images import BatchAxes, ImageBatch
+from .._descriptions import MAX_VALUES, check_nesting
 from .._fusion.plan import RecipePlan
 from .._passes.parameters import StridedArray
 
@@ -95,17 +97,22 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
         "recipe": recipe.to_dict()["transforms"],
         "images": _shape_description(batch.samples, batch.axes, batch.dtype),
     }
+    if not isinstance(description, dict):
+        raise TypeError(f"params must be a dict, a result of Params.to_dict, got {type(description).__name__}")
+    check_nesting("params", description, MAX_VALUES + 2 * batch.samples * plan.column_count)
     for key, value in expected.items():
         if key not in description:
-            raise ValueError(f"params must be a result of Params.to_dict, which has {key!r}, got {list(description)}")
+            raise ValueError(
+                f"params must be a result of Params.to_dict, which has {key!r}, got {repr(list(description))}"
+            )
         if description[key] != value:
-            raise ValueError(f"params must be of the same {key}, {value}, got {description[key]}")
+            raise ValueError(f"params must be of the same {key}, {value}, got {repr(description[key])}")
     values = np.zeros((batch.samples, plan.column_count))  # the passes compute the means, which are not described
     drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
     if not isinstance(drawn, dict) or not plan.parameter_columns.keys() <= drawn.keys():
-        raise ValueError(f"params must have 'drawn' with {', '.join(plan.parameter_columns)}, got {drawn!r}")
+        raise ValueError(f"params must have 'drawn' with {', '.join(plan.parameter_columns)}, got {repr(drawn)}")
     if not isinstance(matrices, (list, tuple)) or len(matrices) != len(matrix_columns):
-        raise ValueError(f"params must have 'matrices', a list of {len(matrix_columns)}, got {matrices!r}")
+        raise ValueError(f"params must have 'matrices', a list of {len(matrix_columns)}, got {repr(matrices)}")
     for name, column in plan.parameter_columns.items():
         values[:, column] = _drawn_values(name, drawn[name], batch.samples, plan.integer_ranges.get(name))
     for columns, matrix in zip(matrix_columns, matrices, strict=True):
@@ -142,7 +149,7 @@ def _float64_array(name: str, numbers: Any) -> np.ndarray:
     try:
         return np.asarray(numbers, np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"params must have numbers as {name}, got {numbers!r}") from error
+        raise ValueError(f"params must have numbers as {name}, got {repr(numbers)}") from error
 
 
 def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, Any]:

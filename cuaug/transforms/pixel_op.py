@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._fusion.recipe import Recipe
+from .._fusion.recipe_ops import Pointwise
 from .._program import user_ops
 from .._program.dtypes import MAX_VALUE
 from . import ranges, registry
 from .transform import Transform
 
 __all__ = ["PixelOp"]
+
+_MAX_EXPRESSIONS = 16  # each is compiled by itself for the CPU
 
 
 class PixelOp(Transform):
@@ -42,7 +45,9 @@ class PixelOp(Transform):
         **parameters: Numbers, or (low, high) to draw from for each sample.
 
     Raises:
-        ValueError: A name is taken or unknown; at the first use: the expression does not compile.
+        ValueError: A name is taken, unknown or longer than 64 characters; the expression has more than 1,000
+            characters, 256 names, numbers and signs, or 16 parentheses inside each other. At the first use: the
+            expression does not compile, or the recipe has more than 16 different ones.
 
     >>> import numpy as np
     >>> from cuaug import transforms as T
@@ -66,7 +71,10 @@ class PixelOp(Transform):
         return self.op
 
     def write(self, recipe: Recipe) -> None:
-        user_op = user_ops.UserOp(self.op, self.expression, tuple(self.ranges))
+        struct = user_ops.register(user_ops.UserOp(self.op, self.expression, tuple(self.ranges)))
+        earlier = {op.op for op in recipe.ops if isinstance(op, Pointwise) and user_ops.find(op.op)}
+        if len(earlier | {struct}) > _MAX_EXPRESSIONS:
+            raise ValueError(f"a recipe must have at most {_MAX_EXPRESSIONS} different expressions, got more")
         colours = sorted(user_ops.COLOR_NAMES & set(user_ops.identifiers(self.expression)))
         if colours and recipe.channels not in (3, 4):
             raise ValueError(f"images must have 3 or 4 channels for {', '.join(colours)}, got {recipe.channels}")
@@ -77,7 +85,7 @@ class PixelOp(Transform):
         for name, value in self.ranges.items():
             low, high = value if isinstance(value, tuple) else (value, value)
             columns.append(recipe.uniform(name, low, high, otherwise=low))
-        recipe.add_pointwise(user_ops.register(user_op), columns)
+        recipe.add_pointwise(struct, columns)
 
     def _init_arguments(self) -> dict[str, Any]:
         return {"op": self.op, "expression": self.expression, **self.ranges}

@@ -21,7 +21,8 @@ from .transform import Transform
 
 __all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
-_MAX_BINS = 1 << 16  # the recipe's program stores a number per bin and op
+_MAX_BINS = 1 << 12  # the recipe's program stores a number per bin and op
+_MAX_SLOTS = 32  # one after the other; each is a pass, and each has draws
 _FACTOR_OPS = ("Brightness", "Color", "Contrast", "Sharpness")
 
 
@@ -31,9 +32,9 @@ class RandAugment(Transform):
     See :mod:`.policies`.
 
     Args:
-        num_ops: Number of slots.
+        num_ops: Number of slots, at most 32.
         magnitude: Index of the magnitude bin.
-        num_magnitude_bins: Number of bins from no effect to the strongest.
+        num_magnitude_bins: Number of bins from no effect to the strongest, 2 to 4096.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
@@ -46,7 +47,7 @@ class RandAugment(Transform):
         interpolation: Interpolation = "nearest",
         fill: PerChannel | None = None,
     ) -> None:
-        self.num_ops: int = _check.integer("num_ops", num_ops, 1)
+        self.num_ops: int = _check.integer("num_ops", num_ops, 1, _MAX_SLOTS)
         self.num_magnitude_bins: int = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
         self.magnitude: int = _check.integer("magnitude", magnitude, 0)
         if self.magnitude >= self.num_magnitude_bins:
@@ -70,7 +71,7 @@ class TrivialAugmentWide(Transform):
     See :mod:`.policies`.
 
     Args:
-        num_magnitude_bins: Number of bins from no effect to the strongest; one is drawn.
+        num_magnitude_bins: Number of bins from no effect to the strongest, 2 to 4096; one is drawn.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel; None is 0.
     """
@@ -141,8 +142,8 @@ class AugMix(Transform):
     Args:
         severity: Each magnitude is drawn from this many of the ten magnitudes, the weakest; 1 to 10.
         mixture_width: Number of chains; at most 8.
-        chain_depth: Ops of each chain; -1: 1 to 3, drawn for each sample and chain.
-        alpha: Parameter of both distributions, greater than 0.
+        chain_depth: Ops of each chain, at most 32; -1: 1 to 3, drawn for each sample and chain.
+        alpha: Parameter of both distributions, greater than 0 and at most 1e6.
         all_ops: Also brightness, colour, contrast and sharpness.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         fill: Value outside the image: a number, or one per channel; None is 0.
@@ -158,14 +159,10 @@ class AugMix(Transform):
         interpolation: Interpolation = "bilinear",
         fill: PerChannel | None = None,
     ) -> None:
-        self.severity: int = _check.integer("severity", severity, 1)
-        if self.severity > 10:
-            raise ValueError(f"severity must be in 1..10, got {severity}")
-        self.mixture_width: int = _check.integer("mixture_width", mixture_width, 1)
-        if self.mixture_width > MAX_BRANCHES:
-            raise ValueError(f"mixture_width must be at most {MAX_BRANCHES}, got {mixture_width}")
-        self.chain_depth: int = chain_depth if chain_depth == -1 else _check.integer("chain_depth", chain_depth, 1)
-        self.alpha: float = ranges.positive("alpha", alpha)
+        self.severity: int = _check.integer("severity", severity, 1, 10)
+        self.mixture_width: int = _check.integer("mixture_width", mixture_width, 1, MAX_BRANCHES)
+        self.chain_depth: int = -1 if chain_depth == -1 else _check.integer("chain_depth", chain_depth, 1, _MAX_SLOTS)
+        self.alpha: float = ranges.beta_shape("alpha", alpha)
         self.all_ops: bool = bool(all_ops)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill: PerChannel | None = fill

@@ -19,8 +19,12 @@ def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = m
     return float(value)
 
 
-def positive(name: str, value: Any) -> float:
-    if number(name, value, 0.0) == 0:
+def beta_shape(name: str, value: Any) -> float:
+    """A parameter of a beta distribution: greater than 0, and at most 1e6.
+
+    With much larger ones the loop that draws (kernels/draws/random.cuh) rarely accepts, or never.
+    """
+    if number(name, value, 0.0, 1e6) == 0:
         raise ValueError(f"{name} must be greater than 0, got {value!r}")
     return float(value)
 

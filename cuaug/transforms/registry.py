@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from .._check import prefix_errors
+from .._descriptions import MAX_VALUES, check_nesting
+
 __all__ = ["from_dict"]
 
 _Class = TypeVar("_Class", bound=type)
@@ -20,20 +23,33 @@ def is_registered(name: str) -> bool:
     return name in _CLASSES
 
 
+@prefix_errors("cuaug")
 def from_dict(description: dict[str, Any]) -> Any:
     """The transform that ``to_dict`` described.
+
+    The description may come from a file that a stranger wrote.
+
+    Args:
+        description: At most 65,536 values, in at most 80 levels of lists and dicts.
+
+    Raises:
+        TypeError: A value is of another type, or a parameter is unknown or missing.
+        ValueError: A value is out of its range, a limit is exceeded, or a name is unknown.
 
     >>> from cuaug import transforms as T
     >>> T.from_dict({"name": "RandomHorizontalFlip", "p": 0.25})
     RandomHorizontalFlip(p=0.25)
     """
-    name = str(description.get("name"))
-    if name not in _CLASSES:
-        raise ValueError(f"cuaug.from_dict: name must be that of a transform, got {name!r}")
-    return _CLASSES[name](**{key: _value_of(value) for key, value in description.items() if key != "name"})
+    if not isinstance(description, dict):
+        raise TypeError(f"description must be a dict, a result of to_dict, got {type(description).__name__}")
+    check_nesting("description", description, MAX_VALUES)
+    return _value_of(description)
 
 
 def _value_of(value: Any) -> Any:
-    if isinstance(value, dict) and "name" in value:
-        return from_dict(value)
-    return [_value_of(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, dict):  # always a transform, or another registered object: no parameter is a dict
+        name = value.get("name")
+        if not isinstance(name, str) or name not in _CLASSES:
+            raise ValueError(f"name must be that of a transform, got {name!r}")
+        return _CLASSES[name](**{key: _value_of(entry) for key, entry in value.items() if key != "name"})
+    return [_value_of(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -63,10 +63,10 @@ def _shared_methods(cls: Any, module: Any) -> dict[str, Any]:
         return module.state_dict(self, *args, **kwargs) if args or kwargs else cls.state_dict(self)
 
     def load_state_dict(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        """A recipe's state has a seed."""
-        if "seed" in state:
-            return cls.load_state_dict(self, state)
-        return module.load_state_dict(self, state, *args, **kwargs)
+        """A module's state has the recipe's as an entry."""
+        if args or kwargs or (isinstance(state, dict) and "_extra_state" in state):
+            return module.load_state_dict(self, state, *args, **kwargs)
+        return cls.load_state_dict(self, state)
 
     return {
         "apply": apply,

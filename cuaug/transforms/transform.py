@@ -5,18 +5,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from .._arrays.convert import dtype_name
 from .._check import prefix_errors
-from .._fusion.recipe import Recipe
+from .._fusion.recipe import MAX_TRANSFORMS, Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray
 from . import registry, torch_module
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_MAX_LEVELS = 32  # the walks through a recipe are recursive
 _Transform = TypeVar("_Transform")
 _Signature = TypeVar("_Signature")
 # A call returns what it is given, except that NumPy's dtype may change and that a dict may gain an entry.
@@ -171,17 +173,30 @@ class Transform:
 
 
 def transform_list(transforms: Any) -> list[Transform]:
-    """The transforms of a list, or of a torch ``ModuleList``."""
+    """The transforms of a list, or of a torch ``ModuleList``: so many, and so deep inside each other, as is allowed."""
     if not isinstance(transforms, Iterable):
         raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
-    entries = list(transforms)
+    entries = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))
     for transform in entries:
         if not isinstance(transform, Transform):
             raise TypeError(
                 f"every transform must come from cuaug.transforms, got {type(transform).__name__}: "
                 "call other functions before or after the recipe"
             )
+    for count, level in enumerate(_levels(entries), 1):
+        if count > MAX_TRANSFORMS:
+            raise ValueError(f"transforms must be at most {MAX_TRANSFORMS}, with those inside of others, got more")
+        if level > _MAX_LEVELS:
+            raise ValueError(f"transforms must be inside each other on at most {_MAX_LEVELS} levels, got more")
     return entries
+
+
+def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:
+    """The level of each transform, and of those inside of it."""
+    for transform in transforms:
+        yield level
+        inner = vars(transform).get("transforms", ())
+        yield from _levels((entry for entry in inner if isinstance(entry, Transform)), level + 1)
 
 
 def _plain_value(value: Any) -> Any:

@@ -9,6 +9,7 @@ from helpers.compare import assert_equal
 from helpers.loader import RECIPES, encoded, photographs
 from helpers.loader_checks import ONE_LEVEL, cuaug_threads, expected_batch
 from helpers.replace import replace_everywhere
+from tables.outside import VALUES, mutations
 
 import cuaug
 import cuaug.io
@@ -107,6 +108,43 @@ def test_loader_state_dict_resumes(files):
         second.load_state_dict({"seed": 2, "epoch": 0, "samples": 0})
     with pytest.raises(ValueError, match=r"must divide the 9 samples that have been taken, got 2 \* 1"):
         Loader(files, 2, seed=1, library="numpy").load_state_dict(state)
+
+
+@pytest.mark.parametrize("last", ["drop", "partial", "pad"])
+def test_loader_state_dict_after_the_last_batch_is_the_next_epoch(files, last):
+    files = files[:10]
+    loader = Loader(files, 4, [T.RandomResizedCrop(8)], seed=1, last=last, library="numpy")
+    expected = [batch.ids.tolist() for batch in loader]
+    loader.epoch = 0
+    for _ in loader:
+        state = loader.state_dict()
+    assert state == {"seed": 1, "epoch": 1, "samples": 0}
+    other = Loader(files, 2, [T.RandomResizedCrop(8)], seed=1, last=last, library="numpy")
+    other.load_state_dict(state)
+    assert len(list(other)) == len(other)
+    assert other.state_dict() == {"seed": 1, "epoch": 2, "samples": 0}
+    loader.load_state_dict({"seed": 1, "epoch": 6, "samples": 4 * len(loader)})
+    assert loader.state_dict() == {"seed": 1, "epoch": 7, "samples": 0}
+    assert [batch.ids.tolist() for batch in loader] == expected
+    with pytest.raises(ValueError, match=r"^cuaug.Loader.load_state_dict: samples must be within the epoch of 10"):
+        loader.load_state_dict({"seed": 1, "epoch": 6, "samples": 4 * len(loader) + 4})
+    assert loader.state_dict() == {"seed": 1, "epoch": 8, "samples": 0}
+
+
+def test_loader_load_state_dict_refuses_what_is_no_state(files):
+    loader = Loader(files, 4, [T.RandomResizedCrop(8)], seed=1, library="numpy")
+    true_state = {"seed": 1, "epoch": 3, "samples": 4}
+    states = [*mutations(true_state), *((f"all is value {i}", value) for i, value in enumerate(VALUES))]
+    for change, state in states:
+        loader.load_state_dict(true_state)
+        try:
+            loader.load_state_dict(state)
+        except (TypeError, ValueError):
+            assert loader.state_dict() == true_state, change
+        assert next(iter(loader)).images.shape[1:] == (8, 8, 3), change
+    for epoch in (2**63, 10**400):
+        with pytest.raises(ValueError, match="epoch must be at most 9223372036854775807"):
+            loader.epoch = epoch
 
 
 def test_loader_iterators_are_independent(files):

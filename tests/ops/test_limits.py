@@ -73,12 +73,6 @@ INVALID_CALLS = {
     "branches": (lambda: T.AugMix(mixture_width=9), "AugMix: mixture_width must be at most 8"),
     "branches of a dict": (lambda: transform_from_dict("AugMix", mixture_width=9), "mixture_width must be at most 8"),
     "ops of a pass": (lambda: T.Compose([T.RandomInvert()] * 129)(IMAGES), "Compose: a recipe must have at most 128"),
-    "transforms": (lambda: T.Compose([T.Identity()] * 65537)(IMAGES), "at most 65536 transforms"),
-    "magnitudes": (lambda: T.RandAugment(num_magnitude_bins=10**9), "num_magnitude_bins must be at most 65536"),
-    "magnitudes of a dict": (
-        lambda: transform_from_dict("TrivialAugmentWide", num_magnitude_bins=10**9),
-        "at most 65536",
-    ),
     "parameters of an op": (
         lambda: T.PixelOp("Many", "px + " + "+".join(f"p{i}" for i in range(31)), **{f"p{i}": 1 for i in range(31)}),
         "at most 30 parameters",
@@ -109,7 +103,6 @@ INVALID_CALLS = {
             ("fill", "pad", lambda: cuaug.pad(IMAGES, 1, fill=HUGE)),
             ("sigma", "gaussian_blur", lambda: cuaug.gaussian_blur(IMAGES, 3, HUGE)),
             ("degrees", "RandomRotation", lambda: T.RandomRotation(HUGE)),
-            ("bits", "Compose", lambda: T.RandomPosterize(HUGE)(IMAGES)),
             ("score_threshold", "nms", lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE)),
         )
     },
@@ -127,19 +120,6 @@ def test_functions_reject_values_beyond_their_limits(name):
     with pytest.raises(ValueError, match=r"^cuaug\.") as error:
         call()
     assert message in str(error.value)
-
-
-def test_augmix_rejects_alpha_whose_shapes_overflow():
-    """With an infinite shape, the loop that draws a gamma variate never ends: a child process tries it."""
-    message, _ = python(
-        "import numpy as np\n"
-        "from cuaug import transforms as T\n"
-        "try:\n"
-        "    T.AugMix(alpha=1e308)(np.zeros((2, 8, 9, 3), np.uint8))\n"
-        "except ValueError as error:\n"
-        "    print(error)"
-    )
-    assert "AugMix must draw share_1 from finite numbers" in message
 
 
 @pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])

@@ -18,7 +18,7 @@ SHAPE = (5, 17, 11, 3)
 @pytest.mark.parametrize(
     ("arguments", "parameters", "message"),
     [
-        (("My Op", "px"), {}, "op must be a name of letters and digits, got 'My Op'"),
+        (("My Op", "px"), {}, "op must be a name of letters and digits, at most 64, got 'My Op'"),
         (("1st", "px"), {}, "op must be a name"),
         ((3, "px"), {}, "op must be a name"),
         (("RandomInvert", "px"), {}, "op must be a name that no other transform has"),

@@ -265,7 +265,7 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
         (lambda: T.CutMix(num_classes=0), ValueError, "num_classes"),
         (lambda: T.RandAugment(magnitude=31), ValueError, "magnitude must be below num_magnitude_bins"),
         (lambda: T.RandAugment(num_ops=0), ValueError, "num_ops"),
-        (lambda: T.AugMix(severity=11), ValueError, r"severity must be in 1..10, got 11"),
+        (lambda: T.AugMix(severity=11), ValueError, r"severity must be at most 10, got 11"),
         (lambda: T.AugMix(mixture_width=9), ValueError, "mixture_width must be at most 8, got 9"),
         (lambda: T.AugMix(chain_depth=0), ValueError, "chain_depth"),
         (lambda: T.AugMix(alpha=0), ValueError, "alpha must be greater than 0"),
