@@ -39,9 +39,11 @@ def resize(
 
     Args:
         size: (H, W), or the length of the shorter side, or None: ``max_size`` is the length of the longer side.
-        interpolation: "nearest", "bilinear", "bicubic", "lanczos", or "area", which is "bilinear" with ``antialias``.
+        interpolation: "nearest", "bilinear", "bicubic", "lanczos", or "area": the average over each output pixel, with
+            source pixels weighted by the part that the output pixel covers (OpenCV's INTER_AREA).
         max_size: The limit of the longer side if ``size`` is one number.
-        antialias: Widen the filter by the reduction, so that every source pixel counts; ignored for "nearest".
+        antialias: Widen the filter by the reduction, so that every source pixel counts; no effect on "nearest" and
+            "area".
 
     All other arguments, the result and the errors are those of :func:`warp_affine`. "nearest" reads the
     source pixel that contains the destination pixel's centre (Pillow's rule, torchvision's "nearest-exact").
@@ -253,9 +255,7 @@ def _resize(
         x = (x_scale, left + x_scale * 0.5 - 0.5)
         y = (y_scale, top + y_scale * 0.5 - 0.5)
         return _scale_and_shift(batch, "top, left, height and width", size, x, y, "constant", 0, dtype, out)
-    return resample.resample(
-        batch, parameters.boxes(box, batch), size, interpolation, antialias or interpolation == "area", dtype, out
-    )
+    return resample.resample(batch, parameters.boxes(box, batch), size, interpolation, antialias, dtype, out)
 
 
 def _scale_and_shift(

@@ -189,9 +189,8 @@ class Recipe:
             return
         flips = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
         inverse_map = Instruction("InverseCropResize", (), (box[0], *constants))  # as in `add_geometry`
-        antialias = antialias or interpolation == "area"
         reduces_at_most_twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
-        fits_warp = antialias and reduces_at_most_twofold and interpolation in ("bilinear", "area")
+        fits_warp = antialias and reduces_at_most_twofold and interpolation == "bilinear"
         self.ops.append(Resize(inverse_map, [*box, *flips], size, interpolation, antialias, fits_warp))
         self.size = size
 

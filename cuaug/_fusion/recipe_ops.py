@@ -78,7 +78,7 @@ class Resize:
     size: tuple[int, int]
     interpolation: str
     antialias: bool
-    fits_warp: bool  # antialiased, at most twofold reduction: the warp kernel of a GPU computes the few taps
+    fits_warp: bool  # antialiased bilinear, at most twofold reduction: the warp kernel of a GPU computes the few taps
 
 
 @dataclass

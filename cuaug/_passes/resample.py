@@ -12,9 +12,9 @@ from .kernel_config import kernel_config
 from .parameters import NULL_ARRAY, SampleParameters
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
-# antialias -> interpolation -> filter (kernels/samplers/filter.cuh); "area" is "bilinear" with antialias.
+# antialias -> interpolation -> filter (kernels/samplers/filter.cuh).
 _FILTERS = {
-    True: {"bilinear": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3", "area": "Triangle"},
+    True: {"bilinear": "Triangle", "bicubic": "CatmullRom", "lanczos": "Lanczos3", "area": "Area"},
     False: {"bilinear": "Triangle", "bicubic": "Cubic75", "lanczos": "Lanczos4"},
 }
 INTERPOLATIONS = ("nearest", *_FILTERS[True])  # of a resize
@@ -32,11 +32,13 @@ def resample(
 ) -> Any:
     """Resizes `box` of each sample. The caller checks `interpolation`, and uses a warp for "nearest".
 
+    "area" averages with and without `antialias`.
     `has_flips`: `box` has two more columns: whether to flip the result vertically, and horizontally.
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
     result = allocate_output(images, size, out_dtype, out)
+    antialias = antialias or interpolation == "area"
     if images.samples * images.frames:
         names = (cpp_dtype(images.dtype), cpp_dtype(out_dtype), _FILTERS[antialias][interpolation])
         config = kernel_config("resample", names, *axes_and_misalignment(images, result))

@@ -23,7 +23,7 @@ from ..typing import InterpolationName
 
 # Upper bound of the distance at which a filter reads pixels: in output pixels if the image is reduced, otherwise in
 # input pixels.
-FILTER_RADIUS = {"nearest": 0, "bilinear": 1, "area": 1, "bicubic": 2, "lanczos": 4}
+FILTER_RADIUS = {"nearest": 0, "area": 0, "bilinear": 1, "bicubic": 2, "lanczos": 4}
 
 # A subclass that overrides `write` may do something else, so methods are compared, not classes.
 _CROP_WRITES = {RandomResizedCrop.write, Resize.write, RandomCrop.write}

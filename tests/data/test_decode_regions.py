@@ -46,7 +46,7 @@ def test_loader_boxes_follow_reduced_resolution(files):
         assert np.abs(error.mean((1, 2))).max() < 0.6  # an offset of half a pixel at 1/8 would be 2.5 levels
 
 
-@pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos"])
+@pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos", "area"])
 @pytest.mark.parametrize("antialias", [True, False])
 @pytest.mark.parametrize(
     "recipe",

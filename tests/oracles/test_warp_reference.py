@@ -128,6 +128,13 @@ def test_reference_resize_antialias_equals_pillow(size, mode):
     np.testing.assert_allclose(actual, np.asarray(expected), **FLOAT32_TOLERANCE)
 
 
+@pytest.mark.parametrize("size", [(17, 11), (34, 22), (23, 19), (17, 30), (5, 4), (8, 5), (17, 5), (1, 1)])
+def test_reference_resize_area_equals_opencv(size):
+    """OpenCV averages if both axes are reduced or both enlarged; otherwise it reads two pixels of each axis."""
+    expected = cv2.resize(IMAGE, size[::-1], interpolation=cv2.INTER_AREA)
+    np.testing.assert_allclose(reference.resize(IMAGE, size, "area"), expected, **FLOAT32_TOLERANCE)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_reference_nonfinite_and_huge_coordinates_are_fill(n):
     image = np.ones((n, n, 1))

@@ -286,10 +286,10 @@ GEOMETRIC_RECIPES = [
         **ONE_RESAMPLE,
     ),
     Recipe(
-        "flip-area-resize",
+        "flip-area-crop",
         lambda level: [
             T.RandomHorizontalFlip(),
-            T.Resize((5, 4), "area"),
+            T.RandomResizedCrop((5, 4), interpolation="area", antialias=False),
             T.RandomVerticalFlip(),
             T.RandomErasing(value=level(0.5)),
         ],

@@ -35,6 +35,7 @@ GROUPS = {
         ([T.RandomResizedCrop((9, 8), interpolation="bicubic")], "float32"),
         ([T.RandomResizedCrop((9, 8), interpolation="lanczos", antialias=False)], "float64"),
         ([T.Resize((23, 9), "area")], "uint8"),
+        ([T.RandomResizedCrop((9, 8), interpolation="area")], "float32"),
     ],
     "matrices": [
         ([T.RandomAffine(30, (0.2, 0.1), (0.7, 1.4), 10, interpolation="bilinear")], "uint8"),

@@ -23,7 +23,7 @@ WARP_FACTORS = {
 }
 SAMPLE_OVERRIDES = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARP_FACTORS["sampler"]]
 WINDOWED_BORDERS = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
-FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4"]
+FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4", "Area"]
 CONVERSION_FACTORS = {
     "input_dtype": IMAGE_DTYPES,
     "output_dtype": IMAGE_DTYPES,

@@ -228,7 +228,10 @@ def ragged_names():
         }
         names.append(warp_of(row, kernels.chain(())))
         names.append(warp_of({**row, "border": "Constant"}, kernels.chain(())))
-        names.append(kernels.name_expression("resample", dtype, ragged_layout, 3, filter_, dtype, layout))
+        names += [
+            kernels.name_expression("resample", dtype, ragged_layout, 3, kind, dtype, layout)
+            for kind in (filter_, "Area")
+        ]
     label_row = {
         **CROP,
         "sampler": "Nearest",

@@ -67,7 +67,6 @@ SAMPLING = {
 }
 ANTIALIAS = {
     "bilinear": triangle,
-    "area": triangle,
     "bicubic": lambda t: cubic(t, -0.5),
     "lanczos": lambda t: lanczos(t, 3),
 }
@@ -128,6 +127,16 @@ def filter_matrix(n_in, n_out, kernel):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+def overlap_matrix(start, extent, n_in, n_out):
+    """Row ``o`` has the share of output ``o`` that each input pixel covers. [n_out, n_in]
+
+    Output ``o`` is the interval from ``start + o * extent / n_out``, of this length; pixel ``i`` is ``[i, i + 1)``.
+    """
+    length, pixel = extent / n_out, np.arange(n_in)
+    begin = start + np.arange(n_out)[:, None] * length
+    return np.maximum(np.minimum(begin + length, pixel + 1) - np.maximum(begin, pixel), 0) / length
+
+
 def output_size(size, shape, max_size=None):
     """Sizes in torchvision's sense: an int is the shorter side, and ``max_size`` bounds the longer one."""
     if not isinstance(size, int):
@@ -140,10 +149,19 @@ def output_size(size, shape, max_size=None):
     return (new_short, new_long) if height <= width else (new_long, new_short)
 
 
+def resize_area(image, top, left, height, width, size):
+    """The average over each output pixel; a pixel outside the image is 0. The box may begin and end within a pixel."""
+    rows = overlap_matrix(top, height, image.shape[0], size[0])
+    columns = overlap_matrix(left, width, image.shape[1], size[1])
+    return np.einsum("yh,xw,hwc->yxc", rows, columns, image, optimize=True)
+
+
 def resize(image, size, interpolation="bilinear", max_size=None, antialias=True):
     height, width = image.shape[:2]
     out_height, out_width = output_size(size, (height, width), max_size)
-    if interpolation == "nearest" or not (antialias or interpolation == "area"):
+    if interpolation == "area":
+        return resize_area(image, 0, 0, height, width, (out_height, out_width))
+    if interpolation == "nearest" or not antialias:
         x, y = grid((out_height, out_width))
         x, y = (x + 0.5) * width / out_width - 0.5, (y + 0.5) * height / out_height - 0.5
         return sample(image, x, y, interpolation, "edge")
@@ -176,6 +194,8 @@ def pad(image, padding, fill=0, padding_mode="constant"):
 
 
 def resized_crop(image, top, left, height, width, size, interpolation="bilinear", antialias=True):
+    if interpolation == "area":
+        return resize_area(image, top, left, height, width, size)
     return resize(crop(image, top, left, height, width), size, interpolation, antialias=antialias)
 
 

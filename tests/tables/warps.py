@@ -109,7 +109,7 @@ def elastic_displacements(rng, leading=()):
 FILL = {"fill": 0.375}  # floats of every dtype hold it exactly; integers take the nearest level
 EYE = {"M": np.eye(3)}
 NO_DISPLACEMENT = np.zeros((H, W), np.float32)
-RESIZE_INTERPOLATIONS = [i for i in INTERPOLATIONS if i == "nearest" or i in warp_reference.ANTIALIAS]
+RESIZE_INTERPOLATIONS = ["nearest", *warp_reference.ANTIALIAS, "area"]
 FILTERS = [{"interpolation": i, "antialias": a} for i, a in itertools.product(RESIZE_INTERPOLATIONS, [True, False])]
 POINTS = [[0, 0], [W, 0], [W, H], [0, H]]
 
@@ -154,9 +154,7 @@ ROWS = [
         [{"size": s, **f} for s in ((6, 5), (30, 40), (9, 23), (1, 1)) for f in FILTERS],
         {"size": (H, W)},
     ),
-    *rows(
-        "resize", no_parameters, [{"size": (5, 4), "interpolation": "area"}, {"size": 6}, {"size": 8, "max_size": 10}]
-    ),
+    *rows("resize", no_parameters, [{"size": 6}, {"size": 8, "max_size": 10}]),
     *rows(
         "affine",
         torchvision_affine,
@@ -215,7 +213,7 @@ def large_boxes(rng, leading=()):
 # One image of 224x224 per row: enough values for the exact share to be meaningful.
 LARGE_IMAGE_ROWS = [
     dataclasses.replace(row, options={**row.options, "interpolation": interpolation})
-    for interpolation in INTERPOLATIONS
+    for interpolation in dict.fromkeys((*INTERPOLATIONS, *RESIZE_INTERPOLATIONS))
     if interpolation != "nearest"
     for row in (
         warp_row("warp_affine", {}, matrix),
@@ -232,7 +230,7 @@ LARGE_IMAGE_ROWS = [
         warp_row("resize", {"size": (150, 307), "antialias": False}),
         warp_row("resized_crop", {"size": LARGE}, large_boxes),
     )
-    if "resize" not in row.op or interpolation in RESIZE_INTERPOLATIONS
+    if interpolation in (RESIZE_INTERPOLATIONS if "resize" in row.op else INTERPOLATIONS)
 ]
 
 ROW_OF_OP = first_rows(ROWS)

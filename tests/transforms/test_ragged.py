@@ -53,6 +53,7 @@ RECIPES = {
     ),
     "antialiased crop, normalize, jitter": ([T.RandomResizedCrop((13, 14)), NORMALIZED[0], JITTER], SIZES, 1),
     "bicubic crop": ([T.RandomResizedCrop((13, 14), interpolation="bicubic"), *FLIPS], SIZES, 1),
+    "area crop": ([T.RandomResizedCrop((13, 14), interpolation="area"), *FLIPS, JITTER], SIZES, 1),
     "nearest crop": ([T.RandomResizedCrop((13, 14), interpolation="nearest")], SIZES, 1),
     "crop, blur, erase": ([CROP, T.GaussianBlur(3), T.RandomErasing(0.7, value=9)], SIZES, 1),
     "resize": ([T.Resize((12, 10), antialias=False), T.RandomRotation(30)], SIZES, 1),

@@ -7,11 +7,22 @@
 
 namespace cuaug {
 
-struct Triangle {
-    static constexpr int radius = 1;
+// A filter gives the weight of a source pixel whose centre is `t` from the centre of the output pixel. The unit of `t`
+// is the filter's width, in source pixels, under antialias; `inv_width` is a source pixel in that unit. `reach` bounds
+// the distance of the centres of the source pixels that have a weight, in source pixels.
 
+// A kernel of fixed shape: an enlargement interpolates between pixels, a reduction by `scale` widens the kernel.
+template <int Radius>
+struct KernelFilter {
+    static constexpr int radius = Radius;
+
+    static double width(double scale) { return scale > 1.0 ? scale : 1.0; }
+    static double reach(double width) { return Radius * width; }
+};
+
+struct Triangle : KernelFilter<1> {
     template <class R>
-    static R weight(R t) {
+    static R weight(R t, R) {
         const R rest = R(1) - fabs(t);
         return rest > R(0) ? rest : R(0);
     }
@@ -20,11 +31,9 @@ struct Triangle {
 // Keys 1981: a = -0.5 (Catmull-Rom) is Pillow's BICUBIC and torch's antialiased one, a = -0.75 is torch's and OpenCV's
 // plain one.
 template <int Hundredths>
-struct CubicFilter {
-    static constexpr int radius = 2;
-
+struct CubicFilter : KernelFilter<2> {
     template <class R>
-    static R weight(R t) {
+    static R weight(R t, R) {
         const R a = R(Hundredths) / R(100), x = fabs(t);
         if (x < R(1)) return ((a + R(2)) * x - (a + R(3))) * x * x + R(1);
         if (x < R(2)) return ((a * x - R(5) * a) * x + R(8) * a) * x - R(4) * a;
@@ -37,11 +46,9 @@ struct Cubic75 : CubicFilter<-75> {};
 
 // sinc(t) sinc(t / Radius): 3 is Pillow's LANCZOS, 4 OpenCV's INTER_LANCZOS4.
 template <int Radius>
-struct LanczosFilter {
-    static constexpr int radius = Radius;
-
+struct LanczosFilter : KernelFilter<Radius> {
     template <class R>
-    static R weight(R t) {
+    static R weight(R t, R) {
         const R pi = R(3.14159265358979323846), x = fabs(t) * pi;
         if (x >= R(Radius) * pi) return R(0);
         if (x < R(1e-4)) return R(1);
@@ -52,12 +59,28 @@ struct LanczosFilter {
 struct Lanczos3 : LanczosFilter<3> {};
 struct Lanczos4 : LanczosFilter<4> {};
 
+// The average over the output pixel, as OpenCV's INTER_AREA: the weight is the share of the output pixel that the
+// source pixel covers, the overlap of two intervals of lengths 1 and `inv_width`. Used with antialias only.
+struct Area : KernelFilter<1> {
+    static double width(double scale) { return scale > 1e-30 ? scale : 1e-30; }  // `inv_width` is finite in float
+    // Without source pixels that only a rounding error makes overlap: a weight of 0 would not hide infinity and NaN.
+    static double reach(double width) { return 0.5 + (0.5 - 1e-9) * width; }
+
+    // The pixel under the centre has at least half of the largest weight, whatever is rounded: its |t| is at most half
+    // of `inv_width`, exactly.
+    template <class R>
+    static R weight(R t, R inv_width) {
+        const R overlap = R(0.5) + (R(0.5) * inv_width - fabs(t)), most = inv_width < R(1) ? inv_width : R(1);
+        return overlap < most ? (overlap > R(0) ? overlap : R(0)) : most;
+    }
+};
+
 // The source pixels of one output pixel on one axis: `count` taps from `first` on, each clamped to [low, high). The
-// weight of tap i is Filter::weight((offset + i) * inv_scale) * inv_sum.
+// weight of tap i is Filter::weight((offset + i) * inv_width, inv_width) * inv_sum.
 template <class R>
 struct Taps {
     int first, count, low, high;
-    R offset, inv_scale, inv_sum;
+    R offset, inv_width, inv_sum;
 
     int clamped_pixel(int i) const {
         const int last = high - 1, pixel = first + i < last ? first + i : last;
@@ -71,7 +94,8 @@ struct Taps {
 
 template <class Filter, class R>
 inline R weight(const Taps<R>& taps, int i) {
-    return Filter::template weight<R>((taps.offset + static_cast<R>(i)) * taps.inv_scale) * taps.inv_sum;
+    return Filter::template weight<R>((taps.offset + static_cast<R>(i)) * taps.inv_width, taps.inv_width) *
+           taps.inv_sum;
 }
 
 // The limit of a box's reach beyond the image: it bounds the work that a sample can ask for.
@@ -83,13 +107,13 @@ template <class Filter, class R>
 inline Taps<R> unnormalized_taps(double start, double extent, int length, int size, int index, bool antialias) {
     if (!(start >= -max_outside && extent > 0.0 && start + extent <= length + max_outside))
         return {0, 0, 0, 1, R(0), R(0), R(0)};
-    const double scale = extent / size, filter_scale = antialias && scale > 1.0 ? scale : 1.0,
+    const double scale = extent / size, width = antialias ? Filter::width(scale) : 1.0,
                  centre = start + (index + 0.5) * scale;
     const int low = static_cast<int>(floor(start)), end = static_cast<int>(ceil(start + extent)),
               high = end > low ? end : low + 1;
-    Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(filter_scale), R(1)};
+    Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(width), R(1)};
     if (antialias) {
-        const double reach = Filter::radius * filter_scale;
+        const double reach = Filter::reach(width);
         const int from = static_cast<int>(floor(centre - reach + 0.5)),
                   to = static_cast<int>(floor(centre + reach + 0.5));
         taps.first = from > low ? from : low;
@@ -148,6 +172,6 @@ inline R pixel_weight(const SourceSpan<R>& span, int i) {
     return sum;
 }
 
-using Filters = TypeList<Triangle, CatmullRom, Lanczos3, Cubic75, Lanczos4>;
+using Filters = TypeList<Triangle, CatmullRom, Lanczos3, Cubic75, Lanczos4, Area>;
 
 }  // namespace cuaug
