@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .._arrays.registry import library_of
 
-KINDS = {
+KINDS = {  # by key
     "image": "images",
     "images": "images",
     "mask": "masks",
@@ -19,7 +22,11 @@ KINDS = {
     "keypoints": "keypoints",
     "label": "labels",
     "labels": "labels",
+    "area": "area",
+    "iscrowd": "iscrowd",
 }
+VALUE_KINDS = ("labels", "area", "iscrowd")  # of values of any type, which no transform moves
+KEYS_WITHOUT_KIND = frozenset(("image_id", "size", "orig_size"))  # of a detection target; never images or targets
 TV_TENSORS = {
     "Image": "images",
     "Video": "images",
@@ -67,6 +74,11 @@ def is_image_list(value: Any) -> bool:
     if not is_plain_sequence(value) or not all(is_image_array(entry) for entry in value):
         return False
     return len({(entry.ndim, entry.dtype) for entry in value}) == 1 and value[0].ndim <= 3
+
+
+def is_scalar_or_text(value: Any) -> bool:
+    """Whether this is a number, a text, a path or None, which stay as they are under every key."""
+    return value is None or isinstance(value, (str, bytes, bool, int, float, np.generic, os.PathLike))
 
 
 def is_plain_sequence(value: Any) -> bool:
