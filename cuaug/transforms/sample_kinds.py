@@ -1,15 +1,15 @@
-"""The kinds of values in a sample: arrays, tv_tensors, sequences, and containers with named fields."""
+"""The kinds of values in a sample: arrays, sequences, and containers with named fields."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .._arrays.registry import library_of
+from .._arrays.tv_tensors import kind_of_type, tv_kind
 
 KINDS = {  # by key
     "image": "images",
@@ -27,38 +27,11 @@ KINDS = {  # by key
 }
 VALUE_KINDS = ("labels", "area", "iscrowd")  # of values of any type, which no transform moves
 KEYS_WITHOUT_KIND = frozenset(("image_id", "size", "orig_size"))  # of a detection target; never images or targets
-TV_TENSORS = {
-    "Image": "images",
-    "Video": "images",
-    "Mask": "masks",
-    "BoundingBoxes": "boxes",
-    "KeyPoints": "keypoints",
-}
 
 
 def is_plain_array(array_type: type) -> bool:
     """Whether the type is an array's, and not a tv_tensor's."""
-    return library_of(array_type) is not None and _tv_kind_of_type(array_type) is None
-
-
-def tv_kind(value: Any) -> str | None:
-    """The kind of a tv_tensor; None for other values."""
-    return _tv_kind_of_type(type(value))
-
-
-def _tv_kind_of_type(value_type: type) -> str | None:
-    tv_tensors = sys.modules.get("torchvision.tv_tensors")  # a sample with tv_tensors implies the import
-    if tv_tensors is None:
-        return None
-    for name, kind in TV_TENSORS.items():
-        tv_type = getattr(tv_tensors, name, None)  # older versions have no KeyPoints
-        if tv_type is not None and issubclass(value_type, tv_type):
-            return kind
-    return None
-
-
-def is_video(value: Any) -> bool:
-    return tv_kind(value) == "images" and isinstance(value, sys.modules["torchvision.tv_tensors"].Video)
+    return library_of(array_type) is not None and kind_of_type(array_type) is None
 
 
 def is_array(value: Any) -> bool:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .._arrays.tv_tensors import tv_kind
 from .sample_kinds import (
     KEYS_WITHOUT_KIND,
     KINDS,
@@ -16,7 +17,6 @@ from .sample_kinds import (
     is_plain_sequence,
     is_scalar_or_text,
     named_fields,
-    tv_kind,
 )
 from .sample_target import GatheredValues, Path, path_text
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .. import _check
 from .._arrays import convert
-from .sample_kinds import VALUE_KINDS, is_array, is_video, tv_kind
+from .._arrays.tv_tensors import box_format, is_video, tv_kind
+from .sample_kinds import VALUE_KINDS, is_array
 from .sample_rebuild import rebuild, set_target, validity_target
 from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
@@ -136,7 +137,7 @@ def _without_tv_types(value: Any) -> Any:
 def _box_format(leaf: Leaf) -> str | None:
     """The format of torchvision's BoundingBoxes."""
     entries = leaf.value if isinstance(leaf.value, (list, tuple)) else [leaf.value]
-    formats = {entry.format.name for entry in entries if tv_kind(entry) == "boxes"}
+    formats = {name for entry in entries if (name := box_format(entry))}
     if len(formats) > 1:
         raise ValueError(f"boxes at {path_text(leaf.paths[0])} must have one format, got {', '.join(sorted(formats))}")
     return formats.pop() if formats else None
