@@ -17,6 +17,7 @@ from . import _check
 from ._arrays import small_matrices
 from ._arrays.convert import namespace
 from ._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS, AxisScaling
+from ._arrays.tv_tensors import box_format, wrap_like
 from ._detection import box_formats
 from .typing import Array, BoxFormat, Convention, HostNumbers, NumPyArray
 
@@ -253,7 +254,7 @@ def transform_points(points: Any, M: Any) -> Any:
         M: [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
 
     Returns:
-        [P, 2], or [N, P, 2] if either argument is a batch
+        [P, 2], or [N, P, 2] if either argument is a batch; torchvision's ``KeyPoints`` stay ``KeyPoints``
 
     Raises:
         ValueError: A shape does not fit; a host matrix is not finite.
@@ -263,8 +264,9 @@ def transform_points(points: Any, M: Any) -> Any:
      [13.  4.]]
     """
     # ("points",): the arguments that may hold NaN and infinities.
+    original = points
     points, M = small_matrices.broadcast_arguments(("points",), points=(points, POINTS), M=(M, MATRIX))
-    return _map_points(points, M[..., None, :, :])
+    return wrap_like(_map_points(points, M[..., None, :, :]), original)
 
 
 @overload
@@ -279,10 +281,11 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
         boxes: Edges from the image's corner, as in torchvision and COCO: the whole image is ``(0, 0, W, H)``. A box
             stays around its pixels under ``warp_affine(images, M)``. [P, 4] or [N, P, 4]
         M: In pixels with centres at integers. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
-        format: "XYXY", "XYWH" or "CXCYWH", for ``boxes`` and the result.
+        format: "XYXY", "XYWH" or "CXCYWH", for ``boxes`` and the result; torchvision's ``BoundingBoxes`` have one.
 
     Returns:
-        Not clipped to any image. [P, 4], or [N, P, 4] if either argument is a batch
+        Not clipped to any image; for ``BoundingBoxes`` the same type, with their canvas. [P, 4], or [N, P, 4] if either
+        argument is a batch
 
     Raises:
         ValueError: A shape or ``format`` does not fit; a host matrix is not finite.
@@ -290,14 +293,16 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     >>> print(transform_boxes([(0, 0, 3, 2)], [(-1, 0, 9), (0, 1, 0)]))  # flips an image 10 pixels wide
     [[ 7.  0. 10.  2.]]
     """
-    _check.one_of("format", format, tuple(box_formats.FORMATS))
+    original, format_name = boxes, box_format(boxes) or format
+    _check.one_of("format", format_name, tuple(box_formats.FORMATS))
     # ("boxes",): the arguments that may hold NaN and infinities.
     boxes, M = small_matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
-    xp, edges = namespace(boxes), box_formats.to_edges(boxes, format)
+    xp, edges = namespace(boxes), box_formats.to_edges(boxes, format_name)
     left, top, right, bottom = (edges[..., i] for i in range(4))
     x, y = xp.stack([left, right, right, left], -1), xp.stack([top, top, bottom, bottom], -1)
     corners = _map_points(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
-    return box_formats.from_edges(xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), format)
+    edges = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
+    return wrap_like(box_formats.from_edges(edges, format_name), original)
 
 
 class _Convention(NamedTuple):

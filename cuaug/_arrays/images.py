@@ -15,6 +15,7 @@ from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
 from .descriptor import contiguous_strides
 from .protocol import Library
 from .registry import library_of
+from .tv_tensors import kind_of_type, wrap_like
 
 _CHANNELS_FIRST = {4: "NCHW", 3: "CHW"}
 _CHANNELS_LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
@@ -111,12 +112,16 @@ class OutputArray(NamedTuple):
 def allocate_output(
     images: ImageBatch, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None
 ) -> OutputArray:
-    """A new array of the images' library for the result, or `out`, checked."""
+    """A new array of the images' library, or of their tv_tensor type, for the result; or `out`, checked."""
     shape, axes = result_axes(images.axes, size, channels or images.channels)
     library = images.library
     if out is None:
         array = library.empty(shape, dtype, images.device, axes.memory_order)
-        return OutputArray(array, library.pointer(array), axes)
+        pointer = library.pointer(array)
+        owner_type: Any = type(images.owner)
+        if kind_of_type(owner_type) is not None:
+            array = wrap_like(array, images.owner)
+        return OutputArray(array, pointer, axes)
     output = describe_images(out, images.axes.layout)
     if output.library is not library or output.read_only:
         raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")

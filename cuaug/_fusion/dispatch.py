@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._arrays.images import ImageBatch
+from .._arrays.tv_tensors import wrap_like
 from .._passes.parameters import StridedArray
 from . import cpu_run, draw, launch_plan
 from .draw_kernel import Draws
@@ -12,8 +13,8 @@ from .plan import RecipePlan
 
 
 def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
-    """The images, transformed by the rows of a parameter table."""
-    return (cpu_run if images.device < 0 else launch_plan).apply(plan, images, table)
+    """The images, transformed by the rows of a parameter table; of the images' type if this is a tv_tensor's."""
+    return wrap_like((cpu_run if images.device < 0 else launch_plan).apply(plan, images, table), images.owner)
 
 
 def draw_and_apply(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:

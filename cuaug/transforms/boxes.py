@@ -33,11 +33,12 @@ class Boxes:
         format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
         min_area: Minimum area after clipping, in pixels of the result.
         min_visibility: Minimum fraction of a moved box's area that clipping leaves, 0 to 1.
-        compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, masks and
-            keypoints of the same objects: of one image [B], [B, H, W] and [B, P, 2 or 3] for B boxes. Waits for the
-            device, which computes the lengths of the lists. Arrays without an axis of objects, or with another number
-            of entries in every sample, as masks of classes, are not compacted. If the entries differ in number between
-            samples, they are objects: a call raises a ``ValueError`` where their number is not that of the boxes.
+        compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, areas, crowd
+            flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and [B, P, 2 or 3] for B boxes.
+            Waits for the device, which computes the lengths of the lists. Arrays without an axis of objects, or with
+            another number of entries in every sample, as masks of classes, are not compacted. If the entries differ in
+            number between samples, they are objects: a call raises a ``ValueError`` where their number is not that of
+            the boxes.
 
     Raises:
         TypeError: An argument is of another type.
@@ -142,7 +143,7 @@ def compact(valid: Any, *entries: Any) -> list[list[Any]]:
 
     Args:
         valid: A mask from :func:`transform_boxes`. [N, B], or a list of N arrays [B_i]
-        *entries: Boxes, labels or instance masks, with one entry per box. Arrays [N, B, ...] or lists of N arrays or
+        *entries: Boxes, or what belongs to them, with one entry per box. Arrays [N, B, ...] or lists of N arrays or
             lists [B_i, ...]
     """
     lengths = [int(mask.shape[0]) for mask in valid]
@@ -154,18 +155,18 @@ def compact(valid: Any, *entries: Any) -> list[list[Any]]:
     return [[_take(argument[i], sample_indices) for i, sample_indices in enumerate(indices)] for argument in entries]
 
 
-def has_label_per_box(labels: Any, boxes: Any) -> bool:
-    """Whether there is one label per box rather than per image, decided by the shapes only."""
+def has_value_per_box(name: str, values: Any, boxes: Any) -> bool:
+    """Whether there is one value (a label, an area) per box rather than per image, decided by the shapes only."""
     if not isinstance(boxes, (list, tuple)):
-        shape = tuple(getattr(labels, "shape", ()))
+        shape = tuple(getattr(values, "shape", ()))
         return len(shape) > 1 and shape[:2] == tuple(boxes.shape[:2])
-    if not isinstance(labels, (list, tuple)) or not all(_is_list(entry) for entry in labels):
+    if not isinstance(values, (list, tuple)) or not all(_is_list(entry) for entry in values):
         return False
-    _check.per_sample("labels", len(labels), len(boxes))
-    for i, (sample_labels, sample_boxes) in enumerate(zip(labels, boxes, strict=True)):
-        if len(sample_labels) != sample_boxes.shape[0]:
+    _check.per_sample(name, len(values), len(boxes))
+    for i, (sample_values, sample_boxes) in enumerate(zip(values, boxes, strict=True)):
+        if len(sample_values) != sample_boxes.shape[0]:
             raise ValueError(
-                f"labels[{i}] must hold one label per box, {sample_boxes.shape[0]}, got {len(sample_labels)}"
+                f"{name}[{i}] must hold one entry per box, {sample_boxes.shape[0]}, got {len(sample_values)}"
             )
     return True
 
@@ -209,6 +210,8 @@ def _is_list(entry: Any) -> bool:
 
 
 def _take(entries: Any, indices: np.ndarray) -> Any:
+    if len(indices) == len(entries):
+        return entries
     if library_of(type(entries)) is None:
         return [entries[i] for i in indices]
     return entries[convert.asarray(indices, like=entries, dtype="int64")]

@@ -133,8 +133,9 @@ class Compose(Transform):
             images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
                 images. Or a sample of any structure, by the rules of docs/targets.md; then no other target is passed.
             masks: Label masks, sampled by nearest neighbour; 0 outside. [N, H, W], or with one more axis for several
-                masks per image. An array of one axis, or of two beside a batch, counts as labels, as in
-                torchvision's ``cutmix(images, labels)``.
+                masks per image. An array of one axis, or of two beside a batch, counts as labels, as in torchvision's
+                ``cutmix(images, labels)``; a dict with the keys of docs/recipes.md is a detection target, and a list of
+                dicts has one of each image.
             boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` gains ``"valid"``, a mask of the valid boxes
             keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
             labels: Returned as they are, or mixed as the samples are. [N] or [N, classes]

@@ -227,7 +227,7 @@ class RandomAffine(Transform):
             recipe.uniform("shear_x", *shear[:2], otherwise=0.0),
             recipe.uniform("shear_y", *shear[2:], otherwise=0.0),
         ]
-        add_affine(recipe, columns, self.center, self.interpolation, self.fill)
+        add_affine(recipe, columns, self.center, self.interpolation, self.fill, clockwise=True)
 
 
 class RandomRotation(Transform):
@@ -259,10 +259,10 @@ class RandomRotation(Transform):
         self.fill = fill
 
     def write(self, recipe: Recipe) -> None:
-        low, high = self.degrees
-        angle = recipe.uniform("angle", -high, -low, otherwise=0.0)  # the matrix rotates clockwise
+        angle = recipe.uniform("angle", *self.degrees, otherwise=0.0)
         identity_columns = [recipe.constant(name, float(name == "scale")) for name in AFFINE_COLUMNS[1:]]
-        add_affine(recipe, [angle, *identity_columns], self.center, self.interpolation, self.fill)
+        columns = [angle, *identity_columns]
+        add_affine(recipe, columns, self.center, self.interpolation, self.fill, clockwise=False)
 
 
 class RandomPerspective(Transform):

@@ -38,7 +38,6 @@ def _magnitudes(
     bits_to_keep = max_bits - np.round(np.arange(bins, dtype=np.float32) / np.float32((bins - 1) / bits))
     factors = dict.fromkeys(("Brightness", "Color", "Contrast", "Sharpness"), _linspace(0, factor, bins))
     geometry = {"ShearX": shears, "ShearY": shears, "TranslateX": translations_x, "TranslateY": translations_y}
-    # Clockwise here and counter-clockwise in torchvision: the same distribution, as the sign is drawn.
     rotation = {"Rotate": _linspace(0, angle, bins)}
     return {**geometry, **rotation, **factors, "Posterize": bits_to_keep.tolist(), "Solarize": _linspace(1, 0, bins)}
 

@@ -56,6 +56,7 @@ class PolicySlot(NamedTuple):
 
     def _write_geometry(self, options: dict[str, Any]) -> None:
         """Two coordinate maps, as shears are about the corner. A sample gets at most one: they are one resample."""
+        options = options | {"clockwise": False}
         angle, x, y = (self._draw_magnitude(name, 0.0) for name in _ABOUT_MIDDLE)
         identity_columns = [self._identity(name) for name in AFFINE_COLUMNS[3:]]
         if self._has(*_ABOUT_MIDDLE):

@@ -22,13 +22,24 @@ def draw_choice(recipe: Recipe, name: str, weights: Sequence[float]) -> Column:
 
 
 def add_affine(
-    recipe: Recipe, columns: Sequence[Column], center: Any, interpolation: str, fill: Any, **options: Any
+    recipe: Recipe,
+    columns: Sequence[Column],
+    center: Any,
+    interpolation: str,
+    fill: Any,
+    *,
+    clockwise: bool,
+    **options: Any,
 ) -> None:
-    """A rotation, translation, scale and shear by `AFFINE_COLUMNS`, about a point (x, y) or the middle."""
+    """A rotation, translation, scale and shear by `AFFINE_COLUMNS`, about a point (x, y) or the middle.
+
+    `clockwise`: the direction of a positive angle: torchvision's in `affine`, against that in `rotate`.
+    """
     height, width = recipe.size
     x, y = center or (width / 2, height / 2)
     options = {"interpolation": interpolation, "fill": fill, **options}
-    recipe.add_geometry("InverseAffine", columns, x - 0.5, y - 0.5, reads_border=True, **options)
+    constants = x - 0.5, y - 0.5, 1.0 if clockwise else -1.0
+    recipe.add_geometry("InverseAffine", columns, *constants, reads_border=True, **options)
 
 
 def require_uint8(recipe: Recipe) -> None:

@@ -1,14 +1,17 @@
-"""The kinds of values in a sample: arrays, tv_tensors, sequences, and containers with named fields."""
+"""The kinds of values in a sample: arrays, sequences, and containers with named fields."""
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from .._arrays.registry import library_of
+import numpy as np
 
-KINDS = {
+from .._arrays.registry import library_of
+from .._arrays.tv_tensors import kind_of_type, tv_kind
+
+KINDS = {  # by key
     "image": "images",
     "images": "images",
     "mask": "masks",
@@ -19,39 +22,16 @@ KINDS = {
     "keypoints": "keypoints",
     "label": "labels",
     "labels": "labels",
+    "area": "area",
+    "iscrowd": "iscrowd",
 }
-TV_TENSORS = {
-    "Image": "images",
-    "Video": "images",
-    "Mask": "masks",
-    "BoundingBoxes": "boxes",
-    "KeyPoints": "keypoints",
-}
+VALUE_KINDS = ("labels", "area", "iscrowd")  # of values of any type, which no transform moves
+KEYS_WITHOUT_KIND = frozenset(("image_id", "size", "orig_size"))  # of a detection target; never images or targets
 
 
 def is_plain_array(array_type: type) -> bool:
     """Whether the type is an array's, and not a tv_tensor's."""
-    return library_of(array_type) is not None and _tv_kind_of_type(array_type) is None
-
-
-def tv_kind(value: Any) -> str | None:
-    """The kind of a tv_tensor; None for other values."""
-    return _tv_kind_of_type(type(value))
-
-
-def _tv_kind_of_type(value_type: type) -> str | None:
-    tv_tensors = sys.modules.get("torchvision.tv_tensors")  # a sample with tv_tensors implies the import
-    if tv_tensors is None:
-        return None
-    for name, kind in TV_TENSORS.items():
-        tv_type = getattr(tv_tensors, name, None)  # older versions have no KeyPoints
-        if tv_type is not None and issubclass(value_type, tv_type):
-            return kind
-    return None
-
-
-def is_video(value: Any) -> bool:
-    return tv_kind(value) == "images" and isinstance(value, sys.modules["torchvision.tv_tensors"].Video)
+    return library_of(array_type) is not None and kind_of_type(array_type) is None
 
 
 def is_array(value: Any) -> bool:
@@ -67,6 +47,11 @@ def is_image_list(value: Any) -> bool:
     if not is_plain_sequence(value) or not all(is_image_array(entry) for entry in value):
         return False
     return len({(entry.ndim, entry.dtype) for entry in value}) == 1 and value[0].ndim <= 3
+
+
+def is_scalar_or_text(value: Any) -> bool:
+    """Whether this is a number, a text, a path or None, which stay as they are under every key."""
+    return value is None or isinstance(value, (str, bytes, bool, int, float, np.generic, os.PathLike))
 
 
 def is_plain_sequence(value: Any) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
-from .sample_kinds import is_array, tv_kind
+from .._arrays.tv_tensors import wrap_like
 from .sample_target import GatheredValues, Path, Target
 
 
@@ -49,23 +48,14 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
     """The value for each of the target's paths."""
     original = target.original
     if target.sample_axis_added:
-        return [_wrap_like(value[0], original, sizes[0])]
+        return [wrap_like(value[0], original, sizes[0])]
     if isinstance(original, GatheredValues):
-        return [_wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
+        return [wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
     if isinstance(original, (list, tuple)) and isinstance(value, (list, tuple)):
-        entries = [_wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
+        entries = [wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
         return [tuple(entries) if isinstance(original, tuple) else entries]
     example = original[0] if isinstance(original, (list, tuple)) and len(original) else original
-    return [_wrap_like(value, example, sizes[0] if sizes else (0, 0))]
-
-
-def _wrap_like(result: Any, example: Any, size: tuple[int, int]) -> Any:
-    """The result as a tv_tensor of the same type, if the example is one. `size`: (H, W) of its canvas."""
-    kind = tv_kind(example)
-    if kind is None or not is_array(result):
-        return result
-    canvas = {"canvas_size": size} if kind in ("boxes", "keypoints") else {}
-    return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **canvas)
+    return [wrap_like(value, example, sizes[0] if sizes else (0, 0))]
 
 
 def _value_at(node: Any, path: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Finds the images and targets in a sample: by position, by name, and by type."""
+"""Finds the images and targets in a sample: by type, by key, and by position."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .._arrays.tv_tensors import tv_kind
 from .sample_kinds import (
+    KEYS_WITHOUT_KIND,
     KINDS,
+    VALUE_KINDS,
     is_array,
     is_image_array,
     is_image_list,
     is_plain_sequence,
+    is_scalar_or_text,
     named_fields,
-    tv_kind,
 )
 from .sample_target import GatheredValues, Path, path_text
 
@@ -56,6 +59,8 @@ def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
     leaves = [Leaf("images", ((*path, 0),), sample[0])]
     # Labels of an image of 3 axes have at most the axis [classes], those of a batch or a list [N, classes].
     max_label_axes = min(sample[0].ndim - 2, 2) if is_array(sample[0]) else 2
+    # As in torchvision: beside tv_tensors, other arrays are no targets.
+    are_typed = tv_kind(sample[0] if is_array(sample[0]) else sample[0][0]) is not None
     for i, value in enumerate(sample[1:], 1):
         entries = value if is_plain_sequence(value) else [value]
         inner = _search(value, (*path, i))
@@ -65,6 +70,8 @@ def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
         max_axes = min(max_label_axes, 1) if is_plain_sequence(value) else max_label_axes
         shape = next((tuple(entry.shape) for entry in entries if is_array(entry) and entry.ndim > max_axes), None)
         if shape is not None:
+            if are_typed:
+                continue
             raise ValueError(
                 f"an array of shape {shape} at {path_text((*path, i))} could be masks, boxes or other images: "
                 "name it, as in {'images': ..., 'masks': ...}"
@@ -75,37 +82,38 @@ def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
 
 
 def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
-    """Finds by name and by type. `kind`: the kind that the node's own name implies."""
+    """Finds by type, then by key. `kind`: the kind that the node's key implies."""
     type_kind = tv_kind(node)
     if type_kind is not None:
-        if kind not in (None, type_kind):
-            raise ValueError(
-                f"{type(node).__name__} at {path_text(path)} could be {kind} or {type_kind}: use another key"
-            )
         return [Leaf(type_kind, (path,), node)]
     fields = named_fields(node)
     if fields is not None:
-        # Only values of known names: a dict in the place of labels may be a detection target with boxes and an id.
-        return _search_fields(fields, path, None if kind == "labels" else kind)
+        # A dict in the place of labels may be a detection target with an id.
+        return _search_fields(fields, path, None if kind in VALUE_KINDS else kind)
     if kind is not None and is_array(node):
         return [Leaf(kind, (path,), node)]
     if isinstance(node, (list, tuple)):
         return _search_sequence(node, path, kind)
-    if kind == "labels" and node is not None:
+    if kind in VALUE_KINDS and node is not None:
         return [Leaf(kind, (path,), node)]
-    if kind is not None and not isinstance(node, (str, bytes, bool, int, float, type(None))):
+    if kind is not None and not is_scalar_or_text(node):
         raise TypeError(f"{kind} at {path_text(path)} must be an array, or a list of arrays, got {type(node).__name__}")
     return []
 
 
 def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None) -> list[Leaf]:
-    """A field whose name implies no kind has `outer_kind`: masks may be a dict of masks."""
+    """Fields whose keys imply no kind have `outer_kind`, as masks may be a dict of masks.
+
+    If a key implies a kind, this is a detection target, whose other fields have none.
+    """
+    kinds = {key: KINDS.get(key) if isinstance(key, str) else None for key in fields}
+    outer_kind = None if any(kinds.values()) else outer_kind
     leaves: list[Leaf] = []
     first_keys: dict[str, Any] = {}
     for key, value in fields.items():
-        kind = KINDS.get(key) if isinstance(key, str) else None
-        inner = _search(value, (*path, key), kind or outer_kind)
-        if inner and kind is not None and first_keys.setdefault(kind, key) != key:
+        kind = kinds[key]
+        inner = _search(value, (*path, key), kind or (None if key in KEYS_WITHOUT_KIND else outer_kind))
+        if kind is not None and any(leaf.kind == kind for leaf in inner) and first_keys.setdefault(kind, key) != key:
             first, second = path_text((*path, first_keys[kind])), path_text((*path, key))
             raise ValueError(f"{kind} are both {first} and {second}: rename one")
         leaves += inner
@@ -115,13 +123,13 @@ def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None
 def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[Leaf]:
     type_kinds = {tv_kind(entry) for entry in node}
     common_kind = type_kinds.pop() if len(type_kinds) == 1 else None
-    if common_kind is not None and kind in (None, common_kind):
+    if common_kind is not None:
         return [Leaf(common_kind, (path,), node)]
     have_fields = [named_fields(entry) is not None for entry in node]
     if any(have_fields):
         leaves_by_entry = [_search(entry, (*path, i), kind) for i, entry in enumerate(node)]
         return _gather(leaves_by_entry, path) if all(have_fields) else _chain(leaves_by_entry)
-    if kind == "labels" or (kind is not None and all(is_array(entry) for entry in node)):
+    if kind in VALUE_KINDS or (kind is not None and all(is_array(entry) for entry in node)):
         return [Leaf(kind, (path,), node)]
     if kind is not None:
         other = next(entry for entry in node if not is_array(entry))

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .. import _check
 from .._arrays import convert
-from .sample_kinds import is_array, is_video, tv_kind
+from .._arrays.tv_tensors import box_format, is_video, tv_kind
+from .sample_kinds import VALUE_KINDS, is_array
 from .sample_rebuild import rebuild, set_target, validity_target
 from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
@@ -49,19 +50,18 @@ class ParsedSample(NamedTuple):
 
 
 def parse_sample(sample: Any) -> ParsedSample:
-    """The targets of a sample, by three rules.
+    """The targets of a sample, by the first of three rules that decides.
 
-    1. *By name.* In a dict or a namedtuple, at any depth: ``image``, ``images``, ``mask``, ``masks``, ``boxes``,
-       ``bboxes``, ``valid``, ``keypoints``, ``label``, ``labels``. The value is an array, a list of one per sample, or
-       a dict of them.
-    2. *By type.* ``torchvision.tv_tensors``, anywhere.
+    1. *By type.* ``torchvision.tv_tensors``, anywhere.
+    2. *By key* (`KINDS`), in a dict or a namedtuple at any depth. The value is an array, a list of one per sample, or a
+       dict of them with keys of its own.
     3. *By position.* An array is images, and so is a list of arrays of 2 or 3 axes. In a tuple or a list that begins
        with images, as a DataLoader yields, labels come second: ``(images, labels)``.
 
     Images of 2 or 3 axes are one sample; images of more axes are a batch. A list of dicts, or of pairs (image, label),
     has one entry per sample: values at the same path in each entry are gathered in one list. Everything else stays as
-    it is, and an ambiguous value is a ``ValueError``. torchvision's rule differs: the first pure tensor is the image,
-    wherever it is, and all others stay.
+    it is. An array beside images that are no tv_tensor is a ``ValueError`` if its shape is not one of labels.
+    torchvision's rule differs: the first pure tensor is the image, wherever it is, and all others stay.
     """
     leaves = find_leaves(sample)
     images = [leaf for leaf in leaves if leaf.kind == "images"]
@@ -116,10 +116,12 @@ def _target(leaf: Leaf, count: int | None) -> Target:
         )
     # Arrays of other images, and of masks, are read with and without an axis of samples.
     needs_sample_axis = layout is not None or kind in ("boxes", "valid", "keypoints")
-    add_sample_axis = count is None and not leaf.gathered and (kind == "labels" or (needs_sample_axis and not is_list))
+    add_sample_axis = (
+        count is None and not leaf.gathered and (kind in VALUE_KINDS or (needs_sample_axis and not is_list))
+    )
     if add_sample_axis:
         value = value[None] if layout else [value]
-    if kind not in ("images", "labels") and (count is not None or isinstance(value, list)):
+    if kind not in ("images", *VALUE_KINDS) and (count is not None or isinstance(value, list)):
         entries = len(value) if isinstance(value, list) or value.ndim else 0
         _check.per_sample(f"{kind} at {path_text(leaf.paths[0])}", entries, 1 if count is None else count)
     return Target(kind, value, leaf.paths, leaf.value, _box_format(leaf), layout, add_sample_axis)
@@ -135,7 +137,7 @@ def _without_tv_types(value: Any) -> Any:
 def _box_format(leaf: Leaf) -> str | None:
     """The format of torchvision's BoundingBoxes."""
     entries = leaf.value if isinstance(leaf.value, (list, tuple)) else [leaf.value]
-    formats = {entry.format.name for entry in entries if tv_kind(entry) == "boxes"}
+    formats = {name for entry in entries if (name := box_format(entry))}
     if len(formats) > 1:
         raise ValueError(f"boxes at {path_text(leaf.paths[0])} must have one format, got {', '.join(sorted(formats))}")
     return formats.pop() if formats else None

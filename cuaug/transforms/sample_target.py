@@ -14,7 +14,7 @@ class GatheredValues(list[Any]):
 class Target(NamedTuple):
     """Arrays of one kind that are transformed together."""
 
-    kind: str  # "images", "masks", "boxes", "valid", "keypoints" or "labels"
+    kind: str  # one of the kinds of `KINDS`
     value: Any  # one array, or a list with one per sample; plain torch tensors in place of tv_tensors
     paths: tuple[Path, ...]  # one path, or one per sample
     original: Any  # the value as it is in the sample

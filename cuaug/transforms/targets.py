@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from .boxes import Boxes, compact, has_label_per_box, has_stack_per_box, transform_boxes
+from .boxes import Boxes, compact, has_stack_per_box, has_value_per_box, transform_boxes
 from .keypoints import Keypoints, transform_keypoints
+from .sample_kinds import VALUE_KINDS
 from .sample_structure import ParsedSample
 from .sample_target import Target
 
@@ -17,7 +18,8 @@ def transform_targets(
 ) -> dict[str, list[Any]]:
     """Boxes, their validity masks and keypoints: results for `ParsedSample.rebuild`.
 
-    With `boxes.compact` they hold only valid boxes, and also labels and masks: of these boxes, if they are per object.
+    With `boxes.compact` they hold only valid boxes, and also labels, areas, crowd flags and masks: of these boxes, if
+    they are per object.
 
     Args:
         parsed: The sample and its targets.
@@ -31,7 +33,7 @@ def transform_targets(
     for target in parsed.targets_of("keypoints"):
         results["keypoints"].append(transform_keypoints(target.value, matrices, out_size, keypoints))
     if boxes.compact:
-        results["labels"] = [target.value for target in parsed.targets_of("labels")]
+        results |= {kind: [target.value for target in parsed.targets_of(kind)] for kind in VALUE_KINDS}
         results |= {"masks": list(masks)} if masks else {}
     for target in parsed.targets_of("boxes"):
         mask = next((mask.value for mask in parsed.targets_of("valid") if _are_siblings(mask, target)), None)
@@ -51,12 +53,12 @@ def transform_targets(
 def _compact(
     parsed: ParsedSample, boxes: Target, new_boxes: Any, new_mask: Any, results: dict[str, list[Any]], out_size: Any
 ) -> tuple[Any, Any]:
-    """The valid boxes and their mask. Labels, keypoints and masks per object in `results` become those of these boxes.
+    """The valid boxes and their mask. Entries per object of other kinds in `results` become those of these boxes.
 
     Values that are not per object stay as they are.
     """
     places, entries = [], []
-    for kind in ("labels", "keypoints", "masks"):
+    for kind in (*VALUE_KINDS, "keypoints", "masks"):
         for i, value in enumerate(results.get(kind, ())):
             # A mask array of one image has no axis of samples.
             by_sample = [value] if kind == "masks" and parsed.is_single else value
@@ -70,8 +72,8 @@ def _compact(
 
 
 def _is_per_box(kind: str, by_sample: Any, boxes: Target, out_size: Any) -> bool:
-    if kind == "labels":
-        return has_label_per_box(by_sample, boxes.value)
+    if kind in VALUE_KINDS:
+        return has_value_per_box(kind, by_sample, boxes.value)
     return has_stack_per_box(kind, by_sample, boxes.value, out_size if kind == "masks" else None)
 
 

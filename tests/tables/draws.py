@@ -165,8 +165,7 @@ def affine(t, canvas, words):
 
 
 def rotation(t, canvas, words):
-    """The angle of the matrix, which has the opposite sign."""
-    return {"angle": words(0).uniform(-t.degrees[1], -t.degrees[0])}
+    return {"angle": words(0).uniform(*t.degrees)}
 
 
 def perspective(t, canvas, words):

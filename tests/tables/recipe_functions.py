@@ -51,7 +51,7 @@ def affine(t, images, p, options):
 
 
 def rotate(t, images, p, options):
-    return cuaug.rotate(images, -p["angle"], t.interpolation, False, t.center, t.fill, **options)
+    return cuaug.rotate(images, p["angle"], t.interpolation, False, t.center, t.fill, **options)
 
 
 def perspective(t, images, p, options):

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from cuaug.transforms import sample_kinds
+from cuaug._arrays import tv_tensors
 
 
 class Format(enum.Enum):
@@ -31,7 +31,7 @@ def stand_in():
             setattr(tensor, name, Format[value] if isinstance(value, str) else value)
         return tensor
 
-    for name in sample_kinds.TV_TENSORS:
+    for name in tv_tensors.TV_TENSORS:
         setattr(module, name, type(name, (TVTensor,), {"__new__": new}))
 
     def wrap(wrappee, *, like, **metadata):

@@ -329,17 +329,17 @@ def test_boxes_compact_keeps_valid_and_companions(backend, ragged, monkeypatch):
 
 def test_boxes_labels_are_distinguished_from_image_labels():
     dense, ragged = np.zeros((2, 3, 4)), [np.zeros((3, 4)), np.zeros((1, 4))]
-    assert boxes_module.has_label_per_box(np.zeros((2, 3)), dense)
-    assert boxes_module.has_label_per_box(np.zeros((2, 3, 80)), dense)
-    assert not boxes_module.has_label_per_box(np.zeros(2), dense)
-    assert not boxes_module.has_label_per_box(np.zeros((2, 80)), dense)
-    assert not boxes_module.has_label_per_box([1, 2], dense)
-    assert boxes_module.has_label_per_box([np.zeros(3), [7]], ragged)
-    assert not boxes_module.has_label_per_box([5, 7], ragged)
-    assert not boxes_module.has_label_per_box(["cat", "dog"], ragged)
-    assert not boxes_module.has_label_per_box([np.array(5), np.array(7)], ragged)
-    assert not boxes_module.has_label_per_box(np.zeros(2), ragged)
-    with pytest.raises(ValueError, match=r"labels\[1\] must hold one label per box, 1, got 2"):
-        boxes_module.has_label_per_box([[1, 2, 3], [4, 5]], ragged)
+    assert boxes_module.has_value_per_box("labels", np.zeros((2, 3)), dense)
+    assert boxes_module.has_value_per_box("labels", np.zeros((2, 3, 80)), dense)
+    assert not boxes_module.has_value_per_box("labels", np.zeros(2), dense)
+    assert not boxes_module.has_value_per_box("labels", np.zeros((2, 80)), dense)
+    assert not boxes_module.has_value_per_box("labels", [1, 2], dense)
+    assert boxes_module.has_value_per_box("labels", [np.zeros(3), [7]], ragged)
+    assert not boxes_module.has_value_per_box("labels", [5, 7], ragged)
+    assert not boxes_module.has_value_per_box("labels", ["cat", "dog"], ragged)
+    assert not boxes_module.has_value_per_box("labels", [np.array(5), np.array(7)], ragged)
+    assert not boxes_module.has_value_per_box("labels", np.zeros(2), ragged)
+    with pytest.raises(ValueError, match=r"labels\[1\] must hold one entry per box, 1, got 2"):
+        boxes_module.has_value_per_box("labels", [[1, 2, 3], [4, 5]], ragged)
     with pytest.raises(ValueError, match="labels must hold 2 entries, one per sample, got 1"):
-        boxes_module.has_label_per_box([[1, 2, 3]], ragged)
+        boxes_module.has_value_per_box("labels", [[1, 2, 3]], ragged)

@@ -108,8 +108,8 @@ def test_random_affine_distribution():
 
 
 def test_random_rotation_distribution_and_direction():
-    """The drawn angle is clockwise, `degrees` are counter-clockwise."""
-    assert_uniform(-columns([T.RandomRotation((-10, 70))], SAMPLES)["0.RandomRotation.angle"], -10, 70)
+    """The drawn angle and `degrees` are counter-clockwise."""
+    assert_uniform(columns([T.RandomRotation((-10, 70))], SAMPLES)["0.RandomRotation.angle"], -10, 70)
 
 
 def test_random_erasing_distribution():

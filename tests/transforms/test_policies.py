@@ -21,7 +21,7 @@ OP_FUNCTIONS = {  # from torchvision's transforms/v2/_auto_augment.py: the effec
     "ShearY": lambda x, m: cuaug.affine(x, 0.0, (0, 0), 1.0, (0.0, m), interpolation="nearest", center=(0, 0), fill=9),
     "TranslateX": lambda x, m: cuaug.affine(x, 0.0, (m, 0), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
     "TranslateY": lambda x, m: cuaug.affine(x, 0.0, (0, m), 1.0, (0.0, 0.0), interpolation="nearest", fill=9),
-    "Rotate": lambda x, m: cuaug.rotate(x, -m, interpolation="nearest", fill=9),  # drawn angles are clockwise
+    "Rotate": lambda x, m: cuaug.rotate(x, m, interpolation="nearest", fill=9),
     "Brightness": cuaug.adjust_brightness,
     "Color": cuaug.adjust_saturation,
     "Contrast": cuaug.adjust_contrast,
@@ -118,7 +118,7 @@ def test_random_choice_of_filters_and_moves_is_one_pass():
     params = aug.draw(images)
     result, chosen = aug.apply(images, params), column(params, "chosen").astype(int)
     assert set(chosen) == {0, 1, 2, 3}
-    rotated = cuaug.rotate(images, -column(params, "angle"))
+    rotated = cuaug.rotate(images, column(params, "angle"))
     expected = cuaug.equalize(images), cuaug.adjust_sharpness(images, 2.0), rotated, cuaug.hflip(images)
     for i, expected_image in enumerate(expected):
         assert_near(np.rint(255 * result[chosen == i]).astype(np.uint8), expected_image[chosen == i])

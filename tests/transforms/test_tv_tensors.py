@@ -84,9 +84,7 @@ def test_structure_tv_tensors_video_is_one_sample(tv):
     assert parse_sample(tv.Video(torch.zeros(2, 5, 3, 8, 8))).samples == 2
 
 
-def test_structure_tv_tensors_reject_key_of_another_type(tv):
-    with pytest.raises(ValueError, match=r"Mask at \['image'\] could be images or masks: use another key"):
-        parse_sample({"image": tv.Mask(torch.zeros(3, 8, 8))})
+def test_structure_tv_tensors_reject_boxes_of_two_formats(tv):
     boxes = [tv.BoundingBoxes(torch.zeros(2, 4), format=name, canvas_size=(8, 8)) for name in ("XYXY", "XYWH")]
     with pytest.raises(ValueError, match=r"boxes at \['boxes'\] must have one format, got XYWH, XYXY"):
         parse_sample({"images": torch.zeros(2, 3, 8, 8), "boxes": boxes})

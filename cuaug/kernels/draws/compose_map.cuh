@@ -14,8 +14,8 @@ __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& ins
     if (static_cast<Opcode>(instruction.opcode) != Opcode::StoreForwardMatrix) {
         const bool affine = static_cast<Opcode>(instruction.opcode) == Opcode::InverseAffine;
         pass_map =
-            (affine ? inverse_affine(drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5], arguments[1],
-                                     arguments[2])
+            (affine ? inverse_affine(arguments[3] * drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5],
+                                     arguments[1], arguments[2])
                     : inverse_perspective(drawn, static_cast<int>(arguments[1]), static_cast<int>(arguments[2]))) *
             pass_map;
     } else {

@@ -34,7 +34,7 @@ enum class Opcode {
     StorePassMap,       // how many numbers, 6 or 9: stores the map composed so far and starts anew
     XorFlag,            // column of a flag that inverts the flag in this column
     // Rare coordinate instructions.
-    InverseAffine,       // column of angle, shifts, scale, shears; center
+    InverseAffine,       // column of angle, shifts, scale, shears; center; 1 if the angle is clockwise, else -1
     InversePerspective,  // column of 8 displacements; height, width
     StoreForwardMatrix,  // count; for each pass, the last one first, the column of its map and how many numbers it has:
                          // stores the recipe's matrix from source to result

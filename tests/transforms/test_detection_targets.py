@@ -1,0 +1,139 @@
+"""Detection targets as in torchvision's references: which entries are transformed, and which stay as they are."""
+
+import pathlib
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import noise
+from helpers.compare import assert_equal
+
+from cuaug import transforms as T
+from cuaug.transforms import sample_kinds
+from cuaug.transforms.sample_structure import parse_sample
+
+CROP = [T.CenterCrop((15, 9))]  # of (23, 17): 4 rows and 4 columns are cut off at each side
+EDGES = [(0.0, 0, 3, 3), (5, 6, 10, 12), (4, 5, 8, 9)]  # the crop removes the first
+UNTOUCHED = ("image_id", "size", "orig_size", "path", "file", "none", "count", "score", "weights", "segmentation")
+PER_OBJECT = ("labels", "area", "iscrowd")
+
+
+def image():
+    return torch.from_numpy(noise((3, 23, 17)))
+
+
+def target(count=3, tv=None):
+    """A target of an image (23, 17) with `count` objects; of tv_tensors if the module is given."""
+    boxes, masks = torch.tensor(EDGES[:count]).reshape(count, 4), torch.zeros(count, 23, 17, dtype=torch.uint8)
+    masks[:, 6:9, 5:8] = torch.arange(10, 10 + count, dtype=torch.uint8)[:, None, None]
+    if tv is not None:
+        boxes, masks = tv.BoundingBoxes(boxes, format="XYXY", canvas_size=(23, 17)), tv.Mask(masks)
+    return {
+        "boxes": boxes, "labels": torch.arange(count), "masks": masks, "keypoints": torch.full((count, 5, 3), 7.0),
+        "area": torch.arange(count) * 100.0, "iscrowd": torch.arange(count) % 2, "image_id": torch.tensor([7]),
+        "size": torch.tensor([23, 17]), "orig_size": torch.tensor([46, 34]), "path": "a.jpg",
+        "file": pathlib.Path("a.jpg"), "none": None, "count": count, "score": np.float32(0.5),
+        "weights": torch.ones(23, 17), "segmentation": [[1.0, 2, 3, 4]],
+    }  # fmt: skip
+
+
+def calls(aug, tv=None):
+    """The targets before and after calls with targets of 3, 0 and 1 objects, in each structure."""
+    before = [target(count, tv) for count in (3, 0, 1)]
+    images = [image() if tv is None else tv.Image(image()) for _ in before]
+    pairs = list(zip(images, before, strict=True))
+    in_dicts = [{"image": picture, **entry} for picture, entry in pairs]
+    after = {
+        "(image, target)": [aug(pair)[1] for pair in pairs],
+        "image, target": [aug(*pair)[1] for pair in pairs],
+        "a list of pairs": [moved for _, moved in aug(pairs)],
+        "lists": aug((images, before))[1],
+        "tuples, as arguments": aug(tuple(images), tuple(before))[1],
+        "a batch and a list": aug(torch.stack(images), before)[1],
+        "dicts": [aug(sample) for sample in in_dicts],
+        "a list of dicts": aug(in_dicts),
+        "a target in a dict": [aug({"image": picture, "target": entry})["target"] for picture, entry in pairs],
+    }
+    return before, after
+
+
+@pytest.mark.parametrize("use_types", [False, True], ids=["plain", "tv_tensors"])
+def test_compose_detection_target_keeps_entries_that_are_no_targets(tv, use_types):
+    before, after = calls(T.Compose(CROP), tv if use_types else None)
+    for name, targets in after.items():
+        for old, new in zip(before, targets, strict=True):
+            kept = [key for key in (*UNTOUCHED, *PER_OBJECT) if new[key] is not old[key]]
+            assert not kept, f"changed in {name}: {kept}"
+            assert type(new["boxes"]) is type(old["boxes"])
+            assert type(new["masks"]) is type(old["masks"])
+            assert tuple(new["masks"].shape) == (len(old["labels"]), 15, 9)
+            assert set(new) - {"image"} == {*old, "valid"}
+
+
+@pytest.mark.parametrize("use_types", [False, True], ids=["plain", "tv_tensors"])
+def test_compose_compact_removes_all_entries_of_an_object(tv, use_types):
+    before, after = calls(T.Compose(CROP, boxes=T.Boxes(compact=True)), tv if use_types else None)
+    for targets in after.values():
+        for old, new, rows in zip(before, targets, ([1, 2], [], []), strict=True):
+            for key in PER_OBJECT:
+                assert_equal(new[key], old[key][rows])
+            assert [len(new[key]) for key in ("boxes", "masks", "keypoints")] == [len(rows)] * 3
+            assert all(new[key] is old[key] for key in UNTOUCHED)
+
+
+def test_compose_compact_returns_entries_of_complete_targets_as_they_are():
+    sample = target()
+    sample["boxes"] = torch.tensor([(5.0, 6, 10, 12)] * 3)
+    _, moved = T.Compose(CROP, boxes=T.Boxes(compact=True))(image(), sample)
+    assert all(moved[key] is sample[key] for key in (*UNTOUCHED, *PER_OBJECT))
+
+
+def test_compose_compact_removes_entries_of_padded_batch():
+    stacked = {key: torch.stack([value, value]) for key, value in target().items() if torch.is_tensor(value)}
+    moved = T.Compose(CROP, boxes=T.Boxes(compact=True))({"images": torch.stack([image()] * 2), **stacked})
+    for key in PER_OBJECT:
+        assert_equal(moved[key][1], stacked[key][1][1:])
+    assert all(moved[key] is stacked[key] for key in ("image_id", "size", "orig_size"))
+
+
+def test_compose_compact_rejects_other_number_of_areas():
+    with pytest.raises(ValueError, match=r"cuaug.Compose: area\[0\] must hold one entry per box, 3, got 2"):
+        T.Compose(CROP, boxes=T.Boxes(compact=True))(image(), target() | {"area": torch.ones(2)})
+
+
+def test_compose_target_without_objects_is_its_image_id():
+    """As torchvision's wrapper of CocoDetection gives for an image without annotations."""
+    sample = {"image_id": torch.tensor([7])}
+    assert T.Compose(CROP)(image(), sample)[1]["image_id"] is sample["image_id"]
+
+
+def test_compose_second_argument_is_dict_of_masks_with_keys_of_its_own():
+    road, lane = torch.ones(23, 17, dtype=torch.uint8), torch.zeros(23, 17, dtype=torch.uint8)
+    _, moved = T.Compose(CROP)(image(), {"road": road, "lane": lane, "image_id": 5})
+    assert (tuple(moved["road"].shape), tuple(moved["lane"].shape), moved["image_id"]) == ((15, 9), (15, 9), 5)
+
+
+def test_structure_type_decides_before_key(tv):
+    box = tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))
+    sample = {"image": tv.Mask(torch.zeros(8, 8)), "x": tv.Image(torch.zeros(3, 8, 8)), "masks": box, "area": [box]}
+    kinds = [target.kind for target in parse_sample(sample).targets]
+    assert kinds == ["masks", "images", "boxes", "boxes"]
+
+
+def test_structure_arrays_beside_tv_tensor_stay(tv):
+    box, depth = tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8)), torch.zeros(8, 8)
+    sample = (tv.Image(torch.zeros(3, 8, 8)), box, torch.zeros(2), depth)
+    assert [target.kind for target in parse_sample(sample).targets] == ["images", "boxes"]
+    for pair in (sample[::3], ([sample[0]] * 2, [depth] * 2)):
+        assert [target.kind for target in parse_sample(pair).targets] == ["images"]
+    with pytest.raises(ValueError, match=r"shape \(8, 8\) at \[3\] could be masks, boxes or other images"):
+        parse_sample((torch.zeros(3, 8, 8), *sample[1:]))
+
+
+@pytest.mark.parametrize("value", [None, "a.png", b"a", 3, 2.5, True, np.float32(1), pathlib.Path("a.png")], ids=repr)
+@pytest.mark.parametrize("key", sorted({*sample_kinds.KINDS} - {"images"}))
+def test_structure_scalars_and_paths_stay_under_every_key(key, value):
+    sample = {"images": torch.zeros(1, 3, 8, 8), key: value}
+    parsed = parse_sample(sample)
+    assert {target.kind for target in parsed.targets} <= {"images", *sample_kinds.VALUE_KINDS}
+    assert parsed.rebuild({"images": [torch.zeros(1, 3, 4, 4)]}, (4, 4))[key] is value
