@@ -3,7 +3,8 @@
 Mixed precision, channels_last, batches of 256, SGD. "The step alone" trains on one batch that stays on the GPU: the
 rate that no loader can exceed. The other rows read JPEG photographs of 375x500 from the page cache, take a random crop
 resized to 224 with antialiasing, flip, and normalise. Every row has its own warm-up; the rows alternate, and the median
-of the rounds is reported. ``--cpus 4`` runs everything on 4 processors, as on a machine with few processors per GPU.
+of the rounds is reported. ``--cpus 16 4`` measures on 16 and then on 4 processors, as on a machine with few processors
+per GPU, and writes a table for each.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import gc
 import itertools
+import multiprocessing
 import os
 import statistics
 import sys
@@ -18,6 +20,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -41,24 +44,29 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="timed parts of each row")
     parser.add_argument("--seconds", type=float, default=6.0, help="length of a timed part")
     parser.add_argument("--warm-up", type=float, default=4.0, metavar="SECONDS", help="before each timed part")
-    parser.add_argument("--cpus", type=int, default=cpus(), help="processors that this process and its workers may use")
+    parser.add_argument(
+        "--cpus", type=int, nargs="+", default=[cpus()], dest="cpu_counts", metavar="COUNT",
+        help="numbers of processors that training and its workers may use; one table for each",
+    )  # fmt: skip
     parser.add_argument("--files", type=Path, help="a folder of classes of JPEG files; default: crops of photographs")
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
     options = parser.parse_args()
+    if not all(1 <= count <= cpus() for count in options.cpu_counts):
+        parser.error(f"--cpus must be in 1..{cpus()}, the processors of this machine, got {options.cpu_counts}")
     if options.quick:
         options.rounds, options.seconds, options.warm_up, options.batch = 1, 0.1, 0.0, 16
     elif not cuaug.is_available():
         print("no GPU that CuPy can use")
         return 1
-    if hasattr(os, "sched_setaffinity"):  # before torch and cuaug start their threads
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.cpus])
     with tempfile.TemporaryDirectory() as folder:
         options.samples = samples(options, Path(folder))
-        table = measure(options)
-    print_rates(table)
+        tables = {}
+        for count in options.cpu_counts:
+            tables[f"training, {count} processors"] = table = measure_in_child(count, options)
+            print_rates(table)
     if options.json or not (options.quick or options.rows):
-        results = document({"training": table}, "training")
+        results = document(tables, "training")
         write(results, options.json or default_path(results))
     return 0
 
@@ -75,9 +83,18 @@ def samples(options: argparse.Namespace, folder: Path) -> list[tuple[str, int]]:
     return list(itertools.islice(itertools.cycle(pairs), 4 * options.batch if options.quick else 262_144))
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
+def measure_in_child(count: int, options: argparse.Namespace) -> dict[str, Any]:
+    """The table of a process of its own: threads keep the processors that they were started on."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(measure, count, options).result()
+
+
+def measure(count: int, options: argparse.Namespace) -> dict[str, Any]:
+    if hasattr(os, "sched_setaffinity"):  # before torch and cuaug start their threads
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
     import torch
 
+    options.cpus = count
     device = "cuda" if cuaug.is_available() else "cpu"
     torch.set_num_threads(options.cpus)
     cuaug.set_num_threads(options.cpus)

@@ -1,7 +1,8 @@
-"""Writes the tables of speeds into README and the pages, from the files of benchmarks/results.
+"""Writes the tables of speeds into README and the pages, and the plot, from the files of benchmarks/results.
 
 Run ``python docs/speeds.py`` after a benchmark. A table stands between two comments; a test compares it with the files.
-All cells of a table are from one run.
+All cells of a table are from one run. The file of the training benchmark is the newest one; without one, its places
+stay empty.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from training_plot import plot
+
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 RECIPES = RESULTS / "2026-11-23-nvidia-h200-transforms.json"
@@ -19,6 +22,7 @@ WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
 LOADERS = RESULTS / "2026-11-22-nvidia-h200-loader-3.json"
 DETECTION = RESULTS / "2026-11-22-nvidia-h200-detection-3.json"
 DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
+PLOT = ROOT / "docs" / "training.svg"
 END = "<!-- until here -->"
 
 RECIPE_TITLES = {
@@ -52,6 +56,15 @@ WARP_TITLES = {
     "resized_crop u8 NCHW 375x500 to 224": "`resized_crop`, a box per image",
     "hflip u8 NCHW": "`hflip`",
 }
+TRAINING_TITLES = {
+    "the step alone": "the step alone, no files",
+    "cuaug Loader": "cuaug `Loader`",
+    "cuaug Loader, hybrid": "cuaug `Loader`, decoding shared with the GPU",
+    "DataLoader, cuaug in Collate": "`DataLoader`, cuaug in `Collate`",
+    "DataLoader, torchvision v2": "`DataLoader`, torchvision v2",
+    "DALI": "DALI",
+}
+PLOTTED = ("the step alone", "cuaug Loader", "DataLoader, cuaug in Collate", "DataLoader, torchvision v2")
 DETECTION_TITLES = {
     "nms 1000": "`nms`, 1,000 boxes",
     "nms 10000": "`nms`, 10,000 boxes",
@@ -74,7 +87,7 @@ def markdown(header: list[str], body: list[list[str]], source: Path) -> str:
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     machine = json.loads(source.read_text())["machine"]
     device = machine["gpus"][0]["name"] if machine["gpus"] else f"{machine['cpus']} processors of a Xeon"
-    return f"{table}\n\nFrom `{source.relative_to(ROOT)}`, {device}."
+    return f"{table}\n\nFrom `benchmarks/results/{source.name}`, {device}."
 
 
 def device_and_wall(row: dict[str, Any] | None) -> str:
@@ -137,17 +150,62 @@ def placement() -> str:
     return f"{markdown(header, step, RECIPES)}\n\n{loaders()}"
 
 
+def newest_training() -> Path | None:
+    files = RESULTS.glob("*-training*.json")
+    return max(files, key=lambda file: json.loads(file.read_text())["date"], default=None)
+
+
+def training_tables(file: Path) -> list[dict[str, Any]]:
+    """One for each number of processors, the largest first."""
+    return sorted(json.loads(file.read_text())["tables"].values(), key=lambda table: -table["cpus"])
+
+
+def training_plot() -> str | None:
+    """The text of docs/training.svg."""
+    file = newest_training()
+    if file is None:
+        return None
+    return plot(training_tables(file), {name: TRAINING_TITLES[name].replace("`", "") for name in PLOTTED})
+
+
+def training(picture: str = "training.svg") -> str:
+    """The plot, and a row for each way to feed the step."""
+    file = newest_training()
+    if file is None:
+        return ""
+    tables = training_tables(file)
+    rates = [{row["name"]: row for row in table["rows"]} for table in tables]
+    body = [
+        [title, *(_rate_and_share(row.get(name)) for row in rates)]
+        for name, title in TRAINING_TITLES.items()
+        if any(name in row for row in rates)
+    ]
+    introduction = (
+        f"Images per second of ResNet-50 training, and their share of the step alone. Mixed precision, batches of\n"
+        f"{tables[0]['batch']}; JPEG files of 375x500, random crop resized to 224, flip, normalize."
+    )
+    table = markdown(["ResNet-50", *(f"{table['cpus']} processors" for table in tables)], body, file)
+    return f"{introduction}\n\n![Bars of images per second]({picture})\n\n{table}"
+
+
+def readme_training() -> str:
+    return training("docs/training.svg")
+
+
+def training_section() -> str:
+    return f"### Training\n\n{text}" if (text := training()) else ""
+
+
 def readme() -> str:
     titles = {name: RECIPE_TITLES[name] for name in ("crop and flip", "simclr", "detection", "randaugment")}
     titles = {"imagenet": "ImageNet: crop, flip, jitter, greyscale, normalize"} | titles
-    # The place of the training benchmark's row: above these.
     return against_peers(RECIPES, titles, RECIPE_PEERS)
 
 
 TABLES: dict[str, list[Callable[[], str]]] = {
-    "README.md": [readme],
+    "README.md": [readme_training, readme],
     "docs/placement.md": [placement],
-    "docs/performance.md": [recipes, warps, loaders, detection, decoding],
+    "docs/performance.md": [training_section, recipes, warps, loaders, detection, decoding],
 }
 
 
@@ -157,7 +215,8 @@ def with_tables(page: str) -> str:
     for table in TABLES[page]:
         start = f"<!-- written by docs/speeds.py: {table.__name__} -->"
         pattern = re.compile(re.escape(start) + ".*?" + re.escape(END), re.S)
-        text, count = pattern.subn(lambda _, table=table, start=start: f"{start}\n\n{table()}\n\n{END}", text)
+        written = "\n\n".join(filter(None, [start, table(), END]))
+        text, count = pattern.subn(lambda _, written=written: written, text)
         if count != 1:
             raise ValueError(f"{page} must have one place for {table.__name__}, got {count}")
     return text
@@ -167,6 +226,10 @@ def _images_per_second(row: dict[str, Any] | None) -> str:
     return "" if row is None else f"{row['images_per_s']:,.0f}"
 
 
+def _rate_and_share(row: dict[str, Any] | None) -> str:
+    return "" if row is None else f"{row['images_per_s']:,.0f} ({row['share_of_step']:.0%})"
+
+
 def _descending(cells: list[str]) -> float:
     return -float(cells[1].replace(",", ""))
 
@@ -174,3 +237,5 @@ def _descending(cells: list[str]) -> float:
 if __name__ == "__main__":
     for page_name in TABLES:
         (ROOT / page_name).write_text(with_tables(page_name))
+    if svg := training_plot():
+        PLOT.write_text(svg)

@@ -4,8 +4,10 @@ import ast
 import doctest
 import importlib
 import inspect
+import json
 import re
 import sys
+from xml.etree import ElementTree as ET
 
 import pytest
 from helpers import pages
@@ -69,6 +71,62 @@ def test_tables_of_speeds_are_those_of_the_results(docs_modules, page):
     speeds = docs_modules("speeds")
     assert set(speeds.TABLES) == {"README.md", "docs/placement.md", "docs/performance.md"}
     assert (ROOT / page).read_text() == speeds.with_tables(page), "run `python docs/speeds.py`"
+
+
+def test_plot_of_training_is_that_of_the_results(docs_modules):
+    speeds = docs_modules("speeds")
+    picture = speeds.PLOT.read_text() if speeds.PLOT.exists() else None
+    assert picture == speeds.training_plot(), "run `python docs/speeds.py`"
+
+
+def training_result(date, rates):
+    """A file of benchmarks/training.py; the rates are by number of processors, of the step and of each feed."""
+    names = "the step alone", "cuaug Loader", "DataLoader, cuaug in Collate", "DataLoader, torchvision v2"
+    tables = {
+        f"training, {cpus} processors": {
+            "device": "NVIDIA H200", "cpus": cpus, "batch": 256, "bytes": 70186.5,
+            "rows": [
+                {"name": name, "images_per_s": rate, "share_of_step": rate / values[0], "rounds": [round(rate)]}
+                for name, rate in zip(names, values, strict=True)
+            ],
+        }
+        for cpus, values in rates.items()
+    }  # fmt: skip
+    return json.dumps({"date": date, "machine": {"gpus": [{"name": "NVIDIA H200"}]}, "tables": tables})
+
+
+def test_training_table_and_plot_show_the_newest_result(docs_modules, monkeypatch, tmp_path):
+    speeds = docs_modules("speeds")
+    monkeypatch.setattr(speeds, "RESULTS", tmp_path)
+    old, new = {8: [9000, 99, 98, 97]}, {4: [5900, 4200, 1800, 750], 16: [6000.4, 5292.6, 3470.2, 2808.7]}
+    (tmp_path / "2026-01-02-gpu-training.json").write_text(training_result("2026-01-02T09:00:00+00:00", old))
+    (tmp_path / "2026-01-02-gpu-training-2.json").write_text(training_result("2026-01-02T10:00:00+00:00", new))
+
+    text = speeds.training("docs/training.svg")
+    assert "![Bars of images per second](docs/training.svg)" in text
+    assert "| ResNet-50 | 16 processors | 4 processors |" in text
+    assert "| cuaug `Loader` | 5,293 (88%) | 4,200 (71%) |" in text
+    assert "2026-01-02-gpu-training-2.json`, NVIDIA H200" in text
+    assert "9,000" not in text
+
+    root = ET.fromstring(speeds.training_plot())
+    bars = [element for element in root.findall(".//{*}rect") if "class" in element.attrib]
+    rates = [rate for cpus in (16, 4) for rate in new[cpus]]
+    lengths = [float(element.get("width")) for element in bars]
+    assert lengths == pytest.approx([lengths[0] * rate / rates[0] for rate in rates], abs=0.1)
+    assert [element.get("class") for element in bars] == 2 * ["step", "cuaug", "cuaug", "other"]
+    words = ["".join(element.itertext()) for element in root.findall(".//{*}text")]
+    assert words[0] == "16 processors"
+    assert words[3:5] == ["cuaug Loader", "5,293 (88%)"]
+
+
+def test_training_without_a_result_leaves_its_places_empty(docs_modules, monkeypatch, tmp_path):
+    speeds = docs_modules("speeds")
+    monkeypatch.setattr(speeds, "RESULTS", tmp_path)
+    assert speeds.training_plot() is None
+    for name, page in (("readme_training", "README.md"), ("training_section", "docs/performance.md")):
+        place = f"<!-- written by docs/speeds.py: {name} -->\n\n<!-- until here -->"
+        assert place in speeds.with_tables(page)
 
 
 def test_troubleshooting_lists_every_message_of_the_set_up():
