@@ -108,16 +108,16 @@ jpeg_subsamplings: tuple[str, ...]
 jpeg_color_spaces: tuple[str, ...]
 
 def jpeg_headers(
-    files: EncodedFiles, limits: tuple[int, int, int, int, int], out: np.ndarray, threads: int = 0
+    files: EncodedFiles, limits: tuple[int, int, int, int, int, int], out: np.ndarray, threads: int = 0
 ) -> list[tuple[int, str, str]]:
     """Writes the header of each file into its row of `out`. Returns (file, exception's name, reason) of each failure.
 
-    `limits`: max_pixels, max_side, max_bytes, max_memory, max_scans.
+    `limits`: max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels.
     """
 
 def jpeg_decode(
     files: EncodedFiles,
-    limits: tuple[int, int, int, int, int],
+    limits: tuple[int, int, int, int, int, int],
     regions: np.ndarray,
     color: str,
     strict: bool,

@@ -40,7 +40,7 @@ def adjust_brightness(
         images: torch, cupy, numpy or jax, of an image dtype. [N, C, H, W], [N, H, W, C] or without N
         brightness_factor: 0 gives black, 1 the image; one number or one per sample. [N]
         layout: The axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
-        out: The array to write, in the result's shape and dtype.
+        out: The array to write, in the result's shape and dtype, in other memory than ``images``.
 
     Returns:
         A new array of the same library, device, dtype, shape and layout, or ``out``.

@@ -36,7 +36,7 @@ def gaussian_blur(
         sigma: In pixels: a number, (x, y) as a tuple or list, or for each sample a number or x and y. Default:
             ``0.3 * ((kernel_size - 1) * 0.5 - 1) + 0.8``. [N] or [N, 2]
         layout: The axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
-        out: The array to write, in the result's shape and dtype.
+        out: The array to write, in the result's shape and dtype, in other memory than ``images``.
 
     Returns:
         A new array of the same library, device, dtype, shape and layout, or ``out``. The border is "reflect": the

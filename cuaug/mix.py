@@ -35,7 +35,7 @@ def mixup(
         partner: Index of the other sample; default: the previous sample, as in torchvision, and for sample 0 the last.
             [N]
         layout: The axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
-        out: The array to write, in the result's shape and dtype.
+        out: The array to write, in the result's shape and dtype, in other memory than ``images``.
 
     Returns:
         A new array of the same library, device, dtype, shape and layout, or ``out``. For labels: :func:`mix_labels`.

@@ -53,7 +53,7 @@ def warp_affine(
         origin: The coordinates of ``M``: "center" has pixel centres at integers, "corner" at integers + 0.5.
         layout: The axes, e.g. "NHWC"; default: channels-first for torch, else channels-last.
         dtype: The result's dtype; values are not scaled. Default: the images' dtype.
-        out: The array to write, in the result's shape and dtype.
+        out: The array to write, in the result's shape and dtype, in other memory than ``images``.
 
     Returns:
         A new array of the same library, device and layout, or ``out``. A singular ``M`` on a device gives ``fill``.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
+
+REPEATED_ELEMENTS = "out must not repeat elements: its strides give two positions the same memory"
 
 
 class ArrayDescriptor(NamedTuple):
@@ -28,3 +31,20 @@ def contiguous_strides(shape: tuple[int, ...], order: Sequence[int] | None = Non
         strides[axis] = stride
         stride *= max(shape[axis], 1)
     return tuple(strides)
+
+
+def byte_range(strides: Sequence[int], extents: Sequence[int], item_size: int) -> tuple[int, int]:
+    """The offsets of an array's bytes from its pointer, as a half-open range."""
+    last = [stride * (extent - 1) for stride, extent in zip(strides, extents, strict=True)]
+    return item_size * sum(min(offset, 0) for offset in last), item_size * (sum(max(offset, 0) for offset in last) + 1)
+
+
+@functools.lru_cache(4096)
+def repeats_elements(strides: tuple[int, ...], extents: tuple[int, ...]) -> bool:
+    """Whether two positions have the same memory, or may have: an axis steps within the extent of a shorter step."""
+    reach = 0  # elements from the first to the last of the axes so far
+    for stride, extent in sorted((abs(s), n) for s, n in zip(strides, extents, strict=True) if n > 1):
+        if stride <= reach:
+            return 0 not in extents
+        reach += stride * (extent - 1)
+    return False

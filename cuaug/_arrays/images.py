@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from .. import _check
 from .._gpu import devices
 from .._gpu.executor import DIRECT, Executor
 from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
-from .descriptor import contiguous_strides
+from .descriptor import REPEATED_ELEMENTS, byte_range, contiguous_strides, repeats_elements
 from .protocol import Library
 from .registry import library_of
 from .tv_tensors import kind_of_type, wrap_like
@@ -134,8 +133,8 @@ def allocate_output(
         raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {output.dtype}")
     if overlaps(images.pointer, _byte_range(images.axes, images.dtype), output):
         raise ValueError("out must not share memory with images")
-    if _repeats_elements(output.axes):
-        raise ValueError("out must not repeat elements (stride 0)")
+    if repeats_elements(output.axes.strides, output.axes.extents):
+        raise ValueError(REPEATED_ELEMENTS)
     return OutputArray(out, output.pointer, output.axes)
 
 
@@ -244,14 +243,3 @@ def overlaps(pointer: int, byte_offsets: tuple[int, int], other: ImageBatch) -> 
 @functools.lru_cache(4096)
 def _byte_range(axes: BatchAxes, dtype: str) -> tuple[int, int]:
     return byte_range(axes.strides, axes.extents, ITEM_SIZE[dtype])
-
-
-def byte_range(strides: Sequence[int], extents: Sequence[int], item_size: int) -> tuple[int, int]:
-    """The offsets of an array's bytes from its pointer, as a half-open range."""
-    last = [stride * (extent - 1) for stride, extent in zip(strides, extents, strict=True)]
-    return item_size * sum(min(offset, 0) for offset in last), item_size * (sum(max(offset, 0) for offset in last) + 1)
-
-
-@functools.lru_cache(4096)
-def _repeats_elements(axes: BatchAxes) -> bool:
-    return any(stride == 0 and extent > 1 for stride, extent in zip(axes.strides, axes.extents, strict=True))

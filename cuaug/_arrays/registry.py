@@ -24,7 +24,7 @@ _libraries: dict[type, Library | None] = {}
 
 
 def library_of(array_type: type) -> Library | None:
-    """The library of this type's arrays; None if the type is no supported array."""
+    """The library of this type's arrays; None if the type is no supported array. Raises for NumPy's masked arrays."""
     try:
         return _libraries[array_type]
     except KeyError:
@@ -40,6 +40,8 @@ def _find_library(array_type: type) -> Library | None:
             return CUPY
         if root == "jaxlib" or (base.__name__ == "Tracer" and root == "jax"):
             return JAX
+        if root == "numpy" and base.__name__ == "MaskedArray":  # np.ma is not imported before its first use
+            raise TypeError("a masked array has values that are not valid: pass array.filled(value), or array.data")
         if base is np.ndarray:
             return NUMPY
     return DLPACK if hasattr(array_type, "__dlpack__") and not issubclass(array_type, np.generic) else None

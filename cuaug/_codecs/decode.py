@@ -52,7 +52,7 @@ def decode_jpegs(
         cpu.decode(range(len(files)), regions, [view for _, view in arrays])
         results = [array for array, _ in arrays]
     else:
-        views = outputs.views_of_out([cpu.shape(region) for region in regions], is_list)
+        views = outputs.views_of_out([cpu.shape(region) for region in regions], is_list, files)
         cpu.decode(range(len(files)), regions, views)
         return outputs.out
     return results if is_list else results[0]

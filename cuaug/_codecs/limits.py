@@ -11,6 +11,7 @@ MAX_SIDE = 65_500  # libjpeg's JPEG_MAX_DIMENSION
 MAX_SCANS = 100  # the limit of libjpeg-turbo's fuzzers
 MAX_MEMORY = 1 << 30
 MAX_BYTES = 256 << 20
+MAX_SCAN_PIXELS = 1 << 30  # 12 scans of an image of MAX_PIXELS; libjpeg writes 10
 
 
 class Limits(NamedTuple):
@@ -21,6 +22,7 @@ class Limits(NamedTuple):
     max_bytes: int  # of the file
     max_memory: int  # bytes that the decoder may allocate
     max_scans: int
+    max_scan_pixels: int  # pixels times scans of a file of several scans
 
     def size_error(self, height: int, width: int) -> str | None:
         """Why an image of this size is refused, in the words of the extension; None: it is not."""
@@ -31,8 +33,8 @@ class Limits(NamedTuple):
         return None
 
 
-_DEFAULTS = Limits(MAX_PIXELS, MAX_SIDE, MAX_BYTES, MAX_MEMORY, MAX_SCANS)
-_LARGEST = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62, (1 << 31) - 1)  # fit the extension's integer types
+_DEFAULTS = Limits(MAX_PIXELS, MAX_SIDE, MAX_BYTES, MAX_MEMORY, MAX_SCANS, MAX_SCAN_PIXELS)
+_LARGEST = Limits(*[1 << 62] * len(Limits._fields))  # fit the extension's integers
 
 
 def limits_of(
@@ -41,9 +43,10 @@ def limits_of(
     max_bytes: int | None = MAX_BYTES,
     max_memory: int | None = MAX_MEMORY,
     max_scans: int | None = MAX_SCANS,
+    max_scan_pixels: int | None = MAX_SCAN_PIXELS,
 ) -> Limits:
     """Checks the parameters of a public function; None means no limit."""
-    limits = max_pixels, max_side, max_bytes, max_memory, max_scans
+    limits = max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels
     if limits == _DEFAULTS:
         return _DEFAULTS
     checked = [

@@ -14,6 +14,8 @@ class FileLimits(TypedDict, total=False):
     max_pixels: int | None
     max_side: int | None
     max_bytes: int | None
+    max_scans: int | None
+    max_scan_pixels: int | None
 
 
 class DecodeOptions(FileLimits, total=False):
@@ -23,7 +25,6 @@ class DecodeOptions(FileLimits, total=False):
     orient: bool
     strict: bool
     pin: bool
-    max_scans: int | None
     max_memory: int | None
 
 

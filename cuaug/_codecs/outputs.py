@@ -9,6 +9,8 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert, registry
+from .._arrays.descriptor import REPEATED_ELEMENTS, repeats_elements
+from .encoded_input import File
 
 
 class OutputAllocator:
@@ -35,8 +37,10 @@ class OutputAllocator:
         array = convert.allocate_pinned(shape, order) if self.pin else self.library.empty(shape, "uint8", -1, order)
         return array, np.moveaxis(convert.writable_host_array("out", array)[0], 0, -1)
 
-    def views_of_out(self, shapes: Sequence[tuple[int, ...]], is_batch: bool) -> list[np.ndarray]:
-        """NumPy's views [H, W, C] of the images of `out`."""
+    def views_of_out(
+        self, shapes: Sequence[tuple[int, ...]], is_batch: bool, files: Sequence[File]
+    ) -> list[np.ndarray]:
+        """NumPy's views [H, W, C] of the images of `out`, into which `files` will be decoded."""
         out, channels_first = convert.writable_host_array("out", self.out)
         shape = shapes[0] if shapes else (0, 0, 0)
         mismatch = next((index for index, other in enumerate(shapes) if other != shape), None)
@@ -47,6 +51,10 @@ class OutputAllocator:
         expected = (*([len(shapes)] if is_batch else []), *((shape[2], *shape[:2]) if channels_first else shape))
         if out.dtype != np.uint8 or (shapes and out.shape != expected):
             raise ValueError(f"out must be uint8 of shape {expected}, got {out.dtype} of {out.shape}")
+        if repeats_elements(out.strides, out.shape):
+            raise ValueError(REPEATED_ELEMENTS)
+        if any(np.may_share_memory(out, np.frombuffer(file.data, np.uint8)) for file in files):
+            raise ValueError("out must not share memory with data")
         out = np.moveaxis(out, -3, -1) if channels_first else out
         images = list(out) if is_batch else [out]
         if any(image.strides[1:] != (image.shape[2], 1) and image.shape[1] > 1 for image in images):

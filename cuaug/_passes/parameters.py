@@ -9,8 +9,8 @@ import numpy as np
 from .. import _check
 from .._arrays import capsule, convert
 from .._arrays.convert import host_array, parameter_column, stack_columns
-from .._arrays.descriptor import ArrayDescriptor
-from .._arrays.images import ImageBatch, byte_range, overlaps
+from .._arrays.descriptor import ArrayDescriptor, byte_range
+from .._arrays.images import ImageBatch, overlaps
 from .._arrays.registry import library_of
 from .._program.dtypes import IMAGE_DTYPES
 from .._program.records import MAX_INLINE_VALUES

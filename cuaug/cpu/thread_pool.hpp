@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 
 #include <pthread.h>
@@ -60,7 +61,8 @@ public:
         return current.compare_exchange_strong(pool, new_pool.get()) ? *new_pool.release() : *pool;
     }
 
-    // Calls `work(task, workspace)` for tasks 0 .. tasks - 1 on up to `threads` threads, including this one.
+    // Calls `work(task, workspace)` for tasks 0 .. tasks - 1 on up to `threads` threads, including this one: on fewer
+    // where the process may start no more.
     template <class Work>
     void run(long long tasks, int threads, const Work& work) {
         threads = static_cast<int>(std::min<long long>(threads, tasks));
@@ -69,10 +71,10 @@ public:
             [](const void* w, long long task, void* workspace) { (*static_cast<const Work*>(w))(task, workspace); }};
         if (threads > 1) {
             std::lock_guard<std::mutex> lock(mutex_);
-            for (; workers_ < threads - 1; ++workers_) std::thread([this] { serve(); }).detach();
-            job.open_places = threads - 1;
-            jobs_.push_back(&job);
-            for (int i = 1; i < threads; ++i) wake_.notify_one();
+            start_workers(threads - 1);
+            job.open_places = std::min(threads - 1, workers_);
+            if (job.open_places > 0) jobs_.push_back(&job);
+            for (int i = 0; i < job.open_places; ++i) wake_.notify_one();
         }
         work_on(job);
         if (threads > 1) {
@@ -94,6 +96,14 @@ private:
         std::exception_ptr error{};
         std::mutex error_mutex{};
     };
+
+    // Starts workers until there are `count`, or the process may have no more threads. Call with the mutex locked.
+    void start_workers(int count) {
+        try {
+            for (; workers_ < count; ++workers_) std::thread([this] { serve(); }).detach();
+        } catch (const std::system_error&) {  // the workers that there are do the work
+        }
+    }
 
     static void work_on(Job& job) {
         static thread_local Workspace workspace;

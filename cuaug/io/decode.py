@@ -13,7 +13,7 @@ from .._check import prefix_errors
 from .._codecs.decode import COLORS, decode_any_format, decode_jpegs, read_headers
 from .._codecs.encoded_input import File, read_files
 from .._codecs.jpeg_headers import Header
-from .._codecs.limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE, limits_of
+from .._codecs.limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCAN_PIXELS, MAX_SCANS, MAX_SIDE, limits_of
 from .._codecs.outputs import OutputAllocator
 from .._codecs.regions import DecodeRegion, box_of_image, boxes_per_image, scale_of, whole_image
 from ..typing import AnyArray, Color, Device, EncodedImage, EncodedImages, Ints, LibraryName
@@ -37,6 +37,8 @@ def read_header(
     *,
     max_pixels: int | None = MAX_PIXELS,
     max_side: int | None = MAX_SIDE,
+    max_scans: int | None = MAX_SCANS,
+    max_scan_pixels: int | None = MAX_SCAN_PIXELS,
     max_bytes: int | None = MAX_BYTES,
 ) -> Any:
     """Read the size, subsampling and orientation of JPEGs; no pixel is decoded.
@@ -45,6 +47,8 @@ def read_header(
         data: Bytes, a uint8 array, a path, or a list of those.
         max_pixels: Limit on the pixels that a file declares; None: no limit.
         max_side: Limit on the longer side of the image, in pixels.
+        max_scans: As in :func:`decode_jpeg`, so that a file that takes too long to decode is refused here.
+        max_scan_pixels: As in :func:`decode_jpeg`.
         max_bytes: Limit on the encoded data, in bytes.
 
     Returns:
@@ -58,7 +62,7 @@ def read_header(
         >>> read_header(encode_jpeg(np.zeros((48, 64, 3), np.uint8))).subsampling
         '420'
     """
-    limits = limits_of(max_pixels, max_side, max_bytes, None, None)
+    limits = limits_of(max_pixels, max_side, max_bytes, None, max_scans, max_scan_pixels)
     files, is_list = read_files(data, max_bytes)
     headers = read_headers(files, limits)
     return headers if is_list else headers[0]
@@ -105,6 +109,7 @@ def decode_jpeg(
     max_pixels: int | None = MAX_PIXELS,
     max_side: int | None = MAX_SIDE,
     max_scans: int | None = MAX_SCANS,
+    max_scan_pixels: int | None = MAX_SCAN_PIXELS,
     max_memory: int | None = MAX_MEMORY,
     max_bytes: int | None = MAX_BYTES,
 ) -> Any:
@@ -126,7 +131,8 @@ def decode_jpeg(
             by 1 from those of the CPU.
         max_pixels: Limit on the pixels that a file declares; None: no limit.
         max_side: Limit on the longer side of the image, in pixels.
-        max_scans: Limit on the scans of a progressive file: each takes time in proportion to the whole image.
+        max_scans: Limit on the scans of a progressive file.
+        max_scan_pixels: Limit on its scans times its pixels, because a scan takes time in proportion to the image.
         max_memory: Limit on the decoder's memory in bytes: progressive files take 2 bytes a coefficient.
         max_bytes: Limit on the encoded data, in bytes.
 
@@ -143,7 +149,7 @@ def decode_jpeg(
         >>> decode_jpeg(encode_jpeg(np.zeros((48, 65, 3), np.uint8)), scale=1 / 2).shape
         (24, 33, 3)
     """
-    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
+    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels)
     denominator, hint = scale_of(scale), None if size_hint is None else _check.size("size_hint", size_hint)
     if hint and denominator > 1:
         raise ValueError(f"scale and size_hint exclude each other, got {scale!r} and {size_hint!r}")
@@ -237,6 +243,7 @@ def decode_and_crop_jpeg(
     max_pixels: int | None = MAX_PIXELS,
     max_side: int | None = MAX_SIDE,
     max_scans: int | None = MAX_SCANS,
+    max_scan_pixels: int | None = MAX_SCAN_PIXELS,
     max_memory: int | None = MAX_MEMORY,
     max_bytes: int | None = MAX_BYTES,
 ) -> Any:
@@ -265,7 +272,7 @@ def decode_and_crop_jpeg(
         >>> decode_and_crop_jpeg(encode_jpeg(np.zeros((48, 64, 3), np.uint8)), 10, 20, 30, 40).shape
         (30, 40, 3)
     """
-    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
+    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels)
     denominator = scale_of(scale)
     _check.boolean("orient", orient)
     files, is_list = read_files(data, max_bytes)
@@ -311,6 +318,7 @@ def decode_image(
     max_pixels: int | None = MAX_PIXELS,
     max_side: int | None = MAX_SIDE,
     max_scans: int | None = MAX_SCANS,
+    max_scan_pixels: int | None = MAX_SCAN_PIXELS,
     max_memory: int | None = MAX_MEMORY,
     max_bytes: int | None = MAX_BYTES,
 ) -> Any:
@@ -319,7 +327,7 @@ def decode_image(
     PNG, BMP, TIFF, WebP, PNM and the first frame of a GIF need Pillow; without it OpenCV decodes PNG, BMP and GIF.
     The images of a list are decoded in parallel (:func:`cuaug.set_num_threads`).
     Alpha is dropped; 16-bit values keep their upper 8 bits. Parameters are those of :func:`decode_jpeg`; ``strict``,
-    ``max_scans`` and ``max_memory`` apply to JPEG.
+    ``max_scans``, ``max_scan_pixels`` and ``max_memory`` apply to JPEG.
 
     Returns:
         uint8 [H, W, C], C 1 or 3, or a list of such arrays; for torch a view [C, H, W] of the same memory.
@@ -332,7 +340,7 @@ def decode_image(
         >>> decode_image(b"P6 2 1 255 abcdef").tolist()
         [[[97, 98, 99], [100, 101, 102]]]
     """
-    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans)
+    limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels)
     _check.one_of("color", color, COLORS)
     _check.boolean("orient", orient)
     outputs = OutputAllocator(like, pin)

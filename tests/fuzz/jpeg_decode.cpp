@@ -13,9 +13,9 @@
 
 namespace {
 
-constexpr long long max_pixels = 1 << 20, max_memory = 64 << 20;
-constexpr int max_scans = 50;
-constexpr jpeg::Limits limits = {max_pixels, 0, 0, max_memory, max_scans};  // 0: no limit of sides and file sizes
+constexpr long long max_pixels = 1 << 20, max_memory = 64 << 20, max_scans = 50, max_scan_pixels = 1 << 24;
+// 0: no limit of sides and file sizes
+constexpr jpeg::Limits limits = {max_pixels, 0, 0, max_memory, max_scans, max_scan_pixels};
 
 void require(bool condition, const char* property) {
     if (condition) return;

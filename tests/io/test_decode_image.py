@@ -140,6 +140,37 @@ def test_decode_image_list_is_decoded_in_parallel(monkeypatch):
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("cuaug-decode")]
 
 
+def bmp_run_lengths(side):
+    """Rows of runs of 255 pixels, in 8 bits."""
+    row = b"\xff\x07" * (side // 255) + bytes([side % 255, 7]) + b"\0\0"
+    palette, body = bytes(1024), row * side + b"\0\1"
+    header = struct.pack("<IiiHHIIiiII", 40, side, side, 1, 8, 1, len(body), 0, 0, 256, 0)
+    return b"BM" + struct.pack("<IHHI", 1078 + len(body), 0, 0, 1078) + header + palette + body
+
+
+SLOW_FILES = {  # by the values of a pixel
+    "plain bits": (1, lambda side: b"P1 %d %d\n" % (side, side) + b"1" * side**2),
+    "plain grey": (1, lambda side: b"P2 %d %d 255\n" % (side, side) + b"1 " * side**2),
+    "plain rgb": (3, lambda side: b"P3 %d %d 255\n" % (side, side) + b"1 " * 3 * side**2),
+    "maximum 100": (3, lambda side: b"P6 %d %d 100\n" % (side, side) + b"1" * 3 * side**2),
+    "run lengths": (1, bmp_run_lengths),
+}
+
+
+@pytest.mark.parametrize("kind", SLOW_FILES)
+def test_decode_image_limits_what_pillow_decodes_in_python(kind):
+    """Files within the default limits took minutes."""
+    values, file = SLOW_FILES[kind]
+    side = int((cio.MAX_PIXELS / 16 / values) ** 0.5)
+    with pytest.raises(cuaug.ImageTooLarge, match=r"Python.*limit of 89478485 pixels"):
+        cio.decode_image(file(side + 1)[:4_000])
+    small = file(30)
+    assert cio.decode_image(small, max_pixels=16 * values * 900).shape == (30, 30, 3)
+    assert cio.decode_image(small, max_pixels=None).shape == (30, 30, 3)
+    with pytest.raises(cuaug.ImageTooLarge, match="a value counts as 16 pixels"):
+        cio.decode_image(small, max_pixels=16 * values * 900 - 1)
+
+
 @pytest.mark.parametrize("data", [b"hello, world", b"%!PS-Adobe", b"\x00\x00\x00\x0cjP  "], ids=repr)
 def test_decode_image_rejects_unknown_formats(data):
     with pytest.raises(cuaug.UnsupportedImage, match="not an image of a known format"):

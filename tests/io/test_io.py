@@ -103,6 +103,36 @@ def test_decode_jpeg_out():
     assert np.array_equal(backwards, expected)
 
 
+def test_decode_jpeg_rejects_out_that_shares_memory_with_data():
+    memory = np.zeros(14_400 + len(FILE), np.uint8)
+    out = memory[:14_400].reshape(60, 80, 3)
+    for shared_bytes in (0, 1, 100, len(FILE)):
+        data = memory[14_400 - shared_bytes :][: len(FILE)]
+        data[:] = np.frombuffer(FILE, np.uint8)
+        if shared_bytes == 0:
+            assert np.array_equal(cio.decode_jpeg(data, out=out), cio.decode_jpeg(FILE))
+            continue
+        for call in (
+            lambda data=data: cio.decode_jpeg(data, out=out),
+            lambda data=data: cio.decode_jpeg(data.data, out=torch.from_numpy(out).permute(2, 0, 1)),
+            lambda data=data: cio.decode_jpeg([data], out=out[None]),
+            lambda data=data: cio.decode_and_crop_jpeg(data, 0, 0, 60, 80, out=out),
+        ):
+            with pytest.raises(ValueError, match=r"^cuaug\.io\.\w+: out must not share memory with data"):
+                call()
+        assert bytes(data) == FILE
+
+
+@pytest.mark.parametrize("strides", [(0, 3, 1), (120, 3, 1), (-120, 3, 1)], ids=str)
+def test_decode_jpeg_rejects_out_that_repeats_elements(strides):
+    out = np.lib.stride_tricks.as_strided(np.zeros(30_000, np.uint8)[8_000:], (60, 80, 3), strides)
+    with pytest.raises(ValueError, match="out must not repeat elements"):
+        cio.decode_jpeg(FILE, out=out)
+    batch = np.lib.stride_tricks.as_strided(np.zeros(30_000, np.uint8), (2, 60, 80, 3), (0, 240, 3, 1))
+    with pytest.raises(ValueError, match="out must not repeat elements"):
+        cio.decode_jpeg([FILE, FILE], out=batch)
+
+
 @pytest.mark.parametrize(
     ("out", "error", "words"),
     [

@@ -176,6 +176,13 @@ INVALID_CALLS = {
         ValueError,
         "out",
     ),
+    "out with overlapping rows": (
+        lambda: cuaug.warp_affine(
+            BATCH, EYE, out=np.lib.stride_tricks.as_strided(BATCH.copy(), SHAPE, (17 * 33, 30, 3, 1))
+        ),
+        ValueError,
+        "out | repeat",
+    ),
     "an unknown dtype": (
         lambda: cuaug.warp_affine(BATCH, EYE, dtype="uint24"),
         (TypeError, ValueError),

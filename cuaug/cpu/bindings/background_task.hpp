@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -10,7 +11,7 @@
 
 namespace native {
 
-// Work without the GIL, done once: in a thread of its own if `start` is called, otherwise in `wait`.
+// Work without the GIL, done once: in a thread of its own if `start` is called and can start one, otherwise in `wait`.
 class BackgroundTask {
 public:
     BackgroundTask(std::function<void()> work, std::function<pybind11::object()> result)
@@ -20,7 +21,11 @@ public:
     ~BackgroundTask() { join(); }
 
     void start() {
-        if (!thread_.joinable() && end_time_ == 0) thread_ = std::thread([this] { run(); });
+        if (thread_.joinable() || end_time_ != 0) return;
+        try {
+            thread_ = std::thread([this] { run(); });
+        } catch (const std::system_error&) {  // the process may have no more threads
+        }
     }
 
     // The time at which the work ended, in seconds of the monotonic clock, and the result.

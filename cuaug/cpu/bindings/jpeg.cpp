@@ -25,11 +25,11 @@ namespace {
 // By jpeg::Failure::Kind.
 constexpr std::string_view exception_names[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
 
-using LimitNumbers = std::tuple<long long, long long, long long, long long, int>;
+using LimitNumbers = std::tuple<long long, long long, long long, long long, long long, long long>;
 
 jpeg::Limits limits_of(const LimitNumbers& numbers) {
-    const auto [max_pixels, max_side, max_bytes, max_memory, max_scans] = numbers;
-    return {max_pixels, max_side, max_bytes, max_memory, max_scans};
+    const auto [max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels] = numbers;
+    return {max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels};
 }
 
 jpeg::Color color_named(const std::string& name) {

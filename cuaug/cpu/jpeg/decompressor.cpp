@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
+
+#include "scan_count.hpp"
 
 namespace jpeg {
 namespace {
@@ -48,13 +51,6 @@ bool is_within(const Region& region, long long height, long long width) {
 
 }  // namespace
 
-void ScanLimit::check(j_common_ptr common) {
-    const auto* info = reinterpret_cast<j_decompress_ptr>(common);
-    const int max_scans = static_cast<const ScanLimit*>(info->progress)->max_scans;
-    if (max_scans > 0 && info->input_scan_number > max_scans)
-        ErrorTrap::of(common).stop(Failure::TooLarge, "more than %d scans", max_scans);
-}
-
 bool Decompressor::read_header(const unsigned char* data, std::size_t bytes) {
     if (limits_.max_bytes > 0 && bytes > static_cast<std::uint64_t>(limits_.max_bytes))
         return fail(failure_, Failure::TooLarge, "%zu bytes, more than the limit of %lld", bytes, limits_.max_bytes);
@@ -74,9 +70,6 @@ bool Decompressor::start(int scale, Color color) {
     if (!info_.progressive_mode && info_.Ss > 0 && info_.Se == 0)
         return fail(failure_, Failure::Unsupported, "lossless JPEG");
     return trap_.run([&] {
-        scan_limit_.progress_monitor = ScanLimit::check;
-        scan_limit_.max_scans = limits_.max_scans;
-        info_.progress = &scan_limit_;
         if (limits_.max_memory > 0) info_.mem->max_memory_to_use = static_cast<long>(limits_.max_memory);
         info_.scale_num = 1;
         info_.scale_denom = static_cast<unsigned>(scale);
@@ -134,6 +127,24 @@ bool Decompressor::within_limits() {
         return fail(failure_, Failure::TooLarge,
                     "%lldx%lld pixels in several scans, which take %lld bytes of memory, more than the limit of %lld",
                     height, width, coefficient_bytes(), limits_.max_memory);
+    return within_scan_limits();
+}
+
+// A few bytes may hold a scan over the whole image, so that a small file may take very long.
+bool Decompressor::within_scan_limits() {
+    if (!jpeg_has_multiple_scans(&info_)) return true;
+    constexpr long long unlimited = std::numeric_limits<int>::max();
+    const long long height = info_.image_height, width = info_.image_width;
+    const long long max_scans = limits_.max_scans > 0 ? limits_.max_scans : unlimited;
+    const long long max_complete_scans =
+        limits_.max_scan_pixels > 0 ? limits_.max_scan_pixels / (height * width) : unlimited;
+    const ByteView data{info_.src->next_input_byte, info_.src->bytes_in_buffer};
+    const long long scans = count_scans(data, std::min(max_scans, max_complete_scans));
+    if (scans > max_scans) return fail(failure_, Failure::TooLarge, "more than %lld scans", max_scans);
+    if (scans > max_complete_scans)
+        return fail(failure_, Failure::TooLarge,
+                    "%lld or more scans of %lldx%lld pixels, more than the limit of %lld pixels in all scans", scans,
+                    height, width, limits_.max_scan_pixels);
     return true;
 }
 

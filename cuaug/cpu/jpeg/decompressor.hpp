@@ -10,14 +10,6 @@
 
 namespace jpeg {
 
-// Limits the number of scans, because a few bytes may hold thousands of them. libjpeg calls `check` while it reads an
-// image of several scans.
-struct ScanLimit : jpeg_progress_mgr {
-    int max_scans;
-
-    static void check(j_common_ptr info);
-};
-
 // One image: first `read_header`, then `start`, then `read`. Each returns whether it succeeded.
 class Decompressor {
 public:
@@ -35,6 +27,7 @@ public:
 
 private:
     bool within_limits();
+    bool within_scan_limits();
     long long coefficient_bytes();
     bool can_decode_partially() const;
     JDIMENSION crop_columns(const Region& region);
@@ -44,7 +37,6 @@ private:
     const bool strict_;
     Failure& failure_;
     ErrorTrap trap_;
-    ScanLimit scan_limit_{};
     jpeg_decompress_struct info_{};
 };
 

@@ -3,28 +3,12 @@
 #include <cstddef>
 #include <cstring>
 
+#include "byte_view.hpp"
+
 // Reads the EXIF orientation from the bytes of a JPEG file. libjpeg is not used, because it would keep every APP1
 // segment in a linked list and walk the list to append: a file of a hundred thousand segments takes libjpeg minutes.
 
 namespace jpeg {
-
-struct ByteView {
-    const unsigned char* data;
-    std::size_t size;
-
-    bool has(std::size_t offset, std::size_t count) const { return offset <= size && count <= size - offset; }
-    ByteView part(std::size_t offset, std::size_t count) const { return {data + offset, count}; }
-    unsigned big_endian(std::size_t offset, int count) const {
-        unsigned value = 0;
-        for (int i = 0; i < count; ++i) value = value << 8 | data[offset + i];
-        return value;
-    }
-    unsigned little_endian(std::size_t offset, int count) const {
-        unsigned value = 0;
-        for (int i = count; i-- > 0;) value = value << 8 | data[offset + i];
-        return value;
-    }
-};
 
 // The orientation of a TIFF header and its first directory (Exif 2.32, 4.5 and 4.6.4); 1, "as stored", if invalid.
 inline int tiff_orientation(const ByteView& tiff) {

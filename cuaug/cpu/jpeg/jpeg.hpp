@@ -14,7 +14,8 @@ namespace jpeg {
 struct Limits {
     long long max_pixels, max_side, max_bytes;
     long long max_memory;  // bytes that libjpeg may allocate
-    int max_scans;
+    long long max_scans;
+    long long max_scan_pixels;  // pixels of the image, times its scans
 };
 
 struct Failure {
