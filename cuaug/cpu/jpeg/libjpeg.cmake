@@ -1,6 +1,6 @@
-# Defines the target `libjpeg`, which the JPEG decoder links: libjpeg-turbo 2.1 or newer, because no other libjpeg decodes
-# regions of images. It is the system's, or else the pinned source, built here and linked statically. CUAUG_JPEG and
-# CUAUG_LIBJPEG_SOURCE are settings of CMake, or environment variables with these names.
+# Defines the target `libjpeg`, which the JPEG decoder links: libjpeg-turbo 2.1 or newer, because no other libjpeg
+# decodes regions of images. It is the system's, or else the pinned source, built here and linked statically. CUAUG_JPEG
+# and CUAUG_LIBJPEG_SOURCE are settings of CMake, or environment variables with these names.
 function(read_setting name default)
   if(NOT DEFINED ${name})
     if(DEFINED ENV{${name}})
@@ -42,17 +42,17 @@ if(CUAUG_JPEG STREQUAL "ON")
   endif()
 endif()
 
-set(libjpeg_repair "Install libjpeg-turbo 2.1 or newer with its headers (Debian: apt install libjpeg62-turbo-dev; Ubuntu: apt "
-  "install libjpeg-turbo8-dev; conda: libjpeg-turbo; macOS: brew install jpeg-turbo) and install cuaug again. Without "
-  "a network, set CUAUG_LIBJPEG_SOURCE to a folder with the source of libjpeg-turbo. CUAUG_JPEG=OFF builds without JPEG.")
-string(JOIN "" libjpeg_repair ${libjpeg_repair})
+string(CONCAT libjpeg_repair "Install libjpeg-turbo 2.1 or newer with its headers (Debian: apt install "
+  "libjpeg62-turbo-dev; Ubuntu: apt install libjpeg-turbo8-dev; conda: libjpeg-turbo; macOS: brew install jpeg-turbo) "
+  "and install cuaug again. Without a network, set CUAUG_LIBJPEG_SOURCE to a folder with the source of libjpeg-turbo. "
+  "CUAUG_JPEG=OFF builds without JPEG.")
 
 # Without the assembler, libjpeg-turbo would be built without SIMD, and decode several times slower.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   find_program(CUAUG_NASM NAMES nasm yasm)
   if(NOT CUAUG_NASM)
-    message(FATAL_ERROR "cuaug: libjpeg-turbo 2.1 or newer was not found, and its source needs the assembler NASM (Debian and "
-      "Ubuntu: apt install nasm). ${libjpeg_repair}")
+    message(FATAL_ERROR "cuaug: libjpeg-turbo 2.1 or newer was not found, and its source needs the assembler NASM "
+      "(Debian and Ubuntu: apt install nasm). ${libjpeg_repair}")
   endif()
 endif()
 
@@ -70,7 +70,8 @@ else()
   endif()
   file(SHA256 ${libjpeg_archive} libjpeg_actual)
   if(NOT libjpeg_actual STREQUAL libjpeg_sha256)
-    message(FATAL_ERROR "cuaug: ${CUAUG_LIBJPEG_SOURCE} has SHA-256 ${libjpeg_actual}, not ${libjpeg_sha256}. ${libjpeg_repair}")
+    message(FATAL_ERROR
+      "cuaug: ${CUAUG_LIBJPEG_SOURCE} has SHA-256 ${libjpeg_actual}, not ${libjpeg_sha256}. ${libjpeg_repair}")
   endif()
   file(ARCHIVE_EXTRACT INPUT ${libjpeg_archive} DESTINATION ${libjpeg_folder}/source)
   file(GLOB libjpeg_source ${libjpeg_folder}/source/libjpeg-turbo-*)
