@@ -28,13 +28,17 @@ fuzz: export UBSAN_OPTIONS := abort_on_error=1:print_stacktrace=1
 # Formatters are pinned: another version formats differently.
 LINT    := ruff==0.17.6 clang-format==23.1.5 mypy>=1.18 import-linter>=2.16 basedpyright>=1.40
 MAX_WHEEL := 5242880
+# `make wheels` without containers: the interpreters that give the versions, and x86_64 or aarch64.
+PYTHONS ?= $(shell for v in 10 11 12 13 14; do python3.$$v -c 'import sys; print(sys._base_executable)' 2>/dev/null; done)
+ARCH    ?= $(shell uname -m)
+WHEELS  := ziglang==0.17.1 auditwheel==6.8.2 wheel>=0.46 cibuildwheel==4.3.5 pytest>=8.3
 
 NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*pp' -o -name CMakeLists.txt -o -name exports.map 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
 SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel clean
+.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel wheels clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -109,6 +113,12 @@ wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environmen
 	$(PYTHON) -m venv "$$away/venv"; "$$away/venv/bin/python" -m pip --disable-pip-version-check --quiet install "$$wheel"; \
 	cd "$$away"; venv/bin/python -m cuaug info; venv/bin/python -m cuaug doctor
 
+wheels: $(VENV)/.wheels  ## dist/*.whl for every version of Python, manylinux_2_28 with JPEG, each tried
+	rm -f dist/*_$(ARCH).whl
+	if command -v docker >/dev/null; then $(VENV)/bin/cibuildwheel --platform linux --archs $(ARCH) --output-dir dist; \
+	  else $(PY) wheels/build.py --arch $(ARCH) $(PYTHONS); fi
+	CUAUG_WHEELS=dist $(PY) -m pytest -q --noconftest tests/environment/test_wheel.py
+
 clean:  ## remove .venv and everything built
 	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -140,6 +150,10 @@ $(VENV)/.test: $(VENV)/.install
 
 $(VENV)/.docs: $(VENV)/.install
 	$(PIP) install --no-build-isolation --editable '.[docs]'
+	@touch $@
+
+$(VENV)/.wheels: $(VENV)/.build
+	$(PIP) install $(foreach p,$(WHEELS),'$(p)')
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.install

@@ -14,6 +14,7 @@ from . import io
 from ._check import BackendError
 from ._gpu import cupy_import
 from ._host import compiler, extension
+from ._host.installation import REINSTALL, install_command
 from ._info import (
     CUDA_MAJORS,
     cache_dir,
@@ -29,7 +30,6 @@ from .warp import warp_affine
 _MIN_CUPY = (14, 2)  # disk caches of earlier versions lose or confuse kernels that have a name expression
 _MIN_OPENCV = 5  # warps of earlier versions round coordinates to 1/32 pixel
 _CHOOSE_CACHE = 'export CUPY_CACHE_DIR="$(mktemp -d)"'
-_REINSTALL = "pip install --force-reinstall --no-deps cuaug"
 
 
 class Finding(NamedTuple):
@@ -65,12 +65,12 @@ def diagnose() -> Iterator[Finding]:
 def _check_extension() -> Iterator[Finding]:
     if extension_path() is None:
         yield Finding(
-            "FAIL", "extension", "the compiled extension is missing: arrays on the CPU do not work", _REINSTALL
+            "FAIL", "extension", "the compiled extension is missing: arrays on the CPU do not work", REINSTALL
         )
     elif _warp_is_correct(np):
         yield Finding("ok", "extension", "a warp on the CPU is correct")
     else:
-        yield Finding("FAIL", "extension", "a warp on the CPU is wrong", _REINSTALL)
+        yield Finding("FAIL", "extension", "a warp on the CPU is wrong", REINSTALL)
 
 
 def _check_jpeg() -> Iterator[Finding]:
@@ -78,7 +78,7 @@ def _check_jpeg() -> Iterator[Finding]:
     if version and _jpeg_is_correct():
         yield Finding("ok", "jpeg", f"libjpeg-turbo {version} decodes a test image correctly")
     elif version:
-        yield Finding("FAIL", "jpeg", f"libjpeg-turbo {version} decodes to wrong values", _REINSTALL)
+        yield Finding("FAIL", "jpeg", f"libjpeg-turbo {version} decodes to wrong values", REINSTALL)
     elif extension_path() is not None:
         yield Finding("note", "jpeg", f"{extension.NO_JPEG}: cuaug.io cannot decode", extension.INSTALL_JPEG)
 
@@ -123,7 +123,7 @@ def _unsupported_gpu_or_driver(driver: dict[str, Any]) -> Finding:
 
 def _check_cupy() -> Iterator[Finding]:
     wheels, extra = installed_wheels("cupy"), cuda_extra()
-    install = f'pip install "cuaug[{extra or "cuda13"}]"'
+    install = install_command(extra or "cuda13")
     if len(wheels) > 1:
         yield Finding(
             "FAIL", "cupy", f"{' and '.join(wheels)} overwrite each other",
@@ -191,10 +191,10 @@ def _check_opencv() -> Iterator[Finding]:
     if len(wheels) > 1:
         yield Finding(
             "FAIL", "opencv", f"{' and '.join(wheels)} overwrite each other",
-            f'pip uninstall -y {" ".join(wheels)} && pip install "cuaug[opencv-headless]"',
+            f"pip uninstall -y {' '.join(wheels)} && {install_command('opencv-headless')}",
         )  # fmt: skip
     elif not wheels:
-        yield Finding("note", "opencv", "not installed: warps do not need it", 'pip install "cuaug[opencv-headless]"')
+        yield Finding("note", "opencv", "not installed: warps do not need it", install_command("opencv-headless"))
     else:
         ((name, version),) = wheels.items()
         if version_numbers(version)[0] < _MIN_OPENCV:

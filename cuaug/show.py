@@ -79,7 +79,7 @@ def show(
     *,
     layout: str | None = None,
 ) -> Figure:
-    """Draw the images of a batch with boxes, label masks and titles, as a figure. Needs ``cuaug[show]``.
+    """Draw the images of a batch with boxes, label masks and titles, as a figure. Needs matplotlib.
 
     The range of values and the channels are those of ``grid``.
 
@@ -104,7 +104,7 @@ def show(
         import matplotlib.pyplot as plt
         from matplotlib.patches import Rectangle
     except ImportError as error:
-        raise ImportError('cuaug.show: matplotlib is not installed: pip install "cuaug[show]"') from error
+        raise ImportError("cuaug.show: matplotlib is not installed: pip install matplotlib") from error
     cells, columns = _cells(images, ncols, layout, 255)
     for name, values in (("boxes", boxes), ("masks", masks), ("titles", titles)):
         if values is not None and len(values) != len(cells):

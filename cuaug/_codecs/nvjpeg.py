@@ -21,6 +21,7 @@ from .._arrays.protocol import Library
 from .._check import BackendError
 from .._gpu import cupy_import, devices, driver, streams
 from .._host import extension
+from .._host.installation import install_per_driver
 from .copy_boxes import box_copies, consecutive_layout, copy_boxes
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 _SUBSAMPLINGS = ("444", "422", "420", "440")  # those that the engine decodes
 _CHUNK_BYTES = 256 << 20  # of decoded images in one call of nvJPEG, unless a single image is larger
-_INSTALL = 'pip install "cuaug[decode13]" (CUDA 12 drivers: "cuaug[decode12]")'
 # nvjpeg.h
 _NVJPEG_BACKEND_HARDWARE = 3
 _NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION = 1 << 5  # as libjpeg-turbo upsamples
@@ -217,4 +217,6 @@ def _nvjpeg() -> Any:
         return ctypes.CDLL(pathfinder.load_nvidia_dynamic_lib("nvjpeg").abs_path)
     except (ImportError, OSError, RuntimeError) as error:
         line = str(error).partition("\n")[0]
-        raise BackendError(f"decoding on a GPU needs nvJPEG, which cannot be loaded ({line}): {_INSTALL}") from error
+        raise BackendError(
+            f"decoding on a GPU needs nvJPEG, which cannot be loaded ({line}): {install_per_driver('decode')}"
+        ) from error

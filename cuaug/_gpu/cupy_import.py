@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from .._check import BackendError
-from .failures import INSTALL
+from .._host.installation import install_per_driver
 
 
 def _is_writable(folder: Path) -> bool:
@@ -66,7 +66,7 @@ def cupy() -> ModuleType:
     if len(wheels) > 1:
         raise BackendError(
             f"several CuPy wheels in one environment overwrite each other: "
-            f"pip uninstall {' '.join(wheels)}, then {INSTALL}"
+            f"pip uninstall {' '.join(wheels)}, then {install_per_driver('cuda')}"
         )
     if "cupy" not in sys.modules:
         prepare_cache()
@@ -74,12 +74,14 @@ def cupy() -> ModuleType:
         module = importlib.import_module("cupy")
     except ImportError as error:
         if not wheels:
-            raise BackendError(f"the GPU needs CuPy, which is not installed: {INSTALL}") from error
+            raise BackendError(f"the GPU needs CuPy, which is not installed: {install_per_driver('cuda')}") from error
         raise BackendError(
             f"{', '.join(wheels)} cannot be imported ({error}): pip install --force-reinstall {wheels[0]}"
         ) from error
     if tuple(int(number) for number in module.__version__.split(".")[:2]) < (14, 2):
-        raise BackendError(f"the GPU needs CuPy 14.2 or newer, found {module.__version__}: {INSTALL}")
+        raise BackendError(
+            f"the GPU needs CuPy 14.2 or newer, found {module.__version__}: {install_per_driver('cuda')}"
+        )
     if not module.cuda.is_available():
         raise BackendError(
             "no NVIDIA driver found, or no GPU that it can use: "

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from .._check import BackendError
+from .._host.installation import install_per_driver
 
-INSTALL = 'pip install "cuaug[cuda13]" (CUDA 12 drivers: "cuaug[cuda12]")'
 _CAPTURE_ADVICE = "call cuaug.warmup() before"
 
 
@@ -29,7 +29,7 @@ def backend_error(error: Exception, capture_advice: str = _CAPTURE_ADVICE) -> Ex
     if "StreamCapture" in text or "STREAM_CAPTURE" in text:
         return BackendError(f"not while a CUDA graph is being captured: {capture_advice} ({text})")
     if "libnvrtc" in text or ("nvrtc" in text.lower() and "not found" in text.lower()):
-        return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {INSTALL}")
+        return BackendError(f"NVRTC, CUDA's run-time compiler, cannot be loaded ({text}): {install_per_driver('cuda')}")
     if (
         "gpu-architecture" in text
         or "NoBinaryForGpu" in text
@@ -39,7 +39,7 @@ def backend_error(error: Exception, capture_advice: str = _CAPTURE_ADVICE) -> Ex
     ):
         return BackendError(
             f"GPU, driver and CUDA libraries do not fit each other ({_versions()}; {text}): "
-            f"{INSTALL}, or update the driver"
+            f"{install_per_driver('cuda')}, or update the driver"
         )
     if "CompileException" in text:
         return BackendError(f"a kernel does not compile ({_versions()}; {text}): please report this")

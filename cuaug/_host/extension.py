@@ -8,6 +8,7 @@ from types import ModuleType
 
 from .._check import BackendError, integer, prefix_errors
 from .._program import user_ops
+from .installation import REINSTALL
 
 
 @functools.cache
@@ -16,8 +17,7 @@ def extension() -> ModuleType:
         return importlib.import_module("cuaug._native")
     except ImportError as error:
         raise BackendError(
-            f"the CPU needs cuaug's compiled extension, which cannot be loaded ({error}): "
-            "pip install --force-reinstall --no-deps cuaug"
+            f"the CPU needs cuaug's compiled extension, which cannot be loaded ({error}): {REINSTALL}"
         ) from error
 
 
@@ -40,7 +40,7 @@ def jpeg_extension() -> ModuleType:
 NO_JPEG = "cuaug's extension was built without libjpeg-turbo 2.1 or newer, and has no JPEG decoder"
 INSTALL_JPEG = (
     "apt install libjpeg62-turbo-dev (Ubuntu: libjpeg-turbo8-dev; conda: libjpeg-turbo; brew: jpeg-turbo), "
-    "then pip install --force-reinstall --no-deps --no-binary cuaug cuaug"
+    f"then {REINSTALL}"
 )
 
 

@@ -47,7 +47,7 @@ def fake_cupy(version="14.2.0", available=True):
 
 def test_backend_error_cupy_missing(empty_gpu_caches, monkeypatch):
     pretend_installed(monkeypatch)
-    with pytest.raises(cuaug.BackendError, match=r'pip install "cuaug\[cuda13\]"'):
+    with pytest.raises(cuaug.BackendError, match=r'pip install "cupy-cuda13x'):
         cupy_import.cupy()
     assert cuaug.is_available() is False
     assert cuaug.hflip(np.eye(3, dtype=np.uint8)[..., None]).shape == (3, 3, 1)
@@ -82,7 +82,7 @@ def test_backend_error_no_driver(empty_gpu_caches, monkeypatch):
     [
         (
             RuntimeError("CuPy failed to load libnvrtc.so.13: cannot open shared object file"),
-            ["NVRTC", "cuaug[cuda13]"],
+            ["NVRTC", "cupy-cuda13x"],
         ),
         (RuntimeError("nvrtc: error: invalid value for --gpu-architecture (-arch)"), ["driver CUDA", "runtime CUDA"]),
         (RuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient"), ["driver CUDA", "update"]),

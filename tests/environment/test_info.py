@@ -9,7 +9,9 @@ import pytest
 from helpers.replace import replace_everywhere
 
 from cuaug import _doctor, _info
+from cuaug._host import installation
 
+CUDA_12, CUDA_13 = map(installation.install_command, ("cuda12", "cuda13"))
 HOPPER = {"name": "NVIDIA H200", "compute_capability": "9.0", "memory_gib": 139.8}
 PASCAL = {"name": "Tesla P100", "compute_capability": "6.0", "memory_gib": 16.0}
 KEPLER = {"name": "Tesla K80", "compute_capability": "3.7", "memory_gib": 11.2}
@@ -83,14 +85,14 @@ def test_doctor_names_unsupported_driver_or_gpu(monkeypatch, gpus, driver, messa
     ("gpus", "driver", "wheels", "state", "words", "repair"),
     [
         ([], None, {}, "note", "not needed", ""),
-        ([HOPPER], "580.8", {}, "FAIL", "no CuPy", 'pip install "cuaug[cuda13]"'),
-        ([HOPPER], "560.8", {}, "FAIL", "no CuPy", 'pip install "cuaug[cuda12]"'),
+        ([HOPPER], "580.8", {}, "FAIL", "no CuPy", CUDA_13),
+        ([HOPPER], "560.8", {}, "FAIL", "no CuPy", CUDA_12),
         ([HOPPER], "580.8", {"cupy_cuda12x": "14.2.0", "cupy_cuda13x": "14.2.0"}, "FAIL", "overwrite each other",
-         'pip uninstall -y cupy-cuda12x cupy-cuda13x && pip install "cuaug[cuda13]"'),
+         f"pip uninstall -y cupy-cuda12x cupy-cuda13x && {CUDA_13}"),
         ([HOPPER], "580.8", {"cupy_cuda13x": "14.1.1"}, "FAIL", "older than 14.2",
          "pip install --upgrade cupy-cuda13x"),
         ([HOPPER], "560.8", {"cupy_cuda13x": "14.2.0"}, "FAIL", "newer CUDA",
-         'pip uninstall -y cupy-cuda13x && pip install "cuaug[cuda12]"'),
+         f"pip uninstall -y cupy-cuda13x && {CUDA_12}"),
         ([HOPPER], "580.8", {"cupy_cuda12x": "14.2.0"}, "ok", "cupy-cuda12x 14.2.0", ""),
     ],
 )  # fmt: skip
@@ -109,7 +111,7 @@ def test_doctor_on_the_decoder(monkeypatch):
     with monkeypatch.context() as patch:
         replace_everywhere(patch, _doctor, "_jpeg_is_correct", lambda: False)
         (wrong,) = _doctor._check_jpeg()
-    assert (wrong.state, wrong.repair) == ("FAIL", _doctor._REINSTALL)
+    assert (wrong.state, wrong.repair) == ("FAIL", installation.REINSTALL)
     monkeypatch.setattr(_info.extension, "extension", object)  # an extension without a JPEG decoder
     (missing,) = _doctor._check_jpeg()
     assert (missing.state, missing.repair) == ("note", _info.extension.INSTALL_JPEG)
