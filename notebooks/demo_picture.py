@@ -27,7 +27,7 @@ def draw(rows, recipe, times, work):
 
     canvas.text(LEFT, 50, "cuaug", fontsize=26, fontweight="bold", color=INK)
     canvas.text(
-        LEFT + 132, 50, "one recipe, its own draws for every image; boxes and masks follow", fontsize=15, color=GREY
+        LEFT + 132, 50, "one recipe; every image has its own draws; its boxes and mask follow", fontsize=15, color=GREY
     )
     canvas.text(LEFT, 80, recipe, fontsize=12.5, color=INK, family="DejaVu Sans Mono", va="top", linespacing=1.3)
     for number, row in enumerate(rows):
@@ -63,4 +63,4 @@ def draw_times(canvas, times, work, top):
         canvas.text(LEFT + LABEL, y + 16, name, fontsize=13, color=INK)
         colour = "#2f6fb5" if name.startswith("cuaug") else "#98a4af"
         canvas.add_patch(Rectangle((left, y), length, BAR - 8, facecolor=colour))
-        canvas.text(left + length + 10, y + 16, f"{ms:.1f}", fontsize=13, color=INK)
+        canvas.text(left + length + 10, y + 16, f"{ms:.3g}", fontsize=13, color=INK)
