@@ -59,8 +59,7 @@ def is_host(value: Any) -> bool:
         return True
     if isinstance(library, TorchLibrary):
         return bool(value.device.type == "cpu")
-    # A JAX tracer has no `__dlpack__`: its values cannot be read.
-    return library is not CUPY and hasattr(value, "__dlpack__") and capsule.device_of(value) < 0
+    return library is not CUPY and capsule.device_of(value) < 0
 
 
 def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
@@ -207,5 +206,6 @@ def describe(array: Any, stream: int | None = None) -> ArrayDescriptor:
     if library is None:
         raise TypeError(
             f"expected an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
+            f"{_check.array_hint(array)}"
         )
     return library.describe(array, stream)

@@ -24,7 +24,7 @@ _libraries: dict[type, Library | None] = {}
 
 
 def library_of(array_type: type) -> Library | None:
-    """The library of this type's arrays; None if the type is no supported array."""
+    """The library of this type's arrays; None if the type is no supported array. Refuses tracers of JAX."""
     try:
         return _libraries[array_type]
     except KeyError:
@@ -38,8 +38,13 @@ def _find_library(array_type: type) -> Library | None:
             return torch_library()
         if root == "cupy" and base.__name__ == "ndarray":
             return CUPY
-        if root == "jaxlib" or (base.__name__ == "Tracer" and root == "jax"):
+        if root == "jaxlib":
             return JAX
+        if root == "jax" and base.__name__ == "Tracer":
+            raise TypeError(
+                "cuaug runs outside of jax.jit, jax.grad and jax.vmap, whose tracers have no values: call it on the "
+                "batch before the jitted function, or within through jax.pure_callback"
+            ) from None
         if base is np.ndarray:
             return NUMPY
     return DLPACK if hasattr(array_type, "__dlpack__") and not issubclass(array_type, np.generic) else None
