@@ -94,6 +94,11 @@ def copy_to_host(value: Any) -> Any:
     return value.get() if hasattr(value, "get") else np.asarray(value)  # CuPy; JAX
 
 
+def host_values(parameter: str, array: Any) -> np.ndarray:
+    """The values as a NumPy array of their dtype, copied if they are on a device: then waits for the device."""
+    return host_array(parameter, array if is_host(array) else copy_to_host(array), None)
+
+
 def to_host(value: Any) -> np.ndarray:
     """The values of a device array, as float64. Waits for the device."""
     return host_array("value", copy_to_host(value))

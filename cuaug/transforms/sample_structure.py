@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _check
 from .._arrays import convert
-from .sample_kinds import is_array, is_video, tv_kind
+from .sample_kinds import has_axes_of_labels, is_array, is_video, tv_kind
 from .sample_rebuild import rebuild, set_target, validity_target
 from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
@@ -46,6 +46,20 @@ class ParsedSample(NamedTuple):
                 inside_list = target._replace(paths=tuple((0, *path) for path in target.paths))
                 set_target(results_by_path, inside_list, value, sizes)
         return rebuild([self.sample], results_by_path)[0]
+
+
+def named_sample(
+    images: Any, masks: Any = None, boxes: Any = None, keypoints: Any = None, labels: Any = None
+) -> dict[str, Any]:
+    """The sample of a call whose targets are arguments. Labels may be in the place of the masks."""
+    if labels is None and has_axes_of_labels(masks, images):
+        masks, labels = None, masks
+    targets = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
+    targets = {name: value for name, value in targets.items() if value is not None}
+    for name in ("masks", "boxes", "keypoints"):
+        if isinstance(targets.get(name), (str, bytes, bool, int, float)):
+            raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
+    return targets
 
 
 def parse_sample(sample: Any) -> ParsedSample:
