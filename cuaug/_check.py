@@ -89,14 +89,7 @@ def integer_hint(value: Any) -> str:
 
 def array_hint(value: Any) -> str:
     """The end of a message about a value that is no array: how to make an array of it."""
-    if isinstance(value, (str, bytes, os.PathLike)):
-        return ": read a file with cuaug.io.decode_image"
-    return ": pass numpy.asarray(image)" if is_pil_image(type(value)) else ""
-
-
-def is_pil_image(value_type: type) -> bool:
-    """Whether this is a class of Pillow's images. Does not import Pillow."""
-    return any(base.__module__ == "PIL.Image" and base.__name__ == "Image" for base in value_type.__mro__)
+    return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""
 
 
 def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:

@@ -15,6 +15,7 @@ from .descriptor import ArrayDescriptor
 from .dlpack_library import DLPACK
 from .jax_library import JAX
 from .numpy_library import NUMPY, NumPyLibrary
+from .pillow_library import PILLOW
 from .protocol import Library, memory_shape
 from .registry import library_of
 from .torch_library import TorchLibrary, torch_library
@@ -55,7 +56,7 @@ def namespace(*arrays: Any) -> Any:
 def is_host(value: Any) -> bool:
     """Whether the values are on the host and can be read."""
     library = library_of(type(value))
-    if library is None or library is NUMPY:
+    if library is None or library is NUMPY or library is PILLOW:
         return True
     if isinstance(library, TorchLibrary):
         return bool(value.device.type == "cpu")

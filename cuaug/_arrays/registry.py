@@ -17,6 +17,7 @@ from .cupy_library import CUPY
 from .dlpack_library import DLPACK
 from .jax_library import JAX
 from .numpy_library import NUMPY
+from .pillow_library import PILLOW
 from .protocol import Library
 from .torch_library import torch_library
 
@@ -47,6 +48,8 @@ def _find_library(array_type: type) -> Library | None:
             ) from None
         if base is np.ndarray:
             return NUMPY
+        if base.__module__ == "PIL.Image" and base.__name__ == "Image":
+            return PILLOW
     return DLPACK if hasattr(array_type, "__dlpack__") and not issubclass(array_type, np.generic) else None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 from .sample_kinds import is_array, tv_kind
+from .sample_pillow import image_like
 from .sample_target import GatheredValues, Path, Target
 
 
@@ -60,10 +61,10 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
 
 
 def _wrap_like(result: Any, example: Any, size: tuple[int, int]) -> Any:
-    """The result as a tv_tensor of the same type, if the example is one. `size`: (H, W) of its canvas."""
+    """The result as a tv_tensor or an image of Pillow, if the example is one. `size`: (H, W) of its canvas."""
     kind = tv_kind(example)
     if kind is None or not is_array(result):
-        return result
+        return image_like(result, example)
     canvas = {"canvas_size": size} if kind in ("boxes", "keypoints") else {}
     return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **canvas)
 

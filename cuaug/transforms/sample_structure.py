@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from .. import _check
 from .._arrays import convert
 from .sample_kinds import has_axes_of_labels, is_array, is_video, tv_kind
+from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_target, validity_target
 from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
@@ -77,11 +78,11 @@ def parse_sample(sample: Any) -> ParsedSample:
     it is, and an ambiguous value is a ``ValueError``. torchvision's rule differs: the first pure tensor is the image,
     wherever it is, and all others stay.
     """
-    leaves = find_leaves(sample)
+    leaves = find_leaves(with_pixels(sample))
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if not images:
         raise ValueError(
-            f"no image found in the argument (a {type(sample).__name__}): pass an array (of a PIL image np.asarray), a "
+            f"no image found in the argument (a {type(sample).__name__}): pass an array, a PIL image, a "
             "tuple (images, labels), tv_tensors, or a dict with the key 'image' or 'images'"
         )
     counts = {_sample_count(leaf) for leaf in images}
