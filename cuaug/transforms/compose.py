@@ -17,6 +17,7 @@ from .._fusion import dispatch, draw, execute
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report
+from .._html import table
 from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel
 from .boxes import Boxes
 from .keypoints import Keypoints
@@ -104,6 +105,10 @@ class Compose(Transform):
         options = [f"seed={self.seed}"]
         options += [f"{name}={arguments[name]!r}" for name, value in _DEFAULTS.items() if arguments[name] != value]
         return f"{type(self).__name__}([{entries}], {', '.join(options)})"
+
+    def _repr_html_(self) -> str:
+        rows = [(str(number), repr(transform)) for number, transform in enumerate(self.transforms, 1)]
+        return table(f"{type(self).__name__}, seed {self.seed}", ("", "transform"), rows)
 
     def flattened(self) -> Iterator[Transform]:
         for transform in self.transforms:
@@ -267,11 +272,6 @@ class Compose(Transform):
 
         The report's ``warnings`` are a list of sentences. Runs the recipe and reads all values, so it waits for a
         device; the step stays as it is.
-
-        >>> import numpy as np
-        >>> from cuaug import transforms as T
-        >>> T.Compose([T.ColorJitter(0.4)], seed=0).check(np.full((2, 8, 8, 3), 200, np.float32)).warnings[0][-46:]
-        'as 0..1: divide them by 255, or pass uint8'
         """
         options = {name: arguments.pop(name, None) for name in ("ids", "layout")}
         sample = named_sample(images, *targets, **arguments) if targets or arguments else images
