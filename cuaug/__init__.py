@@ -4,7 +4,7 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import boxes, color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
+from . import _missing_names, boxes, color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
 from . import show as _show  # `cuaug.show` is the function: the module needs another name here
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._gpu.cupy_import import is_available
@@ -63,4 +63,8 @@ if not TYPE_CHECKING:  # a checker must find misspelled names
             return importlib.import_module("importlib.metadata").version("cuaug")
         if name in ("data", "io", "transforms"):
             return importlib.import_module(f"{__name__}.{name}")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        places = {}
+        for module in () if name.startswith("_") else ("io", "data", "transforms"):
+            public_names = importlib.import_module(f"{__name__}.{module}").__all__
+            places |= {public_name: f"{__name__}.{module}.{public_name}" for public_name in public_names}
+        raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.FUNCTIONS, places))

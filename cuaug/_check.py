@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, get_args
 
@@ -60,24 +61,35 @@ def prefix_errors(prefix: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
                 return function(*args, **kwargs)
-            except (TypeError, ValueError, OverflowError) as error:
-                message = str(error)
-                if message.startswith("cuaug.") or isinstance(error, UnicodeError):
+            except (TypeError, ValueError, OverflowError, FileNotFoundError) as error:
+                # The system's own FileNotFoundError names the file, and has its number beside the message.
+                is_complete = isinstance(error, UnicodeError) or getattr(error, "errno", None) is not None
+                if str(error).startswith("cuaug.") or is_complete:
                     raise
                 name = function.__qualname__.partition(".__")[0]  # "Boxes" for Boxes.__post_init__
-                # A Python int that no float can represent raises OverflowError.
-                error_type = ValueError if isinstance(error, OverflowError) else type(error)
-                prefixed = error_type(f"{prefix}.{name}: {message}")
-                prefixed.__dict__.update(error.__dict__)
-                try:
-                    raise prefixed from error
-                finally:
-                    # The local name would form a cycle with the traceback and keep every array in it alive.
-                    del prefixed
+                if isinstance(error, OverflowError):  # a Python int that no float can represent
+                    raise ValueError(f"{prefix}.{name}: {error}") from None
+                prefix_message(error, f"{prefix}.{name}")
+                raise
 
         return call
 
     return decorate
+
+
+def prefix_message(error: Exception, prefix: str) -> None:
+    """Puts a name before an error's message. A new error would show the user two tracebacks for one mistake."""
+    error.args = (f"{prefix}: {error}",)
+
+
+def integer_hint(value: Any) -> str:
+    """The end of a message about a value that is no int: the int to pass for a float that has no fraction."""
+    return f": pass {int(value)}" if isinstance(value, (float, np.floating)) and float(value).is_integer() else ""
+
+
+def array_hint(value: Any) -> str:
+    """The end of a message about a value that is no array: how to make an array of it."""
+    return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""
 
 
 def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
@@ -104,7 +116,7 @@ def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
 def integer(parameter: str, value: Any, min_value: int, max_value: int | None = None) -> int:
     """An int in a range; not a float, not a bool."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{parameter} must be an int, got {value!r}")
+        raise TypeError(f"{parameter} must be an int, got {value!r}{integer_hint(value)}")
     number = int(value.__index__())
     if number < min_value:
         raise ValueError(f"{parameter} must be at least {min_value}, got {number}")

@@ -75,5 +75,5 @@ def _numbers(parameter: str, value: Any) -> list[Any]:
     if isinstance(value, (int, np.integer)):
         return [value]
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}")
+        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}{_check.integer_hint(value)}")
     return list(value)

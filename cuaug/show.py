@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _check
-from ._arrays import convert
-from ._arrays.convert import host_array
+from ._arrays.convert import host_values
 from ._arrays.images import describe_images
 
 if TYPE_CHECKING:
@@ -116,10 +115,12 @@ def show(
     for axis in axes.flat:
         axis.set_axis_off()
     for index, (axis, cell) in enumerate(zip(axes.flat, cells, strict=False)):
-        axis.imshow(cell if masks is None else _overlay(cell, _host("masks", masks[index])))
+        axis.imshow(cell if masks is None else _overlay(cell, host_values("masks", masks[index])))
         if titles is not None:
             axis.set_title(str(titles[index]), fontsize=9)
-        for box_index, (left, top, right, bottom) in enumerate([] if boxes is None else _host("boxes", boxes[index])):
+        for box_index, (left, top, right, bottom) in enumerate(
+            [] if boxes is None else host_values("boxes", boxes[index])
+        ):
             color = _COLORS[box_index % len(_COLORS)] / 255
             corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
             axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=color, linewidth=1.5))
@@ -143,15 +144,8 @@ def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tup
 def _frames(images: Any, layout: str | None) -> npt.NDArray[Any]:
     """A batch on the host. [N, T, C, H, W]"""
     axes = describe_images(images, layout).axes.layout
-    values = _host("images", images).transpose([axes.index(axis) for axis in "NTCHW" if axis in axes])
+    values = host_values("images", images).transpose([axes.index(axis) for axis in "NTCHW" if axis in axes])
     return np.expand_dims(values, [i for i, axis in enumerate("NTCHW") if axis not in axes])
-
-
-def _host(parameter: str, array: Any) -> npt.NDArray[Any]:
-    """The values as a NumPy array, copied if they are on a device."""
-    if not convert.is_host(array):
-        array = convert.copy_to_host(array)
-    return host_array(parameter, array, None)
 
 
 def _rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:

@@ -15,6 +15,7 @@ from .descriptor import ArrayDescriptor
 from .dlpack_library import DLPACK
 from .jax_library import JAX
 from .numpy_library import NUMPY, NumPyLibrary
+from .pillow_library import PILLOW
 from .protocol import Library, memory_shape
 from .registry import library_of
 from .torch_library import TorchLibrary, torch_library
@@ -55,12 +56,11 @@ def namespace(*arrays: Any) -> Any:
 def is_host(value: Any) -> bool:
     """Whether the values are on the host and can be read."""
     library = library_of(type(value))
-    if library is None or library is NUMPY:
+    if library is None or library is NUMPY or library is PILLOW:
         return True
     if isinstance(library, TorchLibrary):
         return bool(value.device.type == "cpu")
-    # A JAX tracer has no `__dlpack__`: its values cannot be read.
-    return library is not CUPY and hasattr(value, "__dlpack__") and capsule.device_of(value) < 0
+    return library is not CUPY and capsule.device_of(value) < 0
 
 
 def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarray:
@@ -93,6 +93,11 @@ def copy_to_host(value: Any) -> Any:
     if isinstance(library_of(type(value)), TorchLibrary):
         return value.cpu()
     return value.get() if hasattr(value, "get") else np.asarray(value)  # CuPy; JAX
+
+
+def host_values(parameter: str, array: Any) -> np.ndarray:
+    """The values as a NumPy array of their dtype, copied if they are on a device: then waits for the device."""
+    return host_array(parameter, array if is_host(array) else copy_to_host(array), None)
 
 
 def to_host(value: Any) -> np.ndarray:
@@ -207,5 +212,6 @@ def describe(array: Any, stream: int | None = None) -> ArrayDescriptor:
     if library is None:
         raise TypeError(
             f"expected an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
+            f"{_check.array_hint(array)}"
         )
     return library.describe(array, stream)

@@ -79,6 +79,7 @@ def describe_images(
     if library is None:
         raise TypeError(
             f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
+            f"{_check.array_hint(array)}"
         )
     descriptor = library.describe(array)
     if descriptor.device >= 0:

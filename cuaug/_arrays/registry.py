@@ -17,6 +17,7 @@ from .cupy_library import CUPY
 from .dlpack_library import DLPACK
 from .jax_library import JAX
 from .numpy_library import NUMPY
+from .pillow_library import PILLOW
 from .protocol import Library
 from .torch_library import torch_library
 
@@ -24,7 +25,10 @@ _libraries: dict[type, Library | None] = {}
 
 
 def library_of(array_type: type) -> Library | None:
-    """The library of this type's arrays; None if the type is no supported array. Raises for NumPy's masked arrays."""
+    """The library of this type's arrays; None if the type is no supported array.
+
+    Refuses NumPy's masked arrays and tracers of JAX.
+    """
     try:
         return _libraries[array_type]
     except KeyError:
@@ -38,12 +42,19 @@ def _find_library(array_type: type) -> Library | None:
             return torch_library()
         if root == "cupy" and base.__name__ == "ndarray":
             return CUPY
-        if root == "jaxlib" or (base.__name__ == "Tracer" and root == "jax"):
+        if root == "jaxlib":
             return JAX
         if root == "numpy" and base.__name__ == "MaskedArray":  # np.ma is not imported before its first use
             raise TypeError("a masked array has values that are not valid: pass array.filled(value), or array.data")
+        if root == "jax" and base.__name__ == "Tracer":
+            raise TypeError(
+                "cuaug runs outside of jax.jit, jax.grad and jax.vmap, whose tracers have no values: call it on the "
+                "batch before the jitted function, or within through jax.pure_callback"
+            ) from None
         if base is np.ndarray:
             return NUMPY
+        if base.__module__ == "PIL.Image" and base.__name__ == "Image":
+            return PILLOW
     return DLPACK if hasattr(array_type, "__dlpack__") and not issubclass(array_type, np.generic) else None
 
 

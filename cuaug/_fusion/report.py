@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .._arrays.images import ImageBatch
+from .._html import table
 from .._program.dtypes import ITEM_SIZE
 from .batched_launch import MAX_BATCHED
 from .plan import RecipePlan
@@ -58,7 +59,9 @@ class Report:
         """
         return sum(pass_.read + pass_.written + pass_.field for pass_ in self.passes)
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """Passes, launches and bytes, in a line."""
         total = f"{self.bytes_per_sample / 1e6:.2f} MB a sample"
         title = f"{_plural(len(self.passes), 'pass')}, {_plural(self.launches, 'launch')}, {total}"
         if self.batches:
@@ -68,17 +71,28 @@ class Report:
             )
             count = sum(self.batches)
             title = f"{ragged}{count} image{'' if count == 1 else 's'} {batches}: {title}"
-        lines = [title]
+        return title
+
+    def __str__(self) -> str:
+        lines = [self.title]
         for number, pass_ in enumerate(self.passes, 1):
-            source, target = (
-                f"{dtype} [{f'{h}, {w}' if h else 'H, W'}, {self.channels}]"
-                for dtype, (h, w) in (pass_.source, pass_.target)
-            )
-            lines.append(f"pass {number}  {source} -> {target}   {pass_.why}")
+            lines.append(f"pass {number}  {self._images(pass_.source)} -> {self._images(pass_.target)}   {pass_.why}")
             lines += [f"        {line}" for line in pass_.lines]
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(number), self._images(pass_.source), self._images(pass_.target), "\n".join(pass_.lines), pass_.why)
+            for number, pass_ in enumerate(self.passes, 1)
+        ]
+        return table(self.title, ("pass", "reads", "writes", "does", "begins because"), rows)
+
+    def _images(self, dtype_and_size: tuple[str, tuple[int, int]]) -> str:
+        """Such as ``uint8 [224, 224, 3]``."""
+        dtype, (height, width) = dtype_and_size
+        return f"{dtype} [{f'{height}, {width}' if height else 'H, W'}, {self.channels}]"
 
 
 def report(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -78,8 +79,10 @@ class Collate:
         self._epoch.fill_(_check.epoch(epoch))
         self._epoch_missing.fill_(False)
 
+    @prefix_errors("cuaug.data")
     def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
         """The batch of samples (encoded image, label, id). A str in place of the image: why its file cannot be read."""
+        _check_samples(samples)
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
             extension().set_threads(self._threads)
         data, labels, ids = zip(*samples, strict=True)
@@ -101,6 +104,17 @@ class Collate:
                 "collate.set_epoch(epoch) before each epoch",
                 RuntimeWarning,
                 stacklevel=3,
+            )
+
+
+def _check_samples(samples: Sequence[Any]) -> None:
+    for sample in samples:
+        if not (isinstance(sample, tuple) and len(sample) == 3 and isinstance(sample[0], (bytes, str))):
+            entries = sample if isinstance(sample, (tuple, list)) else [sample]
+            types = ", ".join(type(entry).__name__ for entry in entries)
+            raise TypeError(
+                f"samples must be (encoded image, label, id), as ImageFiles yields them, got ({types}): leave "
+                "collate_fn out for a Dataset of decoded images, and call the recipe on the DataLoader's batches"
             )
 
 

@@ -136,7 +136,8 @@ class ImageFiles:
 def _read_folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Image], list[int | None], list[str]]:
     """Images, their labels, and the names of the classes."""
     if not root.is_dir():
-        raise FileNotFoundError(f"source must be a folder or a .tar file, got {str(root)!r}")
+        fact = "is another file: pass a list of files" if root.exists() else "does not exist"
+        raise FileNotFoundError(f"source must be a folder or a .tar file, got {str(root)!r}, which {fact}")
     classes = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
     if not classes:
         files = _images_in(root, extensions)
@@ -187,6 +188,8 @@ def _read_shards(shards: Sequence[str], extensions: tuple[str, ...]) -> tuple[li
     for shard in shards:
         label_of: dict[str, int] = {}
         members: list[tuple[str, Image]] = []
+        if not Path(shard).exists():
+            raise FileNotFoundError(f"source must be existing .tar files, got {shard!r}, which does not exist")
         try:
             with tarfile.open(shard, "r:") as tar:
                 for member in tar:

@@ -1,7 +1,9 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
+import sys
 from typing import TYPE_CHECKING
 
+from .. import _missing_names
 from . import (
     boxes,
     choices,
@@ -30,7 +32,6 @@ from .params import *
 from .pixel_op import *
 from .policies import *
 from .registry import *
-from .torchvision_names import REPLACEMENTS
 
 __all__: list[str] = []
 __all__ += boxes.__all__
@@ -51,6 +52,7 @@ __all__ += registry.__all__
 if not TYPE_CHECKING:  # a checker must find misspelled names
 
     def __getattr__(name: str) -> object:
-        if name in REPLACEMENTS:
-            raise AttributeError(f"cuaug.transforms has no {name}, which torchvision has: {REPLACEMENTS[name]}")
-        raise AttributeError(f"module 'cuaug.transforms' has no attribute {name!r}")
+        """Raises an AttributeError that says what to use in place of another library's name."""
+        functions = sys.modules["cuaug"].__all__  # to import the package from here would be a circle
+        places = {function: f"cuaug.{function}" for function in functions}
+        raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.TRANSFORMS, places))

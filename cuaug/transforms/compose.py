@@ -10,22 +10,25 @@ import numpy as np
 
 from .. import _check
 from .._arrays.convert import dtype_name, host_array
-from .._arrays.images import ImageBatch, describe_images, placeholder
+from .._arrays.images import ImageBatch, describe_images
 from .._check import prefix_errors
 from .._descriptions import state_entries
 from .._fusion import dispatch, draw, execute
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
-from .._fusion.report import Report, report
+from .._fusion.report import Report
+from .._html import table
 from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel
 from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params, params_from_dict
 from .plan_cache import PlanCache
+from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
-from .sample import group_images, needs_matrices, transform_sample
-from .sample_kinds import has_axes_of_labels, is_plain_array
-from .sample_structure import parse_sample
+from .sample import needs_matrices, transform_sample
+from .sample_check import CheckReport, check_sample
+from .sample_kinds import is_plain_array
+from .sample_structure import named_sample, parse_sample
 from .transform import Transform, transform_list, typed_as
 
 __all__ = ["Compose"]
@@ -103,6 +106,10 @@ class Compose(Transform):
         options += [f"{name}={arguments[name]!r}" for name, value in _DEFAULTS.items() if arguments[name] != value]
         return f"{type(self).__name__}([{entries}], {', '.join(options)})"
 
+    def _repr_html_(self) -> str:
+        rows = [(str(number), repr(transform)) for number, transform in enumerate(self.transforms, 1)]
+        return table(f"{type(self).__name__}, seed {self.seed}", ("", "transform"), rows)
+
     def flattened(self) -> Iterator[Transform]:
         for transform in self.transforms:
             yield from transform.flattened()
@@ -154,15 +161,9 @@ class Compose(Transform):
                 draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
                 return dispatch.draw_and_apply(plan, batch, draws)
             return self._call_structured(images, ids, step, layout)
-        if labels is None and has_axes_of_labels(masks, images):
-            masks, labels = None, masks
-        targets = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
-        targets = {name: value for name, value in targets.items() if value is not None}
-        for name in ("masks", "boxes", "keypoints"):
-            if isinstance(targets.get(name), (str, bytes, bool, int, float)):
-                raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
-        results = self._call_structured(targets, ids, step, layout)
-        return tuple(results[name] for name in targets)
+        sample = named_sample(images, masks, boxes, keypoints, labels)
+        results = self._call_structured(sample, ids, step, layout)
+        return tuple(results[name] for name in sample)
 
     @prefix_errors("cuaug")
     def draw(
@@ -264,22 +265,18 @@ class Compose(Transform):
         pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read
                 CenterCrop, RandomHorizontalFlip: one move, nearest
         """
-        transform_titles: dict[int, str] = {}
-        if images is None:
-            if size is None:
-                raise ValueError("images or size must be given")
-            shape = (1, *_check.size("size", size), _check.integer("channels", channels, 1))
-            batch = placeholder(shape, dtype_name(dtype))
-        elif isinstance(images, (list, tuple)):
-            prefixes = self._plans.prefixes
-            groups = group_images(list(images), prefixes.batch_key, layout, len(images))
-            largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
-            prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
-            plan = self._plans.new_plan(largest[0], transform_titles, prefix_length)
-            return report(plan, largest, transform_titles, tuple(len(indices) for indices, _ in groups))
-        else:
-            batch = describe_images(images, layout)
-        return report(self._plans.new_plan(batch, transform_titles), [batch], transform_titles)
+        return plan_report(self._plans, images, size, dtype_name(dtype), channels, layout)
+
+    @prefix_errors("cuaug")
+    def check(self, images: Any, *targets: Any, step: int | None = None, **arguments: Any) -> CheckReport:
+        """What a call with these arguments finds and does, and which values are probably mistakes: a report in words.
+
+        The report's ``warnings`` are a list of sentences. Runs the recipe and reads all values, so it waits for a
+        device; the step stays as it is.
+        """
+        options = {name: arguments.pop(name, None) for name in ("ids", "layout")}
+        sample = named_sample(images, *targets, **arguments) if targets or arguments else images
+        return check_sample(self, sample, step=self._step if step is None else step, **options)
 
     def after(self, first: int) -> Compose:
         """The recipe from the transform at index `first` on, with the draws of the whole recipe.

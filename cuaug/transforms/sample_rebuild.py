@@ -7,6 +7,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 from .._arrays.tv_tensors import wrap_like
+from .sample_pillow import image_like
 from .sample_target import GatheredValues, Path, Target
 
 
@@ -48,14 +49,19 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
     """The value for each of the target's paths."""
     original = target.original
     if target.sample_axis_added:
-        return [wrap_like(value[0], original, sizes[0])]
+        return [_in_type_of(value[0], original, sizes[0])]
     if isinstance(original, GatheredValues):
-        return [wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
+        return [_in_type_of(*entry) for entry in zip(value, original, sizes, strict=True)]
     if isinstance(original, (list, tuple)) and isinstance(value, (list, tuple)):
-        entries = [wrap_like(*entry) for entry in zip(value, original, sizes, strict=True)]
+        entries = [_in_type_of(*entry) for entry in zip(value, original, sizes, strict=True)]
         return [tuple(entries) if isinstance(original, tuple) else entries]
     example = original[0] if isinstance(original, (list, tuple)) and len(original) else original
-    return [wrap_like(value, example, sizes[0] if sizes else (0, 0))]
+    return [_in_type_of(value, example, sizes[0] if sizes else (0, 0))]
+
+
+def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
+    """The result as a tv_tensor or an image of Pillow, if the example is one. `size`: (H, W) of its canvas."""
+    return wrap_like(image_like(result, example), example, size)
 
 
 def _value_at(node: Any, path: Path) -> Any:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from .. import _check
 from .._arrays import convert
 from .._arrays.tv_tensors import box_format, is_video, tv_kind
-from .sample_kinds import VALUE_KINDS, is_array
+from .sample_kinds import VALUE_KINDS, has_axes_of_labels, is_array
+from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_target, validity_target
 from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
@@ -49,6 +50,20 @@ class ParsedSample(NamedTuple):
         return rebuild([self.sample], results_by_path)[0]
 
 
+def named_sample(
+    images: Any, masks: Any = None, boxes: Any = None, keypoints: Any = None, labels: Any = None
+) -> dict[str, Any]:
+    """The sample of a call whose targets are arguments. Labels may be in the place of the masks."""
+    if labels is None and has_axes_of_labels(masks, images):
+        masks, labels = None, masks
+    targets = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
+    targets = {name: value for name, value in targets.items() if value is not None}
+    for name in ("masks", "boxes", "keypoints"):
+        if isinstance(targets.get(name), (str, bytes, bool, int, float)):
+            raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
+    return targets
+
+
 def parse_sample(sample: Any) -> ParsedSample:
     """The targets of a sample, by the first of three rules that decides.
 
@@ -63,11 +78,11 @@ def parse_sample(sample: Any) -> ParsedSample:
     it is. An array beside images that are no tv_tensor is a ``ValueError`` if its shape is not one of labels.
     torchvision's rule differs: the first pure tensor is the image, wherever it is, and all others stay.
     """
-    leaves = find_leaves(sample)
+    leaves = find_leaves(with_pixels(sample))
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if not images:
         raise ValueError(
-            f"no image found in the argument (a {type(sample).__name__}): pass an array (of a PIL image np.asarray), a "
+            f"no image found in the argument (a {type(sample).__name__}): pass an array, a PIL image, a "
             "tuple (images, labels), tv_tensors, or a dict with the key 'image' or 'images'"
         )
     counts = {_sample_count(leaf) for leaf in images}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from .._arrays.convert import dtype_name
-from .._check import prefix_errors
+from .._check import prefix_errors, prefix_message
 from .._fusion.recipe import MAX_TRANSFORMS, Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray
 from . import registry, torch_module
@@ -78,7 +78,8 @@ class Transform:
         try:
             self.write(recipe)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{self.title}: {error}") from error
+            prefix_message(error, self.title)
+            raise
 
     @overload
     def __call__(

@@ -1,0 +1,181 @@
+"""Names of other libraries that cuaug does not have, and what to use in their place: for the AttributeError."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+_ARRAYS = "leave it out: arrays of any library are accepted, and results are of the same library"
+_BOXES = (
+    "leave it out: boxes=Boxes(...) and keypoints=Keypoints(...) of Compose give their format, "
+    "and say what becomes of those that leave the image"
+)
+_SIZES = "all results of a batch have the same size here; use "
+_AROUND = "call the function before or after the recipe"
+
+# By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
+TRANSFORMS: Mapping[str, Mapping[str, str]] = {
+    "torchvision": {
+        "AutoAugmentPolicy": 'AutoAugment takes "imagenet", "cifar10" or "svhn"',
+        "ClampBoundingBoxes": _BOXES,
+        "ClampKeyPoints": _BOXES,
+        "ConvertBoundingBoxFormat": _BOXES,
+        "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
+        "FiveCrop": "crop five times with cuaug.crop",
+        "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s enum is accepted too',
+        "JPEG": "no codec runs within a recipe",
+        "Lambda": _AROUND,
+        "LinearTransformation": "multiply the flattened batch by the matrix",
+        "PILToTensor": _ARRAYS,
+        "RandomChannelPermutation": (
+            "index the channel axis, or call cuaug.color_matrix with a permutation of each sample"
+        ),
+        "RandomIoUCrop": _SIZES + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
+        "RandomPhotometricDistort": "use ColorJitter, within RandomApply to change some samples only",
+        "RandomResize": _SIZES + "RandomResizedCrop, or RandomAffine with a scale",
+        "RandomShortestSize": _SIZES + "Resize, then RandomResizedCrop",
+        "RandomZoomOut": _SIZES + "RandomAffine with a scale below 1",
+        "RGB": "repeat the channel of grey images before the recipe",
+        "SanitizeBoundingBoxes": _BOXES,
+        "SanitizeKeyPoints": _BOXES,
+        "ScaleJitter": _SIZES + "RandomAffine with a scale, or RandomResizedCrop",
+        "SetClampingMode": _BOXES,
+        "TenCrop": "crop five times with cuaug.crop, and flip with cuaug.hflip",
+        "ToImage": _ARRAYS,
+        "ToPILImage": _ARRAYS,
+        "ToPureTensor": _ARRAYS,
+        "ToTensor": "ToDtype('float32', scale=True) in its place scales uint8 to 0..1",
+        "Transform": "compose the transforms of this package, or change the batch before or after the recipe",
+        "UniformTemporalSubsample": "index the axis of time",
+        "functional": "its functions are in cuaug itself: cuaug.rotate, cuaug.hflip",
+    },
+    "kornia": {
+        "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",
+        "ColorJiggle": "use ColorJitter",
+        "Denormalize": "call cuaug.normalize with mean=-mean/std and std=1/std",
+        "ImageSequential": "use Compose",
+        "RandomBrightness": "use ColorJitter(brightness=...)",
+        "RandomChannelShuffle": "call cuaug.color_matrix with a permutation of each sample",
+        "RandomContrast": "use ColorJitter(contrast=...)",
+        "RandomElasticTransform": "use ElasticTransform, within RandomApply to change some samples only",
+        "RandomGaussianBlur": "use GaussianBlur, within RandomApply to change some samples only",
+        "RandomGaussianNoise": "use GaussianNoise, within RandomApply to change some samples only",
+        "RandomHue": "use ColorJitter(hue=...)",
+        "RandomSaturation": "use ColorJitter(saturation=...)",
+        "RandomSharpness": "use RandomAdjustSharpness",
+        "RandomShear": "use RandomAffine(0, shear=...)",
+        "RandomTranslate": "use RandomAffine(0, translate=...)",
+        "RandomMixUpV2": "use MixUp",
+        "RandomCutMixV2": "use CutMix",
+        "VideoSequential": "use Compose, and call the recipe with layout='NTCHW'",
+    },
+    "Albumentations": {
+        "Affine": "use RandomAffine",
+        "BboxParams": "use Boxes, as boxes=... of Compose",
+        "BasicTransform": "compose the transforms of this package, or change the batch before or after the recipe",
+        "CoarseDropout": "use RandomErasing or RandomMask",
+        "Crop": "call cuaug.crop before the recipe",
+        "ElasticDeform": "use ElasticTransform",
+        "GaussNoise": "use GaussianNoise",
+        "GridDropout": "use RandomMask",
+        "HorizontalFlip": "use RandomHorizontalFlip",
+        "HueSaturationValue": "use ColorJitter",
+        "InvertImg": "use RandomInvert",
+        "KeypointParams": "use Keypoints, as keypoints=... of Compose",
+        "NoOp": "use Identity",
+        "OneOf": "use RandomChoice",
+        "Perspective": "use RandomPerspective",
+        "PixelDropout": "use RandomMask",
+        "Posterize": "use RandomPosterize",
+        "RandomBrightnessContrast": "use ColorJitter(brightness=..., contrast=...)",
+        "RandomSizedCrop": "use RandomResizedCrop",
+        "ReplayCompose": "use Compose, whose draw gives the parameters for apply",
+        "Rotate": "use RandomRotation",
+        "SafeRotate": "use RandomRotation, with Pad before it",
+        "Sequential": "use Compose",
+        "Sharpen": "use RandomAdjustSharpness",
+        "ShiftScaleRotate": "use RandomAffine",
+        "Solarize": "use RandomSolarize",
+        "SomeOf": "use RandAugment, or RandomChoice and RandomApply",
+        "ToFloat": "use ToDtype('float32', scale=True)",
+        "ToGray": "use RandomGrayscale",
+        "ToTensorV2": _ARRAYS,
+        "VerticalFlip": "use RandomVerticalFlip",
+    },
+}
+
+# The names in an advice are those of cuaug.
+FUNCTIONS: Mapping[str, Mapping[str, str]] = {
+    "torchvision": {
+        "convert_bounding_box_format": "use box_convert",
+        "elastic_transform": "use elastic",
+        "generalized_box_iou": 'use box_iou(..., kind="giou")',
+        "get_dimensions": "read the shape of the array",
+        "horizontal_flip": "use hflip",
+        "ps_roi_align": "use roi_align",
+        "remove_small_bounding_boxes": "use remove_small_boxes",
+        "to_image": _ARRAYS,
+        "to_pil_image": _ARRAYS,
+        "to_tensor": 'use to_dtype(images, "float32", scale=True)',
+        "vertical_flip": "use vflip",
+    },
+    "kornia": {
+        "crop_and_resize": "use resized_crop",
+        "get_rotation_matrix2d": "use get_rotation_matrix",
+        "image_to_tensor": _ARRAYS,
+        "tensor_to_image": _ARRAYS,
+    },
+    "OpenCV": {
+        "estimateAffine2D": "use estimate_affine",
+        "flip": "use hflip or vflip",
+        "getAffineTransform": "use get_affine_transform",
+        "getPerspectiveTransform": "use get_perspective_transform",
+        "getRotationMatrix2D": "use get_rotation_matrix",
+        "imdecode": "use cuaug.io.decode_image",
+        "imread": "use cuaug.io.decode_image",
+        "invertAffineTransform": "use invert_affine",
+        "NMSBoxes": "use nms",
+        "warpAffine": "use warp_affine",
+        "warpPerspective": "use warp_perspective",
+    },
+}
+
+
+def explanation(
+    module: str, name: str, names: Iterable[str], tables: Mapping[str, Mapping[str, str]], places: Mapping[str, str]
+) -> str:
+    """The message for a name that a module does not have.
+
+    Args:
+        module: The module's full name.
+        name: The name that was asked for.
+        names: The module's own public names.
+        tables: `TRANSFORMS` or `FUNCTIONS`.
+        places: Names of cuaug's other modules, and where they are: ``{"hflip": "cuaug.hflip"}``.
+    """
+    message = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("_"):  # what tools ask every module for
+        return message
+    if name in places:
+        return f"{message}: use {places[name]}"
+    candidates = dict(places)
+    for library, replacements in tables.items():
+        for other, advice in replacements.items():
+            if other == name:
+                return f"{module} has no {name}, which {library} has: {advice}"
+            candidates[other] = f"{other} of {library}? {advice}"
+    candidates |= {own: own for own in names}
+    match = _closest(name, candidates)
+    return message if match is None else f"{message}; did you mean {_question(candidates[match])}"
+
+
+def _closest(name: str, candidates: Mapping[str, str]) -> str | None:
+    """The candidate that differs in case only, or in few letters."""
+    import difflib  # few programs get here
+
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
+    matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.8)
+    return by_lower[matches[0]] if matches else None
+
+
+def _question(text: str) -> str:
+    return text if "? " in text else f"{text}?"

@@ -1,0 +1,35 @@
+"""`plan_report`: the passes of a recipe for given images, or for a size and a dtype alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _check
+from .._arrays.images import describe_images, placeholder
+from .._fusion.report import Report, report
+from .plan_cache import PlanCache
+from .sample import group_images
+from .sample_pillow import with_pixels
+
+
+def plan_report(
+    plans: PlanCache, images: Any, size: Sequence[int] | None, dtype: str, channels: int, layout: str | None
+) -> Report:
+    """The report for an array, or for the largest batch of a list. `images` None: the next three describe them."""
+    transform_titles: dict[int, str] = {}
+    if images is None:
+        if size is None:
+            raise ValueError("images or size must be given")
+        shape = (1, *_check.size("size", size), _check.integer("channels", channels, 1))
+        batch = placeholder(shape, dtype)
+    elif isinstance(images, (list, tuple)):
+        prefixes = plans.prefixes
+        groups = group_images(list(with_pixels(images)), prefixes.batch_key, layout, len(images))
+        largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
+        prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
+        plan = plans.new_plan(largest[0], transform_titles, prefix_length)
+        return report(plan, largest, transform_titles, tuple(len(indices) for indices, _ in groups))
+    else:
+        batch = describe_images(images, layout)
+    return report(plans.new_plan(batch, transform_titles), [batch], transform_titles)

@@ -1,0 +1,132 @@
+"""Values of images and targets that a recipe accepts, but that are probably mistakes: a sentence for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._arrays.images import ImageBatch
+from .._detection.box_formats import to_edges
+from . import choices, geometry
+from .color import Normalize, ToDtype
+from .transform import Transform
+
+_OVERSHOOT = 0.02  # of 0..1, which a bicubic or Lanczos resize before the recipe may leave
+_GEOMETRY = {module.__name__ for module in (geometry, choices)}  # whose transforms do not read pixel values
+
+
+def of_images(values: np.ndarray, batch: ImageBatch, transforms: Sequence[Transform]) -> list[str]:
+    """Suspicions about images that go through these transforms."""
+    if not values.size:
+        return []
+    of_values = _float_range if "float" in batch.dtype else _integer_range
+    return [*_axes(batch), *of_values(values, batch.dtype, transforms)]
+
+
+def _axes(batch: ImageBatch) -> Iterator[str]:
+    extent = dict(zip("NTCHW", batch.axes.extents, strict=True))
+    if extent["C"] <= 4:
+        return
+    for axis in "HW":
+        if extent[axis] <= 4:
+            yield (
+                f"images are read as {batch.axes.layout}, with {extent['C']} channels and an axis {axis} of "
+                f"{extent[axis]}, which looks like the channels: pass layout=, or transpose them"
+            )
+
+
+def _float_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]) -> Iterator[str]:
+    values = values.astype(np.float64)
+    finite = np.isfinite(values)
+    if not finite.all():
+        yield f"images have {np.count_nonzero(~finite)} values that are NaN or infinite"
+    low, high = float(np.min(values[finite], initial=np.inf)), float(np.max(values[finite], initial=-np.inf))
+    if any(map(_reads_range, _with_inner(transforms))) and (low < -_OVERSHOOT or high > 1 + _OVERSHOOT):
+        hint = "divide them by 255, or pass uint8" if low >= 0 else "call the recipe before they are normalized"
+        yield f"images are {dtype} with values {low:g}..{high:g}, but ops of the recipe read floats as 0..1: {hint}"
+
+
+def _with_inner(transforms: Sequence[Transform]) -> Iterator[Transform]:
+    """The transforms, and those that they choose from."""
+    for transform in transforms:
+        yield transform
+        yield from _with_inner(vars(transform).get("transforms", ()))
+
+
+def _reads_range(transform: Transform) -> bool:
+    to_float = isinstance(transform, ToDtype) and "float" in transform.dtype
+    return type(transform).__module__ not in _GEOMETRY and not to_float
+
+
+def _integer_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]) -> Iterator[str]:
+    if values.max() == 1:
+        yield f"images are {dtype} and have no value above 1: floats in 0..1 become {dtype} by ToDtype(..., scale=True)"
+    for transform in transforms:
+        if isinstance(transform, ToDtype) and "float" in transform.dtype:
+            return
+        if isinstance(transform, Normalize):
+            yield (
+                f"Normalize scales {dtype} images to 0..1 first, and makes float32 of them: mean and std must be those "
+                "of 0..1; ToDtype before Normalize says so"
+            )
+            return
+
+
+def of_masks(values: np.ndarray) -> list[str]:
+    """Suspicions about label masks."""
+    if values.dtype.kind in "iub" or not values.size:
+        return []
+    if not np.isfinite(values.astype(np.float64)).all():
+        return ["masks have values that are NaN or infinite"]
+    return [f"masks are {values.dtype}: labels are integers, and masks are sampled by nearest neighbour"]
+
+
+def of_boxes(boxes: np.ndarray, box_format: str, size: tuple[int, int]) -> list[str]:
+    """Suspicions about boxes. [..., 4]"""
+    boxes = boxes.astype(np.float64).reshape(-1, boxes.shape[-1])
+    if not boxes.size or boxes.shape[-1] != 4:
+        return []
+    boxes, warnings = boxes[np.isfinite(boxes).all(-1)], list[str]()
+    if len(boxes) and 0 < boxes.max() <= 1:
+        return ["boxes are in 0..1, but coordinates are pixels: multiply them by (W, H, W, H)"]
+    edges: Any = to_edges(boxes, box_format)
+    count = int(np.count_nonzero((edges[:, 2:] < edges[:, :2]).any(-1)))
+    if count:
+        other = (
+            'pass boxes=T.Boxes("XYWH") if they are points and sizes' if box_format == "XYXY" else "sizes are negative"
+        )
+        warnings.append(f"{count} of {len(boxes)} boxes have x2 < x1 or y2 < y1 as {box_format}: {other}")
+    height, width = size
+    outside = (edges < -1).any(-1) | (edges[:, 0::2] > width + 1).any(-1) | (edges[:, 1::2] > height + 1).any(-1)
+    if outside.any():
+        warnings.append(
+            f"{np.count_nonzero(outside)} of {len(boxes)} boxes reach out of the image of {height} x {width} as "
+            f"{box_format}"
+        )
+    return warnings
+
+
+def of_keypoints(keypoints: np.ndarray, size: tuple[int, int]) -> list[str]:
+    """Suspicions about keypoints. [..., 2 or 3]"""
+    keypoints = keypoints.astype(np.float64).reshape(-1, keypoints.shape[-1])
+    labelled = keypoints[keypoints[:, 2] > 0] if keypoints.shape[-1] == 3 else keypoints
+    points = labelled[np.isfinite(labelled).all(-1), :2]
+    if not len(points):
+        return []
+    if len(points) > 1 and 0 < points.max() <= 1:
+        return ["keypoints are in 0..1, but coordinates are pixels: multiply them by (W, H)"]
+    outside = ((points < -0.5) | (points > np.array(size[::-1]) - 0.5)).any(-1)
+    if not outside.any():
+        return []
+    return [f"{np.count_nonzero(outside)} of {len(points)} keypoints are outside of the image of {size[0]} x {size[1]}"]
+
+
+def of_labels(labels: np.ndarray) -> list[str]:
+    """Suspicions about class labels. [N] or [N, classes]"""
+    if not labels.size or labels.dtype.kind not in "iuf":
+        return []
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        return ["labels have values that are NaN or infinite"]
+    return [f"labels have {labels.min():g}, but classes count from 0"] if labels.min() < 0 else []

@@ -1,0 +1,137 @@
+"""`Compose.check`: what is found, what is done, and which values are suspicious."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import noise
+from helpers.compare import assert_equal
+
+import cuaug
+from cuaug import transforms as T
+
+SHAPE = (3, 17, 11, 3)
+BATCH = noise(SHAPE)
+FLOATS = np.linspace(0, 1, BATCH.size, dtype=np.float32).reshape(SHAPE)
+JITTER = T.Compose([T.RandomHorizontalFlip(), T.ColorJitter(0.2)], seed=0)
+FLIP = T.Compose([T.RandomHorizontalFlip()], seed=0)
+BOXES = np.array([[[1.0, 2, 5, 9], [2, 1, 10, 16]]] * 3)
+
+
+def with_value(array, value):
+    array = array.copy()
+    array.reshape(-1)[7] = value
+    return array
+
+
+SUSPICIOUS = {
+    "floats in 0..255": (
+        lambda: JITTER.check(FLOATS * 255),
+        "values 0..255, but ops of the recipe read floats as 0..1",
+    ),
+    "normalized floats": (lambda: JITTER.check(FLOATS * 4 - 2), "before they are normalized"),
+    "floats in a RandomApply": (
+        lambda: T.Compose([T.RandomApply([T.ColorJitter(0.2)])]).check(FLOATS * 255),
+        "divide them by 255",
+    ),
+    "NaN": (lambda: FLIP.check(with_value(FLOATS, np.nan)), "images have 1 values that are NaN"),
+    "uint8 of 0 and 1": (lambda: FLIP.check(BATCH // 255 | 1), "no value above 1"),
+    "uint8 to Normalize": (
+        lambda: T.Compose([T.Normalize(0.5, 0.5)]).check(BATCH),
+        "Normalize scales uint8 images to 0..1 first",
+    ),
+    "transposed": (
+        lambda: FLIP.check(noise((2, 3, 20, 21)), layout="NHWC"),
+        "axis H of 3, which looks like the channels",
+    ),
+    "masks of floats": (lambda: FLIP.check(BATCH, FLOATS[..., 0]), "masks are float32"),
+    "boxes in 0..1": (lambda: FLIP.check(BATCH, boxes=BOXES / 20), "boxes are in 0..1"),
+    "boxes of another format": (lambda: FLIP.check(BATCH, boxes=BOXES[..., [2, 3, 0, 1]]), "6 of 6 boxes have x2 < x1"),
+    "boxes outside": (lambda: FLIP.check(BATCH, boxes=BOXES * 3), "boxes reach out of the image of 17 x 11 as XYXY"),
+    "keypoints in 0..1": (lambda: FLIP.check(BATCH, keypoints=BOXES[..., :2] / 20), "keypoints are in 0..1"),
+    "keypoints outside": (
+        lambda: FLIP.check(BATCH, keypoints=BOXES[..., :2] * 9),
+        "keypoints are outside of the image",
+    ),
+    "negative labels": (lambda: FLIP.check(BATCH, labels=np.array([0, -1, 2])), "labels have -1, but classes count"),
+    "labels of NaN": (lambda: FLIP.check(BATCH, labels=np.array([0, np.nan, 2])), "labels have values that are NaN"),
+}
+
+
+@pytest.mark.parametrize("name", SUSPICIOUS)
+def test_compose_check_warns_of_suspicious_values(name):
+    call, message = SUSPICIOUS[name]
+    report = call()
+    assert len(report.warnings) == 1, report.warnings
+    assert message in report.warnings[0]
+    assert report.warnings[0] in str(report)
+
+
+TO_FLOAT = T.ToDtype("float32", scale=True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: JITTER.check(BATCH),
+        lambda: JITTER.check(FLOATS),
+        lambda: FLIP.check(FLOATS * 255),
+        lambda: T.Compose([T.RandomApply([T.RandomRotation(9)]), T.ToDtype("float16")]).check(FLOATS * 255),
+        lambda: T.Compose([TO_FLOAT, T.Normalize(0.5, 0.5)]).check(BATCH),
+        lambda: FLIP.check(BATCH, BATCH[..., 0], BOXES, BOXES[..., :2], np.arange(3)),
+        lambda: FLIP.check(BATCH, boxes=np.full((3, 2, 4), np.nan)),
+        lambda: FLIP.check(BATCH, boxes=np.zeros((3, 0, 4)), keypoints=np.zeros((3, 0, 2))),
+        lambda: FLIP.check(BATCH[:0]),
+        lambda: T.Compose([T.Pad(1)]).check([noise((9, 8, 3)), noise((7, 8, 3))]),
+        lambda: FLIP.check(FLOATS.astype(np.float16)),
+    ],
+)
+def test_compose_check_does_not_warn_of_usual_values(call):
+    report = call()
+    assert report.warnings == []
+    assert str(report).endswith("warnings  none")
+
+
+def test_compose_check_says_what_is_found_and_returned():
+    boxes = torch.from_numpy(BOXES)
+    recipe = T.Compose([T.Resize((8, 6)), T.ToDtype("float16", scale=True)], boxes=T.Boxes("XYXY"))
+    sample = {"image": torch.from_numpy(BATCH).permute(0, 3, 1, 2), "target": {"boxes": boxes}, "labels": [1, 2, 3]}
+    report = recipe.check(sample)
+    found = "\n".join(report.targets)
+    for part in (
+        "images: uint8 (3, 3, 17, 11), values 0..255, found by name at ['image'], read as NCHW: 17 x 11, 3 channels",
+        "boxes: float64 (3, 2, 4), values 1..16, XYXY, found by name at ['target']['boxes']",
+        "labels: 3 of int, found by name at ['labels']",
+    ):
+        assert part in found
+    assert report.results[0] == "images: float16 (3, 3, 8, 6)"
+    assert str(recipe.plan(sample["image"])).splitlines()[0] in str(report)
+    assert "found by position at [1]" in str(FLIP.check((BATCH, np.arange(3))))
+
+
+def test_compose_check_is_no_call():
+    """The draws of the next call are the same, and so are the arguments."""
+    images, expected = BATCH.copy(), T.Compose([T.RandomAffine(30)], seed=5)(BATCH)
+    recipe = T.Compose([T.RandomAffine(30)], seed=5)
+    recipe.check(images)
+    recipe.check(images, labels=np.arange(3), ids=[4, 5, 6], step=9)
+    assert recipe.state_dict() == {"seed": 5, "step": 0}
+    assert_equal(images, BATCH)
+    assert_equal(recipe(images), expected)
+
+
+def test_compose_check_raises_what_a_call_raises():
+    with pytest.raises(ValueError, match=r"^cuaug\.Compose.*: no image found"):
+        FLIP.check({"x": BATCH})
+    with pytest.raises(TypeError, match=r"^cuaug\.Compose: RandomEqualize: images must be uint8"):
+        T.Compose([T.RandomEqualize()]).check(FLOATS)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_compose_check_reads_gpu_arrays(library):
+    from helpers.arrays import put
+
+    report = JITTER.check(put(FLOATS * 255, (library, "cuda")), layout="NHWC")
+    assert "divide them by 255" in report.warnings[0]
+    assert f"{library} on GPU 0" in report.targets[0]
+    assert cuaug.is_available()

@@ -1,0 +1,113 @@
+"""Images of Pillow in functions and recipes: results are images where Pillow has a mode for them."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import noise
+from helpers.child_process import python
+from helpers.compare import assert_equal
+
+import cuaug
+from cuaug import transforms as T
+
+Image = pytest.importorskip("PIL.Image")
+
+PIXELS = noise((1, 17, 11, 4))[0]
+IMAGES = {"L": PIXELS[..., 0], "RGB": PIXELS[..., :3], "RGBA": PIXELS}
+RECIPE = T.Compose([T.RandomAffine(30, interpolation="bilinear"), T.RandomResizedCrop(9), T.RandomInvert()], seed=1)
+
+
+def pillow(mode="RGB"):
+    return Image.fromarray(np.ascontiguousarray(IMAGES[mode]))
+
+
+def assert_image(result, expected, mode):
+    assert isinstance(result, Image.Image)
+    assert result.mode == mode
+    assert_equal(np.asarray(result), expected)
+
+
+@pytest.mark.parametrize("mode", IMAGES)
+@pytest.mark.parametrize(
+    "function",
+    [
+        cuaug.hflip,
+        lambda image: cuaug.resize(image, (5, 7)),
+        lambda image: cuaug.rotate(image, 30, "bilinear"),
+        lambda image: cuaug.gaussian_blur(image, 3),
+        lambda image: cuaug.invert(image),
+        lambda image: cuaug.erase(image, 1, 2, 3, 4, 0),
+    ],
+)
+def test_functions_take_and_return_pil_images(function, mode):
+    layout = "HW" if mode == "L" else "HWC"
+    image = pillow(mode)
+    assert_image(function(image), function(IMAGES[mode]), mode)
+    assert_image(image, IMAGES[mode], mode)
+    assert cuaug._arrays.images.describe_images(image).axes.layout == layout
+
+
+def test_functions_return_arrays_where_pil_has_no_mode():
+    expected = cuaug.to_dtype(IMAGES["RGB"], "float32", scale=True)
+    assert_equal(cuaug.to_dtype(pillow(), "float32", scale=True), expected)
+    assert_equal(T.Compose([T.ToDtype("float32", scale=True)])(pillow()), expected)
+    assert_image(cuaug.rgb_to_grayscale(pillow()), cuaug.rgb_to_grayscale(IMAGES["RGB"])[..., 0], "L")
+
+
+@pytest.mark.parametrize("mode", ["1", "P", "CMYK", "I", "F", "LA", "YCbCr"])
+def test_other_modes_of_pil_images_are_refused_by_name(mode):
+    image = Image.new(mode, (8, 9))
+    message = rf"^cuaug\.\w+: a PIL image must have mode L, RGB, RGBA, got {mode}: pass image\.convert\('RGB'\)"
+    for call in (cuaug.hflip, RECIPE, lambda x: RECIPE((x, 1)), lambda x: RECIPE({"image": pillow(), "mask": x})):
+        with pytest.raises(TypeError, match=message):
+            call(image)
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_compose_takes_and_returns_a_pil_image(mode):
+    assert_image(RECIPE(pillow(mode), step=2), RECIPE(IMAGES[mode], step=2), mode)
+    params = RECIPE.draw(pillow(mode), step=2)
+    assert_image(RECIPE.apply(pillow(mode), params), RECIPE(IMAGES[mode], step=2), mode)
+
+
+def test_compose_takes_pil_images_in_samples():
+    pixels, mask, boxes = IMAGES["RGB"], IMAGES["L"], torch.tensor([[1.0, 2, 8, 9]])
+    expected = RECIPE({"image": pixels, "mask": mask, "boxes": boxes}, step=1)
+    unnamed = Image.new("P", (3, 3))
+    sample = {"image": pillow(), "mask": pillow("L"), "boxes": boxes, "thumbnail": unnamed}
+    result = RECIPE(sample, step=1)
+    assert_image(result["image"], expected["image"], "RGB")
+    assert_image(result["mask"], expected["mask"], "L")
+    assert_equal(result["boxes"], expected["boxes"])
+    assert result["thumbnail"] is unnamed
+    assert isinstance(sample["image"], Image.Image)
+    image, label = RECIPE((pillow(), 3), step=1)  # as in a Dataset
+    assert_image(image, expected["image"], "RGB")
+    assert label == 3
+
+
+def test_compose_takes_dicts_of_pil_masks_and_leaves_unnamed_images():
+    unnamed = Image.new("P", (3, 3))
+    entries = [{"image": pillow(), "masks": {"body": pillow("L")}, "thumbnail": unnamed}] * 2
+    results = RECIPE(entries, step=1)
+    for sample, result in enumerate(results):
+        expected = RECIPE({"image": IMAGES["RGB"], "mask": IMAGES["L"]}, step=1, ids=[sample])
+        assert_image(result["masks"]["body"], expected["mask"], "L")
+        assert result["thumbnail"] is unnamed
+
+
+@pytest.mark.parametrize("sizes", [[(11, 17), (11, 17)], [(11, 17), (20, 14)]], ids=["one size", "two sizes"])
+def test_compose_takes_lists_of_pil_images(sizes):
+    images = [pillow().resize(size) for size in sizes]
+    expected = RECIPE([np.asarray(image) for image in images], step=4)
+    for results in (RECIPE(images, step=4), [pair[0] for pair in RECIPE([(image, 1) for image in images], step=4)]):
+        assert len(results) == 2
+        for result, pixels in zip(results, expected, strict=True):
+            assert_image(result, pixels, "RGB")
+    assert str(RECIPE.plan(images)) == str(RECIPE.plan([np.asarray(image) for image in images]))
+
+
+def test_pil_images_have_no_effect_on_import():
+    assert python("import numpy, cuaug, sys; cuaug.hflip(numpy.zeros((3, 4, 3), 'u1')); print('PIL' in sys.modules)")[
+        0
+    ] == ("False")
