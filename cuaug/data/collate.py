@@ -18,7 +18,7 @@ from ..typing import OnError
 from .batch import Batch
 from .decoding import DecodeSettings
 from .pipeline import ON_ERROR, BatchPipeline, EncodedBatch, recipe_of
-from .targets import TorchTarget
+from .receivers import TorchReceiver
 
 _LARGE_SIZE = 1 << 20, 1 << 20  # (H, W), in which every crop fits
 
@@ -68,7 +68,7 @@ class Collate:
         settings = DecodeSettings(self._threads, strict, dct_scale, limits_of(max_pixels))
         self._recipe = recipe_of(transform, seed)
         self._pipeline = BatchPipeline(self._recipe, _sample_name, on_error, settings)
-        self._target = TorchTarget()
+        self._receiver = TorchReceiver()
         torch = importlib.import_module("torch")
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # persistent workers see the change
         self._epoch_missing = torch.ones((), dtype=torch.bool).share_memory_()  # until it is set, or a process warned
@@ -85,8 +85,8 @@ class Collate:
         data, labels, ids = zip(*samples, strict=True)
         label_array = None if labels[0] is None else np.array(labels, np.int64)
         encoded = EncodedBatch(np.array(ids, np.int64), label_array, len(ids), data, int(self._epoch))
-        pipeline, target = self._pipeline, self._target
-        batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), target), target)
+        pipeline, receiver = self._pipeline, self._receiver
+        batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), receiver), receiver)
         if self._epoch_missing:
             self._epoch_missing.fill_(False)
             self._warn_of_equal_epochs()

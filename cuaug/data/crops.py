@@ -10,7 +10,7 @@ import numpy as np
 from ..crop_resize import resized_crop
 from .decode_regions import CropPlan, decode_regions
 from .decoding import EncodedImages, SlotLayout
-from .targets import NumPyTarget
+from .receivers import NumPyReceiver
 
 _MAX_WASTED_BYTES = 1 << 29
 
@@ -30,15 +30,15 @@ class CropDecode:
         self._plan, self._margin = plan, crops.margin
         self.slots: SlotLayout = SlotLayout(encoded, regions, group_by_size(regions[:, 3:], kinds=crops.margin))
 
-    def images(self, groups: Sequence[Any], target: NumPyTarget) -> Any:
+    def images(self, groups: Sequence[Any], receiver: NumPyReceiver) -> Any:
         """The crops, from the decoded slots of each group. [N, ...]"""
         crops = groups
         if self._plan.has_resize:
             pairs = zip(groups, self.slots.groups, strict=True)
-            crops = [self._resize(images, indices, target) for images, indices in pairs]
-        return crops[0] if len(crops) == 1 else target.concatenate(list(crops))[np.argsort(self.slots.order)]
+            crops = [self._resize(images, indices, receiver) for images, indices in pairs]
+        return crops[0] if len(crops) == 1 else receiver.concatenate(list(crops))[np.argsort(self.slots.order)]
 
-    def _resize(self, images: Any, indices: np.ndarray, target: NumPyTarget) -> Any:
+    def _resize(self, images: Any, indices: np.ndarray, receiver: NumPyReceiver) -> Any:
         plan = self._plan
         # A group has one margin: rows and columns that the filter reads, and that are removed after the resize. For an
         # empty group it is 0.
@@ -53,9 +53,9 @@ class CropDecode:
             (height + 2 * rows, width + 2 * columns),
             plan.interpolation,
             plan.antialias,
-            layout=target.layout,
+            layout=receiver.layout,
         )
-        return target.remove_margin(resized, rows, columns)
+        return receiver.remove_margin(resized, rows, columns)
 
 
 class FullDecode:
@@ -67,7 +67,7 @@ class FullDecode:
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
         self.slots: SlotLayout = SlotLayout(encoded, regions, group_by_size(sizes, sizes))
 
-    def images(self, groups: Sequence[Any], target: NumPyTarget) -> list[Any]:
+    def images(self, groups: Sequence[Any], receiver: NumPyReceiver) -> list[Any]:
         """The images, from the decoded slots of each group. [H, W, C] or [C, H, W] each"""
         images = dict(zip(self.slots.order.tolist(), (image for group in groups for image in group), strict=True))
         return [images[i] for i in range(len(images))]

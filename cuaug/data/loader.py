@@ -30,7 +30,7 @@ from .pipeline import (
     recipe_of,
 )
 from .prefetch import Prefetcher, StageTimer
-from .targets import NumPyTarget, target_for
+from .receivers import NumPyReceiver, receiver_for
 
 if TYPE_CHECKING:
     import torch
@@ -134,7 +134,7 @@ class Loader:
             )
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = extension().threads() if threads is None else _check.integer("threads", threads, 1)
-        self._target = target_for(device, library, decoder)
+        self._receiver = receiver_for(device, library, decoder)
         # With nvJPEG, its input threads, file reads and Python need processors too (benchmarks/log/loader-gpu.md).
         decode_threads = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)
         settings = DecodeSettings(decode_threads, strict, dct_scale, limits_of(max_pixels))
@@ -203,11 +203,11 @@ class Loader:
             self.epoch += 1
         self._iterating, generation = True, self._generation
         epoch, first, count = self._epoch, self._batch, len(self)
-        target = self._target.new_iteration()
-        finished = Prefetcher(self._finished_batches(target, epoch, first, count), self.prefetch, "cuaug-make")
+        receiver = self._receiver.new_iteration()
+        finished = Prefetcher(self._finished_batches(receiver, epoch, first, count), self.prefetch, "cuaug-make")
         with contextlib.closing(finished.__iter__()) as batches, self._progress_bar(first, count) as advance:
             for batch in batches:
-                images, labels = target.hand_over((batch.images, batch.labels), batch.ready_event)
+                images, labels = receiver.hand_over((batch.images, batch.labels), batch.ready_event)
                 self._record_bad(batch.bad)
                 if generation == self._generation:
                     self._batch += 1
@@ -225,16 +225,16 @@ class Loader:
             batch = EncodedBatch(ids, None if labels is None else labels[ids], valid_count, data, epoch)
             yield self.clock.timed("decode", self._pipeline.prepare, batch)
 
-    def _finished_batches(self, target: NumPyTarget, epoch: int, first: int, count: int) -> Iterator[FinishedBatch]:
+    def _finished_batches(self, receiver: NumPyReceiver, epoch: int, first: int, count: int) -> Iterator[FinishedBatch]:
         prepared = Prefetcher(self._prepared_batches(epoch, first, count), self.prefetch, "cuaug-read")
         decoding: deque[DecodingBatch] = deque()
         with contextlib.closing(prepared.__iter__()) as batches:
             for batch in batches:
-                decoding.append(self._pipeline.start_decode(batch, target))
-                if len(decoding) > target.batches_in_flight:
-                    yield self._pipeline.finish(decoding.popleft(), target)
+                decoding.append(self._pipeline.start_decode(batch, receiver))
+                if len(decoding) > receiver.batches_in_flight:
+                    yield self._pipeline.finish(decoding.popleft(), receiver)
         while decoding:
-            yield self._pipeline.finish(decoding.popleft(), target)
+            yield self._pipeline.finish(decoding.popleft(), receiver)
 
     def _read_files(self, ids: list[int]) -> Sequence[bytes | str] | EncodedFiles:
         if self._cache is None:

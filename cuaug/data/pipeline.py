@@ -14,7 +14,7 @@ from .crops import CropDecode, FullDecode
 from .decode_regions import crop_plan
 from .decoding import DecodeSettings, EncodedImages
 from .prefetch import StageTimer
-from .targets import NumPyTarget
+from .receivers import NumPyReceiver
 from .work_splitter import InFlightBatch
 
 if TYPE_CHECKING:
@@ -95,41 +95,43 @@ class BatchPipeline:
             return PreparedBatch(batch, FullDecode(images))
         return PreparedBatch(batch, CropDecode(images, self._crop_plan, (self._recipe.seed, batch.epoch, batch.ids)))
 
-    def start_decode(self, prepared: PreparedBatch, target: NumPyTarget) -> DecodingBatch:
-        with target.device_context():
-            in_flight = self.timer.timed("decode", target.start_decode, prepared.decode.slots)
+    def start_decode(self, prepared: PreparedBatch, receiver: NumPyReceiver) -> DecodingBatch:
+        with receiver.device_context():
+            in_flight = self.timer.timed("decode", receiver.start_decode, prepared.decode.slots)
             return DecodingBatch(prepared, in_flight)
 
-    def finish(self, decoding: DecodingBatch, target: NumPyTarget) -> FinishedBatch:
+    def finish(self, decoding: DecodingBatch, receiver: NumPyReceiver) -> FinishedBatch:
         """Finishes the decoding, applies `on_error` and runs the recipe."""
         batch, decode = decoding.prepared
-        with target.device_context():
-            groups = self.timer.timed("decode", target.finish_decode, decode.slots, decoding.in_flight)
-            images = self.timer.timed("augment", decode.images, groups, target)
+        with receiver.device_context():
+            groups = self.timer.timed("decode", receiver.finish_decode, decode.slots, decoding.in_flight)
+            images = self.timer.timed("augment", decode.images, groups, receiver)
             bad = decode.slots.encoded.bad
             samples, valid = self._select_samples(bad, batch)
             if bad:
                 images = [images[i] for i in samples] if isinstance(images, list) else images[samples]
             ids = batch.ids[samples]
-            labels = None if batch.labels is None else target.labels(batch.labels[samples])
-            images, labels = self.timer.timed("augment", self._augment, target, images, labels, ids, batch.epoch)
+            labels = None if batch.labels is None else receiver.labels(batch.labels[samples])
+            images, labels = self.timer.timed("augment", self._augment, receiver, images, labels, ids, batch.epoch)
             bad_ids = {int(batch.ids[i]): reason for i, reason in bad.items()}
-            return FinishedBatch(images, labels, ids, valid, bad_ids, target.ready_event())
+            return FinishedBatch(images, labels, ids, valid, bad_ids, receiver.ready_event())
 
-    def _augment(self, target: NumPyTarget, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
+    def _augment(
+        self, receiver: NumPyReceiver, images: Any, labels: Any, ids: np.ndarray, epoch: int
+    ) -> tuple[Any, Any]:
         """The images as one array, after the rest of the recipe; and the labels."""
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:
-            images = target.stack(images)
+            images = receiver.stack(images)
         images, labels = self._run_recipe(images, labels, ids, epoch)
         if not isinstance(images, list):
-            return (images if self._remaining_recipe.transforms else target.contiguous(images)), labels
+            return (images if self._remaining_recipe.transforms else receiver.contiguous(images)), labels
         shapes = sorted({tuple(image.shape) for image in images})
         if len(shapes) > 1:
             raise ValueError(
                 "transform must bring all images to one size, as RandomResizedCrop, or Resize and CenterCrop do; "
                 f"got results of {', '.join(map(str, shapes[:3]))}"
             )
-        return target.stack(images), labels
+        return receiver.stack(images), labels
 
     def _run_recipe(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
         if not self._remaining_recipe.transforms:

@@ -1,4 +1,4 @@
-"""Targets: the library and device of a loader's batches, and how a finished batch reaches its consumer."""
+"""Receivers: the library and device of a loader's batches, and how a finished batch reaches its consumer."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .work_splitter import InFlightBatch, WorkSplitter
 DECODERS = ("cpu", "hybrid")
 
 
-class NumPyTarget:
-    """Channels-last NumPy arrays; the base of the other targets."""
+class NumPyReceiver:
+    """Channels-last NumPy arrays; the base of the other receivers."""
 
     layout: Layout = "NHWC"
     batches_in_flight = 0  # how many later batches may start to decode before a batch is finished
 
-    def new_iteration(self) -> NumPyTarget:
-        """A target for another iteration, which may run at the same time."""
+    def new_iteration(self) -> NumPyReceiver:
+        """A receiver for another iteration, which may run at the same time."""
         return type(self)()
 
     def start_decode(self, slots: SlotLayout) -> InFlightBatch | None:
@@ -64,7 +64,7 @@ class NumPyTarget:
         return np.stack(images) if images else np.empty((0, 1, 1, 3), np.uint8)
 
     def device_context(self) -> contextlib.AbstractContextManager[Any]:
-        """Makes the target's device and stream current: the context of all work on a batch."""
+        """Makes the receiver's device and stream current: the context of all work on a batch."""
         return contextlib.nullcontext()
 
     def ready_event(self) -> Any:
@@ -75,7 +75,7 @@ class NumPyTarget:
         return arrays
 
 
-class TorchTarget(NumPyTarget):
+class TorchReceiver(NumPyReceiver):
     """Torch tensors on the CPU: shape [N, C, H, W], memory channels-last."""
 
     layout: Layout = "NCHW"
@@ -130,7 +130,7 @@ class _PinnedBlocks:
             copy_boxes(copies, library, self._stream.device.index)
 
 
-class CudaTarget(TorchTarget):
+class CudaReceiver(TorchReceiver):
     """Torch tensors on a GPU: copied from pinned memory and augmented on a stream that is not the consumer's."""
 
     batches_in_flight = 2
@@ -141,7 +141,7 @@ class CudaTarget(TorchTarget):
         self._stream = self.torch.cuda.Stream(self.device)
         self._pinned = _PinnedBlocks(self.torch, self._stream)
 
-    def new_iteration(self) -> NumPyTarget:
+    def new_iteration(self) -> NumPyReceiver:
         return type(self)(self.device, self._splitter)
 
     def start_decode(self, slots: SlotLayout) -> InFlightBatch | None:
@@ -184,8 +184,8 @@ class CudaTarget(TorchTarget):
 _consumer_streams: dict[int, Any] = {}
 
 
-class CuPyTarget(CudaTarget):
-    """As `CudaTarget`, but channels-last CuPy arrays for CuPy's current stream. Torch owns the memory."""
+class CuPyReceiver(CudaReceiver):
+    """As `CudaReceiver`, but channels-last CuPy arrays for CuPy's current stream. Torch owns the memory."""
 
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
         with devices.use_device(self.device.index):
@@ -224,8 +224,8 @@ def _torch_device(torch: Any, name: Any) -> Any:
     return device if device.index is not None else torch.device("cuda", torch.cuda.current_device())
 
 
-def target_for(device: Any, library: str | None, decoder: str) -> NumPyTarget:
-    """The target for a loader's arguments; `library` None is torch if torch has been imported, otherwise NumPy."""
+def receiver_for(device: Any, library: str | None, decoder: str) -> NumPyReceiver:
+    """The receiver for a loader's arguments; `library` None is torch if torch has been imported, otherwise NumPy."""
     _check.one_of("library", library, (None, "torch", "numpy", "cupy"))
     _check.one_of("decoder", decoder, DECODERS)
     if str(device) != "cpu":
@@ -234,8 +234,8 @@ def target_for(device: Any, library: str | None, decoder: str) -> NumPyTarget:
         torch_device = _torch_device(_torch(), device)
         if library == "cupy":
             cupy_import.cupy()  # fails here if CuPy is missing
-        target_type = CuPyTarget if library == "cupy" else CudaTarget
-        return target_type(
+        receiver_type = CuPyReceiver if library == "cupy" else CudaReceiver
+        return receiver_type(
             torch_device, WorkSplitter(nvjpeg.engine(torch_device.index) if decoder == "hybrid" else None)
         )
     if library == "cupy":
@@ -244,4 +244,4 @@ def target_for(device: Any, library: str | None, decoder: str) -> NumPyTarget:
         raise ValueError(f"decoder must be 'cpu' for device 'cpu', got {decoder!r}")
     if library is None:
         library = "torch" if "torch" in sys.modules else "numpy"
-    return TorchTarget() if library == "torch" else NumPyTarget()
+    return TorchReceiver() if library == "torch" else NumPyReceiver()
