@@ -11,6 +11,7 @@ from ..crop_resize import resized_crop
 from .decode_regions import CropPlan, decode_regions
 from .decoding import EncodedImages, SlotLayout
 from .receivers import NumPyReceiver
+from .targets import CropMap
 
 _MAX_WASTED_BYTES = 1 << 29
 
@@ -19,12 +20,11 @@ class CropDecode:
     """One crop of each image, drawn by (seed, step, ids), at the output size of a plan."""
 
     def __init__(self, encoded: EncodedImages, plan: CropPlan, draw_key: tuple[int, int, np.ndarray]) -> None:
-        sizes = encoded.sizes
-        if (sizes < plan.min_size).any():
-            for i in np.flatnonzero((sizes < plan.min_size).any(1)):
-                encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {plan.min_size}")
-            sizes = np.maximum(sizes, plan.min_size)  # bad images need a valid size for the computations below
+        reject_small(encoded, plan.min_size)
+        sizes = np.maximum(encoded.sizes, plan.min_size)  # bad images need a valid size for the computations below
         crops = plan.crop_boxes(sizes, *draw_key)
+        (top, left), scale = crops.box[:, :2].T, (crops.size / crops.box[:, 2:])[:, ::-1]
+        self.crop_map: CropMap | None = CropMap(scale, -np.stack([left, top], 1) * scale - crops.margin[:, ::-1])
         # Rows of `regions`: denominator of the scale, top, left, height, width.
         regions, self._boxes = decode_regions(crops, sizes, encoded.scalable)
         self._plan, self._margin = plan, crops.margin
@@ -61,6 +61,8 @@ class CropDecode:
 class FullDecode:
     """Every image decoded as a whole, in its own size."""
 
+    crop_map: CropMap | None = None  # targets stay in pixels of the image
+
     def __init__(self, encoded: EncodedImages) -> None:
         sizes = encoded.sizes
         # Rows (denominator of the scale, top, left, height, width): whole images at full resolution.
@@ -71,6 +73,12 @@ class FullDecode:
         """The images, from the decoded slots of each group. [H, W, C] or [C, H, W] each"""
         images = dict(zip(self.slots.order.tolist(), (image for group in groups for image in group), strict=True))
         return [images[i] for i in range(len(images))]
+
+
+def reject_small(encoded: EncodedImages, min_size: tuple[int, int]) -> None:
+    """Records images below the size as bad."""
+    for i in np.flatnonzero((encoded.sizes < min_size).any(1)):
+        encoded.bad.setdefault(int(i), f"its size {tuple(encoded.sizes[i].tolist())} is below {min_size}")
 
 
 def group_by_size(sizes: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:

@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from .. import _check
 from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
@@ -31,6 +33,7 @@ from .pipeline import (
 )
 from .prefetch import Prefetcher, StageTimer
 from .receivers import NumPyReceiver, receiver_for
+from .targets import Targets, batch_targets
 
 if TYPE_CHECKING:
     import torch
@@ -207,12 +210,12 @@ class Loader:
         finished = Prefetcher(self._finished_batches(receiver, epoch, first, count), self.prefetch, "cuaug-make")
         with contextlib.closing(finished.__iter__()) as batches, self._progress_bar(first, count) as advance:
             for batch in batches:
-                images, labels = receiver.hand_over((batch.images, batch.labels), batch.ready_event)
+                images, targets = receiver.hand_over((batch.images, batch.targets), batch.ready_event)
                 self._record_bad(batch.bad)
                 if generation == self._generation:
                     self._batch += 1
                 advance(len(batch.ids))
-                yield Batch(images, labels, batch.ids, batch.valid)
+                yield Batch(images, targets, batch.ids, batch.valid)
         if generation == self._generation:
             self.epoch = epoch + 1
 
@@ -221,8 +224,8 @@ class Loader:
         for index in range(first, count):
             ids, valid_count = epoch_order.rank_batch(order, index, self.batch_size, self.rank, self.world, self.last)
             data = self.clock.timed("read", self._read_files, ids.tolist())
-            labels = self.source.labels
-            batch = EncodedBatch(ids, None if labels is None else labels[ids], valid_count, data, epoch)
+            targets = self.clock.timed("read", self._read_targets, ids)
+            batch = EncodedBatch(ids, targets, valid_count, data, epoch)
             yield self.clock.timed("decode", self._pipeline.prepare, batch)
 
     def _finished_batches(self, receiver: NumPyReceiver, epoch: int, first: int, count: int) -> Iterator[FinishedBatch]:
@@ -244,6 +247,12 @@ class Loader:
         new_files = dict(zip(missing, self.source.read(missing, self._threads), strict=True))
         self._cache |= {i: data for i, data in new_files.items() if isinstance(data, bytes)}
         return [self._cache[i] if i in self._cache else new_files[i] for i in ids]
+
+    def _read_targets(self, ids: np.ndarray) -> Targets | None:
+        source: Any = self.source
+        if getattr(source, "targets", None) is None:
+            return None if source.labels is None else source.labels[ids]
+        return batch_targets([source.target(i) for i in ids.tolist()], ids.tolist(), source.name)
 
     def _record_bad(self, bad: dict[int, str]) -> None:
         """Adds bad images by id; raises if there are more than `max_bad` allows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,13 @@ class NumPyReceiver:
         """The library's images from a uint8 array. [N, H, W, C]"""
         return images
 
-    def labels(self, labels: np.ndarray) -> Any:
-        return labels
+    def array(self, array: np.ndarray) -> Any:
+        """A copy of the array, or the array itself, in the library and on the device."""
+        return array
+
+    def view(self, block: Any, start: int, array: np.ndarray) -> Any:
+        """An array of the same dtype and shape as `array`, a view of the bytes of `block` from `start` on."""
+        return block[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
 
     def remove_margin(self, images: Any, rows: int, columns: int) -> Any:
         """A view of the images without the outer `rows` and `columns` on each side."""
@@ -71,7 +77,7 @@ class NumPyReceiver:
         """Marks the end of a batch's work, for `hand_over`."""
 
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
-        """Images and labels for the caller, ordered after the event on the caller's current stream."""
+        """Images and targets for the caller, ordered after the event on the caller's current stream."""
         return arrays
 
 
@@ -88,8 +94,12 @@ class TorchReceiver(NumPyReceiver):
     def _to_images(self, images: np.ndarray) -> Any:
         return self.torch.from_numpy(images).permute(0, 3, 1, 2)
 
-    def labels(self, labels: np.ndarray) -> Any:
-        return self.torch.from_numpy(labels)
+    def array(self, array: np.ndarray) -> Any:
+        return self.torch.from_numpy(array)
+
+    def view(self, block: Any, start: int, array: np.ndarray) -> Any:
+        dtype = getattr(self.torch, array.dtype.name)
+        return block[start : start + array.nbytes].view(dtype).reshape(array.shape)
 
     def remove_margin(self, images: Any, rows: int, columns: int) -> Any:
         return images[..., rows : images.shape[2] - rows, columns : images.shape[3] - columns]
@@ -155,8 +165,8 @@ class CudaReceiver(TorchReceiver):
     def _to_images(self, images: np.ndarray) -> Any:
         return super()._to_images(images).to(self.device)
 
-    def labels(self, labels: np.ndarray) -> Any:
-        return super().labels(labels).pin_memory().to(self.device, non_blocking=True)
+    def array(self, array: np.ndarray) -> Any:
+        return super().array(array).pin_memory().to(self.device, non_blocking=True)
 
     def device_context(self) -> contextlib.AbstractContextManager[Any]:
         stack = contextlib.ExitStack()
@@ -170,9 +180,7 @@ class CudaReceiver(TorchReceiver):
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
         stream = self._consumer_stream()
         stream.wait_event(ready_event)
-        for array in arrays:
-            if array is not None:
-                array.record_stream(stream)
+        _map_tensors(self.torch, arrays, lambda tensor: tensor.record_stream(stream))
         return arrays
 
     def _consumer_stream(self) -> Any:
@@ -189,9 +197,9 @@ class CuPyReceiver(CudaReceiver):
 
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
         with devices.use_device(self.device.index):
-            images, labels = super().hand_over(arrays, ready_event)
+            images, targets = super().hand_over(arrays, ready_event)
             images = cupy_import.from_dlpack(images.permute(0, 2, 3, 1))
-            return images, None if labels is None else cupy_import.from_dlpack(labels)
+            return images, _map_tensors(self.torch, targets, cupy_import.from_dlpack)
 
     def _consumer_stream(self) -> Any:
         stream = streams.current_stream()
@@ -199,6 +207,15 @@ class CuPyReceiver(CudaReceiver):
             return self.torch.cuda.default_stream(self.device)
         _consumer_streams[stream.ptr] = stream
         return self.torch.cuda.ExternalStream(stream.ptr, self.device)
+
+
+def _map_tensors(torch: Any, value: Any, function: Callable[[Any], Any]) -> Any:
+    """The value with the function's results in place of the tensors in its lists and dicts."""
+    if isinstance(value, torch.Tensor):
+        return function(value)
+    if isinstance(value, dict):
+        return {key: _map_tensors(torch, entry, function) for key, entry in value.items()}
+    return [_map_tensors(torch, entry, function) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def _torch() -> Any:

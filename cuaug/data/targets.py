@@ -1,0 +1,148 @@
+"""Targets of a loader's samples: checked, moved with the decoded crops, and copied to the images' device together."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .._arrays import convert
+from .._arrays.registry import library_of
+from .._arrays.tv_tensors import tv_kind
+from ..transforms.sample_kinds import KINDS
+from .receivers import NumPyReceiver
+
+Target: TypeAlias = "dict[str, Any]"
+Targets: TypeAlias = "np.ndarray | list[Target]"  # integers [N], or a dict for each sample
+
+# Shapes by kind; None stands for any extent.
+_SHAPES = {
+    "boxes": ("[B, 4]", (2,), (4,)),
+    "keypoints": ("[P, 2|3] or [B, P, 2|3]", (2, 3), (2, 3)),
+    "masks": ("[H, W] or [B, H, W]", (2, 3), None),
+    "valid": ("[B]", (1,), None),
+}
+_DTYPES = {"boxes": np.float32, "keypoints": np.float32, "valid": np.bool_}
+_ALIGNMENT = 16  # bytes, at least the size of an element: a view of a torch block needs it
+
+
+class CropMap(NamedTuple):
+    """The map from pixels of each image to pixels of its crop; edges: ``scale * edges + offset``."""
+
+    scale: np.ndarray  # (x, y) [N, 2]
+    offset: np.ndarray  # (x, y) [N, 2]
+
+
+def batch_targets(values: Sequence[Any], ids: Sequence[int], name_of: Callable[[int], str]) -> Targets | None:
+    """The targets of the samples with these ids, checked; None if the samples have none.
+
+    Raises:
+        TypeError: A target is neither a dict nor an integer, or the targets of the batch are of both kinds.
+        ValueError: An entry of a dict has another shape than its key requires.
+    """
+    if values and all(value is None for value in values):
+        return None
+    if not any(isinstance(value, Mapping) for value in values):
+        return np.array([_label(value, name_of(i)) for value, i in zip(values, ids, strict=True)], np.int64)
+    for value, i in zip(values, ids, strict=True):
+        if not isinstance(value, Mapping):
+            raise TypeError(
+                f"targets must all be dicts or all be integers, got {type(value).__name__} for {name_of(i)}"
+            )
+    return [_checked_target(value, name_of(i)) for value, i in zip(values, ids, strict=True)]
+
+
+def _label(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise TypeError(f"targets must be dicts, or integers, got {type(value).__name__} for {name}") from error
+
+
+def _checked_target(target: Mapping[str, Any], name: str) -> Target:
+    result: Target = {}
+    for key, value in target.items():
+        kind = KINDS.get(key)
+        if kind == "images":
+            raise ValueError(f"targets must not have {key!r}, the image is the file's, for {name}")
+        if tv_kind(value) == "boxes" and value.format.name != "XYXY":
+            raise ValueError(f"targets must have {key!r} in the format XYXY, got {value.format.name} for {name}")
+        result[key] = _checked_entry(key, kind, value, name)
+    boxes: Any
+    labels: Any
+    boxes, labels = (
+        next((value for key, value in result.items() if KINDS.get(key) == kind), None) for kind in ("boxes", "labels")
+    )
+    if boxes is not None and getattr(labels, "shape", ())[:1] not in ((), boxes.shape[:1]):
+        counts = f"{boxes.shape[0]} boxes, got {labels.shape[0]}"
+        raise ValueError(f"targets must have 'labels' for each of the {counts} for {name}")
+    return result
+
+
+def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
+    """An array of NumPy if the entry is one or has a kind that needs one; other values stay as they are."""
+    if library_of(type(value)) is not None:
+        array = convert.host_array(key, convert.copy_to_host(value), None)
+    elif kind is not None and isinstance(value, (list, tuple)):
+        array = np.asarray(value)
+    elif kind not in _SHAPES:
+        return value
+    else:
+        raise TypeError(f"targets must have an array as {key!r}, got {type(value).__name__} for {name}")
+    if array.dtype.kind not in "biuf":
+        if kind not in _SHAPES:
+            return value
+        raise ValueError(f"targets must have numbers as {key!r}, got dtype {array.dtype} for {name}")
+    if kind not in _SHAPES:
+        is_index = kind == "labels" and (array.dtype.kind in "iu" or not array.size)
+        return array.astype(np.int64) if is_index else array
+    shape_text, axes, last_extents = _SHAPES[kind]
+    if array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
+        raise ValueError(f"targets must have {key!r} of shape {shape_text}, got {array.shape} for {name}")
+    return array.astype(_DTYPES.get(kind, array.dtype), copy=False)
+
+
+def have_masks(targets: Targets | None) -> bool:
+    return isinstance(targets, list) and any(KINDS.get(key) == "masks" for target in targets for key in target)
+
+
+def move_to_crops(targets: Sequence[Target], crops: CropMap, box_format: str) -> list[Target]:
+    """Targets in pixels of the crops. Nothing is clipped, as the rest of the recipe moves the objects once more."""
+    return [
+        {key: _moved_entry(KINDS.get(key), value, scale, offset, box_format) for key, value in target.items()}
+        for target, scale, offset in zip(targets, crops.scale, crops.offset, strict=True)
+    ]
+
+
+def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.ndarray, box_format: str) -> Any:
+    if kind == "boxes":
+        # Width and height have no offset.
+        offsets = [*offset, *(offset if box_format == "XYXY" else (0, 0))]
+        return (value * [*scale, *scale] + offsets).astype(np.float32)
+    if kind == "keypoints":
+        # Edges are measured from the corner of the first pixel, keypoints from its centre.
+        points = (value[..., :2] + 0.5) * scale + offset - 0.5
+        return np.concatenate([points, value[..., 2:]], -1).astype(np.float32)
+    return value
+
+
+def to_receiver(targets: Sequence[Target], receiver: NumPyReceiver) -> list[Target]:
+    """Targets whose arrays are the receiver's: views of one block of memory, which is copied once."""
+    arrays = [value for target in targets for value in target.values() if isinstance(value, np.ndarray)]
+    starts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
+    block = np.zeros(max(starts[-1], 1), np.uint8)
+    for array, start in zip(arrays, starts, strict=False):
+        block[start : start + array.nbytes].view(array.dtype).reshape(array.shape)[...] = array
+    received = receiver.array(block)
+    views = (receiver.view(received, start, array) for array, start in zip(arrays, starts, strict=False))
+    return [
+        {key: next(views) if isinstance(value, np.ndarray) else value for key, value in target.items()}
+        for target in targets
+    ]
+
+
+def arrays_with_kind(target: Target) -> Target:
+    """The entries that a recipe may move, mix or remove."""
+    return {key: value for key, value in target.items() if key in KINDS and library_of(type(value)) is not None}
