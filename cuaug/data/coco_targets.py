@@ -172,7 +172,7 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
         try:
             importlib.import_module("pycocotools.mask")
         except ImportError as error:
-            raise BackendError("masks=True needs pycocotools: pip install pycocotools") from error
+            raise BackendError("masks=True needs pycocotools: pip install 'cuaug[coco]'") from error
     file = Path(path)
     try:
         content = json.loads(file.read_bytes())

@@ -51,7 +51,7 @@ class Loader:
 
     Args:
         source: :class:`ImageFiles`, or its ``source`` argument; or a dataset with ``read``, ``name``, ``labels`` and a
-            length as :class:`ImageFiles` has them.
+            length as :class:`ImageFiles` has them, and ``target`` if its ``targets`` are not None.
         batch_size: Samples per batch on this rank.
         transform: A recipe of :mod:`cuaug.transforms`, or one transform.
         device: "cpu", or a GPU in torch's notation: images are then copied and augmented on a stream of their own.
@@ -294,4 +294,4 @@ def _tqdm() -> Any:
     try:
         return importlib.import_module("tqdm").tqdm
     except ImportError as error:
-        raise BackendError("progress needs tqdm: pip install tqdm") from error
+        raise BackendError("progress needs tqdm: pip install 'cuaug[progress]'") from error
