@@ -218,3 +218,21 @@ def test_image_files_refuses_targets_of_another_number():
         ImageFiles([b"a"], labels=[1], targets=[1])
     with pytest.raises(TypeError, match=r"^cuaug.ImageFiles: targets must be a function or a sequence, got int"):
         ImageFiles([b"a"], targets=1)
+
+
+def test_loader_targets_continue_from_a_state(files):
+    targets = [{"boxes": np.array([[1.0, 1, 20, 20 + i]]), "labels": np.array([i])} for i in range(9)]
+    source = ImageFiles([data for data, _ in files[:9]], targets=targets)
+
+    def loader():
+        return Loader(source, 3, T.Compose(DETECTION["crop and flip"], 1), shuffle=True, library="numpy")
+
+    first = loader()
+    iterator = iter(first)
+    next(iterator)
+    state, second = first.state_dict(), loader()
+    second.load_state_dict(state)
+    for batch, expected in zip(second, iterator, strict=True):
+        for i, target, other in zip(batch.ids.tolist(), batch.targets, expected.targets, strict=True):
+            assert target["labels"].tolist() == [i]
+            assert_targets_equal(target, other)
