@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Batch(tuple[Any, Any]):
-    """``images, labels = batch``, with the ids of the samples as attributes.
+    """``images, targets = batch``, with the ids of the samples as attributes.
 
     Attributes:
         ids: Indices of the samples in the source. [N]
@@ -16,9 +16,9 @@ class Batch(tuple[Any, Any]):
     ids: Any
     valid: Any
 
-    def __new__(cls, images: Any, labels: Any = None, ids: Any = None, valid: Any = None) -> Batch:
+    def __new__(cls, images: Any, targets: Any = None, ids: Any = None, valid: Any = None) -> Batch:
         """A single argument is the pair, without ids and valid: torch's ``pin_memory`` rebuilds tuples in this way."""
-        self = super().__new__(cls, images if ids is None else (images, labels))
+        self = super().__new__(cls, images if ids is None else (images, targets))
         self.ids, self.valid = ids, valid
         return self
 
@@ -33,4 +33,9 @@ class Batch(tuple[Any, Any]):
     @property
     def labels(self) -> Any:
         """int64 class indices, or mixed label weights; None if the files have no labels. [N]"""
+        return self[1]
+
+    @property
+    def targets(self) -> Any:
+        """A dict for each sample, if the files have dicts as targets; else the labels."""
         return self[1]

@@ -19,7 +19,8 @@ from ..typing import OnError
 from .batch import Batch
 from .decoding import DecodeSettings
 from .pipeline import ON_ERROR, BatchPipeline, EncodedBatch, recipe_of
-from .targets import TorchTarget
+from .receivers import TorchReceiver
+from .targets import batch_targets
 
 _LARGE_SIZE = 1 << 20, 1 << 20  # (H, W), in which every crop fits
 
@@ -69,7 +70,7 @@ class Collate:
         settings = DecodeSettings(self._threads, strict, dct_scale, limits_of(max_pixels))
         self._recipe = recipe_of(transform, seed)
         self._pipeline = BatchPipeline(self._recipe, _sample_name, on_error, settings)
-        self._target = TorchTarget()
+        self._receiver = TorchReceiver()
         torch = importlib.import_module("torch")
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # persistent workers see the change
         self._epoch_missing = torch.ones((), dtype=torch.bool).share_memory_()  # until it is set, or a process warned
@@ -80,20 +81,21 @@ class Collate:
         self._epoch_missing.fill_(False)
 
     @prefix_errors("cuaug.data")
-    def __call__(self, samples: Sequence[tuple[bytes | str, int | None, int]]) -> Batch:
-        """The batch of samples (encoded image, label, id). A str in place of the image: why its file cannot be read."""
+    def __call__(self, samples: Sequence[tuple[bytes | str, Any, int]]) -> Batch:
+        """The batch of samples (encoded image, label or target, id); a str as image: why its file cannot be read."""
         _check_samples(samples)
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
             extension().set_threads(self._threads)
-        data, labels, ids = zip(*samples, strict=True)
-        label_array = None if labels[0] is None else np.array(labels, np.int64)
-        encoded = EncodedBatch(np.array(ids, np.int64), label_array, len(ids), data, int(self._epoch))
-        pipeline, target = self._pipeline, self._target
-        batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), target), target)
+        data, targets, ids = zip(*samples, strict=True)
+        encoded = EncodedBatch(
+            np.array(ids, np.int64), batch_targets(targets, ids, _sample_name), len(ids), data, int(self._epoch)
+        )
+        pipeline, receiver = self._pipeline, self._receiver
+        batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), receiver), receiver)
         if self._epoch_missing:
             self._epoch_missing.fill_(False)
             self._warn_of_equal_epochs()
-        return Batch(batch.images, batch.labels, batch.ids, batch.valid)
+        return Batch(batch.images, batch.targets, batch.ids, batch.valid)
 
     def _warn_of_equal_epochs(self) -> None:
         written = Recipe(_LARGE_SIZE, 3, "uint8")

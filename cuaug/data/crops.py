@@ -10,7 +10,8 @@ import numpy as np
 from ..crop_resize import resized_crop
 from .decode_regions import CropPlan, decode_regions
 from .decoding import EncodedImages, SlotLayout
-from .targets import NumPyTarget
+from .receivers import NumPyReceiver
+from .targets import CropMap
 
 _MAX_WASTED_BYTES = 1 << 29
 
@@ -19,26 +20,25 @@ class CropDecode:
     """One crop of each image, drawn by (seed, step, ids), at the output size of a plan."""
 
     def __init__(self, encoded: EncodedImages, plan: CropPlan, draw_key: tuple[int, int, np.ndarray]) -> None:
-        sizes = encoded.sizes
-        if (sizes < plan.min_size).any():
-            for i in np.flatnonzero((sizes < plan.min_size).any(1)):
-                encoded.bad.setdefault(int(i), f"its size {tuple(sizes[i].tolist())} is below {plan.min_size}")
-            sizes = np.maximum(sizes, plan.min_size)  # bad images need a valid size for the computations below
+        reject_small(encoded, plan.min_size)
+        sizes = np.maximum(encoded.sizes, plan.min_size)  # bad images need a valid size for the computations below
         crops = plan.crop_boxes(sizes, *draw_key)
+        (top, left), scale = crops.box[:, :2].T, (crops.size / crops.box[:, 2:])[:, ::-1]
+        self.crop_map: CropMap | None = CropMap(scale, -np.stack([left, top], 1) * scale - crops.margin[:, ::-1])
         # Rows of `regions`: denominator of the scale, top, left, height, width.
         regions, self._boxes = decode_regions(crops, sizes, encoded.scalable)
         self._plan, self._margin = plan, crops.margin
         self.slots: SlotLayout = SlotLayout(encoded, regions, group_by_size(regions[:, 3:], kinds=crops.margin))
 
-    def images(self, groups: Sequence[Any], target: NumPyTarget) -> Any:
+    def images(self, groups: Sequence[Any], receiver: NumPyReceiver) -> Any:
         """The crops, from the decoded slots of each group. [N, ...]"""
         crops = groups
         if self._plan.has_resize:
             pairs = zip(groups, self.slots.groups, strict=True)
-            crops = [self._resize(images, indices, target) for images, indices in pairs]
-        return crops[0] if len(crops) == 1 else target.concatenate(list(crops))[np.argsort(self.slots.order)]
+            crops = [self._resize(images, indices, receiver) for images, indices in pairs]
+        return crops[0] if len(crops) == 1 else receiver.concatenate(list(crops))[np.argsort(self.slots.order)]
 
-    def _resize(self, images: Any, indices: np.ndarray, target: NumPyTarget) -> Any:
+    def _resize(self, images: Any, indices: np.ndarray, receiver: NumPyReceiver) -> Any:
         plan = self._plan
         # A group has one margin: rows and columns that the filter reads, and that are removed after the resize. For an
         # empty group it is 0.
@@ -53,13 +53,15 @@ class CropDecode:
             (height + 2 * rows, width + 2 * columns),
             plan.interpolation,
             plan.antialias,
-            layout=target.layout,
+            layout=receiver.layout,
         )
-        return target.remove_margin(resized, rows, columns)
+        return receiver.remove_margin(resized, rows, columns)
 
 
 class FullDecode:
     """Every image decoded as a whole, in its own size."""
+
+    crop_map: CropMap | None = None  # targets stay in pixels of the image
 
     def __init__(self, encoded: EncodedImages) -> None:
         sizes = encoded.sizes
@@ -67,10 +69,16 @@ class FullDecode:
         regions = np.concatenate([np.ones_like(sizes[:, :1]), np.zeros_like(sizes), sizes], 1)
         self.slots: SlotLayout = SlotLayout(encoded, regions, group_by_size(sizes, sizes))
 
-    def images(self, groups: Sequence[Any], target: NumPyTarget) -> list[Any]:
+    def images(self, groups: Sequence[Any], receiver: NumPyReceiver) -> list[Any]:
         """The images, from the decoded slots of each group. [H, W, C] or [C, H, W] each"""
         images = dict(zip(self.slots.order.tolist(), (image for group in groups for image in group), strict=True))
         return [images[i] for i in range(len(images))]
+
+
+def reject_small(encoded: EncodedImages, min_size: tuple[int, int]) -> None:
+    """Records images below the size as bad."""
+    for i in np.flatnonzero((encoded.sizes < min_size).any(1)):
+        encoded.bad.setdefault(int(i), f"its size {tuple(encoded.sizes[i].tolist())} is below {min_size}")
 
 
 def group_by_size(sizes: np.ndarray, kinds: np.ndarray) -> list[np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Image = bytes | tuple[Any, int, int]  # encoded data; or path, offset, and length (-1: to the end of the file)
 _Path: TypeAlias = str | os.PathLike[str]
 Source: TypeAlias = _Path | Sequence[_Path | bytes] | Sequence[tuple[_Path | bytes, int]]  # of `ImageFiles`
+# Of `ImageFiles`: one target for each image, or a function from its path or index.
+TargetSource: TypeAlias = Sequence[Any] | Callable[[Any], Any]
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif")
 
 
@@ -55,11 +57,16 @@ class ImageFiles:
             a label (the WebDataset convention; read in place, uncompressed); a list of paths; a list of ``bytes``; a
             list of ``(path or bytes, label)``.
         labels: One integer for each image, in place of the source's labels. [N]
+        targets: What belongs to the images, in place of labels: a sequence with one target for each, or a function from
+            an image's path to its target (from its index for bytes and images in shards), which a loader calls in the
+            thread that reads. A target is an integer, or a dict as torchvision's detection models take: ``boxes``
+            [B, 4], ``labels`` [B], ``masks`` [B, H, W], ``keypoints`` [B, P, 2 or 3], and any other entries.
         extensions: File names that count as images in folders and shards.
 
     Raises:
         FileNotFoundError: A folder or a shard does not exist. (Listed files are opened when they are read.)
-        ValueError: There are no images, or not one label for each.
+        TypeError: The source or the targets are of another type.
+        ValueError: There are no images, or not one label or target for each.
 
     >>> files = ImageFiles([(b"first", 3), (b"second", 5)])
     >>> len(files), files[1]
@@ -68,7 +75,12 @@ class ImageFiles:
 
     @prefix_errors("cuaug")
     def __init__(
-        self, source: Source, labels: Sequence[int] | AnyArray | None = None, *, extensions: Sequence[str] = EXTENSIONS
+        self,
+        source: Source,
+        labels: Sequence[int] | AnyArray | None = None,
+        *,
+        targets: TargetSource | None = None,
+        extensions: Sequence[str] = EXTENSIONS,
     ) -> None:
         self.classes: list[str] = []
         images: list[Image]
@@ -84,6 +96,9 @@ class ImageFiles:
         if labels is not None:
             given_labels: Any = labels
             image_labels = [int(label) for label in given_labels]
+        self.targets: TargetSource | None = _checked_targets(targets, len(images), labels)
+        if targets is not None:
+            image_labels = [None] * len(images)
         if len(image_labels) != len(images):
             raise ValueError(f"labels must be one for each of {len(images)} images, got {len(image_labels)}")
         if any(label is None for label in image_labels) and any(label is not None for label in image_labels):
@@ -102,12 +117,12 @@ class ImageFiles:
     def __len__(self) -> int:
         return len(self._images)
 
-    def __getitem__(self, index: int) -> tuple[bytes | str, int | None, int]:
+    def __getitem__(self, index: int) -> tuple[bytes | str, Any, int]:
         index = range(len(self))[index]
         data = self.read([index], 1)[0]
         return (
             data if isinstance(data, bytes) else f"{self.name(index)}: {data}",
-            None if self.labels is None else int(self.labels[index]),
+            self.target(index),
             index,
         )
 
@@ -123,6 +138,16 @@ class ImageFiles:
         path, offset = os.fsdecode(image[0]), image[1]
         return path if offset == 0 else f"{path} at byte {offset}"
 
+    def target(self, index: int) -> Any:
+        """The label or target of an image; None if it has none."""
+        if self.targets is None:
+            return None if self.labels is None else int(self.labels[index])
+        if not callable(self.targets):
+            return self.targets[index]
+        image = self._images[index]
+        is_file = not isinstance(image, bytes) and image[2] < 0
+        return self.targets(os.fsdecode(image[0]) if is_file else index)
+
     def read(self, indices: Sequence[int], threads: int) -> EncodedFiles:
         """Reads images in several threads; a string with the reason replaces an image that cannot be read.
 
@@ -131,6 +156,20 @@ class ImageFiles:
         """
         files: EncodedFiles = extension().EncodedFiles([self._images[i] for i in indices], MAX_BYTES, threads)
         return files
+
+
+def _checked_targets(targets: Any, count: int, labels: Any) -> TargetSource | None:
+    if targets is None:
+        return None
+    if labels is not None:
+        raise ValueError("labels must not be given beside targets")
+    if not callable(targets):
+        if isinstance(targets, (str, bytes)) or not hasattr(targets, "__getitem__") or not hasattr(targets, "__len__"):
+            raise TypeError(f"targets must be a function or a sequence, got {type(targets).__name__}")
+        if len(targets) != count:
+            raise ValueError(f"targets must be one for each of {count} images, got {len(targets)}")
+    result: TargetSource = targets
+    return result
 
 
 def _read_folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Image], list[int | None], list[str]]:

@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from .. import _check
 from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
@@ -30,7 +32,8 @@ from .pipeline import (
     recipe_of,
 )
 from .prefetch import Prefetcher, StageTimer
-from .targets import NumPyTarget, target_for
+from .receivers import NumPyReceiver, receiver_for
+from .targets import Targets, batch_targets
 
 if TYPE_CHECKING:
     import torch
@@ -48,7 +51,7 @@ class Loader:
 
     Args:
         source: :class:`ImageFiles`, or its ``source`` argument; or a dataset with ``read``, ``name``, ``labels`` and a
-            length as :class:`ImageFiles` has them.
+            length as :class:`ImageFiles` has them, and ``target`` if its ``targets`` are not None.
         batch_size: Samples per batch on this rank.
         transform: A recipe of :mod:`cuaug.transforms`, or one transform.
         device: "cpu", or a GPU in torch's notation: images are then copied and augmented on a stream of their own.
@@ -134,7 +137,7 @@ class Loader:
             )
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = extension().threads() if threads is None else _check.integer("threads", threads, 1)
-        self._target = target_for(device, library, decoder)
+        self._receiver = receiver_for(device, library, decoder)
         # With nvJPEG, its input threads, file reads and Python need processors too (benchmarks/log/loader-gpu.md).
         decode_threads = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)
         settings = DecodeSettings(decode_threads, strict, dct_scale, limits_of(max_pixels))
@@ -203,16 +206,16 @@ class Loader:
             self.epoch += 1
         self._iterating, generation = True, self._generation
         epoch, first, count = self._epoch, self._batch, len(self)
-        target = self._target.new_iteration()
-        finished = Prefetcher(self._finished_batches(target, epoch, first, count), self.prefetch, "cuaug-make")
+        receiver = self._receiver.new_iteration()
+        finished = Prefetcher(self._finished_batches(receiver, epoch, first, count), self.prefetch, "cuaug-make")
         with contextlib.closing(finished.__iter__()) as batches, self._progress_bar(first, count) as advance:
             for batch in batches:
-                images, labels = target.hand_over((batch.images, batch.labels), batch.ready_event)
+                images, targets = receiver.hand_over((batch.images, batch.targets), batch.ready_event)
                 self._record_bad(batch.bad)
                 if generation == self._generation:
                     self._batch += 1
                 advance(len(batch.ids))
-                yield Batch(images, labels, batch.ids, batch.valid)
+                yield Batch(images, targets, batch.ids, batch.valid)
         if generation == self._generation:
             self.epoch = epoch + 1
 
@@ -221,20 +224,20 @@ class Loader:
         for index in range(first, count):
             ids, valid_count = epoch_order.rank_batch(order, index, self.batch_size, self.rank, self.world, self.last)
             data = self.clock.timed("read", self._read_files, ids.tolist())
-            labels = self.source.labels
-            batch = EncodedBatch(ids, None if labels is None else labels[ids], valid_count, data, epoch)
+            targets = self.clock.timed("read", self._read_targets, ids)
+            batch = EncodedBatch(ids, targets, valid_count, data, epoch)
             yield self.clock.timed("decode", self._pipeline.prepare, batch)
 
-    def _finished_batches(self, target: NumPyTarget, epoch: int, first: int, count: int) -> Iterator[FinishedBatch]:
+    def _finished_batches(self, receiver: NumPyReceiver, epoch: int, first: int, count: int) -> Iterator[FinishedBatch]:
         prepared = Prefetcher(self._prepared_batches(epoch, first, count), self.prefetch, "cuaug-read")
         decoding: deque[DecodingBatch] = deque()
         with contextlib.closing(prepared.__iter__()) as batches:
             for batch in batches:
-                decoding.append(self._pipeline.start_decode(batch, target))
-                if len(decoding) > target.batches_in_flight:
-                    yield self._pipeline.finish(decoding.popleft(), target)
+                decoding.append(self._pipeline.start_decode(batch, receiver))
+                if len(decoding) > receiver.batches_in_flight:
+                    yield self._pipeline.finish(decoding.popleft(), receiver)
         while decoding:
-            yield self._pipeline.finish(decoding.popleft(), target)
+            yield self._pipeline.finish(decoding.popleft(), receiver)
 
     def _read_files(self, ids: list[int]) -> Sequence[bytes | str] | EncodedFiles:
         if self._cache is None:
@@ -244,6 +247,12 @@ class Loader:
         new_files = dict(zip(missing, self.source.read(missing, self._threads), strict=True))
         self._cache |= {i: data for i, data in new_files.items() if isinstance(data, bytes)}
         return [self._cache[i] if i in self._cache else new_files[i] for i in ids]
+
+    def _read_targets(self, ids: np.ndarray) -> Targets | None:
+        source: Any = self.source
+        if getattr(source, "targets", None) is None:
+            return None if source.labels is None else source.labels[ids]
+        return batch_targets([source.target(i) for i in ids.tolist()], ids.tolist(), source.name)
 
     def _record_bad(self, bad: dict[int, str]) -> None:
         """Adds bad images by id; raises if there are more than `max_bad` allows."""
@@ -285,4 +294,4 @@ def _tqdm() -> Any:
     try:
         return importlib.import_module("tqdm").tqdm
     except ImportError as error:
-        raise BackendError("progress needs tqdm: pip install tqdm") from error
+        raise BackendError("progress needs tqdm: pip install 'cuaug[progress]'") from error

@@ -10,11 +10,13 @@ import numpy as np
 from .._check import DecodeError
 from ..transforms import Compose
 from ..transforms.transform import Transform
-from .crops import CropDecode, FullDecode
+from . import targets as sample_targets
+from .crops import CropDecode, FullDecode, reject_small
 from .decode_regions import crop_plan
 from .decoding import DecodeSettings, EncodedImages
 from .prefetch import StageTimer
-from .targets import NumPyTarget
+from .receivers import NumPyReceiver
+from .targets import CropMap, Targets
 from .work_splitter import InFlightBatch
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class EncodedBatch(NamedTuple):
     """A batch whose files have been read."""
 
     ids: np.ndarray  # [N]
-    labels: np.ndarray | None  # [N]
+    targets: Targets | None  # host integers [N], or a dict of host arrays for each sample
     valid_count: int  # number of samples that are not padding; they come first
     data: Sequence[bytes | str] | EncodedFiles  # per sample: encoded image, or why its file cannot be read
     epoch: int
@@ -48,6 +50,7 @@ class PreparedBatch(NamedTuple):
 
     encoded: EncodedBatch
     decode: CropDecode | FullDecode
+    recipe: Compose  # what remains to do after the decoding
 
 
 class DecodingBatch(NamedTuple):
@@ -61,7 +64,7 @@ class FinishedBatch(NamedTuple):
     """A batch that is ready for the consumer."""
 
     images: Any
-    labels: Any
+    targets: Any
     ids: np.ndarray
     valid: np.ndarray
     bad: dict[int, str]  # why an image cannot be decoded, by its id
@@ -92,52 +95,65 @@ class BatchPipeline:
         """Reads the headers and chooses the regions to decode."""
         images = EncodedImages(batch.data, self._settings)
         if self._crop_plan is None:
-            return PreparedBatch(batch, FullDecode(images))
-        return PreparedBatch(batch, CropDecode(images, self._crop_plan, (self._recipe.seed, batch.epoch, batch.ids)))
+            return PreparedBatch(batch, FullDecode(images), self._recipe)
+        if sample_targets.have_masks(batch.targets):
+            # Two resamplings of a mask, of the crop and of the rest of the recipe, would differ from the single one.
+            reject_small(images, self._crop_plan.min_size)
+            return PreparedBatch(batch, FullDecode(images), self._recipe)
+        decode = CropDecode(images, self._crop_plan, (self._recipe.seed, batch.epoch, batch.ids))
+        return PreparedBatch(batch, decode, self._remaining_recipe)
 
-    def start_decode(self, prepared: PreparedBatch, target: NumPyTarget) -> DecodingBatch:
-        with target.device_context():
-            in_flight = self.timer.timed("decode", target.start_decode, prepared.decode.slots)
+    def start_decode(self, prepared: PreparedBatch, receiver: NumPyReceiver) -> DecodingBatch:
+        with receiver.device_context():
+            in_flight = self.timer.timed("decode", receiver.start_decode, prepared.decode.slots)
             return DecodingBatch(prepared, in_flight)
 
-    def finish(self, decoding: DecodingBatch, target: NumPyTarget) -> FinishedBatch:
+    def finish(self, decoding: DecodingBatch, receiver: NumPyReceiver) -> FinishedBatch:
         """Finishes the decoding, applies `on_error` and runs the recipe."""
-        batch, decode = decoding.prepared
-        with target.device_context():
-            groups = self.timer.timed("decode", target.finish_decode, decode.slots, decoding.in_flight)
-            images = self.timer.timed("augment", decode.images, groups, target)
+        batch, decode, recipe = decoding.prepared
+        with receiver.device_context():
+            groups = self.timer.timed("decode", receiver.finish_decode, decode.slots, decoding.in_flight)
+            images = self.timer.timed("augment", decode.images, groups, receiver)
             bad = decode.slots.encoded.bad
             samples, valid = self._select_samples(bad, batch)
             if bad:
                 images = [images[i] for i in samples] if isinstance(images, list) else images[samples]
             ids = batch.ids[samples]
-            labels = None if batch.labels is None else target.labels(batch.labels[samples])
-            images, labels = self.timer.timed("augment", self._augment, target, images, labels, ids, batch.epoch)
+            targets = self._received_targets(batch.targets, decode.crop_map, samples, receiver)
+            images, targets = self.timer.timed(
+                "augment", self._augment, recipe, receiver, images, targets, ids, batch.epoch
+            )
             bad_ids = {int(batch.ids[i]): reason for i, reason in bad.items()}
-            return FinishedBatch(images, labels, ids, valid, bad_ids, target.ready_event())
+            return FinishedBatch(images, targets, ids, valid, bad_ids, receiver.ready_event())
 
-    def _augment(self, target: NumPyTarget, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
-        """The images as one array, after the rest of the recipe; and the labels."""
+    def _received_targets(
+        self, targets: Targets | None, crop_map: CropMap | None, samples: np.ndarray, receiver: NumPyReceiver
+    ) -> Any:
+        """The targets of the samples, in pixels of the decoded images."""
+        if targets is None:
+            return None
+        if not isinstance(targets, list):
+            return receiver.array(targets[samples])
+        if crop_map is not None:
+            targets = sample_targets.move_to_crops(targets, crop_map, self._recipe.boxes.format)
+        return sample_targets.to_receiver([targets[i] for i in samples], receiver)
+
+    def _augment(
+        self, recipe: Compose, receiver: NumPyReceiver, images: Any, targets: Any, ids: np.ndarray, epoch: int
+    ) -> tuple[Any, Any]:
+        """The images as one array, after the recipe; and the targets."""
         if isinstance(images, list) and len({tuple(image.shape) for image in images}) <= 1:
-            images = target.stack(images)
-        images, labels = self._run_recipe(images, labels, ids, epoch)
+            images = receiver.stack(images)
+        images, targets = _run_recipe(recipe, images, targets, ids, epoch)
         if not isinstance(images, list):
-            return (images if self._remaining_recipe.transforms else target.contiguous(images)), labels
+            return (images if recipe.transforms else receiver.contiguous(images)), targets
         shapes = sorted({tuple(image.shape) for image in images})
         if len(shapes) > 1:
             raise ValueError(
                 "transform must bring all images to one size, as RandomResizedCrop, or Resize and CenterCrop do; "
                 f"got results of {', '.join(map(str, shapes[:3]))}"
             )
-        return target.stack(images), labels
-
-    def _run_recipe(self, images: Any, labels: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
-        if not self._remaining_recipe.transforms:
-            return images, labels
-        if labels is None:
-            return self._remaining_recipe(images, ids=ids, step=epoch), None
-        result: tuple[Any, Any] = self._remaining_recipe(images, labels=labels, ids=ids, step=epoch)
-        return result
+        return receiver.stack(images), targets
 
     def _select_samples(self, bad: dict[int, str], batch: EncodedBatch) -> tuple[np.ndarray, np.ndarray]:
         """Indices in the batch of the samples to hand over, and which of them are valid."""
@@ -160,3 +176,16 @@ class BatchPipeline:
     def _decode_error(self, sample_id: int, reason: str) -> DecodeError:
         name = self._sample_name(sample_id)
         return DecodeError(f"image {sample_id} ({name}): {reason}", sample_id, name, reason)
+
+
+def _run_recipe(recipe: Compose, images: Any, targets: Any, ids: np.ndarray, epoch: int) -> tuple[Any, Any]:
+    if isinstance(targets, list) and targets:  # also by a recipe without transforms, which clips boxes to the crop
+        movable = [sample_targets.arrays_with_kind(target) for target in targets]
+        images, moved = recipe((images, movable), ids=ids, step=epoch)
+        return images, [{**target, **entries} for target, entries in zip(targets, moved, strict=True)]
+    if not recipe.transforms:
+        return images, targets
+    if targets is None or isinstance(targets, list):
+        return recipe(images, ids=ids, step=epoch), targets
+    result: tuple[Any, Any] = recipe(images, labels=targets, ids=ids, step=epoch)
+    return result

@@ -11,7 +11,7 @@ from .._host.extension import extension
 from .crops import group_by_size
 from .decoding import DecodeSettings, EncodedImages, SlotLayout
 from .files import ImageFiles
-from .targets import NumPyTarget
+from .receivers import NumPyReceiver
 
 _BATCH = 64
 
@@ -22,7 +22,7 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
     JPEGs are decoded at 1/8: the decoder then reads every bit of the file, but computes few pixels.
     """
     settings = DecodeSettings(extension().threads(), strict, dct_scale=True, limits=limits_of(max_pixels))
-    target = NumPyTarget()
+    receiver = NumPyReceiver()
     for first in range(0, len(source), _BATCH):
         ids = range(first, min(first + _BATCH, len(source)))
         encoded = EncodedImages(source.read(ids, settings.threads), settings)
@@ -31,5 +31,5 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)
         jpegs = np.flatnonzero(encoded.scalable)  # EncodedImages has decoded the other formats
         groups = [jpegs[group] for group in group_by_size(sizes[jpegs], kinds=np.zeros_like(sizes[jpegs]))]
-        target.finish_decode(SlotLayout(encoded, regions, groups), in_flight=None)  # adds to `encoded.bad`
+        receiver.finish_decode(SlotLayout(encoded, regions, groups), in_flight=None)  # adds to `encoded.bad`
         yield {ids[i]: reason for i, reason in sorted(encoded.bad.items())}

@@ -1,247 +1,148 @@
-"""Targets: the library and device of a loader's batches, and how a finished batch reaches its consumer."""
+"""Targets of a loader's samples: checked, moved with the decoded crops, and copied to the images' device together."""
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import sys
-from typing import Any
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .. import _check
+from .._arrays import convert
 from .._arrays.registry import library_of
-from .._check import BackendError
-from .._codecs import nvjpeg
-from .._codecs.copy_boxes import copy_boxes
-from .._gpu import cupy_import, devices, streams
-from .._host import buffer_pool
-from ..typing import Layout
-from .decoding import SlotLayout
-from .work_splitter import InFlightBatch, WorkSplitter
+from .._arrays.tv_tensors import tv_kind
+from ..transforms.sample_kinds import KINDS
+from .receivers import NumPyReceiver
 
-DECODERS = ("cpu", "hybrid")
+Target: TypeAlias = "dict[str, Any]"
+Targets: TypeAlias = "np.ndarray | list[Target]"  # integers [N], or a dict for each sample
+
+# Shapes by kind; None stands for any extent.
+_SHAPES = {
+    "boxes": ("[B, 4]", (2,), (4,)),
+    "keypoints": ("[P, 2|3] or [B, P, 2|3]", (2, 3), (2, 3)),
+    "masks": ("[H, W] or [B, H, W]", (2, 3), None),
+    "valid": ("[B]", (1,), None),
+}
+_DTYPES = {"boxes": np.float32, "keypoints": np.float32, "valid": np.bool_}
+_ALIGNMENT = 16  # bytes, at least the size of an element: a view of a torch block needs it
 
 
-class NumPyTarget:
-    """Channels-last NumPy arrays; the base of the other targets."""
+class CropMap(NamedTuple):
+    """The map from pixels of each image to pixels of its crop; edges: ``scale * edges + offset``."""
 
-    layout: Layout = "NHWC"
-    batches_in_flight = 0  # how many later batches may start to decode before a batch is finished
+    scale: np.ndarray  # (x, y) [N, 2]
+    offset: np.ndarray  # (x, y) [N, 2]
 
-    def new_iteration(self) -> NumPyTarget:
-        """A target for another iteration, which may run at the same time."""
-        return type(self)()
 
-    def start_decode(self, slots: SlotLayout) -> InFlightBatch | None:
-        """Starts the part of the decoding that can overlap with the batch before."""
+def batch_targets(values: Sequence[Any], ids: Sequence[int], name_of: Callable[[int], str]) -> Targets | None:
+    """The targets of the samples with these ids, checked; None if the samples have none.
+
+    Raises:
+        TypeError: A target is neither a dict nor an integer, or the targets of the batch are of both kinds.
+        ValueError: An entry of a dict has another shape than its key requires.
+    """
+    if values and all(value is None for value in values):
         return None
-
-    def finish_decode(self, slots: SlotLayout, in_flight: InFlightBatch | None) -> list[Any]:
-        """The decoded slots: an array of images for each group."""
-        memory = buffer_pool.allocate(slots.size)
-        slots.start_decode(memory)()
-        return [self._to_images(group) for group in slots.group_arrays(memory)]
-
-    def _to_images(self, images: np.ndarray) -> Any:
-        """The library's images from a uint8 array. [N, H, W, C]"""
-        return images
-
-    def labels(self, labels: np.ndarray) -> Any:
-        return labels
-
-    def remove_margin(self, images: Any, rows: int, columns: int) -> Any:
-        """A view of the images without the outer `rows` and `columns` on each side."""
-        return images[:, rows : images.shape[1] - rows, columns : images.shape[2] - columns]
-
-    def contiguous(self, images: Any) -> Any:
-        return np.ascontiguousarray(images)
-
-    def concatenate(self, batches: list[Any]) -> Any:
-        return np.concatenate(batches)
-
-    def stack(self, images: list[Any]) -> Any:
-        return np.stack(images) if images else np.empty((0, 1, 1, 3), np.uint8)
-
-    def device_context(self) -> contextlib.AbstractContextManager[Any]:
-        """Makes the target's device and stream current: the context of all work on a batch."""
-        return contextlib.nullcontext()
-
-    def ready_event(self) -> Any:
-        """Marks the end of a batch's work, for `hand_over`."""
-
-    def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
-        """Images and labels for the caller, ordered after the event on the caller's current stream."""
-        return arrays
+    if not any(isinstance(value, Mapping) for value in values):
+        return np.array([_label(value, name_of(i)) for value, i in zip(values, ids, strict=True)], np.int64)
+    for value, i in zip(values, ids, strict=True):
+        if not isinstance(value, Mapping):
+            raise TypeError(
+                f"targets must all be dicts or all be integers, got {type(value).__name__} for {name_of(i)}"
+            )
+    return [_checked_target(value, name_of(i)) for value, i in zip(values, ids, strict=True)]
 
 
-class TorchTarget(NumPyTarget):
-    """Torch tensors on the CPU: shape [N, C, H, W], memory channels-last."""
-
-    layout: Layout = "NCHW"
-
-    @property
-    def torch(self) -> Any:
-        """A property, since a module cannot be pickled for a worker process."""
-        return importlib.import_module("torch")
-
-    def _to_images(self, images: np.ndarray) -> Any:
-        return self.torch.from_numpy(images).permute(0, 3, 1, 2)
-
-    def labels(self, labels: np.ndarray) -> Any:
-        return self.torch.from_numpy(labels)
-
-    def remove_margin(self, images: Any, rows: int, columns: int) -> Any:
-        return images[..., rows : images.shape[2] - rows, columns : images.shape[3] - columns]
-
-    def contiguous(self, images: Any) -> Any:
-        return images.contiguous(memory_format=self.torch.channels_last)
-
-    def concatenate(self, batches: list[Any]) -> Any:
-        return self.torch.cat(batches)
-
-    def stack(self, images: list[Any]) -> Any:
-        return self.torch.stack(images) if images else self._to_images(super().stack(images))
-
-
-class _PinnedBlocks:
-    """Pinned blocks that are used again: allocating pinned memory stops all threads for milliseconds."""
-
-    def __init__(self, torch: Any, stream: Any) -> None:
-        self._torch, self._stream = torch, stream
-        self._blocks: list[tuple[Any, Any]] = []  # block, event after which it may be rewritten
-
-    def take(self, size: int) -> Any:
-        block, copy_event = self._blocks.pop(0) if self._blocks else (None, None)
-        if copy_event is not None:
-            copy_event.synchronize()
-        if block is None or block.numel() < size:
-            block = self._torch.empty(size + size // 2, dtype=self._torch.uint8, pin_memory=True)
-        return block[:size]
-
-    def copy_to_slots(self, memory: Any, copies: np.ndarray) -> None:
-        on_device = memory.to(self._stream.device, non_blocking=True)
-        block = memory._base if memory._base is not None else memory
-        self._blocks.append((block, self._stream.record_event()))
-        if len(copies):
-            library = library_of(type(on_device))
-            assert library is not None
-            copies[:, 0] += on_device.data_ptr()  # until here: offsets of the boxes in the memory
-            copy_boxes(copies, library, self._stream.device.index)
-
-
-class CudaTarget(TorchTarget):
-    """Torch tensors on a GPU: copied from pinned memory and augmented on a stream that is not the consumer's."""
-
-    batches_in_flight = 2
-
-    def __init__(self, device: Any, splitter: WorkSplitter) -> None:
-        self.device: Any = device
-        self._splitter = splitter
-        self._stream = self.torch.cuda.Stream(self.device)
-        self._pinned = _PinnedBlocks(self.torch, self._stream)
-
-    def new_iteration(self) -> NumPyTarget:
-        return type(self)(self.device, self._splitter)
-
-    def start_decode(self, slots: SlotLayout) -> InFlightBatch | None:
-        memory = self.torch.empty(slots.size, dtype=self.torch.uint8, device=self.device)
-        return InFlightBatch(self._splitter, slots, memory, self._pinned)
-
-    def finish_decode(self, slots: SlotLayout, in_flight: InFlightBatch | None) -> list[Any]:
-        assert in_flight is not None
-        return [group.permute(0, 3, 1, 2) for group in slots.group_arrays(in_flight.finish())]
-
-    def _to_images(self, images: np.ndarray) -> Any:
-        return super()._to_images(images).to(self.device)
-
-    def labels(self, labels: np.ndarray) -> Any:
-        return super().labels(labels).pin_memory().to(self.device, non_blocking=True)
-
-    def device_context(self) -> contextlib.AbstractContextManager[Any]:
-        stack = contextlib.ExitStack()
-        stack.enter_context(self.torch.cuda.device(self.device))
-        stack.enter_context(self.torch.cuda.stream(self._stream))
-        return stack
-
-    def ready_event(self) -> Any:
-        return self._stream.record_event()
-
-    def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
-        stream = self._consumer_stream()
-        stream.wait_event(ready_event)
-        for array in arrays:
-            if array is not None:
-                array.record_stream(stream)
-        return arrays
-
-    def _consumer_stream(self) -> Any:
-        return self.torch.cuda.current_stream(self.device)
-
-
-# CuPy streams that took a batch, by pointer. Torch uses the stream recorded for a batch when it frees the batch, which
-# may be after the user has dropped the stream, so they are kept alive.
-_consumer_streams: dict[int, Any] = {}
-
-
-class CuPyTarget(CudaTarget):
-    """As `CudaTarget`, but channels-last CuPy arrays for CuPy's current stream. Torch owns the memory."""
-
-    def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
-        with devices.use_device(self.device.index):
-            images, labels = super().hand_over(arrays, ready_event)
-            images = cupy_import.from_dlpack(images.permute(0, 2, 3, 1))
-            return images, None if labels is None else cupy_import.from_dlpack(labels)
-
-    def _consumer_stream(self) -> Any:
-        stream = streams.current_stream()
-        if stream.ptr in (0, 1):  # torch would create a new stream for ExternalStream(0) (pytorch#182960)
-            return self.torch.cuda.default_stream(self.device)
-        _consumer_streams[stream.ptr] = stream
-        return self.torch.cuda.ExternalStream(stream.ptr, self.device)
-
-
-def _torch() -> Any:
+def _label(value: Any, name: str) -> int:
     try:
-        return importlib.import_module("torch")
-    except ImportError as error:
-        raise BackendError(f"a loader for a GPU needs torch ({error}): pip install torch") from error
+        return operator.index(value)
+    except TypeError as error:
+        raise TypeError(f"targets must be dicts, or integers, got {type(value).__name__} for {name}") from error
 
 
-def _torch_device(torch: Any, name: Any) -> Any:
-    try:
-        device = torch.device(name)
-    except (RuntimeError, TypeError):
-        device = None
-    if device is None or device.type != "cuda":
-        raise ValueError(f"device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got {name!r}")
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if (device.index or 0) >= count:
-        raise BackendError(
-            f"device {str(name)!r} needs a GPU that torch can use, and torch has {count}: "
-            "pass device='cpu', or install torch for CUDA"
-        )
-    return device if device.index is not None else torch.device("cuda", torch.cuda.current_device())
+def _checked_target(target: Mapping[str, Any], name: str) -> Target:
+    result: Target = {}
+    for key, value in target.items():
+        kind = KINDS.get(key)
+        if kind == "images":
+            raise ValueError(f"targets must not have {key!r}, the image is the file's, for {name}")
+        if tv_kind(value) == "boxes" and value.format.name != "XYXY":
+            raise ValueError(f"targets must have {key!r} in the format XYXY, got {value.format.name} for {name}")
+        result[key] = _checked_entry(key, kind, value, name)
+    boxes: Any
+    labels: Any
+    boxes, labels = (
+        next((value for key, value in result.items() if KINDS.get(key) == kind), None) for kind in ("boxes", "labels")
+    )
+    if boxes is not None and getattr(labels, "shape", ())[:1] not in ((), boxes.shape[:1]):
+        counts = f"{boxes.shape[0]} boxes, got {labels.shape[0]}"
+        raise ValueError(f"targets must have 'labels' for each of the {counts} for {name}")
+    return result
 
 
-def target_for(device: Any, library: str | None, decoder: str) -> NumPyTarget:
-    """The target for a loader's arguments; `library` None is torch if torch has been imported, otherwise NumPy."""
-    _check.one_of("library", library, (None, "torch", "numpy", "cupy"))
-    _check.one_of("decoder", decoder, DECODERS)
-    if str(device) != "cpu":
-        if library == "numpy":
-            raise ValueError(f"library must be 'torch' or 'cupy' for device {str(device)!r}, got 'numpy'")
-        torch_device = _torch_device(_torch(), device)
-        if library == "cupy":
-            cupy_import.cupy()  # fails here if CuPy is missing
-        target_type = CuPyTarget if library == "cupy" else CudaTarget
-        return target_type(
-            torch_device, WorkSplitter(nvjpeg.engine(torch_device.index) if decoder == "hybrid" else None)
-        )
-    if library == "cupy":
-        raise ValueError("device must be a GPU for library 'cupy', got 'cpu'")
-    if decoder != "cpu":
-        raise ValueError(f"decoder must be 'cpu' for device 'cpu', got {decoder!r}")
-    if library is None:
-        library = "torch" if "torch" in sys.modules else "numpy"
-    return TorchTarget() if library == "torch" else NumPyTarget()
+def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
+    """An array of NumPy if the entry is one or has a kind that needs one; other values stay as they are."""
+    if library_of(type(value)) is not None:
+        array = convert.host_array(key, convert.copy_to_host(value), None)
+    elif kind is not None and isinstance(value, (list, tuple)):
+        array = np.asarray(value)
+    elif kind not in _SHAPES:
+        return value
+    else:
+        raise TypeError(f"targets must have an array as {key!r}, got {type(value).__name__} for {name}")
+    if array.dtype.kind not in "biuf":
+        if kind not in _SHAPES:
+            return value
+        raise ValueError(f"targets must have numbers as {key!r}, got dtype {array.dtype} for {name}")
+    if kind not in _SHAPES:
+        is_index = kind == "labels" and (array.dtype.kind in "iu" or not array.size)
+        return array.astype(np.int64) if is_index else array
+    shape_text, axes, last_extents = _SHAPES[kind]
+    if array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
+        raise ValueError(f"targets must have {key!r} of shape {shape_text}, got {array.shape} for {name}")
+    return array.astype(_DTYPES.get(kind, array.dtype), copy=False)
+
+
+def have_masks(targets: Targets | None) -> bool:
+    return isinstance(targets, list) and any(KINDS.get(key) == "masks" for target in targets for key in target)
+
+
+def move_to_crops(targets: Sequence[Target], crops: CropMap, box_format: str) -> list[Target]:
+    """Targets in pixels of the crops. Nothing is clipped, as the rest of the recipe moves the objects once more."""
+    return [
+        {key: _moved_entry(KINDS.get(key), value, scale, offset, box_format) for key, value in target.items()}
+        for target, scale, offset in zip(targets, crops.scale, crops.offset, strict=True)
+    ]
+
+
+def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.ndarray, box_format: str) -> Any:
+    if kind == "boxes":
+        # Width and height have no offset.
+        offsets = [*offset, *(offset if box_format == "XYXY" else (0, 0))]
+        return (value * [*scale, *scale] + offsets).astype(np.float32)
+    if kind == "keypoints":
+        # Edges are measured from the corner of the first pixel, keypoints from its centre.
+        points = (value[..., :2] + 0.5) * scale + offset - 0.5
+        return np.concatenate([points, value[..., 2:]], -1).astype(np.float32)
+    return value
+
+
+def to_receiver(targets: Sequence[Target], receiver: NumPyReceiver) -> list[Target]:
+    """Targets whose arrays are the receiver's: views of one block of memory, which is copied once."""
+    arrays = [value for target in targets for value in target.values() if isinstance(value, np.ndarray)]
+    starts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
+    block = np.zeros(max(starts[-1], 1), np.uint8)
+    for array, start in zip(arrays, starts, strict=False):
+        block[start : start + array.nbytes].view(array.dtype).reshape(array.shape)[...] = array
+    received = receiver.array(block)
+    views = (receiver.view(received, start, array) for array, start in zip(arrays, starts, strict=False))
+    return [
+        {key: next(views) if isinstance(value, np.ndarray) else value for key, value in target.items()}
+        for target in targets
+    ]
+
+
+def arrays_with_kind(target: Target) -> Target:
+    """The entries that a recipe may move, mix or remove."""
+    return {key: value for key, value in target.items() if key in KINDS and library_of(type(value)) is not None}

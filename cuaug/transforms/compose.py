@@ -287,7 +287,7 @@ class Compose(Transform):
             RandomInvert(p=0.5),
         ], seed=1)
         """
-        remainder = Compose(list(self.flattened())[first:], self.seed)
+        remainder = Compose(list(self.flattened())[first:], self.seed, boxes=self.boxes, keypoints=self.keypoints)
         remainder._plans = PlanCache(remainder.transforms, self.first_position + first)
         return remainder
 

@@ -11,7 +11,7 @@ from cuaug import transforms as T
 
 # A file has a suffix; a folder ends with a slash or begins with a folder of the repository.
 PATHS = re.compile(
-    r"(?<![\w./-])(?:[\w.-]+/)*(?:[\w.-]+\.(?:py|cuh?|[ch]pp|md|toml)|[\w.-]+/(?![\w.*<-]))"
+    r"(?<![\w./-])(?:[\w.-]+/)*(?:[\w.-]+\.(?:py|cuh?|[ch]pp|cmake|md|toml)|[\w.-]+/(?![\w.*<-]))"
     r"|(?<![\w./-])(?:cuaug|tests|benchmarks|docs)/[\w/-]+"
 )
 # A program has one of these languages; what a console block says is checked by name only.

@@ -1,0 +1,181 @@
+"""`coco`: targets from an annotation file in COCO's format."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from pathlib import Path, PurePath
+from reprlib import repr  # shortens: a value may be long
+from typing import Any
+
+import numpy as np
+
+from .._check import BackendError, prefix_errors
+
+__all__ = ["CocoTargets", "coco"]
+
+
+class CocoTargets:
+    """A function from an image's path to its target, with the names of the classes in `classes`."""
+
+    def __init__(self, path: Path, content: Any, masks: bool) -> None:
+        self._path = path
+        images, annotations = self._entries(content, "images"), self._entries(content, "annotations")
+        categories = self._entries(content, "categories")
+        categories.sort(key=lambda pair: self._integer(pair[0], pair[1], "id"))
+        self.classes: list[str] = [self._text(*pair, "name") for pair in categories]
+        label_of = {category["id"]: label for label, (_, category) in enumerate(categories)}
+        self._image_ids: list[int] = [self._integer(*pair, "id") for pair in images]
+        index_of = {image_id: index for index, image_id in enumerate(self._image_ids)}
+        self._index_of_name: dict[str, int] = {
+            self._text(*pair, "file_name"): index for index, pair in enumerate(images)
+        }
+        self._sizes: list[tuple[int, int]] | None = None
+        if masks:
+            self._sizes = [(self._integer(*pair, "height"), self._integer(*pair, "width")) for pair in images]
+        index = [self._reference(*pair, "image_id", index_of, "an image") for pair in annotations]
+        # Arrays of all objects, image after image: worker processes share their memory.
+        order = np.argsort(np.array(index, np.int64), kind="stable")
+        annotations = [annotations[i] for i in order.tolist()]
+        self._starts: np.ndarray = np.searchsorted(np.array(index, np.int64)[order], np.arange(len(images) + 1))
+        labels = [self._reference(*pair, "category_id", label_of, "a category") for pair in annotations]
+        boxes = np.array([self._numbers(*pair, "bbox", 4) for pair in annotations]).reshape(-1, 4)
+        boxes[:, 2:] += boxes[:, :2]
+        self._objects: dict[str, np.ndarray] = {
+            "boxes": boxes.astype(np.float32),
+            "labels": np.array(labels, np.int64),
+        }
+        box_areas = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).tolist()
+        areas = [self._number(*pair, "area", area) for pair, area in zip(annotations, box_areas, strict=True)]
+        crowds = [self._integer(*pair, "iscrowd", 0) for pair in annotations]
+        self._objects |= {"area": np.array(areas, np.float32), "iscrowd": np.array(crowds, np.int64)}
+        points = max((self._keypoint_count(*pair) for pair in categories), default=0)
+        if points:
+            keypoints = [self._numbers(*pair, "keypoints", 3 * points, [0.0] * 3 * points) for pair in annotations]
+            self._objects["keypoints"] = np.array(keypoints, np.float32).reshape(-1, points, 3)
+        self._segmentations: list[Any] = [entry.get("segmentation") for _, entry in annotations] if masks else []
+
+    def __call__(self, name: Any) -> dict[str, Any]:
+        """The target of the image with this path."""
+        if not isinstance(name, (str, os.PathLike)):
+            raise TypeError(f"coco needs images with a path, got image {name!r}")
+        index = self._index(os.fspath(name))
+        objects = slice(*self._starts[index : index + 2].tolist())
+        target = {"image_id": self._image_ids[index], **{key: value[objects] for key, value in self._objects.items()}}
+        if self._sizes is not None:
+            size = self._sizes[index]
+            masks = [self._mask(i, size) for i in range(objects.start, objects.stop)]
+            target["masks"] = np.array(masks, np.uint8).reshape(-1, *size)
+        return target
+
+    def _index(self, name: str) -> int:
+        """The image whose `file_name` is the end of the path: with as many folders as possible."""
+        parts = PurePath(name).parts
+        for first in range(len(parts)):
+            index = self._index_of_name.get("/".join(parts[first:]))
+            if index is not None:
+                return index
+        raise ValueError(f"{self._path} has no image {name!r}")
+
+    def _mask(self, i: int, size: tuple[int, int]) -> np.ndarray:
+        """The mask of object `i` of `_segmentations`: polygons, or runs of pixels that may be compressed."""
+        coco_masks, value = importlib.import_module("pycocotools.mask"), self._segmentations[i]
+        try:
+            if isinstance(value, dict) and [*value["size"]] != [*size]:
+                raise ValueError(f"its size is {value['size']}, that of the image {size}")
+            runs = value
+            if isinstance(value, list) or isinstance(value["counts"], list):
+                runs = coco_masks.frPyObjects(value, *size)
+            runs = coco_masks.merge(runs) if isinstance(runs, list) else runs
+            mask: np.ndarray = coco_masks.decode(runs)
+        except Exception as error:  # pycocotools raises Exception itself
+            raise ValueError(f"{self._path} must have polygons or runs as 'segmentation': {error}") from error
+        return mask
+
+    def _entries(self, content: Any, key: str) -> list[tuple[str, dict[str, Any]]]:
+        """The dicts of a list, each with its place in messages."""
+        entries = content.get(key) if isinstance(content, dict) else None
+        if not isinstance(entries, list):
+            raise ValueError(f"{self._path} must be a dict with the list {key!r}, got {repr(entries)}")
+        for i, entry in enumerate(entries):
+            if not isinstance(entry, dict):
+                raise ValueError(f"{key}[{i}] of {self._path} must be a dict, got {repr(entry)}")
+        return [(f"{key}[{i}]", entry) for i, entry in enumerate(entries)]
+
+    def _error(self, place: str, key: str, rule: str, value: Any) -> ValueError:
+        return ValueError(f"{place}[{key!r}] of {self._path} must be {rule}, got {repr(value)}")
+
+    def _keypoint_count(self, place: str, category: dict[str, Any]) -> int:
+        names = category.get("keypoints", [])
+        if not isinstance(names, list):
+            raise self._error(place, "keypoints", "a list of names", names)
+        return len(names)
+
+    def _text(self, place: str, entry: dict[str, Any], key: str) -> str:
+        value = entry.get(key)
+        if not isinstance(value, str):
+            raise self._error(place, key, "a text", value)
+        return value
+
+    def _integer(self, place: str, entry: dict[str, Any], key: str, default: int | None = None) -> int:
+        value = entry.get(key, default)
+        if type(value) is not int or not 0 <= value < 1 << 63:
+            raise self._error(place, key, "an integer, at least 0", value)
+        return value
+
+    def _reference(self, place: str, entry: dict[str, Any], key: str, index_of: dict[int, int], kind: str) -> int:
+        value = entry.get(key)
+        if type(value) is not int or value not in index_of:
+            raise self._error(place, key, f"the id of {kind}", value)
+        return index_of[value]
+
+    def _number(self, place: str, entry: dict[str, Any], key: str, default: float) -> float:
+        value = entry.get(key, default)
+        if not _is_number(value):
+            raise self._error(place, key, "a finite number", value)
+        return float(value)
+
+    def _numbers(self, place: str, entry: dict[str, Any], key: str, count: int, default: Any = None) -> list[float]:
+        value = entry.get(key, default)
+        if not isinstance(value, list) or len(value) != count or not all(_is_number(number) for number in value):
+            raise self._error(place, key, f"{count} finite numbers", value)
+        return [float(number) for number in value]
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e30  # false for NaN
+
+
+@prefix_errors("cuaug")
+def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
+    """Targets of an annotation file of COCO (instances or keypoints), for ``ImageFiles(folder, targets=...)``.
+
+    Args:
+        path: The JSON file.
+        masks: Give the masks of the objects, too; needs pycocotools.
+
+    Returns:
+        A function from an image's path, whose end is a ``file_name``, to a dict: ``boxes`` [B, 4] in the format XYXY
+        (float32), ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the
+        function's ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints``
+        [B, P, 3] with COCO's visibility and ``masks`` [B, H, W] of 0 and 1 (uint8).
+
+    Raises:
+        ValueError: The file is not as COCO describes (https://cocodataset.org/#format-data), or lacks a called image.
+        BackendError: `masks` is True, and pycocotools is not installed.
+
+    >>> targets = coco("instances_train2017.json")  # doctest: +SKIP
+    >>> loader = Loader(ImageFiles("train2017", targets=targets), 16, recipe)  # doctest: +SKIP
+    """
+    if masks:
+        try:
+            importlib.import_module("pycocotools.mask")
+        except ImportError as error:
+            raise BackendError("masks=True needs pycocotools: pip install 'cuaug[coco]'") from error
+    file = Path(path)
+    try:
+        content = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{file} must be JSON: {error}") from error
+    return CocoTargets(file, content, masks)

@@ -1,0 +1,202 @@
+"""Annotation files of COCO and Pascal VOC become targets; malformed ones are named with their field."""
+
+import itertools
+import json
+import pickle
+
+import numpy as np
+import pytest
+from tables.outside import mutations
+
+from cuaug.data import coco, voc
+
+COCO = {
+    "images": [
+        {"id": 7, "file_name": "a.jpg", "height": 40, "width": 50},
+        {"id": 3, "file_name": "b.jpg", "height": 30, "width": 20},
+    ],
+    "categories": [
+        {"id": 18, "name": "dog"},
+        {"id": 1, "name": "person", "keypoints": ["nose", "tail"]},
+    ],
+    "annotations": [
+        {
+            "id": 1,
+            "image_id": 7,
+            "category_id": 18,
+            "bbox": [1, 2, 10, 20],
+            "area": 150.5,
+            "iscrowd": 0,
+            "keypoints": [3, 4, 2, 5, 6, 1],
+            "segmentation": [[1, 2, 11, 2, 11, 22, 1, 22]],
+        },
+        {
+            "id": 2,
+            "image_id": 7,
+            "category_id": 1,
+            "bbox": [0, 0, 5, 5],
+            "area": 25,
+            "iscrowd": 1,
+            "keypoints": [0, 0, 0, 1, 1, 2],
+            "segmentation": {"size": [40, 50], "counts": [0, 40, 1960]},
+        },
+    ],
+}
+VOC = """<annotation><filename>{name}.jpg</filename>
+<object><name>dog</name><difficult>1</difficult>
+<part><name>head</name><bndbox><xmin>2</xmin><ymin>2</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part>
+<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>30</xmax><ymax>40.5</ymax></bndbox></object>
+<object><name>cat</name><bndbox><xmin>5</xmin><ymin>6</ymin><xmax>7</xmax><ymax>8</ymax></bndbox></object>
+</annotation>"""
+
+
+def written(tmp_path, content):
+    path = tmp_path / "instances.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_coco_gives_targets_by_file_name(tmp_path):
+    targets = pickle.loads(pickle.dumps(coco(written(tmp_path, COCO))))
+    assert targets.classes == ["person", "dog"]
+    target = targets("train2017/a.jpg")
+    assert target["image_id"] == 7
+    expected = {
+        "boxes": (np.float32, [[1, 2, 11, 22], [0, 0, 5, 5]]),
+        "labels": (np.int64, [1, 0]),
+        "area": (np.float32, [150.5, 25]),
+        "iscrowd": (np.int64, [0, 1]),
+        "keypoints": (np.float32, [[[3, 4, 2], [5, 6, 1]], [[0, 0, 0], [1, 1, 2]]]),
+    }
+    assert target.keys() == {"image_id", *expected}
+    for key, (dtype, value) in expected.items():
+        assert target[key].dtype == dtype
+        assert target[key].tolist() == value
+    empty = targets("b.jpg")
+    assert empty["image_id"] == 3
+    assert empty["boxes"].shape == (0, 4)
+    assert empty["keypoints"].shape == (0, 2, 3)
+    with pytest.raises(ValueError, match=r"instances.json has no image 'train2017/c.jpg'"):
+        targets("train2017/c.jpg")
+    with pytest.raises(TypeError, match=r"coco needs images with a path, got image 3"):
+        targets(3)
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
+def test_coco_masks_equal_polygons_and_runs(tmp_path):
+    path = written(tmp_path, COCO)
+    try:
+        import pycocotools.mask  # noqa: F401
+    except ImportError:
+        with pytest.raises(RuntimeError, match=r"^masks=True needs pycocotools: pip install 'cuaug\[coco\]'"):
+            coco(path, masks=True)
+        pytest.skip("pycocotools is not installed")
+    masks = coco(path, masks=True)("a.jpg")["masks"]
+    assert masks.shape == (2, 40, 50)
+    assert masks.dtype == np.uint8
+    expected = np.zeros((2, 40, 50), np.uint8)
+    expected[0, 2:22, 1:11] = 1
+    expected[1, :, 0] = 1  # 40 pixels, column by column
+    assert np.array_equal(masks, expected)
+    assert coco(path, masks=True)("b.jpg")["masks"].shape == (0, 30, 20)
+
+
+COCO_ERRORS = {
+    r"instances.json must be JSON": "{",
+    r"instances.json must be a dict with the list 'images', got None": {},
+    r"annotations\[0\]\['bbox'\] of .*instances.json must be 4 finite numbers, got \[1, 2\]": (
+        "annotations",
+        0,
+        "bbox",
+        [1, 2],
+    ),
+    r"annotations\[1\]\['category_id'\] of .*instances.json must be the id of a category, got 5": (
+        "annotations",
+        1,
+        "category_id",
+        5,
+    ),
+    r"annotations\[1\]\['image_id'\] of .*instances.json must be the id of an image, got 'x'": (
+        "annotations",
+        1,
+        "image_id",
+        "x",
+    ),
+    r"annotations\[1\]\['keypoints'\] of .*instances.json must be 6 finite numbers, got \[1, 2, 2\]": (
+        "annotations",
+        1,
+        "keypoints",
+        [1, 2, 2],
+    ),
+}
+
+
+@pytest.mark.parametrize("message", COCO_ERRORS)
+def test_coco_names_file_and_field(tmp_path, message):
+    content = COCO_ERRORS[message]
+    if isinstance(content, tuple):
+        key, index, field, value = content
+        content = json.loads(json.dumps(COCO))
+        content[key][index][field] = value
+    with pytest.raises(ValueError, match=r"^cuaug.coco: .*" + message):
+        coco(written(tmp_path, content))
+
+
+def test_coco_refuses_every_malformed_file_with_value_error(tmp_path):
+    errors = []
+    for _, content in itertools.islice(mutations(COCO), None, None, 23):
+        try:
+            path = written(tmp_path, content)
+        except (TypeError, ValueError, RecursionError):  # no JSON
+            continue
+        try:
+            coco(path)("a.jpg")
+        except ValueError as error:
+            errors.append(str(error))
+    assert len(errors) > 20
+    assert all("instances.json" in error for error in errors)
+
+
+def test_voc_gives_targets_by_stem(tmp_path):
+    (tmp_path / "a.xml").write_text(VOC.format(name="a"))
+    targets = voc(tmp_path)
+    assert targets.classes[11] == "dog"
+    target = targets("JPEGImages/a.jpg")
+    assert target["boxes"].dtype == np.float32
+    assert target["boxes"].tolist() == [[0, 1, 30, 40.5], [4, 5, 7, 8]]
+    assert target["labels"].tolist() == [11, 7]
+    assert target["difficult"].tolist() == [1, 0]
+    assert voc(tmp_path, classes=["cat", "dog"])("a.jpg")["labels"].tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"a.xml has the class 'dog', which classes= does not name"):
+        voc(tmp_path, classes=["cat"])("a.jpg")
+
+
+VOC_ERRORS = {
+    "a.xml must be XML": "<annotation>",
+    "a.xml must not declare a document type": '<!DOCTYPE a [<!ENTITY e "dog">]><annotation>&e;</annotation>',
+    "a.xml must have numbers as 'xmax' of each object, got None": VOC.replace("<xmax>30</xmax>", ""),
+    "a.xml must have numbers as 'ymin' of each object, got 'nan'": VOC.replace("<ymin>6<", "<ymin>nan<"),
+    "a.xml must have a 'name' in each object": VOC.replace("<name>cat</name>", ""),
+    "a.xml must have 0 or 1 as 'difficult', got 'x'": VOC.replace("<difficult>1", "<difficult>x"),
+}
+
+
+@pytest.mark.parametrize("message", VOC_ERRORS)
+def test_voc_names_file_and_field(tmp_path, message):
+    (tmp_path / "a.xml").write_text(VOC_ERRORS[message])
+    with pytest.raises(ValueError, match=message):
+        voc(tmp_path)("a.jpg")
+
+
+def test_voc_refuses_a_document_type_in_every_encoding(tmp_path):
+    text = VOC_ERRORS["a.xml must not declare a document type"]
+    (tmp_path / "a.xml").write_bytes(('<?xml version="1.0" encoding="UTF-16"?>' + text).encode("utf-16"))
+    with pytest.raises(ValueError, match=r"a.xml must not declare a document type"):
+        voc(tmp_path)("a.jpg")
+
+
+def test_voc_missing_folder_and_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"^folder must exist"):
+        voc(tmp_path / "missing")
+    with pytest.raises(ValueError, match=r"has no annotation 'b.xml'"):
+        voc(tmp_path)("b.jpg")
