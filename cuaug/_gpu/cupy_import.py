@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import importlib
 import os
@@ -14,6 +13,7 @@ from typing import Any
 
 from .._check import BackendError
 from .._host.installation import install_per_driver
+from .._host.private_folder import private_folder
 
 
 def _is_writable(folder: Path) -> bool:
@@ -37,12 +37,7 @@ def prepare_cache() -> None:
         folder, writable = Path("~/.cupy/kernel_cache"), False
     if writable:
         return
-    import shutil
-    import tempfile
-
-    private_folder = tempfile.mkdtemp(prefix="cuaug-")  # mode 0700: it holds code, so no other user may write there
-    atexit.register(shutil.rmtree, private_folder, ignore_errors=True)
-    os.environ["CUPY_CACHE_DIR"] = private_folder
+    os.environ["CUPY_CACHE_DIR"] = str(private_folder())
     warnings.warn(
         f"cuaug: the kernel cache {folder} cannot be written; each process compiles its kernels again. "
         "Set CUPY_CACHE_DIR to a private folder",

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import atexit
+import contextlib
 import ctypes
+import errno
 import functools
 import hashlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
-import threading
+import time
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 
 from .._check import BackendError
 from .._program.user_ops import UserOp, compile_error_for
+from . import library_file
+from .private_folder import private_folder
 
 HEADER_FOLDERS = Path(__file__).parents[1] / "kernels", Path(__file__).parents[1] / "cpu/loops"
 _OPTIONS = ("-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-w", *(f"-I{path}" for path in HEADER_FOLDERS))
@@ -30,25 +35,49 @@ void loop(int value_bytes, int channels, const void* params, const void* context
     cuaug::user_loop<cuaug::{struct}>(value_bytes, channels, params, context, count, channel);
 }}
 """
-_lock = threading.Lock()
+_TIME_LIMIT = 120.0  # seconds for one op; most take 1 to 4
+_LEFTOVER_AGE = 3600.0  # seconds after which a temporary file in the cache folder belongs to no running compiler
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 _loaded: dict[str, ctypes.CDLL] = {}
+# The ops that a thread compiles now. There is no lock that a forked child could inherit while a thread compiles.
+_compiling: dict[str, Future[ctypes.CDLL]] = {}
+os.register_at_fork(after_in_child=_compiling.clear)
 
 
 def loop_address(op: UserOp, flags: str) -> int:
     """The address of the op's native::UserOpLoop, compiled with the extension's own `flags` at its first use."""
-    with _lock:
-        if op.struct_name not in _loaded:
-            path = compiled_library(op, flags)
-            try:
-                _loaded[op.struct_name] = ctypes.CDLL(str(path))
-            except OSError as error:
-                raise BackendError(
-                    f"{op.name} was compiled, but cannot be loaded ({error}): "
-                    "set XDG_CACHE_HOME to a private folder from which programs may be run"
-                ) from error
-        address = ctypes.cast(_loaded[op.struct_name].loop, ctypes.c_void_p).value
+    library = _loaded.get(op.struct_name) or _load_once(op, flags)
+    address = ctypes.cast(library.loop, ctypes.c_void_p).value
     assert address is not None
     return address
+
+
+def _load_once(op: UserOp, flags: str) -> ctypes.CDLL:
+    """Loads the op's library; other threads that need the op wait for it."""
+    own: Future[ctypes.CDLL] = Future()
+    while (first := _compiling.setdefault(op.struct_name, own)) is not own:
+        with contextlib.suppress(CancelledError):  # the other thread was interrupted
+            return first.result()
+    try:
+        _loaded[op.struct_name] = library = _load(op, flags)
+        own.set_result(library)
+    except Exception as error:
+        own.set_exception(error)
+        raise
+    finally:
+        _compiling.pop(op.struct_name, None)
+        own.cancel()  # of a future without a result, after an interrupt
+    return library
+
+
+def _load(op: UserOp, flags: str) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(compiled_library(op, flags)))
+    except OSError as error:
+        raise BackendError(
+            f"{op.name} was compiled, but cannot be loaded ({error}): "
+            "set XDG_CACHE_HOME to a private folder from which programs may be run"
+        ) from error
 
 
 def compiled_library(op: UserOp, flags: str) -> Path:
@@ -58,19 +87,53 @@ def compiled_library(op: UserOp, flags: str) -> Path:
     key_parts = program, _headers_digest(), _version(compile_command[0]), *compile_command
     key = hashlib.sha256("\0".join(key_parts).encode()).hexdigest()
     path = cache_dir() / f"{op.struct_name}-{key[:32]}.so"
-    if path.exists():
+    if library_file.is_intact(path):
         return path
+    try:
+        return _compile(op, program, compile_command, path)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        private = private_folder() / path.name
+    if not library_file.is_intact(private):
+        try:
+            _compile(op, program, compile_command, private)
+        except OSError as error:
+            raise BackendError(
+                f"{op.name} cannot be compiled, as {path.parent} and {private.parent} cannot be written ({error}): "
+                "free space, or set XDG_CACHE_HOME or TMPDIR to another disk"
+            ) from error
+    return private
+
+
+def _compile(op: UserOp, program: str, compile_command: list[str], path: Path) -> Path:
+    """Raises OSError if the folder of `path` cannot be written."""
+    _remove_leftovers(path.parent)
     with tempfile.TemporaryDirectory(prefix="compiling-", dir=path.parent) as folder:
         source, library = Path(folder, "op.cpp"), Path(folder, "op.so")
         source.write_text(program)
-        run = _run([*compile_command, "-o", str(library), str(source)])
-        if run.returncode != 0:
+        code, log = _run([*compile_command, "-o", str(library), str(source)], op.name)
+        if code != 0:
+            if "No space left on device" in log:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             compiler_error = BackendError(
-                f"{shlex.join(compile_command)} failed: set CXX to a C++17 compiler\n{run.stderr[:2000]}"
+                f"{shlex.join(compile_command)} failed: set CXX to a C++17 compiler\n{log[:2000]}"
             )
-            raise compile_error_for([op.struct_name], run.stderr) or compiler_error
-        library.replace(path)  # atomic: no other process loads half a file
+            raise compile_error_for([op.struct_name], log) or compiler_error
+        library_file.write(path, library.read_bytes())
     return path
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Removes what killed processes left while they compiled."""
+    for leftover in (*folder.glob("compiling-*"), *folder.glob("writing-*")):
+        with contextlib.suppress(OSError):  # another process removed it
+            if time.time() - leftover.stat().st_mtime < _LEFTOVER_AGE:
+                continue
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            else:
+                leftover.unlink()
 
 
 def compiler_command() -> list[str]:
@@ -89,16 +152,30 @@ def compiler_command() -> list[str]:
 
 @functools.cache
 def _version(compiler: str) -> str:
-    return f"{shutil.which(compiler)} {_run([compiler, '--version']).stdout}"
+    return f"{shutil.which(compiler)} {_run([compiler, '--version'], compiler)[1]}"
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], name: str) -> tuple[int, str]:
+    """The exit code, and what the compiler printed."""
     try:
-        return subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False, env={**os.environ, "LC_ALL": "C"}
-        )
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+            env={**os.environ, "LC_ALL": "C"}, start_new_session=True,
+        )  # fmt: skip
     except OSError as error:
         raise BackendError(f"{command[0]} cannot be run ({error}): set CXX to a C++17 compiler") from error
+    try:
+        log, _ = process.communicate(timeout=_TIME_LIMIT)
+    except BaseException as error:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # a compiler runs further programs, which hold the pipe
+        process.wait()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise BackendError(
+                f"{name}: {command[0]} took more than {_TIME_LIMIT:.0f} s: use a simpler expression"
+            ) from None
+        raise
+    return process.returncode, log
 
 
 @functools.cache
@@ -111,9 +188,13 @@ def _headers_digest() -> str:
     return digest.hexdigest()
 
 
-@functools.cache
 def cache_dir() -> Path:
-    """A folder that only this user can write to, as libraries are code; without one, a folder of this process."""
+    """A folder that only this user can write to, as libraries are code."""
+    return _user_cache_dir() or private_folder()
+
+
+@functools.cache
+def _user_cache_dir() -> Path | None:
     try:
         configured = os.environ.get("XDG_CACHE_HOME")
         folder = (Path(configured) if configured else Path.home() / ".cache") / "cuaug"
@@ -123,6 +204,4 @@ def cache_dir() -> Path:
             return folder
     except (OSError, RuntimeError):  # no home folder, a full disk, or a file of that name
         pass
-    private = tempfile.mkdtemp(prefix="cuaug-")
-    atexit.register(shutil.rmtree, private, ignore_errors=True)
-    return Path(private)
+    return None
