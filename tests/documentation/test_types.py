@@ -14,7 +14,7 @@ from cuaug._detection import box_formats
 from cuaug._passes.resample import INTERPOLATIONS
 from cuaug._program import dtypes
 from cuaug._program.functors import BORDERS, SAMPLERS
-from cuaug.data import epoch_order, pipeline, targets
+from cuaug.data import epoch_order, pipeline, receivers
 from cuaug.transforms.policy_tables import POLICIES
 
 NEAREST_EXACT = "nearest-exact"  # torchvision's name of "nearest"
@@ -33,7 +33,7 @@ NEAREST_EXACT = "nearest-exact"  # torchvision's name of "nearest"
         (typing.DTypeName, {*dtypes.IMAGE_DTYPES, *dtypes.LABEL_DTYPES}),
         (typing.LastBatch, epoch_order.LAST_BATCH_MODES),
         (typing.OnError, pipeline.ON_ERROR),
-        (typing.Decoder, targets.DECODERS),
+        (typing.Decoder, receivers.DECODERS),
         (get_args(typing.AutoAugmentPolicy)[0], POLICIES),
     ],
 )
