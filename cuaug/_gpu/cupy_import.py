@@ -13,7 +13,6 @@ from typing import Any
 
 from .._check import BackendError
 from .._host.installation import install_per_driver
-from .._host.private_folder import private_folder
 
 
 def _is_writable(folder: Path) -> bool:
@@ -37,6 +36,8 @@ def prepare_cache() -> None:
         folder, writable = Path("~/.cupy/kernel_cache"), False
     if writable:
         return
+    from .._host.private_folder import private_folder  # imports shutil and tempfile
+
     os.environ["CUPY_CACHE_DIR"] = str(private_folder())
     warnings.warn(
         f"cuaug: the kernel cache {folder} cannot be written; each process compiles its kernels again. "

@@ -169,7 +169,7 @@ def _run(command: list[str], name: str) -> tuple[int, str]:
     except BaseException as error:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # a compiler runs further programs, which hold the pipe
-        process.wait()
+        process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
             raise BackendError(
                 f"{name}: {command[0]} took more than {_TIME_LIMIT:.0f} s: use a simpler expression"

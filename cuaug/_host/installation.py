@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
 REINSTALL = (
     'pip install --force-reinstall --no-deps . in the source tree of cuaug (for a wheel, its file in place of ".")'
 )
@@ -11,6 +9,8 @@ REINSTALL = (
 
 def install_command(extra: str) -> str:
     """The command that installs the packages of an extra, as the metadata of the installed cuaug lists them."""
+    from importlib import metadata  # takes 60 ms, which only a message pays
+
     try:
         requirements = metadata.requires("cuaug") or []
     except metadata.PackageNotFoundError:

@@ -102,6 +102,13 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
     Raises:
         FileNotFoundError: The folder does not exist.
 
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> box = "<bndbox><xmin>11</xmin><ymin>21</ymin><xmax>40</xmax><ymax>50</ymax></bndbox>"
+    >>> text = f"<annotation><object><name>cat</name>{box}</object></annotation>"
+    >>> _ = (folder / "1.xml").write_text(text)
+    >>> voc(folder)("photographs/1.jpg")["boxes"].tolist()
+    [[10.0, 20.0, 40.0, 50.0]]
     >>> targets = voc("VOC2012/Annotations")  # doctest: +SKIP
     >>> loader = Loader(ImageFiles("VOC2012/JPEGImages", targets=targets), 16, recipe)  # doctest: +SKIP
     """

@@ -196,7 +196,7 @@ def test_voc_refuses_a_document_type_in_every_encoding(tmp_path):
 
 
 def test_voc_missing_folder_and_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"^folder must exist"):
+    with pytest.raises(FileNotFoundError, match=r"^cuaug.voc: folder must exist"):
         voc(tmp_path / "missing")
     with pytest.raises(ValueError, match=r"has no annotation 'b.xml'"):
         voc(tmp_path)("b.jpg")

@@ -14,6 +14,7 @@ from PIL import Image
 import cuaug
 from cuaug import io as cio
 from cuaug._codecs import other_formats
+from cuaug._codecs.limits import MAX_PIXELS
 from cuaug._host import extension
 
 torch = pytest.importorskip("torch")
@@ -161,7 +162,7 @@ SLOW_FILES = {  # by the values of a pixel
 def test_decode_image_limits_what_pillow_decodes_in_python(kind):
     """Files within the default limits took minutes."""
     values, file = SLOW_FILES[kind]
-    side = int((cio.MAX_PIXELS / 16 / values) ** 0.5)
+    side = int((MAX_PIXELS / 16 / values) ** 0.5)
     with pytest.raises(cuaug.ImageTooLarge, match=r"Python.*limit of 89478485 pixels"):
         cio.decode_image(file(side + 1)[:4_000])
     small = file(30)
