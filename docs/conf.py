@@ -35,11 +35,15 @@ autosummary_generate = False  # the summaries link to entries of the same page
 napoleon_numpy_docstring = False
 
 # Every reference to a name of cuaug must resolve. Its internals and other libraries have no entry here.
+_ALIASES = [name for name in vars(importlib.import_module("cuaug.typing")) if name[0].isupper()]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"cuaug\.(\w+\.)*_.*"),
-    ("py:class", r"(collections|np|npt)\..*"),
-    ("py:class", r"Figure|EncodedFiles|R"),
+    ("py:class", r"(collections|enum|np|npt|numpy|os|torch)\..*"),
+    ("py:class", r"Figure|EncodedFiles|ModuleType|R|Source|_\w+"),
+    # Aliases of cuaug.typing, options of overloads, and results that have no page of their own.
+    ("py:class", rf"(cuaug\.typing\.)?({'|'.join(_ALIASES)})|\w+Options|FileLimits"),
+    ("py:class", r"cuaug\.(transforms\.sample_check\.CheckReport|data\.(voc|coco)_targets\.(Voc|Coco)Targets)"),
 ]
 
 copybutton_prompt_text = r">>> |\.\.\. "
