@@ -54,19 +54,19 @@ def loop_address(op: UserOp, flags: str) -> int:
 
 def _load_once(op: UserOp, flags: str) -> ctypes.CDLL:
     """Loads the op's library; other threads that need the op wait for it."""
-    own: Future[ctypes.CDLL] = Future()
-    while (first := _compiling.setdefault(op.struct_name, own)) is not own:
+    future: Future[ctypes.CDLL] = Future()
+    while (first := _compiling.setdefault(op.struct_name, future)) is not future:
         with contextlib.suppress(CancelledError):  # the other thread was interrupted
             return first.result()
     try:
         _loaded[op.struct_name] = library = _load(op, flags)
-        own.set_result(library)
+        future.set_result(library)
     except Exception as error:
-        own.set_exception(error)
+        future.set_exception(error)
         raise
     finally:
         _compiling.pop(op.struct_name, None)
-        own.cancel()  # of a future without a result, after an interrupt
+        future.cancel()  # of a future without a result, after an interrupt
     return library
 
 
