@@ -83,7 +83,7 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutati
 	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
 
 docs: $(VENV)/.docs  ## the documentation site, in build/docs; warnings are errors
-	$(PY) -m sphinx -W --keep-going -q -j auto docs build/docs
+	$(PY) -m sphinx -W -E --keep-going -q -j auto docs build/docs
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
 	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && $$python benchmarks/decode.py $(ARGS) && $$python benchmarks/loader.py $(ARGS) && exec $$python benchmarks/training.py

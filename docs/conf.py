@@ -42,7 +42,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(collections|enum|np|npt|numpy|os|torch)\..*"),
     ("py:class", r"Figure|EncodedFiles|ModuleType|R|Source|_\w+"),
     # Aliases of cuaug.typing, options of overloads, and results that have no page of their own.
-    ("py:class", rf"(cuaug\.typing\.)?({'|'.join(_ALIASES)})|\w+Options|FileLimits"),
+    ("py:class", rf"(cuaug\.typing\.)?({'|'.join(_ALIASES)})|\w+Options|FileLimits|Dataset"),
     ("py:class", r"cuaug\.(transforms\.sample_check\.CheckReport|data\.(voc|coco)_targets\.(Voc|Coco)Targets)"),
 ]
 

@@ -95,9 +95,9 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
         classes: The names of the classes, in the order of their labels; default: VOC's 20 in alphabetical order.
 
     Returns:
-        A function from an image's path to a dict: ``boxes`` [B, 4] in the format XYXY (float32), ``labels`` [B], and
-        ``difficult`` [B], 1 for objects that an evaluation ignores. It raises ValueError for a file that is missing or
-        malformed, or that declares a document type.
+        A function from an image's path to a dict with ``boxes`` [B, 4] in the format XYXY (float32), ``labels`` [B]
+        and ``difficult`` [B], 1 for objects that an evaluation ignores. It raises ValueError for a file that is
+        missing or malformed, or that declares a document type.
 
     Raises:
         FileNotFoundError: The folder does not exist.
