@@ -102,10 +102,11 @@ def measure(count: int, options: argparse.Namespace) -> dict[str, Any]:
     makers: dict[str, Callable[..., Iterator[Any]]] = {STEP: resident_batches, **MAKERS}
     makers = {name: maker for name, maker in makers.items() if name == STEP or options.rows in name}
     rates: dict[str, list[float]] = {name: [] for name in makers}
-    for _ in range(options.rounds):
+    for round_ in range(1, options.rounds + 1):
         for name, maker in makers.items():
             rates[name].append(rate(maker(device, options), step, device, options))
             gc.collect()  # ends the workers and threads of the loader
+            print(f"{count} CPUs, round {round_}, {name}: {number(rates[name][-1])} images/s", flush=True)
     cuaug.set_num_threads(0)
     size = statistics.mean(Path(path).stat().st_size for path, _ in options.samples[:512])
     step_rate = statistics.median(rates[STEP])
