@@ -209,9 +209,13 @@ def extents(axes: str, shape: Sequence[int]) -> None:
 
 def in_range(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> None:
     """Python and NumPy values only: arrays of other libraries are not read, also if they are on the host."""
-    if _is_python_or_numpy(value) and not (
-        np.all(np.asarray(value) >= min_value) and np.all(np.asarray(value) <= max_value)
-    ):
+    if type(value) in (int, float):
+        is_allowed = min_value <= value <= max_value
+    else:
+        is_allowed = not _is_python_or_numpy(value) or bool(
+            np.all(np.asarray(value) >= min_value) and np.all(np.asarray(value) <= max_value)
+        )
+    if not is_allowed:
         raise ValueError(_out_of_range(parameter, value, min_value, max_value))
 
 

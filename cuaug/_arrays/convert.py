@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -110,13 +111,16 @@ def parameter_column(parameter: str, value: Any) -> Any:
 
     A host number becomes a float, a host array a float64 NumPy array, a device array float64 (in JAX its widest float).
     """
-    if is_host(value):
-        values = value if type(value) is float else host_array(parameter, value)
-        values = float(values) if type(value) is int else values
-        if np.ndim(values) > 1 or not np.all(np.isfinite(values)):
-            raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
-        return values
-    return asarray(value, like=value, dtype="float64")
+    if type(value) is float or (type(value) is int and abs(value) < 1 << 53):  # without NumPy's microseconds
+        if math.isfinite(value):
+            return float(value)
+    elif not is_host(value):
+        return asarray(value, like=value, dtype="float64")
+    else:
+        values = host_array(parameter, value)
+        if values.ndim <= 1 and np.isfinite(values).all():
+            return values if values.ndim else float(values)
+    raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
 
 
 def stack_columns(values: Sequence[Any]) -> Any:

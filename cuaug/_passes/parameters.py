@@ -212,6 +212,8 @@ def per_channel_columns(parameter: str, value: Any, images: ImageBatch) -> list[
     """One `parameter_column` per channel, from a number, one per channel [C], or one per sample and channel [N, C]."""
     if type(value) in (int, float):
         return [parameter_column(parameter, value)] * images.channels
+    if type(value) in (list, tuple) and len(value) == images.channels and all(type(v) in (int, float) for v in value):
+        return [parameter_column(parameter, v) for v in value]
     value = host_array(parameter, value) if convert.is_host(value) else value
     if value.ndim not in (0, 1, 2) or (value.ndim and value.shape[-1] not in (1, images.channels)):
         raise ValueError(
