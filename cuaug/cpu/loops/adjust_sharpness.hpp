@@ -95,7 +95,7 @@ void adjust_sharpness_task(const native::ImageCall& call, long long task, void* 
     });
 }
 
-long long adjust_sharpness_tasks(const native::ImageCall& call) {
+long long adjust_sharpness_task_count(const native::ImageCall& call) {
     return segment_task_count(read_record<PointwiseRecord>(call.record));
 }
 

@@ -46,7 +46,7 @@ void blend_task(const native::ImageCall& call, long long task, void* memory) {
     });
 }
 
-long long blend_tasks(const native::ImageCall& call) {
+long long blend_task_count(const native::ImageCall& call) {
     return segment_task_count(read_record<BlendRecord>(call.record));
 }
 

@@ -56,7 +56,7 @@ void channel_min_max_task(const native::ImageCall& call, long long n, void* memo
     });
 }
 
-long long channel_min_max_tasks(const native::ImageCall& call) {
+long long channel_min_max_task_count(const native::ImageCall& call) {
     return read_record<PointwiseRecord>(call.record).samples;
 }
 

@@ -86,7 +86,7 @@ inline int rows_per_blur_task(const GaussianBlurRecord& args) {
     return static_cast<int>(rows < min_rows ? min_rows : rows);
 }
 
-long long gaussian_blur_tasks(const native::ImageCall& call) {
+long long gaussian_blur_task_count(const native::ImageCall& call) {
     const auto args = read_record<GaussianBlurRecord>(call.record);
     const long long frames = args.samples * args.frames;
     return frames == 0 ? 0 : frames * ((args.in_height + rows_per_blur_task(args) - 1) / rows_per_blur_task(args));

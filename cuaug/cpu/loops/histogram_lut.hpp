@@ -68,7 +68,7 @@ void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
     }
 }
 
-long long histogram_lut_tasks(const native::ImageCall& call) {
+long long histogram_lut_task_count(const native::ImageCall& call) {
     return read_record<PointwiseRecord>(call.record).samples;
 }
 

@@ -35,6 +35,8 @@ void lut_task(const native::ImageCall& call, long long task, void* memory) {
     }
 }
 
-long long lut_tasks(const native::ImageCall& call) { return segment_task_count(read_record<LutRecord>(call.record)); }
+long long lut_task_count(const native::ImageCall& call) {
+    return segment_task_count(read_record<LutRecord>(call.record));
+}
 
 }  // namespace cuaug
