@@ -90,7 +90,7 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
 
 void nms(const py::bytes& bytes, const std::string& dtype) {
     const auto record = unpack_record<cuaug::NmsRecord>(bytes);
-    const ImageCall call = {&record, dtype_named(dtype)};
+    const RecordCall call = {&record, dtype_named(dtype)};
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
     ThreadPool::instance().run(record.samples, threads(), [&](long long n, void* workspace) {

@@ -201,9 +201,9 @@ BoundLoop mix(const py::bytes& record, const std::string& dtype, const std::stri
 }
 
 // A loop whose only arguments are a record and the images' dtype.
-template <class Record, LoopFunctions<ImageCall> LoopTable::* Functions>
+template <class Record, LoopFunctions<RecordCall> LoopTable::* Functions>
 BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
-    return bind_loop<Record>(record, ImageCall{nullptr, image_dtype(dtype)}, Functions);
+    return bind_loop<Record>(record, RecordCall{nullptr, image_dtype(dtype)}, Functions);
 }
 
 void draw(const py::bytes& bytes) {

@@ -77,7 +77,7 @@ inline void sharpen_segment(const BatchRecord& args, const ChannelGroup& in, con
 }
 
 // The CPU loop that corresponds to kernels/passes/adjust_sharpness.cu.
-void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory) {
+void adjust_sharpness_task(const native::RecordCall& call, long long task, void* memory) {
     const auto args = read_record<PointwiseRecord>(call.record);
     constexpr int max_count = segment_width - 2;
     const TaskRows rows = segment_task_rows(args, task);
@@ -95,7 +95,7 @@ void adjust_sharpness_task(const native::ImageCall& call, long long task, void* 
     });
 }
 
-long long adjust_sharpness_task_count(const native::ImageCall& call) {
+long long adjust_sharpness_task_count(const native::RecordCall& call) {
     return segment_task_count(read_record<PointwiseRecord>(call.record));
 }
 

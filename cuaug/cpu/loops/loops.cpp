@@ -7,20 +7,20 @@ namespace ISA_NAMESPACE {
 namespace cuaug {
 
 // With a parameter `n` in place of `task`, a task is one sample.
-long long adjust_sharpness_task_count(const native::ImageCall& call);
-void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory);
-long long blend_task_count(const native::ImageCall& call);
-void blend_task(const native::ImageCall& call, long long task, void* memory);
-long long channel_min_max_task_count(const native::ImageCall& call);
-void channel_min_max_task(const native::ImageCall& call, long long n, void* memory);
-long long gaussian_blur_task_count(const native::ImageCall& call);
-void gaussian_blur_task(const native::ImageCall& call, long long task, void* memory);
-long long histogram_lut_task_count(const native::ImageCall& call);
-void histogram_lut_task(const native::ImageCall& call, long long n, void* memory);
+long long adjust_sharpness_task_count(const native::RecordCall& call);
+void adjust_sharpness_task(const native::RecordCall& call, long long task, void* memory);
+long long blend_task_count(const native::RecordCall& call);
+void blend_task(const native::RecordCall& call, long long task, void* memory);
+long long channel_min_max_task_count(const native::RecordCall& call);
+void channel_min_max_task(const native::RecordCall& call, long long n, void* memory);
+long long gaussian_blur_task_count(const native::RecordCall& call);
+void gaussian_blur_task(const native::RecordCall& call, long long task, void* memory);
+long long histogram_lut_task_count(const native::RecordCall& call);
+void histogram_lut_task(const native::RecordCall& call, long long n, void* memory);
 long long luma_mean_task_count(const native::PointwiseCall& call);
 void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory);
-long long lut_task_count(const native::ImageCall& call);
-void lut_task(const native::ImageCall& call, long long task, void* memory);
+long long lut_task_count(const native::RecordCall& call);
+void lut_task(const native::RecordCall& call, long long task, void* memory);
 long long mix_task_count(const native::MixCall& call);
 void mix_task(const native::MixCall& call, long long task, void* memory);
 long long pointwise_task_count(const native::PointwiseCall& call);
@@ -30,7 +30,7 @@ void resample_task(const native::ResampleCall& call, long long task, void* memor
 long long warp_image_task_count(const native::WarpCall& call);
 void warp_image_task(const native::WarpCall& call, long long task, void* memory);
 
-void nms_task(const native::ImageCall& call, long long task, void* memory);
+void nms_task(const native::RecordCall& call, long long task, void* memory);
 void pooling_task(const native::PoolingCall& call, long long task);
 void soft_nms_task(const void* record, long long n);
 void rotated_iou_task(const void* record, long long row);

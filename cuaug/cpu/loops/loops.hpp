@@ -61,7 +61,7 @@ struct MixCall {
 };
 
 // For loops that need no other argument than the record and the dtype.
-struct ImageCall {
+struct RecordCall {
     const void* record;  // of kernels/records/
     Dtype source;
 };
@@ -98,18 +98,18 @@ struct LoopFunctions {
 struct LoopTable {
     const char* instruction_set;
     const char* flags;  // of the compiler
-    LoopFunctions<ImageCall> adjust_sharpness;
-    LoopFunctions<ImageCall> blend;
-    LoopFunctions<ImageCall> channel_min_max;
-    LoopFunctions<ImageCall> gaussian_blur;
-    LoopFunctions<ImageCall> histogram_lut;
+    LoopFunctions<RecordCall> adjust_sharpness;
+    LoopFunctions<RecordCall> blend;
+    LoopFunctions<RecordCall> channel_min_max;
+    LoopFunctions<RecordCall> gaussian_blur;
+    LoopFunctions<RecordCall> histogram_lut;
     LoopFunctions<PointwiseCall> luma_mean;
-    LoopFunctions<ImageCall> lut;
+    LoopFunctions<RecordCall> lut;
     LoopFunctions<MixCall> mix;
     LoopFunctions<PointwiseCall> pointwise;
     LoopFunctions<ResampleCall> resample;
     LoopFunctions<WarpCall> warp_image;
-    void (*nms)(const ImageCall& call, long long task, void* memory);
+    void (*nms)(const RecordCall& call, long long task, void* memory);
     void (*pooling)(const PoolingCall& call, long long task);
     void (*soft_nms)(const void* record, long long n);       // kernels/records/soft_nms.cuh
     void (*rotated_iou)(const void* record, long long row);  // kernels/records/rotated_iou.cuh

@@ -116,7 +116,7 @@ inline void nms_sample(const NmsRecord& args, long long n) {
     for (; written < args.max_output; ++written) write_index(args, args.out, n * args.max_output + written, -1);
 }
 
-void nms_task(const native::ImageCall& call, long long task, void*) {
+void nms_task(const native::RecordCall& call, long long task, void*) {
     const NmsRecord& args = *static_cast<const NmsRecord*>(call.record);
     if (args.rotated)
         nms_sample<RankedRotatedBox>(args, task);
