@@ -153,8 +153,8 @@ std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {
             ops->push_back({index_of<Op>(cuaug::Ops::For<float, 3>(), *name, "op"), nullptr, 0});
         } else {
             const auto [address, params] = std::get<1>(op);
-            if (address == 0 || params < 0 || params > max_user_params)
-                throw py::value_error("a user's op has an address, and at most " + std::to_string(max_user_params) +
+            if (address == 0 || params < 0 || params > max_op_params)
+                throw py::value_error("a user's op has an address, and at most " + std::to_string(max_op_params) +
                                       " fields");
             ops->push_back({Op(), reinterpret_cast<UserOpLoop>(address), params});
         }

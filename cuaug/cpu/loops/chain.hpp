@@ -49,8 +49,8 @@ inline void prepare_chain(const native::PointwiseCall& call, const PointwiseReco
         }
         dispatch_op<R, K>(chain_op.op, [&](auto op) {
             using Op = decltype(op);
-            static_assert(Op::sample_params + Op::channel_params * K <= native::max_user_params,
-                          "max_params has room for any chain");
+            static_assert(Op::sample_params + Op::channel_params * K <= native::max_op_params,
+                          "ChainWorkspace::params has room for max_op_params of each op");
             fill_params<Op, R, K>(parameter_at, first_column, first_channel, args.channels, max_value, params);
             params += Op::sample_params + Op::channel_params * K;
             first_column += Op::sample_params + Op::channel_params * args.channels;

@@ -34,9 +34,9 @@ struct ResampleCall {
 using UserOpLoop = void (*)(int value_bytes, int channels, const void* params, const void* context, int count,
                             void* channel);
 
-constexpr int max_user_params = 32;  // of one op
-constexpr int max_ops = 128;         // of a chain
-constexpr int max_params = max_ops * max_user_params;
+constexpr int max_op_params = 32;  // of one op, built-in or a user's
+constexpr int max_ops = 128;       // of a chain
+constexpr int max_params = max_ops * max_op_params;
 
 struct ChainOp {
     Op op;
