@@ -8,7 +8,7 @@ namespace cuaug {
 template <class... Types>
 struct TypeList {
     template <class... Others>
-    using And = TypeList<Types..., Others...>;
+    using Append = TypeList<Types..., Others...>;
 };
 
 // Templates over the arithmetic type and the number of channels.
