@@ -16,7 +16,7 @@ enum class Mix : int {};
 
 // The arguments of a loop: a record, which Python packs, and the types to run it with.
 struct WarpCall {
-    const void* record;  // kernels/records/record.cuh
+    const void* record;  // kernels/records/warp_image.cuh
     Dtype source, target;
     Geometry geometry;
     Sampler sampler;
@@ -66,11 +66,7 @@ struct RecordCall {
     Dtype source;
 };
 
-enum class PoolingKind {
-    average,
-    max,
-    max_of_pixels
-};  // average and max: of samples (roi_align); max_of_pixels: of whole pixels (roi_pool)
+enum class PoolingKind { roi_align_average, roi_align_max, roi_pool };
 
 struct PoolingCall {
     const void* record;  // kernels/records/roi.cuh

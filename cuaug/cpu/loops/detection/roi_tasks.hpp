@@ -10,9 +10,9 @@ namespace cuaug {
 template <class T>
 inline void pool_region(const RoiRecord& args, native::PoolingKind kind, long long k, const ChannelRange& channels) {
     using R = ComputeType<T>;
-    if (kind == native::PoolingKind::max_of_pixels)
+    if (kind == native::PoolingKind::roi_pool)
         pool_points<T, R, RoiPoolBins<R>, true>(args, k, channels);
-    else if (kind == native::PoolingKind::max)
+    else if (kind == native::PoolingKind::roi_align_max)
         pool_points<T, R, RoiAlignBins<R>, true>(args, k, channels);
     else if (args.rotated)
         pool_points<T, R, RoiAlignBins<R>, false>(args, k, channels);
@@ -25,9 +25,9 @@ template <class T>
 inline void scatter_region(const RoiRecord& args, native::PoolingKind kind, long long k, const ChannelRange& channels,
                            ComputeType<T>* out, const FeatureMap& map) {
     using R = ComputeType<T>;
-    if (kind == native::PoolingKind::max_of_pixels)
+    if (kind == native::PoolingKind::roi_pool)
         scatter_points<T, R, RoiPoolBins<R>, true>(args, k, channels, out, map);
-    else if (kind == native::PoolingKind::max)
+    else if (kind == native::PoolingKind::roi_align_max)
         scatter_points<T, R, RoiAlignBins<R>, true>(args, k, channels, out, map);
     else if (args.rotated)
         scatter_points<T, R, RoiAlignBins<R>, false>(args, k, channels, out, map);
