@@ -77,8 +77,9 @@ struct PoolingCall {
     int channel_parts;
     // [regions]: their indices, sorted by level and sample; null in a forward pass
     const int* region_order;
-    // [levels * samples + 1]: where each level and sample's regions begin in `region_order`; null in a forward pass
-    const long long* image_begin;
+    // [levels * samples + 1]: where the regions of each sample of each level begin in `region_order`; null in a forward
+    // pass
+    const long long* region_begin;
 };
 
 // Scratch memory of one thread, aligned to a cache line.

@@ -64,7 +64,7 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
     for (long long i = 0; i < outer; ++i)
         for (long long j = 0; j < inner; ++j) sums[offset(map, i) + j] = 0;
     const long long image_index = static_cast<long long>(level_index) * args.samples + n;
-    for (long long i = call.image_begin[image_index]; i < call.image_begin[image_index + 1]; ++i)
+    for (long long i = call.region_begin[image_index]; i < call.region_begin[image_index + 1]; ++i)
         scatter_region<T>(args, call.kind, call.region_order[i], channels, sums, map);
     if constexpr (!is_same_v<T, R>)
         for (long long i = 0; i < outer; ++i)
@@ -75,16 +75,16 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
 template <class T>
 inline void run_pooling_task(const native::PoolingCall& call, long long task) {
     const RoiRecord& args = *static_cast<const RoiRecord*>(call.record);
+    const bool backward = call.region_begin != nullptr;
     // All regions for one part of the channels, then for the next: the part's planes stay in the cache.
-    const long long items =
-                        call.image_begin == nullptr ? args.count : static_cast<long long>(args.levels) * args.samples,
+    const long long items = backward ? static_cast<long long>(args.levels) * args.samples : args.count,
                     item = task % items;
     const ChannelRange channels = channel_range(args, static_cast<int>(task / items), call.channel_parts);
-    if (call.image_begin == nullptr)
-        pool_region<T>(args, call.kind, item, channels);
-    else
+    if (backward)
         scatter_level<T>(call, args, static_cast<int>(item / args.samples), static_cast<int>(item % args.samples),
                          channels);
+    else
+        pool_region<T>(args, call.kind, item, channels);
 }
 
 void pooling_task(const native::PoolingCall& call, long long task) {
