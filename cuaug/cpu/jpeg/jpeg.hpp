@@ -64,20 +64,20 @@ struct Encoding {
     bool gray, progressive;
 };
 
-// A file in memory, which grows while it is written.
-struct EncodedFile {
+// A file in memory, which `encode` allocates.
+struct EncodedBytes {
     unsigned char* data = nullptr;
     std::size_t bytes = 0;
 
-    EncodedFile() = default;
-    EncodedFile(EncodedFile&& other) noexcept : data(other.data), bytes(other.bytes) { other.data = nullptr; }
-    EncodedFile(const EncodedFile&) = delete;
-    ~EncodedFile() { std::free(data); }
+    EncodedBytes() = default;
+    EncodedBytes(EncodedBytes&& other) noexcept : data(other.data), bytes(other.bytes) { other.data = nullptr; }
+    EncodedBytes(const EncodedBytes&) = delete;
+    ~EncodedBytes() { std::free(data); }
 };
 
 // Encodes an image of 1 or 3 channels. A gray image is stored as gray whatever `encoding` says.
 bool encode(const unsigned char* image, int height, int width, long long pitch, Color color, const Encoding& encoding,
-            EncodedFile& out, Failure& failure) noexcept;
+            EncodedBytes& out, Failure& failure) noexcept;
 
 std::string version();  // of the libjpeg-turbo whose headers this was compiled with, such as "2.1.5"
 
