@@ -5,20 +5,23 @@
 #include <cstdlib>
 #include <string>
 
-// JPEG through libjpeg-turbo's libjpeg API. The functions read and write memory of the caller, may be called from any
-// thread, do not throw and keep no state between calls: each image has a decompressor of its own.
+// JPEG through libjpeg-turbo's libjpeg API. The functions read and write memory of the caller, except that `encode`
+// allocates its result. They may be called from any thread, do not throw and keep no state between calls: each image
+// has its own decompressor.
 
 namespace jpeg {
 
 // Limits on what a file may declare or need; 0 or less: no limit.
 struct Limits {
-    long long max_pixels, max_side, max_bytes;
+    long long max_pixels, max_side;
+    long long max_bytes;   // of the file
     long long max_memory;  // bytes that libjpeg may allocate
     long long max_scans;
     long long max_scan_pixels;  // pixels of the image, times its scans
 };
 
 struct Failure {
+    // Python raises DecodeError, ImageTooLarge or UnsupportedImage.
     enum Kind { None, Decode, TooLarge, Unsupported } kind = None;
     char reason[256] = "";
 };

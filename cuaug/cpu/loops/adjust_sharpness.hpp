@@ -16,7 +16,8 @@ struct SharpnessRow : SegmentWorkspace<R> {
 };
 static_assert(sizeof(SharpnessRow<float>) % 4096 == 512 && sizeof(SharpnessRow<double>) % 4096 == 512);
 
-// Three consecutive rows of a segment, with one column beside it on each side; row y is in slot (y + 3) % 3.
+// Three consecutive rows of a segment, with one column beside it on each side; row y, from -1 on, is in
+// slot (y + 3) % 3.
 template <class R>
 struct SharpnessWorkspace {
     SharpnessRow<R> row[3];

@@ -29,7 +29,8 @@ inline auto dispatch_op(native::Op op, const Visitor& visit) {
 }
 
 // Computes the parameters of a sample's ops, for K channels from `first_channel` on, unless the workspace has them.
-// With up to four channels they are computed once for all segments of a task, because this takes as long as a row.
+// With up to four channels they are computed once for all segments of a task, because computing them takes as long as
+// applying the ops to a row.
 template <class R, int K>
 inline void prepare_chain(const native::PointwiseCall& call, const PointwiseRecord& args, long long n,
                           int first_channel, R max_value, ChainWorkspace<R>& workspace) {

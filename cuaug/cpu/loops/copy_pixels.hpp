@@ -76,13 +76,13 @@ inline PixelCopy pixel_copy(native::Dtype dtype, const WarpRecordBase& args, lon
     });
 }
 
-// Stands for an offset where a pixel gets the fill.
+// The offset of a unit that gets the fill.
 template <class Offset>
 constexpr Offset FILL_OFFSET =
     sizeof(Offset) == 4 ? static_cast<Offset>(-0x7fffffff - 1) : static_cast<Offset>(-0x7fffffffffffffff - 1);
 
-// Copies units of Bytes bytes: unit i comes from in + offset[i], or from `fill` if that is FILL_OFFSET, and goes to
-// out + i * out_step.
+// Copies units of Bytes bytes: unit i comes from in + offset[i], or from `fill` if offset[i] is FILL_OFFSET, and goes
+// to out + i * out_step.
 template <int Bytes, class Offset>
 inline void gather_units(const char* __restrict__ in, const Offset* __restrict__ offset, int count,
                          char* __restrict__ out, long long out_step, const char* fill) {

@@ -43,7 +43,7 @@ inline bool all_removed(const CandidateBatch<R>& batch) {
 // The indices of the boxes kept so far. Once there are `max_output` of them, boxes of later score ranks need no
 // decision.
 struct KeptIndices {
-    int* index_by_rank;  // [boxes of the sample]: by score rank; -1: not kept
+    int* index_by_rank;  // [boxes of the sample]: index of the box of each score rank; -1: not kept
     int max_output;
     int last_rank;  // ranks after this one are not needed
     int kept_count = 0;
@@ -61,7 +61,7 @@ struct KeptIndices {
     }
 };
 
-// Suppresses boxes of one class. The boxes that are kept are moved to the front.
+// Suppresses boxes of one class. A box whose index is -1 takes no part. The boxes that are kept are moved to the front.
 template <class R>
 inline void suppress(RankedBox<R>* boxes, int count, double threshold, KeptIndices& kept_indices) {
     CandidateBatch<R> batch;

@@ -35,9 +35,9 @@ inline void scatter_region(const RoiRecord& args, native::PoolingKind kind, long
         scatter_average<T, R>(args, k, channels, out, map);
 }
 
-// Backward: computes the gradients of some channels of one sample of one level. A single task adds those of all its
-// regions, in the order of the call, so that no two threads add to one element and every run gives the same bits.
-// Gradients of half precision are summed in a float32 copy.
+// Backward: computes the gradients of some channels of one sample of one level. One task adds the gradients of all
+// regions of the sample, in the order of the call, so that no two threads add to one element and every run gives the
+// same bits. Gradients of half precision are summed in a float32 copy.
 template <class T>
 inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args, int level_index, int n,
                           const ChannelRange& channels) {
