@@ -55,7 +55,6 @@ inline PixelCopy pixel_copy(native::Dtype dtype, const WarpRecordBase& args, lon
     const int channels = args.channels - c < max_copy_channels ? args.channels - c : max_copy_channels;
     return dispatch_dtype(dtype, [&](auto element) {
         using T = decltype(element);
-        using FillValue = conditional_t<sizeof(T) == 8 || is_same_v<T, int32>, double, float>;
         constexpr long long size = sizeof(T);
         PixelCopy copy;
         copy.in = {reinterpret_cast<const char*>(static_cast<const T*>(args.in.data) + n * args.in.n_stride +
@@ -69,7 +68,7 @@ inline PixelCopy pixel_copy(native::Dtype dtype, const WarpRecordBase& args, lon
         copy.unit_bytes = whole_pixels ? channels * static_cast<int>(size) : static_cast<int>(size);
         copy.units_per_pixel = whole_pixels ? 1 : channels;
         for (int k = 0; k < channels; ++k) {
-            const T value = saturate_cast<T>(static_cast<FillValue>(fill_value(args.fill, n, c + k)));
+            const T value = saturate_cast<T>(fill_value(args.fill, n, c + k));
             memcpy(copy.fill + size * k, &value, sizeof(T));
         }
         return copy;
