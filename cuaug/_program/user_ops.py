@@ -17,7 +17,7 @@ FUNCTIONS = (
     *("atan2", "pow", "min", "max", "clamp", "mod", "mix", "select"),
 )
 COLOR_NAMES = {"red", "green", "blue", "rgb", "luma"}  # only images of three or four channels have these
-MAX_PARAMETERS = 30  # `native::max_user_params` less the two of `cuaug::UserOp`
+MAX_PARAMETERS = 30  # `native::max_op_params` less the two of `cuaug::UserOp`
 # Recipes may come from files. Of 256 tokens, GCC 12 compiles "px + px + ..." in 1.6 s, and "- - - ... px" in 3.5 s, the
 # slowest of 19 kinds of expressions.
 MAX_CHARACTERS = 1000

@@ -25,7 +25,7 @@ struct bfloat16 {
 
 // Pixels are read as any of ImageDtypes; labels may be any of Dtypes, and are only moved.
 using ImageDtypes = TypeList<uint8, uint16, int16, float16, bfloat16, float32, float64>;
-using Dtypes = ImageDtypes::And<int32, int64>;
+using Dtypes = ImageDtypes::Append<int32, int64>;
 
 float to_float(float16 value);
 float16 to_float16(float value);

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// K channels of one pixel, in the arithmetic type.
+// K channels of one pixel, in the compute type.
 template <class R, int K>
 struct Pixel {
     R c[K];

@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const int quality = 1 + choices[7] % 100;
         const bool gray = false, progressive = settings.strict;
         const jpeg::Encoding encoding = {quality, 2, 1, gray, progressive};  // 2, 1: 4:2:2
-        jpeg::EncodedFile file;
+        jpeg::EncodedBytes file;
         require(jpeg::encode(whole.pixels.data(), height, width, static_cast<long long>(width) * channels,
                              settings.color, encoding, file, failure),
                 "a decoded image can be encoded");

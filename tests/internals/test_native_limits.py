@@ -113,7 +113,7 @@ def test_loops_reject_records_without_pixels(make, field):
         ("kernels/records/blend.cuh", "max_branches", records.MAX_BRANCHES),
         ("kernels/records/roi.cuh", "max_levels", records.MAX_LEVELS),
         ("cpu/loops/loops.hpp", "max_ops", records.MAX_OPS),
-        ("cpu/loops/loops.hpp", "max_user_params", MAX_PARAMETERS + 2),
+        ("cpu/loops/loops.hpp", "max_op_params", MAX_PARAMETERS + 2),
     ],
 )
 def test_limits_are_those_of_the_loops(file, name, python_value):

@@ -3,6 +3,7 @@
 import pytest
 
 from cuaug import _native as native
+from cuaug._codecs.jpeg_headers import HEADER, REGION_COLUMNS
 from cuaug._program import records
 
 LAYOUT = native.record_layout()
@@ -21,6 +22,16 @@ def test_records_of_python_are_structs_of_the_extension():
 @pytest.mark.parametrize("name", sorted(RECORDS))
 def test_record_fields_have_the_offsets_and_sizes_of_the_struct(name):
     assert RECORDS[name].offsets == LAYOUT[name]
+
+
+def test_jpeg_header_rows_have_the_layout_of_the_struct():
+    offsets = {name: (offset, dtype.itemsize) for name, (dtype, offset, *_) in HEADER.fields.items()}
+    assert offsets.pop("size") == (0, 16)
+    assert {"height": (0, 8), "width": (8, 8), **offsets} == LAYOUT["jpeg::Header"]
+
+
+def test_regions_to_decode_are_rows_of_int64():
+    assert [*LAYOUT["RegionToDecode"].values()] == [(8 * i, 8) for i in range(REGION_COLUMNS)]
 
 
 @pytest.mark.parametrize("record", [records.NMS, records.SOFT_NMS, records.ROTATED_IOU], ids=lambda record: record.name)

@@ -31,28 +31,28 @@ Dtype float_dtype(const std::string& name) {
 }
 
 PoolingKind pooling_kind(const std::string& name) {
-    if (name == "avg") return PoolingKind::average;
-    if (name == "max") return PoolingKind::max;
-    if (name == "pixels") return PoolingKind::max_of_pixels;
+    if (name == "avg") return PoolingKind::roi_align_average;
+    if (name == "max") return PoolingKind::roi_align_max;
+    if (name == "pixels") return PoolingKind::roi_pool;
     throw py::value_error("pooling '" + name + "' is not known to the CPU loops");
 }
 
-// The regions of each level and sample, in the order of the call.
+// The regions of each image, in the order of the call. Here an image is one sample of one level.
 struct RegionsByImage {
     std::vector<int> region_order;
-    std::vector<long long> image_begin;
+    std::vector<long long> region_begin;
 
     explicit RegionsByImage(const cuaug::RoiRecord& args)
-        : image_begin(static_cast<std::size_t>(args.levels) * args.samples + 1) {
+        : region_begin(static_cast<std::size_t>(args.levels) * args.samples + 1) {
         std::vector<long long> image_index(args.count);
         for (long long k = 0; k < args.count; ++k) {
             const int n = cuaug::roi_sample(args, k);
             image_index[k] = n < 0 ? -1 : static_cast<long long>(cuaug::roi_level(args, k)) * args.samples + n;
-            if (n >= 0) ++image_begin[image_index[k] + 1];
+            if (n >= 0) ++region_begin[image_index[k] + 1];
         }
-        for (std::size_t i = 1; i < image_begin.size(); ++i) image_begin[i] += image_begin[i - 1];
-        region_order.resize(image_begin.back());
-        std::vector<long long> next(image_begin.begin(), image_begin.end() - 1);
+        for (std::size_t i = 1; i < region_begin.size(); ++i) region_begin[i] += region_begin[i - 1];
+        region_order.resize(region_begin.back());
+        std::vector<long long> next(region_begin.begin(), region_begin.end() - 1);
         for (long long k = 0; k < args.count; ++k)
             if (image_index[k] >= 0) region_order[next[image_index[k]]++] = static_cast<int>(k);
     }
@@ -84,13 +84,13 @@ void pooling(const py::bytes& record, const std::string& dtype, const std::strin
     };
     if (!backward) return run();
     const RegionsByImage regions(args);
-    call.region_order = regions.region_order.data(), call.image_begin = regions.image_begin.data();
+    call.region_order = regions.region_order.data(), call.region_begin = regions.region_begin.data();
     run();
 }
 
 void nms(const py::bytes& bytes, const std::string& dtype) {
     const auto record = unpack_record<cuaug::NmsRecord>(bytes);
-    const ImageCall call = {&record, dtype_named(dtype)};
+    const RecordCall call = {&record, dtype_named(dtype)};
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
     ThreadPool::instance().run(record.samples, threads(), [&](long long n, void* workspace) {

@@ -13,8 +13,8 @@ namespace native {
 // read without the GIL.
 class EncodedFiles {
 public:
-    // Each entry is one of: a buffer; (path, offset, bytes), a range of a file, where bytes are -1 for the rest of the
-    // file and at most `max_bytes` unless that is 0; a string, the reason why there is no image.
+    // Each entry is one of: a buffer; (path, offset, bytes), a range of a file; a string, the reason why there is no
+    // image. `bytes` is -1 for the rest of the file. A range of more than `max_bytes` is not read; 0: no limit.
     EncodedFiles(const pybind11::tuple& entries, long long max_bytes, int threads);
     EncodedFiles(const EncodedFiles&) = delete;
 
@@ -30,8 +30,8 @@ private:
     struct File {
         const unsigned char* data = nullptr;
         std::size_t bytes = 0;
-        std::string read_error{};
-        pybind11::object entry_error{};
+        std::string read_error{};        // why the range was not read
+        pybind11::object entry_error{};  // the entry, if it is a string
         Py_buffer buffer{};
 
         ~File() { PyBuffer_Release(&buffer); }

@@ -118,7 +118,7 @@ py::list encode(const std::vector<ImageArguments>& images, const std::string& co
                 int vertical, bool gray, bool progressive) {
     const jpeg::Color color = color_named(color_name);
     const jpeg::Encoding encoding = {quality, horizontal, vertical, gray, progressive};
-    std::vector<jpeg::EncodedFile> files(images.size());
+    std::vector<jpeg::EncodedBytes> files(images.size());
     std::vector<jpeg::Failure> failures;
     {
         const py::gil_scoped_release release;

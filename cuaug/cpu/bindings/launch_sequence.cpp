@@ -23,7 +23,7 @@ namespace {
 struct LaunchConfig {
     unsigned int grid[3], block[3], shared_bytes;
     void* stream;
-    const void* attributes;
+    const void* attributes;  // static memory of Python
     unsigned int attribute_count;
 };
 
@@ -34,8 +34,7 @@ using Qword = std::uint64_t;
 
 // Eight bytes of the records that differ from call to call: one of the values of the call plus `addend`.
 struct Relocation {
-    std::size_t qword;  // its index in the records
-    std::size_t value;  // the index of the value
+    std::size_t qword_index, value_index;
     Qword addend;
 };
 
@@ -66,7 +65,7 @@ public:
         const py::gil_scoped_release release;
         std::vector<Qword> records = records_;  // a copy, because several threads may run the sequence
         for (const Relocation& relocation : relocations_)
-            records[relocation.qword] = static_cast<Qword>(values[relocation.value]) + relocation.addend;
+            records[relocation.qword_index] = static_cast<Qword>(values[relocation.value_index]) + relocation.addend;
         for (const Launch& launch : launches_) {
             LaunchConfig config = launch.config;
             config.stream = reinterpret_cast<void*>(stream);
@@ -85,11 +84,11 @@ private:
         std::memcpy(&launch.config, config.data(), sizeof(LaunchConfig));
         records_.resize(records_.size() + (record.size() + sizeof(Qword) - 1) / sizeof(Qword));
         record.copy(reinterpret_cast<char*>(records_.data() + launch.record_begin), record.size());
-        for (const auto& [offset, value, addend] : relocations) {
+        for (const auto& [offset, value_index, addend] : relocations) {
             if (offset % sizeof(Qword) != 0 || offset + sizeof(Qword) > record.size())
                 throw py::value_error("a relocation is eight aligned bytes of the record");
-            relocations_.push_back({launch.record_begin + offset / sizeof(Qword), value, addend});
-            value_count_ = std::max(value_count_, value + 1);
+            relocations_.push_back({launch.record_begin + offset / sizeof(Qword), value_index, addend});
+            value_count_ = std::max(value_count_, value_index + 1);
         }
         launches_.push_back(launch);
     }

@@ -153,8 +153,8 @@ std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {
             ops->push_back({index_of<Op>(cuaug::Ops::For<float, 3>(), *name, "op"), nullptr, 0});
         } else {
             const auto [address, params] = std::get<1>(op);
-            if (address == 0 || params < 0 || params > max_user_params)
-                throw py::value_error("a user's op has an address, and at most " + std::to_string(max_user_params) +
+            if (address == 0 || params < 0 || params > max_op_params)
+                throw py::value_error("a user's op has an address, and at most " + std::to_string(max_op_params) +
                                       " fields");
             ops->push_back({Op(), reinterpret_cast<UserOpLoop>(address), params});
         }
@@ -201,9 +201,9 @@ BoundLoop mix(const py::bytes& record, const std::string& dtype, const std::stri
 }
 
 // A loop whose only arguments are a record and the images' dtype.
-template <class Record, LoopFunctions<ImageCall> LoopTable::* Functions>
+template <class Record, LoopFunctions<RecordCall> LoopTable::* Functions>
 BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
-    return bind_loop<Record>(record, ImageCall{nullptr, image_dtype(dtype)}, Functions);
+    return bind_loop<Record>(record, RecordCall{nullptr, image_dtype(dtype)}, Functions);
 }
 
 void draw(const py::bytes& bytes) {

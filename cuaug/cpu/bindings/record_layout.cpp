@@ -1,5 +1,5 @@
-// The offset and the size of every field of the structs that Python packs or reads as bytes, so that a test can compare
-// both sides.
+// The offset and the size of every field of the records and table rows that Python packs or reads as bytes, so that
+// tests can compare both sides. The layout of CUlaunchConfig, which Python packs too, is CUDA's.
 
 #include "record_layout.hpp"
 

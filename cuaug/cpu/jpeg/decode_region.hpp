@@ -33,7 +33,8 @@ struct AxisSpan {
         count = end - first;
         start = box_first - first;
         length = box_length / scale;
-        // A rounding error may put the box's end past the pixels, and a filter would then read a pixel there.
+        // A rounding error may put the box's end past the pixels, and a filter would then read a pixel there. The
+        // number of steps is limited for boxes outside the image.
         for (int i = 0; i < 4 && start + length > count; ++i)
             length = std::min(std::nextafter(length, 0.0), count - start);
     }

@@ -198,14 +198,14 @@ void Decompressor::read_row(unsigned char* row) {
 
 bool decode(const unsigned char* data, std::size_t bytes, const Limits& limits, int scale, const Region& region,
             Color color, bool strict, unsigned char* out, long long pitch, Failure& failure) noexcept {
-    Decompressor image(limits, strict, failure);
-    if (!image.read_header(data, bytes)) return false;
-    const int height = scaled_side(static_cast<int>(image.info().image_height), scale);
-    const int width = scaled_side(static_cast<int>(image.info().image_width), scale);
+    Decompressor decompressor(limits, strict, failure);
+    if (!decompressor.read_header(data, bytes)) return false;
+    const int height = scaled_side(static_cast<int>(decompressor.info().image_height), scale);
+    const int width = scaled_side(static_cast<int>(decompressor.info().image_width), scale);
     if (!is_within(region, height, width))
         return fail(failure, Failure::Decode, "a region of %lldx%lld from row %lld and column %lld is not within %dx%d",
                     region.height, region.width, region.top, region.left, height, width);
-    return image.start(scale, color) && image.read(region, color, out, pitch);
+    return decompressor.start(scale, color) && decompressor.read(region, color, out, pitch);
 }
 
 }  // namespace jpeg

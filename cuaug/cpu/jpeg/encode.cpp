@@ -12,7 +12,7 @@ namespace {
 
 // The buffer that libjpeg writes a file into; its capacity doubles when it is full.
 struct Destination : jpeg_destination_mgr {
-    EncodedFile* file;
+    EncodedBytes* file;
     std::size_t capacity;
 
     static Destination& of(j_compress_ptr info) { return *static_cast<Destination*>(info->dest); }
@@ -36,7 +36,7 @@ public:
     Compressor(const Compressor&) = delete;
 
     bool write(const unsigned char* image, int height, int width, long long pitch, Color color,
-               const Encoding& encoding, EncodedFile& out) {
+               const Encoding& encoding, EncodedBytes& out) {
         return trap_.run([&] {
             trap_.attach(info_);
             jpeg_create_compress(&info_);
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    void set_destination(EncodedFile& out, std::size_t capacity) {
+    void set_destination(EncodedBytes& out, std::size_t capacity) {
         destination_.file = &out;
         destination_.init_destination = [](j_compress_ptr) {};
         destination_.empty_output_buffer = [](j_compress_ptr info) -> boolean {
@@ -85,7 +85,7 @@ private:
 }  // namespace
 
 bool encode(const unsigned char* image, int height, int width, long long pitch, Color color, const Encoding& encoding,
-            EncodedFile& out, Failure& failure) noexcept {
+            EncodedBytes& out, Failure& failure) noexcept {
     return Compressor(failure).write(image, height, width, pitch, color, encoding, out);
 }
 

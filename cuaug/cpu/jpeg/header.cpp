@@ -70,9 +70,9 @@ std::int64_t index_of(std::string_view name, const char* const (&names)[N]) {
 
 bool read_header(const unsigned char* data, std::size_t bytes, const Limits& limits, Header& header,
                  Failure& failure) noexcept {
-    Decompressor image(limits, false, failure);
-    if (!image.read_header(data, bytes)) return false;
-    const jpeg_decompress_struct& info = image.info();
+    Decompressor decompressor(limits, /*strict=*/false, failure);
+    if (!decompressor.read_header(data, bytes)) return false;
+    const jpeg_decompress_struct& info = decompressor.info();
     header.height = info.image_height;
     header.width = info.image_width;
     header.channels = info.num_components;

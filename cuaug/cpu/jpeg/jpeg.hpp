@@ -5,20 +5,23 @@
 #include <cstdlib>
 #include <string>
 
-// JPEG through libjpeg-turbo's libjpeg API. The functions read and write memory of the caller, may be called from any
-// thread, do not throw and keep no state between calls: each image has a decompressor of its own.
+// JPEG through libjpeg-turbo's libjpeg API. The functions read and write memory of the caller, except that `encode`
+// allocates its result. They may be called from any thread, do not throw and keep no state between calls: each image
+// has its own decompressor.
 
 namespace jpeg {
 
 // Limits on what a file may declare or need; 0 or less: no limit.
 struct Limits {
-    long long max_pixels, max_side, max_bytes;
+    long long max_pixels, max_side;
+    long long max_bytes;   // of the file
     long long max_memory;  // bytes that libjpeg may allocate
     long long max_scans;
     long long max_scan_pixels;  // pixels of the image, times its scans
 };
 
 struct Failure {
+    // Python raises DecodeError, ImageTooLarge or UnsupportedImage.
     enum Kind { None, Decode, TooLarge, Unsupported } kind = None;
     char reason[256] = "";
 };
@@ -64,20 +67,20 @@ struct Encoding {
     bool gray, progressive;
 };
 
-// A file in memory, which grows while it is written.
-struct EncodedFile {
+// A file in memory, which `encode` allocates.
+struct EncodedBytes {
     unsigned char* data = nullptr;
     std::size_t bytes = 0;
 
-    EncodedFile() = default;
-    EncodedFile(EncodedFile&& other) noexcept : data(other.data), bytes(other.bytes) { other.data = nullptr; }
-    EncodedFile(const EncodedFile&) = delete;
-    ~EncodedFile() { std::free(data); }
+    EncodedBytes() = default;
+    EncodedBytes(EncodedBytes&& other) noexcept : data(other.data), bytes(other.bytes) { other.data = nullptr; }
+    EncodedBytes(const EncodedBytes&) = delete;
+    ~EncodedBytes() { std::free(data); }
 };
 
 // Encodes an image of 1 or 3 channels. A gray image is stored as gray whatever `encoding` says.
 bool encode(const unsigned char* image, int height, int width, long long pitch, Color color, const Encoding& encoding,
-            EncodedFile& out, Failure& failure) noexcept;
+            EncodedBytes& out, Failure& failure) noexcept;
 
 std::string version();  // of the libjpeg-turbo whose headers this was compiled with, such as "2.1.5"
 

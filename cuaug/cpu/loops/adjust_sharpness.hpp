@@ -16,7 +16,8 @@ struct SharpnessRow : SegmentWorkspace<R> {
 };
 static_assert(sizeof(SharpnessRow<float>) % 4096 == 512 && sizeof(SharpnessRow<double>) % 4096 == 512);
 
-// Three consecutive rows of a segment, with one column beside it on each side; row y is in slot (y + 3) % 3.
+// Three consecutive rows of a segment, with one column beside it on each side; row y, from -1 on, is in
+// slot (y + 3) % 3.
 template <class R>
 struct SharpnessWorkspace {
     SharpnessRow<R> row[3];
@@ -77,7 +78,7 @@ inline void sharpen_segment(const BatchRecord& args, const ChannelGroup& in, con
 }
 
 // The CPU loop that corresponds to kernels/passes/adjust_sharpness.cu.
-void adjust_sharpness_task(const native::ImageCall& call, long long task, void* memory) {
+void adjust_sharpness_task(const native::RecordCall& call, long long task, void* memory) {
     const auto args = read_record<PointwiseRecord>(call.record);
     constexpr int max_count = segment_width - 2;
     const TaskRows rows = segment_task_rows(args, task);
@@ -95,7 +96,7 @@ void adjust_sharpness_task(const native::ImageCall& call, long long task, void* 
     });
 }
 
-long long adjust_sharpness_tasks(const native::ImageCall& call) {
+long long adjust_sharpness_task_count(const native::RecordCall& call) {
     return segment_task_count(read_record<PointwiseRecord>(call.record));
 }
 

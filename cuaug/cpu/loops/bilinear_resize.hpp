@@ -20,8 +20,8 @@ struct AxisPositions {
 };
 
 // Computes rows top .. bottom - 1 of a uint8 frame. Returns false if the general loop of resample_row.hpp is needed:
-// the box leaves the image, or a row reads too many source columns. Not for other dtypes: a tap of weight 0 beyond the
-// box could be a NaN.
+// the box leaves the image, a position is beyond 2^20, or the source columns of a row span too many pixels. Not for
+// other dtypes: a tap of weight 0 beyond the box could be a NaN.
 inline bool resize_bilinear(const ResampleRecord& record, long long n, long long t, int top, int bottom,
                             const AxisPositions& columns, const AxisPositions& rows, SeparableWorkspace& workspace) {
     const auto args = read_record<WarpRecordBase>(&record);

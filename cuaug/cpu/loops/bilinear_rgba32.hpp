@@ -4,8 +4,8 @@
 
 namespace cuaug {
 
-// Bilinear interpolation of `count` uint8 pixels, a multiple of 8, at (x, y) - (left, top), counted from the corner of
-// `box`.
+// Bilinear interpolation of uint8 pixels: out[i] is the value of `box` at (x[i] - left, y[i] - top), counted from its
+// first pixel. `count` is a multiple of 8.
 #ifdef __AVX2__
 // Horizontal weights are 16-bit multiples of 2^-15. They are negated, because -32768 (a weight of 1) fits a signed
 // 16-bit number and 32768 does not. All other arithmetic is float32. On images of uniform noise 99.95 % of the levels

@@ -35,7 +35,7 @@ inline void blend_segment(const BlendRecord& args, long long n, long long t, int
     }
 }
 
-void blend_task(const native::ImageCall& call, long long task, void* memory) {
+void blend_task(const native::RecordCall& call, long long task, void* memory) {
     const auto args = read_record<BlendRecord>(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
@@ -46,7 +46,7 @@ void blend_task(const native::ImageCall& call, long long task, void* memory) {
     });
 }
 
-long long blend_tasks(const native::ImageCall& call) {
+long long blend_task_count(const native::RecordCall& call) {
     return segment_task_count(read_record<BlendRecord>(call.record));
 }
 

@@ -29,7 +29,8 @@ inline auto dispatch_op(native::Op op, const Visitor& visit) {
 }
 
 // Computes the parameters of a sample's ops, for K channels from `first_channel` on, unless the workspace has them.
-// With up to four channels they are computed once for all segments of a task, because this takes as long as a row.
+// With up to four channels they are computed once for all segments of a task, because computing them takes as long as
+// applying the ops to a row.
 template <class R, int K>
 inline void prepare_chain(const native::PointwiseCall& call, const PointwiseRecord& args, long long n,
                           int first_channel, R max_value, ChainWorkspace<R>& workspace) {
@@ -49,8 +50,8 @@ inline void prepare_chain(const native::PointwiseCall& call, const PointwiseReco
         }
         dispatch_op<R, K>(chain_op.op, [&](auto op) {
             using Op = decltype(op);
-            static_assert(Op::sample_params + Op::channel_params * K <= native::max_user_params,
-                          "max_params has room for any chain");
+            static_assert(Op::sample_params + Op::channel_params * K <= native::max_op_params,
+                          "ChainWorkspace::params has room for max_op_params of each op");
             fill_params<Op, R, K>(parameter_at, first_column, first_channel, args.channels, max_value, params);
             params += Op::sample_params + Op::channel_params * K;
             first_column += Op::sample_params + Op::channel_params * args.channels;

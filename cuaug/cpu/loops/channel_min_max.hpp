@@ -31,9 +31,10 @@ inline void extend_ranges(const BatchRecord& args, long long n, int c, SegmentWo
     }
 }
 
-// The CPU loop that corresponds to kernels/passes/channel_min_max.cu. A task is a sample. The result is NaN for a
-// sample whose parameter is 0.
-void channel_min_max_task(const native::ImageCall& call, long long n, void* memory) {
+// The CPU loop that corresponds to kernels/passes/channel_min_max.cu. A task is a sample. `out` is [N, 2, C], float64:
+// the minimum of each channel, then the maximum. NaN pixels are ignored; both are NaN for a sample whose parameter is
+// 0, which means that the op does not apply to it.
+void channel_min_max_task(const native::RecordCall& call, long long n, void* memory) {
     const auto args = read_record<PointwiseRecord>(call.record);
     dispatch_image_dtype(call.source, [&](auto element) {
         using T = decltype(element);
@@ -56,7 +57,7 @@ void channel_min_max_task(const native::ImageCall& call, long long n, void* memo
     });
 }
 
-long long channel_min_max_tasks(const native::ImageCall& call) {
+long long channel_min_max_task_count(const native::RecordCall& call) {
     return read_record<PointwiseRecord>(call.record).samples;
 }
 

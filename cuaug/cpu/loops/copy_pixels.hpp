@@ -55,7 +55,6 @@ inline PixelCopy pixel_copy(native::Dtype dtype, const WarpRecordBase& args, lon
     const int channels = args.channels - c < max_copy_channels ? args.channels - c : max_copy_channels;
     return dispatch_dtype(dtype, [&](auto element) {
         using T = decltype(element);
-        using FillValue = conditional_t<sizeof(T) == 8 || is_same_v<T, int32>, double, float>;
         constexpr long long size = sizeof(T);
         PixelCopy copy;
         copy.in = {reinterpret_cast<const char*>(static_cast<const T*>(args.in.data) + n * args.in.n_stride +
@@ -69,20 +68,20 @@ inline PixelCopy pixel_copy(native::Dtype dtype, const WarpRecordBase& args, lon
         copy.unit_bytes = whole_pixels ? channels * static_cast<int>(size) : static_cast<int>(size);
         copy.units_per_pixel = whole_pixels ? 1 : channels;
         for (int k = 0; k < channels; ++k) {
-            const T value = saturate_cast<T>(static_cast<FillValue>(fill_value(args.fill, n, c + k)));
+            const T value = saturate_cast<T>(fill_value(args.fill, n, c + k));
             memcpy(copy.fill + size * k, &value, sizeof(T));
         }
         return copy;
     });
 }
 
-// Stands for an offset where a pixel gets the fill.
+// The offset of a unit that gets the fill.
 template <class Offset>
 constexpr Offset FILL_OFFSET =
     sizeof(Offset) == 4 ? static_cast<Offset>(-0x7fffffff - 1) : static_cast<Offset>(-0x7fffffffffffffff - 1);
 
-// Copies units of Bytes bytes: unit i comes from in + offset[i], or from `fill` if that is FILL_OFFSET, and goes to
-// out + i * out_step.
+// Copies units of Bytes bytes: unit i comes from in + offset[i], or from `fill` if offset[i] is FILL_OFFSET, and goes
+// to out + i * out_step.
 template <int Bytes, class Offset>
 inline void gather_units(const char* __restrict__ in, const Offset* __restrict__ offset, int count,
                          char* __restrict__ out, long long out_step, const char* fill) {

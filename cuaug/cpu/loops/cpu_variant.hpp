@@ -4,9 +4,10 @@
 
 namespace cuaug {
 
-// AdjustHue without a division, which in SIMD code would take as long as everything else. In place of the hue h it uses
-// the product h * c of hue and chroma, from 0 to 6 * c. A channel is then v - clamp(d * c - c, 0, c), where d is
-// the distance of h from the channel's own hue; this is clamp(v + c - d * c, v - c, v).
+// AdjustHue without a division, which in SIMD code would take as long as everything else. v is the largest channel, c
+// the chroma, and h the hue in sixths of a turn, as in ops/adjust_hue.cuh. In place of h this uses the product h * c,
+// from 0 to 6 * c. A channel is then v - clamp(d * c - c, 0, c), where d is the distance of h from the channel's own
+// hue; this is clamp(v + c - d * c, v - c, v).
 template <class R, int K>
 struct AdjustHueWithoutDivision {
     R red_hue;  // the new hue of red, in 1..7: added to an input hue of -1..5 it gives 0..12, and one comparison with 6

@@ -86,13 +86,13 @@ inline int rows_per_blur_task(const GaussianBlurRecord& args) {
     return static_cast<int>(rows < min_rows ? min_rows : rows);
 }
 
-long long gaussian_blur_tasks(const native::ImageCall& call) {
+long long gaussian_blur_task_count(const native::RecordCall& call) {
     const auto args = read_record<GaussianBlurRecord>(call.record);
     const long long frames = args.samples * args.frames;
     return frames == 0 ? 0 : frames * ((args.in_height + rows_per_blur_task(args) - 1) / rows_per_blur_task(args));
 }
 
-void gaussian_blur_task(const native::ImageCall& call, long long task, void* memory) {
+void gaussian_blur_task(const native::RecordCall& call, long long task, void* memory) {
     const auto args = read_record<GaussianBlurRecord>(call.record);
     const TaskRows rows = task_rows(args, args.in_height, rows_per_blur_task(args), task);
     dispatch_image_dtype(call.source, [&](auto element) {

@@ -45,7 +45,7 @@ inline double mean_luma(const PointwiseRecord& args, long long n) {
 }
 
 // The CPU loop that corresponds to kernels/passes/histogram_lut.cu. A task is a sample.
-void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
+void histogram_lut_task(const native::RecordCall& call, long long n, void*) {
     const auto args = read_record<PointwiseRecord>(call.record);
     const int mode = static_cast<int>(parameter(args, n, 0));
     const long long pixel_count = 1LL * args.frames * args.in_height * args.in_width;
@@ -68,7 +68,7 @@ void histogram_lut_task(const native::ImageCall& call, long long n, void*) {
     }
 }
 
-long long histogram_lut_tasks(const native::ImageCall& call) {
+long long histogram_lut_task_count(const native::RecordCall& call) {
     return read_record<PointwiseRecord>(call.record).samples;
 }
 

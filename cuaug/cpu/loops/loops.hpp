@@ -16,7 +16,7 @@ enum class Mix : int {};
 
 // The arguments of a loop: a record, which Python packs, and the types to run it with.
 struct WarpCall {
-    const void* record;  // kernels/records/record.cuh
+    const void* record;  // kernels/records/warp_image.cuh
     Dtype source, target;
     Geometry geometry;
     Sampler sampler;
@@ -34,9 +34,9 @@ struct ResampleCall {
 using UserOpLoop = void (*)(int value_bytes, int channels, const void* params, const void* context, int count,
                             void* channel);
 
-constexpr int max_user_params = 32;  // of one op
-constexpr int max_ops = 128;         // of a chain
-constexpr int max_params = max_ops * max_user_params;
+constexpr int max_op_params = 32;  // of one op, built-in or a user's
+constexpr int max_ops = 128;       // of a chain
+constexpr int max_params = max_ops * max_op_params;
 
 struct ChainOp {
     Op op;
@@ -61,16 +61,12 @@ struct MixCall {
 };
 
 // For loops that need no other argument than the record and the dtype.
-struct ImageCall {
+struct RecordCall {
     const void* record;  // of kernels/records/
     Dtype source;
 };
 
-enum class PoolingKind {
-    average,
-    max,
-    max_of_pixels
-};  // average and max: of samples (roi_align); max_of_pixels: of whole pixels (roi_pool)
+enum class PoolingKind { roi_align_average, roi_align_max, roi_pool };
 
 struct PoolingCall {
     const void* record;  // kernels/records/roi.cuh
@@ -81,8 +77,9 @@ struct PoolingCall {
     int channel_parts;
     // [regions]: their indices, sorted by level and sample; null in a forward pass
     const int* region_order;
-    // [levels * samples + 1]: where each level and sample's regions begin in `region_order`; null in a forward pass
-    const long long* image_begin;
+    // [levels * samples + 1]: where the regions of each sample of each level begin in `region_order`; null in a forward
+    // pass
+    const long long* region_begin;
 };
 
 // Scratch memory of one thread, aligned to a cache line.
@@ -98,18 +95,18 @@ struct LoopFunctions {
 struct LoopTable {
     const char* instruction_set;
     const char* flags;  // of the compiler
-    LoopFunctions<ImageCall> adjust_sharpness;
-    LoopFunctions<ImageCall> blend;
-    LoopFunctions<ImageCall> channel_min_max;
-    LoopFunctions<ImageCall> gaussian_blur;
-    LoopFunctions<ImageCall> histogram_lut;
+    LoopFunctions<RecordCall> adjust_sharpness;
+    LoopFunctions<RecordCall> blend;
+    LoopFunctions<RecordCall> channel_min_max;
+    LoopFunctions<RecordCall> gaussian_blur;
+    LoopFunctions<RecordCall> histogram_lut;
     LoopFunctions<PointwiseCall> luma_mean;
-    LoopFunctions<ImageCall> lut;
+    LoopFunctions<RecordCall> lut;
     LoopFunctions<MixCall> mix;
     LoopFunctions<PointwiseCall> pointwise;
     LoopFunctions<ResampleCall> resample;
     LoopFunctions<WarpCall> warp_image;
-    void (*nms)(const ImageCall& call, long long task, void* memory);
+    void (*nms)(const RecordCall& call, long long task, void* memory);
     void (*pooling)(const PoolingCall& call, long long task);
     void (*soft_nms)(const void* record, long long n);       // kernels/records/soft_nms.cuh
     void (*rotated_iou)(const void* record, long long row);  // kernels/records/rotated_iou.cuh

@@ -60,7 +60,7 @@ void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory
     });
 }
 
-long long luma_mean_tasks(const native::PointwiseCall& call) {
+long long luma_mean_task_count(const native::PointwiseCall& call) {
     return read_record<PointwiseRecord>(call.record).samples;
 }
 

@@ -18,7 +18,7 @@ inline bool is_identity_table(const LutRecord& args, long long n) {
 }
 
 // The CPU loop that corresponds to kernels/passes/lut.cu.
-void lut_task(const native::ImageCall& call, long long task, void* memory) {
+void lut_task(const native::RecordCall& call, long long task, void* memory) {
     const auto args = read_record<LutRecord>(call.record);
     const TaskRows rows = segment_task_rows(args, task);
     if (is_identity_table(args, rows.n)) return copy_rows<uint8>(args, rows);
@@ -35,6 +35,8 @@ void lut_task(const native::ImageCall& call, long long task, void* memory) {
     }
 }
 
-long long lut_tasks(const native::ImageCall& call) { return segment_task_count(read_record<LutRecord>(call.record)); }
+long long lut_task_count(const native::RecordCall& call) {
+    return segment_task_count(read_record<LutRecord>(call.record));
+}
 
 }  // namespace cuaug

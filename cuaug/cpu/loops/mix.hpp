@@ -63,7 +63,7 @@ void mix_task(const native::MixCall& call, long long task, void* memory) {
     });
 }
 
-long long mix_tasks(const native::MixCall& call) {
+long long mix_task_count(const native::MixCall& call) {
     return segment_task_count(read_record<PointwiseRecord>(call.record));
 }
 

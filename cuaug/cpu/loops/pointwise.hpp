@@ -61,7 +61,7 @@ void pointwise_task(const native::PointwiseCall& call, long long task, void* mem
         pointwise_typed<float>(call, task, memory);
 }
 
-long long pointwise_tasks(const native::PointwiseCall& call) {
+long long pointwise_task_count(const native::PointwiseCall& call) {
     return segment_task_count(read_record<PointwiseRecord>(call.record));
 }
 

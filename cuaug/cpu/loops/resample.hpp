@@ -24,7 +24,7 @@ inline int rows_per_resample_task(const ResampleRecord& args) {
     return static_cast<int>(rows < 16 ? 16 : rows);
 }
 
-long long resample_tasks(const native::ResampleCall& call) {
+long long resample_task_count(const native::ResampleCall& call) {
     const auto args = read_record<ResampleRecord>(call.record);
     const long long frames = args.samples * args.frames;
     if (frames == 0 || args.channels == 0 || args.out_width == 0) return 0;

@@ -30,7 +30,7 @@ inline TaskGrid task_grid(const WarpRecordBase& args) {
     return {height, task_tiles * tile_width, rows, divide_up(args.out_width, task_tiles * tile_width)};
 }
 
-long long warp_image_tasks(const native::WarpCall& call) {
+long long warp_image_task_count(const native::WarpCall& call) {
     const auto args = read_record<WarpRecordBase>(call.record);
     if (args.samples * args.frames * args.channels * args.out_width * args.out_height == 0) return 0;
     const TaskGrid grid = task_grid(args);

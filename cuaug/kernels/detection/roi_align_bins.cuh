@@ -43,7 +43,7 @@ template <class R>
 struct RoiAlignBins {
     Roi<R> roi;
     const RoiLevel* level;
-    int n;
+    int n;             // sample; -1: none
     R points_per_bin;  // sampling points, along both axes together; at least 1
 
     RoiAlignBins() = default;

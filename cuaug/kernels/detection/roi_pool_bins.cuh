@@ -9,7 +9,7 @@ namespace cuaug {
 template <class R>
 struct RoiPoolBins {
     const RoiLevel* level;
-    int n;
+    int n;             // sample; -1: none
     R points_per_bin;  // 1, and used by no maximum: only averages are divided by it
     R top, left, height, width;
 

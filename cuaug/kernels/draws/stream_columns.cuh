@@ -4,8 +4,9 @@
 
 namespace cuaug {
 
-// A stream stored in columns of a parameter table, for ops that draw at each pixel. Columns are floating point, so
-// seed, step and id are stored as chunks of 24 bits, which float32 represents exactly; the lowest chunk comes first.
+// A PhiloxStream stored in columns of a parameter table, for ops that draw at each pixel. Columns are floating point,
+// so its seed, step and id are stored as chunks of 24 bits, which float32 represents exactly; the lowest chunk comes
+// first.
 template <class R>
 struct StreamColumns {
     R seed[3], step[2], id[2], position;

@@ -142,7 +142,7 @@ struct OpChain<R, K, Op, RestOps...> {
     }
 };
 
-// The ops of a name expression, before arithmetic type and channels are known.
+// The ops of a name expression, before the compute type and the channels are known.
 template <template <class, int> class... Ops>
 struct Chain {
     static constexpr bool empty = sizeof...(Ops) == 0;

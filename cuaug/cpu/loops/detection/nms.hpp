@@ -43,7 +43,7 @@ inline bool all_removed(const CandidateBatch<R>& batch) {
 // The indices of the boxes kept so far. Once there are `max_output` of them, boxes of later score ranks need no
 // decision.
 struct KeptIndices {
-    int* index_by_rank;  // [boxes of the sample]: by score rank; -1: not kept
+    int* index_by_rank;  // [boxes of the sample]: index of the box of each score rank; -1: not kept
     int max_output;
     int last_rank;  // ranks after this one are not needed
     int kept_count = 0;
@@ -61,7 +61,7 @@ struct KeptIndices {
     }
 };
 
-// Suppresses boxes of one class. The boxes that are kept are moved to the front.
+// Suppresses boxes of one class. A box whose index is -1 takes no part. The boxes that are kept are moved to the front.
 template <class R>
 inline void suppress(RankedBox<R>* boxes, int count, double threshold, KeptIndices& kept_indices) {
     CandidateBatch<R> batch;
@@ -116,7 +116,7 @@ inline void nms_sample(const NmsRecord& args, long long n) {
     for (; written < args.max_output; ++written) write_index(args, args.out, n * args.max_output + written, -1);
 }
 
-void nms_task(const native::ImageCall& call, long long task, void*) {
+void nms_task(const native::RecordCall& call, long long task, void*) {
     const NmsRecord& args = *static_cast<const NmsRecord*>(call.record);
     if (args.rotated)
         nms_sample<RankedRotatedBox>(args, task);

@@ -38,7 +38,7 @@ template <class R>
 struct AxisBins {
     Vector<PixelWeight<R>> entries;
     Vector<long long> first;
-    int low = 0x7fffffff, high = -1;  // the first and the last pixel of all entries
+    int low = 0x7fffffff, high = -1;  // the lowest and the highest pixel of all entries
 
     void add(int pixel, R weight) {
         if (weight == R(0)) return;
@@ -75,7 +75,7 @@ struct AxisBins {
 template <class R>
 struct ColumnOffsets {
     Vector<long long> offset;
-    bool is_dense = false;  // adjacent in memory
+    bool is_dense = false;  // whether these columns are adjacent in memory
 
     // Computes the offsets, and replaces the pixel of each entry by an index into them.
     void fill(AxisBins<R>& columns, long long stride) {

@@ -15,36 +15,36 @@ inline void add_point(const RoiPoint<R>& point, const T* in, R* value) {
         for (int j = 0; j < W; ++j) value[j] += point.weight[i] * to_compute<R>(in[point.offset[i] + j]);
 }
 
-// Calls `visit(points, has_earlier)` with at most `max_batch_points` sampling points of a bin at a time; `has_earlier`:
-// this is not the first call. `for_each_point` finds some points outside the map, whose value is 0: `visit` gets them
-// only if `with_outside`. Returns whether there are others.
+// Calls `visit(points, is_first)` with at most `max_batch_points` sampling points of a bin at a time; `is_first` is
+// true in the first call. Points outside the map have the value 0. `Bins::for_each_point` visits some of them, which
+// are passed to `visit` only if `with_outside`. Returns whether the bin has points that `for_each_point` does not
+// visit.
 template <class R, class Bins, class Visitor>
 inline bool for_each_batch(const RoiRecord& args, const Bins& bins, int y, int x, Vector<RoiPoint<R>>& points,
                            bool with_outside, const Visitor& visit) {
-    bool has_earlier = false;
+    bool is_first = true;
     points.clear();
-    const bool has_outside_points = bins.for_each_point(args, bins.level->values, y, x, [&](const RoiPoint<R>& point) {
+    const bool has_unvisited = bins.for_each_point(args, bins.level->values, y, x, [&](const RoiPoint<R>& point) {
         if (!with_outside && point.pixels == 0) return;
         points.add(point);
         if (points.count() < max_batch_points) return;
-        visit(points, has_earlier);
+        visit(points, is_first);
         points.clear();
-        has_earlier = true;
+        is_first = false;
     });
-    if (points.count() > 0) visit(points, has_earlier);
-    return has_outside_points;
+    if (points.count() > 0) visit(points, is_first);
+    return has_unvisited;
 }
 
 // Adds sampling points to the sums or maxima of W channels.
 template <int W, bool is_max, class T, class R>
-inline void reduce_points(const Vector<RoiPoint<R>>& points, bool has_earlier, const T* in, R* value) {
+inline void reduce_points(const Vector<RoiPoint<R>>& points, bool is_first, const T* in, R* value) {
     for (long long i = 0; i < points.count(); ++i) {
         if constexpr (is_max) {
             R point_value[W] = {};
             add_point<W>(points[i], in, point_value);
             for (int j = 0; j < W; ++j)
-                value[j] =
-                    (i == 0 && !has_earlier) || replaces_max(point_value[j], value[j]) ? point_value[j] : value[j];
+                value[j] = (i == 0 && is_first) || replaces_max(point_value[j], value[j]) ? point_value[j] : value[j];
         } else {
             add_point<W>(points[i], in, value);
         }
@@ -61,24 +61,25 @@ inline void pool_points(const RoiRecord& args, long long k, const ChannelRange& 
     for (int y = 0; y < args.out_height; ++y)
         for (int x = 0; x < args.out_width; ++x) {
             for (long long i = 0; i < values.count(); ++i) values[i] = 0;
-            const auto reduce = [&](const Vector<RoiPoint<R>>& batch, bool has_earlier) {
+            const auto reduce = [&](const Vector<RoiPoint<R>>& batch, bool is_first) {
                 for_each_group(channels, channels_last, [&](int c, auto width) {
                     reduce_points<width.value, is_max>(
-                        batch, has_earlier, static_cast<const T*>(map.data) + bins.n * map.n_stride + c * map.c_stride,
+                        batch, is_first, static_cast<const T*>(map.data) + bins.n * map.n_stride + c * map.c_stride,
                         &values[c - channels.first]);
                 });
             };
-            const bool has_outside_points = bins.n >= 0 && for_each_batch<R>(args, bins, y, x, points, is_max, reduce);
+            const bool has_unvisited = bins.n >= 0 && for_each_batch<R>(args, bins, y, x, points, is_max, reduce);
             for (int c = channels.first; c < channels.end; ++c) {
                 R value = values[c - channels.first];
-                if (is_max && has_outside_points && replaces_max(R(0), value)) value = 0;
+                if (is_max && has_unvisited && replaces_max(R(0), value)) value = 0;
                 if (!is_max) value /= bins.points_per_bin;
                 write_bin<1, T>(args, k, c, y, x, &value);
             }
         }
 }
 
-// For each channel, the index of the greatest sampling point of a bin; -1: a point that is not visited, outside the
+// For each channel, the index of the greatest sampling point of a bin, in the order of `Bins::for_each_point`; -1 if
+// the bin has no points, or if the greatest is one that `for_each_point` does not visit because it lies outside the
 // map.
 template <class T, class R, class Bins>
 inline void find_argmax(const RoiRecord& args, const Bins& bins, const ChannelRange& channels, int y, int x,
@@ -87,7 +88,7 @@ inline void find_argmax(const RoiRecord& args, const Bins& bins, const ChannelRa
     const int count = channels.end - channels.first;
     for (int c = 0; c < count; ++c) argmax[c] = -1;
     long long batch_begin = 0;
-    const bool has_outside_points =
+    const bool has_unvisited =
         for_each_batch<R>(args, bins, y, x, points, true, [&](const Vector<RoiPoint<R>>& batch, bool) {
             for (int c = 0; c < count; ++c) {
                 const T* in =
@@ -102,7 +103,7 @@ inline void find_argmax(const RoiRecord& args, const Bins& bins, const ChannelRa
             batch_begin += batch.count();
         });
     for (int c = 0; c < count; ++c)
-        if (has_outside_points && replaces_max(R(0), values[c])) argmax[c] = -1;
+        if (has_unvisited && replaces_max(R(0), values[c])) argmax[c] = -1;
 }
 
 // Backward: adds the gradient of a bin to the pixels of all its sampling points, or of the greatest one.

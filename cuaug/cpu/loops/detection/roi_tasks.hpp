@@ -10,9 +10,9 @@ namespace cuaug {
 template <class T>
 inline void pool_region(const RoiRecord& args, native::PoolingKind kind, long long k, const ChannelRange& channels) {
     using R = ComputeType<T>;
-    if (kind == native::PoolingKind::max_of_pixels)
+    if (kind == native::PoolingKind::roi_pool)
         pool_points<T, R, RoiPoolBins<R>, true>(args, k, channels);
-    else if (kind == native::PoolingKind::max)
+    else if (kind == native::PoolingKind::roi_align_max)
         pool_points<T, R, RoiAlignBins<R>, true>(args, k, channels);
     else if (args.rotated)
         pool_points<T, R, RoiAlignBins<R>, false>(args, k, channels);
@@ -25,9 +25,9 @@ template <class T>
 inline void scatter_region(const RoiRecord& args, native::PoolingKind kind, long long k, const ChannelRange& channels,
                            ComputeType<T>* out, const FeatureMap& map) {
     using R = ComputeType<T>;
-    if (kind == native::PoolingKind::max_of_pixels)
+    if (kind == native::PoolingKind::roi_pool)
         scatter_points<T, R, RoiPoolBins<R>, true>(args, k, channels, out, map);
-    else if (kind == native::PoolingKind::max)
+    else if (kind == native::PoolingKind::roi_align_max)
         scatter_points<T, R, RoiAlignBins<R>, true>(args, k, channels, out, map);
     else if (args.rotated)
         scatter_points<T, R, RoiAlignBins<R>, false>(args, k, channels, out, map);
@@ -35,9 +35,9 @@ inline void scatter_region(const RoiRecord& args, native::PoolingKind kind, long
         scatter_average<T, R>(args, k, channels, out, map);
 }
 
-// Backward: computes the gradients of some channels of one sample of one level. A single task adds those of all its
-// regions, in the order of the call, so that no two threads add to one element and every run gives the same bits.
-// Gradients of half precision are summed in a float32 copy.
+// Backward: computes the gradients of some channels of one sample of one level. One task adds the gradients of all
+// regions of the sample, in the order of the call, so that no two threads add to one element and every run gives the
+// same bits. Gradients of half precision are summed in a float32 copy.
 template <class T>
 inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args, int level_index, int n,
                           const ChannelRange& channels) {
@@ -64,7 +64,7 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
     for (long long i = 0; i < outer; ++i)
         for (long long j = 0; j < inner; ++j) sums[offset(map, i) + j] = 0;
     const long long image_index = static_cast<long long>(level_index) * args.samples + n;
-    for (long long i = call.image_begin[image_index]; i < call.image_begin[image_index + 1]; ++i)
+    for (long long i = call.region_begin[image_index]; i < call.region_begin[image_index + 1]; ++i)
         scatter_region<T>(args, call.kind, call.region_order[i], channels, sums, map);
     if constexpr (!is_same_v<T, R>)
         for (long long i = 0; i < outer; ++i)
@@ -75,16 +75,16 @@ inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args
 template <class T>
 inline void run_pooling_task(const native::PoolingCall& call, long long task) {
     const RoiRecord& args = *static_cast<const RoiRecord*>(call.record);
+    const bool backward = call.region_begin != nullptr;
     // All regions for one part of the channels, then for the next: the part's planes stay in the cache.
-    const long long items =
-                        call.image_begin == nullptr ? args.count : static_cast<long long>(args.levels) * args.samples,
+    const long long items = backward ? static_cast<long long>(args.levels) * args.samples : args.count,
                     item = task % items;
     const ChannelRange channels = channel_range(args, static_cast<int>(task / items), call.channel_parts);
-    if (call.image_begin == nullptr)
-        pool_region<T>(args, call.kind, item, channels);
-    else
+    if (backward)
         scatter_level<T>(call, args, static_cast<int>(item / args.samples), static_cast<int>(item % args.samples),
                          channels);
+    else
+        pool_region<T>(args, call.kind, item, channels);
 }
 
 void pooling_task(const native::PoolingCall& call, long long task) {
