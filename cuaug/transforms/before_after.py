@@ -183,16 +183,17 @@ def _is_sequence(value: Any) -> bool:
 
 def _label_text(label: Any) -> str:
     """A class, several classes, or the two largest of the weights of all classes."""
-    values = convert.host_values("labels", label) if is_array(label) else np.asarray(label)
-    if (
-        values.ndim
-        and values.dtype.kind == "f"
-        and values.min(initial=0) >= 0
-        and np.isclose(values.sum(), 1, atol=0.01)
-    ):
-        largest = np.argsort(-values)[:2]
-        texts = [f"{index} {values[index]:.0%}" for index in largest if values[index] > 0]
+    if is_array(label):
+        texts = _array_texts(convert.host_values("labels", label))
     else:
-        texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in values.reshape(-1).tolist()]
+        texts = [_label_text(entry) for entry in label] if _is_sequence(label) else [str(label)]
     text = ", ".join(texts)
     return text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 3]}..."
+
+
+def _array_texts(values: np.ndarray) -> list[str]:
+    is_float = values.dtype.kind == "f"
+    if is_float and values.ndim == 1 and values.min(initial=0) >= 0 and np.isclose(values.sum(), 1, atol=0.01):
+        largest = np.argsort(-values)[:2]
+        return [f"{index}: {values[index]:.0%}" for index in largest if values[index] > 0]
+    return [f"{value:g}" if is_float else str(value) for value in values.reshape(-1).tolist()]

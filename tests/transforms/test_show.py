@@ -69,28 +69,27 @@ def pillow_images():
     return [image.fromarray(array) for array in BATCH]
 
 
-CALLS = {  # a function of tv_tensors that gives the arguments, and the images in the result
-    "numpy": (lambda tv: [BATCH], lambda result: result),
-    "torch": (lambda tv: [TENSOR], lambda result: result),
-    "sizes": (lambda tv: [RAGGED], lambda result: result),
-    "pillow": (lambda tv: [pillow_images()], lambda result: result),
-    "arguments": (lambda tv: [BATCH, MASKS * 0, BOXES, KEYPOINTS, LABELS], lambda result: result[0]),
-    "pair": (lambda tv: [(TENSOR, LABELS)], lambda result: result[0]),
-    "labels": (lambda tv: [BATCH, LABELS], lambda result: result[0]),
-    "dict": (lambda tv: [{"inputs": {"image": BATCH}, "boxes": BOXES}], lambda result: result["inputs"]["image"]),
-    "targets": (lambda tv: [list(TENSOR), [{"boxes": boxes} for boxes in BOXES]], lambda result: result[0]),
+CALLS = {  # the arguments, and the images in the result
+    "numpy": (lambda: [BATCH], lambda result: result),
+    "torch": (lambda: [TENSOR], lambda result: result),
+    "sizes": (lambda: [RAGGED], lambda result: result),
+    "pillow": (lambda: [pillow_images()], lambda result: result),
+    "arguments": (lambda: [BATCH, MASKS * 0, BOXES, KEYPOINTS, LABELS], lambda result: result[0]),
+    "pair": (lambda: [(TENSOR, LABELS)], lambda result: result[0]),
+    "labels": (lambda: [BATCH, LABELS], lambda result: result[0]),
+    "dict": (lambda: [{"inputs": {"image": BATCH}, "boxes": BOXES}], lambda result: result["inputs"]["image"]),
+    "targets": (lambda: [list(TENSOR), [{"boxes": boxes} for boxes in BOXES]], lambda result: result[0]),
     "samples": (
-        lambda tv: [[{"image": image, "label": 1, "file": "a.jpg"} for image in BATCH]],
+        lambda: [[{"image": image, "label": 1, "file": "a.jpg"} for image in BATCH]],
         lambda result: [sample["image"] for sample in result],
     ),
-    "tv": (lambda tv: [[tv.Mask(torch.zeros(N, H, W)), tv.Image(TENSOR)]], lambda result: result[1]),
 }
 
 
 @pytest.mark.parametrize("key", [{"ids": [5, 6, 9], "step": 7}, {"ids": 4}, {}], ids=str)
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_compose_show_draws_the_images_of_a_call(call, key, tv):
-    arguments, images_of = call[0](tv), call[1]
+def test_compose_show_draws_the_images_of_a_call(call, key):
+    arguments, images_of = call[0](), call[1]
     recipe = moves()
     recipe(BATCH)  # the next step is 1
     axes = axes_of(recipe.show(*arguments, **key))
@@ -99,6 +98,16 @@ def test_compose_show_draws_the_images_of_a_call(call, key, tv):
     for axes_of_side, side in zip(axes, sides, strict=True):
         for axis, image in zip(axes_of_side, map(np.asarray, images_of(side)), strict=True):
             assert_equal(pixels(axis), np.moveaxis(image, 0, -1) if len(image) == 3 else image)
+
+
+def test_compose_show_draws_tv_tensors(tv):
+    sample = [tv.BoundingBoxes(torch.tensor([[1.0, 2, 4, 7]]), format="XYWH", canvas_size=(H, W)), tv.Image(TENSOR[0])]
+    (before,), (after,) = axes_of(moves().show(sample))
+    boxes, image = moves()(sample)
+    assert_equal(pixels(after), np.moveaxis(image.as_subclass(torch.Tensor).numpy(), 0, -1))
+    assert [edges for edges, _ in drawn_boxes(before)] == [[1, 2, 5, 9]]
+    x, y, width, height = boxes.as_subclass(torch.Tensor)[0].tolist()
+    assert [edges for edges, _ in drawn_boxes(after)] == [pytest.approx([x, y, x + width, y + height])]
 
 
 def test_compose_show_draws_the_targets_of_a_call():
@@ -164,7 +173,7 @@ def test_compose_show_mixes_with_samples_that_are_not_drawn():
     images, weights = recipe(BATCH, LABELS, step=0)
     assert_equal(pixels(after), images[0])
     assert 0.2 < weights[0, 7] < weights[0, 4]
-    assert titles(figure) == ["0 before, label 4", f"0 after, label 4 {weights[0, 4]:.0%}, 7 {weights[0, 7]:.0%}"]
+    assert titles(figure) == ["0 before, label 4", f"0 after, label 4: {weights[0, 4]:.0%}, 7: {weights[0, 7]:.0%}"]
 
 
 @pytest.mark.parametrize(
@@ -172,8 +181,8 @@ def test_compose_show_mixes_with_samples_that_are_not_drawn():
     [
         (LABELS, "4"), (torch.from_numpy(LABELS), "4"), (["cat", "dog", "owl"], "cat"),
         (np.float32([0.25, 1, 2]), "0.25"),
-        (np.int64([[1, 2], [3, 4], [5, 6]]), "1, 2"), (np.float32([[0, 1, 0]] * 3), "1 100%"),
-        (np.float32([[0.5, 3]] * 3), "0.5, 3"), ([["a", "b"]] * 3, "a, b"),
+        (np.int64([[1, 2], [3, 4], [5, 6]]), "1, 2"), (np.float32([[0, 1, 0]] * 3), "1: 100%"),
+        (np.float32([[0.5, 3]] * 3), "0.5, 3"), ([["a", "b"]] * 3, "a, b"), ([[1, [2, 3]]] * 3, "1, 2, 3"),
         ([np.arange(99)] * 3, "0, 1, 2, 3, 4, 5, 6, ..."),
     ],
 )  # fmt: skip
@@ -235,13 +244,10 @@ def test_compose_show_leaves_invalid_boxes_out():
     assert [edges for edges, _ in drawn_boxes(after)] == [[0, 1, 5, 16], [0, 2, 5, 9]]
 
 
-def test_compose_show_reads_the_format_of_boxes(tv):
-    for recipe, boxes in (
-        (moves(boxes=T.Boxes("XYWH")), torch.tensor([[1.0, 2, 4, 7]])),
-        (moves(), tv.BoundingBoxes(torch.tensor([[1.0, 2, 4, 7]]), format="XYWH", canvas_size=(H, W))),
-    ):
-        (before,), _ = axes_of(recipe.show({"image": TENSOR[0], "boxes": boxes}))
-        assert [edges for edges, _ in drawn_boxes(before)] == [[1, 2, 5, 9]]
+def test_compose_show_reads_the_format_of_boxes():
+    recipe = moves(boxes=T.Boxes("XYWH"))
+    (before,), _ = axes_of(recipe.show({"image": TENSOR[0], "boxes": np.array([[1.0, 2, 4, 7]])}))
+    assert [edges for edges, _ in drawn_boxes(before)] == [[1, 2, 5, 9]]
 
 
 SINGLE = {
