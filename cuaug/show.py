@@ -11,22 +11,13 @@ import numpy as np
 from . import _check
 from ._arrays.convert import host_values
 from ._arrays.images import describe_images
+from ._figure import BoxLayer, MaskLayer, Picture, PointLayer, draw
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from matplotlib.figure import Figure
 
 __all__ = ["grid", "show"]
-
-# Ten colours that colour-blind readers can tell apart (Tol's "muted"), for boxes and for the labels of a mask.
-_COLORS = np.array(
-    [
-        (204, 102, 119), (51, 34, 136), (221, 204, 119), (17, 119, 51), (136, 204, 238),
-        (136, 34, 85), (68, 170, 153), (153, 153, 51), (170, 68, 153), (221, 221, 221),
-    ],
-    np.uint8,
-)  # fmt: skip
-_CELL_INCHES = 2.4
 
 
 @_check.prefix_errors("cuaug")
@@ -76,63 +67,56 @@ def show(
     titles: Sequence[Any] | None = None,
     ncols: int | None = None,
     *,
+    keypoints: Any = None,
     layout: str | None = None,
 ) -> Figure:
-    """Draw the images of a batch with boxes, label masks and titles, as a figure. Needs matplotlib.
+    """Draw the images of a batch with boxes, masks, keypoints and titles, as a figure. Needs matplotlib.
 
-    The range of values and the channels are those of ``grid``.
-
-    In a notebook the figure is the value of the cell; in a script, ``matplotlib.pyplot.show()`` opens it.
+    The range of values and the channels are those of ``grid``. In a notebook the figure is the value of the cell; in a
+    script, ``matplotlib.pyplot.show()`` opens it.
 
     Args:
         images: A batch, or a list of images or batches that may differ in size. [N, C, H, W] or [N, H, W, C]
         boxes: Edges (x1, y1, x2, y2) in pixels, as in :func:`transform_boxes`; NaN rows are not drawn. [N, P, 4]
-        masks: Labels, 0 for background; one mask per image. [N, H, W]
+        masks: Labels, 0 for background; or a mask of each object. [N, H, W] or [N, P, H, W]
         titles: One per image. [N]
         ncols: Images in a row.
+        keypoints: (x, y) in pixels, with the centre of the first pixel at 0, or (x, y, visibility). NaN and visibility
+            0 are not drawn. [N, K, 2 or 3] or [N, P, K, 2 or 3]
         layout: The axes, as in :func:`warp_affine`.
-
-    Returns:
-        The figure.
 
     Raises:
         ImportError: matplotlib is not installed.
-        ValueError: There is no image, or there is not one mask, title or set of boxes per image.
+        ValueError: There is no image, or there is not one entry of another argument per image, or of another shape.
     """
-    try:
-        import matplotlib.pyplot as plt
-        from matplotlib.patches import Rectangle
-    except ImportError as error:
-        raise ImportError("cuaug.show: matplotlib is not installed: pip install matplotlib") from error
     cells, columns = _cells(images, ncols, layout, 255)
-    for name, values in (("boxes", boxes), ("masks", masks), ("titles", titles)):
+    arguments = {"boxes": boxes, "masks": masks, "titles": titles, "keypoints": keypoints}
+    for name, values in arguments.items():
         if values is not None and len(values) != len(cells):
             raise ValueError(f"{name} must have one entry per image, {len(cells)}, got {len(values)}")
-    rows = math.ceil(len(cells) / columns)
-    height, width = (max(cell.shape[axis] for cell in cells) for axis in (0, 1))
-    size = (columns * _CELL_INCHES, rows * (_CELL_INCHES * height / width + (0.3 if titles is not None else 0)))
-    figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")
-    for axis in axes.flat:
-        axis.set_axis_off()
-    for index, (axis, cell) in enumerate(zip(axes.flat, cells, strict=False)):
-        axis.imshow(cell if masks is None else _overlay(cell, host_values("masks", masks[index])))
-        if titles is not None:
-            axis.set_title(str(titles[index]), fontsize=9)
-        for box_index, (left, top, right, bottom) in enumerate(
-            [] if boxes is None else host_values("boxes", boxes[index])
-        ):
-            color = _COLORS[box_index % len(_COLORS)] / 255
-            corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
-            axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=color, linewidth=1.5))
-    if "inline" in plt.get_backend():
-        plt.close(figure)  # a notebook would draw it twice
-    return figure
+    pictures = []
+    for index, cell in enumerate(cells):
+        edges, mask, points = (
+            None if arguments[name] is None else host_values(name, arguments[name][index])
+            for name in ("boxes", "masks", "keypoints")
+        )
+        _check_shapes(edges, mask, points, cell.shape[:2])
+        pictures.append(
+            Picture(
+                cell,
+                "" if titles is None else str(titles[index]),
+                [] if edges is None else [BoxLayer(edges)],
+                [] if mask is None else [MaskLayer(mask if mask.ndim == 3 else mask[None])],
+                [] if points is None else [PointLayer(points)],
+            )
+        )
+    return draw(pictures, columns)
 
 
 def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tuple[list[npt.NDArray[np.uint8]], int]:
     """Every frame of every image as uint8 RGB [H, W, 3], and the number of columns."""
     batches = [_frames(batch, layout) for batch in (images if isinstance(images, (list, tuple)) else [images])]
-    cells = [_rgb(frame, fill) for batch in batches for sample in batch for frame in sample]
+    cells = [rgb(frame, fill) for batch in batches for sample in batch for frame in sample]
     if not cells:
         raise ValueError("images must hold at least one image")
     frames = batches[0].shape[1]
@@ -148,7 +132,7 @@ def _frames(images: Any, layout: str | None) -> npt.NDArray[Any]:
     return np.expand_dims(values, [i for i, axis in enumerate("NTCHW") if axis not in axes])
 
 
-def _rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:
+def rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:
     """One image of any dtype and number of channels as uint8 RGB. [C, H, W] -> [H, W, 3]"""
     values = frame.astype(np.float32)
     if frame.dtype.kind in "iu":
@@ -161,8 +145,18 @@ def _rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:
     return np.rint(np.moveaxis(values, 0, -1) * 255).astype(np.uint8)
 
 
-def _overlay(cell: npt.NDArray[np.uint8], labels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """The image, blended half and half with the colour of each label."""
-    labels = labels.astype(np.int64)
-    colors = _COLORS[(labels - 1) % len(_COLORS)]
-    return np.where(labels[..., None] == 0, cell, cell // 2 + colors // 2)
+def _check_shapes(edges: Any, mask: Any, points: Any, size: tuple[int, ...]) -> None:
+    """The arrays of one image of this size; None: not passed."""
+    height, width = size
+    rules = []
+    if edges is not None and edges.size:
+        rules.append(("boxes", edges, "[P, 4]", edges.ndim == 2 and edges.shape[1] == 4))
+    if mask is not None:
+        is_mask = mask.ndim in (2, 3) and mask.shape[-2:] == size
+        rules.append(("masks", mask, f"[{height}, {width}] or [P, {height}, {width}]", is_mask))
+    if points is not None and points.size:
+        are_points = points.ndim >= 2 and points.shape[-1] in (2, 3)
+        rules.append(("keypoints", points, "[K, 2|3] or [P, K, 2|3]", are_points))
+    for name, array, rule, fits in rules:
+        if not fits:
+            raise ValueError(f"{name} must be {rule} for each image, got shape {array.shape}")

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, overload
 
 from .. import _check
-from .._arrays.convert import dtype_name, host_array
+from .._arrays.convert import dtype_name
 from .._arrays.images import ImageBatch, describe_images
 from .._check import prefix_errors
 from .._descriptions import state_entries
-from .._fusion import dispatch, draw, execute
+from .._fusion import dispatch, draw
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report
 from .._html import table
 from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel
+from .before_after import before_and_after
 from .boxes import Boxes
 from .keypoints import Keypoints
-from .params import Params, params_from_dict
+from .params import Params, apply_inverse, apply_params, params_from_dict
 from .plan_cache import PlanCache
 from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
 from .sample import needs_matrices, transform_sample
 from .sample_check import CheckReport, check_sample
 from .sample_kinds import is_plain_array
-from .sample_structure import named_sample, parse_sample
+from .sample_structure import ParsedSample, call_sample, named_sample, parse_sample
 from .transform import Transform, transform_list, typed_as
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Compose"]
 
@@ -92,11 +95,8 @@ class Compose(Transform):
 
     def __getstate__(self) -> dict[str, Any]:
         plans = PlanCache(self._plans.transforms, self.first_position)
-        return super().__getstate__() | {
-            "_plans": plans,
-            "_replay_counters": draw.ReplayCounters(),
-            "_array_types": set(),
-        }
+        fresh = {"_plans": plans, "_replay_counters": draw.ReplayCounters(), "_array_types": set()}
+        return super().__getstate__() | fresh
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
@@ -181,11 +181,7 @@ class Compose(Transform):
     def apply(self, images: Any, params: Params, *, layout: Layout | None = None) -> Any:
         """Transform images with parameters that were drawn for images of the same shape."""
         batch = describe_images(images, layout)
-        if self._plans.plan(batch) is not params.plan or batch.samples != params.samples:
-            raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
-        if batch.device != params.device:
-            raise ValueError("images must be on the device on which params were drawn")
-        return dispatch.apply(params.plan, batch, params.table)
+        return apply_params(self._plans.plan(batch), batch, params)
 
     @prefix_errors("cuaug")
     def inverse(
@@ -208,17 +204,7 @@ class Compose(Transform):
             fill: A number, or one per channel.
             layout: As in a call.
         """
-        if params.plan.op_without_matrix:
-            raise ValueError(f"images cannot be moved back by a matrix: {params.plan.op_without_matrix} has none")
-        results = describe_images(images, layout)
-        if results.samples != params.samples or results.size != params.result_size:
-            raise ValueError(
-                f"images must be {params.samples} of size {params.result_size}, as the recipe's result, "
-                f"got {results.samples} of {results.size}"
-            )
-        if results.device != params.device:
-            raise ValueError("images must be on the device on which params were drawn")
-        return execute.apply_inverse(params.plan, results, params.table, params.size, interpolation, fill)
+        return apply_inverse(images, params, interpolation, fill, layout)
 
     @prefix_errors("cuaug")
     def params_from_dict(
@@ -275,8 +261,33 @@ class Compose(Transform):
         device; the step stays as it is.
         """
         options = {name: arguments.pop(name, None) for name in ("ids", "layout")}
-        sample = named_sample(images, *targets, **arguments) if targets or arguments else images
+        sample = call_sample(images, *targets, **arguments)
         return check_sample(self, sample, step=self._step if step is None else step, **options)
+
+    @prefix_errors("cuaug")
+    def show(
+        self,
+        images: Any,
+        masks: Any = None,
+        boxes: Any = None,
+        keypoints: Any = None,
+        labels: Any = None,
+        *,
+        n: int = 8,
+        ids: Any = None,
+        step: int | None = None,
+        layout: Layout | None = None,
+    ) -> Figure:
+        """Draw the first `n` samples before and after a call with these arguments. Needs matplotlib.
+
+        Boxes (the valid ones), masks and keypoints are drawn on both, labels are titles or captions of boxes. The
+        recipe's last :class:`Normalize` is undone; other floats are stretched from their minimum and maximum if they
+        are not in 0..1. Runs the recipe on all samples, as they may be mixed; the step stays as it is.
+        """
+        sample = call_sample(images, masks, boxes, keypoints, labels)
+        key = self._next_key(ids, self._step if step is None else step)
+        transform = functools.partial(self._transform, key=key, ids=ids, layout=layout)
+        return before_and_after(self, parse_sample(sample), transform, n, layout)
 
     def after(self, first: int) -> Compose:
         """The recipe from the transform at index `first` on, with the draws of the whole recipe.
@@ -309,22 +320,13 @@ class Compose(Transform):
         if is_plain_array(type(sample)):  # the first array of this type
             self._array_types.add(type(sample))
             return self(sample, ids=ids, step=step, layout=layout)
-        parsed, key = parse_sample(sample), self._next_key(ids, step)
-        consecutive = ids is None or isinstance(ids, int)
-        id_array = None if consecutive else host_array("ids", ids, np.int64)
-        if id_array is not None and id_array.shape != (parsed.samples,):
-            raise ValueError(f"ids must be {parsed.samples} integers, got shape {id_array.shape}")
+        parsed = parse_sample(sample)
+        return parsed.rebuild(*self._transform(parsed, self._next_key(ids, step), ids, layout))
 
-        def draw_group(images: Sequence[ImageBatch], indices: np.ndarray) -> tuple[ImageBatch, Params]:
-            plan, batch = self._plans.plan_group(images)
-            group_ids: Any = ids
-            if batch.samples < parsed.samples:
-                group_ids = indices + (ids or 0) if id_array is None else id_array[indices]
-                group_ids = int(group_ids[0]) if len(group_ids) == 1 else group_ids
-            return batch, self._draw(plan, batch, group_ids, key, needs_matrices(parsed))
-
-        batch_key = self._plans.prefixes.batch_key
-        return transform_sample(parsed, batch_key, draw_group, layout, self.boxes, self.keypoints)
+    def _transform(self, parsed: ParsedSample, key: tuple[int, int], ids: Any, layout: str | None) -> tuple[Any, Any]:
+        """The results and sizes for `ParsedSample.rebuild`. `key`: of :meth:`_next_key`."""
+        draw_params = functools.partial(self._draw, key=key, with_matrix=needs_matrices(parsed))
+        return transform_sample(parsed, self._plans, draw_params, ids, layout, self.boxes, self.keypoints)
 
     def _next_key(self, ids: Any, step: int | None) -> tuple[int, int]:
         """Seed and step of this call; `ids` and `step` are those that the user passes."""

@@ -1,4 +1,4 @@
-"""`Params`: the parameters that were drawn for a batch."""
+"""`Params`: the parameters that were drawn for a batch; a batch transformed with them, and moved back."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._arrays import convert
-from .._arrays.images import BatchAxes, ImageBatch
+from .._arrays.images import BatchAxes, ImageBatch, describe_images
 from .._descriptions import MAX_VALUES, check_nesting
+from .._fusion import dispatch, execute
 from .._fusion.plan import RecipePlan
 from .._passes.parameters import StridedArray
+from ..typing import Interpolation
 
 __all__ = ["Params"]
 
@@ -128,6 +130,30 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
         owner=array,
     )
     return Params(plan, table, batch, recipe)
+
+
+def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
+    """The images, transformed with the parameters. `plan`: that of the images."""
+    if plan is not params.plan or images.samples != params.samples:
+        raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
+    if images.device != params.device:
+        raise ValueError("images must be on the device on which params were drawn")
+    return dispatch.apply(plan, images, params.table)
+
+
+def apply_inverse(images: Any, params: Params, interpolation: Interpolation, fill: Any, layout: str | None) -> Any:
+    """Results of the recipe, moved back to the pixels of the images for which the parameters were drawn."""
+    if params.plan.op_without_matrix:
+        raise ValueError(f"images cannot be moved back by a matrix: {params.plan.op_without_matrix} has none")
+    results = describe_images(images, layout)
+    if results.samples != params.samples or results.size != params.result_size:
+        raise ValueError(
+            f"images must be {params.samples} of size {params.result_size}, as the recipe's result, "
+            f"got {results.samples} of {results.size}"
+        )
+    if results.device != params.device:
+        raise ValueError("images must be on the device on which params were drawn")
+    return execute.apply_inverse(params.plan, results, params.table, params.size, interpolation, fill)
 
 
 def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[int, int] | None) -> np.ndarray:

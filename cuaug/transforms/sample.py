@@ -12,6 +12,7 @@ from .._arrays import convert
 from .._arrays.images import ImageBatch, default_layout, describe_images
 from .._arrays.registry import library_of
 from .._fusion import dispatch, execute
+from .._fusion.plan import RecipePlan
 from .._fusion.recipe_ops import Blend, Displacement, Mix
 from .._fusion.recipe_pass import FirstOp
 from .._passes.ragged import ragged_batch
@@ -19,11 +20,10 @@ from ..mix import mix_labels
 from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params
+from .plan_cache import PlanCache
 from .sample_structure import ParsedSample
 from .sample_target import Target
 from .targets import transform_targets
-
-_DrawGroup = Callable[[Sequence[ImageBatch], np.ndarray], tuple[ImageBatch, Params]]
 
 
 class _Group(NamedTuple):
@@ -37,30 +37,35 @@ class _Group(NamedTuple):
 
 def transform_sample(
     parsed: ParsedSample,
-    batch_key: Any,
-    draw_group: _DrawGroup,
+    plans: PlanCache,
+    draw_params: Callable[[RecipePlan, ImageBatch, Any], Params],
+    ids: Any,
     layout: str | None,
     boxes: Boxes,
     keypoints: Keypoints,
-) -> Any:
-    """The sample with all images and targets transformed by the same draws.
+) -> tuple[dict[str, Sequence[Any]], Any]:
+    """The results and sizes for `ParsedSample.rebuild`: all images and targets, transformed by the same draws.
 
     Args:
         parsed: The sample and its targets.
-        batch_key: Function of an image. Images with equal keys form one batch, whatever their sizes; None: only images
-            of one size do.
-        draw_group: Function of images (one batch, or single ones with equal keys) and their indices in the call; gives
-            them as one batch, and its :class:`Params`.
+        plans: The recipe's plans.
+        draw_params: Function of a plan, a batch and the batch's ids.
+        ids: Those of the call.
         layout: The layout of the images.
         boxes: Options of the boxes.
         keypoints: Options of the keypoints.
     """
     image_targets = parsed.targets_of("images")
+    batch_key = plans.prefixes.batch_key
     image_groups = [group_images(t.value, batch_key, t.layout or layout, parsed.samples) for t in image_targets]
     _check_equal_sizes(parsed, image_groups)
-    groups_by_target = [
-        [_Group(indices, images, *draw_group(images, indices)) for indices, images in groups] for groups in image_groups
-    ]
+    group_ids = _ids_by_group(ids, parsed.samples)
+
+    def draw_group(indices: np.ndarray, images: list[ImageBatch]) -> _Group:
+        plan, batch = plans.plan_group(images)
+        return _Group(indices, images, batch, draw_params(plan, batch, group_ids(indices)))
+
+    groups_by_target = [[draw_group(*group) for group in groups] for groups in image_groups]
     groups = groups_by_target[0]
     params = groups[0].params
     first_ops = [op for pass_ in params.plan.passes for op in pass_.first_ops]
@@ -82,12 +87,27 @@ def transform_sample(
         results |= transform_targets(parsed, matrices[0], size, boxes, keypoints, masks_per_object)
     if mixes:
         results["labels"] = [_mix_labels(target.value, params, mixes) for target in parsed.targets_of("labels")]
-    return parsed.rebuild(results, size)
+    return results, size
 
 
 def needs_matrices(parsed: ParsedSample) -> bool:
     """Whether the sample has targets that the recipe's matrix moves."""
     return any(parsed.targets_of(kind) for kind in ("boxes", "keypoints"))
+
+
+def _ids_by_group(ids: Any, samples: int) -> Callable[[np.ndarray], Any]:
+    """Checks the ids of a call. The result gives the ids of a group from the indices of its samples in the call."""
+    id_array = None if ids is None or isinstance(ids, int) else convert.host_array("ids", ids, np.int64)
+    if id_array is not None and id_array.shape != (samples,):
+        raise ValueError(f"ids must be {samples} integers, got shape {id_array.shape}")
+
+    def group_ids(indices: np.ndarray) -> Any:
+        if len(indices) == samples:
+            return ids
+        numbers = indices + (ids or 0) if id_array is None else id_array[indices]
+        return int(numbers[0]) if len(numbers) == 1 else numbers
+
+    return group_ids
 
 
 def group_images(
@@ -96,7 +116,8 @@ def group_images(
     """Indices and images of each group: one batch, or the single images of a ragged batch.
 
     An array is a batch, and so is a list of arrays of one shape with channels. Other images with channels are grouped
-    by key, or by size; each image [H, W] is a group of its own.
+    by `batch_key`, a function of an image, whatever their sizes, or by size where it gives None; each image [H, W] is a
+    group of its own.
     """
     if not isinstance(value, list):
         return [(np.arange(samples), [describe_images(value, layout)])]
@@ -202,7 +223,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     """The masks of a group, one entry per sample; as one ragged batch if they are of one kind."""
     params, table = group.params, group.params.table
     if group.batch.ragged:
-        mask_batches = [_describe_masks(mask, group.images[row], "") for row, mask in enumerate(masks)]
+        mask_batches = [describe_masks(mask, group.images[row], "") for row, mask in enumerate(masks)]
         kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
             batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
@@ -218,7 +239,7 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
 
     `batch_axis`: "N", or "" if the array has none.
     """
-    mask_batch, is_plane = _describe_masks(mask, images, batch_axis)
+    mask_batch, is_plane = describe_masks(mask, images, batch_axis)
     result = execute.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
     shape = tuple(mask.shape)
     if _has_empty_stack(shape):
@@ -228,7 +249,7 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
     return result[0] if mask.ndim < result.ndim else result
 
 
-def _describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[ImageBatch, bool]:
+def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[ImageBatch, bool]:
     """Masks as images, and whether they have no axis of masks. An empty stack is a batch without samples."""
     if library_of(type(mask)) is None:
         raise TypeError(f"masks must be an array, or a list of arrays, got {type(mask).__name__}")

@@ -26,6 +26,18 @@ class ParsedSample(NamedTuple):
     def targets_of(self, kind: str) -> list[Target]:
         return [target for target in self.targets if target.kind == kind]
 
+    def with_results(self, results: Mapping[str, Sequence[Any]]) -> ParsedSample:
+        """The same targets with results as their values. Boxes gain a target of their validity if they have none."""
+        remaining = {kind: iter(values) for kind, values in results.items()}
+        targets = [
+            target._replace(value=next(remaining[target.kind])) if target.kind in remaining else target
+            for target in self.targets
+        ]
+        if "valid" in results and not self.targets_of("valid"):
+            pairs = zip(self.targets_of("boxes"), results["valid"], strict=True)
+            targets += [boxes._replace(kind="valid", value=mask) for boxes, mask in pairs]
+        return self._replace(targets=tuple(targets))
+
     def rebuild(self, results: Mapping[str, Sequence[Any]], size: Any) -> Any:
         """The sample with results in place of the targets; containers without targets are not copied.
 
@@ -62,6 +74,12 @@ def named_sample(
         if isinstance(targets.get(name), (str, bytes, bool, int, float)):
             raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
     return targets
+
+
+def call_sample(images: Any, *targets: Any, **named_targets: Any) -> Any:
+    """The sample of a call with these arguments: of any structure, if it is the only one."""
+    is_alone = all(target is None for target in (*targets, *named_targets.values()))
+    return images if is_alone else named_sample(images, *targets, **named_targets)
 
 
 def parse_sample(sample: Any) -> ParsedSample:

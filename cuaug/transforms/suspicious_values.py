@@ -13,7 +13,7 @@ from . import choices, geometry
 from .color import Normalize, ToDtype
 from .transform import Transform
 
-_OVERSHOOT = 0.02  # of 0..1, which a bicubic or Lanczos resize before the recipe may leave
+OVERSHOOT = 0.02  # of 0..1, which a bicubic or Lanczos resize before the recipe may leave
 _GEOMETRY = {module.__name__ for module in (geometry, choices)}  # whose transforms do not read pixel values
 
 
@@ -43,7 +43,7 @@ def _float_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]
     if not finite.all():
         yield f"images have {np.count_nonzero(~finite)} values that are NaN or infinite"
     low, high = float(np.min(values[finite], initial=np.inf)), float(np.max(values[finite], initial=-np.inf))
-    if any(map(_reads_range, _with_inner(transforms))) and (low < -_OVERSHOOT or high > 1 + _OVERSHOOT):
+    if any(map(_reads_range, _with_inner(transforms))) and (low < -OVERSHOOT or high > 1 + OVERSHOOT):
         hint = "divide them by 255, or pass uint8" if low >= 0 else "call the recipe before they are normalized"
         yield f"images are {dtype} with values {low:g}..{high:g}, but ops of the recipe read floats as 0..1: {hint}"
 

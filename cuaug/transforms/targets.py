@@ -36,7 +36,7 @@ def transform_targets(
         results |= {kind: [target.value for target in parsed.targets_of(kind)] for kind in VALUE_KINDS}
         results |= {"masks": list(masks)} if masks else {}
     for target in parsed.targets_of("boxes"):
-        mask = next((mask.value for mask in parsed.targets_of("valid") if _are_siblings(mask, target)), None)
+        mask = next((mask.value for mask in parsed.targets_of("valid") if are_siblings(mask, target)), None)
         options = boxes if target.format is None else dataclasses.replace(boxes, format=target.format)
         new_boxes, new_mask = transform_boxes(target.value, matrices, out_size, options, mask)
         if boxes.compact:
@@ -62,7 +62,7 @@ def _compact(
         for i, value in enumerate(results.get(kind, ())):
             # A mask array of one image has no axis of samples.
             by_sample = [value] if kind == "masks" and parsed.is_single else value
-            if _boxes_of(parsed, parsed.targets_of(kind)[i]) is boxes and _is_per_box(kind, by_sample, boxes, out_size):
+            if boxes_of(parsed, parsed.targets_of(kind)[i]) is boxes and _is_per_box(kind, by_sample, boxes, out_size):
                 places.append((kind, i))
                 entries.append(by_sample)
     new_boxes, new_mask, *entries = compact(new_mask, new_boxes, new_mask, *entries)
@@ -77,19 +77,19 @@ def _is_per_box(kind: str, by_sample: Any, boxes: Target, out_size: Any) -> bool
     return has_stack_per_box(kind, by_sample, boxes.value, out_size if kind == "masks" else None)
 
 
-def _boxes_of(parsed: ParsedSample, target: Target) -> Target | None:
+def boxes_of(parsed: ParsedSample, target: Target) -> Target | None:
     """The boxes in the same container, or the only boxes of the sample."""
     boxes = parsed.targets_of("boxes")
-    candidates = [entry for entry in boxes if _are_siblings(entry, target)] or boxes
+    candidates = [entry for entry in boxes if are_siblings(entry, target)] or boxes
     return candidates[0] if len(candidates) == 1 else None
 
 
 def _sibling_mask(parsed: ParsedSample, mask: Target, valid: list[Any]) -> Any:
     """The new mask of the boxes beside the old mask."""
     pairs = zip(valid, parsed.targets_of("boxes"), strict=True)
-    return next((new_mask for new_mask, target in pairs if _are_siblings(mask, target)), mask.value)
+    return next((new_mask for new_mask, target in pairs if are_siblings(mask, target)), mask.value)
 
 
-def _are_siblings(one: Target, other: Target) -> bool:
+def are_siblings(one: Target, other: Target) -> bool:
     """Whether both are in the same container, in every sample."""
     return [path[:-1] for path in one.paths] == [path[:-1] for path in other.paths]

@@ -82,6 +82,57 @@ def test_show_draws_boxes_masks_and_titles():
     mpl.pyplot.close(figure)
 
 
+def drawn_points(axis):
+    """The coordinates of each point that an axis shows. [K, 2]"""
+    return np.concatenate([np.asarray(points.get_offsets()) for points in axis.collections]).tolist()
+
+
+def test_show_draws_keypoints_that_are_visible_and_finite():
+    keypoints = np.array([[[1, 2, 2], [3, 4, 0], [np.nan, 5, 2], [30, 40, 1]]] * 2, np.float32)
+    with_visibility = cuaug.show(np.zeros((2, 8, 12, 3), np.uint8), keypoints=keypoints)
+    without = cuaug.show(np.zeros((2, 8, 12, 3), np.uint8), keypoints=list(keypoints[..., :2]))
+    assert drawn_points(with_visibility.axes[1]) == [[1, 2], [30, 40]]
+    assert drawn_points(without.axes[1]) == [[1, 2], [3, 4], [30, 40]]
+    for figure in (with_visibility, without):  # a point outside of the image does not change what is shown
+        figure.draw_without_rendering()
+        assert figure.axes[0].get_xlim() == (-0.5, 11.5)
+        mpl.pyplot.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("shape", "colors"), [((4, 2), [0, 1, 2, 3]), ((2, 2, 2), [0, 0, 1, 1]), ((1, 2, 2, 2), [0, 0, 1, 1])]
+)
+def test_show_colors_points_by_number_or_by_object(shape, colors):
+    """An object's keypoints have the colour of the box with its number."""
+    points = np.arange(8.0).reshape(shape)
+    boxes = np.array([[0, 0, 1, 1]] * 4)
+    (axis,) = cuaug.show(np.zeros((1, 8, 12, 3), np.uint8), boxes[None], keypoints=points[None]).axes
+    assert drawn_points(axis) == points.reshape(4, 2).tolist()
+    box_colors = [patch.get_edgecolor() for patch in axis.patches]
+    point_colors = np.concatenate([points.get_facecolors() for points in axis.collections])
+    np.testing.assert_array_equal(point_colors, [box_colors[i] for i in colors])
+    mpl.pyplot.close("all")
+
+
+def test_show_draws_each_mask_of_a_stack_in_the_color_of_its_box():
+    image, stack = np.zeros((8, 12, 3), np.uint8), np.zeros((2, 8, 12), bool)
+    stack[0, 1:3, 1:3] = stack[1, 4:6, 4:9] = True
+    boxes = np.array([[[1, 1, 3, 3], [4, 4, 9, 6]]])
+    (axis,) = cuaug.show([image], boxes, [stack]).axes
+    pixels = axis.images[0].get_array()
+    assert (pixels.any(-1) == stack.any(0)).all()
+    for patch, mask in zip(axis.patches, stack, strict=True):
+        color = np.rint(np.multiply(mpl.colors.to_rgb(patch.get_edgecolor()), 255))
+        expected = color // 2  # blended with a black image
+        assert (pixels[mask] == expected).all()
+    (stack_of_one,) = cuaug.show([image], masks=[stack[:1].astype(np.int16) * 2]).axes
+    (label_mask,) = cuaug.show([image], masks=[stack[0].astype(np.int16) * 2]).axes
+    np.testing.assert_array_equal(stack_of_one.images[0].get_array(), label_mask.images[0].get_array())
+    (empty,) = cuaug.show([image], masks=[stack[:0]], keypoints=[np.zeros((0, 3, 2))]).axes
+    assert not empty.images[0].get_array().any()
+    mpl.pyplot.close("all")
+
+
 def test_show_names_the_extra_without_matplotlib(monkeypatch):
     real_import = builtins.__import__
 
@@ -103,6 +154,16 @@ def test_show_names_the_extra_without_matplotlib(monkeypatch):
         (lambda x: cuaug.grid([]), "grid: images must hold at least one image"),
         (lambda x: cuaug.show(x, titles=["a"]), "show: titles must have one entry per image, 2, got 1"),
         (lambda x: cuaug.show(x, masks=x[:1, ..., 0]), "show: masks must have one entry per image, 2, got 1"),
+        (lambda x: cuaug.show(x, keypoints=x[:1]), "show: keypoints must have one entry per image, 2, got 1"),
+        (lambda x: cuaug.show(x, x[..., 0]), r"show: boxes must be \[P, 4\] for each image, got shape \(6, 5\)"),
+        (
+            lambda x: cuaug.show(x, keypoints=x[..., 0]),
+            r"show: keypoints must be \[K, 2\|3\] or \[P, K, 2\|3\] for each image, got shape \(6, 5\)",
+        ),
+        (
+            lambda x: cuaug.show(x, masks=x),
+            r"show: masks must be \[6, 5\] or \[P, 6, 5\] for each image, got shape \(6, 5, 3\)",
+        ),
     ],
 )
 def test_grid_show_reject_invalid_arguments(call, message):
@@ -110,7 +171,7 @@ def test_grid_show_reject_invalid_arguments(call, message):
         call(np.zeros((2, 6, 5, 3), np.uint8))
 
 
-@pytest.mark.parametrize("parameter", ["boxes", "masks"])
+@pytest.mark.parametrize("parameter", ["boxes", "masks", "keypoints"])
 def test_show_names_the_argument_that_holds_complex_numbers(parameter):
     batch = np.zeros((2, 4, 6, 3), np.uint8)
     with pytest.raises(TypeError, match=f"show: {parameter} must hold real numbers, got complex128"):

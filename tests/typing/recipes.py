@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from matplotlib.figure import Figure
 from typing_extensions import assert_type
 
 import cuaug
@@ -35,6 +36,8 @@ def images_only(tensor: torch.Tensor, levels: npt.NDArray[np.uint8]) -> None:
 def with_targets(tensor: torch.Tensor, levels: npt.NDArray[np.uint8]) -> None:
     assert_type(recipe(tensor, tensor), tuple[torch.Tensor, torch.Tensor])
     assert_type(recipe(levels, levels), tuple[npt.NDArray[Any], npt.NDArray[Any]])
+    assert_type(recipe.show(tensor, masks=levels, labels=[1, 2], n=4, ids=[4, 5], step=3), Figure)
+    assert_type(cuaug.show(levels, keypoints=[levels, levels]), Figure)
     images, boxes, labels = recipe(tensor, boxes=tensor, labels=[1, 2])
     assert_type(images, torch.Tensor)
     assert_type((boxes, labels), tuple[Any, Any])
@@ -49,6 +52,7 @@ def structures(tensor: torch.Tensor, levels: npt.NDArray[np.uint8], label: int) 
 def wrong_calls(tensor: torch.Tensor) -> None:
     recipe(3)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
     recipe(tensor, layout="nchw")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+    recipe.show(tensor, mask=tensor)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     recipe.drow(tensor)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     T.Compose([torch.nn.Identity()])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
     T.RandomHorizontalFlip(prob=0.5)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]

@@ -1,0 +1,135 @@
+"""A figure of images with boxes, masks and keypoints drawn on them. No other module imports matplotlib."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from matplotlib.figure import Figure
+
+# Ten colours that colour-blind readers can tell apart (Tol's "muted"), for objects and for the labels of a mask.
+_COLORS = np.array(
+    [
+        (204, 102, 119), (51, 34, 136), (221, 204, 119), (17, 119, 51), (136, 204, 238),
+        (136, 34, 85), (68, 170, 153), (153, 153, 51), (170, 68, 153), (221, 221, 221),
+    ],
+    np.uint8,
+)  # fmt: skip
+_LUMA = (0.299, 0.587, 0.114)
+_CELL_INCHES = 2.4
+_TITLE_INCHES = 0.3
+_POINT_AREA = 24  # of a keypoint's dot, in square points
+
+
+class BoxLayer(NamedTuple):
+    """Boxes, with a colour by number and a caption each."""
+
+    edges: npt.NDArray[Any]  # left, top, right, bottom; NaN rows are not drawn [P, 4]
+    numbers: npt.NDArray[Any] | None = None  # of the objects; default: 0 to P - 1 [P]
+    captions: Sequence[str] = ()
+
+
+class MaskLayer(NamedTuple):
+    """Masks that are blended with the image. The colour follows from the label and the number of the mask."""
+
+    stack: npt.NDArray[Any]  # labels; 0 is not drawn [P, H, W]
+    numbers: npt.NDArray[Any] | None = None  # of the objects, if each mask is one's; default: 0 to P - 1 [P]
+
+
+class PointLayer(NamedTuple):
+    """Keypoints, with a colour for each object, or for each keypoint if there are no objects."""
+
+    points: npt.NDArray[Any]  # (x, y) or (x, y, visibility) [K, 2|3] or [..., K, 2|3]
+    numbers: npt.NDArray[Any] | None = None  # of the objects; default: 0 to P - 1 [P]
+
+
+class Picture(NamedTuple):
+    """One image, and what is drawn on it."""
+
+    pixels: npt.NDArray[np.uint8]  # RGB [H, W, 3]
+    title: str = ""
+    boxes: Sequence[BoxLayer] = ()
+    masks: Sequence[MaskLayer] = ()
+    points: Sequence[PointLayer] = ()
+
+
+def draw(pictures: Sequence[Picture], columns: int) -> Figure:
+    """A figure with `columns` pictures in a row."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("cuaug.show: matplotlib is not installed: pip install matplotlib") from error
+    rows = math.ceil(len(pictures) / columns)
+    height, width = (max(picture.pixels.shape[axis] for picture in pictures) for axis in (0, 1))
+    row_inches = _CELL_INCHES * height / width + (_TITLE_INCHES if any(picture.title for picture in pictures) else 0)
+    size = (columns * _CELL_INCHES, rows * row_inches)
+    figure, axes = plt.subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")
+    for axis in axes.flat:
+        axis.set_axis_off()
+    for axis, picture in zip(axes.flat, pictures, strict=False):
+        _draw_picture(axis, picture)
+    if "inline" in plt.get_backend():
+        plt.close(figure)  # a notebook would draw it twice
+    return figure
+
+
+def _draw_picture(axis: Any, picture: Picture) -> None:
+    pixels = picture.pixels
+    for masks in picture.masks:
+        pixels = _blend(pixels, masks)
+    axis.imshow(pixels)
+    axis.autoscale(False)  # keypoints outside of the image do not enlarge it
+    axis.set_title(picture.title, fontsize=9)
+    for boxes in picture.boxes:
+        _draw_boxes(axis, boxes)
+    for layer in picture.points:
+        _draw_points(axis, layer)
+
+
+def _blend(pixels: npt.NDArray[np.uint8], masks: MaskLayer) -> npt.NDArray[np.uint8]:
+    """The image, blended half and half with the colour of each label; labels of later masks with later colours."""
+    for number, mask in zip(_object_numbers(masks.numbers, len(masks.stack)), masks.stack, strict=True):
+        labels = mask.astype(np.int64)
+        colors = _COLORS[(labels - 1 + number) % len(_COLORS)]
+        pixels = np.where(labels[..., None] == 0, pixels, pixels // 2 + colors // 2)
+    return pixels
+
+
+def _draw_boxes(axis: Any, boxes: BoxLayer) -> None:
+    from matplotlib.patches import Rectangle
+
+    numbers = _object_numbers(boxes.numbers, len(boxes.edges))
+    for i, (left, top, right, bottom) in enumerate(boxes.edges):
+        color = _COLORS[numbers[i] % len(_COLORS)] / 255
+        corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
+        axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=color, linewidth=1.5))
+        if boxes.captions and np.isfinite(corner).all():
+            ink = "black" if color @ _LUMA > 0.5 else "white"
+            background = {"facecolor": color, "linewidth": 0, "pad": 1}
+            axis.text(*corner, boxes.captions[i], color=ink, fontsize=7, va="top", bbox=background, clip_on=True)
+
+
+def _draw_points(axis: Any, layer: PointLayer) -> None:
+    points = layer.points
+    if not points.size:
+        return
+    count, columns = points.shape[-2:]
+    objects = math.prod(points.shape[:-2])
+    numbers = np.arange(count) if points.ndim == 2 else np.repeat(_object_numbers(layer.numbers, objects), count)
+    points = points.reshape(-1, columns)
+    visible = np.isfinite(points[:, :2]).all(-1)
+    if columns == 3:
+        visible &= points[:, 2] > 0
+    x, y = points[visible, :2].T
+    colors = _COLORS[numbers[visible] % len(_COLORS)] / 255
+    axis.scatter(x, y, s=_POINT_AREA, c=colors, edgecolors="white", linewidths=0.8)
+
+
+def _object_numbers(numbers: npt.NDArray[Any] | None, count: int) -> npt.NDArray[Any]:
+    """The numbers of `count` objects; 0 to count - 1 if these are other objects than those that have the numbers."""
+    return np.arange(count) if numbers is None or len(numbers) != count else numbers
