@@ -34,7 +34,7 @@ def suppress(
     max_output: int | None,
     fixed_size: bool,
 ) -> Any:
-    """The result of `nms` and `batched_nms` (ops.py)."""
+    """The result of `nms` and `batched_nms` (cuaug/ops.py)."""
     _check.number("iou_threshold", iou_threshold, 0, 1)
     if score_threshold is not None:
         _check.number("score_threshold", score_threshold, -np.inf)

@@ -64,7 +64,7 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
     region_array, region_library = describe("boxes", regions, FLOATS)
     if region_library is not library or region_array.device != maps[0].device:
         raise ValueError("boxes must be in the library and on the device of features")
-    allows_rotated = options.kind != "pixels"
+    allows_rotated = options.kind != "pixels"  # roi_pool
     if len(region_array.shape) != 2 or region_array.shape[1] not in ((5, 6) if allows_rotated else (5,)):
         shapes = "(K, 5), or (K, 6) if rotated" if allows_rotated else "(K, 5)"
         raise ValueError(
@@ -94,7 +94,10 @@ def pack_record(
     pooled: tuple[int, ...],
     gradients: Sequence[tuple[int, ...]] | None = None,
 ) -> bytes:
-    """`cuaug::RoiRecord`. `pooled` and, in a backward pass, `gradients` of the levels are `map_fields`."""
+    """`cuaug::RoiRecord`. `pooled`: `map_fields` of the result or, in a backward pass, of its gradient.
+
+    `gradients`: in a backward pass, `map_fields` of the gradient of each level.
+    """
     maps, regions, _ = inputs
     if gradients is None:
         gradients = [NULL_MAP] * len(maps)
