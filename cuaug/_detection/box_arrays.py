@@ -17,9 +17,9 @@ from .._program.records import TYPED_ARRAY
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int16", "int32", "int64", "bool")
-# `TypedArray::kind`; bool has that of uint8.
-KINDS = {name: kind for kind, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}
-_LAYOUT = TYPED_ARRAY.span_packer("n_stride", "kind")
+# `TypedArray::dtype_code`; bool has that of uint8.
+DTYPE_CODES = {name: code for code, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}
+_LAYOUT = TYPED_ARRAY.span_packer("n_stride", "dtype_code")
 _NO_LAYOUT = bytes(_LAYOUT.size)
 
 
@@ -99,7 +99,7 @@ def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescr
 
 def layout_span(field: str) -> tuple[str, str]:
     """The fields of a record's `TypedArray` after its pointer, as a span for `Record.packer`."""
-    return f"{field}.n_stride", f"{field}.kind"
+    return f"{field}.n_stride", f"{field}.dtype_code"
 
 
 def typed_array(array: ArrayDescriptor | None, batch_axes: int) -> tuple[int, bytes]:
@@ -112,4 +112,4 @@ def typed_array(array: ArrayDescriptor | None, batch_axes: int) -> tuple[int, by
 @functools.lru_cache(1024)
 def _packed_layout(strides: tuple[int, ...], dtype: str, batch_axes: int) -> bytes:
     sample_stride = (0,) * (1 - batch_axes)
-    return _LAYOUT.pack(*(*sample_stride, *strides, 0, 0)[:3], KINDS[dtype])
+    return _LAYOUT.pack(*(*sample_stride, *strides, 0, 0)[:3], DTYPE_CODES[dtype])

@@ -19,7 +19,7 @@ from .box_arrays import INTEGERS, BoxBatch, describe_boxes, describe_per_box, la
 from .nms_plan import NmsPlan, plan_nms
 
 _OPTIONS_SPAN = "samples", "words_per_block"  # first and last of the nine fields that end the record
-# `typed_array` packs the strides and the kind of an array: they are one argument of the packer.
+# `typed_array` packs the strides and the dtype of an array into one argument of the packer.
 _PACKER = NMS.packer(*map(layout_span, ("boxes", "scores", "classes", "counts")), _OPTIONS_SPAN)
 _OPTIONS_PACKER = NMS.span_packer(*_OPTIONS_SPAN)
 

@@ -12,7 +12,7 @@ from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
 from .._arrays.registry import library_of
 from .._program.records import MAX_LEVELS, ROI
-from .box_arrays import FLOATS, KINDS, describe
+from .box_arrays import DTYPE_CODES, FLOATS, describe
 from .feature_maps import NULL_MAP, extents, map_fields
 from .roi_options import PoolingOptions
 
@@ -109,6 +109,6 @@ def pack_record(
     samples, channels, _, _ = extents(maps[0], options.layout)
     count, columns = regions.shape
     n_stride = 0  # of `TypedArray`: regions have no axis N
-    fields += [regions.pointer, n_stride, *regions.strides, KINDS[regions.dtype], *pooled, count]
+    fields += [regions.pointer, n_stride, *regions.strides, DTYPE_CODES[regions.dtype], *pooled, count]
     fields += [len(maps), samples, channels, *options.output_size, options.sampling_ratio, options.aligned]
     return ROI.pack(*fields, columns == 6)

@@ -13,7 +13,7 @@ from .._program.dtypes import ITEM_SIZE
 from .._program.records import SOFT_NMS
 from .box_arrays import describe_boxes, layout_span, typed_array
 
-# `typed_array` packs the strides and the kind of an array: they are one argument of the packer.
+# `typed_array` packs the strides and the dtype of an array into one argument of the packer.
 _PACKER = SOFT_NMS.packer(*map(layout_span, ("boxes", "scores", "counts")))
 _WORKSPACE_BYTES, _INDEX_BYTES = 6 * 8, 4  # of each box: the record's `workspace` and `index`
 _THREADS = 1024
