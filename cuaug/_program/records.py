@@ -119,7 +119,9 @@ POINTWISE = Record(
 )
 MAX_BRANCHES = 8
 BLEND = Record(
-    "BlendRecord", {"branch": f"{MAX_BRANCHES}P", "remainder_weights": PARAMETER_TABLE, "branches": "q"}, base=POINTWISE
+    "BlendRecord",
+    {"branch": f"{MAX_BRANCHES}P", "remainder_fractions": PARAMETER_TABLE, "branches": "q"},
+    base=POINTWISE,
 )
 LUT = Record(
     "LutRecord", {"table": "P", "table_n_stride": "q", "table_c_stride": "q", "table_x_stride": "q"}, base=BATCH
