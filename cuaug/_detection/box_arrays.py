@@ -48,17 +48,17 @@ def describe_boxes(
 ) -> BoxBatch:
     """Checks the arguments of a suppression. `columns`: how many numbers a box may have, (4,) or (4, 5)."""
     _check.boolean("fixed_size", fixed_size)
-    box, library = describe("boxes", boxes, FLOATS)
-    batch_shape, samples, count = _extents(box.shape, columns, bool(fixed_size))
-    score = describe_per_box("scores", scores, FLOATS, box, library)
+    box_array, library = describe("boxes", boxes, FLOATS)
+    batch_shape, samples, count = _extents(box_array.shape, columns, bool(fixed_size))
+    score_array = describe_per_box("scores", scores, FLOATS, box_array, library)
     sample_counts = None
     if counts is not None:
         sample_counts, _ = describe("counts", convert.asarray(counts, like=boxes, dtype="int64"), INTEGERS)
         if not batch_shape or tuple(sample_counts.shape) != batch_shape:
-            raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box.shape)}")
+            raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box_array.shape)}")
     limit = count if max_output is None else _check.integer("max_output", max_output, 0, (1 << 31) - 1)
     max_output = limit if fixed_size else min(limit, count)
-    return BoxBatch(box, score, sample_counts, library, batch_shape, samples, count, max_output)
+    return BoxBatch(box_array, score_array, sample_counts, library, batch_shape, samples, count, max_output)
 
 
 @functools.lru_cache(1024)
@@ -74,14 +74,14 @@ def _extents(shape: tuple[int, ...], columns: tuple[int, ...], fixed_size: bool)
 
 
 def describe_per_box(
-    name: str, array: Any, dtypes: tuple[str, ...], box: ArrayDescriptor, library: Library
+    name: str, array: Any, dtypes: tuple[str, ...], boxes: ArrayDescriptor, library: Library
 ) -> ArrayDescriptor:
-    """An array with one number for each box."""
+    """Checks and describes an array with one number for each of `boxes`."""
     descriptor, array_library = describe(name, array, dtypes)
-    if array_library is not library or descriptor.device != box.device:
+    if array_library is not library or descriptor.device != boxes.device:
         raise ValueError(f"{name} must be in the library and on the device of boxes")
-    if descriptor.shape != box.shape[:-1]:
-        raise ValueError(f"{name} must have shape {tuple(box.shape[:-1])}, got {tuple(descriptor.shape)}")
+    if descriptor.shape != boxes.shape[:-1]:
+        raise ValueError(f"{name} must have shape {tuple(boxes.shape[:-1])}, got {tuple(descriptor.shape)}")
     return descriptor
 
 

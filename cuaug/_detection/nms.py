@@ -93,14 +93,14 @@ def _prepare(
     score_threshold: float | None,
     fixed_size: bool,
 ) -> _Call:
-    box, library, batch_axes = batch.boxes, batch.library, len(batch.batch_shape)
-    rotated = box.shape[-1] == 5
-    compute_type = "Rotated" if rotated else "float64" if box.dtype == "float64" else "float32"
-    multiprocessors = devices.multiprocessor_count(box.device) if box.device >= 0 else 0
+    boxes, library, batch_axes = batch.boxes, batch.library, len(batch.batch_shape)
+    rotated = boxes.shape[-1] == 5
+    compute_type = "Rotated" if rotated else "float64" if boxes.dtype == "float64" else "float32"
+    multiprocessors = devices.multiprocessor_count(boxes.device) if boxes.device >= 0 else 0
     plan = plan_nms(batch.samples, batch.box_count, compute_type, class_array is not None, multiprocessors)
     index_dtype = convert.index_dtype(library)
     layouts = (
-        *(typed_array(array, batch_axes)[1] for array in (box, batch.scores, class_array)),
+        *(typed_array(array, batch_axes)[1] for array in (boxes, batch.scores, class_array)),
         typed_array(batch.counts, 1)[1],
     )
     options = _OPTIONS_PACKER.pack(
@@ -116,7 +116,7 @@ def _prepare(
     )
     output_shape = (*batch.batch_shape, batch.max_output)
     return _Call(
-        library, box.device, compute_type, batch.batch_shape, output_shape, index_dtype, bool(fixed_size), layouts,
+        library, boxes.device, compute_type, batch.batch_shape, output_shape, index_dtype, bool(fixed_size), layouts,
         plan, options,
     )  # fmt: skip
 

@@ -69,10 +69,11 @@ def _small(samples: int, count: int, compute_type: str) -> _SizesAndLaunches:
 def _all_pairs(samples: int, count: int, compute_type: str, multiprocessors: int) -> _SizesAndLaunches:
     """All pairs; the blocks that resolve a sample poll each other's decisions, fastest if all of them are resident."""
     words, parts = -(-count // 32), -(-count // PART)
+    resolve_threads = 32 * _word_groups(count) * _words_per_resolve_block(count)
     words_per_block = _words_per_block(words, parts * samples, _RESIDENT_BLOCKS[compute_type] * multiprocessors)
     launches = [
         (f"nms_overlap_mask<cuaug::{compute_type}>", parts * -(-words // words_per_block) * samples, 1, PART),
-        ("nms_resolve", _resolve_blocks(count) * samples, 1, 32 * _groups(count) * _resolve_words(count)),
+        ("nms_resolve", _resolve_blocks(count) * samples, 1, resolve_threads),
     ]
     # nms_pairs.cuh keeps a summary for each box and part in `keys`, and the overlap masks in `ranked_boxes`.
     summary_bytes, overlap_mask_bytes = samples * count * 4 * parts, samples * count * 4 * words
@@ -103,20 +104,20 @@ def _decision_bytes(samples: int, count: int) -> int:
     return samples * -(-count // BLOCK) * (BLOCK // 32) * 8
 
 
-def _groups(count: int) -> int:
+def _word_groups(count: int) -> int:
     """Groups of 32 words in a sample: a warp of nms_resolve combines one word with the boxes of one group."""
     return -(-count // (32 * 32)) or 1
 
 
-def _resolve_words(count: int) -> int:
+def _words_per_resolve_block(count: int) -> int:
     """Words of 32 boxes that a block of nms_resolve resolves."""
-    return max(RESOLVE_WARPS // _groups(count), 1)
+    return max(RESOLVE_WARPS // _word_groups(count), 1)
 
 
 def _resolve_blocks(count: int) -> int:
     """Blocks of nms_resolve for a sample."""
     words = -(-count // 32)
-    return -(-words // _resolve_words(count))
+    return -(-words // _words_per_resolve_block(count))
 
 
 def _words_per_block(words: int, columns: int, resident_blocks: int) -> int:
