@@ -41,8 +41,8 @@ def byte_range(strides: Sequence[int], extents: Sequence[int], item_size: int) -
 
 @functools.lru_cache(4096)
 def repeats_elements(strides: tuple[int, ...], extents: tuple[int, ...]) -> bool:
-    """Whether two positions have the same memory, or may have: an axis steps within the extent of a shorter step."""
-    reach = 0  # elements from the first to the last of the axes so far
+    """Whether two positions share memory, or may: a stride is not greater than the reach of the smaller strides."""
+    reach = 0  # from the first to the last element along the axes of the smaller strides, in elements
     for stride, extent in sorted((abs(s), n) for s, n in zip(strides, extents, strict=True) if n > 1):
         if stride <= reach:
             return 0 not in extents

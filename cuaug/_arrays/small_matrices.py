@@ -1,6 +1,6 @@
 """Batches of 2x3 and 3x3 matrices: conversion of arguments to one library and one batch shape, and matrix algebra.
 
-All arithmetic is elementwise: a library's solver or matrix product may synchronise, or round to TF32.
+Products are elementwise products and sums: a library's solver or matrix product may synchronise, or round to TF32.
 """
 
 import math
@@ -82,16 +82,16 @@ def relative_error_bound(array: Any) -> float:
 
 
 def cosine_sine(degrees: Any) -> tuple[Any, Any]:
-    """Cosine and sine: of multiples of 90 degrees on the host exactly 0, 1 or -1.
+    """Cosine and sine. On the host, those of multiples of 90 degrees are exactly 0, 1 or -1.
 
-    Device angles are not read, and more launches would cost time: theirs are as exact as pi / 180, e.g. 6e-17 for 0.
+    On a device they are rounded, e.g. 6e-17 instead of 0 in float64: exact ones would take more launches.
     """
     xp, radians = namespace(degrees), degrees * (math.pi / 180)
     cosine, sine = xp.cos(radians), xp.sin(radians)
     if not is_host(degrees) or (degrees % 90).all():
         return cosine, sine
     is_multiple, quarter = degrees % 90 == 0, detach(degrees) % 360 / 90
-    # For quarter 0, 1, 2, 3. Each keeps its gradient: the difference is 0.
+    # `quarter` is 0, 1, 2 or 3 where it is used. The differences are 0, and have the gradient of cosine and sine.
     exact_cosine = abs(quarter - 2) - 1 + (cosine - detach(cosine))
     exact_sine = 1 - abs(quarter - 1) + (sine - detach(sine))
     return xp.where(is_multiple, exact_cosine, cosine), xp.where(is_multiple, exact_sine, sine)

@@ -26,7 +26,7 @@ def tv_kind(value: Any) -> str | None:
 @functools.cache
 def kind_of_type(value_type: Any) -> str | None:
     """The kind of the tv_tensors of this type; None for other types."""
-    tv_tensors = sys.modules.get("torchvision.tv_tensors")  # a value with such a type implies the import
+    tv_tensors = sys.modules.get("torchvision.tv_tensors")  # a tv_tensor exists only after this import
     if tv_tensors is None:
         return None
     for name, kind in TV_TENSORS.items():
@@ -46,7 +46,7 @@ def box_format(value: Any) -> str | None:
 
 
 def wrap_like(result: Any, example: Any, canvas_size: tuple[int, int] | None = None) -> Any:
-    """A tensor as a tv_tensor of the example's type, if this is one. `canvas_size`: (H, W); None: the example's."""
+    """The result in the example's type, if the example is a tv_tensor. `canvas_size`: (H, W); None: the example's."""
     kind = tv_kind(example)
     if kind is None or library_of(type(result)) is not library_of(type(example)):
         return result

@@ -23,10 +23,13 @@ def encode_jpegs(
     encoded: list[Any] = [None] * len(pixels)
     for channels, pixel_color in ((1, "gray"), (3, color)):
         indices = [index for index, image in enumerate(pixels) if image.shape[2] == channels]
-        rows = [(pixels[i].__array_interface__["data"][0], *pixels[i].shape[:2], pixels[i].strides[0]) for i in indices]
+        # Address, height, width, and bytes from one row to the next.
+        arguments = [
+            (pixels[i].__array_interface__["data"][0], *pixels[i].shape[:2], pixels[i].strides[0]) for i in indices
+        ]
         horizontal, vertical = SUBSAMPLINGS[subsampling]
         results = extension.jpeg_extension().jpeg_encode(
-            rows, pixel_color, quality, horizontal, vertical, subsampling == "gray", progressive
+            arguments, pixel_color, quality, horizontal, vertical, subsampling == "gray", progressive
         )
         for index, result in zip(indices, results, strict=True):
             if isinstance(result, str):

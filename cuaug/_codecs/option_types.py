@@ -29,19 +29,19 @@ class DecodeOptions(FileLimits, total=False):
 
 
 class CropOptions(DecodeOptions, total=False):
-    """Those of `decode_and_crop_jpeg`."""
+    """Arguments of `decode_and_crop_jpeg` that do not determine the type of the result."""
 
     scale: float
 
 
 class JpegOptions(CropOptions, total=False):
-    """Those of `decode_jpeg`."""
+    """Arguments of `decode_jpeg` that do not determine the type of the result."""
 
     size_hint: Sequence[int] | None
 
 
 class EncodeOptions(TypedDict, total=False):
-    """Those of `encode_jpeg`."""
+    """Keyword-only arguments of `encode_jpeg`."""
 
     progressive: bool
     color: Literal["rgb", "bgr"]

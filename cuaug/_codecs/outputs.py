@@ -58,5 +58,7 @@ class OutputAllocator:
         out = np.moveaxis(out, -3, -1) if channels_first else out
         images = list(out) if is_batch else [out]
         if any(image.strides[1:] != (image.shape[2], 1) and image.shape[1] > 1 for image in images):
-            raise ValueError("out must have contiguous rows: channels, then pixels, adjacent in memory")
+            raise ValueError(
+                "out must have contiguous rows: the channels of a pixel, and the pixels of a row, adjacent in memory"
+            )
         return images

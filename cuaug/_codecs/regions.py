@@ -11,10 +11,10 @@ from .jpeg_headers import Header
 
 
 class DecodeRegion(NamedTuple):
-    """A box of a stored image at 1 / `scale` of its resolution."""
+    """A part of an image as it is stored, before `orientation`, at 1 / `scale` of its resolution."""
 
     scale: int  # 1, 2, 4 or 8
-    box: tuple[int, int, int, int]  # top, left, height, width
+    box: tuple[int, int, int, int]  # top, left, height, width, in pixels of the scaled image
     orientation: int  # EXIF's: how the decoded pixels are turned upright; 1: not at all
 
     @property

@@ -17,9 +17,9 @@ from .._program.records import TYPED_ARRAY
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int16", "int32", "int64", "bool")
-# `TypedArray::kind`; bool has that of uint8.
-KINDS = {name: kind for kind, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}
-_LAYOUT = TYPED_ARRAY.span_packer("n_stride", "kind")
+# `TypedArray::dtype_code`; bool has that of uint8.
+DTYPE_CODES = {name: code for code, name in enumerate((*FLOATS, *INTEGERS[:4]))} | {"bool": 4}
+_LAYOUT = TYPED_ARRAY.span_packer("n_stride", "dtype_code")
 _NO_LAYOUT = bytes(_LAYOUT.size)
 
 
@@ -48,17 +48,17 @@ def describe_boxes(
 ) -> BoxBatch:
     """Checks the arguments of a suppression. `columns`: how many numbers a box may have, (4,) or (4, 5)."""
     _check.boolean("fixed_size", fixed_size)
-    box, library = describe("boxes", boxes, FLOATS)
-    batch_shape, samples, count = _extents(box.shape, columns, bool(fixed_size))
-    score = describe_per_box("scores", scores, FLOATS, box, library)
+    box_array, library = describe("boxes", boxes, FLOATS)
+    batch_shape, samples, count = _extents(box_array.shape, columns, bool(fixed_size))
+    score_array = describe_per_box("scores", scores, FLOATS, box_array, library)
     sample_counts = None
     if counts is not None:
         sample_counts, _ = describe("counts", convert.asarray(counts, like=boxes, dtype="int64"), INTEGERS)
         if not batch_shape or tuple(sample_counts.shape) != batch_shape:
-            raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box.shape)}")
+            raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box_array.shape)}")
     limit = count if max_output is None else _check.integer("max_output", max_output, 0, (1 << 31) - 1)
     max_output = limit if fixed_size else min(limit, count)
-    return BoxBatch(box, score, sample_counts, library, batch_shape, samples, count, max_output)
+    return BoxBatch(box_array, score_array, sample_counts, library, batch_shape, samples, count, max_output)
 
 
 @functools.lru_cache(1024)
@@ -74,14 +74,14 @@ def _extents(shape: tuple[int, ...], columns: tuple[int, ...], fixed_size: bool)
 
 
 def describe_per_box(
-    name: str, array: Any, dtypes: tuple[str, ...], box: ArrayDescriptor, library: Library
+    name: str, array: Any, dtypes: tuple[str, ...], boxes: ArrayDescriptor, library: Library
 ) -> ArrayDescriptor:
-    """An array with one number for each box."""
+    """Checks and describes an array with one number for each of `boxes`."""
     descriptor, array_library = describe(name, array, dtypes)
-    if array_library is not library or descriptor.device != box.device:
+    if array_library is not library or descriptor.device != boxes.device:
         raise ValueError(f"{name} must be in the library and on the device of boxes")
-    if descriptor.shape != box.shape[:-1]:
-        raise ValueError(f"{name} must have shape {tuple(box.shape[:-1])}, got {tuple(descriptor.shape)}")
+    if descriptor.shape != boxes.shape[:-1]:
+        raise ValueError(f"{name} must have shape {tuple(boxes.shape[:-1])}, got {tuple(descriptor.shape)}")
     return descriptor
 
 
@@ -99,7 +99,7 @@ def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescr
 
 def layout_span(field: str) -> tuple[str, str]:
     """The fields of a record's `TypedArray` after its pointer, as a span for `Record.packer`."""
-    return f"{field}.n_stride", f"{field}.kind"
+    return f"{field}.n_stride", f"{field}.dtype_code"
 
 
 def typed_array(array: ArrayDescriptor | None, batch_axes: int) -> tuple[int, bytes]:
@@ -112,4 +112,4 @@ def typed_array(array: ArrayDescriptor | None, batch_axes: int) -> tuple[int, by
 @functools.lru_cache(1024)
 def _packed_layout(strides: tuple[int, ...], dtype: str, batch_axes: int) -> bytes:
     sample_stride = (0,) * (1 - batch_axes)
-    return _LAYOUT.pack(*(*sample_stride, *strides, 0, 0)[:3], KINDS[dtype])
+    return _LAYOUT.pack(*(*sample_stride, *strides, 0, 0)[:3], DTYPE_CODES[dtype])

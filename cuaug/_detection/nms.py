@@ -19,7 +19,7 @@ from .box_arrays import INTEGERS, BoxBatch, describe_boxes, describe_per_box, la
 from .nms_plan import NmsPlan, plan_nms
 
 _OPTIONS_SPAN = "samples", "words_per_block"  # first and last of the nine fields that end the record
-# `typed_array` packs the strides and the kind of an array: they are one argument of the packer.
+# `typed_array` packs the strides and the dtype of an array into one argument of the packer.
 _PACKER = NMS.packer(*map(layout_span, ("boxes", "scores", "classes", "counts")), _OPTIONS_SPAN)
 _OPTIONS_PACKER = NMS.span_packer(*_OPTIONS_SPAN)
 
@@ -34,7 +34,7 @@ def suppress(
     max_output: int | None,
     fixed_size: bool,
 ) -> Any:
-    """The result of `nms` and `batched_nms` (ops.py)."""
+    """The result of `nms` and `batched_nms` (cuaug/ops.py)."""
     _check.number("iou_threshold", iou_threshold, 0, 1)
     if score_threshold is not None:
         _check.number("score_threshold", score_threshold, -np.inf)
@@ -93,14 +93,14 @@ def _prepare(
     score_threshold: float | None,
     fixed_size: bool,
 ) -> _Call:
-    box, library, batch_axes = batch.boxes, batch.library, len(batch.batch_shape)
-    rotated = box.shape[-1] == 5
-    compute_type = "Rotated" if rotated else "float64" if box.dtype == "float64" else "float32"
-    multiprocessors = devices.multiprocessor_count(box.device) if box.device >= 0 else 0
+    boxes, library, batch_axes = batch.boxes, batch.library, len(batch.batch_shape)
+    rotated = boxes.shape[-1] == 5
+    compute_type = "Rotated" if rotated else "float64" if boxes.dtype == "float64" else "float32"
+    multiprocessors = devices.multiprocessor_count(boxes.device) if boxes.device >= 0 else 0
     plan = plan_nms(batch.samples, batch.box_count, compute_type, class_array is not None, multiprocessors)
     index_dtype = convert.index_dtype(library)
     layouts = (
-        *(typed_array(array, batch_axes)[1] for array in (box, batch.scores, class_array)),
+        *(typed_array(array, batch_axes)[1] for array in (boxes, batch.scores, class_array)),
         typed_array(batch.counts, 1)[1],
     )
     options = _OPTIONS_PACKER.pack(
@@ -116,7 +116,7 @@ def _prepare(
     )
     output_shape = (*batch.batch_shape, batch.max_output)
     return _Call(
-        library, box.device, compute_type, batch.batch_shape, output_shape, index_dtype, bool(fixed_size), layouts,
+        library, boxes.device, compute_type, batch.batch_shape, output_shape, index_dtype, bool(fixed_size), layouts,
         plan, options,
     )  # fmt: skip
 

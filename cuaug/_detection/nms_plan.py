@@ -10,12 +10,12 @@ from typing import NamedTuple
 TILE, BLOCK = 1024, 64  # boxes that a block of nms_sort.cu sorts; boxes of a block of nms.cu
 # kernels/detection
 RANK_THREADS = 64  # of a block; nms_rank.cu
-PART = 256  # boxes; nms_pairs.cuh
+PART = 256  # boxes of a sample that a block of nms_overlap_mask.cu compares with others; nms_pairs.cuh
 SMALL_MAX, SMALL_WARPS = 1024, 8  # boxes of a sample, warps of a block; nms_small.cuh
 RESOLVE_WARPS = 32  # of a block; nms_resolve.cu
 WORDS_PER_BLOCK = (2, 4, 6, 8)  # nms_overlap_mask.cu
-# With at most this many pairs, all pairs are compared. Otherwise, and for rotated boxes (314 us instead of 763), boxes
-# are sorted first, so that fewer pairs are compared.
+# A GPU compares all pairs if there are at most this many, and one multiprocessor for each block that resolves a sample.
+# Otherwise, and for rotated boxes (314 us instead of 763), boxes are sorted first, so that fewer pairs are compared.
 MAX_PAIRS = 1 << 28
 _RESIDENT_BLOCKS = {"float32": 4, "float64": 1}  # blocks of nms_overlap_mask.cu on a multiprocessor
 _KEY_BYTES, _RANKED_BOX_BYTES = 24, {"float32": 32, "float64": 56, "Rotated": 64}  # nms_boxes.cuh
@@ -46,7 +46,7 @@ def plan_nms(samples: int, count: int, compute_type: str, has_classes: bool, mul
     if count >= 1 << 30 or samples * -(-count // TILE) * TILE >= 1 << 31:
         raise ValueError(
             f"boxes must be fewer than 2**30 a sample, and 2**31 in all, padded to {TILE}: got {samples} x {count}, "
-            f"which would need {sum(sizes) / 2**30:.0f} GiB of memory besides"
+            f"which would need {sum(sizes) / 2**30:.0f} GiB of scratch memory"
         )
     ends = list(itertools.accumulate(-(-size // _ALIGNMENT) * _ALIGNMENT for size in sizes))
     named_launches = tuple((f"cuaug::{kernel}", (x, y, 1), threads) for kernel, x, y, threads in launches)
@@ -67,14 +67,15 @@ def _small(samples: int, count: int, compute_type: str) -> _SizesAndLaunches:
 
 
 def _all_pairs(samples: int, count: int, compute_type: str, multiprocessors: int) -> _SizesAndLaunches:
-    """All pairs; the blocks that resolve a sample poll each other's decisions, so all of them should be resident."""
+    """All pairs; the blocks that resolve a sample poll each other's decisions, fastest if all of them are resident."""
     words, parts = -(-count // 32), -(-count // PART)
+    resolve_threads = 32 * _word_groups(count) * _words_per_resolve_block(count)
     words_per_block = _words_per_block(words, parts * samples, _RESIDENT_BLOCKS[compute_type] * multiprocessors)
     launches = [
         (f"nms_overlap_mask<cuaug::{compute_type}>", parts * -(-words // words_per_block) * samples, 1, PART),
-        ("nms_resolve", _resolve_blocks(count) * samples, 1, 32 * _groups(count) * _resolve_words(count)),
+        ("nms_resolve", _resolve_blocks(count) * samples, 1, resolve_threads),
     ]
-    # nms_pairs.cuh keeps the part summaries in `keys`, and the overlap masks in `ranked_boxes`.
+    # nms_pairs.cuh keeps a summary for each box and part in `keys`, and the overlap masks in `ranked_boxes`.
     summary_bytes, overlap_mask_bytes = samples * count * 4 * parts, samples * count * 4 * words
     decision_bytes, kept_bytes = _decision_bytes(samples, count), samples * count * 4
     sizes = summary_bytes, overlap_mask_bytes, decision_bytes, kept_bytes, (1 + samples) * 4
@@ -103,20 +104,20 @@ def _decision_bytes(samples: int, count: int) -> int:
     return samples * -(-count // BLOCK) * (BLOCK // 32) * 8
 
 
-def _groups(count: int) -> int:
-    """Warps of nms_resolve that resolve one word of 32 boxes: each combines it with 32 words of others."""
+def _word_groups(count: int) -> int:
+    """Groups of 32 words in a sample: a warp of nms_resolve combines one word with the boxes of one group."""
     return -(-count // (32 * 32)) or 1
 
 
-def _resolve_words(count: int) -> int:
-    """Words of 32 boxes of a block of nms_resolve."""
-    return max(RESOLVE_WARPS // _groups(count), 1)
+def _words_per_resolve_block(count: int) -> int:
+    """Words of 32 boxes that a block of nms_resolve resolves."""
+    return max(RESOLVE_WARPS // _word_groups(count), 1)
 
 
 def _resolve_blocks(count: int) -> int:
     """Blocks of nms_resolve for a sample."""
     words = -(-count // 32)
-    return -(-words // _resolve_words(count))
+    return -(-words // _words_per_resolve_block(count))
 
 
 def _words_per_block(words: int, columns: int, resident_blocks: int) -> int:

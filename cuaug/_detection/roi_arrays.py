@@ -12,7 +12,7 @@ from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
 from .._arrays.registry import library_of
 from .._program.records import MAX_LEVELS, ROI
-from .box_arrays import FLOATS, KINDS, describe
+from .box_arrays import DTYPE_CODES, FLOATS, describe
 from .feature_maps import NULL_MAP, extents, map_fields
 from .roi_options import PoolingOptions
 
@@ -64,7 +64,7 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
     region_array, region_library = describe("boxes", regions, FLOATS)
     if region_library is not library or region_array.device != maps[0].device:
         raise ValueError("boxes must be in the library and on the device of features")
-    allows_rotated = options.kind != "pixels"
+    allows_rotated = options.kind != "pixels"  # roi_pool
     if len(region_array.shape) != 2 or region_array.shape[1] not in ((5, 6) if allows_rotated else (5,)):
         shapes = "(K, 5), or (K, 6) if rotated" if allows_rotated else "(K, 5)"
         raise ValueError(
@@ -94,7 +94,10 @@ def pack_record(
     pooled: tuple[int, ...],
     gradients: Sequence[tuple[int, ...]] | None = None,
 ) -> bytes:
-    """`cuaug::RoiRecord`. `pooled` and, in a backward pass, `gradients` of the levels are `map_fields`."""
+    """`cuaug::RoiRecord`. `pooled`: `map_fields` of the result or, in a backward pass, of its gradient.
+
+    `gradients`: in a backward pass, `map_fields` of the gradient of each level.
+    """
     maps, regions, _ = inputs
     if gradients is None:
         gradients = [NULL_MAP] * len(maps)
@@ -106,6 +109,6 @@ def pack_record(
     samples, channels, _, _ = extents(maps[0], options.layout)
     count, columns = regions.shape
     n_stride = 0  # of `TypedArray`: regions have no axis N
-    fields += [regions.pointer, n_stride, *regions.strides, KINDS[regions.dtype], *pooled, count]
+    fields += [regions.pointer, n_stride, *regions.strides, DTYPE_CODES[regions.dtype], *pooled, count]
     fields += [len(maps), samples, channels, *options.output_size, options.sampling_ratio, options.aligned]
     return ROI.pack(*fields, columns == 6)

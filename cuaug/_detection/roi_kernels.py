@@ -12,7 +12,7 @@ _GATHER_TILE = 8, 32  # rows and columns of a block (kernels/detection/roi_gathe
 _GATHER_CHANNELS = {"float64": 16}  # of a block (roi_backward_gather.cu); other dtypes: 32
 _PLANAR_CHANNELS = 8  # of a thread, if channels are not adjacent (roi_by_point.cuh)
 _BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
-_ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU: more would repeat the work that a block does for its region
+_ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU; each block of a region repeats the set-up of the region
 _MAX_GRID_Y = 65535
 BOUNDS_BYTES, BINS_BYTES = 24, 112  # RegionBounds and StoredBins (kernels/records/roi.cuh)
 
@@ -23,7 +23,7 @@ class RoiCall(NamedTuple):
     library: Library
     device: int
     dtype: str
-    kind: str  # "avg", "max" or "pixels"
+    kind: str  # "avg" or "max" of roi_align; "pixels": roi_pool
     rotated: bool
     regions: int
     channels: int
@@ -62,7 +62,7 @@ def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
 
 
 def launch_gather(call: RoiCall, record: bytes, level_extents: list[tuple[int, ...]], samples: int) -> None:
-    """Writes the gradients of levels of these N, C, H, W, with the same result in every run."""
+    """Writes the gradients of the levels, the same in every run. `level_extents`: N, C, H, W of each level."""
     if call.regions:
         grid = -(-call.regions // 128), 1, 1
         _launch(call, "roi_regions", (f"cuaug::{_bins_type(call)}",), record, grid, 128)
@@ -100,7 +100,7 @@ def _vector_parts(call: RoiCall, threads: int) -> int:
 def _planar_parts(call: RoiCall, blocks: int) -> int:
     """Blocks per region, which divide its channels among them."""
     parts = max(-(-blocks // call.regions), -(-call.channels // _BLOCK_CHANNELS))
-    power_of_two = 1 << (parts - 1).bit_length()  # of three blocks one has less to do: 194 us against 163 with four
+    power_of_two = 1 << (parts - 1).bit_length()  # three divide channels unevenly: 194 us against 163 with four
     return min(power_of_two, -(-call.channels // _PLANAR_CHANNELS), _MAX_GRID_Y // 2)  # launch_scatter doubles them
 
 

@@ -11,7 +11,7 @@ from .._program.records import ROTATED_IOU
 from .box_arrays import describe, layout_span, typed_array
 
 _TILE_SIDE = 16  # pairs along each side of a block (kernels/detection/rotated_pairs.cu)
-# `typed_array` packs the strides and the kind of an array: they are one argument of the packer.
+# `typed_array` packs the strides and the dtype of an array into one argument of the packer.
 _PACKER = ROTATED_IOU.packer(*map(layout_span, ("a", "b")))
 
 

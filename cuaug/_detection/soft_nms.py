@@ -13,7 +13,7 @@ from .._program.dtypes import ITEM_SIZE
 from .._program.records import SOFT_NMS
 from .box_arrays import describe_boxes, layout_span, typed_array
 
-# `typed_array` packs the strides and the kind of an array: they are one argument of the packer.
+# `typed_array` packs the strides and the dtype of an array into one argument of the packer.
 _PACKER = SOFT_NMS.packer(*map(layout_span, ("boxes", "scores", "counts")))
 _WORKSPACE_BYTES, _INDEX_BYTES = 6 * 8, 4  # of each box: the record's `workspace` and `index`
 _THREADS = 1024
@@ -30,7 +30,7 @@ def suppress_softly(
     max_output: int | None,
     fixed_size: bool,
 ) -> Any:
-    """The result of `soft_nms` (ops.py)."""
+    """The result of `soft_nms` (cuaug/ops.py)."""
     _check.number("iou_threshold", iou_threshold, 0, 1)
     _check.number("sigma", sigma, math.ulp(0))
     _check.number("score_threshold", score_threshold, -math.inf)

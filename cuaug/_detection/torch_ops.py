@@ -126,7 +126,7 @@ def _roi_align_backward_fake(gradient: Any, levels: Any, boxes: Any, size: Any, 
 
 
 def _empty_map(like: Any, extents: tuple[Any, ...], layout: str) -> Any:
-    """A map as `allocate_map` returns it; extents may be symbolic."""
+    """A map of these N, C, H, W, which may be symbolic, as `feature_maps.allocate_map` would allocate it."""
     order = memory_order(layout, is_channels_last(like.stride(), layout))
     sizes, axes = protocol.memory_shape(shape_of(extents, layout), order)
     return like.new_empty(sizes).permute(axes)

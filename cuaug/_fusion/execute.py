@@ -34,10 +34,10 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
             assert result is not None  # the pass overwrites its input, which must not be the caller's array
             _run_chain_in_place(pass_, plan, images, table)
         elif isinstance(pass_.first_op, Blend):
-            remainder_weights = _at_column(table, pass_.first_op.columns[0].index)
+            remainder_fractions = _at_column(table, pass_.first_op.columns[0].index)
             branches = [*branch_results, images]
             ops = _op_chain(pass_, table)
-            result = mix.blend(branch_input, branches, remainder_weights, ops, pass_.output_dtype)
+            result = mix.blend(branch_input, branches, remainder_fractions, ops, pass_.output_dtype)
         else:
             result = _run_pass(pass_, plan, images, table)
     return result
@@ -175,7 +175,7 @@ def _stored_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: Strid
 
 def _compute_mean(pass_: Pass, i: int, images: ImageBatch, table: StridedArray, stored_sums: PartialSums) -> None:
     """Computes the mean that op `i` of the chain needs."""
-    names = tuple(op.op for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
+    names = tuple(op.functor for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
     pointer = _at_column(table, _mean_column(pass_, i).index).pointer
     parameters = SampleParameters(_op_chain(pass_, table).parameters, ())
     statistics.luma_mean(images, names, parameters, pointer, table.sample_stride, stored_sums)
@@ -189,7 +189,8 @@ def _mean_column(pass_: Pass, i: int) -> Column:
 
 def _op_chain(pass_: Pass, table: StridedArray) -> OpChain:
     columns = pass_.chain_columns
-    return OpChain(tuple(op.op for op in pass_.chain), _at_column(table, columns[0].index) if columns else NULL_ARRAY)
+    parameters = _at_column(table, columns[0].index) if columns else NULL_ARRAY
+    return OpChain(tuple(op.functor for op in pass_.chain), parameters)
 
 
 def _geometry(pass_: Pass, images: ImageBatch, table: StridedArray) -> Geometry:

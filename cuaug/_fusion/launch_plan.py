@@ -25,7 +25,8 @@ from .draw_kernel import Draws
 from .plan import RecipePlan
 from .recipe_library import RecipeLibrary, SymbolicArray
 
-_IMAGES, _RESULT, _SCRATCH, _ARGUMENTS = range(4)  # indices of call values; from _ARGUMENTS on: the arguments
+# Indices of the values that a call fills into the records; from _ARGUMENTS on: the arguments of the call.
+_IMAGES, _RESULT, _SCRATCH, _ARGUMENTS = range(4)
 _FIRST_ARRAY = 16  # from this index on: arrays that have no memory while the plan is recorded
 _MAX_PLANS = 64  # per recipe; batches come in few sizes
 _NOT_CACHED: Any = object()
@@ -41,11 +42,11 @@ class LaunchPlan:
     constants: list[Any]  # arrays that the records point to
 
     def __call__(self, images: ImageBatch, arguments: Sequence[int]) -> Any:
-        """The result for these images. `arguments`: the address of the table, or the call values of `Draws`."""
+        """The result for these images. `arguments`: the address of the table, or `Draws.call_values`."""
         library, device, result = images.library, images.device, self.result
         array = library.empty(result.shape, result.dtype, device, result.order)
         scratch = library.empty((self.scratch_bytes,), "uint8", device, None)
-        # Records hold the remainder, which is part of the plan's key.
+        # The records hold `images.pointer % 16`, which is part of the plan's key.
         values = images.pointer - images.pointer % 16, library.pointer(array), library.pointer(scratch), *arguments
         self.launches(library.current_stream(device), values)
         return library.to_user_array(array)

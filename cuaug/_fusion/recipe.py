@@ -141,8 +141,8 @@ class Recipe:
             op.applies_to = (*op.applies_to, *((gate.column, frozenset([gate.value])) for gate in self._gates))
         self.ops.append(op)
 
-    def add_pointwise(self, op: str, columns: Sequence[Column] = (), **options: Any) -> None:
-        self.add(Pointwise(op, columns, **options))
+    def add_pointwise(self, functor: str, columns: Sequence[Column] = (), **options: Any) -> None:
+        self.add(Pointwise(functor, columns, **options))
 
     def add_cast(self, dtype: str, scale: bool) -> None:
         self.dtype = dtype

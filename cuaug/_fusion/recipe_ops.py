@@ -109,7 +109,7 @@ class Displacement:
 class Pointwise:
     """A functor of kernels/ops and its parameters."""
 
-    op: str
+    functor: str
     columns: Sequence[Column]
     mean: Column | None = None  # the column that receives the mean luma of the images at this point
     # The part before the mean, with the first columns; the part after it, with all columns.

@@ -135,7 +135,7 @@ def _kernel_key(pass_: Pass) -> Any:
     batchable = pass_.overrides or pass_.has_geometry
     if pass_.mean_op_indices or pass_.mean_output or pass_.is_single_override or not batchable:
         return id(pass_)
-    sampling, names = pass_.sampling, (op.op for op in pass_.chain)
+    sampling, names = pass_.sampling, (op.functor for op in pass_.chain)
     sizes = len(pass_.matrix), pass_.output_size, pass_.output_dtype, len(pass_.overrides)
     return sampling.interpolation, sampling.border, *sizes, *names
 

@@ -29,18 +29,18 @@ def mix(images: ImageBatch, name: str, parameters: SampleParameters, out: Any) -
 def blend(
     images: ImageBatch,
     branches: Sequence[ImageBatch],
-    remainder_weights: StridedArray,
+    remainder_fractions: StridedArray,
     ops: OpChain = NO_OPS,
     dtype: str | None = None,
 ) -> Any:
     """A weighted sum of the images and the branches' results, then ops.
 
-    `remainder_weights`: the images, then each branch but the last, take this fraction of the weight that remains; the
+    `remainder_fractions`: the images, then each branch but the last, take this fraction of the weight that remains; the
     last branch takes the rest. [N, branches]
     """
     dtype = dtype or images.dtype
     if images.device < 0 and (ops.names or dtype != images.dtype):
-        blended = blend(images, branches, remainder_weights)
+        blended = blend(images, branches, remainder_fractions)
         return apply_ops_after(images, blended, ops, dtype, None, NULL_ARRAY)
     result = allocate_output(images, images.size, dtype)
     if images.samples * images.frames:
@@ -57,6 +57,6 @@ def blend(
         parameters = SampleParameters(ops.parameters, ())
         record = pack_pointwise(images, result.pointer, result.axes.strides, config, parameters)
         padding = (0,) * (MAX_BRANCHES - len(pointers))
-        record += BLEND.pack_derived(*pointers, *padding, *remainder_weights[:5], len(pointers))
+        record += BLEND.pack_derived(*pointers, *padding, *remainder_fractions[:5], len(pointers))
         run_pass(config, images, record, images.dtype)
     return images.library.to_user_array(result.array)

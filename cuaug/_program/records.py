@@ -17,7 +17,7 @@ PARAMETER_TABLE = Record(
     "ParameterTable", {"data": "P", "n_stride": "q", "y_stride": "q", "x_stride": "q", "is_double": "q"}
 )
 FILL = Record("Fill", {"table": PARAMETER_TABLE, "value": "4d"})
-TYPED_ARRAY = Record("TypedArray", {"data": "P", "n_stride": "q", "k_stride": "q", "x_stride": "q", "kind": "q"})
+TYPED_ARRAY = Record("TypedArray", {"data": "P", "n_stride": "q", "k_stride": "q", "x_stride": "q", "dtype_code": "q"})
 FEATURE_MAP = Record("FeatureMap", {"data": "P", "n_stride": "q", "c_stride": "q", "y_stride": "q", "x_stride": "q"})
 
 # The beginning of each row of a ragged batch's table.
@@ -119,7 +119,9 @@ POINTWISE = Record(
 )
 MAX_BRANCHES = 8
 BLEND = Record(
-    "BlendRecord", {"branch": f"{MAX_BRANCHES}P", "remainder_weights": PARAMETER_TABLE, "branches": "q"}, base=POINTWISE
+    "BlendRecord",
+    {"branch": f"{MAX_BRANCHES}P", "remainder_fractions": PARAMETER_TABLE, "branches": "q"},
+    base=POINTWISE,
 )
 LUT = Record(
     "LutRecord", {"table": "P", "table_n_stride": "q", "table_c_stride": "q", "table_x_stride": "q"}, base=BATCH

@@ -72,7 +72,7 @@ class PixelOp(Transform):
 
     def write(self, recipe: Recipe) -> None:
         struct = user_ops.register(user_ops.UserOp(self.op, self.expression, tuple(self.ranges)))
-        earlier = {op.op for op in recipe.ops if isinstance(op, Pointwise) and user_ops.find(op.op)}
+        earlier = {op.functor for op in recipe.ops if isinstance(op, Pointwise) and user_ops.find(op.functor)}
         if len(earlier | {struct}) > _MAX_EXPRESSIONS:
             raise ValueError(f"a recipe must have at most {_MAX_EXPRESSIONS} different expressions, got more")
         colours = sorted(user_ops.COLOR_NAMES & set(user_ops.identifiers(self.expression)))

@@ -57,9 +57,9 @@ def _is_single_pair(entry: Any) -> bool:
 def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
     """Finds images and labels by position, in (images, labels, ...)."""
     leaves = [Leaf("images", ((*path, 0),), sample[0])]
-    # Labels of an image of 3 axes have at most the axis [classes], those of a batch or a list [N, classes].
+    # Labels may be [N, classes] for a batch or a list of images, [classes] for one image, a number for an image [H, W].
     max_label_axes = min(sample[0].ndim - 2, 2) if is_array(sample[0]) else 2
-    # As in torchvision: beside tv_tensors, other arrays are no targets.
+    # As in torchvision: if the images are tv_tensors, arrays of other types are not masks, boxes or images.
     are_typed = tv_kind(sample[0] if is_array(sample[0]) else sample[0][0]) is not None
     for i, value in enumerate(sample[1:], 1):
         entries = value if is_plain_sequence(value) else [value]
@@ -88,7 +88,7 @@ def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
         return [Leaf(type_kind, (path,), node)]
     fields = named_fields(node)
     if fields is not None:
-        # A dict in the place of labels may be a detection target with an id.
+        # A dict under a key such as "labels" may be a detection target: its fields without a kind are no labels.
         return _search_fields(fields, path, None if kind in VALUE_KINDS else kind)
     if kind is not None and is_array(node):
         return [Leaf(kind, (path,), node)]
@@ -102,9 +102,10 @@ def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
 
 
 def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None) -> list[Leaf]:
-    """Fields whose keys imply no kind have `outer_kind`, as masks may be a dict of masks.
+    """Finds in the fields of a dict. `outer_kind`: the kind that the key of the dict implies.
 
-    If a key implies a kind, this is a detection target, whose other fields have none.
+    If the keys of the fields imply no kind, the fields have `outer_kind`: masks may be a dict of masks. If one of them
+    implies a kind, the dict is a detection target, and its other fields have no kind.
     """
     kinds = {key: KINDS.get(key) if isinstance(key, str) else None for key in fields}
     outer_kind = None if any(kinds.values()) else outer_kind
@@ -144,7 +145,10 @@ def _chain(leaves_by_entry: list[list[Leaf]]) -> list[Leaf]:
 
 
 def _gather(leaves_by_entry: list[list[Leaf]], path: Path) -> list[Leaf]:
-    """Joins the leaves at one relative path in all entries of the sequence at `path`, if each entry is one sample."""
+    """Joins the leaves of the entries of the sequence at `path`, if each entry is one sample.
+
+    Leaves at the same path within their entries, such as entry[0] or entry["masks"], become one leaf.
+    """
     leaves = _chain(leaves_by_entry)
     if not all(_is_of_one_sample(leaf) for leaf in leaves):
         return leaves

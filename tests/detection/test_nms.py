@@ -301,7 +301,7 @@ INVALID_CALLS = [
     (ValueError, "counts must have an entry", lambda: cuaug.nms(*VALID, 0.5, counts=np.array([2]))),
     (
         ValueError,
-        "GiB of memory",
+        "GiB of scratch memory",
         lambda: cuaug.nms(np.broadcast_to(0.0, (1 << 31, 4)), np.broadcast_to(0.0, (1 << 31,)), 0.5),
     ),
 ]

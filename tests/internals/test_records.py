@@ -39,7 +39,7 @@ def test_record_packer_of_spans_packs_the_same_bytes(record):
     names = list(record.offsets)
     values = list(range(1, len(names) + 1))
     arrays = [name.removesuffix(".n_stride") for name in names if name.endswith(".n_stride")]
-    spans = [(f"{array}.n_stride", f"{array}.kind") for array in arrays] + [(names[-2], names[-1])]
+    spans = [(f"{array}.n_stride", f"{array}.dtype_code") for array in arrays] + [(names[-2], names[-1])]
     arguments, ends = [], dict(spans)
     for i, name in enumerate(names):
         if name in ends:

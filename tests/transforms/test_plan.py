@@ -51,7 +51,7 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, passes_that_sum_mean):
     batch = noise((2, 100, 90, 3))
     plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
-    assert [[op.op for op in pass_.chain] for pass_ in plan.passes] == chains
+    assert [[op.functor for op in pass_.chain] for pass_ in plan.passes] == chains
     assert [i for i, pass_ in enumerate(plan.passes) if pass_.mean_output] == passes_that_sum_mean
     for pass_ in plan.passes:
         indices = [column.index for column in pass_.chain_columns]

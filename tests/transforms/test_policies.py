@@ -79,7 +79,7 @@ def pass_kinds(plan):
     """The first ops, the overrides and the chain of each pass."""
     return [
         [[type(op).__name__ for op in ops] for ops in (pass_.first_ops, pass_.overrides)]
-        + [[op.op for op in pass_.chain]]
+        + [[op.functor for op in pass_.chain]]
         for pass_ in plan.passes
     ]
 

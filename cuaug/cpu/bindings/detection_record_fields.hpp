@@ -13,8 +13,8 @@ template <>
 struct FieldsOf<cuaug::TypedArray> {
     using S = cuaug::TypedArray;
     static Fields list() {
-        return fields("data n_stride k_stride x_stride kind", &S::data, &S::n_stride, &S::k_stride, &S::x_stride,
-                      &S::kind);
+        return fields("data n_stride k_stride x_stride dtype_code", &S::data, &S::n_stride, &S::k_stride, &S::x_stride,
+                      &S::dtype_code);
     }
 };
 

@@ -83,7 +83,7 @@ struct FieldsOf<cuaug::BlendRecord> {
     using S = cuaug::BlendRecord;
     static Fields list() {
         return with_base<S, cuaug::PointwiseRecord>(
-            fields("branch remainder_weights branches", &S::branch, &S::remainder_weights, &S::branches));
+            fields("branch remainder_fractions branches", &S::branch, &S::remainder_fractions, &S::branches));
     }
 };
 

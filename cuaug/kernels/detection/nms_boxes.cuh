@@ -59,7 +59,7 @@ inline BoxValues load_values(const T* ptr, long long stride, bool rotated) {
 
 inline BoxValues read_box(const NmsRecord& args, long long n, int i) {
     const long long offset = n * args.boxes.n_stride + i * args.boxes.k_stride;
-    switch (args.boxes.kind) {
+    switch (args.boxes.dtype_code) {
         case 0:
             return load_values(static_cast<const float16*>(args.boxes.data) + offset, args.boxes.x_stride,
                                args.rotated != 0);

@@ -30,7 +30,7 @@ inline double decay_factor(const SoftNmsRecord& args, double iou) {
 
 // Writes a score in the dtype of `like`.
 inline void write_score(const TypedArray& like, void* out, long long offset, double score) {
-    switch (like.kind) {
+    switch (like.dtype_code) {
         case 0:
             static_cast<float16*>(out)[offset] = to_float16(static_cast<float>(score));
             break;

@@ -9,8 +9,8 @@ constexpr int max_branches = 8;
 // `in` blended with the results of several chains of ops, then a chain of ops.
 struct BlendRecord : PointwiseRecord {
     const void* branch[max_branches];  // of the dtype of `in`, with the strides of `out`
-    // [N, branches]: the weight that `in`, and then each branch but the last, takes of the remainder
-    ParameterTable remainder_weights;
+    // [N, branches]: the fraction of the remaining weight that `in`, and then each branch but the last, takes
+    ParameterTable remainder_fractions;
     long long branches;
 };
 
@@ -18,7 +18,7 @@ struct BlendRecord : PointwiseRecord {
 // input takes all of it.
 inline double take_weight(const BlendRecord& record, long long n, int i, double& remaining_weight) {
     const double weight =
-        i < record.branches ? remaining_weight * entry(record.remainder_weights, n, i) : remaining_weight;
+        i < record.branches ? remaining_weight * entry(record.remainder_fractions, n, i) : remaining_weight;
     remaining_weight -= weight;
     return weight;
 }

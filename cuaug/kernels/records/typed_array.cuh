@@ -4,18 +4,17 @@
 
 namespace cuaug {
 
-// An array whose dtype is known at run time; strides in elements. Kinds 0 to 7: float16, bfloat16, float32, float64,
-// uint8, int16, int32, int64.
+// An array whose dtype is known at run time; strides in elements.
 struct TypedArray {
     const void* data;
     long long n_stride;  // from one sample to the next
     long long k_stride;  // from one box or region to the next
     long long x_stride;  // from one coordinate to the next
-    long long kind;
+    long long dtype_code;  // 0 to 7: float16, bfloat16, float32, float64, uint8, int16, int32, int64
 };
 
 inline double read_number(const TypedArray& array, long long offset) {
-    switch (array.kind) {
+    switch (array.dtype_code) {
         case 0:
             return to_float(static_cast<const float16*>(array.data)[offset]);
         case 1:
@@ -28,7 +27,7 @@ inline double read_number(const TypedArray& array, long long offset) {
 }
 
 inline long long read_int(const TypedArray& array, long long offset) {
-    switch (array.kind) {
+    switch (array.dtype_code) {
         case 4:
             return static_cast<const uint8*>(array.data)[offset];
         case 5:
