@@ -35,6 +35,8 @@ def contiguous_strides(shape: tuple[int, ...], order: Sequence[int] | None = Non
 
 def byte_range(strides: Sequence[int], extents: Sequence[int], item_size: int) -> tuple[int, int]:
     """The offsets of an array's bytes from its pointer, as a half-open range."""
+    if 0 in extents:
+        return 0, 0
     last = [stride * (extent - 1) for stride, extent in zip(strides, extents, strict=True)]
     return item_size * sum(min(offset, 0) for offset in last), item_size * (sum(max(offset, 0) for offset in last) + 1)
 

@@ -45,7 +45,9 @@ def _find_library(array_type: type) -> Library | None:
         if root == "jaxlib":
             return JAX
         if root == "numpy" and base.__name__ == "MaskedArray":  # np.ma is not imported before its first use
-            raise TypeError("a masked array has values that are not valid: pass array.filled(value), or array.data")
+            raise TypeError(
+                "a masked array has values that are not valid: pass array.filled(value), or array.data"
+            ) from None
         if root == "jax" and base.__name__ == "Tracer":
             raise TypeError(
                 "cuaug runs outside of jax.jit, jax.grad and jax.vmap, whose tracers have no values: call it on the "

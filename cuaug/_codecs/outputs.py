@@ -57,8 +57,15 @@ class OutputAllocator:
             raise ValueError("out must not share memory with data")
         out = np.moveaxis(out, -3, -1) if channels_first else out
         images = list(out) if is_batch else [out]
-        if any(image.strides[1:] != (image.shape[2], 1) and image.shape[1] > 1 for image in images):
+        if not all(map(_has_contiguous_rows, images)):
             raise ValueError(
                 "out must have contiguous rows: the channels of a pixel, and the pixels of a row, adjacent in memory"
             )
         return images
+
+
+def _has_contiguous_rows(image: np.ndarray) -> bool:
+    """Whether the channels of each pixel, and the pixels of each row, are adjacent in memory. [H, W, C], uint8"""
+    _, width, channels = image.shape
+    _, pixel_stride, channel_stride = image.strides
+    return (channels == 1 or channel_stride == 1) and (width == 1 or pixel_stride == channels)

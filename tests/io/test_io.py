@@ -133,6 +133,24 @@ def test_decode_jpeg_rejects_out_that_repeats_elements(strides):
         cio.decode_jpeg([FILE, FILE], out=batch)
 
 
+def test_decode_jpeg_rejects_out_whose_channels_are_apart_in_one_column():
+    data = cio.encode_jpeg(np.full((4, 1, 3), 99, np.uint8))
+    for out in (torch.zeros((3, 4, 1), dtype=torch.uint8), np.zeros((4, 1, 6), np.uint8)[..., ::2]):
+        with pytest.raises(ValueError, match="contiguous rows"):
+            cio.decode_jpeg(data, out=out)
+    padded = np.zeros((4, 6, 3), np.uint8)
+    result = cio.decode_jpeg(data, out=padded[:, 2:3])  # the stride of an axis of one pixel does not matter
+    np.testing.assert_array_equal(result, cio.decode_jpeg(data))
+    assert not padded[:, [0, 1, 3, 4, 5]].any()
+
+
+def test_decode_jpeg_writes_gray_out_with_any_channel_stride():
+    data = cio.encode_jpeg(np.arange(20, dtype=np.uint8).reshape(4, 5))
+    out = np.zeros((4, 5), np.uint8)
+    cio.decode_jpeg(data, color="gray", out=out[..., None])
+    np.testing.assert_array_equal(out, cio.decode_jpeg(data, color="gray")[..., 0])
+
+
 @pytest.mark.parametrize(
     ("out", "error", "words"),
     [

@@ -259,6 +259,11 @@ def test_op_accepts_no_samples_and_rejects_empty_images(op):
             getattr(cuaug, op)(np.zeros(shape, np.uint8), **row.options, **row.parameters())
 
 
+def test_solarize_accepts_out_without_samples_in_the_images_memory():
+    memory = np.zeros((8, 4, 4, 3), np.uint8)
+    assert cuaug.solarize(memory[4:4], 3, out=memory[2:2]).shape == (0, 4, 4, 3)
+
+
 def test_op_rejects_every_axis_empty():
     with pytest.raises(ValueError, match=r"hflip.*images"):
         cuaug.hflip(np.zeros((0, 0, 0, 0), np.uint8))
