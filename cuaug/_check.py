@@ -89,6 +89,8 @@ def integer_hint(value: Any) -> str:
 
 def array_hint(value: Any) -> str:
     """The end of a message about a value that is no array: how to make an array of it."""
+    if isinstance(value, (list, tuple)):
+        return ": stack arrays of one size, or call it on each; a recipe of cuaug.transforms takes a list"
     return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""
 
 

@@ -24,6 +24,10 @@ RECIPE = T.Compose([T.RandomHorizontalFlip()], seed=0)
         (lambda: cuaug.resize(BATCH, (8.0, 8)), "cuaug.resize: size must be an int, got 8.0: pass 8"),
         (lambda: cuaug.resize(BATCH, 8.5), "cuaug.resize: size must be an int or a list of ints, got 8.5"),
         (lambda: T.Resize(np.float32(8)), "got np.float32(8.0): pass 8"),
+        (
+            lambda: cuaug.hflip([BATCH[0], BATCH[1]]),
+            "got list: stack arrays of one size, or call it on each; a recipe of cuaug.transforms takes a list",
+        ),
         (lambda: cuaug.hflip("photo.jpg"), "got str: read a file with cuaug.io.decode_image"),
     ],
 )
