@@ -109,8 +109,12 @@ class Collate:
             )
 
 
-def _check_samples(samples: Sequence[Any]) -> None:
-    for sample in samples:
+def _check_samples(samples: Any) -> None:
+    if not isinstance(samples, (list, tuple)):
+        raise TypeError(f"samples must be a list of samples, got {type(samples).__name__}")
+    if not samples:
+        raise ValueError("samples must hold at least one sample, got none")
+    for i, sample in enumerate(samples):
         if not (isinstance(sample, tuple) and len(sample) == 3 and isinstance(sample[0], (bytes, str))):
             entries = sample if isinstance(sample, (tuple, list)) else [sample]
             types = ", ".join(type(entry).__name__ for entry in entries)
@@ -118,6 +122,7 @@ def _check_samples(samples: Sequence[Any]) -> None:
                 f"samples must be (encoded image, label, id), as ImageFiles yields them, got ({types}): leave "
                 "collate_fn out for a Dataset of decoded images, and call the recipe on the DataLoader's batches"
             )
+        _check.integer(f"samples[{i}]'s id", sample[2], -_check.MAX_INT64, _check.MAX_INT64)
 
 
 def _sample_name(sample_id: int) -> str:

@@ -47,6 +47,25 @@ def test_collate_refuses_samples_of_another_dataset(sample):
         Collate(RECIPE)([sample, sample])
 
 
+@pytest.mark.parametrize("samples", [[], ()])
+def test_collate_refuses_no_samples(samples):
+    with pytest.raises(ValueError, match=r"^cuaug\.data\.Collate: samples must hold at least one sample, got none"):
+        Collate(RECIPE)(samples)
+
+
+@pytest.mark.parametrize("sample_id", ["x", None, 2**64, 1.5])
+def test_collate_names_an_id_that_is_no_int(sample_id):
+    with pytest.raises((TypeError, ValueError), match=r"^cuaug\.data\.Collate: samples\[1\]'s id must be "):
+        Collate(RECIPE)([(b"", 1, 0), (b"", 1, sample_id)])
+
+
+@pytest.mark.parametrize("samples", [None, 5, "ab", {"image": b""}, torch.zeros(2, 3)])
+def test_collate_refuses_what_is_no_list(samples):
+    kind = type(samples).__name__
+    with pytest.raises(TypeError, match=rf"^cuaug\.data\.Collate: samples must be a list of samples, got {kind}"):
+        Collate(RECIPE)(samples)
+
+
 def test_loader_names_a_missing_folder(tmp_path):
     missing = tmp_path / "nothing"
     for call in (lambda: ImageFiles(missing), lambda: Loader(missing, 4, RECIPE)):
