@@ -152,9 +152,10 @@ def number(parameter: str, value: Any, min_value: float, max_value: float = np.i
         raise ValueError(_out_of_range(parameter, value, min_value, max_value))
 
 
-def boolean(parameter: str, value: Any) -> None:
+def boolean(parameter: str, value: Any) -> bool:
     if value is not False and value is not True and not isinstance(value, np.bool_):
         raise TypeError(f"{parameter} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def size(parameter: str, value: Any) -> tuple[int, int]:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from . import _check, _sizes
 from ._arrays import convert
 from ._arrays.convert import parameter_column, stack_columns
@@ -247,6 +245,7 @@ def _resize(
     out: Any,
 ) -> Any:
     interpolation = _check.interpolation(interpolation, resample.INTERPOLATIONS)
+    antialias = _check.boolean("antialias", antialias)
     if interpolation == "nearest":
         top, left, height, width = (
             parameter_column(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)
@@ -289,7 +288,7 @@ def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
     if isinstance(flip, (bool, int)):
         return (-1, extent - 1) if flip else (1, 0)
     is_flipped = (
-        np.asarray(flip, dtype=bool).astype(float)
+        (convert.host_array("flip", flip) != 0).astype(float)
         if convert.is_host(flip)
         else convert.asarray(flip, like=flip, dtype="float32")
     )

@@ -127,10 +127,15 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
      [ 0.    1.5   0.  ]
      [-0.25 -0.25  1.  ]]
     """
-    src, dst = small_matrices.broadcast_arguments(src=(src, ((4,), (2,))), dst=(dst, ((4,), (2,))))
-    start, end = _quad(src), _quad(dst)
-    small_matrices.require("src", src, start.valid, "must not have three collinear points")
-    small_matrices.require("dst", dst, end.valid, "must not have three collinear points")
+    return quad_to_quad(src=src, dst=dst)
+
+
+def quad_to_quad(**points: Any) -> Any:
+    """`get_perspective_transform` of two sets of points, by the names that they have in messages."""
+    src, dst = small_matrices.broadcast_arguments(**{name: (quad, ((4,), (2,))) for name, quad in points.items()})
+    start, end = quads = _quad(src), _quad(dst)
+    for name, values, quad in zip(points, (src, dst), quads, strict=True):
+        small_matrices.require(name, values, quad.valid, "must not have three collinear points")
     xp = namespace(src)
     with np.errstate(divide="ignore", invalid="ignore"):
         # M maps each corner of `src` to a multiple of the same corner of `dst`, because the line opposite a corner is 0

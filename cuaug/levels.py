@@ -175,7 +175,7 @@ def to_dtype(
     """
     batch = describe_images(images, layout)
     # A pass scales from the range of one dtype to the other's by itself; `ConvertRange` undoes the scaling.
-    ops = () if scale else ("ConvertRange",)
+    ops = () if _check.boolean("scale", scale) else ("ConvertRange",)
     return pointwise.pointwise(batch, ops, parameters.per_sample_columns("", [], batch), dtype_name(dtype), out)
 
 

@@ -84,7 +84,8 @@ def cutmix(
     batch = describe_images(images, layout)
     box = zip(("top", "left", "height", "width"), (top, left, height, width), strict=True)
     columns = [_partner(partner, batch), *(parameter_column(name, value) for name, value in box)]
-    return mix.mix(batch, "Cutmix", parameters.per_sample_columns("partner and box", columns, batch), out)
+    table = parameters.per_sample_columns("partner, top, left, height and width", columns, batch)
+    return mix.mix(batch, "Cutmix", table, out)
 
 
 @overload
@@ -123,7 +124,7 @@ def mix_labels(labels: Any, lam: PerSample, partner: PerSample | None = None, nu
         raise TypeError(f"labels must be an array, got {type(labels).__name__}")
     if labels.ndim == 1:
         if num_classes is None:
-            raise ValueError("num_classes must be given if labels are class indices")
+            raise ValueError("num_classes must be an int if labels are class indices, got None")
         weights = _class_weights(labels, _check.class_count(num_classes))
     elif labels.ndim == 2:
         weights = convert.asarray(labels, like=labels, dtype="float32")

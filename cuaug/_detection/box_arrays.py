@@ -47,9 +47,9 @@ def describe_boxes(
     boxes: Any, scores: Any, counts: Any, columns: tuple[int, ...], max_output: int | None, fixed_size: bool
 ) -> BoxBatch:
     """Checks the arguments of a suppression. `columns`: how many numbers a box may have, (4,) or (4, 5)."""
-    _check.boolean("fixed_size", fixed_size)
+    fixed_size = _check.boolean("fixed_size", fixed_size)
     box, library = describe("boxes", boxes, FLOATS)
-    batch_shape, samples, count = _extents(box.shape, columns, bool(fixed_size))
+    batch_shape, samples, count = _extents(box.shape, columns, fixed_size)
     score = describe_per_box("scores", scores, FLOATS, box, library)
     sample_counts = None
     if counts is not None:

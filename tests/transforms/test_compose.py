@@ -135,6 +135,12 @@ def test_compose_repr_reads_as_written():
     [
         (lambda: T.RandomCrop(0), r"^cuaug.transforms.RandomCrop: size must be at least 1, got 0$"),
         (lambda: T.Normalize(0.5, 0), r"^cuaug.transforms.Normalize: std must not be 0"),
+        (lambda: T.Normalize(None, 1), r"^cuaug.transforms.Normalize: mean must be a finite number, got None"),
+        (
+            lambda: T.Normalize([], 1),
+            r"^cuaug.transforms.Normalize: mean must be a number or one per channel, got \[\]",
+        ),
+        (lambda: T.Resize(8, antialias="no"), r"^cuaug.transforms.Resize: antialias must be True or False, got 'no'"),
         (lambda: T.ColorJitter(hue=0.6), r"^cuaug.transforms.ColorJitter: hue must be in 0.0..0.5, got 0.6"),
         (lambda: T.ColorJitter(hue=(-0.6, 0.2)), r"^cuaug.transforms.ColorJitter: hue must be in -0.5..0.5, got -0.6"),
         (
