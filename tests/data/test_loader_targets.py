@@ -160,7 +160,8 @@ def test_loader_targets_of_torch_are_views_of_one_block(files):
         assert_targets_equal(arrays, expected_target(files, targets[i], recipe, i, 0))
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.filterwarnings("ignore:.*fork")  # JAX, if another test has imported it, warns of its threads
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.alone)])
 def test_collate_targets_equal_those_of_a_loader(files, workers):
     data = pytest.importorskip("torch.utils.data")
     recipe = T.Compose(DETECTION["crop and rotation"], 3)
