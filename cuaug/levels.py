@@ -12,7 +12,7 @@ from ._arrays.convert import dtype_name
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
-from .typing import AnyArray, Array, DType, Layout, Numbers, NumPyArray
+from .typing import AnyArray, Array, DType, Layout, Numbers, NumPyArray, PillowImage
 
 __all__ = ["autocontrast", "equalize", "lut", "normalize", "to_dtype"]
 
@@ -77,6 +77,16 @@ def lut(images: Array, table: Numbers, *, layout: Layout | None = None, out: Any
 
 @overload
 def normalize(
+    images: PillowImage,
+    mean: Numbers,
+    std: Numbers,
+    *,
+    dtype: DType | None = None,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Any: ...
+@overload
+def normalize(
     images: NumPyArray,
     mean: Numbers,
     std: Numbers,
@@ -134,6 +144,15 @@ def normalize(
     )
 
 
+@overload
+def to_dtype(
+    images: PillowImage,
+    dtype: DType = "float32",
+    scale: bool = False,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Any: ...
 @overload
 def to_dtype(
     images: NumPyArray,

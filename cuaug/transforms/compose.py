@@ -18,7 +18,7 @@ from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report
 from .._html import table
-from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel
+from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel, PillowImage
 from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params, params_from_dict
@@ -167,7 +167,7 @@ class Compose(Transform):
 
     @prefix_errors
     def draw(
-        self, images: AnyArray, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+        self, images: AnyArray | PillowImage, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
     ) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
         batch = describe_images(images, layout)
@@ -222,7 +222,7 @@ class Compose(Transform):
 
     @prefix_errors
     def params_from_dict(
-        self, description: dict[str, Any], images: AnyArray, *, layout: Layout | None = None
+        self, description: dict[str, Any], images: AnyArray | PillowImage, *, layout: Layout | None = None
     ) -> Params:
         """The parameters that ``Params.to_dict`` described: with them :meth:`apply` gives the same result again.
 
@@ -243,7 +243,7 @@ class Compose(Transform):
     @prefix_errors
     def plan(
         self,
-        images: AnyArray | Sequence[AnyArray] | None = None,
+        images: AnyArray | PillowImage | Sequence[AnyArray | PillowImage] | None = None,
         *,
         size: Sequence[int] | None = None,
         dtype: DType = "uint8",
