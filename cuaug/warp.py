@@ -15,10 +15,10 @@ from . import _check, _sizes
 from ._arrays import convert, small_matrices
 from ._arrays.convert import host_array
 from ._arrays.images import ImageBatch, describe_images
+from ._arrays.quads import quad_to_quad
 from ._check import prefix_errors
 from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
-from .fit import quad_to_quad
 from .geometry import compose_affine
 from .typing import AnyArray, Array, Border, DType, Fill, Interpolation, Layout, Numbers, Origin, PerSample
 
