@@ -43,7 +43,7 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
     side, (short, long) = sides[0], sorted(size)
     if side is None:
         if max_size is None:
-            raise ValueError("size must be given where max_size is None")
+            raise ValueError("size must be an int or (H, W) where max_size is None, got None")
         new_short, new_long = max(1, int(max_size * short / long)), max_size
     else:
         new_short = _check.integer("size", side, 1)

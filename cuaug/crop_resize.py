@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from . import _check, _sizes
 from ._arrays import convert
 from ._arrays.convert import parameter_column, stack_columns
@@ -23,7 +21,7 @@ from .typing import AnyArray, Array, Border, DType, Fill, Layout, PerSample, Res
 __all__ = ["center_crop", "crop", "hflip", "pad", "resize", "resized_crop", "vflip"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def resize(
     images: Array,
     size: Size | None,
@@ -57,7 +55,7 @@ def resize(
     return _resize(batch, (0, 0, *batch.size), output_size, interpolation, antialias, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def resized_crop(
     images: Array,
     top: PerSample,
@@ -94,7 +92,7 @@ def resized_crop(
     return _resize(batch, (top, left, height, width), output_size, interpolation, antialias, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def crop(
     images: Array,
     top: PerSample,
@@ -126,7 +124,7 @@ def crop(
     return _scale_and_shift(batch, "top and left", size, (1, left), (1, top), "constant", fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def center_crop(
     images: Array,
     output_size: Size,
@@ -157,7 +155,7 @@ def center_crop(
     return _scale_and_shift(batch, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def pad(
     images: Array,
     padding: Size,
@@ -187,7 +185,7 @@ def pad(
     return _scale_and_shift(batch, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def hflip(
     images: Array,
     flip: PerSample = True,
@@ -211,7 +209,7 @@ def hflip(
     return _scale_and_shift(batch, "flip", batch.size, _mirror(flip, batch.size[1]), (1, 0), "constant", 0, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def vflip(
     images: Array,
     flip: PerSample = True,
@@ -247,6 +245,7 @@ def _resize(
     out: Any,
 ) -> Any:
     interpolation = _check.interpolation(interpolation, resample.INTERPOLATIONS)
+    antialias = _check.boolean("antialias", antialias)
     if interpolation == "nearest":
         top, left, height, width = (
             parameter_column(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)
@@ -289,7 +288,7 @@ def _mirror(flip: Any, extent: int) -> tuple[Any, Any]:
     if isinstance(flip, (bool, int)):
         return (-1, extent - 1) if flip else (1, 0)
     is_flipped = (
-        np.asarray(flip, dtype=bool).astype(float)
+        (convert.host_array("flip", flip) != 0).astype(float)
         if convert.is_host(flip)
         else convert.asarray(flip, like=flip, dtype="float32")
     )

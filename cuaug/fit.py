@@ -4,14 +4,15 @@ Arguments, results and conventions are those of :mod:`cuaug.geometry`.
 """
 
 import math
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
 from . import _check
 from ._arrays import small_matrices
 from ._arrays.convert import namespace
-from ._arrays.small_matrices import POINTS, AxisScaling
+from ._arrays.quads import centre_points, quad_to_quad
+from ._arrays.small_matrices import POINTS
 from .typing import Array, FitKind, HostNumbers, NumPyArray
 
 __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform"]
@@ -21,7 +22,7 @@ __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform
 def get_affine_transform(src: HostNumbers, dst: HostNumbers) -> NumPyArray: ...
 @overload
 def get_affine_transform(src: Array | HostNumbers, dst: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def get_affine_transform(src: Any, dst: Any) -> Any:
     """The affine map of three points to three points, as ``cv2.getAffineTransform``.
 
@@ -54,7 +55,7 @@ def estimate_affine(
     kind: FitKind = "affine",
     weights: Array | HostNumbers | None = None,
 ) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any = None) -> Any:
     """The map that minimises ``sum(w * |M @ (x, y, 1) - (x', y')|^2)`` in closed form.
 
@@ -103,7 +104,7 @@ def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any =
 def get_perspective_transform(src: HostNumbers, dst: HostNumbers) -> NumPyArray: ...
 @overload
 def get_perspective_transform(src: Array | HostNumbers, dst: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def get_perspective_transform(src: Any, dst: Any) -> Any:
     """The perspective map of four points to four points, as ``cv2.getPerspectiveTransform``.
 
@@ -127,45 +128,12 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
      [ 0.    1.5   0.  ]
      [-0.25 -0.25  1.  ]]
     """
-    src, dst = small_matrices.broadcast_arguments(src=(src, ((4,), (2,))), dst=(dst, ((4,), (2,))))
-    start, end = _quad(src), _quad(dst)
-    small_matrices.require("src", src, start.valid, "must not have three collinear points")
-    small_matrices.require("dst", dst, end.valid, "must not have three collinear points")
-    xp = namespace(src)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # M maps each corner of `src` to a multiple of the same corner of `dst`, because the line opposite a corner is 0
-        # at the other two corners. The ratios of the areas map the fourth point to the fourth point.
-        rows = (end.areas / start.areas)[..., None] * start.lines
-        M = (end.corners[..., :, :, None] * rows[..., :, None, :]).sum(-3)
-        sx, tx, sy, ty = start.to_pixels
-        M = small_matrices.change_coordinates(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.to_pixels)
-        last = M[..., 2:, 2:]
-        M = M / xp.where(last == 0, 1.0, last)
-    return xp.where((start.valid & end.valid)[..., None, None], M, math.nan)
-
-
-class _CentredPoints(NamedTuple):
-    """Points relative to their weighted centre, and two lengths in pixels that show whether they are degenerate."""
-
-    offsets: Any  # [..., P, 2]
-    centre: Any  # [..., 2]
-    spread: Any  # mean of |x| + |y| over the offsets [...]
-    coordinate_error: Any  # bound of the rounding error of the coordinates [...]
-
-
-def _centre_points(points: Any, weights: Any) -> _CentredPoints:
-    # Relative to the first point: a float32 sum over many points at (3000, 3000) is off by a pixel.
-    first = points[..., :1, :]
-    shift = (weights * (points - first)).sum(-2, keepdims=True)
-    offsets, centre = points - first - shift, (first + shift)[..., 0, :]
-    spread = (weights * abs(offsets)).sum(-1).sum(-1)
-    coordinate_error = small_matrices.relative_error_bound(points) * (abs(centre).sum(-1) + spread)
-    return _CentredPoints(offsets, centre, spread, coordinate_error)
+    return quad_to_quad(src=src, dst=dst)
 
 
 def _fit(src: Any, dst: Any, kind: FitKind, weights: Any) -> Any:
     """Weighted least squares; the weights sum to 1: a number or [..., P, 1]."""
-    start, end = _centre_points(src, weights), _centre_points(dst, weights)
+    start, end = centre_points(src, weights), centre_points(dst, weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = start.spread[..., None, None]  # p and q are in units of the spread of `src`, as is `error`
         p, q, error = start.offsets / scale, end.offsets / scale, start.coordinate_error / start.spread
@@ -199,28 +167,3 @@ def _fit(src: Any, dst: Any, kind: FitKind, weights: Any) -> Any:
         valid = valid & has_rotation
     M = small_matrices.linear_to_affine(linear, start.centre, end.centre)
     return namespace(src).where(valid[..., None, None], M, math.nan)
-
-
-class _Quad(NamedTuple):
-    """Four points as a projective basis."""
-
-    corners: Any  # the first three points, homogeneous, relative to the centre, divided by the spread [..., 3, 3]
-    lines: Any  # the line opposite each corner [..., 3, 3]
-    areas: Any  # the signed areas of the triangles of each line with the fourth point, times 2 [..., 3]
-    to_pixels: AxisScaling  # maps the corners' coordinates to pixels
-    valid: Any  # no three points are collinear [...]
-
-
-def _quad(points: Any) -> _Quad:
-    xp, (offsets, centre, spread, coordinate_error) = namespace(points), _centre_points(points, 1 / 4)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        normalized_points = offsets / spread[..., None, None]
-        homogeneous = xp.concatenate([normalized_points, xp.ones_like(normalized_points[..., :1])], -1)
-        corners = homogeneous[..., :3, :]
-        lines = small_matrices.cofactors(corners)
-        areas = (lines * homogeneous[..., 3:, :]).sum(-1)
-        # The three areas add up to that of the triangle of the first three points.
-        triangles = xp.concatenate([areas, areas.sum(-1, keepdims=True)], -1)
-        valid = (abs(triangles) > (coordinate_error / spread)[..., None]).all(-1)
-    spread = spread[..., None]
-    return _Quad(corners, lines, areas, (spread, centre[..., :1], spread, centre[..., 1:]), valid)

@@ -7,7 +7,6 @@ a float array, else float32. Leading axes ``[...]`` are the batch and broadcast:
 N matrices. Host values are checked. Device values are never read: a sample without a solution becomes NaN.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, overload
 
@@ -16,7 +15,7 @@ import numpy as np
 from . import _check
 from ._arrays import small_matrices
 from ._arrays.convert import namespace
-from ._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS, AxisScaling
+from ._arrays.small_matrices import MATRIX, POINTS, AxisScaling
 from ._arrays.tv_tensors import box_format, wrap_like
 from ._detection import box_formats
 from .typing import Array, BoxFormat, Convention, HostNumbers, NumPyArray
@@ -40,7 +39,7 @@ def get_rotation_matrix(
 def get_rotation_matrix(
     angle: Array | HostNumbers, scale: Array | HostNumbers = 1.0, center: Array | HostNumbers = (0.0, 0.0)
 ) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) -> Any:
     """Rotation and scale about a point, as ``cv2.getRotationMatrix2D``.
 
@@ -61,12 +60,7 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     [[ 0.  1.  2.]
      [-1.  0.  2.]]
     """
-    angle, scale, center = small_matrices.broadcast_arguments(
-        angle=(angle, NUMBER), scale=(scale, NUMBER), center=(center, PAIR)
-    )
-    cosine, sine = small_matrices.cosine_sine(angle)
-    cosine, sine = scale * cosine, scale * sine
-    return small_matrices.linear_to_affine(small_matrices.matrix_2x2(cosine, sine, -sine, cosine), center, center)
+    return small_matrices.rotation_matrix(angle, scale, center)
 
 
 @overload
@@ -81,7 +75,7 @@ def affine_matrix(
     shear: Array | HostNumbers,
     center: Array | HostNumbers,
 ) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> Any:
     """The map of torchvision's ``affine``: shear, then scale, then rotate about ``center``, then translate.
 
@@ -103,30 +97,14 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     [[ 0. -1.  3.]
      [ 1.  0.  0.]]
     """
-    angle, translate, scale, shear, center = small_matrices.broadcast_arguments(
-        angle=(angle, NUMBER),
-        translate=(translate, PAIR),
-        scale=(scale, NUMBER),
-        shear=(shear, PAIR),
-        center=(center, PAIR),
-    )
-    small_matrices.require("scale", scale, scale > 0, "must be greater than 0")
-    xp, radians = namespace(angle), shear * (math.pi / 180)
-    slope_x, slope_y = xp.tan(radians[..., 0]), xp.tan(radians[..., 1])
-    cosine, sine = small_matrices.cosine_sine(angle)
-    cosine, sine = scale * cosine, scale * sine
-    # torchvision's order: rotate(angle) @ shear_y @ shear_x
-    a, c = cosine + sine * slope_y, sine - cosine * slope_y
-    b, d = -a * slope_x - sine, cosine - c * slope_x
-    linear = small_matrices.matrix_2x2(a, b, c, d)
-    return small_matrices.linear_to_affine(linear, center - 0.5, center - 0.5 + translate)
+    return small_matrices.affine_matrix(angle, translate, scale, shear, center)
 
 
 @overload
 def invert_affine(M: HostNumbers) -> NumPyArray: ...
 @overload
 def invert_affine(M: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def invert_affine(M: Any) -> Any:
     """The inverse map, as ``cv2.invertAffineTransform``; also for 3x3 perspective matrices.
 
@@ -151,7 +129,7 @@ def invert_affine(M: Any) -> Any:
 def compose_affine(*M: HostNumbers) -> NumPyArray: ...
 @overload
 def compose_affine(*M: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def compose_affine(*M: Any) -> Any:
     """Compose maps into one map that applies the first argument first.
 
@@ -198,7 +176,7 @@ def convert_matrix(
     size: Sequence[int] | None = None,
     out_size: Sequence[int] | None = None,
 ) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def convert_matrix(
     M: Any,
     source: Convention,
@@ -245,7 +223,7 @@ def convert_matrix(
 def transform_points(points: HostNumbers, M: HostNumbers) -> NumPyArray: ...
 @overload
 def transform_points(points: Array | HostNumbers, M: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def transform_points(points: Any, M: Any) -> Any:
     """Map points by ``M``, as ``warp_affine(images, M)`` moves the pixels.
 
@@ -273,7 +251,7 @@ def transform_points(points: Any, M: Any) -> Any:
 def transform_boxes(boxes: HostNumbers, M: HostNumbers, format: BoxFormat = "XYXY") -> NumPyArray: ...
 @overload
 def transform_boxes(boxes: Array | HostNumbers, M: Array | HostNumbers, format: BoxFormat = "XYXY") -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     """Map boxes by ``M``: the tight upright boxes around the mapped corners.
 

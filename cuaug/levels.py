@@ -12,12 +12,12 @@ from ._arrays.convert import dtype_name
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
-from .typing import AnyArray, Array, DType, Layout, Numbers, NumPyArray
+from .typing import AnyArray, Array, DType, Layout, Numbers, NumPyArray, PillowImage
 
 __all__ = ["autocontrast", "equalize", "lut", "normalize", "to_dtype"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Stretch each channel so that its minimum becomes 0 and its maximum the largest value, as torchvision.
 
@@ -36,7 +36,7 @@ def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray |
     return pointwise.pointwise(batch, ("Autocontrast",), statistics.channel_min_max(batch), batch.dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
 
@@ -55,7 +55,7 @@ def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | Non
     return pointwise.lut(batch, statistics.histogram_lut(batch), out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def lut(images: Array, table: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Replace each level by its entry in a table: ``out = table[in]``.
 
@@ -77,6 +77,16 @@ def lut(images: Array, table: Numbers, *, layout: Layout | None = None, out: Any
 
 @overload
 def normalize(
+    images: PillowImage,
+    mean: Numbers,
+    std: Numbers,
+    *,
+    dtype: DType | None = None,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Any: ...
+@overload
+def normalize(
     images: NumPyArray,
     mean: Numbers,
     std: Numbers,
@@ -95,7 +105,7 @@ def normalize(
     layout: Layout | None = None,
     out: AnyArray | None = None,
 ) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def normalize(
     images: Any,
     mean: Numbers,
@@ -136,6 +146,15 @@ def normalize(
 
 @overload
 def to_dtype(
+    images: PillowImage,
+    dtype: DType = "float32",
+    scale: bool = False,
+    *,
+    layout: Layout | None = None,
+    out: AnyArray | None = None,
+) -> Any: ...
+@overload
+def to_dtype(
     images: NumPyArray,
     dtype: DType = "float32",
     scale: bool = False,
@@ -152,7 +171,7 @@ def to_dtype(
     layout: Layout | None = None,
     out: AnyArray | None = None,
 ) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def to_dtype(
     images: Any,
     dtype: DType = "float32",
@@ -175,7 +194,7 @@ def to_dtype(
     """
     batch = describe_images(images, layout)
     # A pass scales from the range of one dtype to the other's by itself; `ConvertRange` undoes the scaling.
-    ops = () if scale else ("ConvertRange",)
+    ops = () if _check.boolean("scale", scale) else ("ConvertRange",)
     return pointwise.pointwise(batch, ops, parameters.per_sample_columns("", [], batch), dtype_name(dtype), out)
 
 

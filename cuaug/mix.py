@@ -18,7 +18,7 @@ from .typing import AnyArray, Array, Layout, NumPyArray, PerSample
 __all__ = ["cutmix", "mix_labels", "mixup"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def mixup(
     images: Array,
     lam: PerSample,
@@ -53,7 +53,7 @@ def mixup(
     return mix.mix(batch, "Mixup", parameters.per_sample_columns("partner and lam", columns, batch), out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def cutmix(
     images: Array,
     top: PerSample,
@@ -84,7 +84,8 @@ def cutmix(
     batch = describe_images(images, layout)
     box = zip(("top", "left", "height", "width"), (top, left, height, width), strict=True)
     columns = [_partner(partner, batch), *(parameter_column(name, value) for name, value in box)]
-    return mix.mix(batch, "Cutmix", parameters.per_sample_columns("partner and box", columns, batch), out)
+    table = parameters.per_sample_columns("partner, top, left, height and width", columns, batch)
+    return mix.mix(batch, "Cutmix", table, out)
 
 
 @overload
@@ -95,7 +96,7 @@ def mix_labels(
 def mix_labels(
     labels: Array, lam: PerSample, partner: PerSample | None = None, num_classes: int | None = None
 ) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def mix_labels(labels: Any, lam: PerSample, partner: PerSample | None = None, num_classes: int | None = None) -> Any:
     """Mix labels as ``mixup`` mixes images: ``lam * labels + (1 - lam) * labels[partner]``, float32.
 
@@ -123,7 +124,7 @@ def mix_labels(labels: Any, lam: PerSample, partner: PerSample | None = None, nu
         raise TypeError(f"labels must be an array, got {type(labels).__name__}")
     if labels.ndim == 1:
         if num_classes is None:
-            raise ValueError("num_classes must be given if labels are class indices")
+            raise ValueError("num_classes must be an int if labels are class indices, got None")
         weights = _class_weights(labels, _check.class_count(num_classes))
     elif labels.ndim == 2:
         weights = convert.asarray(labels, like=labels, dtype="float32")

@@ -19,7 +19,7 @@ from .typing import AnyArray, Array, Ids, Layout, Numbers, PerSample
 __all__ = ["erase", "gaussian_noise"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def gaussian_noise(
     images: Array,
     mean: PerSample = 0.0,
@@ -65,12 +65,13 @@ def gaussian_noise(
     ids_high = (sample_ids - ids_low) / 2.0**24
     key = *_chunks_of_24_bits(seed, 3), *_chunks_of_24_bits(step, 2)
     position_in_recipe = 0.0
-    columns = [parameter_column("mean", mean), sigma, float(bool(clip)), *key, ids_low, ids_high, position_in_recipe]
+    clipped = float(_check.boolean("clip", clip))
+    columns = [parameter_column("mean", mean), sigma, clipped, *key, ids_low, ids_high, position_in_recipe]
     sample_parameters = parameters.per_sample_columns("mean, sigma and ids", columns, batch)
     return pointwise.pointwise(batch, ("GaussianNoise",), sample_parameters, batch.dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def erase(
     images: Array,
     i: PerSample,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["grid", "show"]
 
 
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def grid(
     images: Any, ncols: int | None = None, pad: int = 2, fill: int = 255, *, layout: str | None = None
 ) -> npt.NDArray[np.uint8]:
@@ -47,7 +47,7 @@ def grid(
         >>> grid(np.zeros((5, 8, 6, 3), np.uint8), ncols=3, pad=1).shape  # 2 rows, 3 columns
         (17, 20, 3)
     """
-    pad = _check.integer("pad", pad, 0)
+    pad, fill = _check.integer("pad", pad, 0), _check.integer("fill", fill, 0, 255)
     cells, columns = _cells(images, ncols, layout, fill)
     height, width = (max(cell.shape[axis] for cell in cells) for axis in (0, 1))
     rows = math.ceil(len(cells) / columns)
@@ -59,7 +59,7 @@ def grid(
     return picture
 
 
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def show(
     images: Any,
     boxes: Any = None,
@@ -118,7 +118,7 @@ def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tup
     batches = [_frames(batch, layout) for batch in (images if isinstance(images, (list, tuple)) else [images])]
     cells = [rgb(frame, fill) for batch in batches for sample in batch for frame in sample]
     if not cells:
-        raise ValueError("images must hold at least one image")
+        raise ValueError("images must hold at least one image, got none")
     frames = batches[0].shape[1]
     square_columns = math.ceil(math.sqrt(len(cells)))
     columns = _check.integer("ncols", (frames if frames > 1 else square_columns) if ncols is None else ncols, 1)

@@ -55,6 +55,7 @@ __all__ = [
     "Origin",
     "PerChannel",
     "PerSample",
+    "PillowImage",
     "ResizeInterpolation",
     "RoiMode",
     "Size",
@@ -77,7 +78,25 @@ class AnyArray(Protocol):
     def __len__(self) -> int: ...
 
 
-Array = TypeVar("Array", bound=AnyArray)
+class PillowImage(Protocol):
+    """An image of Pillow (PIL). A checker sees an image as the result; results that are not uint8 are NumPy arrays."""
+
+    @property
+    def mode(self) -> str:
+        """The kind of pixels, such as "RGB"."""
+        ...
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(W, H)."""
+        ...
+
+    def getbands(self) -> tuple[str, ...]:
+        """The names of the channels."""
+        ...
+
+
+Array = TypeVar("Array", bound=AnyArray | PillowImage)
 NumPyArray: TypeAlias = npt.NDArray[Any]
 
 Number: TypeAlias = float | np.integer[Any] | np.floating[Any]

@@ -15,17 +15,17 @@ from . import _check, _sizes
 from ._arrays import convert, small_matrices
 from ._arrays.convert import host_array
 from ._arrays.images import ImageBatch, describe_images
+from ._arrays.quads import quad_to_quad
 from ._check import prefix_errors
 from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
-from .fit import get_perspective_transform
-from .geometry import affine_matrix, compose_affine, get_rotation_matrix
+from .geometry import compose_affine
 from .typing import AnyArray, Array, Border, DType, Fill, Interpolation, Layout, Numbers, Origin, PerSample
 
 __all__ = ["affine", "elastic", "perspective", "remap", "rotate", "warp_affine", "warp_perspective"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def warp_affine(
     images: Array,
     M: Numbers,
@@ -72,7 +72,7 @@ def warp_affine(
     return warp.warp(batch, geometry, output_size, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def warp_perspective(
     images: Array,
     M: Numbers,
@@ -105,7 +105,7 @@ def warp_perspective(
     return warp.warp(batch, geometry, output_size, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def remap(
     images: Array,
     map_x: Numbers,
@@ -138,7 +138,7 @@ def remap(
     return _remap(batch, map_x, map_y, (1.0, 1.0), relative, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def elastic(
     images: Array,
     displacement: Numbers,
@@ -173,7 +173,7 @@ def elastic(
     return _remap(batch, field[..., 0], field[..., 1], scale, True, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def affine(
     images: Array,
     angle: PerSample,
@@ -207,13 +207,13 @@ def affine(
     """
     batch = describe_images(images, layout)
     shear = (shear, 0.0) if isinstance(shear, (int, float)) else shear
-    M = affine_matrix(angle, translate, scale, shear, _center(batch, center))
+    M = small_matrices.affine_matrix(angle, translate, scale, shear, _center(batch, center))
     matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, rows=2)
     geometry = matrix_geometry(matrix, inverse=False, origin="center")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def rotate(
     images: Array,
     angle: PerSample,
@@ -246,23 +246,23 @@ def rotate(
     """
     batch = describe_images(images, layout)
     size, middle = batch.size, _center(batch, None if expand else center)
-    # `_center` counts from the image's corner; `get_rotation_matrix` expects pixel centres at integers.
-    middle = [middle[0] - 0.5, middle[1] - 0.5] if isinstance(middle, list) else middle - 0.5
-    M = get_rotation_matrix(angle, 1.0, middle)
-    if expand:
+    # `_center` counts from the image's corner; `rotation_matrix` expects pixel centres at integers.
+    middle = middle - 0.5 if hasattr(middle, "dtype") else (host_array("center", middle) - 0.5).tolist()
+    M = small_matrices.rotation_matrix(angle, 1.0, middle)
+    if _check.boolean("expand", expand):
         if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
         sizes = _sizes.rotated_sizes(batch.size, *small_matrices.cosine_sine(host_array("angle", angle)))
         canvas = sizes.reshape(-1, 2).max(0)
         # From the middle of the image to the middle of its rotated size, which is placed on whole pixels of the canvas.
         shift = (sizes - batch.size) / 2 + (canvas - sizes) // 2
-        M = compose_affine(M, affine_matrix(0.0, shift[..., ::-1], 1.0, (0.0, 0.0), (0.0, 0.0)))
+        M = compose_affine(M, small_matrices.affine_matrix(0.0, shift[..., ::-1], 1.0, (0.0, 0.0), (0.0, 0.0)))
         size = int(canvas[0]), int(canvas[1])
     geometry = matrix_geometry(parameters.matrices("angle", M, batch, rows=2), inverse=False, origin="center")
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def perspective(
     images: Array,
     startpoints: Numbers | None,
@@ -295,19 +295,17 @@ def perspective(
     batch = describe_images(images, layout)
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
-            raise ValueError("coefficients must be given without startpoints and endpoints")
+            raise ValueError("coefficients must be None beside startpoints and endpoints, got all three")
         xp = convert.namespace(coefficients)
-        values = convert.asarray(coefficients, like=coefficients, dtype="float64")
+        values = convert.asarray(coefficients, like=coefficients, dtype="float64", parameter="coefficients")
         if tuple(values.shape)[-1:] != (8,):
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {tuple(values.shape)}")
         entries = xp.concatenate([values, xp.ones_like(values[..., :1])], -1)
         M, inverse = entries.reshape((*values.shape[:-1], 3, 3)), True
+    elif startpoints is None and endpoints is None:
+        raise ValueError("startpoints and endpoints, or coefficients, must be given, got None for all three")
     else:
-        corners: dict[str, Any] = {"startpoints": startpoints, "endpoints": endpoints}
-        for name, points in corners.items():
-            if tuple(np.shape(points))[-2:] != (4, 2):
-                raise ValueError(f"{name} must have shape (4, 2) or (N, 4, 2), got {tuple(np.shape(points))}")
-        M, inverse = get_perspective_transform(*corners.values()), False
+        M, inverse = quad_to_quad(startpoints=startpoints, endpoints=endpoints), False
     name = "startpoints and endpoints" if coefficients is None else "coefficients"
     geometry = matrix_geometry(parameters.matrices(name, M, batch, rows=3), inverse, origin="corner")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)

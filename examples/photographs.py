@@ -1,5 +1,6 @@
 """Photographs from installed Python packages, cut into JPEG files: one folder per photograph."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -29,3 +30,19 @@ def write_crops(folder, count, size, seed=0, quality=75):
             crop = image.resize((width, height), Image.Resampling.BICUBIC, box)
             crop.save(Path(folder) / name / f"{i:04}.jpg", quality=quality)
     return Path(folder)
+
+
+def write_cats(folder, count, seed=0):
+    """Writes `count` photographs of 128x192, each with the face of a cat pasted in, and COCO's ``boxes.json``."""
+    rng, sources, annotations = np.random.default_rng(seed), photographs(), []
+    face = Image.fromarray(sources.pop("chelsea")[60:230, 120:300])
+    for i in range(count):
+        image = Image.fromarray(list(sources.values())[i % len(sources)]).resize((192, 128))
+        side = int(rng.integers(40, 80))
+        left, top = int(rng.integers(0, 192 - side)), int(rng.integers(0, 128 - side))
+        image.paste(face.resize((side, side)), (left, top))
+        image.save(Path(folder) / f"{i:04}.jpg")
+        annotations.append({"image_id": i, "category_id": 17, "bbox": [left, top, side, side]})
+    images = [{"id": i, "file_name": f"{i:04}.jpg"} for i in range(count)]
+    content = {"images": images, "categories": [{"id": 17, "name": "cat"}], "annotations": annotations}
+    (Path(folder) / "boxes.json").write_text(json.dumps(content))

@@ -76,12 +76,24 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
             library.check_no_grad(value)
         value = value.detach().resolve_neg()
         value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
-    if np.iscomplexobj(value):
-        raise TypeError(f"{parameter} must hold real numbers, got {np.asarray(value).dtype}")
+    complex_dtype = None
     try:
-        return np.asarray(value, dtype=dtype)
+        values = np.asarray(value)
+        if values.dtype.kind == "c":
+            complex_dtype = values.dtype
+        elif dtype is None or _holds_numbers(values):
+            return np.asarray(value, dtype=dtype)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{parameter} must hold numbers, got {value!r}") from None
+        pass
+    if complex_dtype is not None:
+        raise TypeError(f"{parameter} must hold real numbers, got {complex_dtype}")
+    raise TypeError(f"{parameter} must hold numbers, got {value!r}")
+
+
+def _holds_numbers(values: np.ndarray) -> bool:
+    """Without None and "1", which NumPy converts to NaN and 1."""
+    kind = values.dtype.kind
+    return kind not in "SU" and not (kind == "O" and any(value is None for value in values.flat))
 
 
 def is_float32(value: Any) -> bool:
@@ -155,13 +167,18 @@ def dtype_name(dtype: Any) -> str:
     if isinstance(dtype, str) or text.startswith("torch."):
         return text.removeprefix("torch.")
     try:
+        if isinstance(dtype, (list, tuple, dict)):  # np.dtype makes a record of it
+            raise TypeError
         return str(np.dtype(dtype).name)
     except TypeError:
         raise TypeError(f"dtype must be a dtype or its name, got {dtype!r}") from None
 
 
-def asarray(value: Any, *, like: Any, dtype: str) -> Any:
-    """`value` as an array of `like`'s library, on `like`'s device. A device array does not pass through the host."""
+def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> Any:
+    """`value` as an array of `like`'s library, on `like`'s device. A device array does not pass through the host.
+
+    `parameter` is its name in messages.
+    """
     library, value_library = library_of(type(like)) or NUMPY, library_of(type(value))
     if value_library is library and library is not NUMPY:
         if isinstance(library, TorchLibrary):
@@ -172,7 +189,7 @@ def asarray(value: Any, *, like: Any, dtype: str) -> Any:
     if is_host(value):
         device = -1 if is_host(like) else describe(like.detach() if isinstance(library, TorchLibrary) else like).device
         return library.to_user_array(
-            library.from_numpy(np.asarray(host_array("value", value, dtype), order="C"), device)
+            library.from_numpy(np.asarray(host_array(parameter, value, dtype), order="C"), device)
         )
     return asarray(library.namespace().from_dlpack(value), like=like, dtype=dtype)
 

@@ -81,6 +81,8 @@ def describe_images(
             f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"
             f"{_check.array_hint(array)}"
         )
+    if layout is not None and not isinstance(layout, str):
+        raise TypeError(f"layout must be one of {', '.join(_check.LAYOUTS)}, got {layout!r}")
     descriptor = library.describe(array)
     if descriptor.device >= 0:
         devices.check_not_forked()

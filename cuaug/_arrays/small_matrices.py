@@ -32,7 +32,7 @@ def broadcast_arguments(may_be_nonfinite: tuple[str, ...] = (), /, **arguments: 
     dtype = "float64" if "float64" in floats or not floats else "float32"
     results, batches = [], []
     for name, (value, sizes) in arguments.items():
-        array = asarray(value, like=like, dtype=dtype)
+        array = asarray(value, like=like, dtype=dtype, parameter=name)
         batch_ndim = array.ndim - len(sizes)
         shape = tuple(array.shape)
         if batch_ndim < 0 or any(
@@ -95,6 +95,34 @@ def cosine_sine(degrees: Any) -> tuple[Any, Any]:
     exact_cosine = abs(quarter - 2) - 1 + (cosine - detach(cosine))
     exact_sine = 1 - abs(quarter - 1) + (sine - detach(sine))
     return xp.where(is_multiple, exact_cosine, cosine), xp.where(is_multiple, exact_sine, sine)
+
+
+def rotation_matrix(angle: Any, scale: Any, center: Any) -> Any:
+    """`cuaug.get_rotation_matrix`, whose errors name the function that calls it."""
+    angle, scale, center = broadcast_arguments(angle=(angle, NUMBER), scale=(scale, NUMBER), center=(center, PAIR))
+    cosine, sine = cosine_sine(angle)
+    cosine, sine = scale * cosine, scale * sine
+    return linear_to_affine(matrix_2x2(cosine, sine, -sine, cosine), center, center)
+
+
+def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> Any:
+    """`cuaug.affine_matrix`, whose errors name the function that calls it."""
+    angle, translate, scale, shear, center = broadcast_arguments(
+        angle=(angle, NUMBER),
+        translate=(translate, PAIR),
+        scale=(scale, NUMBER),
+        shear=(shear, PAIR),
+        center=(center, PAIR),
+    )
+    require("scale", scale, scale > 0, "must be greater than 0")
+    xp, radians = namespace(angle), shear * (math.pi / 180)
+    slope_x, slope_y = xp.tan(radians[..., 0]), xp.tan(radians[..., 1])
+    cosine, sine = cosine_sine(angle)
+    cosine, sine = scale * cosine, scale * sine
+    # torchvision's order: rotate(angle) @ shear_y @ shear_x
+    a, c = cosine + sine * slope_y, sine - cosine * slope_y
+    b, d = -a * slope_x - sine, cosine - c * slope_x
+    return linear_to_affine(matrix_2x2(a, b, c, d), center - 0.5, center - 0.5 + translate)
 
 
 def matrix_2x2(a: Any, b: Any, c: Any, d: Any) -> Any:

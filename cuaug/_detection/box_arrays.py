@@ -47,9 +47,9 @@ def describe_boxes(
     boxes: Any, scores: Any, counts: Any, columns: tuple[int, ...], max_output: int | None, fixed_size: bool
 ) -> BoxBatch:
     """Checks the arguments of a suppression. `columns`: how many numbers a box may have, (4,) or (4, 5)."""
-    _check.boolean("fixed_size", fixed_size)
+    fixed_size = _check.boolean("fixed_size", fixed_size)
     box_array, library = describe("boxes", boxes, FLOATS)
-    batch_shape, samples, count = _extents(box_array.shape, columns, bool(fixed_size))
+    batch_shape, samples, count = _extents(box_array.shape, columns, fixed_size)
     score_array = describe_per_box("scores", scores, FLOATS, box_array, library)
     sample_counts = None
     if counts is not None:

@@ -41,7 +41,6 @@ def pooling_options(
     for scale in scales:
         _check.number("spatial_scale", scale, math.ulp(0))
     _check.number("canonical_size", canonical_size, math.ulp(0))
-    _check.boolean("aligned", aligned)
     library = library_of(type(levels[0]))
     if library is None:
         raise TypeError(f"features must be an array of torch, cupy, numpy or jax, got {type(levels[0]).__name__}")
@@ -52,7 +51,7 @@ def pooling_options(
         _check.size("output_size", output_size),
         tuple(float(scale) for scale in scales),
         max(_check.integer("sampling_ratio", sampling_ratio, -1, (1 << 31) - 1), 0),
-        bool(aligned),
+        _check.boolean("aligned", aligned),
         kind,
         layout,
         _min_areas(scales, canonical_size, _check.integer("canonical_level", canonical_level, 0)),

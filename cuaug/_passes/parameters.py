@@ -183,6 +183,10 @@ def per_sample_columns(names: str, values: list[Any], images: ImageBatch) -> Sam
     """Results of `parameter_column`, side by side; `names` are for messages. [N, len(values)]"""
     if len(values) <= MAX_INLINE_VALUES and all(isinstance(value, float) for value in values):
         return SampleParameters(NULL_ARRAY, tuple(values))
+    for value in values:
+        shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
+        if len(shape) == 1:
+            _check.one_or_per_sample(names, shape[0], images.samples)
     stacked = values[0][..., None] if len(values) == 1 else stack_columns(values)
     descriptor = on_images_device(float_array(names, stacked, images), images)
     count = descriptor.shape[0] if len(descriptor.shape) == 2 else 1

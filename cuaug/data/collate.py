@@ -51,7 +51,7 @@ class Collate:
     ...         ...
     """
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def __init__(
         self,
         transform: Transform | Sequence[Transform] = (),
@@ -80,17 +80,16 @@ class Collate:
         self._epoch.fill_(_check.epoch(epoch))
         self._epoch_missing.fill_(False)
 
-    @prefix_errors("cuaug.data")
+    @prefix_errors
     def __call__(self, samples: Sequence[tuple[bytes | str, Any, int]]) -> Batch:
         """The batch of samples (encoded image, label or target, id); a str as image: why its file cannot be read."""
         _check_samples(samples)
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
             extension().set_threads(self._threads)
         data, targets, ids = zip(*samples, strict=True)
-        encoded = EncodedBatch(
-            np.array(ids, np.int64), batch_targets(targets, ids, _sample_name), len(ids), data, int(self._epoch)
-        )
         pipeline, receiver = self._pipeline, self._receiver
+        checked_targets = batch_targets(targets, ids, _sample_name, pipeline.box_format)
+        encoded = EncodedBatch(np.array(ids, np.int64), checked_targets, len(ids), data, int(self._epoch))
         batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), receiver), receiver)
         if self._epoch_missing:
             self._epoch_missing.fill_(False)
@@ -109,8 +108,12 @@ class Collate:
             )
 
 
-def _check_samples(samples: Sequence[Any]) -> None:
-    for sample in samples:
+def _check_samples(samples: Any) -> None:
+    if not isinstance(samples, (list, tuple)):
+        raise TypeError(f"samples must be a list of samples, got {type(samples).__name__}")
+    if not samples:
+        raise ValueError("samples must hold at least one sample, got none")
+    for i, sample in enumerate(samples):
         if not (isinstance(sample, tuple) and len(sample) == 3 and isinstance(sample[0], (bytes, str))):
             entries = sample if isinstance(sample, (tuple, list)) else [sample]
             types = ", ".join(type(entry).__name__ for entry in entries)
@@ -118,6 +121,7 @@ def _check_samples(samples: Sequence[Any]) -> None:
                 f"samples must be (encoded image, label, id), as ImageFiles yields them, got ({types}): leave "
                 "collate_fn out for a Dataset of decoded images, and call the recipe on the DataLoader's batches"
             )
+        _check.integer(f"samples[{i}]'s id", sample[2], -_check.MAX_INT64, _check.MAX_INT64)
 
 
 def _sample_name(sample_id: int) -> str:

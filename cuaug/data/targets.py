@@ -10,7 +10,8 @@ import numpy as np
 
 from .._arrays import convert
 from .._arrays.registry import library_of
-from .._arrays.tv_tensors import tv_kind
+from .._arrays.tv_tensors import box_format, tv_kind
+from .._detection.box_formats import FORMATS, from_edges, to_edges
 from ..transforms.sample_kinds import KINDS
 from .receivers import NumPyReceiver
 
@@ -35,8 +36,12 @@ class CropMap(NamedTuple):
     offset: np.ndarray  # (x, y) [N, 2]
 
 
-def batch_targets(values: Sequence[Any], ids: Sequence[int], name_of: Callable[[int], str]) -> Targets | None:
+def batch_targets(
+    values: Sequence[Any], ids: Sequence[int], name_of: Callable[[int], str], format: str
+) -> Targets | None:
     """The targets of the samples with these ids, checked; None if the samples have none.
+
+    torchvision's ``BoundingBoxes`` are converted to `format`, which other boxes have already.
 
     Raises:
         TypeError: A target is neither a dict nor an integer, or the targets of the batch are of both kinds.
@@ -51,7 +56,7 @@ def batch_targets(values: Sequence[Any], ids: Sequence[int], name_of: Callable[[
             raise TypeError(
                 f"targets must all be dicts or all be integers, got {type(value).__name__} for {name_of(i)}"
             )
-    return [_checked_target(value, name_of(i)) for value, i in zip(values, ids, strict=True)]
+    return [_checked_target(value, name_of(i), format) for value, i in zip(values, ids, strict=True)]
 
 
 def _label(value: Any, name: str) -> int:
@@ -61,15 +66,19 @@ def _label(value: Any, name: str) -> int:
         raise TypeError(f"targets must be dicts, or integers, got {type(value).__name__} for {name}") from error
 
 
-def _checked_target(target: Mapping[str, Any], name: str) -> Target:
+def _checked_target(target: Mapping[str, Any], name: str, format: str) -> Target:
     result: Target = {}
     for key, value in target.items():
         kind = KINDS.get(key)
         if kind == "images":
             raise ValueError(f"targets must not have {key!r}, the image is the file's, for {name}")
-        if tv_kind(value) == "boxes" and value.format.name != "XYXY":
-            raise ValueError(f"targets must have {key!r} in the format XYXY, got {value.format.name} for {name}")
-        result[key] = _checked_entry(key, kind, value, name)
+        tv_format = box_format(value)
+        if tv_format not in (None, *FORMATS):
+            formats = ", ".join(FORMATS)
+            raise ValueError(f"targets must have {key!r} in one of the formats {formats}, got {tv_format} for {name}")
+        result[key] = _checked_entry(key, kind or tv_kind(value), value, name)
+        if tv_format is not None:
+            result[key] = from_edges(to_edges(result[key], tv_format), format)
     boxes: Any
     labels: Any
     boxes, labels = (
@@ -108,18 +117,18 @@ def have_masks(targets: Targets | None) -> bool:
     return isinstance(targets, list) and any(KINDS.get(key) == "masks" for target in targets for key in target)
 
 
-def move_to_crops(targets: Sequence[Target], crops: CropMap, box_format: str) -> list[Target]:
+def move_to_crops(targets: Sequence[Target], crops: CropMap, format: str) -> list[Target]:
     """Targets in pixels of the crops. Nothing is clipped, as the rest of the recipe moves the objects once more."""
     return [
-        {key: _moved_entry(KINDS.get(key), value, scale, offset, box_format) for key, value in target.items()}
+        {key: _moved_entry(KINDS.get(key), value, scale, offset, format) for key, value in target.items()}
         for target, scale, offset in zip(targets, crops.scale, crops.offset, strict=True)
     ]
 
 
-def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.ndarray, box_format: str) -> Any:
+def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.ndarray, format: str) -> Any:
     if kind == "boxes":
         # Width and height have no offset.
-        offsets = [*offset, *(offset if box_format == "XYXY" else (0, 0))]
+        offsets = [*offset, *(offset if format == "XYXY" else (0, 0))]
         return (value * [*scale, *scale] + offsets).astype(np.float32)
     if kind == "keypoints":
         # Edges are measured from the corner of the first pixel, keypoints from its centre.

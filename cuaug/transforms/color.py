@@ -217,7 +217,7 @@ class ToDtype(Transform):
         if isinstance(dtype, dict):
             raise TypeError("dtype must be one dtype, for the images (masks, boxes and labels keep theirs), got a dict")
         self.dtype: str = dtype_name(dtype)
-        self.scale: bool = bool(scale)
+        self.scale: bool = _check.boolean("scale", scale)
         _check.one_of("dtype", self.dtype, IMAGE_DTYPES)
 
     def write(self, recipe: Recipe) -> None:

@@ -17,7 +17,7 @@ from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report
 from .._html import table
-from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel
+from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel, PillowImage
 from .before_after import before_and_after
 from .boxes import Boxes
 from .keypoints import Keypoints
@@ -121,7 +121,7 @@ class Compose(Transform):
             transform.append_to(recipe)
 
     @typed_as(Transform.__call__)
-    @prefix_errors("cuaug")
+    @prefix_errors
     def __call__(
         self,
         images: Any,
@@ -165,9 +165,9 @@ class Compose(Transform):
         results = self._call_structured(sample, ids, step, layout)
         return tuple(results[name] for name in sample)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def draw(
-        self, images: AnyArray, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+        self, images: AnyArray | PillowImage, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
     ) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
         batch = describe_images(images, layout)
@@ -177,13 +177,13 @@ class Compose(Transform):
     def apply(self, images: NumPyArray, params: Params, *, layout: Layout | None = None) -> NumPyArray: ...
     @overload
     def apply(self, images: Array, params: Params, *, layout: Layout | None = None) -> Array: ...
-    @prefix_errors("cuaug")
+    @prefix_errors
     def apply(self, images: Any, params: Params, *, layout: Layout | None = None) -> Any:
         """Transform images with parameters that were drawn for images of the same shape."""
         batch = describe_images(images, layout)
         return apply_params(self._plans.plan(batch), batch, params)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def inverse(
         self,
         images: Array,
@@ -206,9 +206,9 @@ class Compose(Transform):
         """
         return apply_inverse(images, params, interpolation, fill, layout)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def params_from_dict(
-        self, description: dict[str, Any], images: AnyArray, *, layout: Layout | None = None
+        self, description: dict[str, Any], images: AnyArray | PillowImage, *, layout: Layout | None = None
     ) -> Params:
         """The parameters that ``Params.to_dict`` described: with them :meth:`apply` gives the same result again.
 
@@ -226,10 +226,10 @@ class Compose(Transform):
         batch = describe_images(images, layout)
         return params_from_dict(self._plans.plan(batch), description, batch, self)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def plan(
         self,
-        images: AnyArray | Sequence[AnyArray] | None = None,
+        images: AnyArray | PillowImage | Sequence[AnyArray | PillowImage] | None = None,
         *,
         size: Sequence[int] | None = None,
         dtype: DType = "uint8",
@@ -253,7 +253,7 @@ class Compose(Transform):
         """
         return plan_report(self._plans, images, size, dtype_name(dtype), channels, layout)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def check(self, images: Any, *targets: Any, step: int | None = None, **arguments: Any) -> CheckReport:
         """What a call with these arguments finds and does, and which values are probably mistakes: a report in words.
 
@@ -264,7 +264,7 @@ class Compose(Transform):
         sample = call_sample(images, *targets, **arguments)
         return check_sample(self, sample, step=self._step if step is None else step, **options)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def show(
         self,
         images: Any,
@@ -306,7 +306,7 @@ class Compose(Transform):
         """Seed and step, which determine the next draws."""
         return {"seed": self.seed, "step": self._step}
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Continue drawing from the state; a TypeError or a ValueError if it is no result of `state_dict`."""
         seed, step = state_entries(state, "seed", "step")

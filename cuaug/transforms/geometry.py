@@ -74,7 +74,7 @@ class RandomResizedCrop(Transform):
         if self.ratio[0] <= 0:
             raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
-        self.antialias: bool = bool(antialias)
+        self.antialias: bool = _check.boolean("antialias", antialias)
 
     def write(self, recipe: Recipe) -> None:
         names = ("top", "left", "height", "width")
@@ -96,7 +96,7 @@ class Resize(Transform):
         self.size: int | tuple[int, ...] | None = size if size is None or isinstance(size, int) else tuple(size)
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
         self.max_size: int | None = max_size
-        self.antialias: bool = bool(antialias)
+        self.antialias: bool = _check.boolean("antialias", antialias)
 
     def write(self, recipe: Recipe) -> None:
         sides = zip(("top", "left", "height", "width"), (0, 0, *recipe.size), strict=True)
@@ -159,7 +159,7 @@ class RandomCrop(Transform):
         if padding is not None:
             padding_of(padding)  # checks it
         self.padding: Size | None = padding
-        self.pad_if_needed: bool = bool(pad_if_needed)
+        self.pad_if_needed: bool = _check.boolean("pad_if_needed", pad_if_needed)
         self.fill: PerChannel = fill
         self.padding_mode = padding_mode
 

@@ -32,7 +32,7 @@ class GaussianNoise(Transform):
     def __init__(self, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> None:
         self.mean: float = ranges.number("mean", mean)
         self.sigma: float = ranges.number("sigma", sigma, 0.0)
-        self.clip: bool = bool(clip)
+        self.clip: bool = _check.boolean("clip", clip)
 
     def write(self, recipe: Recipe) -> None:
         parameters = [

@@ -163,7 +163,7 @@ class AugMix(Transform):
         self.mixture_width: int = _check.integer("mixture_width", mixture_width, 1, MAX_BRANCHES)
         self.chain_depth: int = -1 if chain_depth == -1 else _check.integer("chain_depth", chain_depth, 1, _MAX_SLOTS)
         self.alpha: float = ranges.beta_shape("alpha", alpha)
-        self.all_ops: bool = bool(all_ops)
+        self.all_ops: bool = _check.boolean("all_ops", all_ops)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill: PerChannel | None = fill
 

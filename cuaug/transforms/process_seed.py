@@ -67,9 +67,9 @@ def _warn_of_equal_draws() -> None:
     if not _warned:
         _warned = True
         warnings.warn(
-            "cuaug.Compose: a recipe with a given seed is called in another process than the one that made it, and "
-            "draws the same numbers in every such process: pass ids= (numbers of the samples) or step= to the call, "
-            "assign another seed in each process (recipe.seed = ...), or make the recipe without seed=",
+            "cuaug.transforms.Compose: a recipe with a given seed is called in another process than the one that made "
+            "it, and draws the same numbers in every such process: pass ids= (numbers of the samples) or step= to the "
+            "call, assign another seed in each process (recipe.seed = ...), or make the recipe without seed=",
             RuntimeWarning,
             stacklevel=6,  # the line that calls the recipe with an array
         )

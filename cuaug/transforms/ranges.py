@@ -56,7 +56,11 @@ def probability(name: str, value: Any) -> float:
 def number_or_tuple(name: str, value: Any) -> float | tuple[float, ...]:
     """A number, or one per channel; also as an array of any library."""
     value = value.tolist() if hasattr(value, "tolist") else value
-    return number(name, value) if isinstance(value, (int, float, str)) else tuple(number(name, v) for v in value)
+    if not isinstance(value, (list, tuple)):
+        return number(name, value)
+    if not value:
+        raise ValueError(f"{name} must be a number or one per channel, got {value!r}")
+    return tuple(number(name, v) for v in value)
 
 
 def per_channel(name: str, value: Any, channels: int) -> list[float]:

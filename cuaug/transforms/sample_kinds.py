@@ -24,8 +24,9 @@ KINDS = {  # by key
     "labels": "labels",
     "area": "area",
     "iscrowd": "iscrowd",
+    "difficult": "difficult",
 }
-VALUE_KINDS = ("labels", "area", "iscrowd")  # of values of any type, which no transform moves
+VALUE_KINDS = ("labels", "area", "iscrowd", "difficult")  # of values of any type, which no transform moves
 KEYS_WITHOUT_KIND = frozenset(("image_id", "size", "orig_size"))  # of a detection target; never images or targets
 
 

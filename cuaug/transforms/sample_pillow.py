@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
+from .._check import prefix_message
 from .sample_kinds import KINDS, is_plain_sequence, named_fields
+from .sample_target import Path, path_text
 
 
 class PillowPixels(np.ndarray):
@@ -17,8 +20,13 @@ class PillowPixels(np.ndarray):
 
 
 def with_pixels(sample: Any) -> Any:
-    """The sample with pixels in place of images of Pillow, in copies of the containers; unnamed images stay."""
-    return _with_pixels(sample, None) if "PIL.Image" in sys.modules else sample
+    """The sample with pixels in place of images of Pillow, in copies of the containers; unnamed images stay.
+
+    Raises:
+        TypeError: An image has a mode that cuaug does not read.
+        ValueError: A sequence without names has grey and coloured images.
+    """
+    return _with_pixels(sample, None, ()) if "PIL.Image" in sys.modules else sample
 
 
 def image_like(result: Any, example: Any) -> Any:
@@ -26,15 +34,42 @@ def image_like(result: Any, example: Any) -> Any:
     return PILLOW.to_user_array(result) if isinstance(example, PillowPixels) else result
 
 
-def _with_pixels(node: Any, is_named: bool | None) -> Any:
+def _with_pixels(node: Any, is_named: bool | None, path: Path) -> Any:
     """`is_named`: whether a name in `KINDS` leads here; None if only positions do."""
     if library_of(type(node)) is PILLOW:
-        return PILLOW.to_numpy(node).view(PillowPixels) if is_named is not False else node
+        return _pixels(node, path) if is_named is not False else node
     fields = named_fields(node)
     if fields is not None:
-        named = {key: _with_pixels(value, key in KINDS or bool(is_named)) for key, value in fields.items()}
+        named = {
+            key: _with_pixels(value, key in KINDS or bool(is_named), (*path, key)) for key, value in fields.items()
+        }
         return node if all(named[key] is value for key, value in fields.items()) else named
     if not is_plain_sequence(node):
         return node
-    entries = [_with_pixels(entry, is_named) for entry in node]
-    return node if all(new is old for new, old in zip(entries, node, strict=True)) else entries
+    entries = [_with_pixels(entry, is_named, (*path, i)) for i, entry in enumerate(node)]
+    if all(new is old for new, old in zip(entries, node, strict=True)):
+        return node
+    if is_named is None:
+        _check_modes(node, path)
+    return entries
+
+
+def _pixels(image: Any, path: Path) -> PillowPixels:
+    try:
+        return PILLOW.to_numpy(image).view(PillowPixels)
+    except TypeError as error:
+        if path:
+            prefix_message(error, path_text(path))
+        raise
+
+
+def _check_modes(sequence: Sequence[Any], path: Path) -> None:
+    """Refuses grey beside coloured images: (image, mask) and two images look alike."""
+    modes = [image.mode if library_of(type(image)) is PILLOW else None for image in sequence]
+    other = next((mode for mode in modes if mode not in ("L", None)), None)
+    if "L" in modes and other is not None:
+        raise ValueError(
+            f"{path_text((*path, modes.index('L')))}: a PIL image of mode L beside one of mode {other} could be a mask "
+            "or another image: pass image.convert('RGB'), or name them, as in {'images': ...} or "
+            "{'image': ..., 'mask': ...}"
+        )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 from .._arrays.convert import dtype_name
 from .._check import prefix_errors, prefix_message
 from .._fusion.recipe import MAX_TRANSFORMS, Recipe
-from ..typing import AnyArray, Ids, Layout, NumPyArray
+from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
 from . import registry, torch_module
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ _MAX_LEVELS = 32  # the walks through a recipe are recursive
 _Transform = TypeVar("_Transform")
 _Signature = TypeVar("_Signature")
 # A call returns what it is given, except that NumPy's dtype may change and that a dict may gain an entry.
-_Sample = TypeVar("_Sample", bound="AnyArray | list[Any] | tuple[Any, ...] | Mapping[Any, Any]")
+_Sample = TypeVar("_Sample", bound="AnyArray | PillowImage | list[Any] | tuple[Any, ...] | Mapping[Any, Any]")
 _Entry = TypeVar("_Entry", bound="_Entries")
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
-_Entries: TypeAlias = AnyArray | Sequence[Any] | Mapping[str, Any]  # masks, boxes, keypoints or labels
+_Entries: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, Any]  # masks, boxes, keypoints or labels
 
 
 def typed_as(signature: _Signature) -> Callable[[Callable[..., Any]], _Signature]:
@@ -54,7 +54,7 @@ class Transform:
         registry.register(cls)
         if "__init__" in vars(cls):
             subclass: Any = cls  # for type checkers, which see the annotated `__init__` of each class
-            subclass.__init__ = prefix_errors("cuaug")(cls.__init__)
+            subclass.__init__ = prefix_errors(cls.__init__)
 
     def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:
         return torch_module.new_instance(cls)

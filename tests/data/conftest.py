@@ -4,6 +4,11 @@ import pytest
 from helpers.loader import encoded, photographs
 
 
+@pytest.fixture
+def tv():
+    return pytest.importorskip("torchvision.tv_tensors")
+
+
 @pytest.fixture(scope="module")
 def files():
     """Encoded JPEG images, each with its label."""

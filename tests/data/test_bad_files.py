@@ -118,3 +118,18 @@ def test_collate_missing_file_is_bad_file(files, tmp_path):
     assert collate([source[0], source[1]]).ids.tolist() == [0]
     with pytest.raises(cuaug.DecodeError, match=r"nothing\.jpg: No such file"):
         Collate(RECIPES["crop and flip"])([source[1]])
+
+
+@pytest.mark.alone
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_collate_error_of_a_worker_ends_with_its_message(files):
+    """torch makes the worker's traceback the message of an error of the same type, without its attributes."""
+    torch_data = pytest.importorskip("torch.utils.data")
+    source = ImageFiles([files[0], (b"bad", 2)])
+    with pytest.raises(cuaug.DecodeError) as direct:
+        Collate(RECIPES["crop and flip"])([source[1]])
+    loader = torch_data.DataLoader(source, 2, collate_fn=Collate(RECIPES["crop and flip"]), num_workers=1)
+    with pytest.raises(cuaug.DecodeError, match=r"^Caught DecodeError in DataLoader worker process 0") as caught:
+        list(loader)
+    assert str(caught.value).rstrip().endswith("image 1 (sample 1): " + direct.value.reason)
+    assert caught.value.index == 0

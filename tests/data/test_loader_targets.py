@@ -1,10 +1,14 @@
 """A loader moves boxes, masks and keypoints as a call of the recipe with the whole decoded image does."""
 
+import io
+import tarfile
+
 import numpy as np
 import pytest
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES
 from helpers.loader_checks import ONE_LEVEL
+from helpers.targets import formatted
 
 import cuaug.io
 from cuaug import transforms as T
@@ -160,7 +164,8 @@ def test_loader_targets_of_torch_are_views_of_one_block(files):
         assert_targets_equal(arrays, expected_target(files, targets[i], recipe, i, 0))
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.filterwarnings("ignore:.*fork")  # JAX, if another test has imported it, warns of its threads
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.alone)])
 def test_collate_targets_equal_those_of_a_loader(files, workers):
     data = pytest.importorskip("torch.utils.data")
     recipe = T.Compose(DETECTION["crop and rotation"], 3)
@@ -212,11 +217,11 @@ def test_loader_refuses_bad_targets(files, message):
 
 
 def test_image_files_refuses_targets_of_another_number():
-    with pytest.raises(ValueError, match=r"^cuaug.ImageFiles: targets must be one for each of 2 images, got 1"):
+    with pytest.raises(ValueError, match=r"^cuaug.data.ImageFiles: targets must be one for each of 2 images, got 1"):
         ImageFiles([b"a", b"b"], targets=[1])
-    with pytest.raises(ValueError, match=r"^cuaug.ImageFiles: labels must not be given beside targets"):
+    with pytest.raises(ValueError, match=r"^cuaug.data.ImageFiles: labels must not be given beside targets"):
         ImageFiles([b"a"], labels=[1], targets=[1])
-    with pytest.raises(TypeError, match=r"^cuaug.ImageFiles: targets must be a function or a sequence, got int"):
+    with pytest.raises(TypeError, match=r"^cuaug.data.ImageFiles: targets must be a function or a sequence, got int"):
         ImageFiles([b"a"], targets=1)
 
 
@@ -236,3 +241,59 @@ def test_loader_targets_continue_from_a_state(files):
         for i, target, other in zip(batch.ids.tolist(), batch.targets, expected.targets, strict=True):
             assert target["labels"].tolist() == [i]
             assert_targets_equal(target, other)
+
+
+@pytest.mark.parametrize("recipe_format", ["XYXY", "XYWH", "CXCYWH"])
+@pytest.mark.parametrize("box_format", ["XYXY", "XYWH", "CXCYWH"])
+def test_loader_and_collate_convert_bounding_boxes_to_the_format_of_the_recipe(files, tv, box_format, recipe_format):
+    torch = pytest.importorskip("torch")
+    edges = [[5.0, 6, 25, 36], [10, 8, 20, 30]]
+    recipe = T.Compose([T.RandomResizedCrop(32)], 3, boxes=T.Boxes(recipe_format))
+    boxes = tv.BoundingBoxes(torch.tensor(formatted(edges, box_format)), format=box_format, canvas_size=(60, 60))
+    plain = formatted(edges, recipe_format).astype(np.float32)
+    data = [data for data, _ in files[:2]]
+    source, expected = (ImageFiles(data, targets=[{"boxes": value}] * 2) for value in (boxes, plain))
+    ((_, results),), ((_, expected_results),) = (Loader(x, 2, recipe, library="numpy") for x in (source, expected))
+    collate = Collate(recipe)
+    collate.set_epoch(0)
+    collated = collate([source[0], source[1]]).targets
+    for result, same, other in zip(results, expected_results, collated, strict=True):
+        np.testing.assert_allclose(result["boxes"], same["boxes"], atol=1e-4)
+        np.testing.assert_allclose(other["boxes"].numpy(), same["boxes"], atol=1e-4)
+        assert type(other["boxes"]) is torch.Tensor
+
+
+def test_loader_refuses_rotated_bounding_boxes(files, tv):
+    torch = pytest.importorskip("torch")
+    boxes = tv.BoundingBoxes(torch.ones(2, 5), format="CXCYWHR", canvas_size=(60, 60))
+    source = ImageFiles([files[0][0]], targets=[{"boxes": boxes}])
+    with pytest.raises(ValueError, match="'boxes' in one of the formats XYXY, XYWH, CXCYWH, got CXCYWHR for image 0"):
+        list(Loader(source, 1, [T.Resize((8, 8))], library="numpy"))
+
+
+def test_loader_targets_of_a_shard(files, tmp_path):
+    """A function gets the index of the image; `.cls` files give way to targets."""
+    shard = tmp_path / "shard.tar"
+    with tarfile.open(shard, "w") as tar:
+        for i, (data, _) in enumerate(files[:3]):
+            for name, content in ((f"{i}.jpg", data), (f"{i}.cls", b"7")):
+                member = tarfile.TarInfo(name)
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+    recipe = T.Compose(DETECTION["crop and flip"], 3)
+    targets = [target_of(files, i) for i in range(3)]
+    for given in (targets, lambda index: targets[index]):
+        ((_, results),) = Loader(ImageFiles(shard, targets=given), 3, recipe, library="numpy")
+        for i, result in enumerate(results):
+            assert_targets_equal(result, expected_target(files, targets[i], recipe, i, 0))
+
+
+def test_loader_compact_removes_difficult_with_the_boxes(files):
+    """VOC's entry, which an evaluation reads beside the boxes."""
+    boxes = np.array([[0, 0, 3, 3], [0, 0, 500, 500], [1, 1, 2, 2]], np.float32)
+    target = {"boxes": boxes, "labels": np.array([4, 5, 6]), "difficult": np.array([0, 1, 0])}
+    recipe = T.Compose([T.CenterCrop(40)], boxes=T.Boxes(compact=True))
+    ((_, (result,)),) = Loader(ImageFiles([files[0][0]], targets=[target]), 1, recipe, library="numpy")
+    assert result["labels"].tolist() == [5]
+    assert result["difficult"].tolist() == [1]
+    assert recipe({"image": np.zeros((60, 60, 3), np.uint8), **target})["difficult"].tolist() == [1]

@@ -47,6 +47,15 @@ def test_example_crops_only_equal_pixels():
     assert re.search(r"crop only \d+ images/s, complete image \d+: \d\.\d\dx, equal pixels", message)
 
 
+def test_example_detection_learns_boxes():
+    message = run("detection.py")
+    before, after = (
+        float(iou) for iou in re.findall(r"epoch \d: mean IoU (\d\.\d\d) with the boxes of \['cat'\]", message)
+    )
+    assert after > 0.22
+    assert after > before + 0.05
+
+
 @pytest.mark.slow
 def test_example_faces_are_aligned():
     message = run("face_alignment.py", "--batch", "8")

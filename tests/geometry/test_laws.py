@@ -120,7 +120,7 @@ def test_matrix_function_reads_strided_views(function, arguments):
 def meta_tensor(monkeypatch):
     """Meta tensors, whose values cannot be read: they stand for device tensors where there is no GPU."""
     monkeypatch.setattr(small_matrices, "is_host", lambda array: False)
-    monkeypatch.setattr(small_matrices, "asarray", lambda value, like, dtype: torch.as_tensor(value, device="meta"))
+    monkeypatch.setattr(small_matrices, "asarray", lambda value, **options: torch.as_tensor(value, device="meta"))
     return lambda values: torch.tensor(values, device="meta")
 
 

@@ -24,6 +24,10 @@ RECIPE = T.Compose([T.RandomHorizontalFlip()], seed=0)
         (lambda: cuaug.resize(BATCH, (8.0, 8)), "cuaug.resize: size must be an int, got 8.0: pass 8"),
         (lambda: cuaug.resize(BATCH, 8.5), "cuaug.resize: size must be an int or a list of ints, got 8.5"),
         (lambda: T.Resize(np.float32(8)), "got np.float32(8.0): pass 8"),
+        (
+            lambda: cuaug.hflip([BATCH[0], BATCH[1]]),
+            "got list: stack arrays of one size, or call it on each; a recipe of cuaug.transforms takes a list",
+        ),
         (lambda: cuaug.hflip("photo.jpg"), "got str: read a file with cuaug.io.decode_image"),
     ],
 )
@@ -43,14 +47,33 @@ def test_collate_refuses_samples_of_another_dataset(sample):
         Collate(RECIPE)([sample, sample])
 
 
+@pytest.mark.parametrize("samples", [[], ()])
+def test_collate_refuses_no_samples(samples):
+    with pytest.raises(ValueError, match=r"^cuaug\.data\.Collate: samples must hold at least one sample, got none"):
+        Collate(RECIPE)(samples)
+
+
+@pytest.mark.parametrize("sample_id", ["x", None, 2**64, 1.5])
+def test_collate_names_an_id_that_is_no_int(sample_id):
+    with pytest.raises((TypeError, ValueError), match=r"^cuaug\.data\.Collate: samples\[1\]'s id must be "):
+        Collate(RECIPE)([(b"", 1, 0), (b"", 1, sample_id)])
+
+
+@pytest.mark.parametrize("samples", [None, 5, "ab", {"image": b""}, torch.zeros(2, 3)])
+def test_collate_refuses_what_is_no_list(samples):
+    kind = type(samples).__name__
+    with pytest.raises(TypeError, match=rf"^cuaug\.data\.Collate: samples must be a list of samples, got {kind}"):
+        Collate(RECIPE)(samples)
+
+
 def test_loader_names_a_missing_folder(tmp_path):
     missing = tmp_path / "nothing"
     for call in (lambda: ImageFiles(missing), lambda: Loader(missing, 4, RECIPE)):
         with pytest.raises(
-            FileNotFoundError, match=r"^cuaug\.ImageFiles: source must be .*nothing', which does not exist"
+            FileNotFoundError, match=r"^cuaug\.data\.ImageFiles: source must be .*nothing', which does not exist"
         ):
             call()
-    with pytest.raises(FileNotFoundError, match=r"^cuaug\.ImageFiles: .*nothing\.tar', which does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"^cuaug\.data\.ImageFiles: .*nothing\.tar', which does not exist"):
         ImageFiles([f"{missing}.tar"])
     missing.write_bytes(b"")
     with pytest.raises(FileNotFoundError, match="which is another file: pass a list of files"):
@@ -86,6 +109,6 @@ def test_tracers_of_jax_are_refused(name, transformation):
         "boxes": lambda boxes: cuaug.box_iou(boxes, boxes),
         "mask": lambda masks: RECIPE({"images": batch, "masks": masks}),
     }[name]
-    with pytest.raises(TypeError, match=r"^cuaug\.\w+: cuaug runs outside of jax\.jit.*jax\.pure_callback") as error:
+    with pytest.raises(TypeError, match=r"^cuaug\.[\w.]+: cuaug runs outside of jax\.jit.*jax\.pure_callback") as error:
         getattr(jax, transformation)(function)(array)
     assert "KeyError" not in "".join(traceback.format_exception(error.value))

@@ -15,7 +15,7 @@ from cuaug.transforms.sample_structure import parse_sample
 CROP = [T.CenterCrop((15, 9))]  # of (23, 17): 4 rows and 4 columns are cut off at each side
 EDGES = [(0.0, 0, 3, 3), (5, 6, 10, 12), (4, 5, 8, 9)]  # the crop removes the first
 UNTOUCHED = ("image_id", "size", "orig_size", "path", "file", "none", "count", "score", "weights", "segmentation")
-PER_OBJECT = ("labels", "area", "iscrowd")
+PER_OBJECT = ("labels", "area", "iscrowd", "difficult")
 
 
 def image():
@@ -30,7 +30,8 @@ def target(count=3, tv=None):
         boxes, masks = tv.BoundingBoxes(boxes, format="XYXY", canvas_size=(23, 17)), tv.Mask(masks)
     return {
         "boxes": boxes, "labels": torch.arange(count), "masks": masks, "keypoints": torch.full((count, 5, 3), 7.0),
-        "area": torch.arange(count) * 100.0, "iscrowd": torch.arange(count) % 2, "image_id": torch.tensor([7]),
+        "area": torch.arange(count) * 100.0, "iscrowd": torch.arange(count) % 2,
+        "difficult": torch.arange(count) % 2, "image_id": torch.tensor([7]),
         "size": torch.tensor([23, 17]), "orig_size": torch.tensor([46, 34]), "path": "a.jpg",
         "file": pathlib.Path("a.jpg"), "none": None, "count": count, "score": np.float32(0.5),
         "weights": torch.ones(23, 17), "segmentation": [[1.0, 2, 3, 4]],
@@ -97,7 +98,7 @@ def test_compose_compact_removes_entries_of_padded_batch():
 
 
 def test_compose_compact_rejects_other_number_of_areas():
-    with pytest.raises(ValueError, match=r"cuaug.Compose: area\[0\] must hold one entry per box, 3, got 2"):
+    with pytest.raises(ValueError, match=r"cuaug.transforms.Compose: area\[0\] must hold one entry per box, 3, got 2"):
         T.Compose(CROP, boxes=T.Boxes(compact=True))(image(), target() | {"area": torch.ones(2)})
 
 

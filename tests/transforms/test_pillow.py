@@ -57,10 +57,48 @@ def test_functions_return_arrays_where_pil_has_no_mode():
 @pytest.mark.parametrize("mode", ["1", "P", "CMYK", "I", "F", "LA", "YCbCr"])
 def test_other_modes_of_pil_images_are_refused_by_name(mode):
     image = Image.new(mode, (8, 9))
-    message = rf"^cuaug\.\w+: a PIL image must have mode L, RGB, RGBA, got {mode}: pass image\.convert\('RGB'\)"
-    for call in (cuaug.hflip, RECIPE, lambda x: RECIPE((x, 1)), lambda x: RECIPE({"image": pillow(), "mask": x})):
-        with pytest.raises(TypeError, match=message):
+    message = rf"a PIL image must have mode L, RGB, RGBA, got {mode}: pass image\.convert\('RGB'\)"
+    for call, place in (
+        (cuaug.hflip, ""),
+        (RECIPE, ""),
+        (lambda x: RECIPE((x, 1)), r"\[0\]: "),
+        (lambda x: RECIPE([pillow(), pillow(), x]), r"\[2\]: "),
+        (lambda x: RECIPE([(pillow(), 1), (x, 1)]), r"\[1\]\[0\]: "),
+        (lambda x: RECIPE({"image": pillow(), "mask": x}), r"\['mask'\]: "),
+        (lambda x: RECIPE({"images": [pillow(), x]}), r"\['images'\]\[1\]: "),
+    ):
+        with pytest.raises(TypeError, match=rf"^cuaug\.[\w.]+: {place}{message}"):
             call(image)
+
+
+@pytest.mark.parametrize("container", [list, tuple])
+@pytest.mark.parametrize("modes", [("RGB", "RGB", "L"), ("L", "L", "RGB"), ("RGBA", "RGBA", "L")], ids="-".join)
+def test_compose_refuses_grey_beside_colored_pil_images_by_index(modes, container):
+    images = container(pillow(mode) for mode in modes)
+    grey, other = modes.index("L"), next(mode for mode in modes if mode != "L")
+    message = (
+        rf"\[{grey}\]: a PIL image of mode L beside one of mode {other} could be a mask or another image: "
+        r"pass image\.convert\('RGB'\), or name them, as in \{'images': \.\.\.\}"
+    )
+    for call in (RECIPE, RECIPE.plan, RECIPE.check):
+        with pytest.raises(ValueError, match=rf"^cuaug\.transforms\.Compose[.\w]*: {message}"):
+            call(images)
+    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: \[0\]" + message):
+        RECIPE((images, [1, 2, 3]))
+
+
+@pytest.mark.parametrize("modes", [("RGB", "RGBA", "RGB"), ("RGB", "L", "RGBA")], ids="-".join)
+def test_compose_takes_images_of_several_modes(modes):
+    images = [pillow(mode) for mode in modes]
+    results = [
+        RECIPE({"images": images}, step=1)["images"],
+        [pair[0] for pair in RECIPE([(i, 1) for i in images], step=1)],
+    ]
+    if "L" not in modes:  # a grey image in a list without names could be a mask
+        results.append(RECIPE(images, step=1))
+    for result in results:
+        for i, mode in enumerate(modes):
+            assert_image(result[i], RECIPE(IMAGES[mode], ids=[i], step=1), mode)
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB"])

@@ -159,7 +159,7 @@ def test_compose_with_seed_warns_once_in_another_process():
     here, child, _ = output.split()
     assert child == here  # the draws stay those of the seed
     assert errors.count("RuntimeWarning") == 1
-    assert "cuaug.Compose" in errors
+    assert "cuaug.transforms.Compose" in errors
     assert all(name in errors for name in ("ids=", "step=", "seed="))
 
 

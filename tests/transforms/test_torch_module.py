@@ -2,6 +2,7 @@
 
 import copy
 
+import pytest
 import torch
 from helpers.arrays import images, noise
 from helpers.child_process import python
@@ -97,3 +98,48 @@ print(aug(numpy.zeros((1, 8, 8, 3), "u1")).shape, aug.state_dict())
 def test_compose_accepts_module_list():
     transform = T.RandomApply(torch.nn.ModuleList([T.RandomInvert(), T.GaussianBlur(3)]), p=0.5)
     assert [type(member).__name__ for member in transform.transforms] == ["RandomInvert", "GaussianBlur"]
+
+
+def model(recipe):
+    return torch.nn.Sequential(recipe, torch.nn.Linear(2, 2))
+
+
+def test_model_state_of_before_the_recipe_was_added_needs_strict_false():
+    state = {key: value for key, value in model(T.RandomInvert()).state_dict().items() if "_extra_state" not in key}
+    with_recipe = model(T.Compose([T.RandomInvert()], seed=5))
+    with pytest.raises(RuntimeError, match=r'Missing key\(s\) in state_dict: "0\._extra_state"'):  # torch's message
+        with_recipe.load_state_dict(state)
+    assert with_recipe.load_state_dict(state, strict=False).missing_keys == ["0._extra_state"]
+    assert with_recipe[0].state_dict() == {"seed": 5, "step": 0}
+
+
+def test_model_state_of_another_recipe_has_its_seed_and_step():
+    state = model(T.Compose([T.RandomInvert()], seed=5)).state_dict()
+    other = model(T.Compose([T.GaussianBlur(3), T.RandomSolarize(9.0)], seed=1))
+    other.load_state_dict(state)
+    assert other[0].state_dict() == {"seed": 5, "step": 0}
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("state", [{}, {"seed": 1}, {"seed": "a", "step": 0}, {"seed": 1, "step": -1}, 5, None])
+def test_model_state_that_is_no_recipe_state_is_refused(state, strict):
+    with_recipe = model(T.Compose([T.RandomInvert()], seed=5))
+    with pytest.raises((TypeError, ValueError), match=r"^cuaug\.transforms\.Compose\.load_state_dict: "):
+        with_recipe.load_state_dict({**with_recipe.state_dict(), "0._extra_state": state}, strict=strict)
+
+
+def test_compose_load_state_dict_takes_strict_as_a_module_does():
+    aug = T.Compose([T.RandomInvert()], seed=5)
+    aug.load_state_dict({"seed": 8, "step": 3}, strict=False)
+    assert aug.state_dict() == {"seed": 8, "step": 3}
+    aug.load_state_dict({"_extra_state": {"seed": 9, "step": 4}}, strict=False)
+    assert aug.state_dict() == {"seed": 9, "step": 4}
+
+
+def test_compose_eval_changes_no_draw():
+    batch = images(("torch", "cpu"), shape=SHAPE)
+    aug = T.Compose([*CROPS, T.RandomHorizontalFlip()], seed=3)
+    expected = aug(batch, step=4)
+    assert not aug.eval().training
+    assert torch.equal(aug(batch, step=4), expected)
+    assert torch.equal(torch.nn.Sequential(aug).eval()(batch), aug(batch, step=0))

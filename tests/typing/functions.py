@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import numpy.typing as npt
 import torch
+from PIL.Image import Image
 from typing_extensions import assert_type
 
 import cuaug
@@ -24,6 +25,15 @@ def same_library(tensor: torch.Tensor, levels: npt.NDArray[np.uint8], array: jax
     assert_type(cuaug.adjust_brightness(tensor, torch.ones(4), out=tensor), torch.Tensor)
     assert_type(cuaug.gaussian_noise(tensor, sigma=0.1, ids=[3, 5]), torch.Tensor)
     assert_type(cuaug.mixup(tensor, [0.5, 0.25]), torch.Tensor)
+
+
+def images_of_pillow(photo: Image) -> None:
+    assert_type(cuaug.resize(photo, 224), Image)
+    assert_type(cuaug.rotate(photo, 30, "bilinear"), Image)
+    assert_type(cuaug.adjust_brightness(photo, 1.5), Image)
+    assert_type(cuaug.gaussian_blur(photo, 3), Image)
+    assert_type(cuaug.to_dtype(photo, "float32", scale=True), Any)  # an array: Pillow has no such mode
+    assert_type(cuaug.normalize(photo, 0.5, 0.2), Any)
 
 
 def other_dtype(tensor: torch.Tensor, levels: npt.NDArray[np.uint8]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from matplotlib.figure import Figure
+from PIL.Image import Image
 from typing_extensions import assert_type
 
 import cuaug
@@ -31,6 +32,16 @@ def images_only(tensor: torch.Tensor, levels: npt.NDArray[np.uint8]) -> None:
     assert_type(recipe.apply(tensor, params), torch.Tensor)
     assert_type(recipe.apply(levels, params), npt.NDArray[Any])
     assert_type(recipe.inverse(tensor, params, interpolation="nearest"), torch.Tensor)
+
+
+def images_of_pillow(photo: Image, label: int) -> None:
+    assert_type(recipe(photo), Image)
+    assert_type(recipe([photo, photo]), list[Image])
+    assert_type(recipe((photo, label)), tuple[Image, int])
+    assert_type(recipe({"image": photo, "label": label}), dict[str, Any])
+    assert_type(recipe(photo, photo), tuple[Image, Image])
+    assert_type(recipe.apply(photo, recipe.draw(photo)), Image)
+    assert_type(T.CenterCrop(8)(photo), Image)
 
 
 def with_targets(tensor: torch.Tensor, levels: npt.NDArray[np.uint8]) -> None:

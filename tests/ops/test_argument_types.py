@@ -1,0 +1,50 @@
+"""Arguments of another type: every public function says which parameter is wrong, what the rule is, and what it got."""
+
+import inspect
+import itertools
+
+import pytest
+from tables.calls import ACCEPTS, CALLS, WITHOUT_ARGUMENTS, function_of
+
+import cuaug
+from cuaug import io
+
+WRONG = {"text": "a", "number in text": "1", "None": None, "empty list": [], "object": object()}
+PUBLIC = {"": cuaug, "io.": io}
+
+
+def test_every_public_function_has_a_call():
+    functions = {
+        prefix + name
+        for prefix, module in PUBLIC.items()
+        for name in module.__all__
+        if inspect.isfunction(getattr(module, name))
+    }
+    assert functions == {name.partition(" ")[0] for name in CALLS} | WITHOUT_ARGUMENTS
+    for name, arguments in CALLS.items():
+        parameters = inspect.signature(function_of(name)).parameters
+        unnamed = set(parameters) - set(arguments)
+        assert unnamed <= {"out", "device", "counts", "boxes", "masks", "titles"}, name
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_function_names_a_wrong_argument(name):
+    function, arguments = function_of(name), CALLS[name]
+    function(**arguments)
+    for parameter, (kind, value) in itertools.product(arguments, WRONG.items()):
+        try:
+            function(**{**arguments, parameter: value})
+        except FileNotFoundError:
+            assert parameter == "data", parameter
+            assert isinstance(value, str)  # a path
+        except (TypeError, ValueError) as error:
+            function_name, _, message = str(error).partition(": ")
+            case = f"{parameter}={value!r}: {error}"
+            assert function_name == f"cuaug.{name.partition(' ')[0]}", case
+            assert parameter in message, case
+            assert "must" in message, case
+            assert "got " in message, case
+        else:
+            default = inspect.signature(function).parameters[parameter].default
+            is_valid = value is arguments[parameter] or default is value is None
+            assert is_valid or (kind, name, parameter) in ACCEPTS, f"{parameter}={value!r} is accepted"
