@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._check import BackendError, prefix_errors
+from .._detection.box_formats import XYXYBoxes
 
 __all__ = ["CocoTargets", "coco"]
 
@@ -57,12 +58,14 @@ class CocoTargets:
         self._segmentations: list[Any] = [entry.get("segmentation") for _, entry in annotations] if masks else []
 
     def __call__(self, name: Any) -> dict[str, Any]:
-        """The target of the image with this path."""
+        """The target of the image with this path, in arrays that the caller may change."""
         if not isinstance(name, (str, os.PathLike)):
             raise TypeError(f"coco needs images with a path, got image {name!r}")
         index = self._index(os.fspath(name))
         objects = slice(*self._starts[index : index + 2].tolist())
-        target = {"image_id": self._image_ids[index], **{key: value[objects] for key, value in self._objects.items()}}
+        target: dict[str, Any] = {"image_id": self._image_ids[index]}
+        target |= {key: value[objects].copy() for key, value in self._objects.items()}
+        target["boxes"] = target["boxes"].view(XYXYBoxes)
         if self._sizes is not None:
             size = self._sizes[index]
             masks = [self._mask(i, size) for i in range(objects.start, objects.stop)]
@@ -156,10 +159,11 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
         masks: Give the masks of the objects, too; needs pycocotools.
 
     Returns:
-        A function from an image's path, whose end is a ``file_name``, to a dict: ``boxes`` [B, 4] in the format XYXY
-        (float32), ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the
-        function's ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints``
-        [B, P, 3] with COCO's visibility and ``masks`` [B, H, W] of 0 and 1 (uint8).
+        A function from an image's path, whose end is a ``file_name``, to a dict: ``boxes`` [B, 4] in the format XYXY,
+        not the file's XYWH (float32; a ``Loader`` and a ``Compose`` convert them to the format of ``T.Boxes``),
+        ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the function's
+        ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints`` [B, P, 3] with
+        COCO's visibility and ``masks`` [B, H, W] of 0 and 1 (uint8).
 
     Raises:
         ValueError: The file is not as COCO describes (https://cocodataset.org/#format-data), or lacks a called image.

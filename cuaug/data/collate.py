@@ -87,10 +87,9 @@ class Collate:
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
             extension().set_threads(self._threads)
         data, targets, ids = zip(*samples, strict=True)
-        encoded = EncodedBatch(
-            np.array(ids, np.int64), batch_targets(targets, ids, _sample_name), len(ids), data, int(self._epoch)
-        )
         pipeline, receiver = self._pipeline, self._receiver
+        checked_targets = batch_targets(targets, ids, _sample_name, pipeline.box_format)
+        encoded = EncodedBatch(np.array(ids, np.int64), checked_targets, len(ids), data, int(self._epoch))
         batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), receiver), receiver)
         if self._epoch_missing:
             self._epoch_missing.fill_(False)

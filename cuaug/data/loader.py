@@ -252,7 +252,8 @@ class Loader:
         source: Any = self.source
         if getattr(source, "targets", None) is None:
             return None if source.labels is None else source.labels[ids]
-        return batch_targets([source.target(i) for i in ids.tolist()], ids.tolist(), source.name)
+        targets = [source.target(i) for i in ids.tolist()]
+        return batch_targets(targets, ids.tolist(), source.name, self._pipeline.box_format)
 
     def _record_bad(self, bad: dict[int, str]) -> None:
         """Adds bad images by id; raises if there are more than `max_bad` allows."""

@@ -88,6 +88,7 @@ class BatchPipeline:
     ) -> None:
         self._recipe, self._sample_name, self._on_error, self._settings = recipe, sample_name, on_error, settings
         self._crop_plan = crop_plan(recipe)
+        self.box_format: str = recipe.boxes.format
         self._remaining_recipe = recipe.after(len(self._crop_plan.transforms) if self._crop_plan else 0)
         self.timer: StageTimer = StageTimer()
 
@@ -135,7 +136,7 @@ class BatchPipeline:
         if not isinstance(targets, list):
             return receiver.array(targets[samples])
         if crop_map is not None:
-            targets = sample_targets.move_to_crops(targets, crop_map, self._recipe.boxes.format)
+            targets = sample_targets.move_to_crops(targets, crop_map, self.box_format)
         return sample_targets.to_receiver([targets[i] for i in samples], receiver)
 
     def _augment(

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrays import convert
 from .._arrays.registry import library_of
-from .._arrays.tv_tensors import tv_kind
+from .._detection.box_formats import convert_format, stated_format
 from ..transforms.sample_kinds import KINDS
 from .receivers import NumPyReceiver
 
@@ -35,8 +35,12 @@ class CropMap(NamedTuple):
     offset: np.ndarray  # (x, y) [N, 2]
 
 
-def batch_targets(values: Sequence[Any], ids: Sequence[int], name_of: Callable[[int], str]) -> Targets | None:
+def batch_targets(
+    values: Sequence[Any], ids: Sequence[int], name_of: Callable[[int], str], box_format: str
+) -> Targets | None:
     """The targets of the samples with these ids, checked; None if the samples have none.
+
+    Boxes whose type states another format are converted to `box_format`.
 
     Raises:
         TypeError: A target is neither a dict nor an integer, or the targets of the batch are of both kinds.
@@ -51,7 +55,7 @@ def batch_targets(values: Sequence[Any], ids: Sequence[int], name_of: Callable[[
             raise TypeError(
                 f"targets must all be dicts or all be integers, got {type(value).__name__} for {name_of(i)}"
             )
-    return [_checked_target(value, name_of(i)) for value, i in zip(values, ids, strict=True)]
+    return [_checked_target(value, name_of(i), box_format) for value, i in zip(values, ids, strict=True)]
 
 
 def _label(value: Any, name: str) -> int:
@@ -61,15 +65,15 @@ def _label(value: Any, name: str) -> int:
         raise TypeError(f"targets must be dicts, or integers, got {type(value).__name__} for {name}") from error
 
 
-def _checked_target(target: Mapping[str, Any], name: str) -> Target:
+def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Target:
     result: Target = {}
     for key, value in target.items():
         kind = KINDS.get(key)
         if kind == "images":
             raise ValueError(f"targets must not have {key!r}, the image is the file's, for {name}")
-        if tv_kind(value) == "boxes" and value.format.name != "XYXY":
-            raise ValueError(f"targets must have {key!r} in the format XYXY, got {value.format.name} for {name}")
         result[key] = _checked_entry(key, kind, value, name)
+        if kind == "boxes":
+            result[key] = convert_format(result[key], stated_format(value) or box_format, box_format)
     boxes: Any
     labels: Any
     boxes, labels = (

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.tv_tensors import box_format, is_video, tv_kind
+from .._arrays.tv_tensors import is_video, tv_kind
+from .._detection.box_formats import stated_format
 from .sample_kinds import VALUE_KINDS, has_axes_of_labels, is_array
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_target, validity_target
@@ -150,9 +151,9 @@ def _without_tv_types(value: Any) -> Any:
 
 
 def _box_format(leaf: Leaf) -> str | None:
-    """The format of torchvision's BoundingBoxes."""
+    """The format that the type of the boxes states."""
     entries = leaf.value if isinstance(leaf.value, (list, tuple)) else [leaf.value]
-    formats = {name for entry in entries if (name := box_format(entry))}
+    formats = {name for entry in entries if (name := stated_format(entry))}
     if len(formats) > 1:
         raise ValueError(f"boxes at {path_text(leaf.paths[0])} must have one format, got {', '.join(sorted(formats))}")
     return formats.pop() if formats else None
