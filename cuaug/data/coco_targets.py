@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from pathlib import Path, PurePath
+from pathlib import Path
 from reprlib import repr  # shortens: a value may be long
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from .._check import BackendError, prefix_errors
 from .._detection.box_formats import XYXYBoxes
+from .path_names import entry_of_path
 
 __all__ = ["CocoTargets", "coco"]
 
@@ -73,13 +74,11 @@ class CocoTargets:
         return target
 
     def _index(self, name: str) -> int:
-        """The image whose `file_name` is the end of the path: with as many folders as possible."""
-        parts = PurePath(name).parts
-        for first in range(len(parts)):
-            index = self._index_of_name.get("/".join(parts[first:]))
-            if index is not None:
-                return index
-        raise ValueError(f"{self._path} has no image {name!r}")
+        """The image whose `file_name` is the end of the path."""
+        index = entry_of_path(self._index_of_name, name)
+        if index is None:
+            raise ValueError(f"{self._path} has no image {name!r}")
+        return index
 
     def _mask(self, i: int, size: tuple[int, int]) -> np.ndarray:
         """The mask of object `i` of `_segmentations`: polygons, or runs of pixels that may be compressed."""

@@ -275,7 +275,7 @@ def test_image_files_refuses_targets_of_another_number():
         ImageFiles([b"a", b"b"], targets=[1])
     with pytest.raises(ValueError, match=r"^cuaug.ImageFiles: labels must not be given beside targets"):
         ImageFiles([b"a"], labels=[1], targets=[1])
-    with pytest.raises(TypeError, match=r"^cuaug.ImageFiles: targets must be a function or a sequence, got int"):
+    with pytest.raises(TypeError, match=r"^cuaug.ImageFiles: targets must be a function, a dict or a seq.*, got int"):
         ImageFiles([b"a"], targets=1)
 
 
