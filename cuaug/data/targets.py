@@ -90,7 +90,7 @@ def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
     if library_of(type(value)) is not None:
         array = convert.host_array(key, convert.copy_to_host(value), None)
     elif kind is not None and isinstance(value, (list, tuple)):
-        array = np.asarray(value)
+        array = np.asarray(value) if len(value) else np.empty(0, np.uint8)
     elif kind not in _SHAPES:
         return value
     else:
@@ -103,7 +103,9 @@ def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
         is_index = kind == "labels" and (array.dtype.kind in "iu" or not array.size)
         return array.astype(np.int64) if is_index else array
     shape_text, axes, last_extents = _SHAPES[kind]
-    if array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
+    if array.shape == (0,):  # `[]`: the recipe adds axes that depend on the image, or on other samples
+        array = array.reshape((0, 4)) if kind == "boxes" else array
+    elif array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
         raise ValueError(f"targets must have {key!r} of shape {shape_text}, got {array.shape} for {name}")
     return array.astype(_DTYPES.get(kind, array.dtype), copy=False)
 
@@ -125,7 +127,7 @@ def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.nda
         # Width and height have no offset.
         offsets = [*offset, *(offset if box_format == "XYXY" else (0, 0))]
         return (value * [*scale, *scale] + offsets).astype(np.float32)
-    if kind == "keypoints":
+    if kind == "keypoints" and value.size:
         # Edges are measured from the corner of the first pixel, keypoints from its centre.
         points = (value[..., :2] + 0.5) * scale + offset - 0.5
         return np.concatenate([points, value[..., 2:]], -1).astype(np.float32)
