@@ -162,6 +162,7 @@ def test_loader_targets_of_torch_are_views_of_one_block(files):
         assert_targets_equal(arrays, expected_target(files, targets[i], recipe, i, 0))
 
 
+@pytest.mark.filterwarnings("ignore:.*fork")  # JAX and Python warn rightly, but the workers use the threads of neither
 @pytest.mark.parametrize("workers", [0, 1])
 def test_collate_targets_equal_those_of_a_loader(files, workers):
     data = pytest.importorskip("torch.utils.data")

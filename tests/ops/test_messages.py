@@ -25,6 +25,10 @@ RECIPE = T.Compose([T.RandomHorizontalFlip()], seed=0)
         (lambda: cuaug.resize(BATCH, 8.5), "cuaug.resize: size must be an int or a list of ints, got 8.5"),
         (lambda: T.Resize(np.float32(8)), "got np.float32(8.0): pass 8"),
         (lambda: cuaug.hflip("photo.jpg"), "got str: read a file with cuaug.io.decode_image"),
+        (
+            lambda: cuaug.resize([*BATCH], 4),
+            "got list: transforms take lists of images, as T.Resize((224, 224))(images)",
+        ),
     ],
 )
 def test_message_says_what_to_pass(call, message):
