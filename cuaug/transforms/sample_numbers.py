@@ -53,7 +53,7 @@ def with_axes(kind: str, values: list[Any]) -> list[Any]:
     The axes of keypoints are those of another sample, else [P, 2]. The dtype is that of another sample, too: an empty
     array must not change the dtype of the result.
     """
-    example = next((value for value in values if value.ndim > 1), None)
+    example = next((value for value in values if len(value.shape) > 1), None)
     shape = (4,) if kind == "boxes" else (2,) if example is None else tuple(example.shape[1:])
 
     def with_shape(value: Any) -> Any:

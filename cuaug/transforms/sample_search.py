@@ -139,9 +139,12 @@ def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[
         return [Leaf(kind, (path,), node)]
     if kind is not None:
         other = next(entry for entry in node if not is_array(entry))
-        raise TypeError(
-            f"{kind} at {path_text(path)} must be an array, or a list of arrays, got a list of {type(other).__name__}"
+        rule = (
+            "an array, a list of arrays, or rows of numbers"
+            if kind in LISTED_KINDS
+            else "an array, or a list of arrays"
         )
+        raise TypeError(f"{kind} at {path_text(path)} must be {rule}, got a list of {type(other).__name__}")
     return _chain([_search(entry, (*path, i)) for i, entry in enumerate(node)])
 
 
