@@ -64,8 +64,8 @@ def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError, OverflowError, FileNotFoundError) as error:
-            # The system's own FileNotFoundError names the file, and has its number beside the message.
+        except (TypeError, ValueError, OverflowError, FileNotFoundError, IsADirectoryError) as error:
+            # The system's own errors name the file, and have their number beside the message.
             is_complete = isinstance(error, UnicodeError) or getattr(error, "errno", None) is not None
             if str(error).startswith("cuaug.") or is_complete:
                 raise
@@ -88,9 +88,9 @@ def integer_hint(value: Any) -> str:
 
 
 def array_hint(value: Any) -> str:
-    """The end of a message about a value that is no array: how to make an array of it."""
+    """The end of a message about a value that is no array: how to make an array of it, or what takes it."""
     if isinstance(value, (list, tuple)):
-        return ": stack arrays of one size, or call it on each; a recipe of cuaug.transforms takes a list"
+        return ": stack arrays of one size, or call it on each; transforms take lists, as T.Resize((224, 224))(images)"
     return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""
 
 

@@ -41,7 +41,14 @@ def read_files(data: Any, max_bytes: int | None) -> tuple[list[File], bool]:
 
 def _file(data: Any, position: int | None, max_bytes: int | None) -> File:
     if isinstance(data, (str, os.PathLike)):
-        return _read_path(File(b"", os.fsdecode(data), position), max_bytes)
+        path = os.fsdecode(data)
+        try:
+            return _read_path(File(b"", path, position), max_bytes)
+        except IsADirectoryError:
+            raise IsADirectoryError(
+                f"data must be a file, got the folder {path!r}: pass the list of its files, "
+                f"sorted(pathlib.Path({path!r}).glob('*.jpg')), or the folder to cuaug.data.Loader"
+            ) from None
     file = File(_bytes_of(data), None, position)
     if max_bytes and len(file.data) > max_bytes:
         file.raise_error(ImageTooLarge, f"{len(file.data)} bytes, more than the limit of {max_bytes}")

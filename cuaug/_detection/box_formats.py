@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._arrays.convert import namespace
+from .._arrays.tv_tensors import box_format
 
 # The position of the first two numbers of a format in the box, as a fraction of its size; None: two corners.
 FORMATS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
+
+
+class XYXYBoxes(np.ndarray):
+    """Boxes whose type states their format, as that of torchvision's BoundingBoxes does."""
+
+
+def stated_format(boxes: Any) -> str | None:
+    """The format that the type of the boxes states; None if it states none."""
+    return "XYXY" if isinstance(boxes, XYXYBoxes) else box_format(boxes)
 
 
 def to_edges(boxes: Any, format: str) -> Any:
@@ -26,6 +38,11 @@ def from_edges(edges: Any, format: str) -> Any:
         return edges
     low, size = edges[..., :2], edges[..., 2:] - edges[..., :2]
     return namespace(edges).concatenate([low + fraction * size, size], -1)
+
+
+def convert_format(boxes: Any, format: str, new_format: str) -> Any:
+    """Boxes in another format. [..., 4]"""
+    return boxes if format == new_format else from_edges(to_edges(boxes, format), new_format)
 
 
 def area(edges: Any) -> Any:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from pathlib import Path, PurePath
+from pathlib import Path
 from reprlib import repr  # shortens: a value may be long
 from typing import Any
 
 import numpy as np
 
 from .._check import BackendError, prefix_errors
+from .._detection.box_formats import XYXYBoxes
+from .path_names import entry_of_path
 
 __all__ = ["CocoTargets", "coco"]
 
@@ -57,12 +59,14 @@ class CocoTargets:
         self._segmentations: list[Any] = [entry.get("segmentation") for _, entry in annotations] if masks else []
 
     def __call__(self, name: Any) -> dict[str, Any]:
-        """The target of the image with this path."""
+        """The target of the image with this path, in arrays that the caller may change."""
         if not isinstance(name, (str, os.PathLike)):
             raise TypeError(f"coco needs images with a path, got image {name!r}")
         index = self._index(os.fspath(name))
         objects = slice(*self._starts[index : index + 2].tolist())
-        target = {"image_id": self._image_ids[index], **{key: value[objects] for key, value in self._objects.items()}}
+        target: dict[str, Any] = {"image_id": self._image_ids[index]}
+        target |= {key: value[objects].copy() for key, value in self._objects.items()}
+        target["boxes"] = target["boxes"].view(XYXYBoxes)
         if self._sizes is not None:
             size = self._sizes[index]
             masks = [self._mask(i, size) for i in range(objects.start, objects.stop)]
@@ -70,13 +74,11 @@ class CocoTargets:
         return target
 
     def _index(self, name: str) -> int:
-        """The image whose `file_name` is the end of the path: with as many folders as possible."""
-        parts = PurePath(name).parts
-        for first in range(len(parts)):
-            index = self._index_of_name.get("/".join(parts[first:]))
-            if index is not None:
-                return index
-        raise ValueError(f"{self._path} has no image {name!r}")
+        """The image whose `file_name` is the end of the path."""
+        index = entry_of_path(self._index_of_name, name)
+        if index is None:
+            raise ValueError(f"{self._path} has no image {name!r}")
+        return index
 
     def _mask(self, i: int, size: tuple[int, int]) -> np.ndarray:
         """The mask of object `i` of `_segmentations`: polygons, or runs of pixels that may be compressed."""
@@ -156,10 +158,11 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
         masks: Give the masks of the objects, too; needs pycocotools.
 
     Returns:
-        A function from an image's path, whose end is a ``file_name``, to a dict: ``boxes`` [B, 4] in the format XYXY
-        (float32), ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the
-        function's ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints``
-        [B, P, 3] with COCO's visibility and ``masks`` [B, H, W] of 0 and 1 (uint8).
+        A function from an image's path, whose end is a ``file_name``, to a dict: ``boxes`` [B, 4] in the format XYXY,
+        not the file's XYWH (float32; a ``Loader`` and a ``Compose`` convert them to the format of ``T.Boxes``),
+        ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the function's
+        ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints`` [B, P, 3] with
+        COCO's visibility and ``masks`` [B, H, W] of 0 and 1 (uint8).
 
     Raises:
         ValueError: The file is not as COCO describes (https://cocodataset.org/#format-data), or lacks a called image.

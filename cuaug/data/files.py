@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tarfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -15,6 +15,7 @@ from .._check import prefix_errors
 from .._codecs.limits import MAX_BYTES
 from .._host.extension import extension
 from ..typing import AnyArray
+from .path_names import entry_of_path
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 Image = bytes | tuple[Any, int, int]  # encoded data; or path, offset, and length (-1: to the end of the file)
 _Path: TypeAlias = str | os.PathLike[str]
 Source: TypeAlias = _Path | Sequence[_Path | bytes] | Sequence[tuple[_Path | bytes, int]]  # of `ImageFiles`
-# Of `ImageFiles`: one target for each image, or a function from its path or index.
-TargetSource: TypeAlias = Sequence[Any] | Callable[[Any], Any]
+# Of `ImageFiles`: one target for each image, or a dict or a function from its path or index.
+TargetSource: TypeAlias = Sequence[Any] | Mapping[Any, Any] | Callable[[Any], Any]
 EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif")
 
 
@@ -57,10 +58,11 @@ class ImageFiles:
             a label (the WebDataset convention; read in place, uncompressed); a list of paths; a list of ``bytes``; a
             list of ``(path or bytes, label)``.
         labels: One integer for each image, in place of the source's labels. [N]
-        targets: What belongs to the images, in place of labels: a sequence with one target for each, or a function from
-            an image's path to its target (from its index for bytes and images in shards), which a loader calls in the
-            thread that reads. A target is an integer, or a dict as torchvision's detection models take: ``boxes``
-            [B, 4], ``labels`` [B], ``masks`` [B, H, W], ``keypoints`` [B, P, 2 or 3], and any other entries.
+        targets: What belongs to the images, in place of labels: a sequence with one target for each; a dict from an
+            image's path, or the end of it, such as its file name; or a function from its path, a str, which a loader
+            calls in the thread that reads. Bytes and images in shards have their index in place of a path. A target is
+            an integer, or a dict as torchvision's detection models take: ``boxes`` [B, 4], ``labels`` [B], ``masks``
+            [B, H, W], ``keypoints`` [B, P, 2 or 3], and any other entries.
         extensions: File names that count as images in folders and shards.
 
     Raises:
@@ -96,8 +98,9 @@ class ImageFiles:
         if labels is not None:
             given_labels: Any = labels
             image_labels = [int(label) for label in given_labels]
-        self.targets: TargetSource | None = _checked_targets(targets, len(images), labels)
         if targets is not None:
+            if labels is not None:
+                raise ValueError("labels must not be given beside targets")
             image_labels = [None] * len(images)
         if len(image_labels) != len(images):
             raise ValueError(f"labels must be one for each of {len(images)} images, got {len(image_labels)}")
@@ -113,6 +116,7 @@ class ImageFiles:
         self.labels: npt.NDArray[np.int64] | None = (
             None if image_labels[0] is None else np.array(image_labels, np.int64)
         )
+        self.targets: Sequence[Any] | Callable[[Any], Any] | None = self._checked_targets(targets)
 
     def __len__(self) -> int:
         return len(self._images)
@@ -142,11 +146,48 @@ class ImageFiles:
         """The label or target of an image; None if it has none."""
         if self.targets is None:
             return None if self.labels is None else int(self.labels[index])
-        if not callable(self.targets):
-            return self.targets[index]
+        target = self.targets(self._target_key(index)) if callable(self.targets) else self.targets[index]
+        if target is None:
+            raise ValueError(_missing_target(self.name(index)))
+        return target
+
+    def _target_key(self, index: int) -> str | int:
+        """What a function of `targets` is called with: the path, or the index of an image without a file of its own."""
         image = self._images[index]
-        is_file = not isinstance(image, bytes) and image[2] < 0
-        return self.targets(os.fsdecode(image[0]) if is_file else index)
+        return os.fsdecode(image[0]) if not isinstance(image, bytes) and image[2] < 0 else index
+
+    def _checked_targets(self, targets: Any) -> Sequence[Any] | Callable[[Any], Any] | None:
+        """A function, or one target for each image; None if no image has one."""
+        if targets is None or callable(targets):
+            return targets
+        if isinstance(targets, Mapping):
+            targets = self._targets_of_mapping(targets)
+        if isinstance(targets, (str, bytes)) or not hasattr(targets, "__getitem__") or not hasattr(targets, "__len__"):
+            raise TypeError(f"targets must be a function, a dict or a sequence, got {type(targets).__name__}")
+        if len(targets) != len(self):
+            raise ValueError(f"targets must be one for each of {len(self)} images, got {len(targets)}")
+        # Other sequences may read files.
+        missing = [i for i, target in enumerate(targets) if target is None] if type(targets) in (list, tuple) else []
+        if missing and len(missing) < len(self):
+            raise ValueError(_missing_target(self.name(missing[0])))
+        result: Sequence[Any] | None = None if missing else targets
+        return result
+
+    def _targets_of_mapping(self, targets: Mapping[Any, Any]) -> list[Any]:
+        """A target for each image, from a dict by path, by the end of a path, or by index."""
+        keys = [self._target_key(i) for i in range(len(self))]
+        by_name = {os.fspath(key): key for key in targets if isinstance(key, (str, os.PathLike))}
+        entries: list[Any] = []
+        for i, key in enumerate(keys):
+            entry = entry_of_path(by_name, key) if isinstance(key, str) else key
+            if entry is None or entry not in targets:
+                rule = "the end of its path, such as the file name," if isinstance(key, str) else "its index"
+                given = ", ".join(map(repr, [*targets][:3]))
+                raise ValueError(
+                    f"targets must have {rule} as a key for each image, not for {self.name(i)}, got {given}"
+                )
+            entries.append(targets[entry])
+        return entries
 
     def read(self, indices: Sequence[int], threads: int) -> EncodedFiles:
         """Reads images in several threads; a string with the reason replaces an image that cannot be read.
@@ -158,18 +199,8 @@ class ImageFiles:
         return files
 
 
-def _checked_targets(targets: Any, count: int, labels: Any) -> TargetSource | None:
-    if targets is None:
-        return None
-    if labels is not None:
-        raise ValueError("labels must not be given beside targets")
-    if not callable(targets):
-        if isinstance(targets, (str, bytes)) or not hasattr(targets, "__getitem__") or not hasattr(targets, "__len__"):
-            raise TypeError(f"targets must be a function or a sequence, got {type(targets).__name__}")
-        if len(targets) != count:
-            raise ValueError(f"targets must be one for each of {count} images, got {len(targets)}")
-    result: TargetSource = targets
-    return result
+def _missing_target(name: str) -> str:
+    return f'targets must be given for all images, got None for {name}: an image without objects has {{"boxes": []}}'
 
 
 def _read_folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Image], list[int | None], list[str]]:

@@ -73,8 +73,9 @@ class Loader:
         threads: Threads that read and decode; default: as :func:`cuaug.set_num_threads`.
         cache: "memory" keeps the encoded files in memory after they are first read.
         progress: Show a bar with images per second and the slowest stage (needs tqdm).
-        library: Library of the results: "torch", "numpy" or, on a GPU, "cupy" (channels last; needs torch); default:
-            torch if it has been imported.
+        library: Library of the results: "torch" (channels first), or, channels last, "numpy", on a GPU "cupy" (needs
+            torch), or "jax" (augmented on the CPU, then on JAX's default device); default: torch if it has been
+            imported, else NumPy.
         max_pixels: Maximum pixels of an image; an image with more is bad.
 
     Raises:
@@ -103,7 +104,7 @@ class Loader:
         threads: int | None = None,
         cache: Literal["memory"] | None = None,
         progress: bool = False,
-        library: LibraryName | None = None,
+        library: LibraryName | Literal["jax"] | None = None,
         max_pixels: int | None = MAX_PIXELS,
     ) -> None:
         _check.one_of("last", last, epoch_order.LAST_BATCH_MODES)

@@ -81,6 +81,14 @@ class NumPyReceiver:
         return arrays
 
 
+class JaxReceiver(NumPyReceiver):
+    """JAX arrays, channels last: made on the CPU, and handed over on the consumer's default device of JAX."""
+
+    def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
+        images, targets = _map_arrays(np.ndarray, arrays, _jax().numpy.asarray)
+        return images, targets
+
+
 class TorchReceiver(NumPyReceiver):
     """Torch tensors on the CPU: shape [N, C, H, W], memory channels-last."""
 
@@ -180,7 +188,7 @@ class CudaReceiver(TorchReceiver):
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
         stream = self._consumer_stream()
         stream.wait_event(ready_event)
-        _map_tensors(self.torch, arrays, lambda tensor: tensor.record_stream(stream))
+        _map_arrays(self.torch.Tensor, arrays, lambda tensor: tensor.record_stream(stream))
         return arrays
 
     def _consumer_stream(self) -> Any:
@@ -199,7 +207,7 @@ class CuPyReceiver(CudaReceiver):
         with devices.use_device(self.device.index):
             images, targets = super().hand_over(arrays, ready_event)
             images = cupy_import.from_dlpack(images.permute(0, 2, 3, 1))
-            return images, _map_tensors(self.torch, targets, cupy_import.from_dlpack)
+            return images, _map_arrays(self.torch.Tensor, targets, cupy_import.from_dlpack)
 
     def _consumer_stream(self) -> Any:
         stream = streams.current_stream()
@@ -209,13 +217,20 @@ class CuPyReceiver(CudaReceiver):
         return self.torch.cuda.ExternalStream(stream.ptr, self.device)
 
 
-def _map_tensors(torch: Any, value: Any, function: Callable[[Any], Any]) -> Any:
-    """The value with the function's results in place of the tensors in its lists and dicts."""
-    if isinstance(value, torch.Tensor):
+def _map_arrays(array_type: type, value: Any, function: Callable[[Any], Any]) -> Any:
+    """The value with the function's results in place of the arrays in its lists and dicts."""
+    if isinstance(value, array_type):
         return function(value)
     if isinstance(value, dict):
-        return {key: _map_tensors(torch, entry, function) for key, entry in value.items()}
-    return [_map_tensors(torch, entry, function) for entry in value] if isinstance(value, (list, tuple)) else value
+        return {key: _map_arrays(array_type, entry, function) for key, entry in value.items()}
+    return [_map_arrays(array_type, entry, function) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def _jax() -> Any:
+    try:
+        return importlib.import_module("jax")
+    except ImportError as error:
+        raise BackendError(f"library='jax' needs JAX ({error}): pip install jax") from error
 
 
 def _torch() -> Any:
@@ -231,7 +246,7 @@ def _torch_device(torch: Any, name: Any) -> Any:
     except (RuntimeError, TypeError):
         device = None
     if device is None or device.type != "cuda":
-        raise ValueError(f"device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got {name!r}")
+        raise _device_error(name)
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if (device.index or 0) >= count:
         raise BackendError(
@@ -241,11 +256,23 @@ def _torch_device(torch: Any, name: Any) -> Any:
     return device if device.index is not None else torch.device("cuda", torch.cuda.current_device())
 
 
+def _device_error(device: Any) -> ValueError:
+    hint = ": library='jax' uses JAX's default device" if type(device).__module__.startswith("jax") else ""
+    return ValueError(f"device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got {device!r}{hint}")
+
+
 def receiver_for(device: Any, library: str | None, decoder: str) -> NumPyReceiver:
     """The receiver for a loader's arguments; `library` None is torch if torch has been imported, otherwise NumPy."""
-    _check.one_of("library", library, (None, "torch", "numpy", "cupy"))
+    _check.one_of("library", library, (None, "torch", "numpy", "cupy", "jax"))
     _check.one_of("decoder", decoder, DECODERS)
     if str(device) != "cpu":
+        if library == "jax":
+            raise ValueError(
+                "device must be 'cpu' for library 'jax': batches are augmented on the CPU and copied to JAX's default "
+                f"device, got {str(device)!r}"
+            )
+        if not isinstance(device, (int, str)) and not type(device).__module__.startswith("torch"):
+            raise _device_error(device)  # without an import of torch
         if library == "numpy":
             raise ValueError(f"library must be 'torch' or 'cupy' for device {str(device)!r}, got 'numpy'")
         torch_device = _torch_device(_torch(), device)
@@ -259,6 +286,9 @@ def receiver_for(device: Any, library: str | None, decoder: str) -> NumPyReceive
         raise ValueError("device must be a GPU for library 'cupy', got 'cpu'")
     if decoder != "cpu":
         raise ValueError(f"decoder must be 'cpu' for device 'cpu', got {decoder!r}")
+    if library == "jax":
+        _jax()  # fails here if JAX is missing
+        return JaxReceiver()
     if library is None:
         library = "torch" if "torch" in sys.modules else "numpy"
     return TorchReceiver() if library == "torch" else NumPyReceiver()

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._arrays import convert
 from .._arrays.registry import library_of
-from .._arrays.tv_tensors import box_format, tv_kind
-from .._detection.box_formats import FORMATS, from_edges, to_edges
+from .._arrays.tv_tensors import tv_kind
+from .._detection.box_formats import FORMATS, convert_format, stated_format
 from ..transforms.sample_kinds import KINDS
 from .receivers import NumPyReceiver
 
@@ -37,11 +37,11 @@ class CropMap(NamedTuple):
 
 
 def batch_targets(
-    values: Sequence[Any], ids: Sequence[int], name_of: Callable[[int], str], format: str
+    values: Sequence[Any], ids: Sequence[int], name_of: Callable[[int], str], box_format: str
 ) -> Targets | None:
     """The targets of the samples with these ids, checked; None if the samples have none.
 
-    torchvision's ``BoundingBoxes`` are converted to `format`, which other boxes have already.
+    Boxes whose type states another format are converted to `box_format`.
 
     Raises:
         TypeError: A target is neither a dict nor an integer, or the targets of the batch are of both kinds.
@@ -56,7 +56,7 @@ def batch_targets(
             raise TypeError(
                 f"targets must all be dicts or all be integers, got {type(value).__name__} for {name_of(i)}"
             )
-    return [_checked_target(value, name_of(i), format) for value, i in zip(values, ids, strict=True)]
+    return [_checked_target(value, name_of(i), box_format) for value, i in zip(values, ids, strict=True)]
 
 
 def _label(value: Any, name: str) -> int:
@@ -66,19 +66,20 @@ def _label(value: Any, name: str) -> int:
         raise TypeError(f"targets must be dicts, or integers, got {type(value).__name__} for {name}") from error
 
 
-def _checked_target(target: Mapping[str, Any], name: str, format: str) -> Target:
+def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Target:
     result: Target = {}
     for key, value in target.items():
         kind = KINDS.get(key)
         if kind == "images":
             raise ValueError(f"targets must not have {key!r}, the image is the file's, for {name}")
-        tv_format = box_format(value)
-        if tv_format not in (None, *FORMATS):
+        format = stated_format(value) or box_format
+        if format not in FORMATS:
             formats = ", ".join(FORMATS)
-            raise ValueError(f"targets must have {key!r} in one of the formats {formats}, got {tv_format} for {name}")
-        result[key] = _checked_entry(key, kind or tv_kind(value), value, name)
-        if tv_format is not None:
-            result[key] = from_edges(to_edges(result[key], tv_format), format)
+            raise ValueError(f"targets must have {key!r} in one of the formats {formats}, got {format} for {name}")
+        kind = kind or tv_kind(value)
+        result[key] = _checked_entry(key, kind, value, name)
+        if kind == "boxes":
+            result[key] = convert_format(result[key], format, box_format)
     boxes: Any
     labels: Any
     boxes, labels = (
@@ -95,7 +96,7 @@ def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
     if library_of(type(value)) is not None:
         array = convert.host_array(key, convert.copy_to_host(value), None)
     elif kind is not None and isinstance(value, (list, tuple)):
-        array = np.asarray(value)
+        array = np.asarray(value) if len(value) else np.empty(0, np.uint8)
     elif kind not in _SHAPES:
         return value
     else:
@@ -108,7 +109,9 @@ def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
         is_index = kind == "labels" and (array.dtype.kind in "iu" or not array.size)
         return array.astype(np.int64) if is_index else array
     shape_text, axes, last_extents = _SHAPES[kind]
-    if array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
+    if array.shape == (0,):  # `[]`: the recipe adds axes that depend on the image, or on other samples
+        array = array.reshape((0, 4)) if kind == "boxes" else array
+    elif array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
         raise ValueError(f"targets must have {key!r} of shape {shape_text}, got {array.shape} for {name}")
     return array.astype(_DTYPES.get(kind, array.dtype), copy=False)
 
@@ -130,7 +133,7 @@ def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.nda
         # Width and height have no offset.
         offsets = [*offset, *(offset if format == "XYXY" else (0, 0))]
         return (value * [*scale, *scale] + offsets).astype(np.float32)
-    if kind == "keypoints":
+    if kind == "keypoints" and value.size:
         # Edges are measured from the corner of the first pixel, keypoints from its centre.
         points = (value[..., :2] + 0.5) * scale + offset - 0.5
         return np.concatenate([points, value[..., 2:]], -1).astype(np.float32)

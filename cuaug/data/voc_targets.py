@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from .._check import prefix_errors
+from .._detection.box_formats import XYXYBoxes
 
 __all__ = ["VocTargets", "voc"]
 
@@ -54,7 +55,7 @@ class VocTargets:
         boxes = np.array([[_edge(path, entry, key) for key in _EDGES] for entry in objects], np.float32).reshape(-1, 4)
         boxes[:, :2] -= 1  # VOC counts pixels from 1, and its boxes hold the last pixel
         return {
-            "boxes": boxes,
+            "boxes": boxes.view(XYXYBoxes),
             "labels": np.array([self._label(path, entry) for entry in objects], np.int64),
             "difficult": np.array([_difficult(path, entry) for entry in objects], np.int64),
         }
@@ -95,7 +96,8 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
         classes: The names of the classes, in the order of their labels; default: VOC's 20 in alphabetical order.
 
     Returns:
-        A function from an image's path to a dict with ``boxes`` [B, 4] in the format XYXY (float32), ``labels`` [B]
+        A function from an image's path to a dict with ``boxes`` [B, 4] in the format XYXY (float32; a ``Loader`` and a
+        ``Compose`` convert them to the format of ``T.Boxes``), ``labels`` [B]
         and ``difficult`` [B], 1 for objects that an evaluation ignores. It raises ValueError for a file that is
         missing or malformed, or that declares a document type.
 

@@ -223,7 +223,8 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     """The masks of a group, one entry per sample; as one ragged batch if they are of one kind."""
     params, table = group.params, group.params.table
     if group.batch.ragged:
-        mask_batches = [describe_masks(mask, group.images[row], "") for row, mask in enumerate(masks)]
+        pairs = [(_with_axes(mask, group.images[row]), group.images[row]) for row, mask in enumerate(masks)]
+        mask_batches = [describe_masks(mask, image, "") for mask, image in pairs]
         kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
             batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
@@ -239,6 +240,7 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
 
     `batch_axis`: "N", or "" if the array has none.
     """
+    mask = _with_axes(mask, images)
     mask_batch, is_plane = describe_masks(mask, images, batch_axis)
     result = execute.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
     shape = tuple(mask.shape)
@@ -263,6 +265,7 @@ def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[Imag
     if layout is None:
         rule = f"one mask, or several along an axis of their own, for images of {images.samples} samples, {images.size}"
         hint = "; labels are given as labels=..." if len(shape) < 3 else ""
+        hint = "; boxes are given as boxes=..." if len(shape) > 1 and shape[-1] == 4 else hint
         raise ValueError(f"masks must be {rule}, got shape {shape}{hint}")
     if _has_empty_stack(shape):  # images have channels, but a batch may be without samples
         array, layout = array.reshape((0, 1, *images.size)), "NCHW"
@@ -271,6 +274,11 @@ def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[Imag
         raise TypeError("masks must be of the images' library and on the images' device")
     _check.dtypes(mask_batch.dtype, mask_batch.dtype, "nearest")
     return mask_batch, is_plane
+
+
+def _with_axes(mask: Any, images: ImageBatch) -> Any:
+    """The array, with the axes of a stack without masks if its shape (0,) states no more than that."""
+    return mask.reshape((0, *images.size)) if tuple(getattr(mask, "shape", ())) == (0,) else mask
 
 
 def _has_empty_stack(shape: tuple[int, ...]) -> bool:

@@ -17,6 +17,7 @@ KINDS = {  # by key
     "mask": "masks",
     "masks": "masks",
     "boxes": "boxes",
+    "bbox": "boxes",
     "bboxes": "boxes",
     "valid": "valid",
     "keypoints": "keypoints",

@@ -18,6 +18,7 @@ from .sample_kinds import (
     is_scalar_or_text,
     named_fields,
 )
+from .sample_numbers import LISTED_KINDS, listed_numbers
 from .sample_target import GatheredValues, Path, path_text
 
 _MAX_AXES = {"images": 3, "masks": 3, "boxes": 2}  # of one sample
@@ -130,13 +131,21 @@ def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[
     if any(have_fields):
         leaves_by_entry = [_search(entry, (*path, i), kind) for i, entry in enumerate(node)]
         return _gather(leaves_by_entry, path) if all(have_fields) else _chain(leaves_by_entry)
-    if kind in VALUE_KINDS or (kind is not None and all(is_array(entry) for entry in node)):
+    are_arrays = all(is_array(entry) for entry in node)
+    if kind in LISTED_KINDS and not (node and are_arrays):
+        numbers = listed_numbers(node, kind)
+        if numbers is not None:
+            return [Leaf(kind, (path,), numbers)]
+    if kind in VALUE_KINDS or (kind is not None and are_arrays):
         return [Leaf(kind, (path,), node)]
     if kind is not None:
         other = next(entry for entry in node if not is_array(entry))
-        raise TypeError(
-            f"{kind} at {path_text(path)} must be an array, or a list of arrays, got a list of {type(other).__name__}"
+        rule = (
+            "an array, a list of arrays, or rows of numbers"
+            if kind in LISTED_KINDS
+            else "an array, or a list of arrays"
         )
+        raise TypeError(f"{kind} at {path_text(path)} must be {rule}, got a list of {type(other).__name__}")
     return _chain([_search(entry, (*path, i)) for i, entry in enumerate(node)])
 
 

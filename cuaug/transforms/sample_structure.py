@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.tv_tensors import box_format, is_video, tv_kind
-from .sample_kinds import VALUE_KINDS, has_axes_of_labels, is_array
+from .._arrays.tv_tensors import is_video, tv_kind
+from .._detection.box_formats import stated_format
+from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
+from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_target, validity_target
 from .sample_search import Leaf, find_leaves
@@ -68,11 +70,16 @@ def named_sample(
     """The sample of a call whose targets are arguments. Labels may be in the place of the masks."""
     if labels is None and has_axes_of_labels(masks, images):
         masks, labels = None, masks
-    targets = {"images": images, "masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
+    masks_name = "target" if _is_detection_target(masks) else "masks"  # the name in messages, of an argument `target`
+    targets = {"images": images, masks_name: masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
     targets = {name: value for name, value in targets.items() if value is not None}
     for name in ("masks", "boxes", "keypoints"):
         if isinstance(targets.get(name), (str, bytes, bool, int, float)):
             raise TypeError(f"{name} must be an array, or a list of arrays, got {type(targets[name]).__name__}")
+    if isinstance(masks, (list, tuple)) and isinstance(listed_numbers(masks, "boxes"), ListedNumbers) and masks:
+        raise TypeError(
+            "masks must be an array, or a list of arrays, got lists of numbers; boxes are given as boxes=..."
+        )
     return targets
 
 
@@ -80,6 +87,12 @@ def call_sample(images: Any, *targets: Any, **named_targets: Any) -> Any:
     """The sample of a call with these arguments: of any structure, if it is the only one."""
     is_alone = all(target is None for target in (*targets, *named_targets.values()))
     return images if is_alone else named_sample(images, *targets, **named_targets)
+
+
+def _is_detection_target(value: Any) -> bool:
+    """Whether this is a dict, or a list of them, with a key that names a target."""
+    fields = [named_fields(entry) for entry in (value if isinstance(value, (list, tuple)) else [value])]
+    return any(key in KINDS for entry in fields if entry is not None for key in entry)
 
 
 def parse_sample(sample: Any) -> ParsedSample:
@@ -115,8 +128,9 @@ def parse_sample(sample: Any) -> ParsedSample:
     count = counts.pop()
     if count is None:
         leaves = [single for leaf in leaves for single in _split_masks(leaf)]
+    like = images[0].value if is_array(images[0].value) else next(iter(images[0].value), None)
     return ParsedSample(
-        sample, tuple(_target(leaf, count) for leaf in leaves), 1 if count is None else count, count is None
+        sample, tuple(_target(leaf, count, like) for leaf in leaves), 1 if count is None else count, count is None
     )
 
 
@@ -140,8 +154,11 @@ def _split_masks(leaf: Leaf) -> list[Leaf]:
     return [Leaf("masks", (path,), value) for path, value in zip(paths, leaf.value, strict=True)]
 
 
-def _target(leaf: Leaf, count: int | None) -> Target:
-    kind, value, is_list = leaf.kind, _without_tv_types(leaf.value), isinstance(leaf.value, (list, tuple))
+def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
+    """The target of a leaf. `like`: an image, whose library nested lists of numbers get."""
+    kind, value, is_list = leaf.kind, _plain_arrays(leaf.value, like), isinstance(leaf.value, (list, tuple))
+    if count == 0 and isinstance(leaf.value, ListedNumbers):
+        value = []
     layout = "NTCHW" if is_video(leaf.value) else None
     if kind == "images" and is_list and any(entry.ndim > 3 for entry in value):
         raise ValueError(
@@ -154,23 +171,27 @@ def _target(leaf: Leaf, count: int | None) -> Target:
     )
     if add_sample_axis:
         value = value[None] if layout else [value]
+    if kind in LISTED_KINDS and isinstance(value, list):
+        value = with_axes(kind, value)
     if kind not in ("images", *VALUE_KINDS) and (count is not None or isinstance(value, list)):
         entries = len(value) if isinstance(value, list) or value.ndim else 0
         _check.per_sample(f"{kind} at {path_text(leaf.paths[0])}", entries, 1 if count is None else count)
     return Target(kind, value, leaf.paths, leaf.value, _box_format(leaf), layout, add_sample_axis)
 
 
-def _without_tv_types(value: Any) -> Any:
-    """Arrays, in lists, with tv_tensors as plain torch tensors."""
+def _plain_arrays(value: Any, like: Any) -> Any:
+    """Arrays, in lists, with tv_tensors as plain torch tensors, and listed numbers as arrays like the images."""
     if isinstance(value, (list, tuple)):
-        return [_without_tv_types(entry) for entry in value]
+        return [_plain_arrays(entry, like) for entry in value]
+    if isinstance(value, ListedNumbers):
+        return with_library(value, like)
     return value if tv_kind(value) is None else value.as_subclass(convert.namespace(value).Tensor)
 
 
 def _box_format(leaf: Leaf) -> str | None:
-    """The format of torchvision's BoundingBoxes."""
+    """The format that the type of the boxes states."""
     entries = leaf.value if isinstance(leaf.value, (list, tuple)) else [leaf.value]
-    formats = {name for entry in entries if (name := box_format(entry))}
+    formats = {name for entry in entries if (name := stated_format(entry))}
     if len(formats) > 1:
         raise ValueError(f"boxes at {path_text(leaf.paths[0])} must have one format, got {', '.join(sorted(formats))}")
     return formats.pop() if formats else None

@@ -18,7 +18,7 @@ class Target(NamedTuple):
     value: Any  # one array, or a list with one per sample; plain torch tensors in place of tv_tensors
     paths: tuple[Path, ...]  # one path, or one per sample
     original: Any  # the value as it is in the sample
-    format: str | None = None  # of torchvision's BoundingBoxes
+    format: str | None = None  # of boxes whose type states it
     layout: str | None = None  # of torchvision's Video
     sample_axis_added: bool = False  # `value` has one axis, or list, more than `original`: there is one sample
 

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from .._arrays.tv_tensors import tv_kind
+from .._detection.box_formats import convert_format, stated_format
 from .boxes import Boxes, compact, has_stack_per_box, has_value_per_box, transform_boxes
 from .keypoints import Keypoints, transform_keypoints
 from .sample_kinds import VALUE_KINDS
@@ -37,8 +39,9 @@ def transform_targets(
         results |= {"masks": list(masks)} if masks else {}
     for target in parsed.targets_of("boxes"):
         mask = next((mask.value for mask in parsed.targets_of("valid") if are_siblings(mask, target)), None)
-        options = boxes if target.format is None else dataclasses.replace(boxes, format=target.format)
-        new_boxes, new_mask = transform_boxes(target.value, matrices, out_size, options, mask)
+        value, format = _boxes_and_format(target, boxes.format)
+        options = dataclasses.replace(boxes, format=format)
+        new_boxes, new_mask = transform_boxes(value, matrices, out_size, options, mask)
         if boxes.compact:
             new_boxes, new_mask = _compact(parsed, target, new_boxes, new_mask, results, out_size)
         results["boxes"].append(new_boxes)
@@ -48,6 +51,18 @@ def transform_targets(
     elif boxes.compact:  # every entry is true: the sample gains no mask
         del results["valid"]
     return results
+
+
+def _boxes_and_format(target: Target, format: str) -> tuple[Any, str]:
+    """Boxes to move, and their format: `format`, but torchvision's BoundingBoxes keep their own."""
+    value, original = target.value, target.original
+    if target.format in (None, format):
+        return value, format
+    if tv_kind(original[0] if isinstance(original, (list, tuple)) else original) is not None:
+        return value, target.format
+    if isinstance(value, list):
+        return [convert_format(entry, stated_format(entry) or format, format) for entry in value], format
+    return convert_format(value, target.format, format), format
 
 
 def _compact(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tables.outside import mutations
 
+from cuaug import transforms as T
 from cuaug.data import coco, voc
 
 COCO = {
@@ -200,3 +201,21 @@ def test_voc_missing_folder_and_file(tmp_path):
         voc(tmp_path / "missing")
     with pytest.raises(ValueError, match=r"has no annotation 'b.xml'"):
         voc(tmp_path)("b.jpg")
+
+
+@pytest.mark.parametrize("read", ["coco", "voc"])
+def test_annotations_are_copies_with_boxes_that_state_their_format(tmp_path, read):
+    if read == "voc":
+        (tmp_path / "a.xml").write_text(VOC.format(name="a"))
+    targets = coco(written(tmp_path, COCO)) if read == "coco" else voc(tmp_path)
+    target, image = targets("a.jpg"), np.zeros((40, 50, 3), np.uint8)
+    expected = {key: np.array(target[key]) for key in ("boxes", "labels")}
+    for given in (target["boxes"], pickle.loads(pickle.dumps(target["boxes"]))):
+        _, moved = T.Compose([T.RandomHorizontalFlip(p=1.0)], boxes=T.Boxes("XYWH"))(image, {"boxes": given})
+        left, top, right, bottom = np.minimum(expected["boxes"], [50, 40, 50, 40]).T
+        assert type(moved["boxes"]) is np.ndarray
+        assert moved["boxes"].tolist() == np.stack([50 - right, top, right - left, bottom - top], 1).tolist()
+    target["boxes"][:] = 0
+    target["labels"] += 1
+    for key, value in expected.items():
+        assert targets("a.jpg")[key].tolist() == value.tolist()

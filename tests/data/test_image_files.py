@@ -1,5 +1,7 @@
 """`ImageFiles`: folders, shards and lists of files."""
 
+import pathlib
+import pickle
 import tarfile
 from io import BytesIO
 
@@ -85,3 +87,51 @@ def test_image_files_rejects_null_character_in_path(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"data")
     with pytest.raises(ValueError, match="without null characters"):
         ImageFiles([f"{tmp_path}/a.jpg\0b.jpg"])
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder with the images a/0.jpg and b/0.jpg."""
+    for name in ("a", "b"):
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        (tmp_path / "photos" / name / "0.jpg").write_bytes(b"")
+    return tmp_path / "photos"
+
+
+MAPPINGS = {
+    "names with folders": {"a/0.jpg": 3, "b/0.jpg": 5},
+    "paths": {pathlib.Path("photos/a/0.jpg"): 3, pathlib.Path("b/0.jpg"): 5},
+    "as many folders as possible": {"0.jpg": 3, "b/0.jpg": 5, "c/0.jpg": 7},
+}
+
+
+@pytest.mark.parametrize("name", MAPPINGS)
+def test_image_files_targets_by_file_name(photos, name):
+    files = pickle.loads(pickle.dumps(ImageFiles(photos, targets=MAPPINGS[name])))
+    assert [files.target(i) for i in range(2)] == [3, 5]
+    assert files[1][1] == 5
+
+
+def test_image_files_targets_by_index():
+    assert ImageFiles([b"x", b"y"], targets={1: 5, 0: 3}).target(1) == 5
+
+
+def test_image_files_names_the_file_without_target(photos):
+    rule = "^cuaug.ImageFiles: targets must have the end of its path, .*, as a key for each image"
+    with pytest.raises(ValueError, match=rf"{rule}, not for .*/b/0.jpg, got 'a/0.jpg', '1.jpg'"):
+        ImageFiles(photos, targets={"a/0.jpg": 3, "1.jpg": 5})
+    with pytest.raises(ValueError, match=rf"{rule}, not for .*/a/0.jpg, got 0, 1"):
+        ImageFiles(photos, targets={0: 3, 1: 5})
+    with pytest.raises(
+        ValueError, match=r"^cuaug.ImageFiles: targets must have its index as a key .*, not for image 1"
+    ):
+        ImageFiles([b"x", b"y"], targets={0: 3})
+
+
+def test_image_files_refuses_targets_for_some_images_only(photos):
+    with pytest.raises(ValueError, match=r"^cuaug.ImageFiles: targets must be given .*, got None for image 1: "):
+        ImageFiles([b"x", b"y"], targets=[3, None])
+    assert ImageFiles([b"x", b"y"], targets=[None, None]).targets is None
+    files = ImageFiles(photos, targets=lambda path: None)
+    with pytest.raises(ValueError, match=r"^targets must be given for all images, got None for .*a/0.jpg"):
+        files.target(0)

@@ -15,7 +15,7 @@ import cuaug
 import cuaug.io
 from cuaug import transforms as T
 from cuaug._codecs import other_formats
-from cuaug.data import Loader, epoch_order
+from cuaug.data import ImageFiles, Loader, epoch_order
 
 pytestmark = pytest.mark.jpeg
 
@@ -216,6 +216,26 @@ def test_loader_torch_is_channels_first(files):
         assert labels.tolist() == expected.labels.tolist()
 
 
+def test_loader_jax_gives_the_arrays_of_numpy(files):
+    jax = pytest.importorskip("jax")
+    recipe = T.Compose([*RECIPES["crop and flip"], T.ToDtype("float32", scale=True)], seed=1)
+    targets = [{"boxes": [[1, 2, 30, 40]] * (i % 3), "labels": [i] * (i % 3), "name": str(i)} for i in range(23)]
+    source = ImageFiles([data for data, _ in files], targets=targets)
+    numpy_batches = list(Loader(source, 8, recipe, library="numpy"))
+    for batch, expected in zip(Loader(source, 8, recipe, library="jax"), numpy_batches, strict=True):
+        assert isinstance(batch.images, jax.Array)
+        assert_equal(np.asarray(batch.images), expected.images)
+        for target, expected_target in zip(batch.targets, expected.targets, strict=True):
+            assert target["name"] == expected_target["name"]
+            assert all(isinstance(target[key], jax.Array) for key in ("boxes", "labels", "valid"))
+            assert_equal(np.asarray(target["boxes"]), expected_target["boxes"])
+    ((_, labels),) = Loader(files, 23, recipe, library="jax")
+    assert isinstance(labels, jax.Array)
+    assert labels.tolist() == [label for _, label in files]
+    with pytest.raises(ValueError, match=r"^cuaug.Loader: device must be 'cpu', .*: library='jax' uses JAX's default"):
+        Loader(files, 8, device=jax.devices()[0])
+
+
 def test_loader_returns_mixed_labels(files):
     recipe = T.Compose([T.RandomResizedCrop(16), T.MixUp(num_classes=5)], seed=1)
     for images, labels in Loader(files, 6, recipe, library="numpy"):
@@ -293,7 +313,9 @@ ERRORS = {
     "cache must be one of None, 'memory', got 'disk'": {"cache": "disk"},
     "shard must be .rank, ranks. with rank below ranks, got .2, 2.": {"shard": (2, 2), "seed": 1},
     "seed must be given where there are several ranks": {"shard": (0, 2)},
-    "library must be one of None, 'torch', 'numpy', 'cupy', got 'jax'": {"library": "jax"},
+    "library must be one of None, 'torch', 'numpy', 'cupy', 'jax', got 'tensorflow'": {"library": "tensorflow"},
+    "device must be 'cpu' for library 'jax': .* got 'cuda'": {"library": "jax", "device": "cuda"},
+    "device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got 2.5": {"device": 2.5},
     "max_pixels must be at least 1, got 0": {"max_pixels": 0},
     "prefetch must be at least 1, got 0": {"prefetch": 0},
     "threads must be at least 1, got 0": {"threads": 0},

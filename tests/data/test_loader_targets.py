@@ -1,6 +1,7 @@
 """A loader moves boxes, masks and keypoints as a call of the recipe with the whole decoded image does."""
 
 import io
+import json
 import tarfile
 
 import numpy as np
@@ -12,7 +13,7 @@ from helpers.targets import formatted
 
 import cuaug.io
 from cuaug import transforms as T
-from cuaug.data import Collate, ImageFiles, Loader
+from cuaug.data import Collate, ImageFiles, Loader, coco, voc
 
 pytestmark = pytest.mark.jpeg
 
@@ -193,6 +194,63 @@ def test_loader_targets_do_not_change_those_of_the_user(files):
         assert all(np.array_equal(target[key], copy[key]) for key in target)
 
 
+SOURCES = ["coco", "voc", "a function of coco's", "BoundingBoxes"]
+
+
+def targets_that_state_their_format(source, tmp_path, paths):
+    """Each image has the box (8, 4, 40, 24) in the format XYXY."""
+    if source == "voc":
+        box = "<bndbox><xmin>9</xmin><ymin>5</ymin><xmax>40</xmax><ymax>24</ymax></bndbox>"
+        for path in paths:
+            text = f"<annotation><object><name>cat</name>{box}</object></annotation>"
+            (tmp_path / f"{path.stem}.xml").write_text(text)
+        return voc(tmp_path)
+    if source == "BoundingBoxes":
+        torch, tv = pytest.importorskip("torch"), pytest.importorskip("torchvision.tv_tensors")
+        boxes = tv.BoundingBoxes(torch.tensor([[24.0, 14, 32, 20]]), format="CXCYWH", canvas_size=(60, 60))
+        return [{"boxes": boxes, "labels": [0]}] * len(paths)
+    content = {
+        "images": [{"id": i, "file_name": path.name} for i, path in enumerate(paths)],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [{"image_id": i, "category_id": 1, "bbox": [8, 4, 32, 20]} for i, _ in enumerate(paths)],
+    }
+    (tmp_path / "instances.json").write_text(json.dumps(content))
+    read = coco(tmp_path / "instances.json")
+    if source == "coco":
+        return read
+
+    def visible(path):
+        target = read(path)
+        kept = target["iscrowd"] == 0
+        return {"boxes": target["boxes"][kept], "labels": target["labels"][kept] + 1}
+
+    return visible
+
+
+@pytest.mark.parametrize("collates", [False, True], ids=["Loader", "Collate"])
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("box_format", ["XYXY", "XYWH", "CXCYWH"])
+def test_loader_converts_boxes_that_state_their_format(files, tmp_path, source, box_format, collates):
+    paths = [tmp_path / f"{i}.jpg" for i in range(2)]
+    for path, (data, _) in zip(paths, files, strict=False):
+        path.write_bytes(data)
+    images = ImageFiles(paths, targets=targets_that_state_their_format(source, tmp_path, paths))
+    recipe = T.Compose(
+        [T.RandomResizedCrop(32, scale=(0.9, 1)), T.RandomHorizontalFlip()], 5, boxes=T.Boxes(box_format)
+    )
+    if collates:
+        collate = Collate(recipe)
+        collate.set_epoch(0)
+        targets = collate([images[0], images[1]]).targets
+    else:
+        ((_, targets),) = Loader(images, 2, recipe, library="numpy")
+    box = {"XYXY": (8.0, 4, 40, 24), "XYWH": (8.0, 4, 32, 20), "CXCYWH": (24.0, 14, 32, 20)}[box_format]
+    for i, target in enumerate(targets):
+        given = {"boxes": np.array([box], np.float32)}
+        expected = expected_target(files, given, recipe, i, 0)["boxes"]
+        np.testing.assert_allclose(np.asarray(target["boxes"]), expected, atol=1e-3)
+
+
 BAD_TARGETS = {
     r"targets must have 'boxes' of shape \[B, 4\], got \(3,\) for image 0": {"boxes": np.zeros(3)},
     r"targets must have 'keypoints' of shape .*, got \(2, 4\) for image 0": {"keypoints": np.zeros((2, 4))},
@@ -221,7 +279,9 @@ def test_image_files_refuses_targets_of_another_number():
         ImageFiles([b"a", b"b"], targets=[1])
     with pytest.raises(ValueError, match=r"^cuaug.data.ImageFiles: labels must not be given beside targets"):
         ImageFiles([b"a"], labels=[1], targets=[1])
-    with pytest.raises(TypeError, match=r"^cuaug.data.ImageFiles: targets must be a function or a sequence, got int"):
+    with pytest.raises(
+        TypeError, match=r"^cuaug.data.ImageFiles: targets must be a function, a dict or a seq.*, got int"
+    ):
         ImageFiles([b"a"], targets=1)
 
 

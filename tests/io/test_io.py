@@ -49,6 +49,11 @@ def test_decode_jpeg_reads_paths(tmp_path):
         cio.decode_jpeg("/dev/zero", max_bytes=1 << 20)
     with pytest.raises(FileNotFoundError):
         cio.decode_jpeg(tmp_path / "none.jpg")
+    for data in (tmp_path, [path, str(tmp_path)]):
+        with pytest.raises(
+            IsADirectoryError, match=r"^cuaug\.io\.decode_jpeg: data must be a file, .*\.glob\('\*\.jpg'\)"
+        ):
+            cio.decode_jpeg(data)
 
 
 @pytest.mark.parametrize("data", [3, None, [3], {"a": 1}, np.zeros((2, 2), np.uint8), np.zeros(4, np.int8), 1.5])

@@ -26,9 +26,13 @@ RECIPE = T.Compose([T.RandomHorizontalFlip()], seed=0)
         (lambda: T.Resize(np.float32(8)), "got np.float32(8.0): pass 8"),
         (
             lambda: cuaug.hflip([BATCH[0], BATCH[1]]),
-            "got list: stack arrays of one size, or call it on each; a recipe of cuaug.transforms takes a list",
+            "got list: stack arrays of one size, or call it on each; transforms take lists",
         ),
         (lambda: cuaug.hflip("photo.jpg"), "got str: read a file with cuaug.io.decode_image"),
+        (
+            lambda: cuaug.resize([*BATCH], 4),
+            "transforms take lists, as T.Resize((224, 224))(images)",
+        ),
     ],
 )
 def test_message_says_what_to_pass(call, message):

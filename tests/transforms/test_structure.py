@@ -293,7 +293,7 @@ REFUSED = {
         r"samples must have the same targets, got \['image'\] in sample 0 and \['image'\], \['boxes'\] in sample 1",
     ),
     "a list of batches": ({"images": [BATCH, BATCH]}, r"images at \['images'\] must be single images if they"),
-    "nested lists": ({"images": BATCH, "boxes": [[1, 2, 3, 4]] * 4}, r"boxes at \['boxes'\] must be .* a list of list"),
+    "nested lists": ({"images": BATCH, "masks": [[1, 2, 3, 4]] * 4}, r"masks at \['masks'\] must be .* a list of list"),
     "an object": ({"images": BATCH, "mask": object()}, r"masks at .* must be an array, or a list of arrays, got obj"),
     "too few masks": ({"images": BATCH, "masks": zeros(3, 8, 8)}, r"masks at \['masks'\] must hold 4 .* got 3"),
     "too few boxes": ({"images": BATCH, "boxes": [zeros(5, 4)]}, r"boxes at \['boxes'\] must hold 4 entries, .* got 1"),
