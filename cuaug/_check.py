@@ -87,6 +87,13 @@ def integer_hint(value: Any) -> str:
     return f": pass {int(value)}" if isinstance(value, (float, np.floating)) and float(value).is_integer() else ""
 
 
+def sharded_array(devices: int) -> str:
+    return (
+        f"a JAX array must be on one device, got one on {devices} devices: pass each of [shard.data for shard in "
+        "array.addressable_shards] (docs/jax.md), or jax.device_put(array, jax.devices()[0])"
+    )
+
+
 def array_hint(value: Any) -> str:
     """The end of a message about a value that is no array: how to make an array of it."""
     return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""

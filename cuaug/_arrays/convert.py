@@ -13,11 +13,11 @@ from . import capsule
 from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
 from .dlpack_library import DLPACK
-from .jax_library import JAX
+from .jax_library import JaxLibrary
 from .numpy_library import NUMPY, NumPyLibrary
 from .pillow_library import PILLOW
 from .protocol import Library, memory_shape
-from .registry import library_of
+from .registry import library_of, result_library
 from .torch_library import TorchLibrary, torch_library
 
 
@@ -60,6 +60,8 @@ def is_host(value: Any) -> bool:
         return True
     if isinstance(library, TorchLibrary):
         return bool(value.device.type == "cpu")
+    if isinstance(library, JaxLibrary) and len(value.devices()) > 1:  # which have no DLPack device
+        return all(device.platform == "cpu" for device in value.devices())
     return library is not CUPY and capsule.device_of(value) < 0
 
 
@@ -135,7 +137,7 @@ def stack_columns(values: Sequence[Any]) -> Any:
 
 def index_dtype(library: Library) -> str:
     """The dtype of indices: int64; in JAX int32 unless 64 bits are enabled."""
-    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if library is JAX else "int64"
+    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if isinstance(library, JaxLibrary) else "int64"
 
 
 def detach(array: Any) -> Any:
@@ -158,12 +160,12 @@ def dtype_name(dtype: Any) -> str:
 
 def asarray(value: Any, *, like: Any, dtype: str) -> Any:
     """`value` as an array of `like`'s library, on `like`'s device. A device array does not pass through the host."""
-    library, value_library = library_of(type(like)) or NUMPY, library_of(type(value))
+    library, value_library = result_library(like) or NUMPY, library_of(type(value))
+    if isinstance(library, JaxLibrary) and isinstance(value_library, JaxLibrary):
+        return library.convert(value, like, dtype)
     if value_library is library and library is not NUMPY:
         if isinstance(library, TorchLibrary):
             return value.to(device=like.device, dtype=library.dtypes[dtype], non_blocking=True)
-        if library is JAX:  # JAX has 64-bit dtypes only if the user has enabled them
-            dtype = sys.modules["jax"].dtypes.canonicalize_dtype(dtype)
         return value.astype(dtype)
     if is_host(value):
         device = -1 if is_host(like) else describe(like.detach() if isinstance(library, TorchLibrary) else like).device

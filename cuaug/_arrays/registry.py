@@ -15,7 +15,7 @@ from .. import _check
 from .._gpu import devices
 from .cupy_library import CUPY
 from .dlpack_library import DLPACK
-from .jax_library import JAX
+from .jax_library import JAX, JaxLibrary
 from .numpy_library import NUMPY
 from .pillow_library import PILLOW
 from .protocol import Library
@@ -42,7 +42,7 @@ def _find_library(array_type: type) -> Library | None:
             return torch_library()
         if root == "cupy" and base.__name__ == "ndarray":
             return CUPY
-        if root == "jaxlib":
+        if root == "jaxlib" and hasattr(array_type, "__dlpack__"):
             return JAX
         if root == "numpy" and base.__name__ == "MaskedArray":  # np.ma is not imported before its first use
             raise TypeError("a masked array has values that are not valid: pass array.filled(value), or array.data")
@@ -56,6 +56,12 @@ def _find_library(array_type: type) -> Library | None:
         if base.__module__ == "PIL.Image" and base.__name__ == "Image":
             return PILLOW
     return DLPACK if hasattr(array_type, "__dlpack__") and not issubclass(array_type, np.generic) else None
+
+
+def result_library(array: Any) -> Library | None:
+    """As `library_of`, with results on the array's device if the library has several devices on the CPU."""
+    library = library_of(type(array))
+    return library.on_device_of(array) if isinstance(library, JaxLibrary) else library
 
 
 def library_by_name(like: Any, device: int = -1) -> Library:

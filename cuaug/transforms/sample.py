@@ -10,7 +10,7 @@ import numpy as np
 from .. import _check
 from .._arrays import convert
 from .._arrays.images import ImageBatch, default_layout, describe_images
-from .._arrays.registry import library_of
+from .._arrays.registry import library_of, result_library
 from .._fusion import dispatch, execute
 from .._fusion.recipe_ops import Blend, Displacement, Mix
 from .._fusion.recipe_pass import FirstOp
@@ -95,19 +95,19 @@ def group_images(
 ) -> list[tuple[np.ndarray, list[ImageBatch]]]:
     """Indices and images of each group: one batch, or the single images of a ragged batch.
 
-    An array is a batch, and so is a list of arrays of one shape with channels. Other images with channels are grouped
-    by key, or by size; each image [H, W] is a group of its own.
+    An array is a batch, and so is a list of arrays of one library and shape with channels. Other images with channels
+    are grouped by key, or by size; each image [H, W] is a group of its own.
     """
     if not isinstance(value, list):
         return [(np.arange(samples), [describe_images(value, layout)])]
     if not value:
         raise ValueError("images must be at least one, got an empty list")
-    if len({(array.shape, str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
+    if len({(result_library(array), array.shape, str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
         return [(np.arange(samples), [_stack(value, layout)])]
     single_images = [describe_images(array, layout) for array in value]
     indices_by_key: dict[Any, list[int]] = {}
     for i, image in enumerate(single_images):
-        kind = image.library.name, image.dtype, image.device, image.axes.layout, image.channels
+        kind = image.library, image.dtype, image.device, image.axes.layout, image.channels
         key = (*kind, (batch_key(image) or image.size) if value[i].ndim == 3 else i)
         indices_by_key.setdefault(key, []).append(i)
     groups = []
@@ -122,7 +122,7 @@ def group_images(
 def _stack(images: Sequence[Any], layout: str | None) -> ImageBatch:
     """The images as one batch. `layout`: that of an image."""
     batch = convert.namespace(images[0]).stack(images)
-    library: Any = library_of(type(batch))
+    library: Any = result_library(batch)
     layout = layout or default_layout(images[0].shape, library.channels_first)
     return describe_images(batch, f"N{layout}", library)
 
@@ -203,7 +203,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     params, table = group.params, group.params.table
     if group.batch.ragged:
         mask_batches = [_describe_masks(mask, group.images[row], "") for row, mask in enumerate(masks)]
-        kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
+        kinds = {(m.library, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
             batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
             result = execute.apply_to_masks(params.plan, batch, table)
