@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
+from ._integers import integer_value
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from .typing import InterpolationName, Layout
 
@@ -82,18 +83,6 @@ def prefix_message(error: Exception, prefix: str) -> None:
     error.args = (f"{prefix}: {error}",)
 
 
-def integer_hint(value: Any) -> str:
-    """The end of a message about a value that is no int: the int to pass for a float that has no fraction."""
-    return f": pass {int(value)}" if isinstance(value, (float, np.floating)) and float(value).is_integer() else ""
-
-
-def sharded_array(devices: int) -> str:
-    return (
-        f"a JAX array must be on one device, got one on {devices} devices: pass each of [shard.data for shard in "
-        "array.addressable_shards] (docs/jax.md), or jax.device_put(array, jax.devices()[0])"
-    )
-
-
 def array_hint(value: Any) -> str:
     """The end of a message about a value that is no array: how to make an array of it."""
     return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""
@@ -121,10 +110,8 @@ def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
 
 
 def integer(parameter: str, value: Any, min_value: int, max_value: int | None = None) -> int:
-    """An int in a range; not a float, not a bool."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{parameter} must be an int, got {value!r}{integer_hint(value)}")
-    number = int(value.__index__())
+    """An int in a range; see `integer_value`."""
+    number = integer_value(parameter, value)
     if number < min_value:
         raise ValueError(f"{parameter} must be at least {min_value}, got {number}")
     if max_value is not None and number > max_value:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _check
+from ._integers import integer_hint
 from .typing import Size
 
 _MAX_SIDE = 1 << 30
@@ -75,5 +76,5 @@ def _numbers(parameter: str, value: Any) -> list[Any]:
     if isinstance(value, (int, np.integer)):
         return [value]
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}{_check.integer_hint(value)}")
+        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}{integer_hint(value)}")
     return list(value)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _check
+from .._integers import is_one_number
 from . import capsule
 from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
@@ -133,6 +134,20 @@ def stack_columns(values: Sequence[Any]) -> Any:
         for value in values
     ]
     return xp.stack(list((getattr(xp, "broadcast_tensors", None) or xp.broadcast_arrays)(*columns)), -1)
+
+
+def sample_ids(ids: Any) -> Any:
+    """`ids` that a user passes: None, an int for the first id, a NumPy array of int64, or an array on a device as it is."""
+    if ids is None or type(ids) is int:
+        return ids
+    if is_one_number(ids):
+        return _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64)
+    if not is_host(ids):
+        return ids
+    values = host_array("ids", ids, None)
+    if values.size and (values.dtype.kind not in "iu" or values.max() > _check.MAX_INT64):
+        raise TypeError(f"ids must be integers of int64, got {values.dtype} {values.tolist()}")
+    return values.astype(np.int64)
 
 
 def index_dtype(library: Library) -> str:

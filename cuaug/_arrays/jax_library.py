@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check
 from .descriptor import ArrayDescriptor
 from .dlpack_library import DLPackLibrary
 from .numpy_library import NUMPY
@@ -35,7 +34,10 @@ class JaxLibrary(DLPackLibrary):
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         device, *others = array.devices()
         if others:
-            raise ValueError(_check.sharded_array(1 + len(others)))
+            raise ValueError(
+                f"a JAX array must be on one device, got one on {1 + len(others)} devices: pass each of [shard.data for "
+                "shard in array.addressable_shards] (docs/jax.md), or jax.device_put(array, jax.devices()[0])"
+            )
         if device.platform == "cpu":
             return NUMPY.describe(np.asarray(array))._replace(read_only=True)
         return super().describe(array, stream)._replace(read_only=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _check
 from .._gpu import devices
+from .._integers import refuse_tracer
 from .cupy_library import CUPY
 from .dlpack_library import DLPACK
 from .jax_library import JAX, JaxLibrary
@@ -32,10 +33,12 @@ def library_of(array_type: type) -> Library | None:
     try:
         return _libraries[array_type]
     except KeyError:
-        return _libraries.setdefault(array_type, _find_library(array_type))
+        pass  # an error of the next line is not one while this one is handled
+    return _libraries.setdefault(array_type, _find_library(array_type))
 
 
 def _find_library(array_type: type) -> Library | None:
+    refuse_tracer(array_type)
     for base in array_type.__mro__:
         root = base.__module__.partition(".")[0]
         if root == "torch" and base.__name__ == "Tensor":
@@ -46,11 +49,6 @@ def _find_library(array_type: type) -> Library | None:
             return JAX
         if root == "numpy" and base.__name__ == "MaskedArray":  # np.ma is not imported before its first use
             raise TypeError("a masked array has values that are not valid: pass array.filled(value), or array.data")
-        if root == "jax" and base.__name__ == "Tracer":
-            raise TypeError(
-                "cuaug runs outside of jax.jit, jax.grad and jax.vmap, whose tracers have no values: call it on the "
-                "batch before the jitted function, or within through jax.pure_callback"
-            ) from None
         if base is np.ndarray:
             return NUMPY
         if base.__module__ == "PIL.Image" and base.__name__ == "Image":

@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from .. import _check
-from .._arrays.convert import dtype_name, host_array
+from .._arrays.convert import dtype_name, host_array, sample_ids
 from .._arrays.images import ImageBatch, describe_images
 from .._check import prefix_errors
 from .._descriptions import state_entries
@@ -309,6 +309,7 @@ class Compose(Transform):
         if is_plain_array(type(sample)):  # the first array of this type
             self._array_types.add(type(sample))
             return self(sample, ids=ids, step=step, layout=layout)
+        ids = sample_ids(ids)
         parsed, key = parse_sample(sample), self._next_key(ids, step)
         consecutive = ids is None or isinstance(ids, int)
         id_array = None if consecutive else host_array("ids", ids, np.int64)
