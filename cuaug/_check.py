@@ -182,7 +182,7 @@ def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
         if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or input_dtype != output_dtype):
             raise TypeError(
                 f"{dtype} holds labels: interpolation must be 'nearest' and dtype that of the images, {input_dtype}, "
-                f"got {interpolation!r} and {output_dtype}"
+                f"got {interpolation!r} and {output_dtype}: convert images to uint8 or float32"
             )
 
 

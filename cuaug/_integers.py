@@ -13,10 +13,8 @@ def integer_value(parameter: str, value: Any) -> int:
         return value
     refuse_tracer(type(value))
     dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", ())
-    is_integer = (
-        not isinstance(value, bool) and hasattr(type(value), "__index__") and (dtype is None or "int" in str(dtype))
-    )
-    if is_integer and shape == () and _is_on_host(value):
+    is_integer = hasattr(type(value), "__index__") and (dtype is None or "int" in str(dtype))
+    if is_integer and not isinstance(value, bool) and shape == () and _is_on_host(value):
         return int(value.__index__())
     is_array = dtype is not None and not isinstance(value, (np.generic, type))
     device = "" if not is_array or _is_on_host(value) else f" on {value.device}"

@@ -137,7 +137,7 @@ def stack_columns(values: Sequence[Any]) -> Any:
 
 
 def sample_ids(ids: Any) -> Any:
-    """`ids` that a user passes: None, an int for the first id, a NumPy array of int64, or an array on a device as it is."""
+    """`ids` that a user passes: None, an int for the first id, a NumPy array of int64, or a device array as it is."""
     if ids is None or type(ids) is int:
         return ids
     if is_one_number(ids):

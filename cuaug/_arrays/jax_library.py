@@ -35,8 +35,8 @@ class JaxLibrary(DLPackLibrary):
         device, *others = array.devices()
         if others:
             raise ValueError(
-                f"a JAX array must be on one device, got one on {1 + len(others)} devices: pass each of [shard.data for "
-                "shard in array.addressable_shards] (docs/jax.md), or jax.device_put(array, jax.devices()[0])"
+                f"a JAX array must be on one device, got one on {1 + len(others)} devices: pass each of [shard.data "
+                "for shard in array.addressable_shards] (docs/jax.md), or jax.device_put(array, jax.devices()[0])"
             )
         if device.platform == "cpu":
             return NUMPY.describe(np.asarray(array))._replace(read_only=True)

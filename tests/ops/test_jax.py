@@ -204,3 +204,10 @@ def test_compose_torch_targets_beside_jax_images_do_not_warn():
     _, expected = RECIPE(VALUES, boxes=np.stack([BOXES] * 4), step=0)
     assert describe(boxes) == ("torch", "cpu", "float32")
     np.testing.assert_allclose(boxes.numpy(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_op_of_label_dtype_says_what_to_convert_to(dtype):
+    for call in (lambda x: cuaug.rotate(x, 10, "bilinear"), T.Compose([T.RandomRotation(10, "bilinear")])):
+        with pytest.raises(TypeError, match=r"holds labels: .*: convert images to uint8 or float32$"):
+            call(jnp.ones((2, 8, 8, 3), dtype))
