@@ -145,8 +145,11 @@ def sample_ids(ids: Any) -> Any:
     if not is_host(ids):
         return ids
     values = host_array("ids", ids, None)
-    if values.size and (values.dtype.kind not in "iu" or values.max() > _check.MAX_INT64):
-        raise TypeError(f"ids must be integers of int64, got {values.dtype} {values.tolist()}")
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"ids must be integers, got {values.dtype}")
+    # 2**63 as a float64: a comparison with MAX_INT64 would round that to 2**63.
+    if not np.all((abs(values.astype(np.float64)) < 2.0**63) & (values == np.rint(values))):
+        raise ValueError(f"ids must be whole numbers of 64 bits, got {values.tolist()}")
     return values.astype(np.int64)
 
 
