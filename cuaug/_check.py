@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
+from ._integers import integer_value
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from .typing import InterpolationName, Layout
 
@@ -82,11 +83,6 @@ def prefix_message(error: Exception, prefix: str) -> None:
     error.args = (f"{prefix}: {error}",)
 
 
-def integer_hint(value: Any) -> str:
-    """The end of a message about a value that is no int: the int to pass for a float that has no fraction."""
-    return f": pass {int(value)}" if isinstance(value, (float, np.floating)) and float(value).is_integer() else ""
-
-
 def array_hint(value: Any) -> str:
     """The end of a message about a value that is no array: how to make an array of it, or what takes it."""
     if isinstance(value, (list, tuple)):
@@ -116,10 +112,8 @@ def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
 
 
 def integer(parameter: str, value: Any, min_value: int, max_value: int | None = None) -> int:
-    """An int in a range; not a float, not a bool."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{parameter} must be an int, got {value!r}{integer_hint(value)}")
-    number = int(value.__index__())
+    """An int in a range; see `integer_value`."""
+    number = integer_value(parameter, value)
     if number < min_value:
         raise ValueError(f"{parameter} must be at least {min_value}, got {number}")
     if max_value is not None and number > max_value:
@@ -191,7 +185,7 @@ def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
         if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or input_dtype != output_dtype):
             raise TypeError(
                 f"{dtype} holds labels: interpolation must be 'nearest' and dtype that of the images, {input_dtype}, "
-                f"got {interpolation!r} and {output_dtype}"
+                f"got {interpolation!r} and {output_dtype}: convert images to uint8 or float32"
             )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _check
+from ._integers import integer_hint, is_one_number
 from .typing import Size
 
 _MAX_SIDE = 1 << 30
@@ -72,8 +73,8 @@ def rotated_sizes(size: tuple[int, int], cosine: np.ndarray, sine: np.ndarray) -
 
 def _numbers(parameter: str, value: Any) -> list[Any]:
     """The entries of a list, or one number as a list."""
-    if isinstance(value, (int, np.integer)):
+    if is_one_number(value) and hasattr(type(value), "__index__"):
         return [value]
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}{_check.integer_hint(value)}")
+        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}{integer_hint(value)}")
     return list(value)

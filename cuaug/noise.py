@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _check
+from ._arrays import convert
 from ._arrays.convert import parameter_column
 from ._arrays.images import describe_images
 from ._check import prefix_errors
@@ -40,8 +41,8 @@ def gaussian_noise(
         clip: Clamp floats to 0..1; integers are always clamped, to the range of their dtype.
         seed: 0 to 2**64 - 1. Default: a new one per call, from Python's ``random``.
         step: 0 to 2**32 - 1: the number of this call among the calls with one seed; another step gives other noise.
-        ids: Sample ids, 0 to 2**48 - 1; default: 0 to N - 1, copied from the host. In a CUDA graph pass a device
-            array instead. [N]
+        ids: Sample ids, 0 to 2**48 - 1, or the id of the first; default: 0 to N - 1, copied from the host. In a CUDA
+            graph pass a device array instead. [N]
 
     The noise is a function of ``seed``, ``step``, id, frame, pixel and channel alone: it is the same on every device,
     in every layout and dtype, and in a batch of any size (Philox4x32-10, Box-Muller).
@@ -57,9 +58,10 @@ def gaussian_noise(
     seed = random.getrandbits(64) if seed is None else _unsigned("seed", seed, 64)
     step = _unsigned("step", step, 32)
     sigma = parameters.checked_column("sigma", sigma, 0)
+    ids = 0 if ids is None else convert.sample_ids(ids)
     sample_ids: Any = ids
-    if ids is None:
-        sample_ids = np.arange(batch.samples, dtype=float) if batch.samples != 1 else 0.0
+    if isinstance(ids, int) and batch.samples != 1:
+        sample_ids = ids + np.arange(batch.samples, dtype=float)
     sample_ids = parameters.checked_column("ids", sample_ids, 0, 2**48 - 1)
     ids_low = sample_ids % 2.0**24
     ids_high = (sample_ids - ids_low) / 2.0**24

@@ -14,6 +14,8 @@ hypothesis.settings.register_profile("pr", derandomize=True, deadline=None, max_
 hypothesis.settings.load_profile("pr")
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX takes three quarters of a GPU when imported
+# Two devices on the CPU, to test where results go; other flags of the user stay.
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count=2 {os.environ.get('XLA_FLAGS', '')}".strip()
 define_missing_operators()
 NO_GPU = "no NVIDIA GPU"
 NO_JPEG = "no JPEG decoder"

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from .. import _check
+from .._integers import is_one_number
 from . import capsule
 from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
 from .dlpack_library import DLPACK
-from .jax_library import JAX
+from .jax_library import JaxLibrary
 from .numpy_library import NUMPY, NumPyLibrary
 from .pillow_library import PILLOW
 from .protocol import Library, memory_shape
-from .registry import library_of
+from .registry import library_of, result_library
 from .torch_library import TorchLibrary, torch_library
 
 
@@ -61,6 +62,8 @@ def is_host(value: Any) -> bool:
         return True
     if isinstance(library, TorchLibrary):
         return bool(value.device.type == "cpu")
+    if isinstance(library, JaxLibrary) and len(value.devices()) > 1:  # which have no DLPack device
+        return all(device.platform == "cpu" for device in value.devices())
     return library is not CUPY and capsule.device_of(value) < 0
 
 
@@ -149,9 +152,26 @@ def stack_columns(values: Sequence[Any]) -> Any:
     return xp.stack(list((getattr(xp, "broadcast_tensors", None) or xp.broadcast_arrays)(*columns)), -1)
 
 
+def sample_ids(ids: Any) -> Any:
+    """`ids` that a user passes: None, an int for the first id, a NumPy array of int64, or a device array as it is."""
+    if ids is None or type(ids) is int:
+        return ids
+    if is_one_number(ids):
+        return _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64)
+    if not is_host(ids):
+        return ids
+    values = host_array("ids", ids, None)
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"ids must be integers, got {values.dtype}")
+    # 2**63 as a float64: a comparison with MAX_INT64 would round that to 2**63.
+    if not np.all((abs(values.astype(np.float64)) < 2.0**63) & (values == np.rint(values))):
+        raise ValueError(f"ids must be whole numbers of 64 bits, got {values.tolist()}")
+    return values.astype(np.int64)
+
+
 def index_dtype(library: Library) -> str:
     """The dtype of indices: int64; in JAX int32 unless 64 bits are enabled."""
-    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if library is JAX else "int64"
+    return str(sys.modules["jax"].dtypes.canonicalize_dtype("int64")) if isinstance(library, JaxLibrary) else "int64"
 
 
 def detach(array: Any) -> Any:
@@ -179,12 +199,12 @@ def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> A
 
     `parameter` is its name in messages.
     """
-    library, value_library = library_of(type(like)) or NUMPY, library_of(type(value))
+    library, value_library = result_library(like) or NUMPY, library_of(type(value))
+    if isinstance(library, JaxLibrary) and isinstance(value_library, JaxLibrary):
+        return library.convert(value, like, dtype)
     if value_library is library and library is not NUMPY:
         if isinstance(library, TorchLibrary):
             return value.to(device=like.device, dtype=library.dtypes[dtype], non_blocking=True)
-        if library is JAX:  # JAX has 64-bit dtypes only if the user has enabled them
-            dtype = sys.modules["jax"].dtypes.canonicalize_dtype(dtype)
         return value.astype(dtype)
     if is_host(value):
         device = -1 if is_host(like) else describe(like.detach() if isinstance(library, TorchLibrary) else like).device

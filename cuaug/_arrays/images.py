@@ -13,7 +13,7 @@ from .._gpu.executor import DIRECT, Executor
 from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
 from .descriptor import REPEATED_ELEMENTS, byte_range, contiguous_strides, repeats_elements
 from .protocol import Library
-from .registry import library_of
+from .registry import library_of, result_library
 from .tv_tensors import kind_of_type, wrap_like
 
 _CHANNELS_FIRST = {4: "NCHW", 3: "CHW"}
@@ -75,7 +75,7 @@ def describe_images(
     array: Any, layout: str | None = None, library: Library | None = None, executor: Executor = DIRECT
 ) -> ImageBatch:
     """Describes a batch; checks `images` and `layout` of a public function. `library`: if the caller knows it."""
-    library = library or library_of(type(array))
+    library = library or result_library(array)
     if library is None:
         raise TypeError(
             f"images must be an array of torch, cupy, numpy or jax, or one with __dlpack__, got {type(array).__name__}"

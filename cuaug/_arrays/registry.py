@@ -13,9 +13,10 @@ import numpy as np
 
 from .. import _check
 from .._gpu import devices
+from .._integers import refuse_tracer
 from .cupy_library import CUPY
 from .dlpack_library import DLPACK
-from .jax_library import JAX
+from .jax_library import JAX, JaxLibrary
 from .numpy_library import NUMPY
 from .pillow_library import PILLOW
 from .protocol import Library
@@ -32,32 +33,33 @@ def library_of(array_type: type) -> Library | None:
     try:
         return _libraries[array_type]
     except KeyError:
-        return _libraries.setdefault(array_type, _find_library(array_type))
+        pass  # an error of the next line is not one while this one is handled
+    return _libraries.setdefault(array_type, _find_library(array_type))
 
 
 def _find_library(array_type: type) -> Library | None:
+    refuse_tracer(array_type)
     for base in array_type.__mro__:
         root = base.__module__.partition(".")[0]
         if root == "torch" and base.__name__ == "Tensor":
             return torch_library()
         if root == "cupy" and base.__name__ == "ndarray":
             return CUPY
-        if root == "jaxlib":
+        if root == "jaxlib" and hasattr(array_type, "__dlpack__"):
             return JAX
         if root == "numpy" and base.__name__ == "MaskedArray":  # np.ma is not imported before its first use
-            raise TypeError(
-                "a masked array has values that are not valid: pass array.filled(value), or array.data"
-            ) from None
-        if root == "jax" and base.__name__ == "Tracer":
-            raise TypeError(
-                "cuaug runs outside of jax.jit, jax.grad and jax.vmap, whose tracers have no values: call it on the "
-                "batch before the jitted function, or within through jax.pure_callback"
-            ) from None
+            raise TypeError("a masked array has values that are not valid: pass array.filled(value), or array.data")
         if base is np.ndarray:
             return NUMPY
         if base.__module__ == "PIL.Image" and base.__name__ == "Image":
             return PILLOW
     return DLPACK if hasattr(array_type, "__dlpack__") and not issubclass(array_type, np.generic) else None
+
+
+def result_library(array: Any) -> Library | None:
+    """As `library_of`, with results on the array's device if the library has several devices on the CPU."""
+    library = library_of(type(array))
+    return library.on_device_of(array) if isinstance(library, JaxLibrary) else library
 
 
 def library_by_name(like: Any, device: int = -1) -> Library:

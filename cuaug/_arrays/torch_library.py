@@ -88,7 +88,7 @@ class TorchLibrary:
             options = {"dtype": self.dtypes[values.dtype.name], "device": _torch_device(device)}
             scalars = [self.torch.full((), value, **options) for value in values.reshape(-1).tolist()]
             return self.torch.stack(scalars).reshape(values.shape)
-        tensor = self.torch.from_numpy(values)
+        tensor = self.torch.from_numpy(values if values.flags.writeable else values.copy())  # torch warns of read-only
         return tensor if device < 0 else tensor.to(_torch_device(device), non_blocking=True)
 
     def namespace(self) -> ModuleType:

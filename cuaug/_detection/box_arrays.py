@@ -11,7 +11,7 @@ from .. import _check
 from .._arrays import convert
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
-from .._arrays.registry import library_of
+from .._arrays.registry import result_library
 from .._gpu import devices
 from .._program.records import TYPED_ARRAY
 
@@ -78,7 +78,7 @@ def describe_per_box(
 ) -> ArrayDescriptor:
     """Checks and describes an array with one number for each of `boxes`."""
     descriptor, array_library = describe(name, array, dtypes)
-    if array_library is not library or descriptor.device != boxes.device:
+    if array_library.name != library.name or descriptor.device != boxes.device:
         raise ValueError(f"{name} must be in the library and on the device of boxes")
     if descriptor.shape != boxes.shape[:-1]:
         raise ValueError(f"{name} must have shape {tuple(boxes.shape[:-1])}, got {tuple(descriptor.shape)}")
@@ -86,7 +86,7 @@ def describe_per_box(
 
 
 def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescriptor, Library]:
-    library = library_of(type(array))
+    library = result_library(array)
     if library is None:
         raise TypeError(f"{name} must be an array of torch, cupy, numpy or jax, got {type(array).__name__}")
     descriptor = library.describe(convert.detach(array))

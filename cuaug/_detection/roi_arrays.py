@@ -10,7 +10,6 @@ import numpy as np
 from .._arrays import convert
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
-from .._arrays.registry import library_of
 from .._program.records import MAX_LEVELS, ROI
 from .box_arrays import DTYPE_CODES, FLOATS, describe
 from .feature_maps import NULL_MAP, extents, map_fields
@@ -44,7 +43,7 @@ def join_boxes(boxes: Any) -> Any:
 
 
 def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any) -> RoiInputs:
-    library, layout, maps = library_of(type(levels[0])), options.layout, list[ArrayDescriptor]()
+    layout, maps, libraries = options.layout, list[ArrayDescriptor](), list[Library]()
     for level in levels:
         feature_map, level_library = describe("features", level, FLOATS)
         if len(feature_map.shape) != 4:
@@ -54,7 +53,8 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
             raise ValueError(
                 f"features must have channels, rows and columns, got {tuple(feature_map.shape)} as {layout}"
             )
-        if level_library is not library or (
+        libraries.append(level_library)
+        if level_library.name != libraries[0].name or (
             maps and (feature_map.device, feature_map.dtype) != (maps[0].device, maps[0].dtype)
         ):
             raise ValueError("features must be of one library, device and dtype at every level")
@@ -62,7 +62,7 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
             raise ValueError("features must have the same samples and channels at every level")
         maps.append(feature_map)
     region_array, region_library = describe("boxes", regions, FLOATS)
-    if region_library is not library or region_array.device != maps[0].device:
+    if region_library.name != libraries[0].name or region_array.device != maps[0].device:
         raise ValueError("boxes must be in the library and on the device of features")
     allows_rotated = options.kind != "pixels"  # roi_pool
     if len(region_array.shape) != 2 or region_array.shape[1] not in ((5, 6) if allows_rotated else (5,)):
@@ -74,7 +74,7 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
         raise ValueError(f"boxes must be fewer than 2**31, got {region_array.shape[0]}")
     if region_array.device < 0 and region_array.shape[0]:
         _check_sample_indices(regions, extents(maps[0], layout)[0])
-    return RoiInputs(maps, region_array, region_library)
+    return RoiInputs(maps, region_array, libraries[0])
 
 
 def _check_sample_indices(regions: Any, samples: int) -> None:

@@ -57,6 +57,7 @@ class ReplayCounters:
 
 def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters: ReplayCounters) -> Draws:
     """The draws for these images. `ids`: an int64 array, or the first sample's id; None: 0 to N - 1."""
+    ids = convert.sample_ids(ids)
     first_id = _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64) if isinstance(ids, int) else 0
     id_array = NULL_ARRAY if isinstance(ids, int) else _id_array(ids, images)
     return Draws(id_array.pointer, counters.address(images), seed, step, first_id, id_array.owner)

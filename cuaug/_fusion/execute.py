@@ -146,7 +146,7 @@ def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, d
         sigma = parameters.table._replace(column_stride=0)  # one column for both axes
         return filters.gaussian_blur(images, op.kernel_size, SampleParameters(sigma, ()), None, dtype)
     if isinstance(op, Mix):
-        return mix.mix(images, op.name, parameters, None)
+        return mix.mix(images, op.functor, parameters, None)
     assert isinstance(op, Autocontrast)
     return pointwise.pointwise(
         images, ("Autocontrast",), statistics.channel_min_max(images, parameters), images.dtype, None

@@ -152,7 +152,8 @@ class Mix:
     is the sample itself.
     """
 
-    name: str
+    functor: str
+    name: str  # of the transform
     columns: Sequence[Column]
     lam: Column  # the weight of the sample itself
     classes: int | None = None  # number of classes of labels, which are mixed with the same weight

@@ -33,7 +33,7 @@ class MixUp(Transform):
 
     def write(self, recipe: Recipe) -> None:
         partner, lam = _draw_partner(recipe, self.alpha)
-        recipe.add(Mix("Mixup", [partner, lam], lam, self.num_classes))
+        recipe.add(Mix("Mixup", self.title, [partner, lam], lam, self.num_classes))
 
 
 class CutMix(Transform):
@@ -53,7 +53,7 @@ class CutMix(Transform):
         partner, lam = _draw_partner(recipe, self.alpha)
         # The draw also sets `lam` to the fraction outside the clipped box, with which labels are mixed.
         box = recipe.draw("CutMixBox", ("top", "left", "height", "width"), *recipe.size, lam)
-        recipe.add(Mix("Cutmix", [partner, *box], lam, self.num_classes))
+        recipe.add(Mix("Cutmix", self.title, [partner, *box], lam, self.num_classes))
 
 
 def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) -> Any:

@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+from .._integers import refuse_tracer
 
 
 def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = _python_number(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise TypeError(f"{name} must be a finite number, got {value!r}")
     if not minimum <= value <= maximum:
@@ -43,6 +42,7 @@ def around(
     name: str, value: Any, centre: float = 0.0, minimum: float = -math.inf, maximum: float = math.inf
 ) -> tuple[float, float]:
     """(low, high), or a number r for centre - r..centre + r; low is at least the minimum, as torchvision's."""
+    value = _python_number(value)
     if isinstance(value, (int, float)):
         radius = number(name, value, 0.0, maximum - centre)
         return max(centre - radius, minimum), centre + radius
@@ -74,6 +74,12 @@ def per_channel(name: str, value: Any, channels: int) -> list[float]:
 def box_range(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:
     """`cuaug::BoxRange` (kernels/draws/boxes.cuh); ratios are width by height."""
     return *scale, math.log(ratio[0]), math.log(ratio[1]), *ratio
+
+
+def _python_number(value: Any) -> Any:
+    """An array without axes, of any library, as a number of Python; other values as they are."""
+    refuse_tracer(type(value))
+    return value.tolist() if getattr(value, "shape", None) == () and hasattr(value, "tolist") else value
 
 
 def _between(minimum: float, maximum: float) -> str:

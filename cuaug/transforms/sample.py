@@ -10,7 +10,7 @@ import numpy as np
 from .. import _check
 from .._arrays import convert
 from .._arrays.images import ImageBatch, default_layout, describe_images
-from .._arrays.registry import library_of
+from .._arrays.registry import library_of, result_library
 from .._fusion import dispatch, execute
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe_ops import Blend, Displacement, Mix
@@ -97,6 +97,7 @@ def needs_matrices(parsed: ParsedSample) -> bool:
 
 def _ids_by_group(ids: Any, samples: int) -> Callable[[np.ndarray], Any]:
     """Checks the ids of a call. The result gives the ids of a group from the indices of its samples in the call."""
+    ids = convert.sample_ids(ids)
     id_array = None if ids is None or isinstance(ids, int) else convert.host_array("ids", ids, np.int64)
     if id_array is not None and id_array.shape != (samples,):
         raise ValueError(f"ids must be {samples} integers, got shape {id_array.shape}")
@@ -115,20 +116,20 @@ def group_images(
 ) -> list[tuple[np.ndarray, list[ImageBatch]]]:
     """Indices and images of each group: one batch, or the single images of a ragged batch.
 
-    An array is a batch, and so is a list of arrays of one shape with channels. Other images with channels are grouped
-    by `batch_key`, a function of an image, whatever their sizes, or by size where it gives None; each image [H, W] is a
-    group of its own.
+    An array is a batch, and so is a list of arrays of one library and shape with channels. Other images with channels
+    are grouped by `batch_key`, a function of an image, whatever their sizes, or by size where it gives None; each image
+    [H, W] is a group of its own.
     """
     if not isinstance(value, list):
         return [(np.arange(samples), [describe_images(value, layout)])]
     if not value:
         raise ValueError("images must be at least one, got an empty list")
-    if len({(array.shape, str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
+    if len({(result_library(array), array.shape, str(array.dtype)) for array in value}) == 1 and value[0].ndim == 3:
         return [(np.arange(samples), [_stack(value, layout)])]
     single_images = [describe_images(array, layout) for array in value]
     indices_by_key: dict[Any, list[int]] = {}
     for i, image in enumerate(single_images):
-        kind = image.library.name, image.dtype, image.device, image.axes.layout, image.channels
+        kind = image.library, image.dtype, image.device, image.axes.layout, image.channels
         key = (*kind, (batch_key(image) or image.size) if value[i].ndim == 3 else i)
         indices_by_key.setdefault(key, []).append(i)
     groups = []
@@ -143,7 +144,7 @@ def group_images(
 def _stack(images: Sequence[Any], layout: str | None) -> ImageBatch:
     """The images as one batch. `layout`: that of an image."""
     batch = convert.namespace(images[0]).stack(images)
-    library: Any = library_of(type(batch))
+    library: Any = result_library(batch)
     layout = layout or default_layout(images[0].shape, library.channels_first)
     return describe_images(batch, f"N{layout}", library)
 
@@ -225,7 +226,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     if group.batch.ragged:
         pairs = [(_with_axes(mask, group.images[row]), group.images[row]) for row, mask in enumerate(masks)]
         mask_batches = [describe_masks(mask, image, "") for mask, image in pairs]
-        kinds = {(m.library.name, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
+        kinds = {(m.library, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
             batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
             result = execute.apply_to_masks(params.plan, batch, table)

@@ -4,13 +4,14 @@ import enum
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import noise
 
 import cuaug
 from cuaug import transforms as T
 
 
-@pytest.mark.parametrize("size", [[7], (7,), np.int64(7), np.array([7, 7])], ids=repr)
+@pytest.mark.parametrize("size", [[7], (7,), np.int64(7), np.array(7), torch.tensor(7), np.array([7, 7])], ids=repr)
 def test_transforms_and_functions_take_one_size_for_both_sides(size):
     batch = noise((2, 12, 10, 3))
     for make in (T.CenterCrop, T.RandomCrop, T.RandomResizedCrop):
@@ -70,3 +71,24 @@ def test_normalize_takes_arrays_of_statistics(library):
     np.testing.assert_array_equal(T.Compose([T.Normalize(*arrays)])(batch), expected)
     scalars = [np.float32(0.5), np.float32(0.25)]
     np.testing.assert_array_equal(T.Compose([T.Normalize(*scalars)])(batch), T.Compose([T.Normalize(0.5, 0.25)])(batch))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax.numpy"])
+def test_transforms_take_numbers_of_any_library(library):
+    """Those of NumPy and JAX, such as `np.float32(0.5)` and `jnp.float32(0.5)`, were no number but a wrong range."""
+    module = pytest.importorskip(library)
+    number = module.asarray(0.5)
+    for value in (number, np.float32(0.5)):
+        assert T.RandomRotation(value).degrees == (-0.5, 0.5)
+        assert T.ColorJitter(value).brightness == (0.5, 1.5)
+        assert T.RandomHorizontalFlip(value).p == T.MixUp(alpha=value).alpha == 0.5
+    with pytest.raises((TypeError, ValueError), match="degrees must be"):
+        T.RandomRotation(number > 0)
+
+
+def test_transforms_refuse_tracers_of_jax():
+    jax = pytest.importorskip("jax")
+    batch = noise((2, 12, 10, 3))
+    for call in (T.RandomRotation, T.RandomHorizontalFlip, T.Resize, lambda size: cuaug.resize(batch, size)):
+        with pytest.raises(TypeError, match=r"cuaug runs outside of jax\.jit"):
+            jax.jit(call)(3)

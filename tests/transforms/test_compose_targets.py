@@ -162,7 +162,7 @@ class Mixes(transform.Transform):
 
     def write(self, recipe):
         partner, lam = recipe.constant("partner", -1.0), recipe.uniform("lam", 0.2, 0.8, 1.0)
-        recipe.add(recipe_ops.Mix("Mixup", [partner, lam], lam, classes=4))
+        recipe.add(recipe_ops.Mix("Mixup", self.title, [partner, lam], lam, classes=4))
 
 
 @every_backend
@@ -182,9 +182,9 @@ def test_compose_labels_are_mixed_with_samples(backend):
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
 def test_compose_mixing_rejects_per_sample_targets(kind):
     value = {"masks": labels(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]
-    with pytest.raises(
-        ValueError, match=rf"cuaug.transforms.Compose: {kind} must not be given where samples are mixed \(Mixup\)"
-    ):
-        T.Compose([Mixes()])(noise(SHAPE), **{kind: value})
+    for mix, name in ((Mixes(), "Mixes"), (T.MixUp(), "MixUp"), (T.CutMix(), "CutMix")):
+        message = rf"^cuaug.transforms.Compose: {kind} must not be given where samples are mixed \({name}\)"
+        with pytest.raises(ValueError, match=message):
+            T.Compose([mix])(noise(SHAPE), **{kind: value})
     with pytest.raises(ValueError, match="images must have one shape where samples are mixed"):
         T.Compose([Mixes()])([noise((23, 17, 3)), noise((23, 18, 3))])

@@ -268,7 +268,7 @@ def test_ragged_equal_size_by_chance_is_no_fixed_size():
 
 def test_ragged_rejects_mixing():
     with pytest.raises(
-        ValueError, match=r"^cuaug.transforms.Compose: images must have one shape where samples are mixed \(Mixup"
+        ValueError, match=r"^cuaug.transforms.Compose: images must have one shape where samples are mixed \(MixUp"
     ):
         T.Compose([CROP, T.MixUp()])(ragged_images(("numpy", "cpu"), SIZES), labels=np.eye(len(SIZES)))
 
@@ -308,7 +308,7 @@ def test_ragged_masks_of_several_libraries_keep_their_library():
         assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
 
 
-@pytest.mark.parametrize("ids", [[1, 2, 3, 4, 5], [[1, 2, 3]], [1, 2], np.array(3)], ids=str)
+@pytest.mark.parametrize("ids", [[1, 2, 3, 4, 5], [[1, 2, 3]], [1, 2], np.array([3])], ids=str)
 @pytest.mark.parametrize("recipe", [[T.RandomResizedCrop(20)], FLIPS], ids=["one batch", "several"])
 def test_ragged_ids_are_one_per_image(ids, recipe):
     with pytest.raises(ValueError, match="ids must be 3 integers"):

@@ -1,0 +1,108 @@
+"""Seeds, steps, epochs and ids have one check: an int of Python, NumPy, or another library on the host."""
+
+import numpy as np
+import pytest
+import torch
+
+import cuaug
+from cuaug import transforms as T
+from cuaug.data import Collate
+
+IMAGES = np.zeros((4, 8, 8, 3), np.float32)
+RECIPE = T.Compose([T.RandomHorizontalFlip()], seed=0)
+
+
+def assign_seed(value):
+    T.Compose([]).seed = value
+
+
+CALLS = {  # by parameter and call
+    "seed of Compose": lambda value: T.Compose([], seed=value),
+    "seed assigned": assign_seed,
+    "seed of load_state_dict": lambda value: T.Compose([]).load_state_dict({"seed": value, "step": 0}),
+    "seed of gaussian_noise": lambda value: cuaug.gaussian_noise(IMAGES, seed=value),
+    "seed of Collate": lambda value: Collate([], seed=value),
+    "step of a call": lambda value: RECIPE(IMAGES, step=value),
+    "step of a sample": lambda value: RECIPE({"images": IMAGES}, step=value),
+    "step of draw": lambda value: RECIPE.draw(IMAGES, step=value),
+    "step of check": lambda value: RECIPE.check(IMAGES, step=value),
+    "step of gaussian_noise": lambda value: cuaug.gaussian_noise(IMAGES, step=value),
+    "epoch of set_epoch": lambda value: Collate([]).set_epoch(value),
+    "ids of a call": lambda value: RECIPE(IMAGES, ids=value),
+    "ids of a sample": lambda value: RECIPE({"images": IMAGES}, ids=value),
+    "ids of gaussian_noise": lambda value: cuaug.gaussian_noise(IMAGES, ids=value),
+}
+NUMBERS = {
+    "int": lambda: 3,
+    "np.int64": lambda: np.int64(3),
+    "NumPy": lambda: np.array(3, np.uint8),
+    "torch": lambda: torch.tensor(3),
+    "JAX": lambda: pytest.importorskip("jax.numpy").int32(3),
+}
+REFUSED = {
+    "True": (lambda: True, "got True$"),
+    "np.True_": (lambda: np.True_, "got np.True_$"),
+    "tensor of bool": (lambda: torch.tensor(True), r"dtype torch\.bool: pass a Python int$"),
+    "1.0": (lambda: 1.0, "got 1.0: pass 1$"),
+    "1.5": (lambda: 1.5, "got 1.5$"),
+    "tensor of float": (lambda: torch.tensor(1.0), r"dtype torch\.float32: pass a Python int$"),
+    "int": (lambda: int, "got <class 'int'>$"),
+    "object": (object, "got <object object"),
+    "on a device": (lambda: torch.tensor(3, device="meta"), r"dtype torch\.int64 on meta: pass a Python int$"),
+    "key": (lambda: pytest.importorskip("jax").random.key(0), r"dtype key<\w+>: pass a Python int$"),
+}
+REFUSED_WITH_AXES = {
+    "old key": (lambda: pytest.importorskip("jax").random.PRNGKey(0), r"shape \(2,\) and dtype uint32: pass a Python"),
+    "two": (lambda: np.array([1, 2]), r"an array of shape \(2,\) and dtype int64: pass a Python int$"),
+    "tensor of one": (lambda: torch.tensor([3]), r"shape \(1,\) and dtype torch\.int64: pass a Python int$"),
+    "list": (lambda: [1, 2], r"got \[1, 2\]$"),
+    "str": (lambda: "a", "got 'a'$"),
+}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("call", CALLS)
+def test_integer_of_every_library_is_accepted(call, number):
+    CALLS[call](NUMBERS[number]())
+
+
+@pytest.mark.parametrize("value", REFUSED)
+@pytest.mark.parametrize("call", CALLS)
+def test_integer_refuses_what_is_none(call, value):
+    make, message = REFUSED[value]
+    with pytest.raises(TypeError, match=f"{call.partition(' ')[0]} must be an int, .*{message}"):
+        CALLS[call](make())
+
+
+@pytest.mark.parametrize("value", REFUSED_WITH_AXES)
+@pytest.mark.parametrize("call", [call for call in CALLS if not call.startswith("ids")])
+def test_integer_refuses_arrays_with_axes(call, value):
+    make, message = REFUSED_WITH_AXES[value]
+    with pytest.raises(TypeError, match=f"{call.partition(' ')[0]} must be an int, .*{message}"):
+        CALLS[call](make())
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if call.startswith("ids")])
+def test_ids_must_be_integers(call):
+    """Floats were truncated."""
+    for value in (["a"] * 4, [True] * 4):
+        with pytest.raises(TypeError, match="ids must be integers, got"):
+            CALLS[call](value)
+    for value in ([0.5, 1.5, 2.5, 3.5], [float("nan")] * 4, np.full(4, 2**63, np.uint64), [1e30] * 4):
+        with pytest.raises(ValueError, match="ids must be whole numbers of 64 bits, got"):
+            CALLS[call](value)
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if not call.startswith("epoch")])
+def test_integer_refuses_tracers_of_jax(call):
+    jax = pytest.importorskip("jax")
+    for value in (3, *([jax.numpy.arange(4)] if call.startswith("ids") else [])):
+        with pytest.raises(TypeError, match=r"cuaug runs outside of jax\.jit.*jax\.pure_callback"):
+            jax.jit(CALLS[call])(value)
+
+
+def test_gaussian_noise_takes_the_id_of_the_first_sample():
+    """As `Compose`: one number was the id of every sample, so that all had the same noise."""
+    expected = cuaug.gaussian_noise(IMAGES, seed=1, ids=[5, 6, 7, 8])
+    np.testing.assert_array_equal(cuaug.gaussian_noise(IMAGES, seed=1, ids=5), expected)
+    assert (expected[0] != expected[1]).any()
