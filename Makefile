@@ -42,7 +42,7 @@ SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel wheels clean demo-cuaug
+.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel wheels bare-root clean demo-cuaug
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -122,6 +122,9 @@ wheels: $(VENV)/.wheels  ## dist/*.whl for every version of Python, manylinux_2_
 	if command -v docker >/dev/null; then $(VENV)/bin/cibuildwheel --platform linux --archs $(ARCH) --output-dir dist; \
 	  else $(PY) wheels/build.py --arch $(ARCH) $(PYTHONS); fi
 	CUAUG_WHEELS=dist $(PY) -m pytest -q --noconftest tests/environment/test_wheel.py
+
+bare-root: $(VENV)/.build  ## the wheel of dist/ for this Python, tried in a root with nothing but Python
+	$(PY) wheels/bare_root.py $$(find dist -name "$$($(PY) -c '$(WHEEL_NAME)')" | head -n 1)
 
 clean:  ## remove .venv and everything built
 	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
