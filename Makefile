@@ -119,7 +119,7 @@ wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environmen
 
 wheels: $(VENV)/.wheels  ## dist/*.whl for every version of Python, manylinux_2_28 with JPEG, each tried
 	rm -f dist/*_$(ARCH).whl
-	if command -v docker >/dev/null; then $(VENV)/bin/cibuildwheel --platform linux --archs $(ARCH) --output-dir dist; \
+	if docker info >/dev/null 2>&1; then $(VENV)/bin/cibuildwheel --platform linux --archs $(ARCH) --output-dir dist; \
 	  else $(PY) wheels/build.py --arch $(ARCH) $(PYTHONS); fi
 	CUAUG_WHEELS=dist $(PY) -m pytest -q --noconftest tests/environment/test_wheel.py
 

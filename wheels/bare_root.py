@@ -19,7 +19,8 @@ from build import DOCTOR, PIP
 NOT_COPIED = ("site-packages", "dist-packages", "test", "idlelib", "lib2to3", "config-*", "__pycache__")
 # NumPy's wheels need libstdc++ of the system, and parts of glibc that are empty files since 2.34.
 RUNTIME = r"\blib(?:stdc\+\+|gcc_s|m|dl|rt|util|pthread)\.so\.\d .*64.*=> (/\S+)"
-ENTER = 'for each in proc dev; do mount --rbind /$each "$1/$each"; done; cd "$1"; shift; exec env -i HOME=/tmp PATH=/env/bin "$(command -v chroot)" . "$@"'
+ENTER = """for each in proc dev; do mount --rbind /$each "$1/$each"; done; cd "$1"; shift
+exec env -i HOME=/tmp PATH=/env/bin "$(command -v chroot)" . "$@" """
 
 
 def main():

@@ -80,7 +80,9 @@ def test_make_demo_installs_the_wheel(tree):
     assert make_demo(tree) == []
 
 
-@pytest.mark.parametrize("source", ["cuaug/cpu/loop.cpp", "cuaug/kernels/op.cuh", "cuaug/__init__.py", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "source", ["cuaug/cpu/loop.cpp", "cuaug/kernels/op.cuh", "cuaug/__init__.py", "pyproject.toml"]
+)
 def test_make_demo_compiles_if_a_source_is_newer_than_the_wheel(tree, source):
     write_wheel(tree)
     assert make_demo(tree) == ["wheel"]

@@ -1,4 +1,4 @@
-"""The workflows of CI: they parse, their actions are pinned to a commit, and their steps call targets of the Makefile."""
+"""The workflows of CI: they parse, their actions are pinned to a commit, and their steps call targets of make."""
 
 import os
 import re
