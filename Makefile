@@ -124,7 +124,8 @@ wheels: $(VENV)/.wheels  ## dist/*.whl for every version of Python, manylinux_2_
 	CUAUG_WHEELS=dist $(PY) -m pytest -q --noconftest tests/environment/test_wheel.py
 
 bare-root: $(VENV)/.build  ## the wheel of dist/ for this Python, tried in a root with nothing but Python
-	$(PY) wheels/bare_root.py $$(find dist -name "$$($(PY) -c '$(WHEEL_NAME)')" | head -n 1)
+	@wheel=$$($(find_wheel)); [ "$$wheel" ] || { echo "dist has no wheel for $(PY): make wheels"; exit 1; }; \
+	$(PY) wheels/bare_root.py "$$wheel"
 
 clean:  ## remove .venv and everything built
 	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
@@ -159,7 +160,7 @@ $(VENV)/.demo-packages: $(VENV)/.build
 # A wheel of dist/ takes the place of the compilation if it fits this Python and is newer than every source.
 demo-cuaug: $(VENV)/.build
 	@$(MAKE) --question $(VENV)/.install || { \
-	  wheel=$$(find dist -name "$$($(PY) -c '$(WHEEL_NAME)')" $(addprefix -newer ,$(SOURCES)) 2>/dev/null | head -n 1); \
+	  wheel=$$($(call find_wheel,$(addprefix -newer ,$(SOURCES)))); \
 	  [ "$$wheel" ] && echo "installing $$wheel" && $(PIP) install --no-deps --force-reinstall "$$wheel" && rm -f $(VENV)/.install; \
 	} || $(MAKE) --no-print-directory $(VENV)/.install
 
@@ -179,6 +180,9 @@ $(VENV)/.wheels: $(VENV)/.build
 $(VENV)/.lint: $(VENV)/.install
 	$(PIP) install $(foreach p,$(LINT),'$(p)')
 	@touch $@
+
+# $(call find_wheel,CONDITIONS): prints the wheel of dist/ that fits the Python of .venv; manylinux wheels go first.
+find_wheel = find dist -name "$$($(PY) -c '$(WHEEL_NAME)')" $(1) 2>/dev/null | sort | tail -n 1
 
 # $(call install_site,FOLDER,SETTING): cuaug in FOLDER/site, built in a folder of its own with a CMake setting.
 install_site = $(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps --upgrade --target $(1)/site . \
