@@ -16,7 +16,8 @@ PY      := $(VENV)/bin/python
 PIP     := $(PY) -m pip --disable-pip-version-check --quiet
 # For what compiles the extension: shows each file that is compiled, since that takes one to two minutes.
 PIP_SHOW := --disable-pip-version-check --verbose
-BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja
+# NumPy comes before what needs it, so that `make demo` may run pip twice at a time.
+BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja numpy>=2.0
 DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 opencv-python-headless>=5
 FUZZ_SECONDS ?= 60
 WERROR  ?= OFF
@@ -33,12 +34,15 @@ PYTHONS ?= $(shell for v in 10 11 12 13 14; do python3.$$v -c 'import sys; print
 ARCH    ?= $(shell uname -m)
 WHEELS  := ziglang==0.17.1 auditwheel==6.8.2 wheel>=0.46 cibuildwheel==4.3.5 pytest>=8.3
 
+WHEEL_NAME := import platform, sys; v = "cp%d%d" % sys.version_info[:2]; \
+  print(f"cuaug-*-{v}-{v}{sys.abiflags}-*linux*_{platform.machine()}.whl")
+
 NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*pp' -o -name CMakeLists.txt -o -name exports.map 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
 SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel wheels clean
+.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel wheels bare-root clean demo-cuaug
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -115,9 +119,13 @@ wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environmen
 
 wheels: $(VENV)/.wheels  ## dist/*.whl for every version of Python, manylinux_2_28 with JPEG, each tried
 	rm -f dist/*_$(ARCH).whl
-	if command -v docker >/dev/null; then $(VENV)/bin/cibuildwheel --platform linux --archs $(ARCH) --output-dir dist; \
+	if docker info >/dev/null 2>&1; then $(VENV)/bin/cibuildwheel --platform linux --archs $(ARCH) --output-dir dist; \
 	  else $(PY) wheels/build.py --arch $(ARCH) $(PYTHONS); fi
 	CUAUG_WHEELS=dist $(PY) -m pytest -q --noconftest tests/environment/test_wheel.py
+
+bare-root: $(VENV)/.build  ## the wheel of dist/ for this Python, tried in a root with nothing but Python
+	@wheel=$$($(find_wheel)); [ "$$wheel" ] || { echo "dist has no wheel for $(PY): make wheels"; exit 1; }; \
+	$(PY) wheels/bare_root.py "$$wheel"
 
 clean:  ## remove .venv and everything built
 	rm -rf $(VENV) build dist demo.png .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
@@ -138,10 +146,23 @@ $(VENV)/.install: $(VENV)/.build $(NATIVE)
 	$(PY) -m pip $(PIP_SHOW) install --no-build-isolation --config-settings=cmake.define.CUAUG_WERROR=$(WERROR) --editable .
 	@touch $@
 
-$(VENV)/.demo: $(VENV)/.install
-	$(PIP) install $(foreach p,$(DEMO),'$(p)')
+# Python files of an editable install are read where they stand; those of an installed wheel are copies.
+$(VENV)/.demo: $(VENV)/.build $(if $(wildcard $(VENV)/.install),$(NATIVE),$(SOURCES))
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.demo-packages demo-cuaug
 	@$(install_cuda)
 	@touch $@
+
+# Modules that the demo imports are compiled to bytecode as it runs: a tenth of all modules of these packages.
+$(VENV)/.demo-packages: $(VENV)/.build
+	$(PIP) install --no-compile $(foreach p,$(DEMO),'$(p)')
+	@touch $@
+
+# A wheel of dist/ takes the place of the compilation if it fits this Python and is newer than every source.
+demo-cuaug: $(VENV)/.build
+	@$(MAKE) --question $(VENV)/.install || { \
+	  wheel=$$($(call find_wheel,$(addprefix -newer ,$(SOURCES)))); \
+	  [ "$$wheel" ] && echo "installing $$wheel" && $(PIP) install --no-deps --force-reinstall "$$wheel" && rm -f $(VENV)/.install; \
+	} || $(MAKE) --no-print-directory $(VENV)/.install
 
 $(VENV)/.test: $(VENV)/.install
 	$(PIP) install --no-build-isolation --editable '.[test]' $(foreach p,$(TORCH),'$(p)')
@@ -160,6 +181,9 @@ $(VENV)/.lint: $(VENV)/.install
 	$(PIP) install $(foreach p,$(LINT),'$(p)')
 	@touch $@
 
+# $(call find_wheel,CONDITIONS): prints the wheel of dist/ that fits the Python of .venv; manylinux wheels go first.
+find_wheel = find dist -name "$$($(PY) -c '$(WHEEL_NAME)')" $(1) 2>/dev/null | sort | tail -n 1
+
 # $(call install_site,FOLDER,SETTING): cuaug in FOLDER/site, built in a folder of its own with a CMake setting.
 install_site = $(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps --upgrade --target $(1)/site . \
   --config-settings=build-dir=$(1)/cmake --config-settings=$(2)
@@ -168,7 +192,7 @@ install_site = $(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps -
 define install_cuda
 extra=$$($(PY) -c 'from cuaug import _info; print(_info.cuda_extra() or "")'); \
 if [ -n "$$extra" ]; then echo "NVIDIA driver found: installing cuaug[$$extra]"; \
-  $(PIP) install --no-build-isolation --editable ".[$$extra]" || echo "cuaug[$$extra] did not install: running on the CPU"; fi
+  $(PIP) install "cuaug[$$extra]" || echo "cuaug[$$extra] did not install: running on the CPU"; fi
 endef
 
 # $(call pytest,PYTHON,PROCESSES,EXPRESSION,OPTIONS): tests marked alone follow the others, in one process. Exit code 5

@@ -1,0 +1,72 @@
+"""The workflows of CI: they parse, their actions are pinned to a commit, and their steps call targets of make."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+
+
+def jobs(path):
+    return list(yaml.safe_load(path.read_text())["jobs"].values())
+
+
+def steps(path):
+    return [step for job in jobs(path) for step in job.get("steps", [])]
+
+
+def targets(commands):
+    """The arguments of `make` in shell commands, without options and variables."""
+    calls = re.findall(r"\bmake((?: +[^\s;&|]+)+)", commands)
+    return {word for call in calls for word in call.split() if not word.startswith("-") and "=" not in word}
+
+
+def test_targets_of_commands():
+    assert targets("make lint -j2 A=1 test && echo; make docs | tail") == {"lint", "test", "docs"}
+
+
+def test_workflows_exist():
+    assert [path.name for path in WORKFLOWS] == ["release.yml", "tests.yml", "wheels.yml"]
+
+
+@every_workflow
+def test_workflow_actions_are_pinned(path):
+    """To a commit, with the version beside it; or to a workflow of this repository, which exists."""
+    used = [part["uses"] for part in jobs(path) + steps(path) if "uses" in part]
+    assert used
+    for action in used:
+        if action.startswith("./"):
+            assert (ROOT / action).is_file()
+            assert "workflow_call" in yaml.safe_load((ROOT / action).read_text())[True]  # YAML 1.1 reads `on` as true
+        else:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
+            assert re.search(re.escape(action) + r"  # v\d+\.\d+\.\d+$", path.read_text(), re.M), action
+
+
+@every_workflow
+def test_workflow_permissions_are_declared_and_read_only(path):
+    assert yaml.safe_load(path.read_text())["permissions"] == {"contents": "read"}
+
+
+@every_workflow
+def test_workflow_matrix_names_are_defined(path):
+    for job in jobs(path):
+        rows = job.get("strategy", {}).get("matrix", {}).get("include", [])
+        names = set(re.findall(r"\$\{\{ *matrix\.(\w+) *\}\}", yaml.safe_dump(job)))
+        assert all(names == row.keys() for row in rows) if rows else not names
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+@every_workflow
+def test_workflow_steps_call_targets_of_make(path):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    listing = subprocess.run(["make", "help"], cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+    existing = set(re.findall(r"^ *make ([a-z-]+)", listing.stdout, re.M))
+    assert targets("\n".join(step.get("run", "") for step in steps(path))) <= existing
