@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, get_args
@@ -53,28 +54,27 @@ class BackendError(RuntimeError):
     """The GPU, its driver, CuPy, NVRTC or the extension is missing or unusable; the message ends with the remedy."""
 
 
-def prefix_errors(prefix: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates a public function: errors of its checks begin with ``prefix`` and the function's name."""
+def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorates a public function: errors of its checks begin with the name under which users import it."""
+    *packages, _ = function.__module__.split(".")
+    public_packages = itertools.takewhile(lambda package: not package.startswith("_"), packages)
+    name = ".".join([*public_packages, function.__qualname__.partition(".__")[0]])  # "Boxes" for Boxes.__post_init__
 
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            try:
-                return function(*args, **kwargs)
-            except (TypeError, ValueError, OverflowError, FileNotFoundError) as error:
-                # The system's own FileNotFoundError names the file, and has its number beside the message.
-                is_complete = isinstance(error, UnicodeError) or getattr(error, "errno", None) is not None
-                if str(error).startswith("cuaug.") or is_complete:
-                    raise
-                name = function.__qualname__.partition(".__")[0]  # "Boxes" for Boxes.__post_init__
-                if isinstance(error, OverflowError):  # a Python int that no float can represent
-                    raise ValueError(f"{prefix}.{name}: {error}") from None
-                prefix_message(error, f"{prefix}.{name}")
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError, OverflowError, FileNotFoundError) as error:
+            # The system's own FileNotFoundError names the file, and has its number beside the message.
+            is_complete = isinstance(error, UnicodeError) or getattr(error, "errno", None) is not None
+            if str(error).startswith("cuaug.") or is_complete:
                 raise
+            if isinstance(error, OverflowError):  # a Python int that no float can represent
+                raise ValueError(f"{name}: {error}") from None
+            prefix_message(error, name)
+            raise
 
-        return call
-
-    return decorate
+    return call
 
 
 def prefix_message(error: Exception, prefix: str) -> None:

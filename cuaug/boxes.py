@@ -30,7 +30,7 @@ __all__ = ["box_area", "box_convert", "box_iou", "clip_boxes", "remove_small_box
 def box_area(boxes: HostNumbers) -> NumPyArray: ...
 @overload
 def box_area(boxes: Array | HostNumbers) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def box_area(boxes: Any) -> Any:
     """Width times height.
 
@@ -54,7 +54,7 @@ def box_area(boxes: Any) -> Any:
 def box_convert(boxes: HostNumbers, in_fmt: LowerCaseBoxFormat, out_fmt: LowerCaseBoxFormat) -> NumPyArray: ...
 @overload
 def box_convert(boxes: Array | HostNumbers, in_fmt: LowerCaseBoxFormat, out_fmt: LowerCaseBoxFormat) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def box_convert(boxes: Any, in_fmt: LowerCaseBoxFormat, out_fmt: LowerCaseBoxFormat) -> Any:
     """Convert boxes from one format to another.
 
@@ -84,7 +84,7 @@ def box_convert(boxes: Any, in_fmt: LowerCaseBoxFormat, out_fmt: LowerCaseBoxFor
 def box_iou(boxes1: HostNumbers, boxes2: HostNumbers, kind: IouKind = "iou") -> NumPyArray: ...
 @overload
 def box_iou(boxes1: Array | HostNumbers, boxes2: Array | HostNumbers, kind: IouKind = "iou") -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def box_iou(boxes1: Any, boxes2: Any, kind: IouKind = "iou") -> Any:
     """Intersection over union (IoU) of each box of one set with each box of another.
 
@@ -120,7 +120,7 @@ def box_iou(boxes1: Any, boxes2: Any, kind: IouKind = "iou") -> Any:
 def clip_boxes(boxes: HostNumbers, size: Sequence[int]) -> NumPyArray: ...
 @overload
 def clip_boxes(boxes: Array | HostNumbers, size: Sequence[int]) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def clip_boxes(boxes: Any, size: Sequence[int]) -> Any:
     """Clip boxes to an image, as torchvision's ``clip_boxes_to_image``.
 
@@ -148,7 +148,7 @@ def clip_boxes(boxes: Any, size: Sequence[int]) -> Any:
 def remove_small_boxes(boxes: HostNumbers, min_size: Number) -> npt.NDArray[np.int64]: ...
 @overload
 def remove_small_boxes(boxes: Array | HostNumbers, min_size: Number) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def remove_small_boxes(boxes: Any, min_size: Number) -> Any:
     """Indices of the boxes whose width and height are at least ``min_size``. Waits for the device.
 

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def adjust_brightness(
     images: Array, brightness_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -58,7 +58,7 @@ def adjust_brightness(
     return _apply_op(batch, "AdjustBrightness", {"brightness_factor": brightness_factor}, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def adjust_contrast(
     images: Array,
     contrast_factor: PerSample,
@@ -91,7 +91,7 @@ def adjust_contrast(
     return pointwise.pointwise(batch, ("AdjustContrast",), factor, batch.dtype, out, partial_sums=about_mean)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def adjust_saturation(
     images: Array, saturation_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -113,7 +113,7 @@ def adjust_saturation(
     return _apply_op(batch, "AdjustSaturation", {"saturation_factor": saturation_factor}, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def adjust_hue(
     images: Array, hue_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -135,7 +135,7 @@ def adjust_hue(
     return _apply_op(batch, "AdjustHue", {"hue_factor": hue_factor}, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def adjust_gamma(
     images: Array, gamma: PerSample, gain: PerSample = 1.0, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -156,7 +156,7 @@ def adjust_gamma(
     return _apply_op(batch, "AdjustGamma", {"gamma": gamma, "gain": gain}, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def invert(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Invert: ``max - in``.
 
@@ -169,7 +169,7 @@ def invert(images: Array, *, layout: Layout | None = None, out: AnyArray | None 
     return _apply_op(describe_images(images, layout), "Invert", {}, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def solarize(
     images: Array, threshold: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -187,7 +187,7 @@ def solarize(
     return _apply_op(describe_images(images, layout), "Solarize", {"threshold": threshold}, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Keep the upper bits of integers; for floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
 
@@ -204,7 +204,7 @@ def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, o
     return _apply_op(describe_images(images, layout), "Posterize", {"bits": bits}, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def rgb_to_grayscale(
     images: Array, num_output_channels: Literal[1, 3] = 1, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -230,7 +230,7 @@ def rgb_to_grayscale(
     return _apply_op(batch, "Grayscale", {}, out, channels=output_channels)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def color_matrix(images: Array, matrix: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Multiply the three channels by a matrix: ``clamp(matrix @ (r, g, b, 1))``.
 

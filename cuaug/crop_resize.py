@@ -23,7 +23,7 @@ from .typing import AnyArray, Array, Border, DType, Fill, Layout, PerSample, Res
 __all__ = ["center_crop", "crop", "hflip", "pad", "resize", "resized_crop", "vflip"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def resize(
     images: Array,
     size: Size | None,
@@ -57,7 +57,7 @@ def resize(
     return _resize(batch, (0, 0, *batch.size), output_size, interpolation, antialias, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def resized_crop(
     images: Array,
     top: PerSample,
@@ -94,7 +94,7 @@ def resized_crop(
     return _resize(batch, (top, left, height, width), output_size, interpolation, antialias, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def crop(
     images: Array,
     top: PerSample,
@@ -126,7 +126,7 @@ def crop(
     return _scale_and_shift(batch, "top and left", size, (1, left), (1, top), "constant", fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def center_crop(
     images: Array,
     output_size: Size,
@@ -157,7 +157,7 @@ def center_crop(
     return _scale_and_shift(batch, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def pad(
     images: Array,
     padding: Size,
@@ -187,7 +187,7 @@ def pad(
     return _scale_and_shift(batch, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def hflip(
     images: Array,
     flip: PerSample = True,
@@ -211,7 +211,7 @@ def hflip(
     return _scale_and_shift(batch, "flip", batch.size, _mirror(flip, batch.size[1]), (1, 0), "constant", 0, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def vflip(
     images: Array,
     flip: PerSample = True,

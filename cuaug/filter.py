@@ -19,7 +19,7 @@ from .typing import AnyArray, Array, Layout, Numbers, PerSample, Size
 __all__ = ["adjust_sharpness", "gaussian_blur"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def gaussian_blur(
     images: Array,
     kernel_size: Size,
@@ -60,7 +60,7 @@ def gaussian_blur(
     return filters.gaussian_blur(batch, kernel_extents, parameters.xy_pairs("sigma", sigma, batch), out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def adjust_sharpness(
     images: Array, sharpness_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:

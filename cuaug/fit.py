@@ -21,7 +21,7 @@ __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform
 def get_affine_transform(src: HostNumbers, dst: HostNumbers) -> NumPyArray: ...
 @overload
 def get_affine_transform(src: Array | HostNumbers, dst: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def get_affine_transform(src: Any, dst: Any) -> Any:
     """The affine map of three points to three points, as ``cv2.getAffineTransform``.
 
@@ -54,7 +54,7 @@ def estimate_affine(
     kind: FitKind = "affine",
     weights: Array | HostNumbers | None = None,
 ) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any = None) -> Any:
     """The map that minimises ``sum(w * |M @ (x, y, 1) - (x', y')|^2)`` in closed form.
 
@@ -103,7 +103,7 @@ def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any =
 def get_perspective_transform(src: HostNumbers, dst: HostNumbers) -> NumPyArray: ...
 @overload
 def get_perspective_transform(src: Array | HostNumbers, dst: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def get_perspective_transform(src: Any, dst: Any) -> Any:
     """The perspective map of four points to four points, as ``cv2.getPerspectiveTransform``.
 

@@ -40,7 +40,7 @@ def get_rotation_matrix(
 def get_rotation_matrix(
     angle: Array | HostNumbers, scale: Array | HostNumbers = 1.0, center: Array | HostNumbers = (0.0, 0.0)
 ) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) -> Any:
     """Rotation and scale about a point, as ``cv2.getRotationMatrix2D``.
 
@@ -81,7 +81,7 @@ def affine_matrix(
     shear: Array | HostNumbers,
     center: Array | HostNumbers,
 ) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> Any:
     """The map of torchvision's ``affine``: shear, then scale, then rotate about ``center``, then translate.
 
@@ -126,7 +126,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
 def invert_affine(M: HostNumbers) -> NumPyArray: ...
 @overload
 def invert_affine(M: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def invert_affine(M: Any) -> Any:
     """The inverse map, as ``cv2.invertAffineTransform``; also for 3x3 perspective matrices.
 
@@ -151,7 +151,7 @@ def invert_affine(M: Any) -> Any:
 def compose_affine(*M: HostNumbers) -> NumPyArray: ...
 @overload
 def compose_affine(*M: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def compose_affine(*M: Any) -> Any:
     """Compose maps into one map that applies the first argument first.
 
@@ -198,7 +198,7 @@ def convert_matrix(
     size: Sequence[int] | None = None,
     out_size: Sequence[int] | None = None,
 ) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def convert_matrix(
     M: Any,
     source: Convention,
@@ -245,7 +245,7 @@ def convert_matrix(
 def transform_points(points: HostNumbers, M: HostNumbers) -> NumPyArray: ...
 @overload
 def transform_points(points: Array | HostNumbers, M: Array | HostNumbers) -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def transform_points(points: Any, M: Any) -> Any:
     """Map points by ``M``, as ``warp_affine(images, M)`` moves the pixels.
 
@@ -273,7 +273,7 @@ def transform_points(points: Any, M: Any) -> Any:
 def transform_boxes(boxes: HostNumbers, M: HostNumbers, format: BoxFormat = "XYXY") -> NumPyArray: ...
 @overload
 def transform_boxes(boxes: Array | HostNumbers, M: Array | HostNumbers, format: BoxFormat = "XYXY") -> Array: ...
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     """Map boxes by ``M``: the tight upright boxes around the mapped corners.
 

@@ -17,7 +17,7 @@ from .typing import AnyArray, Array, DType, Layout, Numbers, NumPyArray
 __all__ = ["autocontrast", "equalize", "lut", "normalize", "to_dtype"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Stretch each channel so that its minimum becomes 0 and its maximum the largest value, as torchvision.
 
@@ -36,7 +36,7 @@ def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray |
     return pointwise.pointwise(batch, ("Autocontrast",), statistics.channel_min_max(batch), batch.dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
 
@@ -55,7 +55,7 @@ def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | Non
     return pointwise.lut(batch, statistics.histogram_lut(batch), out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def lut(images: Array, table: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Replace each level by its entry in a table: ``out = table[in]``.
 
@@ -95,7 +95,7 @@ def normalize(
     layout: Layout | None = None,
     out: AnyArray | None = None,
 ) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def normalize(
     images: Any,
     mean: Numbers,
@@ -152,7 +152,7 @@ def to_dtype(
     layout: Layout | None = None,
     out: AnyArray | None = None,
 ) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def to_dtype(
     images: Any,
     dtype: DType = "float32",

@@ -18,7 +18,7 @@ from .typing import AnyArray, Array, Layout, NumPyArray, PerSample
 __all__ = ["cutmix", "mix_labels", "mixup"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def mixup(
     images: Array,
     lam: PerSample,
@@ -53,7 +53,7 @@ def mixup(
     return mix.mix(batch, "Mixup", parameters.per_sample_columns("partner and lam", columns, batch), out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def cutmix(
     images: Array,
     top: PerSample,
@@ -95,7 +95,7 @@ def mix_labels(
 def mix_labels(
     labels: Array, lam: PerSample, partner: PerSample | None = None, num_classes: int | None = None
 ) -> Array: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def mix_labels(labels: Any, lam: PerSample, partner: PerSample | None = None, num_classes: int | None = None) -> Any:
     """Mix labels as ``mixup`` mixes images: ``lam * labels + (1 - lam) * labels[partner]``, float32.
 

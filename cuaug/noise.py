@@ -19,7 +19,7 @@ from .typing import AnyArray, Array, Ids, Layout, Numbers, PerSample
 __all__ = ["erase", "gaussian_noise"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def gaussian_noise(
     images: Array,
     mean: PerSample = 0.0,
@@ -70,7 +70,7 @@ def gaussian_noise(
     return pointwise.pointwise(batch, ("GaussianNoise",), sample_parameters, batch.dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def erase(
     images: Array,
     i: PerSample,

@@ -70,7 +70,7 @@ def nms(
 def nms(
     boxes: Array, scores: AnyArray, iou_threshold: float, *, fixed_size: Literal[True], **options: Unpack[_NmsOptions]
 ) -> tuple[Array, Array]: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def nms(
     boxes: Any,
     scores: Any,
@@ -150,7 +150,7 @@ def batched_nms(
     fixed_size: Literal[True],
     **options: Unpack[_NmsOptions],
 ) -> tuple[Array, Array]: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def batched_nms(
     boxes: Any,
     scores: Any,
@@ -227,7 +227,7 @@ def soft_nms(
     fixed_size: Literal[True],
     **options: Unpack[_BatchOptions],
 ) -> tuple[Array, Array, Array]: ...
-@prefix_errors("cuaug")
+@prefix_errors
 def soft_nms(
     boxes: Any,
     scores: Any,
@@ -267,7 +267,7 @@ def soft_nms(
     return suppress_softly(boxes, scores, counts, iou_threshold, sigma, score_threshold, method, max_output, fixed_size)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def roi_align(
     features: Array | Sequence[Array],
     boxes: AnyArray | Sequence[AnyArray],
@@ -313,7 +313,7 @@ def roi_align(
     return pool(features, boxes, output_size, *options)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def roi_pool(
     features: Array,
     boxes: AnyArray | Sequence[AnyArray],

@@ -29,7 +29,7 @@ _COLORS = np.array(
 _CELL_INCHES = 2.4
 
 
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def grid(
     images: Any, ncols: int | None = None, pad: int = 2, fill: int = 255, *, layout: str | None = None
 ) -> npt.NDArray[np.uint8]:
@@ -68,7 +68,7 @@ def grid(
     return picture
 
 
-@_check.prefix_errors("cuaug")
+@_check.prefix_errors
 def show(
     images: Any,
     boxes: Any = None,

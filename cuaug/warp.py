@@ -25,7 +25,7 @@ from .typing import AnyArray, Array, Border, DType, Fill, Interpolation, Layout,
 __all__ = ["affine", "elastic", "perspective", "remap", "rotate", "warp_affine", "warp_perspective"]
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def warp_affine(
     images: Array,
     M: Numbers,
@@ -72,7 +72,7 @@ def warp_affine(
     return warp.warp(batch, geometry, output_size, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def warp_perspective(
     images: Array,
     M: Numbers,
@@ -105,7 +105,7 @@ def warp_perspective(
     return warp.warp(batch, geometry, output_size, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def remap(
     images: Array,
     map_x: Numbers,
@@ -138,7 +138,7 @@ def remap(
     return _remap(batch, map_x, map_y, (1.0, 1.0), relative, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def elastic(
     images: Array,
     displacement: Numbers,
@@ -173,7 +173,7 @@ def elastic(
     return _remap(batch, field[..., 0], field[..., 1], scale, True, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def affine(
     images: Array,
     angle: PerSample,
@@ -213,7 +213,7 @@ def affine(
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def rotate(
     images: Array,
     angle: PerSample,
@@ -262,7 +262,7 @@ def rotate(
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def perspective(
     images: Array,
     startpoints: Numbers | None,

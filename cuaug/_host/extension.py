@@ -55,7 +55,7 @@ def _user_op(op: user_ops.UserOp) -> tuple[int, int]:
     return loop_address(op, extension().compiler_flags()), op.param_count
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def set_num_threads(count: int) -> None:
     """Set how many threads a CPU call uses; 0 means one for each CPU this process may use.
 

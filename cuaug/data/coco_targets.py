@@ -147,7 +147,7 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < 1e30  # false for NaN
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
     """Targets of an annotation file of COCO (instances or keypoints), for ``ImageFiles(folder, targets=...)``.
 

@@ -51,7 +51,7 @@ class Collate:
     ...         ...
     """
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def __init__(
         self,
         transform: Transform | Sequence[Transform] = (),
@@ -80,7 +80,7 @@ class Collate:
         self._epoch.fill_(_check.epoch(epoch))
         self._epoch_missing.fill_(False)
 
-    @prefix_errors("cuaug.data")
+    @prefix_errors
     def __call__(self, samples: Sequence[tuple[bytes | str, Any, int]]) -> Batch:
         """The batch of samples (encoded image, label or target, id); a str as image: why its file cannot be read."""
         _check_samples(samples)

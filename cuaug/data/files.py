@@ -73,7 +73,7 @@ class ImageFiles:
     (2, (b'second', 5, 1))
     """
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def __init__(
         self,
         source: Source,

@@ -82,7 +82,7 @@ class Loader:
             describe it), or "replace" and no image of a batch is good, or more files are bad than `max_bad` allows.
     """
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def __init__(
         self,
         source: Dataset | Source,
@@ -172,7 +172,7 @@ class Loader:
         samples = 0 if ended else self._batch * self.batch_size * self.world
         return {"seed": self.seed, "epoch": self._epoch + ended, "samples": samples}
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def load_state_dict(self, state: dict[str, int]) -> None:
         """The next iteration continues from the state.
 

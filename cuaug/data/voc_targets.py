@@ -86,7 +86,7 @@ def _difficult(path: Path, entry: ET.Element) -> int:
     return int(text)
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) -> VocTargets:
     """Targets of a folder of Pascal VOC's XML files, for ``ImageFiles(folder, targets=...)``.
 

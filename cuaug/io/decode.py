@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def read_header(data: EncodedImage, **limits: Unpack[FileLimits]) -> Header: ...
 @overload
 def read_header(data: EncodedImages, **limits: Unpack[FileLimits]) -> list[Header]: ...
-@prefix_errors("cuaug.io")
+@prefix_errors
 def read_header(
     data: Any,
     *,
@@ -93,7 +93,7 @@ def decode_jpeg(
     out: AnyArray | None = None,
     **options: Unpack[JpegOptions],
 ) -> Any: ...
-@prefix_errors("cuaug.io")
+@prefix_errors
 def decode_jpeg(
     data: Any,
     *,
@@ -224,7 +224,7 @@ def decode_and_crop_jpeg(
     out: AnyArray | None = None,
     **options: Unpack[CropOptions],
 ) -> Any: ...
-@prefix_errors("cuaug.io")
+@prefix_errors
 def decode_and_crop_jpeg(
     data: Any,
     top: Any,
@@ -306,7 +306,7 @@ def decode_image(
     like: LibraryName | ModuleType | None = None,
     **options: Unpack[DecodeOptions],
 ) -> Any: ...
-@prefix_errors("cuaug.io")
+@prefix_errors
 def decode_image(
     data: Any,
     *,

@@ -29,7 +29,7 @@ def encode_jpeg(
     subsampling: ChromaSubsampling = "420",
     **options: Unpack[EncodeOptions],
 ) -> list[bytes]: ...
-@prefix_errors("cuaug.io")
+@prefix_errors
 def encode_jpeg(
     images: Any,
     quality: int = 95,

@@ -53,7 +53,7 @@ class Boxes:
     min_visibility: float = 0.0
     compact: bool = False
 
-    @_check.prefix_errors("cuaug")
+    @_check.prefix_errors
     def __post_init__(self) -> None:
         _check.one_of("format", self.format, tuple(FORMATS))
         _check.number("min_area", self.min_area, 0)

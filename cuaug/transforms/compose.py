@@ -122,7 +122,7 @@ class Compose(Transform):
             transform.append_to(recipe)
 
     @typed_as(Transform.__call__)
-    @prefix_errors("cuaug")
+    @prefix_errors
     def __call__(
         self,
         images: Any,
@@ -166,7 +166,7 @@ class Compose(Transform):
         results = self._call_structured(sample, ids, step, layout)
         return tuple(results[name] for name in sample)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def draw(
         self, images: AnyArray, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
     ) -> Params:
@@ -178,7 +178,7 @@ class Compose(Transform):
     def apply(self, images: NumPyArray, params: Params, *, layout: Layout | None = None) -> NumPyArray: ...
     @overload
     def apply(self, images: Array, params: Params, *, layout: Layout | None = None) -> Array: ...
-    @prefix_errors("cuaug")
+    @prefix_errors
     def apply(self, images: Any, params: Params, *, layout: Layout | None = None) -> Any:
         """Transform images with parameters that were drawn for images of the same shape."""
         batch = describe_images(images, layout)
@@ -188,7 +188,7 @@ class Compose(Transform):
             raise ValueError("images must be on the device on which params were drawn")
         return dispatch.apply(params.plan, batch, params.table)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def inverse(
         self,
         images: Array,
@@ -221,7 +221,7 @@ class Compose(Transform):
             raise ValueError("images must be on the device on which params were drawn")
         return execute.apply_inverse(params.plan, results, params.table, params.size, interpolation, fill)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def params_from_dict(
         self, description: dict[str, Any], images: AnyArray, *, layout: Layout | None = None
     ) -> Params:
@@ -241,7 +241,7 @@ class Compose(Transform):
         batch = describe_images(images, layout)
         return params_from_dict(self._plans.plan(batch), description, batch, self)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def plan(
         self,
         images: AnyArray | Sequence[AnyArray] | None = None,
@@ -268,7 +268,7 @@ class Compose(Transform):
         """
         return plan_report(self._plans, images, size, dtype_name(dtype), channels, layout)
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def check(self, images: Any, *targets: Any, step: int | None = None, **arguments: Any) -> CheckReport:
         """What a call with these arguments finds and does, and which values are probably mistakes: a report in words.
 
@@ -296,7 +296,7 @@ class Compose(Transform):
         """Seed and step, which determine the next draws."""
         return {"seed": self.seed, "step": self._step}
 
-    @prefix_errors("cuaug")
+    @prefix_errors
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Continue drawing from the state; a TypeError or a ValueError if it is no result of `state_dict`."""
         seed, step = state_entries(state, "seed", "step")

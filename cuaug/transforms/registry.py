@@ -23,7 +23,7 @@ def is_registered(name: str) -> bool:
     return name in _CLASSES
 
 
-@prefix_errors("cuaug")
+@prefix_errors
 def from_dict(description: dict[str, Any]) -> Any:
     """The transform that ``to_dict`` described.
 

@@ -54,7 +54,7 @@ class Transform:
         registry.register(cls)
         if "__init__" in vars(cls):
             subclass: Any = cls  # for type checkers, which see the annotated `__init__` of each class
-            subclass.__init__ = prefix_errors("cuaug")(cls.__init__)
+            subclass.__init__ = prefix_errors(cls.__init__)
 
     def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:
         return torch_module.new_instance(cls)

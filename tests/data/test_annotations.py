@@ -138,7 +138,7 @@ def test_coco_names_file_and_field(tmp_path, message):
         key, index, field, value = content
         content = json.loads(json.dumps(COCO))
         content[key][index][field] = value
-    with pytest.raises(ValueError, match=r"^cuaug.coco: .*" + message):
+    with pytest.raises(ValueError, match=r"^cuaug.data.coco: .*" + message):
         coco(written(tmp_path, content))
 
 
@@ -196,7 +196,7 @@ def test_voc_refuses_a_document_type_in_every_encoding(tmp_path):
 
 
 def test_voc_missing_folder_and_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"^cuaug.voc: folder must exist"):
+    with pytest.raises(FileNotFoundError, match=r"^cuaug.data.voc: folder must exist"):
         voc(tmp_path / "missing")
     with pytest.raises(ValueError, match=r"has no annotation 'b.xml'"):
         voc(tmp_path)("b.jpg")

@@ -72,7 +72,7 @@ INVALID_ARGUMENTS = {
 
 @pytest.mark.parametrize("message", INVALID_ARGUMENTS)
 def test_image_files_errors_name_the_rule(message):
-    with pytest.raises(ValueError, match=f"^cuaug.ImageFiles: {message}"):
+    with pytest.raises(ValueError, match=f"^cuaug.data.ImageFiles: {message}"):
         ImageFiles(*INVALID_ARGUMENTS[message])
 
 

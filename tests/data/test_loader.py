@@ -126,7 +126,7 @@ def test_loader_state_dict_after_the_last_batch_is_the_next_epoch(files, last):
     loader.load_state_dict({"seed": 1, "epoch": 6, "samples": 4 * len(loader)})
     assert loader.state_dict() == {"seed": 1, "epoch": 7, "samples": 0}
     assert [batch.ids.tolist() for batch in loader] == expected
-    with pytest.raises(ValueError, match=r"^cuaug.Loader.load_state_dict: samples must be within the epoch of 10"):
+    with pytest.raises(ValueError, match=r"^cuaug.data.Loader.load_state_dict: samples must be within the epoch of 10"):
         loader.load_state_dict({"seed": 1, "epoch": 6, "samples": 4 * len(loader) + 4})
     assert loader.state_dict() == {"seed": 1, "epoch": 8, "samples": 0}
 
@@ -309,7 +309,7 @@ ERRORS = {
 
 @pytest.mark.parametrize("message", ERRORS)
 def test_loader_errors_name_the_rule(files, message):
-    with pytest.raises((TypeError, ValueError), match=f"^cuaug.Loader: {message}"):
+    with pytest.raises((TypeError, ValueError), match=f"^cuaug.data.Loader: {message}"):
         Loader(files, **{"batch_size": 2, **ERRORS[message]})
 
 

@@ -212,11 +212,11 @@ def test_loader_refuses_bad_targets(files, message):
 
 
 def test_image_files_refuses_targets_of_another_number():
-    with pytest.raises(ValueError, match=r"^cuaug.ImageFiles: targets must be one for each of 2 images, got 1"):
+    with pytest.raises(ValueError, match=r"^cuaug.data.ImageFiles: targets must be one for each of 2 images, got 1"):
         ImageFiles([b"a", b"b"], targets=[1])
-    with pytest.raises(ValueError, match=r"^cuaug.ImageFiles: labels must not be given beside targets"):
+    with pytest.raises(ValueError, match=r"^cuaug.data.ImageFiles: labels must not be given beside targets"):
         ImageFiles([b"a"], labels=[1], targets=[1])
-    with pytest.raises(TypeError, match=r"^cuaug.ImageFiles: targets must be a function or a sequence, got int"):
+    with pytest.raises(TypeError, match=r"^cuaug.data.ImageFiles: targets must be a function or a sequence, got int"):
         ImageFiles([b"a"], targets=1)
 
 

@@ -100,7 +100,7 @@ def test_pixel_op_gpu_graph_draws_anew():
 )
 def test_pixel_op_gpu_compile_error_shows_line(expression, message):
     aug = T.Compose([BY_NAME["Half"].transform(), T.PixelOp("Mine", expression, k=0.5)])
-    with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
+    with pytest.raises(ValueError, match=r"^cuaug.transforms.Compose: Mine does not compile:\n    ") as caught:
         aug(torch.zeros(2, 3, 8, 8, device="cuda"))
     _, line, *compiler_lines = str(caught.value).split("\n    ")
     assert line == expression

@@ -84,7 +84,7 @@ def test_functions_refuse_grey_images_without_a_channel_axis(name):
 
 @pytest.mark.parametrize("call", COMPOSE_CALLS.values(), ids=COMPOSE_CALLS)
 def test_compose_refuses_grey_images_without_a_channel_axis(call):
-    with pytest.raises(ValueError, match=r"cuaug.Compose.*layout='CHW' \(256 channels\).*256 grey images"):
+    with pytest.raises(ValueError, match=r"cuaug.transforms.Compose.*layout='CHW' \(256 channels\).*256 grey images"):
         call(GREY)
 
 

@@ -47,10 +47,10 @@ def test_loader_names_a_missing_folder(tmp_path):
     missing = tmp_path / "nothing"
     for call in (lambda: ImageFiles(missing), lambda: Loader(missing, 4, RECIPE)):
         with pytest.raises(
-            FileNotFoundError, match=r"^cuaug\.ImageFiles: source must be .*nothing', which does not exist"
+            FileNotFoundError, match=r"^cuaug\.data\.ImageFiles: source must be .*nothing', which does not exist"
         ):
             call()
-    with pytest.raises(FileNotFoundError, match=r"^cuaug\.ImageFiles: .*nothing\.tar', which does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"^cuaug\.data\.ImageFiles: .*nothing\.tar', which does not exist"):
         ImageFiles([f"{missing}.tar"])
     missing.write_bytes(b"")
     with pytest.raises(FileNotFoundError, match="which is another file: pass a list of files"):
@@ -86,6 +86,6 @@ def test_tracers_of_jax_are_refused(name, transformation):
         "boxes": lambda boxes: cuaug.box_iou(boxes, boxes),
         "mask": lambda masks: RECIPE({"images": batch, "masks": masks}),
     }[name]
-    with pytest.raises(TypeError, match=r"^cuaug\.\w+: cuaug runs outside of jax\.jit.*jax\.pure_callback") as error:
+    with pytest.raises(TypeError, match=r"^cuaug\.[\w.]+: cuaug runs outside of jax\.jit.*jax\.pure_callback") as error:
         getattr(jax, transformation)(function)(array)
     assert "KeyError" not in "".join(traceback.format_exception(error.value))

@@ -120,9 +120,9 @@ def test_compose_check_is_no_call():
 
 
 def test_compose_check_raises_what_a_call_raises():
-    with pytest.raises(ValueError, match=r"^cuaug\.Compose.*: no image found"):
+    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose.*: no image found"):
         FLIP.check({"x": BATCH})
-    with pytest.raises(TypeError, match=r"^cuaug\.Compose: RandomEqualize: images must be uint8"):
+    with pytest.raises(TypeError, match=r"^cuaug\.transforms\.Compose: RandomEqualize: images must be uint8"):
         T.Compose([T.RandomEqualize()]).check(FLOATS)
 
 

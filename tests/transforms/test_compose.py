@@ -89,7 +89,9 @@ def test_compose_images_of_one_sample_share_draws_and_size():
     result = aug({"left": {"image": left}, "right": {"image": right}}, step=1)
     assert_equal(result["left"]["image"], aug(left, step=1))
     assert_equal(result["right"]["image"], aug(right, step=1))
-    with pytest.raises(ValueError, match=r"cuaug.Compose: images of one sample must have one size, got \(23, 17\)"):
+    with pytest.raises(
+        ValueError, match=r"cuaug.transforms.Compose: images of one sample must have one size, got \(23, 17\)"
+    ):
         aug({"left": {"image": left}, "right": {"image": right[:, :-1]}})
 
 
@@ -131,24 +133,33 @@ def test_compose_repr_reads_as_written():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: T.RandomCrop(0), r"^cuaug.RandomCrop: size must be at least 1, got 0$"),
-        (lambda: T.Normalize(0.5, 0), r"^cuaug.Normalize: std must not be 0"),
-        (lambda: T.ColorJitter(hue=0.6), r"^cuaug.ColorJitter: hue must be in 0.0..0.5, got 0.6"),
-        (lambda: T.ColorJitter(hue=(-0.6, 0.2)), r"^cuaug.ColorJitter: hue must be in -0.5..0.5, got -0.6"),
+        (lambda: T.RandomCrop(0), r"^cuaug.transforms.RandomCrop: size must be at least 1, got 0$"),
+        (lambda: T.Normalize(0.5, 0), r"^cuaug.transforms.Normalize: std must not be 0"),
+        (lambda: T.ColorJitter(hue=0.6), r"^cuaug.transforms.ColorJitter: hue must be in 0.0..0.5, got 0.6"),
+        (lambda: T.ColorJitter(hue=(-0.6, 0.2)), r"^cuaug.transforms.ColorJitter: hue must be in -0.5..0.5, got -0.6"),
         (
             lambda: T.Compose([T.RandomInvert(), T.RandomCrop(99)])(noise(SHAPE)),
-            r"^cuaug.Compose: RandomCrop: size must fit",
+            r"^cuaug.transforms.Compose: RandomCrop: size must fit",
         ),
-        (lambda: T.RandomCrop(99)(noise(SHAPE)), r"^cuaug.Compose: RandomCrop: size must fit"),
-        (lambda: T.Compose([len]), r"^cuaug.Compose: every transform must come from cuaug.transforms, got builtin"),
-        (lambda: T.Compose(T.RandomInvert()), r"^cuaug.Compose: transforms must be a list of transforms, got RandomI"),
-        (lambda: T.RandomApply([]), r"^cuaug.RandomApply: transforms must be at least one, got none$"),
-        (lambda: T.ToDtype({"image": "float32"}), r"^cuaug.ToDtype: dtype must be one dtype, for the images"),
+        (lambda: T.RandomCrop(99)(noise(SHAPE)), r"^cuaug.transforms.Compose: RandomCrop: size must fit"),
+        (
+            lambda: T.Compose([len]),
+            r"^cuaug.transforms.Compose: every transform must come from cuaug.transforms, got builtin",
+        ),
+        (
+            lambda: T.Compose(T.RandomInvert()),
+            r"^cuaug.transforms.Compose: transforms must be a list of transforms, got RandomI",
+        ),
+        (lambda: T.RandomApply([]), r"^cuaug.transforms.RandomApply: transforms must be at least one, got none$"),
+        (
+            lambda: T.ToDtype({"image": "float32"}),
+            r"^cuaug.transforms.ToDtype: dtype must be one dtype, for the images",
+        ),
         (lambda: T.RandomInvert()(noise((5, 5, 7, 3)), SHARES), r"masks must be one mask.*labels are given as labels="),
         (lambda: T.MixUp()(noise(SHAPE), SHARES[..., None]), r"masks must not be given .* labels are given as labels="),
-        (lambda: T.Compose([], seed=-1), r"^cuaug.Compose: seed must be at least 0, got -1"),
-        (lambda: T.Compose([], boxes="XYXY"), r"^cuaug.Compose: boxes must be Boxes\(...\), got 'XYXY'"),
-        (lambda: T.Compose([])("images"), r"^cuaug.Compose: no image found in the argument \(a str\)"),
+        (lambda: T.Compose([], seed=-1), r"^cuaug.transforms.Compose: seed must be at least 0, got -1"),
+        (lambda: T.Compose([], boxes="XYXY"), r"^cuaug.transforms.Compose: boxes must be Boxes\(...\), got 'XYXY'"),
+        (lambda: T.Compose([])("images"), r"^cuaug.transforms.Compose: no image found in the argument \(a str\)"),
     ],
 )
 def test_compose_error_names_the_transform(call, message):

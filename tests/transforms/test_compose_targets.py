@@ -106,7 +106,7 @@ def test_compose_video_masks_follow_frames():
     ],
 )
 def test_compose_rejects_unfit_masks(masks, error, message):
-    with pytest.raises(error, match=rf"cuaug.Compose: .*({message})"):
+    with pytest.raises(error, match=rf"cuaug.transforms.Compose: .*({message})"):
         recipe("crops")(noise(SHAPE), masks)
 
 
@@ -182,7 +182,9 @@ def test_compose_labels_are_mixed_with_samples(backend):
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
 def test_compose_mixing_rejects_per_sample_targets(kind):
     value = {"masks": labels(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]
-    with pytest.raises(ValueError, match=rf"cuaug.Compose: {kind} must not be given where samples are mixed \(Mixup\)"):
+    with pytest.raises(
+        ValueError, match=rf"cuaug.transforms.Compose: {kind} must not be given where samples are mixed \(Mixup\)"
+    ):
         T.Compose([Mixes()])(noise(SHAPE), **{kind: value})
     with pytest.raises(ValueError, match="images must have one shape where samples are mixed"):
         T.Compose([Mixes()])([noise((23, 17, 3)), noise((23, 18, 3))])

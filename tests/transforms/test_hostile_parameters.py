@@ -65,7 +65,7 @@ def set_drawn(name, value, sample=1):
 )
 def test_params_from_dict_rejects_values_invalid_for_an_op(transform, name, value, rule):
     aug = T.Compose([transform], seed=1)
-    with pytest.raises(ValueError, match=r"cuaug\.Compose\.params_from_dict: .*sample 1") as refusal:
+    with pytest.raises(ValueError, match=r"cuaug\.transforms\.Compose\.params_from_dict: .*sample 1") as refusal:
         aug.params_from_dict(edited(aug, set_drawn(name, value)), IMAGES)
     assert rule in str(refusal.value)
     assert name in str(refusal.value)
@@ -91,7 +91,7 @@ def test_params_from_dict_rejects_values_invalid_for_an_op(transform, name, valu
 )
 def test_params_from_dict_rejects_another_structure(change):
     aug = T.Compose([T.RandomRotation(30)], seed=1)
-    with pytest.raises(ValueError, match=r"cuaug\.Compose\.params_from_dict: "):
+    with pytest.raises(ValueError, match=r"cuaug\.transforms\.Compose\.params_from_dict: "):
         aug.params_from_dict(edited(aug, change), IMAGES)
 
 

@@ -60,6 +60,6 @@ def test_compose_inverse_rejects_wrong_size():
     aug = recipe("crops")
     params = aug.draw(noise(SHAPE))
     with pytest.raises(
-        ValueError, match=r"cuaug.Compose.inverse: images must be 5 of size \(15, 12\).* got 5 of \(23, 17\)"
+        ValueError, match=r"cuaug.transforms.Compose.inverse: images must be 5 of size \(15, 12\).* got 5 of \(23, 17\)"
     ):
         aug.inverse(noise(SHAPE), params)

@@ -55,7 +55,7 @@ def test_compose_empty_masks_of_video_take_the_new_size():
 
 @pytest.mark.parametrize("masks", [np.zeros((0, 23, 16)), np.zeros((0, 17, 23))], ids=np.shape)
 def test_compose_empty_masks_of_another_size_are_refused(masks):
-    with pytest.raises(ValueError, match=r"cuaug.Compose: masks must be one mask.*\(23, 17\), got shape"):
+    with pytest.raises(ValueError, match=r"cuaug.transforms.Compose: masks must be one mask.*\(23, 17\), got shape"):
         recipe("crops")(noise((23, 17, 3)), masks)
 
 
@@ -209,7 +209,7 @@ def test_compose_compact_leaves_masks_of_frames():
 def test_compose_compact_rejects_other_numbers_per_sample(name):
     samples, _ = detected(("numpy", "cpu"))
     samples[2][1][name] = samples[2][1][name][:1]
-    message = rf"cuaug.Compose: {name}\[2\] must hold one entry per box, 3, got 1; .*compact=False"
+    message = rf"cuaug.transforms.Compose: {name}\[2\] must hold one entry per box, 3, got 1; .*compact=False"
     with pytest.raises(ValueError, match=message):
         T.Compose(CROP, boxes=T.Boxes(compact=True))(samples)
     assert len(T.Compose(CROP)(samples)[2][1][name]) == 1

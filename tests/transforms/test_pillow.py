@@ -57,7 +57,7 @@ def test_functions_return_arrays_where_pil_has_no_mode():
 @pytest.mark.parametrize("mode", ["1", "P", "CMYK", "I", "F", "LA", "YCbCr"])
 def test_other_modes_of_pil_images_are_refused_by_name(mode):
     image = Image.new(mode, (8, 9))
-    message = rf"^cuaug\.\w+: a PIL image must have mode L, RGB, RGBA, got {mode}: pass image\.convert\('RGB'\)"
+    message = rf"^cuaug\.[\w.]+: a PIL image must have mode L, RGB, RGBA, got {mode}: pass image\.convert\('RGB'\)"
     for call in (cuaug.hflip, RECIPE, lambda x: RECIPE((x, 1)), lambda x: RECIPE({"image": pillow(), "mask": x})):
         with pytest.raises(TypeError, match=message):
             call(image)

@@ -51,13 +51,13 @@ SHAPE = (5, 17, 11, 3)
     ],
 )
 def test_pixel_op_rejects_invalid_expressions(arguments, parameters, message):
-    with pytest.raises(ValueError, match=f"^cuaug.PixelOp: .*{message}"):
+    with pytest.raises(ValueError, match=f"^cuaug.transforms.PixelOp: .*{message}"):
         T.PixelOp(*arguments, **parameters)
 
 
 def test_pixel_op_rejects_nonfinite_parameters():
     for value in (float("nan"), True, [1, float("inf")]):
-        with pytest.raises(TypeError, match=r"^cuaug.PixelOp: k must be a finite number"):
+        with pytest.raises(TypeError, match=r"^cuaug.transforms.PixelOp: k must be a finite number"):
             T.PixelOp("Mine", "px * k", k=value)
 
 
@@ -91,7 +91,7 @@ def test_pixel_op_compile_error_shows_line(expression, message):
     if "g++" not in compiler and "Free Software" not in compiler_module._version(compiler):
         pytest.skip("the messages are GCC's")
     aug = T.Compose([T.RandomInvert(), T.PixelOp("Fine", "1 - px"), T.PixelOp("Mine", expression, k=0.5)])
-    with pytest.raises(ValueError, match=r"^cuaug.Compose: Mine does not compile:\n    ") as caught:
+    with pytest.raises(ValueError, match=r"^cuaug.transforms.Compose: Mine does not compile:\n    ") as caught:
         aug(noise(SHAPE))
     _, line, *messages = str(caught.value).split("\n    ")
     assert line == expression

@@ -148,6 +148,6 @@ def test_augmix_blends_branches_in_one_pass():
 
 
 def test_compose_plan_needs_images_or_size():
-    with pytest.raises(ValueError, match=r"cuaug.Compose.plan: images or size must be given"):
+    with pytest.raises(ValueError, match=r"cuaug.transforms.Compose.plan: images or size must be given"):
         T.Compose([]).plan()
     assert "float32 [8, 9, 1]" in str(T.Compose([]).plan(size=(8, 9), dtype="float32", channels=1))

@@ -267,7 +267,9 @@ def test_ragged_equal_size_by_chance_is_no_fixed_size():
 
 
 def test_ragged_rejects_mixing():
-    with pytest.raises(ValueError, match=r"^cuaug.Compose: images must have one shape where samples are mixed \(Mixup"):
+    with pytest.raises(
+        ValueError, match=r"^cuaug.transforms.Compose: images must have one shape where samples are mixed \(Mixup"
+    ):
         T.Compose([CROP, T.MixUp()])(ragged_images(("numpy", "cpu"), SIZES), labels=np.eye(len(SIZES)))
 
 

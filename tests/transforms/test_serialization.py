@@ -43,7 +43,7 @@ def test_from_dict_restores_class_and_draws(original):
 
 def test_from_dict_rejects_unknown_names():
     for name in ("Nothing", "annotations", "from_dict", None):
-        with pytest.raises(ValueError, match=r"cuaug.from_dict: name must be that of a transform"):
+        with pytest.raises(ValueError, match=r"cuaug.transforms.from_dict: name must be that of a transform"):
             T.from_dict({"name": name})
 
 
@@ -90,7 +90,8 @@ def test_compose_rejects_foreign_params():
     aug, batch = long_recipe(), noise(SHAPE)
     description = aug.draw(batch).to_dict()
     with pytest.raises(
-        ValueError, match=r"cuaug.Compose.params_from_dict: params must be of the same images, .*'samples': 4"
+        ValueError,
+        match=r"cuaug.transforms.Compose.params_from_dict: params must be of the same images, .*'samples': 4",
     ):
         aug.params_from_dict(description, batch[:4])
     with pytest.raises(ValueError, match="params must be of the same recipe"):

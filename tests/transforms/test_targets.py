@@ -122,14 +122,20 @@ def test_boxes_keypoints_lists_are_split_where_joined():
 
 
 REFUSED = {
-    "format": (lambda: Boxes("xyxy"), r"^cuaug.Boxes: format must be one of 'XYXY', 'XYWH', 'CXCYWH', got 'xyxy'$"),
-    "area": (lambda: Boxes(min_area=-1), "^cuaug.Boxes: min_area must be at least 0, got -1$"),
+    "format": (
+        lambda: Boxes("xyxy"),
+        r"^cuaug.transforms.Boxes: format must be one of 'XYXY', 'XYWH', 'CXCYWH', got 'xyxy'$",
+    ),
+    "area": (lambda: Boxes(min_area=-1), "^cuaug.transforms.Boxes: min_area must be at least 0, got -1$"),
     "area of NaN": (lambda: Boxes(min_area=math.nan), "min_area must be at least 0, got nan"),
-    "type of area": (lambda: Boxes(min_area="1"), "^cuaug.Boxes: min_area must be a number, got '1'$"),
+    "type of area": (lambda: Boxes(min_area="1"), "^cuaug.transforms.Boxes: min_area must be a number, got '1'$"),
     "area of True": (lambda: Boxes(min_area=True), "min_area must be a number, got True"),
     "visibility": (lambda: Boxes(min_visibility=1.1), "min_visibility must be in 0..1, got 1.1"),
-    "compact": (lambda: Boxes(compact=1), "^cuaug.Boxes: compact must be True or False, got 1$"),
-    "pairs": (lambda: Keypoints(5), r"^cuaug.Keypoints: flip_pairs must be pairs .*\[\(left, right\), ...\], got 5$"),
+    "compact": (lambda: Boxes(compact=1), "^cuaug.transforms.Boxes: compact must be True or False, got 1$"),
+    "pairs": (
+        lambda: Keypoints(5),
+        r"^cuaug.transforms.Keypoints: flip_pairs must be pairs .*\[\(left, right\), ...\], got 5$",
+    ),
     "pair": (lambda: Keypoints([(1, 2, 3)]), r"flip_pairs must be pairs of .*, got \(1, 2, 3\)"),
     "flat pairs": (lambda: Keypoints([1, 2]), "flip_pairs must be pairs of keypoint numbers, .*, got 1"),
     "number": (lambda: Keypoints([(1, 2.0)]), "flip_pairs must be an int, got 2.0"),

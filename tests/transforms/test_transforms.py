@@ -130,7 +130,9 @@ def test_params_matrices_unavailable_without_matrix():
     params = aug.draw(images)
     with pytest.raises(ValueError, match=r"params.matrices do not describe .*: ElasticTransform has no matrix"):
         _ = params.matrices
-    with pytest.raises(ValueError, match=r"cuaug.Compose.inverse: images cannot be moved back .*: ElasticTransform"):
+    with pytest.raises(
+        ValueError, match=r"cuaug.transforms.Compose.inverse: images cannot be moved back .*: ElasticTransform"
+    ):
         aug.inverse(images, params)
     for kind, last in (("boxes", 4), ("keypoints", 2)):
         with pytest.raises(ValueError, match=rf"{kind} must not be given .* \(ElasticTransform\)"):

@@ -1,0 +1,47 @@
+"""Messages begin with a name that a user can import: of the function, the class, or a method."""
+
+import functools
+import importlib
+import inspect
+
+import pytest
+import torch
+
+import cuaug
+from cuaug import data, io
+from cuaug import transforms as T
+
+MODULES = (cuaug, T, data, io)
+PUBLIC = {f"{module.__name__}.{name}": getattr(module, name) for module in MODULES for name in module.__all__}
+# These have no parameter that a caller could get wrong, or are results of other functions.
+WITHOUT_CHECKS = {"cuaug.info", "cuaug.is_available", "cuaug.warmup", "cuaug.transforms.mixed_labels"}
+RESULTS = {"cuaug.transforms.Params", "cuaug.data.Batch", "cuaug.io.Header"}
+OTHER_MISTAKES = {"cuaug.transforms.Boxes": lambda: T.Boxes("?"), "cuaug.transforms.Keypoints": lambda: T.Keypoints(5)}
+CHECKED = {
+    name: public
+    for name, public in PUBLIC.items()
+    if name not in WITHOUT_CHECKS | RESULTS and not (inspect.isclass(public) and issubclass(public, Exception))
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_every_public_name_begins_its_messages(name):
+    mistake = OTHER_MISTAKES.get(name, functools.partial(CHECKED[name], no_such_parameter=1))
+    with pytest.raises((TypeError, ValueError), match=rf"^{name}: "):
+        mistake()
+
+
+@pytest.mark.parametrize("cls", [T.Compose, data.Collate, data.Loader])
+def test_methods_begin_their_messages_with_an_importable_name(cls):
+    names = [name for name in vars(cls) if not name.startswith("_") or name == "__call__"]
+    for method in [vars(cls)[name] for name in names if hasattr(vars(cls)[name], "__wrapped__")]:
+        with pytest.raises(TypeError, match=r"^cuaug\.") as error:
+            method(object(), no_such_parameter=1)
+        package, *names = str(error.value).partition(": ")[0].removeprefix("cuaug.").split(".")
+        assert functools.reduce(getattr, names, importlib.import_module(f"cuaug.{package}")) in (cls, method)
+
+
+def test_errors_within_a_recipe_begin_with_compose():
+    for call in (T.RandomCrop(99), T.Compose([T.RandomCrop(99)])):
+        with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: RandomCrop: size must fit"):
+            call(torch.zeros(2, 3, 8, 8))
