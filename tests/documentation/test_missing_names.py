@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.pages import ROOT
 
 import cuaug
 from cuaug import _missing_names
@@ -89,15 +90,18 @@ def test_transforms_have_or_explain_every_name_of_torchvision():
 
 
 def test_missing_names_of_the_migration_page_are_explained():
-    """Every transform of Albumentations that docs/migration.md replaces."""
-    from helpers.pages import ROOT
-
+    """Every transform of Albumentations and every function of OpenCV that docs/migration.md replaces."""
     page = (ROOT / "docs" / "migration.md").read_text()
     names = set(re.findall(r"`A\.(\w+)", page)) | set(re.findall(r"\bK\.(\w+)", page))
     assert len(names) > 20
     for name in names - set(T.__all__):
         with pytest.raises(AttributeError, match=f"cuaug.transforms has no {name}, which "):
             getattr(T, name)
+    functions = set(re.findall(r"`cv2\.([a-z]\w+)", page)) - set(cuaug.__all__)
+    assert len(functions) > 10
+    for name in functions:
+        with pytest.raises(AttributeError, match=f"cuaug has no {name}, which OpenCV has: use "):
+            getattr(cuaug, name)
 
 
 BATCH = np.zeros((2, 8, 8, 3), np.uint8)
