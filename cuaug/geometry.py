@@ -162,7 +162,7 @@ def compose_affine(*M: Any) -> Any:
         *M: At least one matrix; batches broadcast. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
 
     Returns:
-        ``M[-1] @ ... @ M[0]``: [..., 2, 3] if all are 2x3, else [..., 3, 3]
+        ``M[-1] @ ... @ M[0]``. [..., 2, 3] if all are 2x3, else [..., 3, 3]
 
     Raises:
         TypeError: No matrix is given.

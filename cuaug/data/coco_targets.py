@@ -156,7 +156,7 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
         masks: Give the masks of the objects, too; needs pycocotools.
 
     Returns:
-        A function from an image's path, whose end is a ``file_name``, to a dict: ``boxes`` [B, 4] in the format XYXY
+        A function from an image's path, whose end is a ``file_name``, to a dict of ``boxes`` [B, 4] in the format XYXY
         (float32), ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the
         function's ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints``
         [B, P, 3] with COCO's visibility and ``masks`` [B, H, W] of 0 and 1 (uint8).
