@@ -31,6 +31,7 @@ myst_fence_as_directive = ["mermaid"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+maximum_signature_line_length = 88  # longer ones have a line for each parameter
 autosummary_generate = False  # the summaries link to entries of the same page
 napoleon_numpy_docstring = False
 
@@ -41,6 +42,7 @@ nitpick_ignore_regex = [
     ("py:class", r"cuaug\.(\w+\.)*_.*"),
     ("py:class", r"(collections|enum|np|npt|numpy|os|torch)\..*"),
     ("py:class", r"Figure|EncodedFiles|ModuleType|R|Source|_\w+"),
+    ("py:class", r"CheckReport|(Coco|Voc)Targets|ImageBatch|RecipePlan|Report|StridedArray|TargetSource"),
     # Aliases of cuaug.typing, options of overloads, and results that have no page of their own.
     ("py:class", rf"(cuaug\.typing\.)?({'|'.join(_ALIASES)})|\w+Options|FileLimits|Dataset"),
     ("py:class", r"cuaug\.(transforms\.sample_check\.CheckReport|data\.(voc|coco)_targets\.(Voc|Coco)Targets)"),

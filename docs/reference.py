@@ -15,6 +15,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import stringify_signature
+from sphinx.util.typing import stringify_annotation
 
 from cuaug.transforms.transform import Transform
 
@@ -51,7 +53,8 @@ def directive(public_object: Any) -> tuple[str, list[str]]:
         if not name.startswith("_")
     ]
     calls = ["__call__"] if "__call__" in vars(public_object) else []
-    return "autoclass", [f"   :members: {', '.join(members)}", f"   :special-members: {', '.join(calls)}"]
+    options = {"members": ", ".join(members), "special-members": ", ".join(calls)}  # an empty one means all members
+    return "autoclass", [f"   :{option}: {names}" for option, names in options.items() if names]
 
 
 def add_picture(app: Sphinx, what: str, name: str, public_object: Any, options: Any, lines: list[str]) -> None:
@@ -61,7 +64,26 @@ def add_picture(app: Sphinx, what: str, name: str, public_object: Any, options: 
         lines += ["", f".. image:: /gallery/{short}.jpg", f"   :alt: The photograph, and results of {short}", ""]
 
 
+def source_signature(
+    app: Sphinx, what: str, name: str, public_object: Any, options: Any, arguments: str | None, result: str | None
+) -> tuple[str, str] | None:
+    """The signature with types as the source has them: aliases by name, and the parameters of `__init__` of a class.
+
+    Sphinx shows what an alias stands for, and prefers `__new__`, which all transforms have.
+    """
+    if what not in ("class", "function", "method") or arguments is None:
+        return None
+    signature = inspect.signature(public_object)
+    parameters = list(signature.parameters.values())[what == "method" :]  # without self
+    arguments = stringify_signature(
+        signature.replace(parameters=parameters), show_return_annotation=False, unqualified_typehints=True
+    )
+    has_result = what != "class" and signature.return_annotation is not signature.empty
+    return arguments, stringify_annotation(signature.return_annotation, "smart") if has_result else ""
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("public", PublicNames)
     app.connect("autodoc-process-docstring", add_picture)
+    app.connect("autodoc-process-signature", source_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

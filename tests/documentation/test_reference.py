@@ -190,13 +190,16 @@ def test_training_table_and_plot_show_the_newest_result(docs_modules, monkeypatc
     assert words[3:5] == ["cuaug Loader", "5,293 (88%)"]
 
 
-def test_training_without_a_result_leaves_its_places_empty(docs_modules, monkeypatch, tmp_path):
+def test_training_is_left_out_without_a_result(docs_modules, monkeypatch, tmp_path):
     speeds = docs_modules("speeds")
-    monkeypatch.setattr(speeds, "RESULTS", tmp_path)
-    assert speeds.training_plot() is None
-    for name, page in (("readme_training", "README.md"), ("training_section", "docs/performance.md")):
-        place = f"<!-- written by docs/speeds.py: {name} -->\n\n<!-- until here -->"
-        assert place in speeds.with_tables(page)
+    (tmp_path / "training.json").write_text(training_result("2026-01-02T09:00:00+00:00", {8: [9000, 99, 98, 97]}))
+    for result, shown in ((None, False), (tmp_path / "training.json", True)):
+        monkeypatch.setattr(speeds, "newest_training", lambda result=result: result)
+        assert (speeds.training_plot() is not None) == shown
+        for page in speeds.TABLES:
+            text = speeds.with_tables(page)
+            assert ("| ResNet-50 | 8 processors |" in text) == (shown and page != "docs/placement.md")
+            assert not re.search(r"<!-- written [^>]*-->\s*<!-- until", text)  # nothing empty
 
 
 def test_troubleshooting_lists_every_message_of_the_set_up():
