@@ -54,6 +54,7 @@ __all__ += noise.__all__
 __all__ += ops.__all__
 __all__ += warp.__all__
 
+_PACKAGES = ("io", "data", "transforms")  # imported at their first use
 
 if not TYPE_CHECKING:  # a checker must find misspelled names
 
@@ -61,10 +62,16 @@ if not TYPE_CHECKING:  # a checker must find misspelled names
         """Imports `data`, `io` and `transforms`, and looks up the version, at their first use."""
         if name == "__version__":
             return importlib.import_module("importlib.metadata").version("cuaug")
-        if name in ("data", "io", "transforms"):
+        if name in _PACKAGES:
             return importlib.import_module(f"{__name__}.{name}")
         places = {}
-        for module in () if name.startswith("_") else ("io", "data", "transforms"):
+        for module in () if name.startswith("_") else _PACKAGES:
             public_names = importlib.import_module(f"{__name__}.{module}").__all__
             places |= {public_name: f"{__name__}.{module}.{public_name}" for public_name in public_names}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.FUNCTIONS, places))
+
+
+def __dir__() -> list[str]:
+    """The public names, the packages, and the names that all modules have."""
+    dunder_names = (name for name in globals() if name.startswith("__"))
+    return sorted({*__all__, *_PACKAGES, "typing", "__version__", *dunder_names})

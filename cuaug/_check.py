@@ -10,11 +10,13 @@ import enum
 import functools
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
+from . import _missing_names
 from ._integers import integer_value
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from .typing import InterpolationName, Layout
@@ -68,11 +70,12 @@ def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
         except (TypeError, ValueError, OverflowError, FileNotFoundError, IsADirectoryError) as error:
             # The system's own errors name the file, and have their number beside the message.
             is_complete = isinstance(error, UnicodeError) or getattr(error, "errno", None) is not None
-            if str(error).startswith("cuaug.") or is_complete:
+            message = str(error)
+            if message.startswith("cuaug.") or is_complete:
                 raise
             if isinstance(error, OverflowError):  # a Python int that no float can represent
                 raise ValueError(f"{name}: {error}") from None
-            prefix_message(error, name)
+            error.args = (f"{name}: {message}{_missing_names.argument_hint(message, args, kwargs)}",)
             raise
 
     return call
@@ -90,9 +93,12 @@ def array_hint(value: Any) -> str:
     return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""
 
 
-def one_of(parameter: str, value: Any, allowed: Sequence[str | None]) -> None:
+def one_of(
+    parameter: str, value: Any, allowed: Sequence[str | None], advice: Mapping[str, str] = MappingProxyType({})
+) -> None:
     if value not in allowed:
-        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+        hint = f": {advice[value]}" if isinstance(value, str) and value in advice else ""
+        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}{hint}")
 
 
 def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
@@ -263,12 +269,14 @@ def channels(count: int, *allowed: int) -> None:
 
 def one_or_per_sample(parameter: str, count: int, expected: int) -> None:
     if count not in (1, expected):
-        raise ValueError(f"{parameter} must hold 1 or {expected} entries, one per sample, got {count}")
+        allowed = "1 entry" if expected == 1 else f"1 or {expected} entries"
+        raise ValueError(f"{parameter} must hold {allowed}, one per sample, got {count}")
 
 
 def per_sample(parameter: str, count: int, expected: int) -> None:
     if count != expected:
-        raise ValueError(f"{parameter} must hold {expected} entries, one per sample, got {count}")
+        allowed = "1 entry" if expected == 1 else f"{expected} entries"
+        raise ValueError(f"{parameter} must hold {allowed}, one per sample, got {count}")
 
 
 def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:

@@ -194,7 +194,8 @@ def _check_opencv() -> Iterator[Finding]:
             f"pip uninstall -y {' '.join(wheels)} && {install_command('opencv-headless')}",
         )  # fmt: skip
     elif not wheels:
-        yield Finding("note", "opencv", "not installed: warps do not need it", install_command("opencv-headless"))
+        message = "not installed; only cuaug.io.decode_image uses it, for files other than JPEG where Pillow is missing"
+        yield Finding("note", "opencv", message, install_command("opencv-headless"))
     else:
         ((name, version),) = wheels.items()
         if version_numbers(version)[0] < _MIN_OPENCV:

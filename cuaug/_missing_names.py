@@ -1,8 +1,10 @@
-"""Names of other libraries that cuaug does not have, and what to use in their place: for the AttributeError."""
+"""Names and arguments of other libraries that cuaug does not have, and what to use in their place: for messages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 _ARRAYS = "leave it out: arrays of any library are accepted, and results are of the same library"
 _BOXES = (
@@ -25,7 +27,10 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "JPEG": "no codec runs within a recipe",
         "Lambda": _AROUND,
         "LinearTransformation": "multiply the flattened batch by the matrix",
-        "PILToTensor": _ARRAYS,
+        "PILToTensor": (
+            "leave it out to get PIL images, or NumPy arrays after ToDtype, from PIL images; for tensors put "
+            "torchvision's before the recipe: v2.Compose([v2.PILToTensor(), recipe])"
+        ),
         "RandomChannelPermutation": (
             "index the channel axis, or call cuaug.color_matrix with a permutation of each sample"
         ),
@@ -86,9 +91,16 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "Perspective": "use RandomPerspective",
         "PixelDropout": "use RandomMask",
         "Posterize": "use RandomPosterize",
-        "RandomBrightnessContrast": "use ColorJitter(brightness=..., contrast=...)",
+        "RandomBrightnessContrast": (
+            "use ColorJitter(brightness=..., contrast=...), which multiplies by the brightness, or, as Albumentations "
+            'adds it, PixelOp("BrightnessContrast", "px * (1 + c) + b", c=(-0.2, 0.2), b=(-0.2, 0.2)), '
+            "within RandomApply to change some samples only"
+        ),
         "RandomSizedCrop": "use RandomResizedCrop",
-        "ReplayCompose": "use Compose, whose draw gives the parameters for apply",
+        "ReplayCompose": (
+            "use Compose: calls with the same seed and step draw the same, and draw gives the parameters for apply, "
+            "which takes images only"
+        ),
         "Rotate": "use RandomRotation",
         "SafeRotate": "use RandomRotation, with Pad before it",
         "Sequential": "use Compose",
@@ -125,19 +137,92 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "tensor_to_image": _ARRAYS,
     },
     "OpenCV": {
-        "estimateAffine2D": "use estimate_affine",
+        "LUT": "use lut",
+        "copyMakeBorder": "use pad",
+        "estimateAffine2D": "use estimate_affine, which is least squares without RANSAC",
+        "estimateAffinePartial2D": 'use estimate_affine(src, dst, "similarity"), least squares without RANSAC',
         "flip": "use hflip or vflip",
         "getAffineTransform": "use get_affine_transform",
         "getPerspectiveTransform": "use get_perspective_transform",
-        "getRotationMatrix2D": "use get_rotation_matrix",
+        "getRotationMatrix2D": "use get_rotation_matrix(angle, scale, center): another order",
         "imdecode": "use cuaug.io.decode_image",
         "imread": "use cuaug.io.decode_image",
         "invertAffineTransform": "use invert_affine",
-        "NMSBoxes": "use nms",
+        "NMSBoxes": "use nms, for boxes XYXY",
+        "perspectiveTransform": "use transform_points",
         "warpAffine": "use warp_affine",
         "warpPerspective": "use warp_perspective",
     },
 }
+
+
+# By the kind of callable: the argument, and what to pass in its place.
+ARGUMENTS: Mapping[str, Mapping[str, str]] = {
+    "__init__": {
+        "always_apply": "leave it out: RandomApply(..., p=...) applies a transform to some samples only",
+        "bbox_params": 'pass boxes=T.Boxes("XYXY"), "XYWH" or "CXCYWH"',
+        "blur_limit": "pass kernel_size= and sigma=",
+        "brightness_limit": "pass brightness=",
+        "contrast_limit": "pass contrast=",
+        "data_keys": "call the recipe with (images, masks, boxes, keypoints, labels)",
+        "height": "pass size=(H, W)",
+        "hue_shift_limit": "pass hue=",
+        "keypoint_params": "pass keypoints=T.Keypoints(...)",
+        "label_fields": "leave it out: labels beside boxes stay in line with them under T.Boxes(compact=True)",
+        "limit": "pass degrees=",
+        "max_pixel_value": "leave it out: integer images are scaled to 0..1 first",
+        "resample": "pass interpolation=",
+        "rotate_limit": "pass degrees=",
+        "same_on_batch": "leave it out: a function such as cuaug.rotate takes one value for all samples",
+        "sat_shift_limit": "pass saturation=",
+        "scale_limit": "pass scale=",
+        "shift_limit": "pass translate=",
+        "sigma_limit": "pass sigma=",
+        "std_range": "pass sigma=",
+        "width": "pass size=(H, W)",
+    },
+    "__call__": {
+        "bboxes": "pass boxes=",
+        "image": 'pass images first, as in aug(images, masks), or a dict: aug({"image": images, "mask": masks})',
+        "label": "pass labels=",
+        "mask": "pass masks=",
+        "params": "call aug.apply(images, params)",
+    },
+    "function": {
+        "align_corners": "leave it out: matrices and maps are in pixels",
+        "borderMode": "pass border=",
+        "borderValue": "pass fill=",
+        "dsize": "pass size=(H, W), which cv2 takes as (W, H)",
+        "flags": "pass interpolation=, and inverse=True for cv2.WARP_INVERSE_MAP",
+        "fx": "pass size=(H, W)",
+        "fy": "pass size=(H, W)",
+        "ksize": "pass kernel_size=",
+        "mode": "pass interpolation=",
+        "p": "functions change all images: use the transform of cuaug.transforms",
+        "sigmaX": "pass sigma=",
+    },
+}
+BOX_FORMATS: Mapping[str, str] = {
+    "albumentations": 'pass "XYXY", and boxes in pixels: multiply them by (W, H, W, H)',
+    "coco": 'pass "XYWH"',
+    "pascal_voc": 'pass "XYXY"',
+    "yolo": 'pass "CXCYWH", and boxes in pixels: multiply them by (W, H, W, H)',
+}
+_UNEXPECTED = re.compile(r"(\w+)(?:\.(__init__|__call__))?\(\) got an unexpected keyword argument '(\w+)'")
+
+
+def argument_hint(message: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """The end of the message of a call with an argument that the callable does not have; else empty."""
+    unexpected = _UNEXPECTED.match(message)
+    if unexpected is None:
+        return ""
+    name, kind, argument = unexpected.groups()
+    if kind == "__init__" and argument == "p":
+        values = [repr(value) for value in args[1:]]  # without self
+        values += [f"{key}={value!r}" for key, value in kwargs.items() if key != "p"]
+        return f": pass T.RandomApply([T.{name}({', '.join(values)})], p={kwargs['p']!r})"
+    advice = ARGUMENTS[kind or "function"].get(argument)
+    return f": {advice}" if advice else ""
 
 
 def explanation(

@@ -39,8 +39,8 @@ def gaussian_blur(
         out: The array to write, in the result's shape and dtype, in other memory than ``images``.
 
     Returns:
-        A new array of the same library, device, dtype, shape and layout, or ``out``. The border is "reflect": the
-        image is mirrored, without its edge pixel, as often as the kernel needs.
+        A new array of the same library, device, dtype, shape and layout, or ``out``. The border is "reflect", where
+        the image is mirrored, without its edge pixel, as often as the kernel needs.
 
     Raises:
         ValueError: ``kernel_size`` is even or too large; a host ``sigma`` is not positive, or not one per sample.

@@ -41,7 +41,7 @@ def get_rotation_matrix(
 ) -> Array: ...
 @_check.prefix_errors
 def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) -> Any:
-    """Rotation and scale about a point, as ``cv2.getRotationMatrix2D``.
+    """Rotation and scale about a point, as ``cv2.getRotationMatrix2D(center, angle, scale)``, in another order.
 
     Args:
         angle: Degrees, counter-clockwise as seen on the screen. A number or [N]. Multiples of 90 are exact on the
@@ -54,12 +54,15 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
         ``M``. [2, 3] or [N, 2, 3]
 
     Raises:
+        TypeError: ``center`` is a number, as in a call with the arguments in OpenCV's order.
         ValueError: A shape does not fit; a host value is not finite.
 
     >>> print(get_rotation_matrix(90, center=(2, 0)) + 0)
     [[ 0.  1.  2.]
      [-1.  0.  2.]]
     """
+    if isinstance(center, (int, float)):
+        raise TypeError(f"center must be (x, y), got {center!r}: the order is angle, scale, center, unlike cv2's")
     return small_matrices.rotation_matrix(angle, scale, center)
 
 
@@ -137,7 +140,7 @@ def compose_affine(*M: Any) -> Any:
         *M: At least one matrix; batches broadcast. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
 
     Returns:
-        ``M[-1] @ ... @ M[0]``: [..., 2, 3] if all are 2x3, else [..., 3, 3]
+        ``M[-1] @ ... @ M[0]``. [..., 2, 3] if all are 2x3, else [..., 3, 3]
 
     Raises:
         TypeError: No matrix is given.

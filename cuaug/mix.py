@@ -38,7 +38,7 @@ def mixup(
         out: The array to write, in the result's shape and dtype, in other memory than ``images``.
 
     Returns:
-        A new array of the same library, device, dtype, shape and layout, or ``out``. For labels: :func:`mix_labels`.
+        A new array of the same library, device, dtype, shape and layout, or ``out``; :func:`mix_labels` mixes labels.
 
     Raises:
         ValueError: A host ``lam`` or ``partner`` is out of range, or not one per sample.
@@ -108,7 +108,7 @@ def mix_labels(labels: Any, lam: PerSample, partner: PerSample | None = None, nu
         num_classes: Required if ``labels`` are class indices.
 
     Returns:
-        Class weights, in the library and on the device of ``labels``. Class indices on a GPU are not checked: the rows
+        Class weights, in the library and on the device of ``labels``. Class indices on a GPU are not checked; the rows
         of a sample whose index is out of range, and of the samples whose partner it is, are NaN. [N, classes]
 
     Raises:

@@ -97,8 +97,8 @@ def nms(
         counts: The number of boxes of each sample that take part, from the first on. [N]
 
     Returns:
-        Indices by descending score [R]. With ``fixed_size``, ``indices, count``: [max_output or K], padded with -1,
-        and []; for a batch [N, max_output or K] and [N]. int64, or JAX's integer dtype.
+        Indices by descending score [R]. With ``fixed_size``, ``indices, count`` of shapes [max_output or K], padded
+        with -1, and []; for a batch [N, max_output or K] and [N]. int64, or JAX's integer dtype.
 
     Raises:
         TypeError, ValueError: A dtype, a library, a shape or a threshold is wrong; more than 2**30 boxes.

@@ -1,8 +1,8 @@
 """Writes the tables of speeds into README and the pages, and the plot, from the files of benchmarks/results.
 
 Run ``python docs/speeds.py`` after a benchmark. A table stands between two comments; a test compares it with the files.
-All cells of a table are from one run. The file of the training benchmark is the newest one; without one, its places
-stay empty.
+All cells of a table are from one run. The file of the training benchmark is the newest one; without one, its tables
+are left out.
 """
 
 from __future__ import annotations
@@ -188,24 +188,20 @@ def training(picture: str = "training.svg") -> str:
     return f"{introduction}\n\n![Bars of images per second]({picture})\n\n{table}"
 
 
-def readme_training() -> str:
-    return training("docs/training.svg")
-
-
-def training_section() -> str:
-    return f"### Training\n\n{text}" if (text := training()) else ""
+def loaders_and_training() -> str:
+    return _joined(loaders(), f"### Training\n\n{text}" if (text := training()) else "")
 
 
 def readme() -> str:
     titles = {name: RECIPE_TITLES[name] for name in ("crop and flip", "simclr", "detection", "randaugment")}
     titles = {"imagenet": "ImageNet: crop, flip, jitter, greyscale, normalize"} | titles
-    return against_peers(RECIPES, titles, RECIPE_PEERS)
+    return _joined(against_peers(RECIPES, titles, RECIPE_PEERS), training("docs/training.svg"))
 
 
 TABLES: dict[str, list[Callable[[], str]]] = {
-    "README.md": [readme_training, readme],
+    "README.md": [readme],
     "docs/placement.md": [placement],
-    "docs/performance.md": [training_section, recipes, warps, loaders, detection, decoding],
+    "docs/performance.md": [recipes, warps, loaders_and_training, detection, decoding],
 }
 
 
@@ -215,11 +211,16 @@ def with_tables(page: str) -> str:
     for table in TABLES[page]:
         start = f"<!-- written by docs/speeds.py: {table.__name__} -->"
         pattern = re.compile(re.escape(start) + ".*?" + re.escape(END), re.S)
-        written = "\n\n".join(filter(None, [start, table(), END]))
+        written = _joined(start, table(), END)
         text, count = pattern.subn(lambda _, written=written: written, text)
         if count != 1:
             raise ValueError(f"{page} must have one place for {table.__name__}, got {count}")
     return text
+
+
+def _joined(*parts: str) -> str:
+    """The parts that have a text, with an empty line between them."""
+    return "\n\n".join(filter(None, parts))
 
 
 def _images_per_second(row: dict[str, Any] | None) -> str:

@@ -39,6 +39,8 @@ _RESERVED = {
     *("virtual", "void", "volatile", "xor", "scope", "linux", "unix"),
     *("name", "op", "expression", "self", "apply", "clip"),  # names of the transform itself
 }
+_PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_STRUCT_NAMES = ("R", "K", "Number")
 _REGISTRY: dict[str, UserOp] = {}
 
 
@@ -91,10 +93,12 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
     if len(parameters) > MAX_PARAMETERS:
         raise ValueError(f"an op must have at most {MAX_PARAMETERS} parameters, got {len(parameters)}")
     _check_length(expression)
+    if re.search(r"\*\s*\*", expression):
+        raise ValueError(f"expression must be C++, which has no **: write pow(px, 2) or px * px, got {expression!r}")
     for parameter in parameters:
         if len(parameter) > MAX_NAME:
             raise ValueError(f"a parameter must have a name of at most {MAX_NAME} characters, got {parameter!r}")
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", parameter) or parameter in ("R", "K", "Number"):
+        if not _PARAMETER.fullmatch(parameter) or parameter in _STRUCT_NAMES:
             raise ValueError(f"a parameter must have a C++ name that begins with a letter, got {parameter!r}")
         if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED):
             raise ValueError(f"a parameter must have a name that is not reserved, got {parameter!r}")
@@ -103,11 +107,16 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
     for name_used in used_names:
         if name_used not in (*SCOPE, *FUNCTIONS, *parameters):
             allowed = ", ".join((*parameters, *SCOPE, *FUNCTIONS))
-            raise ValueError(f"expression has {name_used!r}, which is not one of {allowed}")
+            hint = f": pass {name_used}=... if it is a parameter" if _is_parameter_name(name_used) else ""
+            raise ValueError(f"expression has {name_used!r}, which is not one of {allowed}{hint}")
     for parameter in parameters:
         if parameter not in used_names:
             raise ValueError(f"expression must use every parameter, and has no {parameter!r}: {op.expression}")
     return op
+
+
+def _is_parameter_name(name: str) -> bool:
+    return _PARAMETER.fullmatch(name) is not None and name not in (*_STRUCT_NAMES, *_RESERVED)
 
 
 def _check_length(expression: str) -> None:
@@ -134,7 +143,8 @@ def _tokens(expression: str) -> Iterator[re.Match[str]]:
         token = _TOKEN.match(expression, position)
         if token is None:
             character = expression[position:].strip()[0]
-            raise ValueError(f"expression must be a C++ expression without {character!r}: {expression}")
+            hint = ", use pow(px, 2) for powers" if character == "^" else ""
+            raise ValueError(f"expression must be a C++ expression without {character!r}{hint}: {expression}")
         yield token
         position = token.end()
 

@@ -158,7 +158,7 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
         masks: Give the masks of the objects, too; needs pycocotools.
 
     Returns:
-        A function from an image's path, whose end is a ``file_name``, to a dict: ``boxes`` [B, 4] in the format XYXY,
+        A function from an image's path, whose end is a ``file_name``, to a dict of ``boxes`` [B, 4] in the format XYXY,
         not the file's XYWH (float32; a ``Loader`` and a ``Compose`` convert them to the format of ``T.Boxes``),
         ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the function's
         ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints`` [B, P, 3] with
@@ -175,7 +175,7 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
         try:
             importlib.import_module("pycocotools.mask")
         except ImportError as error:
-            raise BackendError("masks=True needs pycocotools: pip install 'cuaug[coco]'") from error
+            raise BackendError("masks=True needs pycocotools: pip install pycocotools") from error
     file = Path(path)
     try:
         content = json.loads(file.read_bytes())

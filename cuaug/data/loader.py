@@ -296,4 +296,4 @@ def _tqdm() -> Any:
     try:
         return importlib.import_module("tqdm").tqdm
     except ImportError as error:
-        raise BackendError("progress needs tqdm: pip install 'cuaug[progress]'") from error
+        raise BackendError("progress needs tqdm: pip install tqdm") from error

@@ -11,3 +11,8 @@ from .decode import decode_and_crop_jpeg, decode_image, decode_jpeg, read_header
 from .encode import encode_jpeg
 
 __all__ = ["Header", "decode_and_crop_jpeg", "decode_image", "decode_jpeg", "encode_jpeg", "read_header"]
+
+
+def __dir__() -> list[str]:
+    """The public names, and those that all modules have."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

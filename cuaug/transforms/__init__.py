@@ -56,3 +56,8 @@ if not TYPE_CHECKING:  # a checker must find misspelled names
         functions = sys.modules["cuaug"].__all__  # to import the package from here would be a circle
         places = {function: f"cuaug.{function}" for function in functions}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.TRANSFORMS, places))
+
+
+def __dir__() -> list[str]:
+    """The public names, and those that all modules have."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

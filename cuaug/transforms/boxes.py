@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check, geometry
+from .. import _check, _missing_names, geometry
 from .._arrays import convert
 from .._arrays.registry import library_of
 from .._detection.box_formats import FORMATS, area, from_edges, to_edges
@@ -53,9 +53,8 @@ class Boxes:
     min_visibility: float = 0.0
     compact: bool = False
 
-    @_check.prefix_errors
     def __post_init__(self) -> None:
-        _check.one_of("format", self.format, tuple(FORMATS))
+        _check.one_of("format", self.format, tuple(FORMATS), _missing_names.BOX_FORMATS)
         _check.number("min_area", self.min_area, 0)
         _check.number("min_visibility", self.min_visibility, 0, 1)
         _check.boolean("compact", self.compact)

@@ -42,8 +42,9 @@ class Compose(Transform):
 
     A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device or rank. In a
     worker process of torch's ``DataLoader``, torch's seed of that worker and epoch is part of the key of a call without
-    ``ids``. In other processes that get a copy of the recipe, a seed that was not given is drawn anew; calls of a copy
-    with a given seed, without ``ids`` and ``step``, warn (RuntimeWarning) that all copies draw the same numbers.
+    ``ids`` or without ``step``. In other processes that get a copy of the recipe, a seed that was not given is drawn
+    anew; calls of a copy with a given seed, without ``ids`` and ``step``, warn (RuntimeWarning) that all copies draw
+    the same numbers.
 
     Args:
         transforms: The transforms, in the order in which they run.

@@ -46,7 +46,6 @@ class Keypoints:
     flip_pairs: Any = ()
     hide_outside: bool = True
 
-    @_check.prefix_errors
     def __post_init__(self) -> None:
         object.__setattr__(self, "flip_pairs", _pairs(self.flip_pairs))
         _check.boolean("hide_outside", self.hide_outside)

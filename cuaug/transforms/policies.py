@@ -29,7 +29,7 @@ _FACTOR_OPS = ("Brightness", "Color", "Contrast", "Sharpness")
 class RandAugment(Transform):
     """`num_ops` ops one after the other, each drawn from 14, all of one magnitude (Cubuk et al. 2020).
 
-    See :mod:`.policies`.
+    Each of the ops is one pass for all samples.
 
     Args:
         num_ops: Number of slots, at most 32.
@@ -68,7 +68,7 @@ class RandAugment(Transform):
 class TrivialAugmentWide(Transform):
     """One op of 14, of any magnitude (Müller and Hutter 2021).
 
-    See :mod:`.policies`.
+    The op is one pass for all samples.
 
     Args:
         num_magnitude_bins: Number of bins from no effect to the strongest, 2 to 4096; one is drawn.
@@ -92,7 +92,7 @@ class TrivialAugmentWide(Transform):
 class AutoAugment(Transform):
     """One of 25 pairs of ops, each op with its probability and magnitude (Cubuk et al. 2019).
 
-    See :mod:`.policies`.
+    Each of the two ops is one pass for all samples.
 
     Args:
         policy: "imagenet", "cifar10" or "svhn", or torchvision's ``AutoAugmentPolicy``.
@@ -135,8 +135,8 @@ class AugMix(Transform):
     """Chains of random ops side by side, blended with the image and rounded once (Hendrycks et al. 2020).
 
     The weight of the image is drawn from Beta(alpha, alpha); the chains divide the rest by a symmetric Dirichlet
-    distribution of alpha. Masks, boxes and keypoints raise an error, as each chain moves pixels by itself. A chain
-    consists of slots as in :mod:`.policies`: with the defaults nine passes, and one to blend. On a GPU, passes of
+    distribution of alpha. Masks, boxes and keypoints raise an error, as each chain moves pixels by itself. An op
+    of a chain is one pass for all samples: with the defaults nine passes, and one to blend. On a GPU, passes of
     different chains are batched launches, which need memory for five batches besides the result.
 
     Args:

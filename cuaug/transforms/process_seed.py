@@ -14,7 +14,17 @@ import numpy as np
 from .. import _check
 
 _process = secrets.randbits(64)  # a number of this process, other than that of any process that pickles a recipe
-_warned = False
+_warnings: set[str] = set()  # given in this process
+
+_EQUAL_DRAWS = (
+    "cuaug.transforms.Compose: a recipe with a given seed is called in another process than the one that made it, and "
+    "draws the same numbers in every such process: pass ids= (numbers of the samples) or step= to the call, assign "
+    "another seed in each process (recipe.seed = ...), or make the recipe without seed="
+)
+_NO_STEP = (
+    "cuaug.transforms.Compose: a recipe is called with ids= but without step= in a worker process of a DataLoader: the "
+    "draws depend on the worker, and not on ids, seed and epoch alone: pass step=epoch, or leave ids out"
+)
 
 
 class RecipeSeed(NamedTuple):
@@ -34,7 +44,8 @@ def new_seed(value: int | None) -> RecipeSeed:
 def call_seed(attributes: dict[str, Any], ids: Any, step: Any) -> int:
     """The seed of a call of the recipe with these attributes: "_seed" is replaced if it must be drawn anew.
 
-    In a DataLoader worker, torch's seed of the worker enters the result, unless the samples have `ids`. In any other
+    In a DataLoader worker, torch's seed of the worker enters the result, unless `ids` and `step` are given: without
+    `step`, the calls of a copy that torch makes anew for every epoch are counted from 0 in each epoch. In any other
     process than the one where the recipe was made, a seed that was not given is drawn anew.
     """
     seed: RecipeSeed = attributes["_seed"]
@@ -42,12 +53,16 @@ def call_seed(attributes: dict[str, Any], ids: Any, step: Any) -> int:
     # module that another thread is importing may not have the function yet.
     worker = getattr(sys.modules.get("torch.utils.data"), "get_worker_info", _no_worker)()
     if worker is not None:
-        return seed.value if ids is not None else _worker_seed(seed.value, worker.seed)
+        if ids is not None and step is not None:
+            return seed.value
+        if ids is not None:
+            _warn_once(_NO_STEP)
+        return _worker_seed(seed.value, worker.seed)
     if seed.process != _process:
         if not seed.is_given:
             seed = attributes["_seed"] = new_seed(None)
         elif ids is None and step is None:
-            _warn_of_equal_draws()
+            _warn_once(_EQUAL_DRAWS)
     return seed.value
 
 
@@ -62,22 +77,16 @@ def _worker_seed(seed: int, worker_seed: int) -> int:
     return int(state[0]) >> 1
 
 
-def _warn_of_equal_draws() -> None:
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            "cuaug.transforms.Compose: a recipe with a given seed is called in another process than the one that made "
-            "it, and draws the same numbers in every such process: pass ids= (numbers of the samples) or step= to the "
-            "call, assign another seed in each process (recipe.seed = ...), or make the recipe without seed=",
-            RuntimeWarning,
-            stacklevel=6,  # the line that calls the recipe with an array
-        )
+def _warn_once(message: str) -> None:
+    if message not in _warnings:
+        _warnings.add(message)
+        warnings.warn(message, RuntimeWarning, stacklevel=6)  # the line that calls the recipe with an array
 
 
 def _enter_forked_child() -> None:
-    global _process, _warned
-    _process, _warned = secrets.randbits(64), False
+    global _process
+    _process = secrets.randbits(64)
+    _warnings.clear()
 
 
 os.register_at_fork(after_in_child=_enter_forked_child)

@@ -49,7 +49,8 @@ def check_sample(recipe: Any, sample: Any, *, step: int, ids: Any, layout: str |
     layout = images.layout or layout
     batches = [describe_images(array, layout) for array in _arrays(images)]
     result = parse_sample(recipe(sample, ids=ids, step=step, layout=layout))
-    warnings = [text for target in parsed.targets for text in _target_warnings(target, batches, recipe)]
+    warnings = suspicious_values.of_transforms(list(recipe.flattened()))
+    warnings += [text for target in parsed.targets for text in _target_warnings(target, batches, recipe)]
     lines = tuple(_found_line(target, batches if target is images else (), recipe.boxes) for target in parsed.targets)
     return CheckReport(lines, recipe.plan(images.value, layout=layout), _result_lines(result, parsed), warnings)
 

@@ -1,4 +1,4 @@
-"""Values of images and targets that a recipe accepts, but that are probably mistakes: a sentence for each."""
+"""Values of images, targets and parameters that are accepted, but are probably mistakes: a sentence for each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from .._arrays.images import ImageBatch
 from .._detection.box_formats import to_edges
+from .._sizes import padding_of
 from . import choices, geometry
 from .color import Normalize, ToDtype
 from .transform import Transform
@@ -72,6 +73,17 @@ def _integer_range(values: np.ndarray, dtype: str, transforms: Sequence[Transfor
                 "of 0..1; ToDtype before Normalize says so"
             )
             return
+
+
+def of_transforms(transforms: Sequence[Transform]) -> list[str]:
+    """Suspicions about the parameters of these transforms, and of those that they choose from."""
+    return [
+        f"RandomCrop pads by {max(padding)}, which is not less than a side of its size {crop.size}, so results may "
+        "show padding only: if the second argument is the width, pass RandomCrop((height, width))"
+        for crop in _with_inner(transforms)
+        if isinstance(crop, geometry.RandomCrop) and crop.padding is not None
+        if max(padding := padding_of(crop.padding)) >= min(crop.size)
+    ]
 
 
 def of_masks(values: np.ndarray) -> list[str]:

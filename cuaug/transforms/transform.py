@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from .._arrays.convert import dtype_name
-from .._check import prefix_errors, prefix_message
+from .._check import prefix_message
 from .._fusion.recipe import MAX_TRANSFORMS, Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
 from . import registry, torch_module
@@ -52,9 +52,6 @@ class Transform:
         if torch_module.plain_class(cls) is not cls or not cls.__module__.startswith(__package__ or "."):
             return
         registry.register(cls)
-        if "__init__" in vars(cls):
-            subclass: Any = cls  # for type checkers, which see the annotated `__init__` of each class
-            subclass.__init__ = prefix_errors(cls.__init__)
 
     def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:
         return torch_module.new_instance(cls)
@@ -146,12 +143,12 @@ class Transform:
         step: int | None = None,
         layout: Layout | None = None,
     ) -> tuple[_Sample, Unpack[tuple[Any, ...]]]: ...
-    def __call__(self, images: Any, *targets: Any, **options: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run as a recipe of its own, as :meth:`Compose.__call__`."""
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
             attributes["_single_recipe"] = Transform._new_recipe([self])
-        return attributes["_single_recipe"](images, *targets, **options)
+        return attributes["_single_recipe"](*args, **kwargs)
 
     def to_dict(self) -> dict[str, Any]:
         """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it."""
@@ -180,9 +177,12 @@ def transform_list(transforms: Any) -> list[Transform]:
     entries = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))
     for transform in entries:
         if not isinstance(transform, Transform):
+            name = type(transform).__name__
+            is_torchvision = type(transform).__module__.startswith("torchvision.")
+            hint = f", as in v2.Compose([v2.{name}(...), recipe])" if is_torchvision else ""
             raise TypeError(
-                f"every transform must come from cuaug.transforms, got {type(transform).__name__}: "
-                "call other functions before or after the recipe"
+                f"every transform must come from cuaug.transforms, got {name}: "
+                f"call other functions before or after the recipe{hint}"
             )
     for count, level in enumerate(_levels(entries), 1):
         if count > MAX_TRANSFORMS:

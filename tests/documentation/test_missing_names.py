@@ -1,9 +1,11 @@
-"""Names of other libraries: the AttributeError says what to use instead."""
+"""Names and arguments of other libraries: the error says what to use instead."""
 
 import inspect
 import re
 
+import numpy as np
 import pytest
+from helpers.pages import ROOT
 
 import cuaug
 from cuaug import _missing_names
@@ -12,7 +14,7 @@ from cuaug import transforms as T
 MISSING_TRANSFORMS = [(lib, name) for lib, names in _missing_names.TRANSFORMS.items() for name in names]
 MISSING_FUNCTIONS = [(lib, name) for lib, names in _missing_names.FUNCTIONS.items() for name in names]
 # Words with a capital letter that are no names of cuaug.
-OTHER_WORDS = {"True", "NTCHW"}
+OTHER_WORDS = {"True", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations", "RANSAC", "XYXY"}
 
 
 @pytest.mark.parametrize(
@@ -88,12 +90,96 @@ def test_transforms_have_or_explain_every_name_of_torchvision():
 
 
 def test_missing_names_of_the_migration_page_are_explained():
-    """Every transform of Albumentations that docs/migration.md replaces."""
-    from helpers.pages import ROOT
-
+    """Every transform of Albumentations and every function of OpenCV that docs/migration.md replaces."""
     page = (ROOT / "docs" / "migration.md").read_text()
     names = set(re.findall(r"`A\.(\w+)", page)) | set(re.findall(r"\bK\.(\w+)", page))
     assert len(names) > 20
     for name in names - set(T.__all__):
         with pytest.raises(AttributeError, match=f"cuaug.transforms has no {name}, which "):
             getattr(T, name)
+    functions = set(re.findall(r"`cv2\.([a-z]\w+)", page)) - set(cuaug.__all__)
+    assert len(functions) > 10
+    for name in functions:
+        with pytest.raises(AttributeError, match=f"cuaug has no {name}, which OpenCV has: use "):
+            getattr(cuaug, name)
+
+
+BATCH = np.zeros((2, 8, 8, 3), np.uint8)
+# By argument, a callable that does not have it.
+CALLABLES = {
+    "__init__": {
+        "blur_limit": T.GaussianBlur,
+        "brightness_limit": T.ColorJitter,
+        "contrast_limit": T.ColorJitter,
+        "height": T.RandomCrop,
+        "hue_shift_limit": T.ColorJitter,
+        "label_fields": T.Boxes,
+        "limit": T.RandomRotation,
+        "max_pixel_value": T.Normalize,
+        "resample": T.RandomAffine,
+        "rotate_limit": T.RandomAffine,
+        "same_on_batch": T.RandomHorizontalFlip,
+        "sat_shift_limit": T.ColorJitter,
+        "scale_limit": T.RandomAffine,
+        "shift_limit": T.RandomAffine,
+        "sigma_limit": T.GaussianBlur,
+        "std_range": T.GaussianNoise,
+        "width": T.RandomCrop,
+    },
+    "__call__": {},
+    "function": {
+        "ksize": cuaug.gaussian_blur,
+        "sigmaX": cuaug.gaussian_blur,
+        "fx": cuaug.resize,
+        "fy": cuaug.resize,
+        "dsize": cuaug.resize,
+        "p": cuaug.hflip,
+    },
+}
+ARGUMENTS = [(kind, argument) for kind, rows in _missing_names.ARGUMENTS.items() for argument in rows]
+
+
+@pytest.mark.parametrize(("kind", "argument"), ARGUMENTS)
+def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
+    """What the advice says to pass is a parameter."""
+    default = {"__init__": T.Compose, "__call__": T.Compose([T.Identity()]), "function": cuaug.warp_affine}[kind]
+    target, advice = CALLABLES[kind].get(argument, default), _missing_names.ARGUMENTS[kind][argument]
+    with pytest.raises(TypeError, match=rf"^cuaug\..*unexpected keyword argument '{argument}': {re.escape(advice)}$"):
+        target(**{argument: 1})
+    parameters = inspect.signature(target).parameters
+    assert argument not in parameters
+    assert [name for name in re.findall(r"(?:pass|and) (\w+)=", advice) if name not in parameters] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: T.GaussianBlur(5, sigma=(1, 2), p=0.3),
+            "argument 'p': pass T.RandomApply([T.GaussianBlur(5, sigma=(1, 2))], p=0.3)",
+        ),
+        (lambda: T.Identity()(image=BATCH), "unexpected keyword argument 'image': pass images first, as in aug(images"),
+        (lambda: T.Compose([])(image=BATCH, mask=BATCH), "unexpected keyword argument 'image': pass images first"),
+        (lambda: T.Boxes("pascal_voc"), "'XYXY', 'XYWH', 'CXCYWH', got 'pascal_voc': pass \"XYXY\""),
+        (lambda: T.Boxes("coco"), "got 'coco': pass \"XYWH\""),
+        (lambda: T.Boxes("yolo"), "multiply them by (W, H, W, H)"),
+        (lambda: cuaug.hflip(BATCH, nonsense=1), "unexpected keyword argument 'nonsense'"),
+        (lambda: T.Resize(8, nonsense=1), "unexpected keyword argument 'nonsense'"),
+        (lambda: cuaug.warp_affine(BATCH[:1], np.ones((8, 2, 3))), "M must hold 1 entry, one per sample, got 8"),
+        (
+            lambda: cuaug.get_rotation_matrix((128, 128), 30, 1.0),
+            "center must be (x, y), got 1.0: the order is angle, scale, center, unlike cv2's",
+        ),
+    ],
+)
+def test_messages_about_arguments_of_other_libraries_say_what_to_pass(call, message):
+    with pytest.raises((TypeError, ValueError), match=rf"^cuaug\..*{re.escape(message)}"):
+        call()
+
+
+def test_compose_of_a_transform_of_torchvision_shows_the_compose_of_torchvision():
+    torchvision_transform = type("PILToTensor", (), {"__module__": "torchvision.transforms.v2._type_conversion"})()
+    with pytest.raises(TypeError, match=re.escape("v2.Compose([v2.PILToTensor(...), recipe])")):
+        T.Compose([torchvision_transform, T.Identity()])
+    with pytest.raises(TypeError, match=r"got object: call other functions before or after the recipe$"):
+        T.Compose([object()])

@@ -110,7 +110,17 @@ def test_documentation_commands_exist(page):
     commands = re.findall(r'add_parser\(\s*"(\w+)"', (ROOT / "cuaug" / "__main__.py").read_text())
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M)) <= set(targets)
     assert set(re.findall(r"python -m cuaug (\w+)", text)) <= set(commands)
-    assert set(re.findall(r"(?:\.|cuaug)\[([\w-]+)\]", text)) <= set(re.findall(r"^([\w-]+) = ", options, re.M))
+    extras = set(re.findall(r"^([\w-]+) = ", options, re.M))
+    assert set(re.findall(r"(?:\.|cuaug|whl\))\[([\w-]+)\]", text)) <= extras
+    assert not re.search(r"pip install (?:-\S+ )*\"?cuaug\b", text)  # the index has no such package
+
+
+def test_documentation_lists_every_extra():
+    """What users may install; contributors read the last two elsewhere."""
+    options = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2].partition("\n[")[0]
+    table = (ROOT / "docs" / "getting-started.md").read_text().partition("### Extras")[2].partition("\n#")[0]
+    rows = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
+    assert {*re.findall(r"`([\w-]+)`", rows), "test", "docs"} == set(re.findall(r"^([\w-]+) = ", options, re.M))
 
 
 def test_contributing_shows_the_source():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.child_process import python
 from tables import colors as color_table
 from tables import filters as filter_table
 from tables.warps import ROW_OF_OP
@@ -56,6 +57,18 @@ def test_public_functions_are_exported(module):
 def test_public_name_is_listed_and_has_a_docstring(name):
     assert name in dir(cuaug)
     assert getattr(cuaug, name).__doc__
+
+
+def test_dir_lists_the_public_names():
+    """Also in a process that has not used the packages."""
+    program = """
+import cuaug
+names = dir(cuaug)
+print(*sorted(set(names) - set(cuaug.__all__) - {n for n in names if n.startswith("__")}), "__version__" in names)
+for module in (cuaug.transforms, cuaug.io, cuaug.data):
+    print(sorted(n for n in dir(module) if not n.startswith("__")) == sorted(module.__all__))
+"""
+    assert python(program)[0].splitlines() == ["data io transforms typing True", "True", "True", "True"]
 
 
 def test_warp_ops_have_rows():

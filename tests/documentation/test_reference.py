@@ -7,6 +7,7 @@ import inspect
 import json
 import re
 import sys
+import warnings
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -56,6 +57,75 @@ def test_reference_documents_every_public_name():
     for module in re.findall(r"^\.\. public:: \S+ (\S+)$", text, re.M):
         documented += importlib.import_module(module).__all__
     assert sorted(documented) == sorted(name for _, name in PUBLIC)
+
+
+def public_objects():
+    """The public functions and classes, and the methods of the classes, by name."""
+    for module, name in PUBLIC:
+        public = getattr(module, name)
+        yield f"{module.__name__}.{name}", public
+        for member, value in vars(public).items() if inspect.isclass(public) else ():
+            if not member.startswith("_") or member == "__call__":
+                yield f"{module.__name__}.{name}.{member}", value
+
+
+def test_docstrings_of_results_are_sentences():
+    """A colon in the first line of a Returns section makes a type of the words before it."""
+    napoleon = pytest.importorskip("sphinx.ext.napoleon")
+    config = napoleon.Config(napoleon_numpy_docstring=False)
+    garbled = [
+        f"{name}: {line}"
+        for name, public in public_objects()
+        for line in str(napoleon.GoogleDocstring(inspect.getdoc(public) or "", config, what="function")).splitlines()
+        if ":rtype:" in line or ":ytype:" in line
+    ]
+    assert garbled == []
+
+
+def test_docstrings_name_no_internal_module():
+    """Users cannot import a module of an internal name, and help() does not follow the references of Sphinx."""
+    internal = [
+        f"{name}: {reference}"
+        for name, public in public_objects()
+        for reference in re.findall(r":mod:`([^`]+)`", inspect.getdoc(public) or "")
+        if reference not in ("cuaug.transforms", "cuaug.io", "cuaug.data", "cuaug.typing")
+    ]
+    assert internal == []
+
+
+@pytest.fixture(scope="module")
+def reference_text(tmp_path_factory):
+    """The pages of the reference of a function and of two classes, as text."""
+    pytest.importorskip("myst_parser")
+    application = pytest.importorskip("sphinx.application")
+    folder = tmp_path_factory.mktemp("reference")
+    (folder / "index.rst").write_text(
+        ".. currentmodule:: cuaug.transforms\n\n"
+        ".. autoclass:: cuaug.transforms.RandomErasing\n\n.. autoclass:: cuaug.transforms.Boxes\n\n"
+        ".. autofunction:: cuaug.warp_affine\n\n.. autofunction:: cuaug.get_rotation_matrix\n"
+    )
+    settings = {"extensions": ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "reference"], "nitpicky": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of Sphinx about its extensions
+        application.Sphinx(folder, DOCS, folder / "text", folder / "trees", "text", settings, status=None).build()
+    return " ".join((folder / "text" / "index.txt").read_text().split())
+
+
+def test_reference_shows_parameters_and_aliases(docs_modules, reference_text):
+    docs_modules("reference")
+    assert "class cuaug.transforms.RandomErasing( p: float = 0.5, scale: Sequence[float] = (0.02" in reference_text
+    assert "Boxes( format: str = 'XYXY', min_area: float = 0.0," in reference_text
+    assert "interpolation: Interpolation = 'bilinear', border: Border = 'constant', fill: Fill = 0," in reference_text
+    assert "dtype: DType | None = None, out: AnyArray | None = None, ) -> Array" in reference_text
+    assert "get_rotation_matrix( angle: HostNumbers, scale: HostNumbers = 1.0," in reference_text
+
+
+@pytest.mark.parametrize("name", [name for name in T.__all__ if inspect.isclass(getattr(T, name))])
+def test_signature_of_a_class_has_its_parameters(name):
+    """As editors show it; ``T.PixelOp(..., **parameters)`` has parameters of the user's names."""
+    parameters = inspect.signature(getattr(T, name)).parameters.values()
+    assert not any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+    assert name == "PixelOp" or not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def test_every_page_is_in_the_index():
@@ -120,13 +190,16 @@ def test_training_table_and_plot_show_the_newest_result(docs_modules, monkeypatc
     assert words[3:5] == ["cuaug Loader", "5,293 (88%)"]
 
 
-def test_training_without_a_result_leaves_its_places_empty(docs_modules, monkeypatch, tmp_path):
+def test_training_is_left_out_without_a_result(docs_modules, monkeypatch, tmp_path):
     speeds = docs_modules("speeds")
-    monkeypatch.setattr(speeds, "RESULTS", tmp_path)
-    assert speeds.training_plot() is None
-    for name, page in (("readme_training", "README.md"), ("training_section", "docs/performance.md")):
-        place = f"<!-- written by docs/speeds.py: {name} -->\n\n<!-- until here -->"
-        assert place in speeds.with_tables(page)
+    (tmp_path / "training.json").write_text(training_result("2026-01-02T09:00:00+00:00", {8: [9000, 99, 98, 97]}))
+    for result, shown in ((None, False), (tmp_path / "training.json", True)):
+        monkeypatch.setattr(speeds, "newest_training", lambda result=result: result)
+        assert (speeds.training_plot() is not None) == shown
+        for page in speeds.TABLES:
+            text = speeds.with_tables(page)
+            assert ("| ResNet-50 | 8 processors |" in text) == (shown and page != "docs/placement.md")
+            assert not re.search(r"<!-- written [^>]*-->\s*<!-- until", text)  # nothing empty
 
 
 def test_troubleshooting_lists_every_message_of_the_set_up():

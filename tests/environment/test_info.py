@@ -156,6 +156,15 @@ def test_doctor_survives_a_failing_check(monkeypatch):
     assert findings[-1].subject == "opencv"
 
 
+def test_doctor_names_the_function_that_needs_opencv(monkeypatch):
+    replace_everywhere(monkeypatch, _doctor, "installed_wheels", lambda prefix: {})
+    (finding,) = (finding for finding in _doctor.diagnose() if finding.subject == "opencv")
+    assert str(finding).startswith(
+        "note  opencv     not installed; only cuaug.io.decode_image uses it, for files other"
+    )
+    assert finding.repair.startswith("pip install ")
+
+
 @pytest.mark.parametrize(("name", "path"), [("bench", "benchmarks/warp.py"), ("gallery", "docs/gallery.py")])
 def test_main_bench_and_gallery_need_source_tree(monkeypatch, capsys, tmp_path, name, path):
     from cuaug import __main__ as command

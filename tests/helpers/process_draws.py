@@ -17,17 +17,17 @@ def recipe(seed=None):
 
 
 class Drawn:
-    """A dataset: sample i is the result of the recipe, as text."""
+    """A dataset: sample i is the result of the recipe, as text; `options` of a call are "ids" and "step"."""
 
-    def __init__(self, recipe, pass_ids=False, samples=96):
-        self.recipe, self.pass_ids, self.samples = recipe, pass_ids, samples
+    def __init__(self, recipe, options=(), samples=96):
+        self.recipe, self.options, self.samples = recipe, options, samples
 
     def __len__(self):
         return self.samples
 
     def __getitem__(self, index):
-        options = {"ids": index, "step": 0} if self.pass_ids else {}
-        return self.recipe(IMAGE, **options).tobytes().hex()
+        values = {"ids": index, "step": 0}
+        return call(self.recipe, {name: values[name] for name in self.options})
 
 
 def epochs(dataset, generator_seed, count=2, **options):

@@ -52,6 +52,10 @@ SUSPICIOUS = {
         lambda: FLIP.check(BATCH, keypoints=BOXES[..., :2] * 9),
         "keypoints are outside of the image",
     ),
+    "the width of a crop as its padding": (
+        lambda: T.Compose([T.RandomCrop(8, 8)]).check(BATCH),
+        "RandomCrop pads by 8, which is not less than a side of its size (8, 8)",
+    ),
     "negative labels": (lambda: FLIP.check(BATCH, labels=np.array([0, -1, 2])), "labels have -1, but classes count"),
     "labels of NaN": (lambda: FLIP.check(BATCH, labels=np.array([0, np.nan, 2])), "labels have values that are NaN"),
 }
@@ -81,6 +85,7 @@ TO_FLOAT = T.ToDtype("float32", scale=True)
         lambda: FLIP.check(BATCH, boxes=np.full((3, 2, 4), np.nan)),
         lambda: FLIP.check(BATCH, boxes=np.zeros((3, 0, 4)), keypoints=np.zeros((3, 0, 2))),
         lambda: FLIP.check(BATCH[:0]),
+        lambda: T.Compose([T.RandomCrop(8, 4)]).check(BATCH),
         lambda: T.Compose([T.Pad(1)]).check([noise((9, 8, 3)), noise((7, 8, 3))]),
         lambda: FLIP.check(FLOATS.astype(np.float16)),
     ],

@@ -43,12 +43,27 @@ def test_compose_with_ids_is_the_same_for_every_number_of_workers(method, seed):
     program = f"""
 from helpers.process_draws import Drawn, epochs, recipe
 if __name__ == "__main__":
-    dataset = Drawn(recipe({seed}), pass_ids=True, samples=24)
+    dataset = Drawn(recipe({seed}), options=("ids", "step"), samples=24)
     (alone,) = epochs(dataset, 1, count=1)
     (workers,) = epochs(dataset, 2, count=1, num_workers=2, multiprocessing_context="{method}")
     print(len(set(alone)), workers == alone)
 """
     assert python(program) == ("24 True", "")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_compose_with_ids_but_no_step_draws_anew_in_every_epoch(workers, seed):
+    """The counter of a worker's copy begins at 0 in every epoch, so the call warns, once per worker."""
+    program = f"""
+from helpers.process_draws import Drawn, epochs, recipe
+first, second = epochs(Drawn(recipe({seed}), options=("ids",), samples=24), 3, num_workers={workers})
+print(len(set(first + second)), any(a == b for a, b in zip(first, second)))
+"""
+    output, errors = python(program, PYTHONWARNINGS="always::RuntimeWarning")
+    assert output == "48 False"
+    assert errors.count("pass step=epoch") == 2 * workers
+    assert errors.count("RuntimeWarning: cuaug.transforms.Compose:") == 2 * workers
 
 
 def test_compose_made_in_data_loader_worker_draws_anew():
