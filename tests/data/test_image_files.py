@@ -117,19 +117,19 @@ def test_image_files_targets_by_index():
 
 
 def test_image_files_names_the_file_without_target(photos):
-    rule = "^cuaug.ImageFiles: targets must have the end of its path, .*, as a key for each image"
+    rule = "^cuaug.data.ImageFiles: targets must have the end of its path, .*, as a key for each image"
     with pytest.raises(ValueError, match=rf"{rule}, not for .*/b/0.jpg, got 'a/0.jpg', '1.jpg'"):
         ImageFiles(photos, targets={"a/0.jpg": 3, "1.jpg": 5})
     with pytest.raises(ValueError, match=rf"{rule}, not for .*/a/0.jpg, got 0, 1"):
         ImageFiles(photos, targets={0: 3, 1: 5})
     with pytest.raises(
-        ValueError, match=r"^cuaug.ImageFiles: targets must have its index as a key .*, not for image 1"
+        ValueError, match=r"^cuaug.data.ImageFiles: targets must have its index as a key .*, not for image 1"
     ):
         ImageFiles([b"x", b"y"], targets={0: 3})
 
 
 def test_image_files_refuses_targets_for_some_images_only(photos):
-    with pytest.raises(ValueError, match=r"^cuaug.ImageFiles: targets must be given .*, got None for image 1: "):
+    with pytest.raises(ValueError, match=r"^cuaug.data.ImageFiles: targets must be given .*, got None for image 1: "):
         ImageFiles([b"x", b"y"], targets=[3, None])
     assert ImageFiles([b"x", b"y"], targets=[None, None]).targets is None
     files = ImageFiles(photos, targets=lambda path: None)

@@ -232,7 +232,9 @@ def test_loader_jax_gives_the_arrays_of_numpy(files):
     ((_, labels),) = Loader(files, 23, recipe, library="jax")
     assert isinstance(labels, jax.Array)
     assert labels.tolist() == [label for _, label in files]
-    with pytest.raises(ValueError, match=r"^cuaug.Loader: device must be 'cpu', .*: library='jax' uses JAX's default"):
+    with pytest.raises(
+        ValueError, match=r"^cuaug.data.Loader: device must be 'cpu', .*: library='jax' uses JAX's default"
+    ):
         Loader(files, 8, device=jax.devices()[0])
 
 

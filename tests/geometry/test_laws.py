@@ -268,7 +268,7 @@ INVALID_CALLS = {
     "weights": (lambda: estimate_affine(QUAD, QUAD, weights=[1, 2]), "weights must have one number per point, 4, got"),
     "kind": (lambda: estimate_affine(QUAD, QUAD, "perspective"), "kind must be one of 'affine', .*, got 'persp"),
     "angle": (lambda: get_rotation_matrix([0, NAN]), "get_rotation_matrix: angle must be finite, got nan in sample 1"),
-    "center": (lambda: get_rotation_matrix(0, 1, 5), r"center must have shape \[..., 2\], got \[\]"),
+    "center": (lambda: get_rotation_matrix(0, 1, [5]), r"center must have shape \[..., 2\], got \[1\]"),
     "scale": (lambda: affine_matrix(0, (0, 0), [1, 0], (0, 0), (0, 0)), "scale must be greater than 0, got 0.0 in sam"),
     "shear": (lambda: affine_matrix(0, (0, 0), 1, 5, (0, 0)), r"affine_matrix: shear must have shape \[..., 2\]"),
     "translate": (lambda: affine_matrix(0, (INF, 0), 1, (0, 0), (0, 0)), "translate must be finite, got"),

@@ -24,7 +24,7 @@ def test_every_public_function_has_a_call():
     for name, arguments in CALLS.items():
         parameters = inspect.signature(function_of(name)).parameters
         unnamed = set(parameters) - set(arguments)
-        assert unnamed <= {"out", "device", "counts", "boxes", "masks", "titles"}, name
+        assert unnamed <= {"out", "device", "counts", "boxes", "masks", "keypoints", "titles"}, name
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -26,7 +26,8 @@ RECIPE = T.Compose([T.RandomHorizontalFlip()], seed=0)
         (lambda: T.Resize(np.float32(8)), "got np.float32(8.0): pass 8"),
         (
             lambda: cuaug.hflip([BATCH[0], BATCH[1]]),
-            "got list: stack arrays of one size, or call it on each; transforms take lists",
+            "got list: stack arrays of one size, or call it on each; "
+            "transforms take lists, as T.Resize((224, 224))(images)",
         ),
         (lambda: cuaug.hflip("photo.jpg"), "got str: read a file with cuaug.io.decode_image"),
         (

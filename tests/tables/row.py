@@ -95,6 +95,8 @@ class Row:
         """The oracle of a batch, with one set of parameters per sample or for all. [N, H, W, C]"""
         options = {**self.keywords(dtype), **more}
         samples = [{k: v[n] for k, v in parameters.items()} if leading else parameters for n in range(len(images))]
+        if not leading and "ids" in parameters:  # a number is the id of the first sample
+            samples = [{**parameters, "ids": parameters["ids"] + n} for n in range(len(images))]
         pairs = zip(images, samples, strict=True)
         return np.stack([self.oracle(i, **{**options, **values}, max_value=max_value(dtype)) for i, values in pairs])
 

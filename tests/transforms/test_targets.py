@@ -67,7 +67,7 @@ def test_boxes_keypoints_never_read_device_values(ragged, monkeypatch):
     def meta(value, dtype="float32"):
         return torch.as_tensor(value, dtype=getattr(torch, dtype), device="meta")
 
-    def asarray(value, like, dtype):
+    def asarray(value, like, dtype, parameter=None):
         return meta(value, dtype) if isinstance(like, torch.Tensor) else np.asarray(value, dtype)
 
     monkeypatch.setattr(small_matrices, "is_host", lambda array: False)
@@ -173,7 +173,7 @@ REFUSED = {
     ),
     "valid lists": (
         lambda: move_boxes([np.ones((2, 4))], maps(1), SIZE, Boxes(), []),
-        "valid must hold 1 entries, one per sample, got 0",
+        "valid must hold 1 entry, one per sample, got 0",
     ),
     "points": (
         lambda: move_keypoints(np.ones((1, 5, 4)), maps(1), SIZE, Keypoints()),
@@ -182,7 +182,7 @@ REFUSED = {
     "flat points": (lambda: move_keypoints(np.ones((1, 2)), maps(1), SIZE, Keypoints()), r"keypoints must have shape"),
     "samples of points": (
         lambda: move_keypoints(np.ones((2, 5, 2)), maps(1), SIZE, Keypoints()),
-        "keypoints must hold 1 entries, .*, got 2",
+        "keypoints must hold 1 entry, .*, got 2",
     ),
     "no array of points": (
         lambda: move_keypoints([[1, 2]], maps(1), SIZE, Keypoints()),

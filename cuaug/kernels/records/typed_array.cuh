@@ -7,9 +7,9 @@ namespace cuaug {
 // An array whose dtype is known at run time; strides in elements.
 struct TypedArray {
     const void* data;
-    long long n_stride;  // from one sample to the next
-    long long k_stride;  // from one box or region to the next
-    long long x_stride;  // from one coordinate to the next
+    long long n_stride;    // from one sample to the next
+    long long k_stride;    // from one box or region to the next
+    long long x_stride;    // from one coordinate to the next
     long long dtype_code;  // 0 to 7: float16, bfloat16, float32, float64, uint8, int16, int32, int64
 };
 
