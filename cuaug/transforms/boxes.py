@@ -157,8 +157,11 @@ def compact(valid: Any, *entries: Any) -> list[list[Any]]:
 def has_value_per_box(name: str, values: Any, boxes: Any) -> bool:
     """Whether there is one value (a label, an area) per box rather than per image, decided by the shapes only."""
     if not isinstance(boxes, (list, tuple)):
+        samples, count = boxes.shape[:2]
+        if isinstance(values, (list, tuple)):
+            return len(values) == samples and all(_is_list(entry) and len(entry) == count for entry in values)
         shape = tuple(getattr(values, "shape", ()))
-        return len(shape) > 1 and shape[:2] == tuple(boxes.shape[:2])
+        return len(shape) > 1 and shape[:2] == (samples, count)
     if not isinstance(values, (list, tuple)) or not all(_is_list(entry) for entry in values):
         return False
     _check.per_sample(name, len(values), len(boxes))
