@@ -191,12 +191,10 @@ def test_compose_show_labels_are_titles(labels, text):
     assert titles(figure) == [f"0 before, label {text}", f"0 after, label {text}"]
 
 
-@pytest.mark.parametrize("labels", [None, "a text", {"other": 3}, 5])
+@pytest.mark.parametrize("labels", [None, "a text", {"other": 3}, 5, [1, 2]])
 def test_compose_show_leaves_other_values_out(labels):
-    assert titles(T.Compose([T.RandomInvert()]).show({"image": BATCH, "labels": labels}, n=1)) == [
-        "0 before",
-        "0 after",
-    ]
+    figure = T.Compose([T.RandomInvert()]).show({"image": BATCH, "labels": labels})
+    assert titles(figure) == ["0 before", "0 after", "1 before", "1 after", "2 before", "2 after"]
 
 
 @pytest.mark.parametrize("compact", [False, True])
@@ -282,6 +280,7 @@ def test_compose_show_draws_one_sample_with_targets():
 
 def test_compose_show_draws_the_first_frame_with_its_mask():
     video = np.zeros((2, 4, H, W, 3), np.uint8)
+    video[:, 1:] = 200
     masks = np.zeros((2, 4, H, W), np.uint8)
     masks[:, 0, :3], masks[:, 1:] = 1, 1
     before, after = axes_of(T.Compose([T.RandomVerticalFlip(p=1.0)]).show(video, masks, layout="NTHWC"))
@@ -337,8 +336,18 @@ def test_compose_show_stretches_floats_of_unknown_scale():
     grey = T.Compose([TO_FLOAT, T.Normalize(MEAN, STD), T.Grayscale()])  # one channel: the means are those of three
     (_, *_), after = axes_of(grey.show(BATCH))
     assert (min(pixels(axis).min() for axis in after), max(pixels(axis).max() for axis in after)) == (0, 255)
-    for (axis,) in axes_of(T.Compose([T.RandomInvert(p=0.0)]).show(np.full((1, 6, 5, 3), np.nan, np.float32))):
-        assert not pixels(axis).any()
+    assert all((pixels(axis) == pixels(axis)[..., :1]).all() for axis in after)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([np.nan, np.nan], [0, 0]), ([3, 3], [0, 0]), ([-2, 0, 2, np.nan, np.inf], [0, 128, 255, 0, 255])],
+    ids=str,
+)
+def test_compose_show_stretches_finite_values(values, expected):
+    images = np.tile(np.array(values, np.float32).reshape(1, 1, -1, 1), (1, 6, 1, 3))
+    for (axis,) in axes_of(T.Compose([T.RandomHorizontalFlip(p=0.0)]).show(images)):
+        assert pixels(axis)[0, :, 0].tolist() == expected
 
 
 @pytest.mark.parametrize(
