@@ -85,7 +85,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
         if values.dtype.kind == "c":
             complex_dtype = values.dtype
         elif dtype is None or _holds_numbers(values):
-            return np.asarray(value, dtype=dtype)
+            return np.asarray(values, dtype=dtype)
     except (TypeError, ValueError, OverflowError):
         pass
     if complex_dtype is not None:

@@ -27,9 +27,9 @@ def matrix_geometry(matrix: SampleParameters, inverse: bool, origin: str) -> Geo
     `matrix.inline` has six or nine numbers even if a table holds the matrices.
     """
     _check.one_of("origin", origin, ("center", "corner"))
-    _check.boolean("inverse", inverse)
+    inverse = _check.boolean("inverse", inverse)
     name = "Affine" if len(matrix.inline) == 6 else "Perspective"
-    fields = *matrix.table[:5], *matrix.inline, bool(inverse), origin == "corner"
+    fields = *matrix.table[:5], *matrix.inline, inverse, origin == "corner"
     return Geometry(name, fields, (matrix.table,))
 
 
@@ -47,7 +47,7 @@ def map_geometry(
     too few bits for its fraction, and for offsets that 32 bits cannot hold: byte offsets in an image, and multiples of
     a map's stride, for which the same limit is low enough.
     """
-    _check.boolean("relative", relative)
+    relative = _check.boolean("relative", relative)
     (height, width), (row_stride, column_stride) = images.size, images.axes.strides[3:]
     map_strides = x.row_stride, x.column_stride, y.row_stride, y.column_stride
     image_bytes = (height * row_stride + width * column_stride) * ITEM_SIZE[images.dtype]
@@ -60,5 +60,5 @@ def map_geometry(
     )
     name = "CoordinateMap64" if needs_64bit else "CoordinateMap"
     # The record has the scale in float64 and in float32, and `relative` as float32 and int (coordinate_map.cuh).
-    fields = *x[:5], *y[:5], *scale, *scale, float(relative), bool(relative), *images.size
+    fields = *x[:5], *y[:5], *scale, *scale, float(relative), relative, *images.size
     return Geometry(name, fields, (x, y))
