@@ -70,3 +70,15 @@ def test_workflow_steps_call_targets_of_make(path):
     listing = subprocess.run(["make", "help"], cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
     existing = set(re.findall(r"^ *make ([a-z-]+)", listing.stdout, re.M))
     assert targets("\n".join(step.get("run", "") for step in steps(path))) <= existing
+
+
+@pytest.mark.parametrize(("name", "code"), [("cuaug-1.2.0-cp311.whl", 0), ("cuaug-1.2.0rc1-cp311.whl", 1)])
+def test_release_refuses_wheels_of_another_version_than_the_tag(tmp_path, name, code):
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist/cuaug-1.2.0-cp310.whl").touch()
+    (tmp_path / "dist" / name).touch()
+    (step,) = [step for step in steps(ROOT / ".github/workflows/release.yml") if "version" in step.get("name", "")]
+    environment = {**os.environ, "GITHUB_REF_NAME": "v1.2.0"}
+    result = subprocess.run(["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environment, capture_output=True)
+    assert result.returncode == code
+    assert (name in result.stderr.decode()) == bool(code)

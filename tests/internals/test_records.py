@@ -4,6 +4,7 @@ import pytest
 
 from cuaug import _native as native
 from cuaug._codecs.jpeg_headers import HEADER, REGION_COLUMNS
+from cuaug._detection.roi_kernels import BINS_BYTES, BOUNDS_BYTES
 from cuaug._program import records
 
 LAYOUT = native.record_layout()
@@ -30,8 +31,39 @@ def test_jpeg_header_rows_have_the_layout_of_the_struct():
     assert {"height": (0, 8), "width": (8, 8), **offsets} == LAYOUT["jpeg::Header"]
 
 
-def test_regions_to_decode_are_rows_of_int64():
-    assert [*LAYOUT["RegionToDecode"].values()] == [(8 * i, 8) for i in range(REGION_COLUMNS)]
+# The arrays of int64 that Python gives to the extension and to a kernel, with their columns in Python's order.
+ROWS = {
+    "RegionToDecode": ["file", "scale", "top", "left", "height", "width", "address", "pitch"],
+    "NvjpegImage": ["file", "address", "pitch"],
+    "BoxCopy": ["from", "to", "from_pitch", "to_pitch", "rows", "bytes"],
+    "jpeg::Box": ["top", "left", "height", "width"],
+    "jpeg::Size": ["height", "width"],
+    "jpeg::DecodeRegion": ["scale", "top", "left", "height", "width"],
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_int64_have_the_layout_of_the_struct(name):
+    assert [*LAYOUT[name].items()] == [(column, (8 * i, 8)) for i, column in enumerate(ROWS[name])]
+
+
+def test_regions_to_decode_have_the_columns_of_the_struct():
+    assert len(ROWS["RegionToDecode"]) == REGION_COLUMNS
+
+
+@pytest.mark.parametrize(("name", "size"), [("RegionBounds", BOUNDS_BYTES), ("StoredBins", BINS_BYTES)])
+def test_scratch_memory_of_roi_has_the_size_of_the_struct(name, size):
+    assert max(offset + size for offset, size in LAYOUT[name].values()) == size
+
+
+def test_matrix_parameters_are_the_geometries_without_their_names():
+    assert LAYOUT["MatrixParameter<2>"] == LAYOUT["Affine"]
+    assert LAYOUT["MatrixParameter<3>"] == LAYOUT["Perspective"]
+
+
+def test_every_struct_is_compared():
+    matrices = {"MatrixParameter<2>", "MatrixParameter<3>"}
+    assert set(LAYOUT) == {*RECORDS, *ROWS, *matrices, "jpeg::Header", "RegionBounds", "StoredBins"}
 
 
 @pytest.mark.parametrize("record", [records.NMS, records.SOFT_NMS, records.ROTATED_IOU], ids=lambda record: record.name)
