@@ -29,6 +29,14 @@ def padding_of(padding: Size) -> tuple[int, int, int, int]:
     return left, top, right, bottom
 
 
+def kernel_extents(kernel_size: Any) -> tuple[int, int]:
+    """(x, y) of a filter's kernel, from (x, y) or from one number for both."""
+    extents = _numbers("kernel_size", kernel_size)
+    if len(extents) not in (1, 2):
+        raise ValueError(f"kernel_size must be an int or (x, y), got {kernel_size!r}")
+    return _check.integer("kernel_size", extents[0], 1), _check.integer("kernel_size", extents[-1], 1)
+
+
 def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | None) -> tuple[int, int]:
     """(H, W) of the resized image.
 
@@ -75,6 +83,6 @@ def _numbers(parameter: str, value: Any) -> list[Any]:
     """The entries of a list, or one number as a list."""
     if is_one_number(value) and hasattr(type(value), "__index__"):
         return [value]
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
+    if isinstance(value, (str, bytes, dict, set)) or not hasattr(value, "__len__"):
         raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}{integer_hint(value)}")
     return list(value)

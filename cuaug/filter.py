@@ -6,14 +6,13 @@ value or one per sample, on the host or on the images' device.
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import _check
 from ._arrays import convert
 from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import filters, parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
+from ._sizes import kernel_extents
 from .typing import AnyArray, Array, Layout, Numbers, PerSample, Size
 
 __all__ = ["adjust_sharpness", "gaussian_blur"]
@@ -51,13 +50,13 @@ def gaussian_blur(
     array([[ 0, 27, 45, 27,  0]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    kernel_extents = _kernel_extents(kernel_size)
+    extents = kernel_extents(kernel_size)
     if sigma is None:
-        x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in kernel_extents)
-        return filters.gaussian_blur(batch, kernel_extents, SampleParameters(NULL_ARRAY, (x, y)), out)
+        x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in extents)
+        return filters.gaussian_blur(batch, extents, SampleParameters(NULL_ARRAY, (x, y)), out)
     is_tensor = hasattr(sigma, "__dlpack__") and convert.is_host(sigma)
     _check.positive("sigma", convert.host_array("sigma", sigma) if is_tensor else sigma)
-    return filters.gaussian_blur(batch, kernel_extents, parameters.xy_pairs("sigma", sigma, batch), out)
+    return filters.gaussian_blur(batch, extents, parameters.xy_pairs("sigma", sigma, batch), out)
 
 
 @prefix_errors
@@ -80,12 +79,3 @@ def adjust_sharpness(
     batch = describe_images(images, layout)
     factor = parameters.checked_column("sharpness_factor", sharpness_factor, 0)
     return filters.adjust_sharpness(batch, parameters.per_sample_columns("sharpness_factor", [factor], batch), out)
-
-
-def _kernel_extents(kernel_size: Any) -> tuple[int, int]:
-    """The kernel's extents (x, y)."""
-    extents = list(kernel_size) if isinstance(kernel_size, (list, tuple)) else [kernel_size]
-    if len(extents) not in (1, 2):
-        raise ValueError(f"kernel_size must be an int or (x, y), got {kernel_size!r}")
-    x, y = (_check.integer("kernel_size", extent, 1) for extent in (extents[0], extents[-1]))
-    return x, y

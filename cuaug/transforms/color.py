@@ -11,6 +11,7 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blur, Column, Pointwise
 from .._passes.filters import check_kernel_size
 from .._program.dtypes import IMAGE_DTYPES
+from .._sizes import kernel_extents
 from ..typing import AnyArray, DType, PerChannel, Size
 from . import ranges
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
@@ -233,9 +234,9 @@ class GaussianBlur(Transform):
     """
 
     def __init__(self, kernel_size: Size, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
-        kernel_xy = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
-        self.kernel_size: tuple[int, int] = _check.size("kernel_size", kernel_xy)
+        self.kernel_size: tuple[int, int] = kernel_extents(kernel_size)
         check_kernel_size("kernel_size", self.kernel_size)
+        sigma = ranges.python_value(sigma)
         self.sigma: tuple[float, float] = ranges.pair(
             "sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma
         )

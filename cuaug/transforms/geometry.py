@@ -128,7 +128,7 @@ class Pad(Transform):
         _check.one_of("padding_mode", padding_mode, BORDERS)
         padding_of(padding)  # checks it
         self.padding: Size = padding
-        self.fill: PerChannel = fill
+        self.fill = ranges.fill(fill)
         self.padding_mode = padding_mode
 
     def write(self, recipe: Recipe) -> None:
@@ -160,7 +160,7 @@ class RandomCrop(Transform):
             padding_of(padding)  # checks it
         self.padding: Size | None = padding
         self.pad_if_needed: bool = _check.boolean("pad_if_needed", pad_if_needed)
-        self.fill: PerChannel = fill
+        self.fill = ranges.fill(fill)
         self.padding_mode = padding_mode
 
     def write(self, recipe: Recipe) -> None:
@@ -200,20 +200,16 @@ class RandomAffine(Transform):
         center: Sequence[float] | None = None,
     ) -> None:
         self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
-        self.translate: tuple[float, ...] | None = (
-            None if translate is None else tuple(ranges.number("translate", t, 0, 1) for t in translate)
+        self.translate: tuple[float, float] | None = (
+            None if translate is None else ranges.x_and_y("translate", translate, 0, 1)
         )
-        if self.translate is not None and len(self.translate) != 2:
-            raise ValueError(f"translate must be (x, y), got {translate!r}")
         self.scale: tuple[float, float] | None = None if scale is None else ranges.pair("scale", scale, 0.0)
         if self.scale is not None and self.scale[0] <= 0:
             raise ValueError(f"scale must be greater than 0, got {scale!r}")
         self.shear: tuple[float, float, float, float] | None = _shears(shear)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill = fill
-        self.center: tuple[float, ...] | None = (
-            None if center is None else tuple(ranges.number("center", c) for c in center)
-        )
+        self.fill = ranges.fill(fill)
+        self.center: tuple[float, float] | None = None if center is None else ranges.x_and_y("center", center)
 
     def write(self, recipe: Recipe) -> None:
         height, width = recipe.size
@@ -253,10 +249,8 @@ class RandomRotation(Transform):
             raise ValueError("expand must be False: every sample of a batch has the same size; pad before instead")
         self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.center: tuple[float, ...] | None = (
-            None if center is None else tuple(ranges.number("center", c) for c in center)
-        )
-        self.fill = fill
+        self.center: tuple[float, float] | None = None if center is None else ranges.x_and_y("center", center)
+        self.fill = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         angle = recipe.uniform("angle", *self.degrees, otherwise=0.0)
@@ -278,7 +272,7 @@ class RandomPerspective(Transform):
         self.distortion_scale: float = ranges.number("distortion_scale", distortion_scale, 0, 1)
         self.p: float = ranges.probability("p", p)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill: PerChannel = fill
+        self.fill = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         names = [
@@ -312,8 +306,9 @@ def _pad_to(recipe: Recipe, size: tuple[int, int], fill: Any, border: str) -> No
 def _shears(shear: Any) -> tuple[float, float, float, float] | None:
     if shear is None:
         return None
-    if isinstance(shear, (int, float)) or len(shear) == 2:
-        return (*ranges.around("shear", shear), 0.0, 0.0)
-    if len(shear) != 4:
+    values = ranges.python_value(shear)
+    if not isinstance(values, (list, tuple)) or len(values) == 2:
+        return (*ranges.around("shear", values), 0.0, 0.0)
+    if len(values) != 4:
         raise ValueError(f"shear must be a number, (low, high) or (low x, high x, low y, high y), got {shear!r}")
-    return (*ranges.pair("shear", shear[:2]), *ranges.pair("shear", shear[2:]))
+    return (*ranges.pair("shear", values[:2]), *ranges.pair("shear", values[2:]))

@@ -110,14 +110,14 @@ class ElasticTransform(Transform):
         interpolation: Interpolation = "bilinear",
         fill: PerChannel = 0,
     ) -> None:
-        self.alpha: tuple[float, float] = _x_and_y("alpha", alpha)
-        self.sigma: tuple[float, float] = _x_and_y("sigma", sigma, 0.0)
+        self.alpha: tuple[float, float] = ranges.x_and_y("alpha", alpha, both=True)
+        self.sigma: tuple[float, float] = ranges.x_and_y("sigma", sigma, 0.0, both=True)
         if (self.sigma[0] == 0) != (self.sigma[1] == 0):
             raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {sigma!r}")
         if max(self._kernel_size) > MAX_TAPS:
             raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {sigma!r}")
         self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
-        self.fill: PerChannel = fill
+        self.fill = ranges.fill(fill)
 
     @property
     def _kernel_size(self) -> tuple[int, int]:
@@ -130,14 +130,6 @@ class ElasticTransform(Transform):
         amplitude = [recipe.constant("reach_x", x, otherwise=0.0), recipe.constant("reach_y", y, otherwise=0.0)]
         options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, self.sigma, **options))
-
-
-def _x_and_y(name: str, value: Any, minimum: float = -math.inf) -> tuple[float, float]:
-    """(x, y), or one number for both."""
-    values = [value] if isinstance(value, (int, float)) else list(value)
-    if len(values) not in (1, 2):
-        raise ValueError(f"{name} must be a number or (x, y), got {value!r}")
-    return ranges.number(name, values[0], minimum), ranges.number(name, values[-1], minimum)
 
 
 def _random_key(recipe: Recipe) -> list[Column]:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from .._integers import refuse_tracer
+from ..typing import PerChannel
+
+
+def python_value(value: Any) -> Any:
+    """An array of any library as a number or a list of Python; other values as they are."""
+    refuse_tracer(type(value))
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
-    value = _python_number(value)
+    value = python_value(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise TypeError(f"{name} must be a finite number, got {value!r}")
     if not minimum <= value <= maximum:
@@ -30,7 +36,8 @@ def beta_shape(name: str, value: Any) -> float:
 
 def pair(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> tuple[float, float]:
     """(low, high), in that order."""
-    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or len(value) != 2:
+    value = python_value(value)
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise ValueError(f"{name} must be (low, high), got {value!r}")
     low, high = number(name, value[0], minimum, maximum), number(name, value[1], minimum, maximum)
     if low > high:
@@ -42,11 +49,34 @@ def around(
     name: str, value: Any, centre: float = 0.0, minimum: float = -math.inf, maximum: float = math.inf
 ) -> tuple[float, float]:
     """(low, high), or a number r for centre - r..centre + r; low is at least the minimum, as torchvision's."""
-    value = _python_number(value)
+    value = python_value(value)
     if isinstance(value, (int, float)):
         radius = number(name, value, 0.0, maximum - centre)
         return max(centre - radius, minimum), centre + radius
     return pair(name, value, minimum, maximum)
+
+
+def x_and_y(
+    name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf, *, both: bool = False
+) -> tuple[float, float]:
+    """(x, y); `both`: or one number for both."""
+    value = python_value(value)
+    if both and isinstance(value, (int, float)):
+        value = value, value
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise ValueError(f"{name} must be {'a number or ' * both}(x, y), got {value!r}")
+    return number(name, value[0], minimum, maximum), number(name, value[1], minimum, maximum)
+
+
+def fill(value: Any) -> PerChannel | None:
+    """A number, NaN included, or one per channel, also as an array of any library; None stands for 0."""
+    if value is None:
+        return None
+    value = python_value(value)
+    numbers = tuple(map(python_value, value)) if isinstance(value, (list, tuple)) else (value,)
+    if not numbers or not all(type(number) in (int, float) for number in numbers):
+        raise TypeError(f"fill must be a number or one per channel, got {value!r}")
+    return numbers if isinstance(value, (list, tuple)) else numbers[0]
 
 
 def probability(name: str, value: Any) -> float:
@@ -55,7 +85,7 @@ def probability(name: str, value: Any) -> float:
 
 def number_or_tuple(name: str, value: Any) -> float | tuple[float, ...]:
     """A number, or one per channel; also as an array of any library."""
-    value = value.tolist() if hasattr(value, "tolist") else value
+    value = python_value(value)
     if not isinstance(value, (list, tuple)):
         return number(name, value)
     if not value:
@@ -74,12 +104,6 @@ def per_channel(name: str, value: Any, channels: int) -> list[float]:
 def box_range(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:
     """`cuaug::BoxRange` (kernels/draws/boxes.cuh); ratios are width by height."""
     return *scale, math.log(ratio[0]), math.log(ratio[1]), *ratio
-
-
-def _python_number(value: Any) -> Any:
-    """An array without axes, of any library, as a number of Python; other values as they are."""
-    refuse_tracer(type(value))
-    return value.tolist() if getattr(value, "shape", None) == () and hasattr(value, "tolist") else value
 
 
 def _between(minimum: float, maximum: float) -> str:

@@ -92,3 +92,66 @@ def test_transforms_refuse_tracers_of_jax():
     for call in (T.RandomRotation, T.RandomHorizontalFlip, T.Resize, lambda size: cuaug.resize(batch, size)):
         with pytest.raises(TypeError, match=r"cuaug runs outside of jax\.jit"):
             jax.jit(call)(3)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax.numpy"])
+def test_transforms_take_ranges_and_points_of_any_library(library):
+    array = pytest.importorskip(library).asarray
+    assert T.GaussianBlur(array(3), array([0.5, 2.0])).sigma == (0.5, 2.0)
+    assert T.GaussianBlur(array([3, 5]), array(0.5)).kernel_size == (3, 5)
+    assert T.ElasticTransform(array(50.0), array([2.0, 3.0])).sigma == (2.0, 3.0)
+    affine = T.RandomAffine(array(5), array([0.5, 0.25]), array([0.5, 2.0]), array([1.0, 2.0]), center=array([2, 3]))
+    assert (affine.translate, affine.scale, affine.center) == ((0.5, 0.25), (0.5, 2.0), (2, 3))
+    assert affine.shear == (1, 2, 0, 0)
+    assert T.RandomAffine(5, shear=array(3)).shear == (-3, 3, 0, 0)
+    assert T.RandomAffine(5, shear=array([1, 2, 3, 4])).shear == (1, 2, 3, 4)
+
+
+POINTS = {
+    "ElasticTransform": (lambda v: T.ElasticTransform(alpha=v), r"alpha must be a number or \(x, y\)"),
+    "RandomAffine translate": (lambda v: T.RandomAffine(5, translate=v), r"translate must be \(x, y\)"),
+    "RandomAffine center": (lambda v: T.RandomAffine(5, center=v), r"center must be \(x, y\)"),
+    "RandomRotation": (lambda v: T.RandomRotation(5, center=v), r"center must be \(x, y\)"),
+    "GaussianBlur": (lambda v: T.GaussianBlur(v), r"kernel_size must be an int or (\(x, y\)|a list)"),
+}
+
+
+@pytest.mark.parametrize("value", [[1, 3, 5], [], "ab", {"x": 1}, 1j], ids=repr)
+@pytest.mark.parametrize("name", POINTS)
+def test_transforms_refuse_values_that_are_no_points(name, value):
+    make, message = POINTS[name]
+    with pytest.raises((TypeError, ValueError), match=message):
+        make(value)
+
+
+FILLED = {
+    "Pad": lambda fill: T.Pad(2, fill),
+    "RandomCrop": lambda fill: T.RandomCrop(30, pad_if_needed=True, fill=fill),
+    "RandomAffine": lambda fill: T.RandomAffine((90, 90), scale=(0.5, 0.5), fill=fill),
+    "RandomRotation": lambda fill: T.RandomRotation((45, 45), fill=fill),
+    "RandomPerspective": lambda fill: T.RandomPerspective(0.5, 1.0, fill=fill),
+    "ElasticTransform": lambda fill: T.ElasticTransform(500.0, fill=fill),
+    "RandAugment": lambda fill: T.RandAugment(fill=fill),
+    "AutoAugment": lambda fill: T.AutoAugment(fill=fill),
+    "TrivialAugmentWide": lambda fill: T.TrivialAugmentWide(fill=fill),
+    "AugMix": lambda fill: T.AugMix(fill=fill),
+}
+
+
+@pytest.mark.parametrize("fill", ["red", b"\0", {}, {1: 2}, [None], [], ["1", "2", "3"], [[1, 2, 3]], True, 1j])
+@pytest.mark.parametrize("name", FILLED)
+def test_transforms_refuse_fill_when_they_are_made(name, fill):
+    with pytest.raises(TypeError, match=rf"{name}: fill must be a number or one per channel, got "):
+        FILLED[name](fill)
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_transforms_copy_fill(name):
+    """A list that the user changes afterwards, and an array, are as good as a tuple."""
+    batch = noise((6, 24, 20, 3))
+    expected = T.Compose([FILLED[name]((50, 100, 150))], seed=3)(batch)
+    assert not np.array_equal(T.Compose([FILLED[name](0)], seed=3)(batch), expected)
+    for fill in ([50, 100, 150], np.array([50, 100, 150]), torch.tensor([50, 100, 150])):
+        transform = FILLED[name](fill)
+        fill[0] = 0
+        np.testing.assert_array_equal(T.Compose([transform], seed=3)(batch), expected)
