@@ -11,6 +11,7 @@ import numpy as np
 from .._arrays.images import ImageBatch
 from .._passes import grids
 from . import ragged
+from .moves import PlannedMove, plan_moves
 from .passes import plan_passes
 from .program import assemble, rescale_draw
 from .recipe import Recipe
@@ -29,6 +30,7 @@ class RecipePlan:
     parameter_columns: dict[str, int]  # name of a drawn parameter -> column
     integer_ranges: dict[str, tuple[int, int]]  # name of a drawn integer -> smallest and largest that its op accepts
     matrix_column: int  # the first of nine columns: the recipe's matrix, source to result
+    moves: list[PlannedMove]  # of boxes and keypoints
     partial_sums: dict[int, int]  # column of a mean that a pass sums while it stores -> first column of the sums
     argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
     device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
@@ -71,6 +73,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
         parameter_columns={name: column.index for name, column in columns_by_name.items()},
         integer_ranges={name: column.integer_range for name, column in columns_by_name.items() if column.integer_range},
         matrix_column=matrix[0].index,
+        moves=plan_moves(passes),
         partial_sums=partial_sums,
         argument_columns=ragged.argument_columns(recipe),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ from .._arrays import convert
 from .._arrays.registry import library_of
 from .._detection.box_formats import FORMATS, area, from_edges, to_edges
 from . import point_map
-from .point_map import PointMap
+from .moves import Move
+from .point_map import Edges, PointMap
 from .registry import register
 
 __all__ = ["Boxes"]
@@ -24,15 +26,17 @@ class Boxes:
     """The format of the boxes given to a ``Compose``, and the limits for a valid box.
 
     Coordinates are edges in pixels from the image's corner, as in torchvision and COCO: the whole image is
-    ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas; the
-    edges of integer boxes are rounded first, except in "CXCYWH", where centre and size are rounded, as edges may lie
-    between pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and passes both
-    limits below. One that was empty, or that a perspective takes beyond the horizon, becomes ``(0, 0, 0, 0)``.
+    ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas, and
+    before that to each canvas of the recipe whose outside a later transform replaces by its border. The edges of
+    integer boxes are rounded first, except in "CXCYWH", where centre and size are rounded, as edges may lie between
+    pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and passes both limits
+    below. One that was empty, that an earlier canvas lost, or that a perspective takes beyond the horizon, becomes
+    ``(0, 0, 0, 0)``.
 
     Args:
         format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
         min_area: Minimum area after clipping, in pixels of the result.
-        min_visibility: Minimum fraction of a moved box's area that clipping leaves, 0 to 1.
+        min_visibility: Minimum fraction of a moved box's area that clipping to all canvases leaves, 0 to 1.
         compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, areas, crowd
             flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and [B, P, 2 or 3] for B boxes.
             Waits for the device, which computes the lengths of the lists. Arrays without an axis of objects, or with
@@ -60,27 +64,26 @@ class Boxes:
         _check.boolean("compact", self.compact)
 
 
-def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, valid: Any = None) -> tuple[Any, Any]:
-    """Boxes under the matrices of their samples, and a mask of the valid ones. Does not wait for a device.
+def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: Any = None) -> tuple[Any, Any]:
+    """Boxes under the moves of their samples, and a mask of the valid ones. Does not wait for a device.
 
     Args:
         boxes: An array [N, B, 4], or a list of N arrays [B_i, 4]
-        matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
-        out_size: The canvas (H, W), or an array with one per sample. [N, 2]
+        moves: At least one.
         options: The boxes' format, and the limits for a valid box.
         valid: False for boxes that are invalid already; default: all are valid. [N, B], or a list of N arrays [B_i]
 
     Returns:
-        The boxes in their library, format and dtype, on the device of `matrices` if these are on a GPU, and the mask:
+        The boxes in their library, format and dtype, on the device of the matrices if these are on a GPU, and the mask:
         two arrays, or two lists of arrays.
     """
-    samples = int(matrices.shape[0])
+    samples = int(moves[0].matrices.shape[0])
     if not isinstance(boxes, (list, tuple)):
         _check.shape("boxes", boxes, (samples, None, 4))
-        float_boxes, mapping = point_map.float_values_and_map("boxes", boxes, matrices, out_size)
+        float_boxes, maps = point_map.float_values_and_maps("boxes", boxes, moves)
         if valid is not None:
             _check.shape("valid", valid, boxes.shape[:2])
-        return _transform(float_boxes, mapping, options, boxes.dtype, valid)
+        return _transform(float_boxes, maps, options, boxes.dtype, valid)
     _check.per_sample("boxes", len(boxes), samples)
     if not boxes:
         return [], []
@@ -89,52 +92,80 @@ def transform_boxes(boxes: Any, matrices: Any, out_size: Any, options: Boxes, va
     lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
     concatenated = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
     indices = point_map.sample_indices(lengths)
-    float_boxes, mapping = point_map.float_values_and_map("boxes", concatenated, matrices, out_size, indices)
+    float_boxes, maps = point_map.float_values_and_maps("boxes", concatenated, moves, indices)
     if valid is not None:
         _check.per_sample("valid", len(valid), samples)
         for i, mask in enumerate(valid):
             _check.shape(f"valid[{i}]", mask, (lengths[i],))
         valid = convert.namespace(valid[0]).concatenate(list(valid))[:, None]
-    result, result_valid = _transform(float_boxes, mapping, options, concatenated.dtype, valid)
+    result, result_valid = _transform(float_boxes, maps, options, concatenated.dtype, valid)
     return point_map.split(result[:, 0], lengths), point_map.split(result_valid[:, 0], lengths)
 
 
-def _transform(boxes: Any, mapping: PointMap, options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
+def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
     """Boxes [N, B, 4] of a float dtype, to a result of `dtype`."""
-    xp, (samples, count) = convert.namespace(boxes), boxes.shape[:2]
+    xp = convert.namespace(boxes)
     edges = to_edges(boxes, options.format)
     usable = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
     edges = xp.where(usable[..., None], edges, 0.0)
-    # Edges are measured from the corner of the first pixel, matrices from its centre.
-    left, top, right, bottom = (edges[..., i] for i in range(4))
-    corners = xp.stack([left, top, right, top, right, bottom, left, bottom], -1).reshape(samples, 4 * count, 2) - 0.5
-    _, visible_side = mapping.orientation()
-    usable = usable & mapping.in_front(corners, visible_side).reshape(samples, count, 4).all(-1)
-    corners = (geometry.transform_points(corners, mapping.M) + 0.5).reshape(samples, count, 4, 2)
-    edges = xp.where(usable[..., None], xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1), 0.0)
+    visible_before_last: Any = 1.0  # the fraction of the box's area inside the rectangles before the last canvas
+    for i, mapping in enumerate(maps):
+        if i > 0:
+            edges, usable, visible_before_last = _lose_outside(edges, maps[i - 1].canvas, usable, visible_before_last)
+        if mapping.source_box is not None:
+            edges, usable, visible_before_last = _lose_outside(edges, mapping.source_box, usable, visible_before_last)
+        edges, usable = _move(edges, mapping, usable)
     is_integer = point_map.is_integer(dtype)
     edges = xp.round(edges) if is_integer and options.format != "CXCYWH" else edges
-    x, y = _clip(edges[..., 0::2], mapping.width), _clip(edges[..., 1::2], mapping.height)
-    clipped = xp.stack([x, y], -1).reshape(samples, count, 4)
+    clipped = _clip(edges, maps[-1].canvas)
     result = from_edges(clipped, options.format)
     if is_integer:
         result = xp.round(result)
         clipped = to_edges(result, options.format)
     area_before, area_after = area(edges), area(clipped)
     result_valid = usable & (area_after > 0) & (area_after >= options.min_area)
-    result_valid = result_valid & (area_after >= options.min_visibility * area_before)
+    result_valid = result_valid & (area_after * visible_before_last >= options.min_visibility * area_before)
     if valid is not None:
         result_valid = result_valid & convert.asarray(valid, like=result_valid, dtype="bool")
     return point_map.cast_back(result, dtype), result_valid
 
 
-def _clip(values: Any, limit: Any) -> Any:
-    """Values [N, B, 2] clipped to 0..limit; the limit is a number or [N, 1]."""
+def _move(edges: Any, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
+    """The upright boxes around the moved corners, and which are usable; (0, 0, 0, 0) for others. [N, B, 4], [N, B]"""
+    xp, (samples, count) = convert.namespace(edges), edges.shape[:2]
+    # Edges are measured from the corner of the first pixel, matrices from its centre.
+    left, top, right, bottom = (edges[..., i] for i in range(4))
+    corners = xp.stack([left, top, right, top, right, bottom, left, bottom], -1).reshape(samples, 4 * count, 2) - 0.5
+    _, visible_side = mapping.orientation()
+    usable = usable & mapping.in_front(corners, visible_side).reshape(samples, count, 4).all(-1)
+    corners = (geometry.transform_points(corners, mapping.M) + 0.5).reshape(samples, count, 4, 2)
+    moved = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
+    return xp.where(usable[..., None], moved, 0.0), usable
+
+
+def _lose_outside(edges: Any, canvas: Edges, usable: Any, visible: Any) -> tuple[Any, Any, Any]:
+    """Boxes clipped to a canvas, which of them are usable, and the fraction of the area that was visible so far."""
+    xp, clipped = convert.namespace(edges), _clip(edges, canvas)
+    area_before, area_after = area(edges), area(clipped)
+    usable = usable & (area_after > 0)
+    return clipped, usable, visible * xp.where(usable, area_after / xp.where(usable, area_before, 1.0), 0.0)
+
+
+def _clip(edges: Any, canvas: Edges) -> Any:
+    """Edges [N, B, 4], clipped to those of a canvas."""
+    left, top, right, bottom = canvas
+    x, y = _clip_axis(edges[..., 0::2], left, right), _clip_axis(edges[..., 1::2], top, bottom)
+    return convert.namespace(edges).stack([x, y], -1).reshape(edges.shape)
+
+
+def _clip_axis(values: Any, low: Any, high: Any) -> Any:
+    """Values [N, B, 2] clipped to low..high: numbers, or arrays [N, 1]."""
     xp = convert.namespace(values)
-    if isinstance(limit, int):
-        return xp.clip(values, 0, limit)
-    values, limit = xp.where(values > 0, values, 0.0), limit[..., None]
-    return xp.where(values < limit, values, limit)
+    if isinstance(low, int):
+        return xp.clip(values, low, high)
+    low, high = low[..., None], high[..., None]
+    values = xp.where(values > low, values, low)
+    return xp.where(values < high, values, high)
 
 
 def compact(valid: Any, *entries: Any) -> list[list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 from .. import _check, geometry
 from .._arrays import convert
 from . import point_map
-from .point_map import PointMap
+from .moves import Move
+from .point_map import Edges, PointMap
 from .registry import register
 
 __all__ = ["Keypoints"]
@@ -25,8 +27,8 @@ class Keypoints:
 
     Coordinates are (x, y) in pixels, with the centre of the first pixel at 0, as in OpenCV, Albumentations
     and torchvision's ``KeyPoints``. They are moved, never clipped: a clipped landmark would be at a wrong place.
-    A third column is COCO's visibility (0 not labelled, 1 hidden, 2 visible): a point that leaves the canvas, or that
-    a perspective moves beyond the horizon, gets visibility 0, and a point of visibility 0 gets (0, 0), as in COCO.
+    A third column is COCO's visibility (0 not labelled, 1 hidden, 2 visible): a point that leaves the canvas, also
+    one of the canvases within a recipe, or that a perspective moves beyond the horizon, gets visibility 0, and a point of visibility 0 gets (0, 0), as in COCO.
     Without that column a point outside the canvas keeps its coordinates; beyond the horizon it becomes NaN
     (integers: 0).
 
@@ -67,31 +69,30 @@ def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
     return tuple(pairs)
 
 
-def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: Keypoints) -> Any:
-    """Keypoints under the matrices of their samples. Does not wait for a device.
+def transform_keypoints(keypoints: Any, moves: Sequence[Move], options: Keypoints) -> Any:
+    """Keypoints under the moves of their samples. Does not wait for a device.
 
     Args:
         keypoints: (x, y) or (x, y, visibility), with any axes of instances before them: an array [N, ..., P, 2 or 3],
             or a list of N arrays [..., P_i, 2 or 3]
-        matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
-        out_size: The canvas (H, W), or an array with one per sample. [N, 2]
-        options: The pairs to swap, and whether points outside the canvas get visibility 0.
+        moves: At least one.
+        options: The pairs to swap, and whether points outside a canvas get visibility 0.
 
     Returns:
-        The keypoints in their library, shape and dtype, on the device of `matrices` if these are on a GPU.
+        The keypoints in their library, shape and dtype, on the device of the matrices if these are on a GPU.
     """
-    samples = int(matrices.shape[0])
+    samples = int(moves[0].matrices.shape[0])
     if not isinstance(keypoints, (list, tuple)):
         columns = _columns("keypoints", keypoints, 3)
         _check.per_sample("keypoints", int(keypoints.shape[0]), samples)
         shape = tuple(keypoints.shape)
         flat = keypoints.reshape(samples, math.prod(shape[1:-1]), columns)
-        float_keypoints, mapping = point_map.float_values_and_map("keypoints", flat, matrices, out_size)
+        float_keypoints, maps = point_map.float_values_and_maps("keypoints", flat, moves)
         swapped_points = None
         if options.flip_pairs:
             order = _swap_order(shape[1:], options)
             swapped_points = float_keypoints[:, convert.asarray(order, like=float_keypoints, dtype="int64")]
-        result = _transform(float_keypoints, swapped_points, mapping, options, keypoints.dtype)
+        result = _transform(float_keypoints, swapped_points, maps, options, keypoints.dtype)
         return point_map.cast_back(result, keypoints.dtype).reshape(shape)
     _check.per_sample("keypoints", len(keypoints), samples)
     if not keypoints:
@@ -105,13 +106,13 @@ def transform_keypoints(keypoints: Any, matrices: Any, out_size: Any, options: K
     flat = [points.reshape(-1, 1, columns) for points in keypoints]
     concatenated = convert.namespace(keypoints[0]).concatenate(flat)
     indices = point_map.sample_indices(lengths)
-    float_keypoints, mapping = point_map.float_values_and_map("keypoints", concatenated, matrices, out_size, indices)
+    float_keypoints, maps = point_map.float_values_and_maps("keypoints", concatenated, moves, indices)
     swapped_points = None
     if options.flip_pairs:
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         order = np.concatenate([s + _swap_order(shape, options) for s, shape in zip(starts, shapes, strict=True)])
         swapped_points = float_keypoints[convert.asarray(order, like=float_keypoints, dtype="int64")]
-    result = _transform(float_keypoints, swapped_points, mapping, options, concatenated.dtype)
+    result = _transform(float_keypoints, swapped_points, maps, options, concatenated.dtype)
     result = point_map.cast_back(result, concatenated.dtype)
     return [points.reshape(shape) for points, shape in zip(point_map.split(result, lengths), shapes, strict=True)]
 
@@ -137,20 +138,31 @@ def _swap_order(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
     return (np.arange(instances)[:, None] * points + partner).reshape(-1)
 
 
-def _transform(points: Any, swapped_points: Any, mapping: PointMap, options: Keypoints, dtype: Any) -> Any:
+def _transform(points: Any, swapped_points: Any, maps: Sequence[PointMap], options: Keypoints, dtype: Any) -> Any:
     """Points [N, K, 2 or 3] of a float dtype, moved. The caller casts the result to `dtype`; integers have no NaN."""
-    xp, (handedness, visible_side) = convert.namespace(points), mapping.orientation()
+    xp, orientations = convert.namespace(points), [mapping.orientation() for mapping in maps]
     if swapped_points is not None:
-        points = xp.where((handedness < 0)[:, None, None], swapped_points, points)
-    visible = xp.isfinite(points[..., :2]).all(-1)
-    finite_points = xp.where(visible[..., None], points[..., :2], 0.0)
-    visible = visible & mapping.in_front(finite_points, visible_side)
-    destinations = geometry.transform_points(finite_points, mapping.M)
+        mirrored = orientations[0][0] < 0
+        for handedness, _ in orientations[1:]:
+            mirrored = mirrored ^ (handedness < 0)
+        points = xp.where(mirrored[:, None, None], swapped_points, points)
+    has_position = xp.isfinite(points[..., :2]).all(-1)
+    positions, inside = xp.where(has_position[..., None], points[..., :2], 0.0), has_position
+    for mapping, (_, visible_side) in zip(maps, orientations, strict=True):
+        if mapping.source_box is not None:
+            inside = inside & _is_inside(positions, mapping.source_box)
+        has_position = has_position & mapping.in_front(positions, visible_side)
+        positions = xp.where(has_position[..., None], geometry.transform_points(positions, mapping.M), 0.0)
+        inside = inside & _is_inside(positions, mapping.canvas)
     if points.shape[-1] == 2:
-        return xp.where(visible[..., None], destinations, 0.0 if point_map.is_integer(dtype) else math.nan)
-    x, y = destinations[..., 0], destinations[..., 1]
-    if options.hide_outside:  # the edge of the canvas is half a pixel beyond the centres of its pixels
-        visible = visible & (x >= -0.5) & (y >= -0.5) & (x < mapping.width - 0.5) & (y < mapping.height - 0.5)
+        return xp.where(has_position[..., None], positions, 0.0 if point_map.is_integer(dtype) else math.nan)
+    visible = has_position & inside if options.hide_outside else has_position
     visibility = xp.where(visible, points[..., 2], 0.0)
-    destinations = xp.where((visibility > 0)[..., None], destinations, 0.0)
-    return xp.concatenate([destinations, visibility[..., None]], -1)
+    positions = xp.where((visibility > 0)[..., None], positions, 0.0)
+    return xp.concatenate([positions, visibility[..., None]], -1)
+
+
+def _is_inside(positions: Any, canvas: Edges) -> Any:
+    """Whether positions [N, K, 2] are on the canvas, whose edge is half a pixel beyond the centres of its pixels."""
+    (x, y), (left, top, right, bottom) = (positions[..., 0], positions[..., 1]), canvas
+    return (x >= left - 0.5) & (y >= top - 0.5) & (x < right - 0.5) & (y < bottom - 0.5)

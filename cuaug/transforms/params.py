@@ -58,7 +58,7 @@ class Params:
         """One number for each sample. [N]"""
         if name not in self.plan.parameter_columns:
             raise KeyError(f"{name!r} is not a drawn parameter; there are: {', '.join(self.plan.parameter_columns)}")
-        return self._library.to_user_array(self.table.owner)[:, self.plan.parameter_columns[name]]
+        return table_columns(self, self.plan.parameter_columns[name], 1)[:, 0]
 
     @property
     def matrices(self) -> Any:
@@ -71,8 +71,7 @@ class Params:
             raise ValueError(
                 f"params.matrices do not describe this recipe: {self.plan.op_without_matrix} has no matrix"
             )
-        first = self.plan.matrix_column
-        return self._library.to_user_array(self.table.owner)[:, first : first + 9].reshape(-1, 3, 3)
+        return table_columns(self, self.plan.matrix_column, 9).reshape(-1, 3, 3)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: recipe, images, drawn parameters by name, and matrices; see :meth:`Compose.params_from_dict`.
@@ -86,6 +85,11 @@ class Params:
             "drawn": {name: values[:, column].tolist() for name, column in self.plan.parameter_columns.items()},
             "matrices": [values[:, columns].tolist() for columns in _matrix_columns(self.plan)],
         }
+
+
+def table_columns(params: Params, first: int, count: int) -> Any:
+    """Adjacent columns of the table, as an array of the images' library. [N, count]"""
+    return params._library.to_user_array(params.table.owner)[:, first : first + count]
 
 
 def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: ImageBatch, recipe: _Recipe) -> Params:

@@ -1,23 +1,27 @@
-"""The matrix of each sample as a map of points, with its horizon and handedness."""
+"""The matrix of each sample as a map of points, with its horizon, handedness and canvas."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .._arrays import convert, small_matrices
 from .._arrays.convert import dtype_name
+from .moves import Move
+
+# Left, top, right and bottom of a rectangle: numbers, or arrays [N, 1].
+Edges: TypeAlias = tuple[Any, Any, Any, Any]
 
 
 class PointMap(NamedTuple):
-    """The matrices of a batch, source to destination pixels, and the destination canvas."""
+    """The matrices of a batch, source to destination pixels, and the rectangles of `Move`."""
 
     M: Any  # [N, 3, 3]
-    height: Any  # a number, or [N, 1]
-    width: Any  # a number, or [N, 1]
+    canvas: Edges
+    source_box: Edges | None
 
     def orientation(self) -> tuple[Any, Any]:
         """Two numbers whose signs matter: handedness, negative for a mirror, and visible side of the horizon. [N]
@@ -26,7 +30,9 @@ class PointMap(NamedTuple):
         determinant. For an affine map it is the determinant; for -M it is the same as for M.
         """
         cofactors = small_matrices.cofactors(self.M)
-        middle = cofactors[:, None, 0, 2] * ((self.width - 1) / 2) + cofactors[:, None, 1, 2] * ((self.height - 1) / 2)
+        left, top, right, bottom = self.canvas
+        x, y = (left + right - 1) / 2, (top + bottom - 1) / 2
+        middle = cofactors[:, None, 0, 2] * x + cofactors[:, None, 1, 2] * y
         handedness = middle[:, 0] + cofactors[:, 2, 2]
         return handedness, handedness * (self.M[:, 0] * cofactors[:, 0]).sum(-1)
 
@@ -36,34 +42,39 @@ class PointMap(NamedTuple):
         return depth * visible_side[:, None] > 0
 
 
-def float_values_and_map(
-    name: str, values: Any, matrices: Any, out_size: Any, entry_samples: np.ndarray | None = None
-) -> tuple[Any, PointMap]:
-    """Values of a float dtype, and the map, in the library of the values and on their device.
+def float_values_and_maps(
+    name: str, values: Any, moves: Sequence[Move], entry_samples: np.ndarray | None = None
+) -> tuple[Any, list[PointMap]]:
+    """Values of a float dtype, and the map of each move, in the library of the values and on their device.
 
-    If only the matrices are on a GPU, both are in the library of the matrices and on their device.
+    If only the matrices are on a GPU, all are in the library of the matrices and on their device.
 
     Args:
         name: The name of the values in messages.
         values: Per sample [N, K, C]; with `entry_samples`, per entry [E, 1, C].
-        matrices: [N, 3, 3]
-        out_size: (H, W), or a list or an array with one per sample. [N, 2]
+        moves: At least one.
         entry_samples: The sample of each entry. [E]
     """
-    sizes = None if isinstance(out_size, tuple) else np.array(out_size) if isinstance(out_size, list) else out_size
-    if entry_samples is not None:
-        matrices, sizes = _take(matrices, entry_samples), None if sizes is None else _take(sizes, entry_samples)
-    float_values, M = small_matrices.broadcast_arguments(
-        (name,), **{name: (values, ((), ())), "M": (matrices, small_matrices.MATRIX)}
-    )
-    if sizes is None:
-        return float_values, PointMap(M, *out_size)
-    sizes = convert.asarray(sizes, like=M, dtype=dtype_name(M.dtype))
-    return float_values, PointMap(M, sizes[:, :1], sizes[:, 1:])
+    maps = []
+    for move in moves:
+        matrices = _take(move.matrices, entry_samples)
+        values, M = small_matrices.broadcast_arguments(
+            (name,), **{name: (values, ((), ())), "M": (matrices, small_matrices.MATRIX)}
+        )
+        source_box = None if move.source_box is None else _edges(move.source_box, M, entry_samples)
+        maps.append(PointMap(M, _edges(move.canvas, M, entry_samples), source_box))
+    return values, maps
 
 
-def _take(array: Any, indices: np.ndarray) -> Any:
-    return array[convert.asarray(indices, like=array, dtype="int64")]
+def _edges(edges: Any, like: Any, entry_samples: np.ndarray | None) -> Edges:
+    if isinstance(edges, tuple):
+        return edges
+    rows = convert.asarray(_take(edges, entry_samples), like=like, dtype=dtype_name(like.dtype))
+    return rows[:, :1], rows[:, 1:2], rows[:, 2:3], rows[:, 3:]
+
+
+def _take(array: Any, indices: np.ndarray | None) -> Any:
+    return array if indices is None else array[convert.asarray(indices, like=array, dtype="int64")]
 
 
 def sample_indices(lengths: Sequence[int]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from .._passes.ragged import ragged_batch
 from ..mix import mix_labels
 from .boxes import Boxes
 from .keypoints import Keypoints
+from .moves import merge_moves, moves_of
 from .params import Params
 from .plan_cache import PlanCache
 from .sample_structure import ParsedSample
@@ -80,11 +82,12 @@ def transform_sample(
     if parsed.targets_of("masks"):
         results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
     if needs_matrices(parsed):
-        matrices: Any = [group.params.matrices for group in groups]
+        moves = moves_of(params)
         if len(groups) > 1:
-            matrices = [convert.namespace(matrices[0]).stack(in_call_order(groups, matrices))]
+            moves_by_group = [moves_of(group.params) for group in groups]
+            moves = merge_moves(moves_by_group, functools.partial(in_call_order, groups))
         masks_per_object = () if "T" in groups[0].batch.axes.layout else results.get("masks", ())
-        results |= transform_targets(parsed, matrices[0], size, boxes, keypoints, masks_per_object)
+        results |= transform_targets(parsed, moves, size, boxes, keypoints, masks_per_object)
     if mixes:
         results["labels"] = [_mix_labels(target.value, params, mixes) for target in parsed.targets_of("labels")]
     return results, size

@@ -1,4 +1,4 @@
-"""Targets without pixels: boxes and keypoints under the recipe's matrices; all that belongs to invalid boxes."""
+"""Targets without pixels: boxes and keypoints under the recipe's moves; all that belongs to invalid boxes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from .._arrays.tv_tensors import tv_kind
 from .._detection.box_formats import convert_format, stated_format
 from .boxes import Boxes, compact, has_stack_per_box, has_value_per_box, transform_boxes
 from .keypoints import Keypoints, transform_keypoints
+from .moves import Move
 from .sample_kinds import VALUE_KINDS
 from .sample_structure import ParsedSample
 from .sample_target import Target
 
 
 def transform_targets(
-    parsed: ParsedSample, matrices: Any, out_size: Any, boxes: Boxes, keypoints: Keypoints, masks: Sequence[Any] = ()
+    parsed: ParsedSample,
+    moves: Sequence[Move],
+    out_size: Any,
+    boxes: Boxes,
+    keypoints: Keypoints,
+    masks: Sequence[Any] = (),
 ) -> dict[str, list[Any]]:
     """Boxes, their validity masks and keypoints: results for `ParsedSample.rebuild`.
 
@@ -25,7 +31,7 @@ def transform_targets(
 
     Args:
         parsed: The sample and its targets.
-        matrices: Source to destination, in pixels with centres at integers. [N, 3, 3]
+        moves: Those of the recipe.
         out_size: The canvas (H, W), or an array with one per sample. [N, 2]
         boxes: Options of the boxes.
         keypoints: Options of the keypoints.
@@ -33,7 +39,7 @@ def transform_targets(
     """
     results: dict[str, list[Any]] = {"keypoints": [], "boxes": [], "valid": []}
     for target in parsed.targets_of("keypoints"):
-        results["keypoints"].append(transform_keypoints(target.value, matrices, out_size, keypoints))
+        results["keypoints"].append(transform_keypoints(target.value, moves, keypoints))
     if boxes.compact:
         results |= {kind: [target.value for target in parsed.targets_of(kind)] for kind in VALUE_KINDS}
         results |= {"masks": list(masks)} if masks else {}
@@ -41,7 +47,7 @@ def transform_targets(
         mask = next((mask.value for mask in parsed.targets_of("valid") if are_siblings(mask, target)), None)
         value, format = _boxes_and_format(target, boxes.format)
         options = dataclasses.replace(boxes, format=format)
-        new_boxes, new_mask = transform_boxes(value, matrices, out_size, options, mask)
+        new_boxes, new_mask = transform_boxes(value, moves, options, mask)
         if boxes.compact:
             new_boxes, new_mask = _compact(parsed, target, new_boxes, new_mask, results, out_size)
         results["boxes"].append(new_boxes)

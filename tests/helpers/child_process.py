@@ -15,6 +15,8 @@ def start(program, **environment):
     """A child that runs ``program``; a variable of None is removed from its environment."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(TESTS), os.environ.get("PYTHONPATH")]))
     merged = {**os.environ, "PYTHONPATH": path, **environment}
+    # On a busy machine messages to the tracker of multiprocessing overtake each other: it warns of lost semaphores.
+    merged["PYTHONWARNINGS"] = ",".join(filter(None, [merged.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
     variables = {name: value for name, value in merged.items() if value is not None}
     return subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables

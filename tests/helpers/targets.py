@@ -7,16 +7,24 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cuaug.transforms import boxes, keypoints
+from cuaug.transforms.moves import moves_to
 from helpers.arrays import seeded
 from helpers.compare import Tolerance
 
 Boxes, Keypoints = boxes.Boxes, keypoints.Keypoints
-move_boxes, move_keypoints = boxes.transform_boxes, keypoints.transform_keypoints
 FLOAT64 = Tolerance(1e-9, 1e-10, reason="float64 against float64 in another order")
 FLOAT32 = Tolerance(2e-3, 1e-4, reason="float32 coordinates of a few hundred pixels")
 SIZE, OUT_SIZE = (200, 300), (160, 240)
 HFLIP = np.array([[-1.0, 0, 299], [0, 1, 0], [0, 0, 1]])
 EYE = np.eye(3)
+
+
+def move_boxes(source, matrices, size, options, valid=None):
+    return boxes.transform_boxes(source, moves_to(matrices, size), options, valid)
+
+
+def move_keypoints(source, matrices, size, options):
+    return keypoints.transform_keypoints(source, moves_to(matrices, size), options)
 
 
 def maps(count, kind="perspective", seed=0):

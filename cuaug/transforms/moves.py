@@ -1,0 +1,97 @@
+"""The moves of targets: matrices between the canvases of a recipe, at whose edges boxes and keypoints are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import convert, small_matrices
+from .params import Params, table_columns
+
+_UNBOUNDED = (-(2.0**30), -(2.0**30), 2.0**30, 2.0**30)  # the edges of no canvas: no image is that large
+
+
+class Move(NamedTuple):
+    """A map of points, and the rectangles outside which points are lost before and after it.
+
+    The edges (left, top, right, bottom) of a rectangle are in pixels from the corner of its canvas: four numbers, or an
+    array with a row for each sample. [N, 4]
+    """
+
+    matrices: Any  # in pixels with centres at integers [N, 3, 3]
+    canvas: Any  # edges of the canvas that the map leads to
+    source_box: Any = None  # edges of the part of the canvas before that the map reads; None: all of it
+
+
+def moves_to(matrices: Any, size: Any) -> list[Move]:
+    """One move, to a canvas of this size: (H, W), or an array with one per sample. [N, 2]"""
+    if isinstance(size, tuple):
+        return [Move(matrices, (0, 0, size[1], size[0]))]
+    sizes = np.asarray(size)
+    return [Move(matrices, np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], 1))]
+
+
+def moves_of(params: Params) -> list[Move]:
+    """The moves of the samples for which the parameters were drawn."""
+    planned = params.plan.moves
+    return [
+        Move(
+            params.matrices if len(planned) == 1 else _forward_matrices(params, move.matrices),
+            (0, 0, move.size[1], move.size[0]),
+            None if move.source_box < 0 else _edges(table_columns(params, move.source_box, 4)),
+        )
+        for move in planned
+    ]
+
+
+def merge_moves(
+    moves_by_group: Sequence[list[Move]], in_call_order: Callable[[Sequence[Any]], list[Any]]
+) -> list[Move]:
+    """The moves of groups of samples as moves of all samples.
+
+    Args:
+        moves_by_group: Those of each group. Sizes decide how many there are: a group of fewer stays at rest first.
+        in_call_order: Function of a sequence of entries for each group. Gives the entries in the order of the call.
+    """
+    count = max(len(moves) for moves in moves_by_group)
+    aligned = [[_rest(moves[0].matrices)] * (count - len(moves)) + moves for moves in moves_by_group]
+    merged = []
+    for moves in zip(*aligned, strict=True):
+        stack = convert.namespace(moves[0].matrices).stack
+        samples = [int(move.matrices.shape[0]) for move in moves]
+        canvas = in_call_order([[move.canvas] * n for move, n in zip(moves, samples, strict=True)])
+        source_box = None
+        if any(move.source_box is not None for move in moves):
+            boxes = [_rows(_UNBOUNDED, move.matrices) if move.source_box is None else move.source_box for move in moves]
+            source_box = stack(in_call_order(boxes))
+        merged.append(Move(stack(in_call_order([move.matrices for move in moves])), np.array(canvas), source_box))
+    return merged
+
+
+def _rest(matrices: Any) -> Move:
+    """The move of as many samples that changes nothing."""
+    return Move(_rows(np.eye(3), matrices), _UNBOUNDED)
+
+
+def _rows(row: Any, like: Any) -> Any:
+    """One row for each row of `like`, in its library and on its device."""
+    values = np.broadcast_to(np.asarray(row, np.float64), (int(like.shape[0]), *np.shape(row)))
+    return convert.asarray(np.ascontiguousarray(values), like=like, dtype=convert.dtype_name(like.dtype))
+
+
+def _forward_matrices(params: Params, passes: Sequence[tuple[int, int]]) -> Any:
+    """The composed map of these passes. A table holds the inverse of each. NaN where there is none. [N, 3, 3]"""
+    composed = None
+    for first, count in passes:
+        inverse = table_columns(params, first, count).reshape(-1, count // 3, 3)
+        forward = small_matrices.to_3x3(small_matrices.inverse_or_nan(inverse))
+        composed = forward if composed is None else small_matrices.product(forward, composed)
+    return composed
+
+
+def _edges(box: Any) -> Any:
+    """(left, top, right, bottom), from (top, left, height, width). [N, 4]"""
+    top, left, height, width = (box[:, i] for i in range(4))
+    return convert.namespace(box).stack([left, top, left + width, top + height], -1)
