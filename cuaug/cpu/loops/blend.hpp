@@ -12,6 +12,7 @@ struct BlendWorkspace {
 };
 static_assert(sizeof(BlendWorkspace<double>) <= native::workspace_bytes);
 
+// The weighted sum. The record has no ops on a CPU: another loop applies them to the result (_passes/mix.py).
 template <class T>
 inline void blend_segment(const BlendRecord& args, long long n, long long t, int y, int x, int count,
                           BlendWorkspace<ComputeType<T>>& workspace) {
@@ -23,7 +24,8 @@ inline void blend_segment(const BlendRecord& args, long long n, long long t, int
             BatchView view = i == 0 ? args.in : args.out;
             // Branches have the strides of the output.
             if (i > 0) view.data = const_cast<void*>(args.branch[i - 1]);
-            load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, R(1), workspace.input);
+            load_channels<T>(channel_group<T>(view, n, t, c, args.channels), y, x, count, /*factor=*/R(1),
+                             workspace.input);
             const R weight = static_cast<R>(take_weight(args, n, i, remaining_weight));
             for (int k = 0; k < out.channels; ++k) {
                 R* __restrict__ sum = workspace.sum.channel[k];
@@ -31,7 +33,7 @@ inline void blend_segment(const BlendRecord& args, long long n, long long t, int
                 for (int p = 0; p < count; ++p) sum[p] = (i == 0 ? R(0) : sum[p]) + weight * input[p];
             }
         }
-        store_channels<T>(out, y, x, count, R(1), workspace.sum);
+        store_channels<T>(out, y, x, count, /*factor=*/R(1), workspace.sum);
     }
 }
 

@@ -5,10 +5,12 @@
 
 namespace cuaug {
 
-// Results of at least this many bytes bypass the cache; smaller ones stay in it for the next reader. A chain of
-// one op on float32 images of 224x224x3, in microseconds per image, with ordinary and with nontemporal stores: 185 and
-// 290 for 8 images, 198 and 260 for 16, 380 and 260 for 32, 410 and 245 for 64. Measured with reused memory
-// (_host/buffer_pool.py): pages that the system has just cleared are in the cache, and bypassing it costs 20 us more.
+// A result of the compute type of at least this many bytes bypasses the cache, if the last loop of a call stores it and
+// that loop is pointwise.hpp's; a smaller result stays in the cache for the next reader. `to_dtype` to float32, then
+// brightness, for images of 224x224x3, in microseconds per image with ordinary and with nontemporal stores: 185 and 290
+// for 8 images, 198 and 260 for 16, 380 and 260 for 32, 410 and 245 for 64. Measured with reused memory
+// (_host/buffer_pool.py): pages that the system has just cleared are in the cache, and bypassing it loses
+// (benchmarks/log/result-memory-cpu.md).
 constexpr double nontemporal_bytes = 16 << 20;
 
 constexpr int cache_line_bytes = 64;
@@ -48,7 +50,7 @@ struct PendingStore {
     R* out;
     int count;
 
-    // Stores one of `parts` equal parts of what is left, up to the end of a cache line.
+    // Stores the first of `parts` equal parts of what is left, and more up to the end of a cache line.
     void store_part(int parts) {
         constexpr int line = cache_line_bytes / sizeof(R);
         int size = count / parts;

@@ -10,7 +10,7 @@ namespace cuaug {
 // Boxes are sorted by class, then score from the highest down, then index.
 struct NmsSortKey {
     unsigned long long score;  // 0: the box takes no part; 1: it has a NaN; else increasing with the score
-    long long class_id;        // 0 for all boxes if there are no classes
+    long long class_id;        // 0 for all boxes if there are no classes, or in the order by score alone
     int index;
     int padding;
 };
@@ -75,7 +75,8 @@ inline BoxValues read_box(const NmsRecord& args, long long n, int i) {
     }
 }
 
-// A box with a NaN score or coordinate sorts last. It neither suppresses another box nor is suppressed.
+// Of the boxes of a class that take part, those with a NaN score or coordinate sort last. They neither suppress another
+// box nor are suppressed. With a score threshold, a box with a NaN score takes no part.
 inline NmsSortKey make_sort_key(const NmsRecord& args, long long n, int i, bool by_class) {
     const BoxValues box = read_box(args, n, i);
     const double score = read_number(args.scores, n * args.scores.n_stride + i * args.scores.k_stride);

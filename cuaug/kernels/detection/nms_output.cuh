@@ -5,13 +5,13 @@
 
 namespace cuaug {
 
-// Writes the indices of a sample's kept boxes by score. All threads of a block: a warp compacts 512 ranks at a time and
-// loads all of them at once.
+// Writes the indices of a sample's kept boxes by score, and their number. All threads of a block: a warp compacts 512
+// ranks at a time and loads all of them at once.
 inline void write_output(const NmsRecord& args, long long n) {
     constexpr int loads = 16, warp_ranks = 32 * loads;
     __shared__ int warp_counts[32];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    const volatile int* kept = args.kept + n * args.count;
+    const volatile int* kept = args.kept + n * args.count;  // volatile: other blocks have written it
     const long long row = n * args.max_output;
     int total = 0;
     for (int first = 0; first < args.count && total < args.max_output; first += warps * warp_ranks) {
@@ -38,7 +38,7 @@ inline void write_output(const NmsRecord& args, long long n) {
     total = min(total, args.max_output);
     for (int i = total + threadIdx.x; i < args.max_output; i += blockDim.x) write_index(args, args.out, row + i, -1);
     __threadfence();
-    __syncthreads();  // the host polls the count, and reads the other results as soon as it sees it
+    __syncthreads();  // the host polls the count, and may reuse the scratch memory as soon as it sees it
     if (threadIdx.x == 0) write_index(args, args.out_counts, n, total);
 }
 

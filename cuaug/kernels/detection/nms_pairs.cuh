@@ -2,21 +2,22 @@
 
 #include "records/nms.cuh"
 
-// Where all pairs of boxes are compared, nothing is sorted: the score rank of a box is the number of boxes that precede
-// it. Which box would suppress which is a bit in memory.
+// The memory of nms_overlap_mask.cu and nms_resolve.cu, which compare all pairs of a sample's boxes. Samples of up to
+// 1,024 boxes have other kernels (nms_small.cuh). Nothing is sorted: the score rank of a box is the number of boxes
+// that precede it. Masks have a bit for each pair: whether one box would suppress the other.
 
 namespace cuaug {
 
-// A sample's boxes are divided into parts of 256, and a part into words of 32 boxes, one bit of a mask each. A block of
-// nms_overlap_mask.cu compares other boxes with one part, and each of its warps with one word of the part.
+// The K boxes of a sample are divided into parts of 256, and a part into words of 32 boxes, one bit of a mask each. A
+// block of nms_overlap_mask.cu compares other boxes with one part, and each of its warps with one word of the part.
 constexpr int nms_part = 256, nms_part_words = nms_part / 32;
-constexpr int nms_max_parts = 64;  // of a sample
+constexpr int nms_max_parts = 64;  // of a sample, as it has at most 2^28 pairs (MAX_PAIRS of _detection/nms_plan.py)
 
 inline int nms_box_words(const NmsRecord& args) { return (args.count + 31) / 32; }
 inline int nms_parts(const NmsRecord& args) { return (args.count + nms_part - 1) / nms_part; }
 
 // For each box, which of a word's 32 boxes would suppress it; written only where one would. [N, words, K], in the
-// memory of `ranked_boxes`, which this method does not need.
+// memory of `ranked_boxes`, which only sorted boxes need.
 inline unsigned int* overlap_masks_of(const NmsRecord& args, long long n) {
     return static_cast<unsigned int*>(args.ranked_boxes) + n * nms_box_words(args) * args.count;
 }

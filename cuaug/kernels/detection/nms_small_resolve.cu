@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(nms_small_resolve_warps * 32)
     }
     for (int i = total + index; i < args.max_output; i += blockDim.x) write_index(args, args.out, row + i, -1);
     __threadfence();
-    __syncthreads();  // the host polls the count, and reads the other results as soon as it sees it
+    __syncthreads();  // the host polls the count, and may reuse the scratch memory as soon as it sees it
     if (index == 0) write_index(args, args.out_counts, n, total);
 }
 

@@ -4,7 +4,7 @@
 namespace cuaug {
 
 constexpr int gather_threads = tile_rows * tile_columns, gather_warps = gather_threads / 32;
-// Channels of a thread: as many sums as leave registers for the rest.
+// Channels of a thread, whose sums take 32 registers; more would leave too few for the rest.
 template <class T>
 constexpr int gather_channels = sizeof(ComputeType<T>) == 8 ? 16 : 32;
 
@@ -55,7 +55,8 @@ inline int list_regions(const RoiBackwardRecord& args, const MapTile& tile, long
     return total;
 }
 
-// Copies the gradients of `rows` x `columns` bins. All threads of a block.
+// Copies the gradients of `rows` x `columns` bins, `channels` channels from c on. `pooled` begins at channel c. All
+// threads of a block.
 template <class T, class R, bool is_max, int group>
 inline void stage_gradients(const RoiBackwardRecord& args, const T* pooled, long long k, int c, int channels,
                             const BinWindow& window, int rows, int columns,
@@ -80,7 +81,7 @@ inline void stage_gradients(const RoiBackwardRecord& args, const T* pooled, long
     }
 }
 
-// Stores a pixel's sums, as vectors of 16 bytes if channels are adjacent in memory.
+// Stores a pixel's sums, as vectors of 16 bytes if channels are adjacent in memory and fill whole vectors.
 template <class T, class R, int group>
 inline void store_sums(const RoiBackwardRecord& args, const FeatureMap& map, const MapTile& tile, int c, int channels,
                        int row, int column, const R (&sum)[group]) {
@@ -100,9 +101,9 @@ inline void store_sums(const RoiBackwardRecord& args, const FeatureMap& map, con
     }
 }
 
-// A thread has one pixel and some channels, and sums what the regions contribute in the order of the call: every run
-// gives the same bits, unlike roi_backward_scatter.cu. The gradients of a window of bins are staged for all threads.
-// Grid: (tiles x channel groups).
+// A thread has one pixel and some channels, and sums what the regions contribute, in the order of their indices: every
+// run gives the same bits, unlike roi_backward_scatter.cu. The gradients of a window of bins are staged for all
+// threads. Grid: (tiles of all levels and samples x channel groups).
 template <class T, class Gather>
 __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 1 : 2)
     roi_backward_gather(const __grid_constant__ RoiBackwardRecord args) {
@@ -114,7 +115,7 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
     __shared__ long long argmax[Gather::is_max ? window_bins : 1][group];
     __shared__ typename Gather::Shared gather;
     __shared__ int list[gather_threads], warp_counts[gather_warps];
-    // Of a region and of the next one, which the first thread may load while others still use this one.
+    // Two entries: the first thread may load the next region while others still use the current one.
     __shared__ Bins region_bins[2];
     __shared__ IndexRect bin_rects[2];
     const MapTile tile = tile_of<T>(args, blockIdx.x);

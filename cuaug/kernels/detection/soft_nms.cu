@@ -8,7 +8,8 @@ constexpr int soft_nms_threads = 1024, soft_nms_warps = soft_nms_threads / 32;
 // The score of a removed box, below every other.
 inline double removed_score() { return -__hiloint2double(0x7ff00000, 0); }
 
-// The remaining boxes of a sample, in the order of their indices.
+// The boxes of a sample that decay others, in the order of their indices. Removed boxes have the score `removed_score`
+// until `compact` drops them.
 struct SoftBoxes {
     double *left, *top, *right, *bottom, *area, *score;
     int* index;
@@ -20,7 +21,7 @@ inline SoftBoxes soft_boxes(const SoftNmsRecord& args, long long n) {
     return {ptr, ptr + step, ptr + 2 * step, ptr + 3 * step, ptr + 4 * step, ptr + 5 * step, args.index + n * step};
 }
 
-// A score, and the position of its box among those that remain; positions increase with indices.
+// A score, and the position of its box in SoftBoxes; positions increase with indices.
 struct Best {
     double score;
     int position;
@@ -30,7 +31,7 @@ inline bool is_better(const Best& a, const Best& b) {
     return a.score > b.score || (a.score == b.score && a.position < b.position);
 }
 
-// The best box of all threads, and how many boxes remain in all.
+// The best box of all threads, and the sum of their numbers of remaining boxes.
 struct BlockBest {
     Best best;
     int remaining;
@@ -101,7 +102,7 @@ inline int collect(const SoftNmsRecord& args, long long n, int box_count, const 
     return count;
 }
 
-// Drops removed boxes; returns how many remain. A box moves only to where boxes before it were.
+// Drops removed boxes; returns how many remain. A box moves to a position that has been read already.
 inline int compact(const SoftBoxes& boxes, int count) {
     int remaining = 0;
     for (int first = 0; first < count; first += soft_nms_threads) {
@@ -128,7 +129,7 @@ inline int compact(const SoftBoxes& boxes, int count) {
     return remaining;
 }
 
-// The best of all remaining boxes.
+// The best of all remaining boxes, which are not counted.
 inline BlockBest find_best(const SoftBoxes& boxes, int count) {
     Best best = {removed_score(), 0x7fffffff};
     for (int i = threadIdx.x; i < count; i += soft_nms_threads)
@@ -158,7 +159,7 @@ inline BlockBest decay(const SoftNmsRecord& args, const SoftBoxes& boxes, int co
     return block_argmax(best, remaining);
 }
 
-// Appends the boxes that come last, and fills the rest of the output.
+// Appends the boxes of SoftNmsRole::last, and fills the rest of the output.
 inline void write_rest(const SoftNmsRecord& args, long long n, int box_count, int written) {
     const long long row = n * args.max_output;
     for (int first = 0; first < box_count && written < args.max_output; first += soft_nms_threads) {
@@ -178,8 +179,8 @@ inline void write_rest(const SoftNmsRecord& args, long long n, int box_count, in
     }
 }
 
-// One block per sample. It takes a round for each box that is returned: the threads decay all remaining boxes by the
-// box just chosen, and find the next one. Grid: (samples).
+// One block per sample. A round returns one box: the threads decay all remaining boxes by it, and find the next one.
+// The boxes of SoftNmsRole::last follow without rounds. Grid: (samples).
 __global__ void __launch_bounds__(soft_nms_threads) soft_nms(const __grid_constant__ SoftNmsRecord args) {
     const long long n = blockIdx.x, row = n * args.max_output;
     const long long sample_box_count =

@@ -8,8 +8,8 @@ inline double score_of(const SoftNmsRecord& args, long long n, int i) {
     return read_number(args.scores, n * args.scores.n_stride + i * args.scores.k_stride);
 }
 
-// A box whose score is too low takes no part. A box with a NaN coordinate comes last: it decays no other box and keeps
-// its score.
+// A box whose score is a NaN, or not above the threshold, takes no part. A box with a NaN coordinate comes last: it
+// decays no other box and keeps its score.
 enum class SoftNmsRole { absent, last, decaying };
 
 inline SoftNmsRole role_of(const SoftNmsRecord& args, long long n, int i) {

@@ -56,7 +56,7 @@ inline void fill_params(const Column& column, int first_column, int first_channe
 
 template <class Op, class R, int K, class Column>
 inline Op op_of(const Column& column, int first_column, int first_channel, int channels, R max_value) {
-    R params[Op::sample_params + Op::channel_params * K + 1];
+    R params[Op::sample_params + Op::channel_params * K + 1];  // + 1: an op may have no parameters
     fill_params<Op, R, K>(column, first_column, first_channel, channels, max_value, params);
     return op_of<Op>(params);
 }
@@ -71,7 +71,7 @@ constexpr bool op_uses_position(long) {
     return false;
 }
 
-// Whether an op keeps pixels of 0..1 in 0..1.
+// Whether an op declares that it keeps pixels of 0..1 in 0..1.
 template <class Op>
 constexpr auto op_keeps_unit_range(int) -> decltype(Op::keeps_unit_range) {
     return Op::keeps_unit_range;

@@ -145,7 +145,7 @@ struct ExpressionValue {
     friend ExpressionValue clamp(const ExpressionValue& a, const ExpressionValue& low, const ExpressionValue& high) {
         return min(max(a, low), high);
     }
-    // With the sign of b: mod(x, 16) repeats 0..15.
+    // With the sign of b: for whole x, mod(x, 16) repeats 0..15.
     friend ExpressionValue mod(const ExpressionValue& a, const ExpressionValue& b) {
         return map([](R p, R q) { return p - q * floor(p / q); }, a, b);
     }

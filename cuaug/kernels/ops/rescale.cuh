@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-// The identity: 0..1 is the same in every dtype, so that storing another dtype rescales.
+// The identity. As ops see every dtype scaled to 0..1, a chain with this op alone rescales pixels to another dtype.
 template <class R, int K>
 struct Rescale {
     static constexpr int sample_params = 0, channel_params = 0;

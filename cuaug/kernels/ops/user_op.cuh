@@ -8,7 +8,8 @@
 
 namespace cuaug {
 
-// What the expression may name: one function per name.
+// What the expression may name besides the functions of ExpressionValue: one function per name. Names of colors also
+// compile for K < 3, but PixelOp rejects them for images without 3 or 4 channels.
 template <class R, int K>
 struct ExpressionContext {
     using Number = ExpressionValue<R, 1>;
@@ -28,7 +29,7 @@ struct ExpressionContext {
     // The pixel's centre, in 0..1 of the image.
     Number u() const { return (R(context.x) + R(0.5)) * reciprocal(R(context.width)); }
     Number v() const { return (R(context.y) + R(0.5)) * reciprocal(R(context.height)); }
-    // The squared distance from the centre: 1 in the corners; 0 in an image of one pixel.
+    // The squared distance from the centre: 1 at the centres of the corner pixels; 0 in an image of one pixel.
     Number r2() const {
         const R x_max = R(context.width - 1), y_max = R(context.height - 1), r2_max = x_max * x_max + y_max * y_max;
         const R x = R(2 * context.x) - x_max, y = R(2 * context.y) - y_max;

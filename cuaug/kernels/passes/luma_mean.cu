@@ -15,8 +15,9 @@ constexpr int mean_threads = 512;
 struct DiscardPixels {};
 struct StoreInPlace {};
 
-// A block computes the mean luma of a sample behind a chain of ops, over all its frames, in the images' range: float64,
-// `out.n_stride` numbers after the previous sample's. The order of the additions is always the same. Grid: (samples).
+// A block computes the mean luma of one sample after a chain of ops, over all its frames; one channel is its own luma.
+// The mean is a float64 in the range of the images' dtype, stored at out.data + n * out.n_stride. The order of the
+// additions is always the same. Grid: (samples).
 template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
 __global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;

@@ -2,8 +2,9 @@
 
 #include "records/parameter_table.cuh"
 
-// A record is the only argument of a kernel. Python packs its bytes once and passes them to the GPU kernel or to the
-// CPU loop. The order of the fields keeps each at its natural alignment, so that all compilers agree on the layout.
+// A record, or in a batched launch an array of records, is the only argument of a kernel. Python packs it in one way
+// for GPU kernels and CPU loops. The order of the fields keeps each at its natural alignment, so that all compilers
+// agree on the layout.
 
 namespace cuaug {
 
@@ -40,7 +41,7 @@ inline double fill_value(const Fill& fill, long long n, int c) {
     return fill.value[c < 3 ? c : 3];
 }
 
-// The first fields of every record.
+// The first fields of the record of a pass over a batch of images.
 struct BatchRecord {
     BatchView in;
     BatchView out;

@@ -12,14 +12,16 @@ struct NmsRecord {
     TypedArray scores;   // [N, K]
     TypedArray classes;  // [N, K]; data null: all are of one class
     TypedArray counts;   // [N]: how many of each sample's boxes take part; data null: all
-    void* out;           // [N, max_output]: indices of the boxes kept, by score, then -1; set for the last kernel only
-    void* out_counts;  // [N]: how many are kept; written last: the host may then reuse the memory of the pointers below
-    NmsSortKey* keys;  // [2, N, tiles, nms_tile]: by class and score, and by score; if all pairs are compared, the part
-                       // summaries of detection/nms_pairs.cuh
-    void* ranked_boxes;             // [N, K] RankedBox; if all pairs are compared, overlap masks
+    // The last kernel of a call alone has `out` and `out_counts`.
+    void* out;         // [N, max_output]: indices of the boxes kept, by score, then -1
+    void* out_counts;  // [N]: how many are returned; written last: the host may then reuse the memory below
+    // Scratch memory, as sorted boxes use it. If all pairs are compared, detection/nms_pairs.cuh and nms_small.cuh say
+    // what lies in `keys`, `ranked_boxes` and `kept`.
+    NmsSortKey* keys;    // [1 or 2, N, tiles, nms_tile]: by class and score; if there are classes, also by score
+    void* ranked_boxes;  // [N, K] RankedBox
     unsigned long long* decisions;  // [N, words]: low half: which of 32 boxes are kept; high half: which are decided
-    int* kept;                      // [N, K]: by score, the box's index, or -1
-    int* block_counts;              // [1 + N]: blocks that have begun; blocks of each sample that are done
+    int* kept;                      // [N, K]: by score rank, the box's index, or -1 if it is not kept
+    int* block_counts;              // [1 + N]: blocks of nms.cu that have begun; blocks of each sample that are done
     long long samples;
     double iou_threshold;
     double score_threshold;
@@ -31,7 +33,7 @@ struct NmsRecord {
     int words_per_block;  // if all pairs are compared: words of 32 boxes that a block compares with others; 2, 4, 6, 8
 };
 
-// Boxes of a tile that a block sorts; boxes of a block that suppresses, and its words of 32 boxes.
+// Boxes of a tile, which a block of nms_sort.cu sorts; boxes of a block of nms.cu, and words of 32 boxes in them.
 constexpr int nms_tile = 1024, nms_block = 64, nms_words = nms_block / 32;
 
 }  // namespace cuaug

@@ -12,8 +12,8 @@ struct SoftNmsRecord {
     void* out;          // [N, max_output]: indices of the chosen boxes, in the order of their choice, then -1
     void* out_scores;   // [N, max_output]: their decayed scores, of the dtype of `scores`, then 0
     void* out_counts;   // [N]: how many
-    double* workspace;  // [N, 6, K]: sides, areas and scores of the boxes that remain
-    int* index;         // [N, K]: of the boxes that remain
+    double* workspace;  // [N, 6, K]: sides, areas and scores of the boxes that decay others
+    int* index;         // [N, K]: of these boxes
     long long samples;
     double iou_threshold;  // of the linear decay
     double sigma;          // of the Gaussian

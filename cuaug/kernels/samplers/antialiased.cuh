@@ -9,14 +9,14 @@
 
 namespace cuaug {
 
-// Pillow's triangle filter, as wide as an output pixel, for axis-aligned maps that reduce at most twofold, so that four
-// taps per axis suffice. Taps outside the window do not count. Where nothing is reduced this is `Bilinear` with the
-// edge border.
+// Pillow's triangle filter, which reaches one output pixel to either side, for axis-aligned maps that reduce at most
+// twofold, so that four taps per axis suffice. Taps outside the window do not count. Where nothing is reduced this is
+// `Bilinear` with the edge border.
 struct Antialiased {
     static constexpr int taps_before = 1, taps_after = 2;
 };
 
-// The sampler for samples that need no treatment of their own: not reduced, or without an override.
+// The sampler of samples that are not reduced, for Antialiased, or that have no override, for SampleOverride.
 template <class Sampler>
 struct BaseSampler {
     using type = Sampler;
@@ -28,9 +28,10 @@ struct BaseSampler<Antialiased> {
 template <class Sampler>
 using base_sampler_t = typename BaseSampler<Sampler>::type;
 
-// One axis. `step`: size of an input pixel in output pixels, at most 1. Taps outside [low, high) are dropped. The two
-// nearest taps always count: a reduced axis begins half an output pixel inside, and on an axis that is not reduced the
-// edge is repeated.
+// One axis. `step`: size of an input pixel in output pixels, at most 1. The outer two taps are dropped outside
+// [low, high). The inner two always count. On a reduced axis they lie inside: the centre of the first output pixel is
+// half an output pixel from the edge, which is more than half an input pixel. On an axis that is not reduced, the
+// border repeats the edge.
 template <class R>
 struct AxisFilter {
     R step, low, high;
@@ -58,7 +59,7 @@ inline bool is_downscaling(const TileMap& local) {
         return false;
 }
 
-// For an affine map relative to (base_x, base_y).
+// The filters of both axes of an affine map, in its coordinates, which are relative to (base_x, base_y).
 template <class R, class TileMap>
 inline AxisFilters<R> axis_filters(const TileMap& local, const ImageWindow& window) {
     auto axis_filter = [](R scale, int from, int length) {
@@ -71,7 +72,7 @@ inline AxisFilters<R> axis_filters(const TileMap& local, const ImageWindow& wind
         return {};
 }
 
-// From a staged box.
+// The pixel at p, from a staged box.
 template <class R, class Image>
 inline auto antialiased(const Image& image, const Point<R>& p, const AxisFilters<R>& filters) {
     R fx, fy, wx[4], wy[4];
@@ -88,12 +89,12 @@ inline auto antialiased(const Image& image, const Point<R>& p, const AxisFilters
     return sum;
 }
 
-// For uint8: the four taps of a row in two __dp2a per channel, with 15-bit weights; rows are summed in float.
+// The same for uint8: the four taps of a row in two __dp2a per channel, with 15-bit weights; rows are summed in float.
 template <int K>
 inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p,
                                const AxisFilters<float>& filters) {
-    // 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x). Times the 4 bytes of a pixel, the constant is a
-    // multiple of 2^32 and has no effect.
+    // For x >= 0, 2 + x 2^-22 rounded down has the bits 0x40000000 + floor(x). Times the 4 bytes of a pixel, the
+    // constant is a multiple of 2^32 and has no effect.
     constexpr float ulp = 1.0f / 4194304.0f, bias = 8388608.0f;
     constexpr Word bias_bits = 0x4B000000;
     const float tx = __fmaf_rd(p.x, ulp, 2.0f), ty = __fmaf_rd(p.y, ulp, 2.0f), left = (tx - 2.0f) / ulp,

@@ -8,7 +8,8 @@
 
 namespace cuaug {
 
-// The remaining boxes, in the order of their indices.
+// The boxes of a sample that decay others, in the order of their indices. Removed boxes have the score `removed_score`
+// until a quarter of all boxes is removed.
 struct SoftBoxes {
     double *left, *top, *right, *bottom, *area, *score;
     int* index;
