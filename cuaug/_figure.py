@@ -1,4 +1,4 @@
-"""A figure of images with boxes, masks and keypoints drawn on them. No other module imports matplotlib."""
+"""A figure of images with boxes, masks and keypoints drawn on them. No other module imports matplotlib at run time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MaskLayer(NamedTuple):
     """Masks that are blended with the image. The colour follows from the label and the number of the mask."""
 
     stack: npt.NDArray[Any]  # labels; 0 is not drawn [P, H, W]
-    numbers: npt.NDArray[Any] | None = None  # of the objects, if each mask is one's; default: 0 to P - 1 [P]
+    numbers: npt.NDArray[Any] | None = None  # of the objects, if each mask is of one; default: 0 to P - 1 [P]
 
 
 class PointLayer(NamedTuple):
@@ -131,5 +131,5 @@ def _draw_points(axis: Any, layer: PointLayer) -> None:
 
 
 def _object_numbers(numbers: npt.NDArray[Any] | None, count: int) -> npt.NDArray[Any]:
-    """The numbers of `count` objects; 0 to count - 1 if these are other objects than those that have the numbers."""
+    """The numbers, if there is one for each of `count` objects; else 0 to count - 1."""
     return np.arange(count) if numbers is None or len(numbers) != count else numbers

@@ -1,1 +1,1 @@
-"""Array libraries: describe, allocate and move arrays. Only this package knows the types of torch, CuPy and JAX."""
+"""Array libraries behind one protocol (protocol.py): describe, allocate and move their arrays."""

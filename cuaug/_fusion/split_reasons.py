@@ -63,9 +63,10 @@ def split_reason(pass_: Pass, op: Op) -> str:
 
 
 def _may_precede_changes(pass_: Pass, op: Op) -> bool:
-    """Whether the op may run before the changes of the pass.
+    """Whether the op may run before the changes of the pass: its overrides, chain and conversions.
 
-    It may if no sample is changed by both and the op keeps the size of the canvas.
+    If there are any, only a coordinate map may that keeps the size of the canvas and changes no sample that they
+    change. None may before a conversion to another dtype, or before an op that needs a mean.
     """
     changes = (*pass_.overrides, *pass_.chain)
     if pass_.output_dtype != pass_.input_dtype or pass_.mean_op_indices:
@@ -78,7 +79,8 @@ def _may_precede_changes(pass_: Pass, op: Op) -> bool:
 def _override_reason(pass_: Pass, op: OverrideOp) -> str:
     """A pass takes one override of each type, as a warp's record has one table for each.
 
-    It takes none after an op that needs the mean luma of the images at its place (`Pointwise.mean`).
+    It takes none after a change of size or dtype, or after an op that needs the mean luma at that point
+    (`Pointwise.mean`).
     """
     same_size = pass_.output_size == pass_.input_size
     can_override = same_size and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
@@ -132,8 +134,8 @@ def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
     """Whether the pass ends at the op's mean.
 
     A pass with geometry or overrides does: the pixels before the mean are stored, and rounded. A pass that reads the
-    output of the resample kernel also does if ops come before the mean, as both kernels of a resize, resample and warp,
-    must give the same result.
+    output of the resample kernel also does, at its first mean, if it changes pixels before the mean and not their
+    dtype: both kernels of a resize, resample and warp, must give the same result.
     """
     after_resample = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
     return not pass_.is_pointwise or (after_resample and bool(pass_.chain or op.parts_at_mean))

@@ -1,4 +1,4 @@
-"""Commands that install what is missing, or cuaug again. They name published packages, and cuaug by its files."""
+"""Commands that install missing packages, or reinstall cuaug, which they name by its files: it is not published."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def install_command(extra: str) -> str:
 
 
 def install_per_driver(extra: str) -> str:
-    """The command for the newest CUDA, then the one for drivers of CUDA 12: `extra` is "cuda" or "decode"."""
+    """The command for CUDA 13, then the one for drivers of CUDA 12: `extra` is "cuda" or "decode"."""
     return f"{install_command(f'{extra}13')} (CUDA 12 drivers: {install_command(f'{extra}12')})"

@@ -23,16 +23,16 @@ def possible_tags(axes: BatchAxes) -> tuple[str, ...]:
 
 
 def tag(axes: BatchAxes) -> str:
-    """The layout argument of a kernel for these images, which may be ragged."""
+    """The layout argument of a kernel for these images. A ragged batch has height 0."""
     fastest = possible_tags(axes)[0]
     return fastest if axes.extents[3] else f"Ragged<cuaug::{fastest}>"
 
 
 @functools.lru_cache(4096)
 def vector_elements(axes: BatchAxes, dtype: str, misalignment: int) -> int:
-    """How many adjacent elements are aligned for access as vectors of up to 16 bytes: 16, 8, 4, or 0 for none.
+    """The largest n of 16, 8 and 4 for which all rows begin at a multiple of n elements or of 16 bytes; 0 for none.
 
-    The vectors begin at every multiple of this number in a row.
+    A vector of m <= n elements and at most 16 bytes may begin at every multiple of m in a row.
     """
     item_size = ITEM_SIZE[dtype]
     outer_strides = axes.strides[:4] if tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])

@@ -1,4 +1,4 @@
-"""Converts parameters to what records hold: host values are checked and copied, device arrays are passed unread."""
+"""Converts parameters to what records hold: host values are checked, arrays on the GPU of the images are not read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NULL_ARRAY = StridedArray(0, 0, 0, 0, 0, None)
 
 
 class SampleParameters(NamedTuple):
-    """Parameters as an array, or, if the host gave one entry for all samples, as numbers stored in the record."""
+    """Parameters as an array, or as numbers stored in the record: one entry of the host for all samples."""
 
     table: StridedArray
     inline: tuple[float, ...]
@@ -50,7 +50,7 @@ class Fill(NamedTuple):
 def float_array(
     parameter: str, value: Any, images: ImageBatch, dtype: Any = np.float64
 ) -> np.ndarray | ArrayDescriptor:
-    """A host value as an array of this dtype; a device value as a float32 or float64 array on the images' device."""
+    """A host value, or a value for images on the host, as an array of this dtype; else one on the images' device."""
     if not convert.is_host(value) and images.device < 0:
         value = convert.to_host(value)
     if convert.is_host(value):

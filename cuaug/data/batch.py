@@ -32,7 +32,7 @@ class Batch(tuple[Any, Any]):
 
     @property
     def labels(self) -> Any:
-        """int64 class indices, or mixed label weights; None if the files have no labels. [N]"""
+        """int64 class indices [N], mixed label weights [N, classes], or None; the targets if these are dicts."""
         return self[1]
 
     @property

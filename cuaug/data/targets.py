@@ -18,7 +18,7 @@ from .receivers import NumPyReceiver
 Target: TypeAlias = "dict[str, Any]"
 Targets: TypeAlias = "np.ndarray | list[Target]"  # integers [N], or a dict for each sample
 
-# Shapes by kind; None stands for any extent.
+# By kind: the shape in messages, the numbers of axes, and the extents of the last axis (None: any).
 _SHAPES = {
     "boxes": ("[B, 4]", (2,), (4,)),
     "keypoints": ("[P, 2|3] or [B, P, 2|3]", (2, 3), (2, 3)),
@@ -26,7 +26,7 @@ _SHAPES = {
     "valid": ("[B]", (1,), None),
 }
 _DTYPES = {"boxes": np.float32, "keypoints": np.float32, "valid": np.bool_}
-_ALIGNMENT = 16  # bytes, at least the size of an element: a view of a torch block needs it
+_ALIGNMENT = 16  # bytes; torch's `view(dtype)` needs an offset that is a multiple of the element size
 
 
 class CropMap(NamedTuple):
@@ -44,8 +44,9 @@ def batch_targets(
     Boxes whose type states another format are converted to `box_format`.
 
     Raises:
-        TypeError: A target is neither a dict nor an integer, or the targets of the batch are of both kinds.
-        ValueError: An entry of a dict has another shape than its key requires.
+        TypeError: A target is neither a dict nor an integer, the targets of the batch are of both kinds, or an entry
+            is no array where its key requires one.
+        ValueError: An entry of a dict has another shape, dtype, box format or number of labels than its key requires.
     """
     if values and all(value is None for value in values):
         return None
@@ -109,7 +110,7 @@ def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
         is_index = kind == "labels" and (array.dtype.kind in "iu" or not array.size)
         return array.astype(np.int64) if is_index else array
     shape_text, axes, last_extents = _SHAPES[kind]
-    if array.shape == (0,):  # `[]`: the recipe adds axes that depend on the image, or on other samples
+    if array.shape == (0,):  # `[]`: the recipe adds the other axes, as they depend on the image or other samples
         array = array.reshape((0, 4)) if kind == "boxes" else array
     elif array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
         raise ValueError(f"targets must have {key!r} of shape {shape_text}, got {array.shape} for {name}")

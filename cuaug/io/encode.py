@@ -43,7 +43,7 @@ def encode_jpeg(
 
     Args:
         images: uint8 on the host, 1 or 3 channels; a batch, one image, or a list of images. [N, H, W, C] or [H, W, C],
-            for torch [N, C, H, W] or [C, H, W]
+            for torch [N, C, H, W] or [C, H, W]; a grey image may be [H, W]
         quality: 1 to 100.
         subsampling: Chroma subsampling: "444" keeps all chroma, "422" and "440" a half, "420" and "411" a quarter,
             "gray" none.

@@ -41,10 +41,10 @@ class Compose(Transform):
     """Transforms one after the other, each sample with draws of its own.
 
     A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device or rank. In a
-    worker process of torch's ``DataLoader``, torch's seed of that worker and epoch is part of the key of a call without
-    ``ids`` or without ``step``. In other processes that get a copy of the recipe, a seed that was not given is drawn
-    anew; calls of a copy with a given seed, without ``ids`` and ``step``, warn (RuntimeWarning) that all copies draw
-    the same numbers.
+    worker process of torch's ``DataLoader``, torch's seed of that worker is part of the key of a call without ``ids``
+    or without ``step``. In other processes that get a copy of the recipe, a seed that was not given is drawn anew;
+    calls of a copy with a given seed, without ``ids`` and ``step``, warn (RuntimeWarning) that all copies draw the same
+    numbers.
 
     Args:
         transforms: The transforms, in the order in which they run.
@@ -82,7 +82,7 @@ class Compose(Transform):
 
     @property
     def seed(self) -> int:
-        """The seed, 0 to 2**63 - 1; in a DataLoader worker without torch's seed. An assigned seed is a given one."""
+        """The seed, 0 to 2**63 - 1, without torch's seed of a DataLoader worker. An assigned seed counts as given."""
         return call_seed(vars(self), ids=0, step=0)
 
     @seed.setter
@@ -141,12 +141,12 @@ class Compose(Transform):
             images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
                 images. Or a sample of any structure, by the rules of docs/targets.md; then no other target is passed.
             masks: Label masks, sampled by nearest neighbour; 0 outside. [N, H, W], or with one more axis for several
-                masks per image. An array of one axis, or of two beside a batch, counts as labels, as in torchvision's
-                ``cutmix(images, labels)``; a dict with the keys of docs/recipes.md is a detection target, and a list of
-                dicts has one of each image.
+                masks per image. An array of one axis, or of two, not (H, W), beside a batch, counts as labels, as in
+                torchvision's ``cutmix(images, labels)``; a dict with the keys of docs/targets.md is a detection target,
+                and a list of dicts has one for each image.
             boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` gains ``"valid"``, a mask of the valid boxes
             keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
-            labels: Returned as they are, or mixed as the samples are. [N] or [N, classes]
+            labels: Returned as they are, mixed as the samples are, or compacted as the boxes are. [N] or [N, classes]
             ids: The samples' ids, or the id of the first; default: 0 to N - 1. [N]
             step: The number of this draw; default: the number of calls so far.
             layout: The axes of the images, e.g. "NHWC", or of one image in a list, "HWC"; default: channels-first for
@@ -180,7 +180,7 @@ class Compose(Transform):
     def apply(self, images: Array, params: Params, *, layout: Layout | None = None) -> Array: ...
     @prefix_errors
     def apply(self, images: Any, params: Params, *, layout: Layout | None = None) -> Any:
-        """Transform images with parameters that were drawn for images of the same shape."""
+        """Transform images with parameters that were drawn for images of the same shape and dtype."""
         batch = describe_images(images, layout)
         return apply_params(self._plans.plan(batch), batch, params)
 
@@ -291,7 +291,7 @@ class Compose(Transform):
         return before_and_after(self, parse_sample(sample), transform, n, layout)
 
     def after(self, first: int) -> Compose:
-        """The recipe from the transform at index `first` on, with the draws of the whole recipe.
+        """The recipe without its `first` first transforms (each inner one counts), with the draws of the whole recipe.
 
         >>> from cuaug import transforms as T
         >>> T.Compose([T.CenterCrop(8), T.RandomInvert()], seed=1).after(1)
@@ -314,7 +314,7 @@ class Compose(Transform):
         self.seed, self._step = _check.seed(seed), _check.step(step)
 
     def _init_arguments(self) -> dict[str, Any]:
-        return super()._init_arguments() | {"seed": self.seed}  # which no attribute of the object holds
+        return super()._init_arguments() | {"seed": self.seed}  # a property, which `vars(self)` lacks
 
     def _call_structured(self, sample: Any, ids: Any, step: int | None, layout: Layout | None) -> Any:
         """A call with a sample of any structure."""

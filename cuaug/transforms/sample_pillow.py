@@ -20,7 +20,7 @@ class PillowPixels(np.ndarray):
 
 
 def with_pixels(sample: Any) -> Any:
-    """The sample with pixels in place of images of Pillow, in copies of the containers; unnamed images stay.
+    """The sample with pixels in place of images of Pillow, in copies of the containers; images under other names stay.
 
     Raises:
         TypeError: An image has a mode that cuaug does not read.

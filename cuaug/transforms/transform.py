@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MAX_LEVELS = 32  # the walks through a recipe are recursive
 _Transform = TypeVar("_Transform")
 _Signature = TypeVar("_Signature")
-# A call returns what it is given, except that NumPy's dtype may change and that a dict may gain an entry.
+# A call returns the types that it is given, except that NumPy's dtype may change and that a dict may gain an entry.
 _Sample = TypeVar("_Sample", bound="AnyArray | PillowImage | list[Any] | tuple[Any, ...] | Mapping[Any, Any]")
 _Entry = TypeVar("_Entry", bound="_Entries")
 _Key = TypeVar("_Key")
@@ -30,7 +30,7 @@ _Entries: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, Any]
 
 
 def typed_as(signature: _Signature) -> Callable[[Callable[..., Any]], _Signature]:
-    """Decorates a function that has the same signature, with types that are written in the other place only."""
+    """Gives the decorated function the types of `signature`, so that they are written once."""
 
     def decorate(function: Any) -> _Signature:
         return function
@@ -171,7 +171,7 @@ class Transform:
 
 
 def transform_list(transforms: Any) -> list[Transform]:
-    """The transforms of a list, or of a torch ``ModuleList``: so many, and so deep inside each other, as is allowed."""
+    """The transforms of a list, or of a torch ``ModuleList``. Too many, or too deep inside each other, are an error."""
     if not isinstance(transforms, Iterable):
         raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
     entries = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))

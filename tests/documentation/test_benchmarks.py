@@ -33,7 +33,7 @@ def test_benchmark_warp_checks_results_and_writes_times(tmp_path):
 
 
 def test_benchmark_warp_wrong_result_fails(tmp_path):
-    """The reference is replaced by one that mirrors the other axis."""
+    """The reference is replaced by one that mirrors the images that `flip` leaves, and only these."""
     program = (
         "import sys, runpy; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv.pop(1))\n"
         "from tables import warp_reference as reference\n"

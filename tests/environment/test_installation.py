@@ -1,4 +1,4 @@
-"""The commands that repair an installation name packages that exist, the same as ``pyproject.toml``."""
+"""The commands that repair an installation name the packages of ``pyproject.toml``, and not cuaug itself."""
 
 import shlex
 from importlib import metadata

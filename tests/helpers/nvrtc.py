@@ -63,7 +63,7 @@ class Program:
 def compile_kernel(nvrtc, source, name, architecture, options):
     """Bytes of the kernel's stack, spill stores and spill loads, and its registers.
 
-    Fails on an error, a warning or a remark.
+    Fails on an error or a warning.
     """
     strict_options = [f"--gpu-architecture=sm_{architecture}", "--ptxas-options=-v", "--warning-as-error=all-warnings"]
     program = Program(nvrtc, source, name, [*options, *strict_options])

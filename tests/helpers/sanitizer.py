@@ -1,4 +1,4 @@
-"""Tests that cannot run under compute-sanitizer."""
+"""Tests under compute-sanitizer: their environment, and a skip of those that cannot run there."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Laws of the warps: values, parameters, dtypes and channels. Each test is a law of every row of the table."""
+"""Laws of the warps: values, parameters, dtypes and channels. Each test is a law of rows of the table."""
 
 import numpy as np
 import pytest
@@ -209,7 +209,7 @@ def test_op_fill_per_channel_and_sample(row, backend):
 @pytest.mark.parametrize("scale", [0.5, 1, 1.25, 2])
 @pytest.mark.parametrize("step", [1 / 2, 1 / 4, 1 / 8])
 def test_warp_affine_rounds_half_to_even(step, scale, channels, backend):
-    """Coordinates that are multiples of a power of two give many exact halves, which the weights of bytes represent."""
+    """Coordinates in multiples of a power of two give many exact halves: weights of uint8 images hold these exactly."""
     row, M = ROW_OF_OP["warp_affine"], np.array([[scale, 0, -1 - step], [0, 1, 3 * step]])
     options = {"interpolation": "bilinear", "border": "constant", "inverse": True}
     for layout in ("NCHW", "NHWC"):

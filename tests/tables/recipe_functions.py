@@ -104,7 +104,7 @@ def color_jitter(t, images, p, options):
 
 
 def for_chosen_samples(is_chosen, function):
-    """The functions of a transform that applies ``function(t, image, **options)`` to some samples.
+    """``TransformRow.functions`` of a transform that applies ``function(t, image, **options)`` to some samples.
 
     ``is_chosen(t, p)`` tells for each sample whether it is one of them. [N]
     """

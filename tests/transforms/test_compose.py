@@ -1,4 +1,4 @@
-"""`Compose`: its arguments, results and messages. Other forms of the same call give the expected results."""
+"""`Compose`: its arguments, results and messages. Expected results come from other forms of the same call."""
 
 import copy
 import doctest
@@ -12,7 +12,7 @@ from helpers.moves import CROPS, SHAPE, labels, recipe
 from cuaug import transforms as T
 from cuaug.transforms import compose
 
-SHARES = np.zeros((5, 7))  # one row of class shares per sample
+SHARES = np.zeros((5, 7))  # labels [N, classes]: a weight of each class, for each sample
 
 
 @every_backend
