@@ -147,17 +147,18 @@ def _transform(points: Any, swapped_points: Any, maps: Sequence[PointMap], optio
             mirrored = mirrored ^ (handedness < 0)
         points = xp.where(mirrored[:, None, None], swapped_points, points)
     has_position = xp.isfinite(points[..., :2]).all(-1)
-    positions, inside = xp.where(has_position[..., None], points[..., :2], 0.0), has_position
+    positions, is_visible = xp.where(has_position[..., None], points[..., :2], 0.0), has_position
+    hide_outside = options.hide_outside and points.shape[-1] == 3
     for mapping, (_, visible_side) in zip(maps, orientations, strict=True):
-        if mapping.source_box is not None:
-            inside = inside & _is_inside(positions, mapping.source_box)
+        if hide_outside and mapping.source_box is not None:
+            is_visible = is_visible & _is_inside(positions, mapping.source_box)
         has_position = has_position & mapping.in_front(positions, visible_side)
         positions = xp.where(has_position[..., None], geometry.transform_points(positions, mapping.M), 0.0)
-        inside = inside & _is_inside(positions, mapping.canvas)
+        if hide_outside:
+            is_visible = is_visible & _is_inside(positions, mapping.canvas)
     if points.shape[-1] == 2:
         return xp.where(has_position[..., None], positions, 0.0 if point_map.is_integer(dtype) else math.nan)
-    visible = has_position & inside if options.hide_outside else has_position
-    visibility = xp.where(visible, points[..., 2], 0.0)
+    visibility = xp.where(has_position & is_visible, points[..., 2], 0.0)
     positions = xp.where((visibility > 0)[..., None], positions, 0.0)
     return xp.concatenate([positions, visibility[..., None]], -1)
 
