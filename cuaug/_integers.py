@@ -35,11 +35,18 @@ def is_one_number(value: Any) -> bool:
 
 def refuse_tracer(value_type: type) -> None:
     """Raises TypeError for a type of JAX's tracers."""
-    if any(base.__name__ == "Tracer" and base.__module__.startswith("jax") for base in value_type.__mro__):
+    tracers = [base for base in value_type.__mro__ if base.__module__.startswith("jax")]
+    if not any(base.__name__ == "Tracer" for base in tracers):
+        return
+    if any(base.__module__.endswith("interpreters.ad") for base in tracers):  # automatic differentiation
         raise TypeError(
-            "cuaug runs outside of jax.jit, jax.grad and jax.vmap, whose tracers have no values: call it on the batch "
-            "before the jitted function, or within through jax.pure_callback, a recipe with step= (docs/jax.md)"
+            "cuaug has no gradients: pass jax.lax.stop_gradient(array), or give the function a derivative by "
+            "jax.custom_vjp (docs/jax.md)"
         )
+    raise TypeError(
+        "cuaug runs outside of jax.jit and jax.vmap, whose tracers have no values: call it on the batch before the "
+        "jitted function, or within through jax.pure_callback, a recipe with step= (docs/jax.md)"
+    )
 
 
 def _is_on_host(value: Any) -> bool:

@@ -185,7 +185,7 @@ class Loader:
         """
         seed, epoch, samples = state_entries(state, "seed", "epoch", "samples")
         if _check.seed(seed) != self.seed:
-            raise ValueError(f"seed must be {self.seed}, got {seed}")
+            raise ValueError(f"seed must be {self.seed}, got {seed}: give both Loaders the same seed=")
         batch, remainder = divmod(_check.integer("samples", samples, 0), self.batch_size * self.world)
         if remainder:
             raise ValueError(
