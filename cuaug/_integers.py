@@ -1,4 +1,4 @@
-"""Integers that users pass: of Python, of NumPy, or of another library on the host."""
+"""Integers that users pass: of Python, of NumPy, or of another library on the host; and values in messages."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ def integer_value(parameter: str, value: Any) -> int:
     is_integer = hasattr(type(value), "__index__") and (dtype is None or "int" in str(dtype))
     if is_integer and not isinstance(value, bool) and shape == () and _is_on_host(value):
         return int(value.__index__())
-    is_array = dtype is not None and not isinstance(value, (np.generic, type))
-    device = "" if not is_array or _is_on_host(value) else f" on {value.device}"
-    got = f"an array of shape {tuple(shape)} and dtype {dtype}{device}" if is_array else repr(value)
-    hint = ": pass a Python int" if is_array else integer_hint(value)
-    raise TypeError(f"{parameter} must be an int, got {got}{hint}")
+    hint = ": pass a Python int" if _is_array(value) else integer_hint(value)
+    raise TypeError(f"{parameter} must be an int, got {_array_text(value) if _is_array(value) else repr(value)}{hint}")
 
 
 def integer_hint(value: Any) -> str:
     """The end of a message about a value that is no int: the int to pass for a float that has no fraction."""
     return f": pass {int(value)}" if isinstance(value, (float, np.floating)) and float(value).is_integer() else ""
+
+
+def shown(value: Any) -> str:
+    """A value in a message: as `repr` shows it, or the shape and dtype of an array of more than 8 numbers."""
+    return _array_text(value) if _is_array(value) and np.prod(value.shape) > 8 else repr(value)
 
 
 def is_one_number(value: Any) -> bool:
@@ -47,6 +49,15 @@ def refuse_tracer(value_type: type) -> None:
         "cuaug runs outside of jax.jit and jax.vmap, whose tracers have no values: call it on the batch before the "
         "jitted function, or within through jax.pure_callback, a recipe with step= (docs/jax.md)"
     )
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "dtype") and not isinstance(value, (np.generic, type))
+
+
+def _array_text(array: Any) -> str:
+    device = "" if _is_on_host(array) else f" on {array.device}"
+    return f"an array of shape {tuple(getattr(array, 'shape', ()))} and dtype {array.dtype}{device}"
 
 
 def _is_on_host(value: Any) -> bool:

@@ -12,6 +12,7 @@ from . import _check
 from ._arrays import convert
 from ._arrays.images import describe_images
 from ._check import prefix_errors
+from ._integers import shown
 from ._passes import filters, parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
 from .typing import AnyArray, Array, Layout, Numbers, PerSample, Size
@@ -86,6 +87,6 @@ def _kernel_extents(kernel_size: Any) -> tuple[int, int]:
     """The kernel's extents (x, y)."""
     extents = list(kernel_size) if isinstance(kernel_size, (list, tuple)) else [kernel_size]
     if len(extents) not in (1, 2):
-        raise ValueError(f"kernel_size must be an int or (x, y), got {kernel_size!r}")
+        raise ValueError(f"kernel_size must be an int or (x, y), got {shown(kernel_size)}")
     x, y = (_check.integer("kernel_size", extent, 1) for extent in (extents[0], extents[-1]))
     return x, y

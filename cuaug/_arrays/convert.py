@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _check
-from .._integers import is_one_number
+from .._integers import is_one_number, shown
 from . import capsule
 from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
@@ -90,7 +90,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
         pass
     if complex_dtype is not None:
         raise TypeError(f"{parameter} must hold real numbers, got {complex_dtype}")
-    raise TypeError(f"{parameter} must hold numbers, got {value!r}")
+    raise TypeError(f"{parameter} must hold numbers, got {shown(value)}")
 
 
 def _holds_numbers(values: np.ndarray) -> bool:
@@ -135,7 +135,7 @@ def parameter_column(parameter: str, value: Any) -> Any:
         values = host_array(parameter, value)
         if values.ndim <= 1 and np.isfinite(values).all():
             return values if values.ndim else float(values)
-    raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
+    raise ValueError(f"{parameter} must be a finite number or one per sample, got {shown(value)}")
 
 
 def stack_columns(values: Sequence[Any]) -> Any:
@@ -190,8 +190,8 @@ def dtype_name(dtype: Any) -> str:
         if isinstance(dtype, (list, tuple, dict)):  # np.dtype makes a record of it
             raise TypeError
         return str(np.dtype(dtype).name)
-    except TypeError:
-        raise TypeError(f"dtype must be a dtype or its name, got {dtype!r}") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be a dtype or its name, got {shown(dtype)}") from None
 
 
 def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> Any:
