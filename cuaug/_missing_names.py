@@ -56,7 +56,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "kornia": {
         "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",
         "ColorJiggle": "use ColorJitter, which multiplies by the brightness instead of adding it",
-        "Denormalize": "call cuaug.normalize with mean=-mean/std and std=1/std",
+        "Denormalize": "call cuaug.normalize with mean=-mean/std and std=1/std; cuaug.show takes mean= and std=",
         "ImageSequential": "use Compose",
         "RandomBrightness": "use ColorJitter(brightness=...)",
         "RandomChannelShuffle": "call cuaug.color_matrix with a permutation of each sample",
