@@ -55,7 +55,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     },
     "kornia": {
         "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",
-        "ColorJiggle": "use ColorJitter, which multiplies by the brightness instead of adding it",
+        "ColorJiggle": "use ColorJitter, similar but not equal: it multiplies by the brightness instead of adding it",
         "Denormalize": "call cuaug.normalize with mean=-mean/std and std=1/std; cuaug.show takes mean= and std=",
         "ImageSequential": "use Compose",
         "RandomBrightness": "use ColorJitter(brightness=...)",

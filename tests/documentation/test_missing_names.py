@@ -24,7 +24,10 @@ OTHER_WORDS = {"True", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations",
     [
         ("HorizontalFlip", "has no HorizontalFlip, which Albumentations has: use RandomHorizontalFlip"),
         ("ToImage", "has no ToImage, which torchvision has: leave it out"),
-        ("ColorJiggle", "which kornia has: use ColorJitter, which multiplies by the brightness instead of adding it"),
+        (
+            "ColorJiggle",
+            "has: use ColorJitter, similar but not equal: it multiplies by the brightness instead of adding it",
+        ),
         ("randomhorizontalflip", "did you mean RandomHorizontalFlip?"),
         ("RandomHorizontalFip", "did you mean RandomHorizontalFlip?"),
         ("horizontalflip", "did you mean HorizontalFlip of Albumentations? use RandomHorizontalFlip"),
