@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ._value_text import array_text, is_array, is_on_host, value_text
+
 
 def integer_value(parameter: str, value: Any) -> int:
     """The value as an int. Not a float, not a bool, not an array with axes, and not on a device, which would wait."""
@@ -14,13 +16,11 @@ def integer_value(parameter: str, value: Any) -> int:
     refuse_tracer(type(value))
     dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", ())
     is_integer = hasattr(type(value), "__index__") and (dtype is None or "int" in str(dtype))
-    if is_integer and not isinstance(value, bool) and shape == () and _is_on_host(value):
+    if is_integer and not isinstance(value, bool) and shape == () and is_on_host(value):
         return int(value.__index__())
-    is_array = dtype is not None and not isinstance(value, (np.generic, type))
-    device = "" if not is_array or _is_on_host(value) else f" on {value.device}"
-    got = f"an array of shape {tuple(shape)} and dtype {dtype}{device}" if is_array else repr(value)
-    hint = ": pass a Python int" if is_array else integer_hint(value)
-    raise TypeError(f"{parameter} must be an int, got {got}{hint}")
+    if is_array(value):
+        raise TypeError(f"{parameter} must be an int, got {array_text(value)}: pass a Python int")
+    raise TypeError(f"{parameter} must be an int, got {value_text(value)}{integer_hint(value)}")
 
 
 def integer_hint(value: Any) -> str:
@@ -35,17 +35,15 @@ def is_one_number(value: Any) -> bool:
 
 def refuse_tracer(value_type: type) -> None:
     """Raises TypeError for a type of JAX's tracers."""
-    if any(base.__name__ == "Tracer" and base.__module__.startswith("jax") for base in value_type.__mro__):
+    tracers = [base for base in value_type.__mro__ if base.__module__.startswith("jax")]
+    if not any(base.__name__ == "Tracer" for base in tracers):
+        return
+    if any(base.__module__.endswith("interpreters.ad") for base in tracers):  # automatic differentiation
         raise TypeError(
-            "cuaug runs outside of jax.jit, jax.grad and jax.vmap, whose tracers have no values: call it on the batch "
-            "before the jitted function, or within through jax.pure_callback, a recipe with step= (docs/jax.md)"
+            "cuaug has no gradients: pass jax.lax.stop_gradient(array), or give the function a derivative by "
+            "jax.custom_vjp (docs/jax.md)"
         )
-
-
-def _is_on_host(value: Any) -> bool:
-    if not hasattr(value, "__dlpack_device__"):
-        return True
-    try:
-        return int(value.__dlpack_device__()[0]) in (1, 3)  # CPU, and host memory that CUDA has pinned
-    except (BufferError, RuntimeError, TypeError, ValueError):  # such as a tensor on torch's "meta" device
-        return False
+    raise TypeError(
+        "cuaug runs outside of jax.jit and jax.vmap, whose tracers have no values: call it on the batch before the "
+        "jitted function, or within through jax.pure_callback, a recipe with step= (docs/jax.md)"
+    )

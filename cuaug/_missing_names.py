@@ -55,8 +55,8 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     },
     "kornia": {
         "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",
-        "ColorJiggle": "use ColorJitter",
-        "Denormalize": "call cuaug.normalize with mean=-mean/std and std=1/std",
+        "ColorJiggle": "use ColorJitter, similar but not equal: it multiplies by the brightness instead of adding it",
+        "Denormalize": "call cuaug.normalize with mean=-mean/std and std=1/std; cuaug.show takes mean= and std=",
         "ImageSequential": "use Compose",
         "RandomBrightness": "use ColorJitter(brightness=...)",
         "RandomChannelShuffle": "call cuaug.color_matrix with a permutation of each sample",
@@ -156,7 +156,7 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-# By the kind of callable: the argument, and what to pass in its place.
+# By the class, the method or the kind of callable: the argument, and what to pass in its place.
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "__init__": {
         "always_apply": "leave it out: RandomApply(..., p=...) applies a transform to some samples only",
@@ -184,9 +184,36 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "__call__": {
         "bboxes": "pass boxes=",
         "image": 'pass images first, as in aug(images, masks), or a dict: aug({"image": images, "mask": masks})',
+        "epoch": "pass ids= and step=",
+        "generator": "pass ids= and step=; the seed is an int of Compose(..., seed=...)",
+        "key": "pass ids= and step=; the seed is that of Compose(..., seed=int(jax.random.bits(key)))",
         "label": "pass labels=",
         "mask": "pass masks=",
         "params": "call aug.apply(images, params)",
+        "rng": "pass ids= and step=; the seed is an int of Compose(..., seed=...)",
+        "seed": "pass ids= and step=; the seed is that of Compose(..., seed=...)",
+    },
+    "apply": {
+        **dict.fromkeys(("boxes", "bboxes"), "call cuaug.transform_boxes(boxes, params.matrices)"),
+        "keypoints": "call cuaug.transform_points(keypoints, params.matrices)",
+        "labels": "call T.mixed_labels(params, labels)",
+        **dict.fromkeys(("mask", "masks"), "call aug(images, masks, step=...): the draws of a step are the same"),
+    },
+    "Loader": {
+        "batch_sampler": "pass batch_size=, shuffle= and shard=",
+        "collate_fn": "pass transform=, which augments the batch",
+        "drop_last": 'pass last="drop"',
+        "epoch": "set loader.epoch, which counts by itself",
+        "generator": "pass seed=",
+        "num_workers": "pass threads=: there are no worker processes",
+        "persistent_workers": "leave it out: there are no worker processes",
+        "pin_memory": "leave it out: pass device=, to which batches are copied from pinned memory",
+        "prefetch_factor": "pass prefetch=",
+        "recipe": "pass transform=",
+        "sampler": "pass shuffle= and shard=(rank, ranks)",
+        "targets": "pass source=ImageFiles(..., targets=...)",
+        "transforms": "pass transform=",
+        "worker_init_fn": "leave it out: there are no worker processes",
     },
     "function": {
         "align_corners": "leave it out: matrices and maps are in pixels",
@@ -208,7 +235,7 @@ BOX_FORMATS: Mapping[str, str] = {
     "pascal_voc": 'pass "XYXY"',
     "yolo": 'pass "CXCYWH", and boxes in pixels: multiply them by (W, H, W, H)',
 }
-_UNEXPECTED = re.compile(r"(\w+)(?:\.(__init__|__call__))?\(\) got an unexpected keyword argument '(\w+)'")
+_UNEXPECTED = re.compile(r"(\w+)(?:\.(__init__|__call__|apply))?\(\) got an unexpected keyword argument '(\w+)'")
 
 
 def argument_hint(message: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
@@ -221,7 +248,7 @@ def argument_hint(message: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
         values = [repr(value) for value in args[1:]]  # without self
         values += [f"{key}={value!r}" for key, value in kwargs.items() if key != "p"]
         return f": pass T.RandomApply([T.{name}({', '.join(values)})], p={kwargs['p']!r})"
-    advice = ARGUMENTS[kind or "function"].get(argument)
+    advice = ARGUMENTS.get(name, ARGUMENTS[kind or "function"]).get(argument)
     return f": {advice}" if advice else ""
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _check
 from ._integers import integer_hint, is_one_number
+from ._value_text import value_text
 from .typing import Size
 
 _MAX_SIDE = 1 << 30
@@ -16,14 +17,14 @@ _MAX_SIDE = 1 << 30
 def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
     """(H, W), from (H, W) or from one number for both."""
     sides = _numbers(parameter, value)
-    return _check.size(parameter, sides * 2 if len(sides) == 1 else sides)
+    return _check.size(parameter, sides * 2 if len(sides) == 1 else value)
 
 
 def padding_of(padding: Size) -> tuple[int, int, int, int]:
     """(left, top, right, bottom), from one number, (left and right, top and bottom), or all four."""
     sides = _numbers("padding", padding)
     if len(sides) not in (1, 2, 4):
-        raise ValueError(f"padding must be one, two or four ints, got {padding!r}")
+        raise ValueError(f"padding must be one, two or four ints, got {value_text(padding)}")
     sides *= 4 // len(sides)
     left, top, right, bottom = (_check.integer("padding", side, -_MAX_SIDE, _MAX_SIDE) for side in sides)
     return left, top, right, bottom
@@ -33,7 +34,7 @@ def kernel_extents(kernel_size: Any) -> tuple[int, int]:
     """(x, y) of a filter's kernel, from (x, y) or from one number for both."""
     extents = _numbers("kernel_size", kernel_size)
     if len(extents) not in (1, 2):
-        raise ValueError(f"kernel_size must be an int or (x, y), got {kernel_size!r}")
+        raise ValueError(f"kernel_size must be an int or (x, y), got {value_text(kernel_size)}")
     return _check.integer("kernel_size", extents[0], 1), _check.integer("kernel_size", extents[-1], 1)
 
 
@@ -48,7 +49,7 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
     if len(sides) != 1:
         if max_size is not None:
             raise ValueError("max_size must be None where size is (H, W)")
-        return _check.size("size", sides)
+        return _check.size("size", new_size)
     side, (short, long) = sides[0], sorted(size)
     if side is None:
         if max_size is None:
@@ -84,5 +85,5 @@ def _numbers(parameter: str, value: Any) -> list[Any]:
     if is_one_number(value) and hasattr(type(value), "__index__"):
         return [value]
     if isinstance(value, (str, bytes, dict, set)) or not hasattr(value, "__len__"):
-        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}{integer_hint(value)}")
+        raise TypeError(f"{parameter} must be an int or a list of ints, got {value_text(value)}{integer_hint(value)}")
     return list(value)

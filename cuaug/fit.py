@@ -3,6 +3,8 @@
 Arguments, results and conventions are those of :mod:`cuaug.geometry`.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any, overload
 

@@ -7,6 +7,8 @@ a float array, else float32. Leading axes ``[...]`` are the batch and broadcast:
 N matrices. Host values are checked. Device values are never read: a sample without a solution becomes NaN.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, overload
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _check
-from ._arrays.convert import host_values
+from ._arrays.convert import host_array, host_values
 from ._arrays.images import describe_images
 from ._figure import BoxLayer, MaskLayer, Picture, PointLayer, draw
+from ._value_text import value_text
+from .typing import Numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,7 +24,14 @@ __all__ = ["grid", "show"]
 
 @_check.prefix_errors
 def grid(
-    images: Any, ncols: int | None = None, pad: int = 2, fill: int = 255, *, layout: str | None = None
+    images: Any,
+    ncols: int | None = None,
+    pad: int = 2,
+    fill: int = 255,
+    *,
+    mean: Numbers = 0.0,
+    std: Numbers = 1.0,
+    layout: str | None = None,
 ) -> npt.NDArray[np.uint8]:
     """Put the images of a batch side by side into one picture. A device batch is copied to the host.
 
@@ -34,13 +43,15 @@ def grid(
         ncols: Images in a row; default: as many as rows, for video the frames of a sample.
         pad: Pixels between images.
         fill: Grey level 0..255 between images, and around images that are smaller than the largest.
+        mean: That of a normalization, which is undone; one number or one per channel.
+        std: As ``mean``.
         layout: The axes, as in :func:`warp_affine`.
 
     Returns:
         The picture, uint8 RGB. [H, W, 3]
 
     Raises:
-        ValueError: There is no image, or ``ncols`` or ``pad`` is too small.
+        ValueError: There is no image; ``ncols`` or ``pad`` is too small; ``mean`` or ``std`` does not fit the images.
 
     Example:
         >>> import numpy as np
@@ -48,7 +59,7 @@ def grid(
         (17, 20, 3)
     """
     pad, fill = _check.integer("pad", pad, 0), _check.integer("fill", fill, 0, 255)
-    cells, columns = _cells(images, ncols, layout, fill)
+    cells, columns = _cells(images, ncols, layout, fill, mean, std)
     height, width = (max(cell.shape[axis] for cell in cells) for axis in (0, 1))
     rows = math.ceil(len(cells) / columns)
     picture = np.full((rows * (height + pad) - pad, columns * (width + pad) - pad, 3), fill, np.uint8)
@@ -68,6 +79,8 @@ def show(
     ncols: int | None = None,
     *,
     keypoints: Any = None,
+    mean: Numbers = 0.0,
+    std: Numbers = 1.0,
     layout: str | None = None,
 ) -> Figure:
     """Draw the images of a batch with boxes, masks, keypoints and titles, as a figure. Needs matplotlib.
@@ -83,13 +96,15 @@ def show(
         ncols: Images in a row.
         keypoints: (x, y) in pixels, with the centre of the first pixel at 0, or (x, y, visibility). NaN and visibility
             0 are not drawn. [N, K, 2 or 3] or [N, P, K, 2 or 3]
+        mean: That of a normalization, which is undone; one number or one per channel.
+        std: As ``mean``.
         layout: The axes, as in :func:`warp_affine`.
 
     Raises:
         ImportError: matplotlib is not installed.
         ValueError: There is no image, or there is not one entry of another argument per image, or of another shape.
     """
-    cells, columns = _cells(images, ncols, layout, 255)
+    cells, columns = _cells(images, ncols, layout, 255, mean, std)
     arguments = {"boxes": boxes, "masks": masks, "titles": titles, "keypoints": keypoints}
     for name, values in arguments.items():
         if values is not None and len(values) != len(cells):
@@ -113,9 +128,12 @@ def show(
     return draw(pictures, columns)
 
 
-def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tuple[list[npt.NDArray[np.uint8]], int]:
+def _cells(
+    images: Any, ncols: int | None, layout: str | None, fill: int, mean: Any, std: Any
+) -> tuple[list[npt.NDArray[np.uint8]], int]:
     """Every frame of every image as uint8 RGB [H, W, 3], and the number of columns."""
-    batches = [_frames(batch, layout) for batch in (images if isinstance(images, (list, tuple)) else [images])]
+    arrays = images if isinstance(images, (list, tuple)) else [images]
+    batches = [_undo_normalize(_frames(batch, layout), mean, std) for batch in arrays]
     cells = [rgb(frame, fill) for batch in batches for sample in batch for frame in sample]
     if not cells:
         raise ValueError("images must hold at least one image, got none")
@@ -130,6 +148,26 @@ def _frames(images: Any, layout: str | None) -> npt.NDArray[Any]:
     axes = describe_images(images, layout).axes.layout
     values = host_values("images", images).transpose([axes.index(axis) for axis in "NTCHW" if axis in axes])
     return np.expand_dims(values, [i for i, axis in enumerate("NTCHW") if axis not in axes])
+
+
+def _undo_normalize(images: npt.NDArray[Any], mean: Any, std: Any) -> npt.NDArray[Any]:
+    """Images as they were before `normalize`. [N, T, C, H, W]"""
+    means, deviations = host_array("mean", mean), host_array("std", std)
+    channels = images.shape[2]
+    for name, value, values in (("mean", mean, means), ("std", std, deviations)):
+        if values.ndim > 1 or values.size not in (1, channels):
+            raise ValueError(f"{name} must be a number or one per channel, {channels}, got {value_text(value)}")
+    if not means.any() and (deviations == 1).all():
+        return images
+    if images.dtype.kind in "iub":
+        raise ValueError(f"mean and std must be left out for {images.dtype} images, which are not normalized")
+    return denormalized(images, means, deviations)
+
+
+def denormalized(images: npt.NDArray[Any], mean: Any, std: Any) -> npt.NDArray[np.float32]:
+    """Normalized images in their earlier range. [..., C, H, W]"""
+    mean, std = (np.reshape(values, (-1, 1, 1)) for values in (mean, std))
+    return (images * std + mean).astype(np.float32)
 
 
 def rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:

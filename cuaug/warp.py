@@ -244,12 +244,12 @@ def rotate(
            [2, 5, 8],
            [1, 4, 7]], dtype=uint8)
     """
-    batch = describe_images(images, layout)
+    batch, expand = describe_images(images, layout), _check.boolean("expand", expand)
     size, middle = batch.size, _center(batch, None if expand else center)
     # `_center` counts from the image's corner; `rotation_matrix` expects pixel centres at integers.
     middle = middle - 0.5 if hasattr(middle, "dtype") else (host_array("center", middle) - 0.5).tolist()
     M = small_matrices.rotation_matrix(angle, 1.0, middle)
-    if _check.boolean("expand", expand):
+    if expand:
         if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
         sizes = _sizes.rotated_sizes(batch.size, *small_matrices.cosine_sine(host_array("angle", angle)))

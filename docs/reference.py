@@ -14,12 +14,14 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.inspect import stringify_signature
 from sphinx.util.typing import stringify_annotation
 
 from cuaug.transforms.transform import Transform
 
+_ANY = (Any, "Any")  # "Any" where annotations are not evaluated
 GALLERY = Path(__file__).resolve().parent / "gallery"
 
 
@@ -69,21 +71,35 @@ def source_signature(
 ) -> tuple[str, str] | None:
     """The signature with types as the source has them: aliases by name, and the parameters of `__init__` of a class.
 
-    Sphinx shows what an alias stands for, and prefers `__new__`, which all transforms have.
+    Sphinx shows what an alias stands for, and prefers `__new__`, which all transforms have. `Any` says nothing: the
+    entry describes these arguments.
     """
     if what not in ("class", "function", "method") or arguments is None:
         return None
     signature = inspect.signature(public_object)
-    parameters = list(signature.parameters.values())[what == "method" :]  # without self
+    parameters = [
+        parameter.replace(annotation=parameter.empty) if parameter.annotation in _ANY else parameter
+        for parameter in list(signature.parameters.values())[what == "method" :]  # without self
+    ]
     arguments = stringify_signature(
         signature.replace(parameters=parameters), show_return_annotation=False, unqualified_typehints=True
     )
-    has_result = what != "class" and signature.return_annotation is not signature.empty
+    has_result = what != "class" and signature.return_annotation not in (signature.empty, *_ANY)
     return arguments, stringify_annotation(signature.return_annotation, "smart") if has_result else ""
+
+
+def hide_overloads(app: Sphinx) -> None:
+    """Shows the implementation's signature, which has every option, in place of those for type checkers."""
+    packages = [importlib.import_module(name) for name in ("cuaug", "cuaug.data", "cuaug.io", "cuaug.transforms")]
+    for module in {getattr(package, name).__module__ for package in packages for name in package.__all__}:
+        analyzer = ModuleAnalyzer.for_module(module)
+        analyzer.analyze()
+        analyzer.overloads.clear()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("public", PublicNames)
+    app.connect("builder-inited", hide_overloads)
     app.connect("autodoc-process-docstring", add_picture)
     app.connect("autodoc-process-signature", source_signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

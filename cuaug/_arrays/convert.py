@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _check
 from .._integers import is_one_number
+from .._value_text import value_text
 from . import capsule
 from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
@@ -90,7 +91,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
         pass
     if complex_dtype is not None:
         raise TypeError(f"{parameter} must hold real numbers, got {complex_dtype}")
-    raise TypeError(f"{parameter} must hold numbers, got {value!r}")
+    raise TypeError(f"{parameter} must hold numbers, got {value_text(value)}")
 
 
 def _holds_numbers(values: np.ndarray) -> bool:
@@ -135,7 +136,7 @@ def parameter_column(parameter: str, value: Any) -> Any:
         values = host_array(parameter, value)
         if values.ndim <= 1 and np.isfinite(values).all():
             return values if values.ndim else float(values)
-    raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
+    raise ValueError(f"{parameter} must be a finite number or one per sample, got {value_text(value)}")
 
 
 def stack_columns(values: Sequence[Any]) -> Any:
@@ -190,8 +191,8 @@ def dtype_name(dtype: Any) -> str:
         if isinstance(dtype, (list, tuple, dict)):  # np.dtype makes a record of it
             raise TypeError
         return str(np.dtype(dtype).name)
-    except TypeError:
-        raise TypeError(f"dtype must be a dtype or its name, got {dtype!r}") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype must be a dtype or its name, got {value_text(dtype)}") from None
 
 
 def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import NamedTuple
 
 from .. import _check
@@ -47,7 +48,7 @@ def limits_of(
 ) -> Limits:
     """Checks the parameters of a public function; None means no limit."""
     limits = max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels
-    if limits == _DEFAULTS:
+    if all(map(operator.is_, limits, _DEFAULTS)):
         return _DEFAULTS
     checked = [
         0 if value is None else _check.integer(name, value, 1)

@@ -16,6 +16,11 @@ FUNCTIONS = (
     *("abs", "sqrt", "exp", "log", "sin", "cos", "tanh", "floor", "ceil", "round"),
     *("atan2", "pow", "min", "max", "clamp", "mod", "mix", "select"),
 )
+_ARGUMENT_COUNTS = {
+    **dict.fromkeys((*FUNCTIONS, "luma"), 1),
+    **dict.fromkeys(("atan2", "pow", "min", "max", "mod"), 2),
+    **dict.fromkeys(("clamp", "mix", "select", "rgb"), 3),
+}
 COLOR_NAMES = {"red", "green", "blue", "rgb", "luma"}  # only images of three or four channels have these
 MAX_PARAMETERS = 30  # `native::max_op_params` less the two of `cuaug::UserOp`
 # Recipes may come from files. Of 256 tokens, GCC 12 compiles "px + px + ..." in 1.6 s, and "- - - ... px" in 3.5 s, the
@@ -92,7 +97,7 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
         raise ValueError(f"expression must be C++ in a string, such as 'px * 0.5', got {expression!r}")
     if len(parameters) > MAX_PARAMETERS:
         raise ValueError(f"an op must have at most {MAX_PARAMETERS} parameters, got {len(parameters)}")
-    _check_length(expression)
+    _check_tokens(expression)
     if re.search(r"\*\s*\*", expression):
         raise ValueError(f"expression must be C++, which has no **: write pow(px, 2) or px * px, got {expression!r}")
     for parameter in parameters:
@@ -112,6 +117,7 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
     for parameter in parameters:
         if parameter not in used_names:
             raise ValueError(f"expression must use every parameter, and has no {parameter!r}: {op.expression}")
+    _check_calls(op.expression)
     return op
 
 
@@ -119,16 +125,47 @@ def _is_parameter_name(name: str) -> bool:
     return _PARAMETER.fullmatch(name) is not None and name not in (*_STRUCT_NAMES, *_RESERVED)
 
 
-def _check_length(expression: str) -> None:
-    """Refuses what would take long to compile."""
+def _check_tokens(expression: str) -> None:
+    """Refuses what would take long to compile, and parentheses without their other half."""
     if len(expression) > MAX_CHARACTERS:
         raise ValueError(f"expression must have at most {MAX_CHARACTERS} characters, got {len(expression)}")
     tokens = list(_tokens(expression))
     if len(tokens) > MAX_TOKENS:
         raise ValueError(f"expression must have at most {MAX_TOKENS} names, numbers and signs, got {len(tokens)}")
-    depth = max(itertools.accumulate((token["sign"] == "(") - (token["sign"] == ")") for token in tokens))
-    if depth > MAX_PARENTHESES:
-        raise ValueError(f"expression must have at most {MAX_PARENTHESES} parentheses inside each other, got {depth}")
+    depths = _depths(token["sign"] or "" for token in tokens)
+    if max(depths) > MAX_PARENTHESES:
+        raise ValueError(
+            f"expression must have at most {MAX_PARENTHESES} parentheses inside each other, got {max(depths)}"
+        )
+    if min(depths) < 0 or depths[-1]:
+        raise ValueError(f"expression must have a ')' for each '(', got {expression!r}")
+
+
+def _check_calls(expression: str) -> None:
+    """Refuses functions with another number of arguments, and arguments of names that are no functions."""
+    tokens = [token[0].strip() for token in _tokens(expression)]
+    for index, name in enumerate(tokens):
+        expected, count = _ARGUMENT_COUNTS.get(name), _argument_count(tokens[index + 1 :])
+        if expected is not None and count != expected:
+            arguments = "1 argument" if expected == 1 else f"{expected} arguments"
+            raise ValueError(f"expression must have {arguments} of {name}, got {count or 0}: {expression}")
+        if expected is None and count is not None and re.match(r"[A-Za-z]", name):
+            raise ValueError(f"expression must have no arguments of {name}, which is no function: {expression}")
+
+
+def _argument_count(tokens: list[str]) -> int | None:
+    """The number of arguments in the parentheses with which the tokens begin; None without parentheses."""
+    if tokens[:1] != ["("]:
+        return None
+    depths = _depths(tokens)
+    end = depths.index(0)
+    commas = sum(token == "," and depth == 1 for token, depth in zip(tokens[:end], depths[:end], strict=True))
+    return 0 if end == 1 else 1 + commas
+
+
+def _depths(tokens: Iterable[str]) -> list[int]:
+    """The number of open parentheses after each token."""
+    return list(itertools.accumulate((token == "(") - (token == ")") for token in tokens))
 
 
 def identifiers(expression: str) -> list[str]:
@@ -161,6 +198,10 @@ def find(struct: str) -> UserOp | None:
 
 _ERROR = re.compile(r"^(?P<file>[^:(\n]+)(?::\d+:\d+|\(\d+\)): (?:fatal )?error(?: #[\w-]+)?: (?P<message>.*)$", re.M)
 _VALUE_TYPE = re.compile(r"(?:const )?(?:[{(]anonymous[ a-z]*[)}]::)?(?:cuaug::)?ExpressionValue<\w+, (\d)>(?: ?&)?")
+# In messages of GCC: a member `Number`, a lambda that is a function of expressions, and the namespace of functions.
+_NUMBER = re.compile(r"(?:const )?{anonymous}::cuaug::\w+<\w+, \d>::Number ?&?")
+_LAMBDA = re.compile(r"\(const {anonymous}::cuaug::ExpressionContext<\w+, \d>::(\w+)\(\) const::<lambda\([^)]*\)>\) ")
+_NAMESPACE = "{anonymous}::cuaug::"
 _STATIC_ASSERTION = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$')
 
 
@@ -174,10 +215,14 @@ def compile_error_for(structs: Iterable[str], log: str) -> ValueError | None:
         return None
     expression_errors = [error for error in errors if error["file"] == op.struct_name] or errors
     lines = [f"{op.name} does not compile:", op.expression]
-    messages = dict.fromkeys(
-        _STATIC_ASSERTION.sub(r"\1", _VALUE_TYPE.sub(_kind, error["message"])) for error in expression_errors
-    )
+    messages = dict.fromkeys(_readable(error["message"]) for error in expression_errors)
     return ValueError("\n    ".join([*lines, *list(messages)[:3]]))
+
+
+def _readable(message: str) -> str:
+    """A compiler's message with the names that an expression has."""
+    message = _NUMBER.sub("number", _VALUE_TYPE.sub(_kind, message))
+    return _STATIC_ASSERTION.sub(r"\1", _LAMBDA.sub(r"\1", message).replace(_NAMESPACE, ""))
 
 
 def _kind(value_type: re.Match[str]) -> str:

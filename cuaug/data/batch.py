@@ -9,7 +9,7 @@ class Batch(tuple[Any, Any]):
     """``images, targets = batch``, with the ids of the samples as attributes.
 
     Attributes:
-        ids: Indices of the samples in the source. [N]
+        ids: Indices of the samples in the source: ``loader.source.name(ids[0])`` is a file. [N]
         valid: False for a sample that fills up the batch: padding, or the replacement of a bad image. [N]
     """
 

@@ -47,7 +47,7 @@ class Loader:
     If the recipe begins with ``RandomResizedCrop``, with ``Resize`` and ``CenterCrop``, or with ``RandomCrop``, the box
     is drawn before any image is decoded. Of a JPEG only that region is then decoded, at 1/2, 1/4 or 1/8 of its
     resolution if the result needs no more. Order and draws depend only on seed and epoch, not on threads, ranks or
-    batch size.
+    batch size; but ``MixUp`` and ``CutMix`` mix neighbours in a batch.
 
     Args:
         source: :class:`ImageFiles`, or its ``source`` argument; or a dataset with ``read``, ``name``, ``labels`` and a
@@ -185,7 +185,7 @@ class Loader:
         """
         seed, epoch, samples = state_entries(state, "seed", "epoch", "samples")
         if _check.seed(seed) != self.seed:
-            raise ValueError(f"seed must be {self.seed}, got {seed}")
+            raise ValueError(f"seed must be {self.seed}, got {seed}: give both Loaders the same seed=")
         batch, remainder = divmod(_check.integer("samples", samples, 0), self.batch_size * self.world)
         if remainder:
             raise ValueError(

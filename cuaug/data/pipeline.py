@@ -29,6 +29,12 @@ def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> C
     """A new, flattened recipe. `seed` replaces the seed of the given recipe; None keeps that seed."""
     if not isinstance(transform, Compose):
         transform = Compose([transform] if isinstance(transform, Transform) else transform)
+        count = len(transform.transforms)
+        if count > 1 and all(isinstance(entry, Compose) for entry in transform.transforms):
+            raise TypeError(
+                f"transform must be one recipe, got a list of {count} recipes: T.Compose([a, b]) is one after the "
+                "other; for several views call each recipe on the batch (docs/loading.md)"
+            )
     recipe = transform.after(0)
     if seed is not None:
         recipe.seed = seed

@@ -149,6 +149,12 @@ def apply_inverse(images: Any, params: Params, interpolation: Interpolation, fil
     """Results of the recipe, moved back to the pixels of the images for which the parameters were drawn."""
     if params.plan.op_without_matrix:
         raise ValueError(f"images cannot be moved back by a matrix: {params.plan.op_without_matrix} has none")
+    shape = tuple(getattr(images, "shape", ()))
+    if len(shape) in (2, 3) and shape[-1] == 4 and params.result_size not in (shape[:2], shape[-2:]):
+        raise ValueError(
+            f"images must have the size of the recipe's result, {params.result_size}, got shape {shape}: "
+            "move boxes by cuaug.transform_boxes(boxes, cuaug.invert_affine(params.matrices))"
+        )
     results = describe_images(images, layout)
     if results.samples != params.samples or results.size != params.result_size:
         raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Pointwise
+from .._integers import is_one_number
 from .._program import user_ops
 from .._program.dtypes import MAX_VALUE
 from . import ranges, registry
@@ -45,9 +46,10 @@ class PixelOp(Transform):
         **parameters: Numbers, or (low, high) to draw from for each sample.
 
     Raises:
-        ValueError: A name is taken, unknown or longer than 64 characters; the expression has more than 1,000
-            characters, 256 names, numbers and signs, or 16 parentheses inside each other. At the first use: the
-            expression does not compile, or the recipe has more than 16 different ones.
+        ValueError: A name is taken, unknown or longer than 64 characters; a function has another number of arguments;
+            the expression has more than 1,000 characters, 256 names, numbers and signs, or 16 parentheses inside each
+            other, or one that is not closed. At the first use: the expression does not compile, or the recipe has more
+            than 16 different ones.
 
     >>> import numpy as np
     >>> from cuaug import transforms as T
@@ -92,4 +94,11 @@ class PixelOp(Transform):
 
 
 def _number_or_pair(name: str, value: Any) -> float | tuple[float, float]:
-    return ranges.number(name, value) if isinstance(value, (int, float)) else ranges.pair(name, value)
+    if is_one_number(value):
+        return ranges.number(name, value)
+    if hasattr(value, "shape"):
+        raise ValueError(
+            f"{name} must be a number or (low, high), got an array of shape {tuple(value.shape)}: "
+            "numbers of your own for each sample are parameters for Compose.apply (docs/randomness.md)"
+        )
+    return ranges.pair(name, value)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from .._integers import refuse_tracer
+from .._value_text import value_text
 from ..typing import PerChannel
 
 
@@ -18,9 +19,9 @@ def python_value(value: Any) -> Any:
 def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     value = python_value(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise TypeError(f"{name} must be a finite number, got {value!r}")
+        raise TypeError(f"{name} must be a finite number, got {value_text(value)}")
     if not minimum <= value <= maximum:
-        raise ValueError(f"{name} must be {_between(minimum, maximum)}, got {value!r}")
+        raise ValueError(f"{name} must be {_between(minimum, maximum)}, got {value_text(value)}")
     return float(value)
 
 
@@ -30,7 +31,7 @@ def beta_shape(name: str, value: Any) -> float:
     With much larger ones the loop that draws (kernels/draws/random.cuh) rarely accepts, or never.
     """
     if number(name, value, 0.0, 1e6) == 0:
-        raise ValueError(f"{name} must be greater than 0, got {value!r}")
+        raise ValueError(f"{name} must be greater than 0, got {value_text(value)}")
     return float(value)
 
 
@@ -38,10 +39,10 @@ def pair(name: str, value: Any, minimum: float = -math.inf, maximum: float = mat
     """(low, high), in that order."""
     value = python_value(value)
     if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise ValueError(f"{name} must be (low, high), got {value!r}")
+        raise ValueError(f"{name} must be (low, high), got {value_text(value)}")
     low, high = number(name, value[0], minimum, maximum), number(name, value[1], minimum, maximum)
     if low > high:
-        raise ValueError(f"{name} must be (low, high), got {value!r}")
+        raise ValueError(f"{name} must be (low, high), got {value_text(value)}")
     return low, high
 
 
@@ -64,7 +65,7 @@ def x_and_y(
     if both and isinstance(value, (int, float)):
         value = value, value
     if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise ValueError(f"{name} must be {'a number or ' * both}(x, y), got {value!r}")
+        raise ValueError(f"{name} must be {'a number or ' * both}(x, y), got {value_text(value)}")
     return number(name, value[0], minimum, maximum), number(name, value[1], minimum, maximum)
 
 
@@ -75,7 +76,7 @@ def fill(value: Any) -> PerChannel | None:
     value = python_value(value)
     numbers = tuple(map(python_value, value)) if isinstance(value, (list, tuple)) else (value,)
     if not numbers or not all(type(number) in (int, float) for number in numbers):
-        raise TypeError(f"fill must be a number or one per channel, got {value!r}")
+        raise TypeError(f"fill must be a number or one per channel, got {value_text(value)}")
     return numbers if isinstance(value, (list, tuple)) else numbers[0]
 
 
@@ -89,7 +90,7 @@ def number_or_tuple(name: str, value: Any) -> float | tuple[float, ...]:
     if not isinstance(value, (list, tuple)):
         return number(name, value)
     if not value:
-        raise ValueError(f"{name} must be a number or one per channel, got {value!r}")
+        raise ValueError(f"{name} must be a number or one per channel, got {value_text(value)}")
     return tuple(number(name, v) for v in value)
 
 
@@ -97,7 +98,7 @@ def per_channel(name: str, value: Any, channels: int) -> list[float]:
     """One number per channel, from one per channel or one for all."""
     values = [value] if isinstance(value, (int, float)) else list(value)
     if len(values) not in (1, channels):
-        raise ValueError(f"{name} must be a number or one per channel, {channels} here, got {value!r}")
+        raise ValueError(f"{name} must be a number or one per channel, {channels} here, got {value_text(value)}")
     return [number(name, v) for v in (values * channels if len(values) == 1 else values)]
 
 

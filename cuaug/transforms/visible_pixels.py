@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..show import denormalized
 from .color import Normalize
 from .suspicious_values import OVERSHOOT
 from .transform import Transform
@@ -38,8 +39,7 @@ def _has_channels_of(normalize: Normalize, image: np.ndarray) -> bool:
 
 def _denormalized(image: np.ndarray, normalize: Normalize) -> np.ndarray:
     """The image before it was normalized. Integers were converted after that."""
-    mean, std = (np.reshape(values, (-1, 1, 1)) for values in (normalize.mean, normalize.std))
-    return (image * std + mean).astype(np.float32) if _is_float(image) else image
+    return denormalized(image, normalize.mean, normalize.std) if _is_float(image) else image
 
 
 def _value_range(images: Sequence[np.ndarray]) -> tuple[float, float]:

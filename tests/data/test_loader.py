@@ -104,7 +104,7 @@ def test_loader_state_dict_resumes(files):
     for batch, expected in zip(again, after, strict=True):
         assert_equal(batch.images, expected.images)
     assert second.state_dict() == {"seed": 1, "epoch": 5, "samples": 0}
-    with pytest.raises(ValueError, match=r"seed must be 1, got 2"):
+    with pytest.raises(ValueError, match=r"seed must be 1, got 2: give both Loaders the same seed="):
         second.load_state_dict({"seed": 2, "epoch": 0, "samples": 0})
     with pytest.raises(ValueError, match=r"must divide the 9 samples that have been taken, got 2 \* 1"):
         Loader(files, 2, seed=1, library="numpy").load_state_dict(state)

@@ -1,5 +1,6 @@
 """Names and arguments of other libraries: the error says what to use instead."""
 
+import functools
 import inspect
 import re
 
@@ -10,6 +11,7 @@ from helpers.pages import ROOT
 import cuaug
 from cuaug import _missing_names
 from cuaug import transforms as T
+from cuaug.data import Loader
 
 MISSING_TRANSFORMS = [(lib, name) for lib, names in _missing_names.TRANSFORMS.items() for name in names]
 MISSING_FUNCTIONS = [(lib, name) for lib, names in _missing_names.FUNCTIONS.items() for name in names]
@@ -22,7 +24,10 @@ OTHER_WORDS = {"True", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations",
     [
         ("HorizontalFlip", "has no HorizontalFlip, which Albumentations has: use RandomHorizontalFlip"),
         ("ToImage", "has no ToImage, which torchvision has: leave it out"),
-        ("ColorJiggle", "which kornia has: use ColorJitter"),
+        (
+            "ColorJiggle",
+            "has: use ColorJitter, similar but not equal: it multiplies by the brightness instead of adding it",
+        ),
         ("randomhorizontalflip", "did you mean RandomHorizontalFlip?"),
         ("RandomHorizontalFip", "did you mean RandomHorizontalFlip?"),
         ("horizontalflip", "did you mean HorizontalFlip of Albumentations? use RandomHorizontalFlip"),
@@ -127,6 +132,8 @@ CALLABLES = {
         "width": T.RandomCrop,
     },
     "__call__": {},
+    "apply": {},
+    "Loader": {},
     "function": {
         "ksize": cuaug.gaussian_blur,
         "sigmaX": cuaug.gaussian_blur,
@@ -142,7 +149,13 @@ ARGUMENTS = [(kind, argument) for kind, rows in _missing_names.ARGUMENTS.items()
 @pytest.mark.parametrize(("kind", "argument"), ARGUMENTS)
 def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
     """What the advice says to pass is a parameter."""
-    default = {"__init__": T.Compose, "__call__": T.Compose([T.Identity()]), "function": cuaug.warp_affine}[kind]
+    default = {
+        "__init__": T.Compose,
+        "__call__": T.Compose([T.Identity()]),
+        "apply": functools.partial(T.Compose([T.Identity()]).apply, BATCH, None),
+        "Loader": Loader,
+        "function": cuaug.warp_affine,
+    }[kind]
     target, advice = CALLABLES[kind].get(argument, default), _missing_names.ARGUMENTS[kind][argument]
     with pytest.raises(TypeError, match=rf"^cuaug\..*unexpected keyword argument '{argument}': {re.escape(advice)}$"):
         target(**{argument: 1})
@@ -159,6 +172,11 @@ def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
             "argument 'p': pass T.RandomApply([T.GaussianBlur(5, sigma=(1, 2))], p=0.3)",
         ),
         (lambda: T.Identity()(image=BATCH), "unexpected keyword argument 'image': pass images first, as in aug(images"),
+        (lambda: T.Identity()(BATCH, seed=1), "unexpected keyword argument 'seed': pass ids= and step=; the seed is"),
+        (
+            lambda: Loader([b""], num_workers=2),
+            "unexpected keyword argument 'num_workers': pass threads=",
+        ),
         (lambda: T.Compose([])(image=BATCH, mask=BATCH), "unexpected keyword argument 'image': pass images first"),
         (lambda: T.Boxes("pascal_voc"), "'XYXY', 'XYWH', 'CXCYWH', got 'pascal_voc': pass \"XYXY\""),
         (lambda: T.Boxes("coco"), "got 'coco': pass \"XYWH\""),

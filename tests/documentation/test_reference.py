@@ -102,7 +102,8 @@ def reference_text(tmp_path_factory):
     (folder / "index.rst").write_text(
         ".. currentmodule:: cuaug.transforms\n\n"
         ".. autoclass:: cuaug.transforms.RandomErasing\n\n.. autoclass:: cuaug.transforms.Boxes\n\n"
-        ".. autofunction:: cuaug.warp_affine\n\n.. autofunction:: cuaug.get_rotation_matrix\n"
+        ".. autofunction:: cuaug.warp_affine\n\n.. autofunction:: cuaug.get_rotation_matrix\n\n"
+        ".. autofunction:: cuaug.nms\n\n.. autofunction:: cuaug.transform_boxes\n"
     )
     settings = {"extensions": ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "reference"], "nitpicky": False}
     with warnings.catch_warnings():
@@ -117,7 +118,17 @@ def test_reference_shows_parameters_and_aliases(docs_modules, reference_text):
     assert "Boxes( format: str = 'XYXY', min_area: float = 0.0," in reference_text
     assert "interpolation: Interpolation = 'bilinear', border: Border = 'constant', fill: Fill = 0," in reference_text
     assert "dtype: DType | None = None, out: AnyArray | None = None, ) -> Array" in reference_text
-    assert "get_rotation_matrix( angle: HostNumbers, scale: HostNumbers = 1.0," in reference_text
+    assert "get_rotation_matrix(angle, scale=1.0, center=(0.0, 0.0))" in reference_text
+
+
+def test_reference_shows_one_signature_of_an_overloaded_function(docs_modules, reference_text):
+    """The implementation's: it has every option, where overloads have what type checkers need."""
+    assert reference_text.count("cuaug.nms(") == reference_text.count("cuaug.transform_boxes(") == 1
+    assert "cuaug.transform_boxes(boxes, M, format: BoxFormat = 'XYXY') Map boxes by" in reference_text
+    options = (
+        "score_threshold: float | None = None, max_output: int | None = None, fixed_size: bool = False, counts=None"
+    )
+    assert f"cuaug.nms( boxes, scores, iou_threshold: float, *, {options}, ) Indices of" in reference_text
 
 
 @pytest.mark.parametrize("name", [name for name in T.__all__ if inspect.isclass(getattr(T, name))])

@@ -3,13 +3,16 @@
 import inspect
 import itertools
 
+import numpy as np
 import pytest
+import torch
 from tables.calls import ACCEPTS, CALLS, WITHOUT_ARGUMENTS, function_of
 
 import cuaug
 from cuaug import io
 
 WRONG = {"text": "a", "number in text": "1", "None": None, "empty list": [], "object": object()}
+ARRAYS = {"numpy": np.full((5, 7, 9), -1.0), "torch": torch.full((5, 7, 9), -1.0), "one axis": np.full(30, -1.0)}
 PUBLIC = {"": cuaug, "io.": io}
 
 
@@ -48,3 +51,18 @@ def test_every_function_names_a_wrong_argument(name):
             default = inspect.signature(function).parameters[parameter].default
             is_valid = value is arguments[parameter] or default is value is None
             assert is_valid or (kind, name, parameter) in ACCEPTS, f"{parameter}={value!r} is accepted"
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+@pytest.mark.parametrize("name", CALLS)
+def test_every_function_names_the_shape_of_a_wrong_array(name, kind):
+    """A message of hundreds of numbers hides its rule."""
+    function, arguments = function_of(name), CALLS[name]
+    for parameter in arguments:
+        try:
+            function(**{**arguments, parameter: ARRAYS[kind]})
+        except (TypeError, ValueError) as error:
+            message = str(error)
+            assert message.startswith(f"cuaug.{name.partition(' ')[0]}: "), f"{parameter}: {message}"
+            assert "must" in message or "layout" in message, f"{parameter}: {message}"
+            assert len(message) <= 300, f"{parameter}: {message}"

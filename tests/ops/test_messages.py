@@ -1,5 +1,6 @@
 """Messages for common mistakes say what to pass, and an error has one traceback."""
 
+import functools
 import traceback
 
 import numpy as np
@@ -71,6 +72,18 @@ def test_collate_refuses_what_is_no_list(samples):
         Collate(RECIPE)(samples)
 
 
+@pytest.mark.parametrize("make", [lambda recipes: Loader([b""], 4, recipes), Collate], ids=["Loader", "Collate"])
+def test_loader_and_collate_refuse_a_list_of_recipes(make):
+    """It looks like several views of each image, and is one recipe after the other."""
+    for count in (2, 3):
+        with pytest.raises(
+            TypeError, match=rf"transform must be one recipe, got a list of {count} recipes: .*T\.Compose\(\[a, b\]\)"
+        ):
+            make([RECIPE] * count)
+    for transform in (RECIPE, [RECIPE], [RECIPE, T.RandomInvert()], T.Compose([RECIPE, RECIPE]), []):
+        make(transform)
+
+
 def test_loader_names_a_missing_folder(tmp_path):
     missing = tmp_path / "nothing"
     for call in (lambda: ImageFiles(missing), lambda: Loader(missing, 4, RECIPE)):
@@ -104,7 +117,7 @@ def test_error_has_one_traceback(call):
 
 
 @pytest.mark.parametrize("name", ["images", "angle", "boxes", "mask"])
-@pytest.mark.parametrize("transformation", ["jit", "vmap", "grad"])
+@pytest.mark.parametrize("transformation", ["jit", "vmap", "grad", "linearize"])
 def test_tracers_of_jax_are_refused(name, transformation):
     jax = pytest.importorskip("jax")
     batch, array = jax.numpy.asarray(BATCH), jax.numpy.zeros((2, 2, 4))
@@ -114,6 +127,12 @@ def test_tracers_of_jax_are_refused(name, transformation):
         "boxes": lambda boxes: cuaug.box_iou(boxes, boxes),
         "mask": lambda masks: RECIPE({"images": batch, "masks": masks}),
     }[name]
-    with pytest.raises(TypeError, match=r"^cuaug\.[\w.]+: cuaug runs outside of jax\.jit.*jax\.pure_callback") as error:
-        getattr(jax, transformation)(function)(array)
+    transform = getattr(jax, transformation)
+    transformed = functools.partial(transform, function) if transformation == "linearize" else transform(function)
+    if transformation in ("jit", "vmap"):
+        advice = r"cuaug runs outside of jax\.jit and jax\.vmap, whose tracers have no values: .*jax\.pure_callback"
+    else:
+        advice = r"cuaug has no gradients: pass jax\.lax\.stop_gradient\(array\), .*jax\.custom_vjp"
+    with pytest.raises(TypeError, match=rf"^cuaug\.[\w.]+: {advice}") as error:
+        transformed(array)
     assert "KeyError" not in "".join(traceback.format_exception(error.value))

@@ -48,6 +48,28 @@ def test_grid_shows_any_number_of_channels(pixel, expected):
     assert (cuaug.grid(batch, fill=200) == expected).all()
 
 
+@pytest.mark.parametrize("mean", [0.5, np.float32(0.5), [0.2, 0.5, 0.7]])
+@pytest.mark.parametrize("std", [0.25, np.array([0.1, 0.2, 0.3])])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_grid_and_show_undo_normalize(library, std, mean):
+    batch = put(noise((2, 5, 7, 3)), (library, "cpu"))
+    normalized = cuaug.normalize(batch, mean, std, layout="NHWC")
+    expected = cuaug.grid(batch, layout="NHWC")
+    assert (cuaug.grid(normalized, layout="NHWC") != expected).any()
+    np.testing.assert_array_equal(cuaug.grid(normalized, layout="NHWC", mean=mean, std=std), expected)
+    figure = cuaug.show(normalized, layout="NHWC", mean=mean, std=std)
+    np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), cuaug.grid(batch[:1], layout="NHWC"))
+    mpl.pyplot.close(figure)
+
+
+def test_grid_and_show_check_mean_and_std():
+    for call in (cuaug.grid, cuaug.show):
+        with pytest.raises(ValueError, match=r"^cuaug\.\w+: mean must be a number or one per channel, 3, got \["):
+            call(np.zeros((2, 5, 7, 3), np.float32), mean=[0.5, 0.5])
+        with pytest.raises(ValueError, match=r"^cuaug\.\w+: mean and std must be left out for uint8 images"):
+            call(np.zeros((2, 5, 7, 3), np.uint8), std=0.5)
+
+
 def test_grid_torch_is_channels_first_and_video_is_a_row():
     torch = pytest.importorskip("torch")
     batch = torch.arange(2 * 3 * 5 * 7, dtype=torch.uint8).reshape(2, 3, 5, 7)

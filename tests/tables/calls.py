@@ -73,7 +73,7 @@ CALLS = {
     "get_affine_transform": {"src": SQUARE[:3], "dst": SQUARE[:3]},
     "get_perspective_transform": {"src": SQUARE, "dst": SQUARE},
     "get_rotation_matrix": {"angle": 10.0, "scale": 1.0, "center": (0.0, 0.0)},
-    "grid": {"images": IMAGES, "ncols": 2, "pad": 1, "fill": 3, **OPTIONS},
+    "grid": {"images": IMAGES, "ncols": 2, "pad": 1, "fill": 3, "mean": 0.0, "std": 1.0, **OPTIONS},
     "hflip": {"images": IMAGES, "flip": True, **DTYPE},
     "invert": {"images": IMAGES, **OPTIONS},
     "invert_affine": {"M": EYE},
@@ -129,7 +129,7 @@ CALLS = {
     "roi_pool": {"features": FLOATS, "boxes": [BOXES, BOXES], "output_size": 2, "spatial_scale": 1.0, "layout": "NCHW"},
     "rotate": {"images": IMAGES, "angle": 10.0, "expand": False, "center": (3, 4), **SAMPLED},
     "set_num_threads": {"count": 1},
-    "show": {"images": IMAGES, "ncols": 2, **OPTIONS},
+    "show": {"images": IMAGES, "ncols": 2, "mean": 0.0, "std": 1.0, **OPTIONS},
     "soft_nms": {
         "boxes": BOXES,
         "scores": SCORES,

@@ -82,6 +82,7 @@ def test_transforms_take_numbers_of_any_library(library):
         assert T.RandomRotation(value).degrees == (-0.5, 0.5)
         assert T.ColorJitter(value).brightness == (0.5, 1.5)
         assert T.RandomHorizontalFlip(value).p == T.MixUp(alpha=value).alpha == 0.5
+        assert T.PixelOp("Fade", "px * k", k=value).ranges == {"k": 0.5}
     with pytest.raises((TypeError, ValueError), match="degrees must be"):
         T.RandomRotation(number > 0)
 

@@ -63,3 +63,29 @@ def test_compose_inverse_rejects_wrong_size():
         ValueError, match=r"cuaug.transforms.Compose.inverse: images must be 5 of size \(15, 12\).* got 5 of \(23, 17\)"
     ):
         aug.inverse(noise(SHAPE), params)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (3, 5, 4)])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_inverse_of_boxes_names_transform_boxes(library, shape):
+    """The message was that the layout is ambiguous."""
+    aug = T.Compose([T.RandomAffine(10, scale=(0.8, 1.2)), T.CenterCrop((16, 12))], seed=2)
+    params = aug.draw(noise((3, 20, 18, 3)))
+    boxes = pytest.importorskip(library).ones(shape)
+    with pytest.raises(
+        ValueError, match=r"^cuaug\.transforms\.Compose\.inverse: images must have .*\(16, 12\), got"
+    ) as error:
+        aug.inverse(boxes, params)
+    assert str(error.value).endswith("move boxes by cuaug.transform_boxes(boxes, cuaug.invert_affine(params.matrices))")
+
+
+def test_inverse_takes_images_of_four_channels_or_four_columns():
+    aug = T.Compose([T.RandomHorizontalFlip(1.0)], seed=2)
+    for shape, layout in (((16, 12, 4), "HWC"), ((3, 16, 4), "CHW"), ((16, 4), "HW")):
+        image = noise(shape)
+        np.testing.assert_array_equal(
+            aug.inverse(
+                aug(image, layout=layout), aug.draw(image, layout=layout), layout=layout, interpolation="nearest"
+            ),
+            image,
+        )

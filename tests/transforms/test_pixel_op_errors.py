@@ -50,6 +50,20 @@ SHAPE = (5, 17, 11, 3)
         (("Mine", "px * _k"), {"_k": 1}, "a C\\+\\+ name that begins with a letter, got '_k'"),
         (("Mine", "px * k"), {"k": (1, 0)}, "k must be \\(low, high\\), got \\(1, 0\\)"),
         (("Mine", "px * k"), {"k": (1, 2, 3)}, "k must be \\(low, high\\)"),
+        (
+            ("Mine", "px * k"),
+            {"k": np.ones(8)},
+            "k must be a number or \\(low, high\\), got an array of shape \\(8,\\)",
+        ),
+        (("Mine", "px * (1 - k"), {"k": 1}, "a '\\)' for each '\\(', got 'px \\* \\(1 - k'"),
+        (("Mine", ")px * (u"), {}, "a '\\)' for each '\\('"),
+        (("Mine", "luma(1, 2) + px"), {}, "1 argument of luma, got 2: luma\\(1, 2\\) \\+ px"),
+        (("Mine", "px + sin(u, v)"), {}, "1 argument of sin, got 2"),
+        (("Mine", "clamp(px, max(u, v))"), {}, "3 arguments of clamp, got 2"),
+        (("Mine", "rgb(red, green, luma())"), {}, "1 argument of luma, got 0"),
+        (("Mine", "luma + px"), {}, "1 argument of luma, got 0: luma \\+ px"),
+        (("Mine", "px(1)"), {}, "no arguments of px, which is no function"),
+        (("Mine", "px * k (2)"), {"k": 1}, "no arguments of k, which is no function"),
         (("Mine", "px"), {f"k{i}": 1 for i in range(31)}, "at most 30 parameters, got 31"),
     ],
 )
@@ -82,10 +96,9 @@ def test_pixel_op_color_names_need_color_images(name):
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("px * (1 - k * r2", r"expected '\)'"),
         ("px + * k", r"no match for 'operator\*' \(operand type is 'number'\)"),
         ("px > k ? px : 1", r"a condition is one number, not a pixel: compare a channel, or write select"),
-        ("px + sin(k, k)", r"no matching function for call to 'sin\(number, number\)'"),
+        ("rgb(px, 1, k)", r"^no match for call to 'rgb\(pixel, number, number\)'$"),
         ("px + 2k", r"expected ';'"),
     ],
 )

@@ -1,0 +1,40 @@
+"""The text of a user's value in a message."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+import numpy as np
+
+_MAX_CHARACTERS = 80  # of a text, or of a value without a length
+
+_repr = reprlib.Repr()
+_repr.maxstring = _repr.maxother = _repr.maxlong = _MAX_CHARACTERS
+_repr.maxtuple = _repr.maxlist = _repr.maxdict = _repr.maxarray = 8  # entries
+
+
+def value_text(value: Any) -> str:
+    """As `repr`, but short and on one line; the shape and dtype of an array of more than 8 numbers."""
+    if is_array(value):
+        return array_text(value) if np.prod(getattr(value, "shape", ())) > 8 else " ".join(repr(value).split())
+    text = " ".join(_repr.repr(value).split())
+    return text if len(text) <= 2 * _MAX_CHARACTERS else f"{text[: 2 * _MAX_CHARACTERS - 3]}..."
+
+
+def is_array(value: Any) -> bool:
+    return hasattr(value, "dtype") and not isinstance(value, (np.generic, type))
+
+
+def array_text(array: Any) -> str:
+    device = "" if is_on_host(array) else f" on {array.device}"
+    return f"an array of shape {tuple(getattr(array, 'shape', ()))} and dtype {array.dtype}{device}"
+
+
+def is_on_host(value: Any) -> bool:
+    if not hasattr(value, "__dlpack_device__"):
+        return True
+    try:
+        return int(value.__dlpack_device__()[0]) in (1, 3)  # CPU, and host memory that CUDA has pinned
+    except (BufferError, RuntimeError, TypeError, ValueError):  # such as a tensor on torch's "meta" device
+        return False
