@@ -17,15 +17,16 @@ class PlannedMove(NamedTuple):
     size: tuple[int, int]  # (H, W) of the canvas that ends the move
 
 
-def plan_moves(passes: Sequence[Pass]) -> list[PlannedMove]:
+def plan_moves(passes: Sequence[Pass], continues: bool) -> list[PlannedMove]:
     """The moves, of which a recipe has at least one. Call once columns have their indices.
 
-    Pixels outside a canvas are lost for the ops after it that read border: these see the border instead.
+    Pixels outside a canvas are lost for the ops after it that read border: these see the border instead. `continues`:
+    the recipe is the end of a longer one, so that the images are such a canvas; a move without matrices leads to it.
     """
     moves, source_box, matrices = list[PlannedMove](), -1, list[tuple[int, int]]()
     for pass_ in passes:
         if any(isinstance(op, CoordinateMap) and op.reads_border for op in pass_.first_ops):
-            if matrices:
+            if matrices or (continues and not moves):
                 moves.append(PlannedMove(source_box, tuple(matrices), pass_.input_size))
             source_box = pass_.source_box[0].index if pass_.source_box else -1
             matrices = []

@@ -43,8 +43,8 @@ class RecipePlan:
         return next((op.name for op in ops if isinstance(op, (Displacement, Blend))), "")
 
 
-def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
-    """The plan for images like these."""
+def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> RecipePlan:
+    """The plan for images like these. `continues`: the recipe is the end of a longer one."""
     passes = plan_passes(recipe, images.dtype, images.size)
     matrix = [Column("") for _ in range(9)]
     program_column_count = _assign_columns(
@@ -73,7 +73,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
         parameter_columns={name: column.index for name, column in columns_by_name.items()},
         integer_ranges={name: column.integer_range for name, column in columns_by_name.items() if column.integer_range},
         matrix_column=matrix[0].index,
-        moves=plan_moves(passes),
+        moves=plan_moves(passes, continues),
         partial_sums=partial_sums,
         argument_columns=ragged.argument_columns(recipe),
     )

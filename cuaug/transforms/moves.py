@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import convert, small_matrices
+from .._fusion.moves import PlannedMove
 from .params import Params, table_columns
 
 _UNBOUNDED = (-(2.0**30), -(2.0**30), 2.0**30, 2.0**30)  # the edges of no canvas: no image is that large
@@ -27,21 +28,23 @@ class Move(NamedTuple):
 
 def moves_to(matrices: Any, size: Any) -> list[Move]:
     """One move, to a canvas of this size: (H, W), or an array with one per sample. [N, 2]"""
-    if isinstance(size, tuple):
-        return [Move(matrices, (0, 0, size[1], size[0]))]
-    sizes = np.asarray(size)
-    return [Move(matrices, np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], 1))]
+    return [Move(matrices, _canvas(size))]
 
 
-def moves_of(params: Params) -> list[Move]:
-    """The moves of the samples for which the parameters were drawn."""
+def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
+    """The moves of the samples for which the parameters were drawn.
+
+    Args:
+        params: The parameters.
+        sizes: (H, W) of the images: one for all, or one for each of a ragged batch.
+    """
     planned = params.plan.moves
+    if len(planned) == 1:
+        return [Move(params.matrices, _canvas(planned[0].size), _source_box(params, planned[0]))]
     return [
-        Move(
-            params.matrices if len(planned) == 1 else _forward_matrices(params, move.matrices),
-            (0, 0, move.size[1], move.size[0]),
-            None if move.source_box < 0 else _edges(table_columns(params, move.source_box, 4)),
-        )
+        Move(_forward_matrices(params, move.matrices), _canvas(move.size), _source_box(params, move))
+        if move.matrices
+        else Move(_rows(np.eye(3), params.matrices), _canvas(sizes[0] if len(sizes) == 1 else sizes))
         for move in planned
     ]
 
@@ -68,6 +71,18 @@ def merge_moves(
             source_box = stack(in_call_order(boxes))
         merged.append(Move(stack(in_call_order([move.matrices for move in moves])), np.array(canvas), source_box))
     return merged
+
+
+def _canvas(size: Any) -> Any:
+    """The edges of a canvas of this size: (H, W), or one for each sample [N, 2]."""
+    if isinstance(size, tuple):
+        return 0, 0, size[1], size[0]
+    sizes = np.asarray(size)
+    return np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], 1)
+
+
+def _source_box(params: Params, move: PlannedMove) -> Any:
+    return None if move.source_box < 0 else _edges(table_columns(params, move.source_box, 4))
 
 
 def _rest(matrices: Any) -> Move:

@@ -70,7 +70,7 @@ class PlanCache:
             transform_titles |= {id(op): transform.title for op in recipe.ops[ops_before:]}
             if count == prefix_length:
                 use_sample_arguments(recipe)
-        return plan_recipe(recipe, batch)
+        return plan_recipe(recipe, batch, continues=self.first_position > 0)
 
     def _flattened(self) -> list[Transform]:
         return [inner for transform in self.transforms for inner in transform.flattened()]

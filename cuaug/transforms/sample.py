@@ -82,9 +82,9 @@ def transform_sample(
     if parsed.targets_of("masks"):
         results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
     if needs_matrices(parsed):
-        moves = moves_of(params)
+        moves_by_group = [moves_of(group.params, [image.size for image in group.images]) for group in groups]
+        moves = moves_by_group[0]
         if len(groups) > 1:
-            moves_by_group = [moves_of(group.params) for group in groups]
             moves = merge_moves(moves_by_group, functools.partial(in_call_order, groups))
         masks_per_object = () if "T" in groups[0].batch.axes.layout else results.get("masks", ())
         results |= transform_targets(parsed, moves, size, boxes, keypoints, masks_per_object)
