@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from .._fusion.ragged import RaggedPrefixes, use_sample_arguments
 from .._fusion.recipe import Recipe
 from .._passes.ragged import ragged_batch
 from .transform import Transform
+
+_MAX_PLANS = 1024  # of a recipe: up to 17 KB each, one for each size that images have
+_lock = threading.Lock()  # of all caches: one in each of them could not be pickled
 
 
 class PlanCache:
@@ -36,9 +40,7 @@ class PlanCache:
     def plan(self, batch: ImageBatch) -> RecipePlan:
         key = (batch.dtype, batch.axes.extents[1:])
         plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans.setdefault(key, self.new_plan(batch, {}))  # concurrent threads share one plan
-        return plan
+        return self._add(key, self.new_plan(batch, {})) if plan is None else plan
 
     def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
         """One batch, or single images of one ragged batch: their plan, and the images as one batch."""
@@ -50,7 +52,7 @@ class PlanCache:
         key = (first.dtype, first.channels, prefixes[0].batch_key)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plans.setdefault(key, self.new_plan(first, {}, self.prefixes.length(first)))
+            plan = self._add(key, self.new_plan(first, {}, self.prefixes.length(first)))
         # `prefix.arguments` has 0 in the place of a column, `plan.argument_columns` in the place of a number.
         arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
         return plan, ragged_batch(images, arguments)
@@ -72,5 +74,20 @@ class PlanCache:
                 use_sample_arguments(recipe)
         return plan_recipe(recipe, batch)
 
+    def _add(self, key: Any, plan: RecipePlan) -> RecipePlan:
+        """Caches the plan, in place of the oldest one if there are too many. Concurrent threads share one plan.
+
+        A CUDA graph may hold addresses of a plan's memory on a device: such plans stay.
+        """
+        with _lock:
+            if len(self._plans) >= _MAX_PLANS:
+                oldest = next((key for key, old in self._plans.items() if not _is_on_device(old)), None)
+                self._plans.pop(oldest, None)
+            return self._plans.setdefault(key, plan)
+
     def _flattened(self) -> list[Transform]:
         return [inner for transform in self.transforms for inner in transform.flattened()]
+
+
+def _is_on_device(plan: RecipePlan) -> bool:
+    return bool(plan.launch_plans) or any(device >= 0 for device, _ in plan.device_programs)

@@ -151,3 +151,14 @@ def test_compose_plan_needs_images_or_size():
     with pytest.raises(ValueError, match=r"cuaug.transforms.Compose.plan: images or size must be given"):
         T.Compose([]).plan()
     assert "float32 [8, 9, 1]" in str(T.Compose([]).plan(size=(8, 9), dtype="float32", channels=1))
+
+
+def test_compose_holds_a_bounded_number_of_plans():
+    """A recipe in a Dataset sees images of ever new sizes: its memory must not grow with them."""
+    aug, images = T.Compose([T.RandomInvert()], seed=0), np.zeros((40, 40, 1), np.uint8)
+    expected = aug(images, step=0)
+    sizes = [(height, width) for height in range(1, 41) for width in range(1, 41)]
+    for height, width in sizes:
+        assert aug(images[:height, :width]).shape == (height, width, 1)
+    assert 0 < len(aug._plans._plans) < len(sizes)
+    assert np.array_equal(aug(images, step=0), expected)
