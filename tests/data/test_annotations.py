@@ -123,6 +123,25 @@ COCO_ERRORS = {
         "image_id",
         "x",
     ),
+    r"instances.json must be a dict with the list 'images', got \[1, 2\]": [1, 2],
+    r"images\[1\]\['id'\] of .*instances.json must be another one than that of images\[0\], got 7": (
+        "images",
+        1,
+        "id",
+        7,
+    ),
+    r"images\[1\]\['file_name'\] of .*instances.json must be another one than that of images\[0\], got 'a.jpg'": (
+        "images",
+        1,
+        "file_name",
+        "./a.jpg",
+    ),
+    r"categories\[1\]\['id'\] of .*instances.json must be another one than that of categories\[0\], got 1": (
+        "categories",
+        0,
+        "id",
+        1,
+    ),
     r"annotations\[1\]\['keypoints'\] of .*instances.json must be 6 finite numbers, got \[1, 2, 2\]": (
         "annotations",
         1,
@@ -219,3 +238,30 @@ def test_annotations_are_copies_with_boxes_that_state_their_format(tmp_path, rea
     target["labels"] += 1
     for key, value in expected.items():
         assert targets("a.jpg")[key].tolist() == value.tolist()
+
+
+def test_coco_finds_names_of_every_form_of_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = json.loads(json.dumps(COCO))
+    for name in ("./a.jpg", "train//a.jpg", str(tmp_path / "a.jpg")):
+        content["images"][0]["file_name"] = name
+        assert coco(written(tmp_path, content))("train/a.jpg" if "train" in name else "a.jpg")["image_id"] == 7
+
+
+WRONG_ARGUMENTS = {
+    "cuaug.data.coco: path must be a path, got int": lambda folder: coco(3),
+    "cuaug.data.coco: masks must be True or False, got 'yes'": lambda folder: coco(folder / "a.json", masks="yes"),
+    "cuaug.data.voc: folder must be a path, got NoneType": lambda folder: voc(None),
+    "cuaug.data.voc: classes must be a list of names, got 'cat'": lambda folder: voc(folder, classes="cat"),
+    "cuaug.data.voc: classes must be a list of names, got 3": lambda folder: voc(folder, classes=3),
+    r"cuaug.data.voc: classes must be different names, got \['cat', 'cat'\]": lambda folder: voc(
+        folder, classes=["cat", "cat"]
+    ),
+    r"cuaug.data.voc: classes must be different names, got \[1, 2\]": lambda folder: voc(folder, classes=[1, 2]),
+}
+
+
+@pytest.mark.parametrize("message", WRONG_ARGUMENTS)
+def test_annotations_refuse_wrong_arguments(tmp_path, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        WRONG_ARGUMENTS[message](tmp_path)
