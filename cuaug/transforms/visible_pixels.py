@@ -39,7 +39,7 @@ def _has_channels_of(normalize: Normalize, image: np.ndarray) -> bool:
 def _denormalized(image: np.ndarray, normalize: Normalize) -> np.ndarray:
     """The image before it was normalized. Integers were converted after that."""
     mean, std = (np.reshape(values, (-1, 1, 1)) for values in (normalize.mean, normalize.std))
-    return (image * std + mean).astype(np.float32) if _is_float(image) else image
+    return image * std + mean if _is_float(image) else image
 
 
 def _value_range(images: Sequence[np.ndarray]) -> tuple[float, float]:
@@ -52,4 +52,4 @@ def _value_range(images: Sequence[np.ndarray]) -> tuple[float, float]:
 
 def _in_range(image: np.ndarray, low: float, high: float) -> np.ndarray:
     """The image with floats of this range in 0..1."""
-    return (image.astype(np.float32) - low) / (high - low or 1.0) if _is_float(image) else image
+    return (image.astype(np.float64) - low) / (high - low or 1.0) if _is_float(image) else image
