@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _check
 from .._integers import is_one_number
+from .._value_text import value_text
 from . import capsule
 from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
@@ -90,7 +91,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
         pass
     if complex_dtype is not None:
         raise TypeError(f"{parameter} must hold real numbers, got {complex_dtype}")
-    raise TypeError(f"{parameter} must hold numbers, got {value!r}")
+    raise TypeError(f"{parameter} must hold numbers, got {value_text(value)}")
 
 
 def _holds_numbers(values: np.ndarray) -> bool:
@@ -135,7 +136,7 @@ def parameter_column(parameter: str, value: Any) -> Any:
         values = host_array(parameter, value)
         if values.ndim <= 1 and np.isfinite(values).all():
             return values if values.ndim else float(values)
-    raise ValueError(f"{parameter} must be a finite number or one per sample, got {value!r}")
+    raise ValueError(f"{parameter} must be a finite number or one per sample, got {value_text(value)}")
 
 
 def stack_columns(values: Sequence[Any]) -> Any:
@@ -165,7 +166,7 @@ def sample_ids(ids: Any) -> Any:
         raise TypeError(f"ids must be integers, got {values.dtype}")
     # 2**63 as a float64: a comparison with MAX_INT64 would round that to 2**63.
     if not np.all((abs(values.astype(np.float64)) < 2.0**63) & (values == np.rint(values))):
-        raise ValueError(f"ids must be whole numbers of 64 bits, got {values.tolist()}")
+        raise ValueError(f"ids must be whole numbers of 64 bits, got {value_text(values.tolist())}")
     return values.astype(np.int64)
 
 
@@ -191,7 +192,7 @@ def dtype_name(dtype: Any) -> str:
             raise TypeError
         return str(np.dtype(dtype).name)
     except TypeError:
-        raise TypeError(f"dtype must be a dtype or its name, got {dtype!r}") from None
+        raise TypeError(f"dtype must be a dtype or its name, got {value_text(dtype)}") from None
 
 
 def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> Any:

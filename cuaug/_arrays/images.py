@@ -11,6 +11,7 @@ from .. import _check
 from .._gpu import devices
 from .._gpu.executor import DIRECT, Executor
 from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
+from .._value_text import value_text
 from .descriptor import REPEATED_ELEMENTS, byte_range, contiguous_strides, repeats_elements
 from .protocol import Library
 from .registry import library_of, result_library
@@ -82,7 +83,7 @@ def describe_images(
             f"{_check.array_hint(array)}"
         )
     if layout is not None and not isinstance(layout, str):
-        raise TypeError(f"layout must be one of {', '.join(_check.LAYOUTS)}, got {layout!r}")
+        raise TypeError(f"layout must be one of {', '.join(_check.LAYOUTS)}, got {value_text(layout)}")
     descriptor = library.describe(array)
     if descriptor.device >= 0:
         devices.check_not_forked()

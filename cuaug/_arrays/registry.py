@@ -14,6 +14,7 @@ import numpy as np
 from .. import _check
 from .._gpu import devices
 from .._integers import refuse_tracer
+from .._value_text import value_text
 from .cupy_library import CUPY
 from .dlpack_library import DLPACK
 from .jax_library import JAX, JaxLibrary
@@ -72,7 +73,9 @@ def library_by_name(like: Any, device: int = -1) -> Library:
         name = "numpy" if device < 0 else "torch" if "torch" in sys.modules else "cupy"
     choices = ("numpy", "torch") if device < 0 else ("torch", "cupy")
     if name not in choices:
-        raise ValueError(f"like must be {choices[0]!r} or {choices[1]!r}, or one of these modules, got {like!r}")
+        raise ValueError(
+            f"like must be {choices[0]!r} or {choices[1]!r}, or one of these modules, got {value_text(like)}"
+        )
     if name == "numpy":
         return NUMPY
     if name == "cupy":
@@ -91,5 +94,5 @@ def device_number(device: Any) -> int:
     device_type, _, index = str(device).partition(":")
     text = str(device) if type(device) is int else index if device_type == "cuda" else ""
     if not (text.isdecimal() or (device_type == "cuda" and not index)):
-        raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got {device!r}")
+        raise ValueError(f"device must be 'cpu', 'cuda', 'cuda:1' or a GPU's number, got {value_text(device)}")
     return devices.existing_device(int(text) if text else None)
