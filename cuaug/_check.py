@@ -19,6 +19,7 @@ import numpy as np
 from . import _missing_names
 from ._integers import integer_value
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
+from ._value_text import value_text
 from .typing import InterpolationName, Layout
 
 P = ParamSpec("P")
@@ -75,7 +76,7 @@ def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
                 raise
             if isinstance(error, OverflowError):  # a Python int that no float can represent
                 raise ValueError(f"{name}: {error}") from None
-            error.args = (f"{name}: {message}{_missing_names.argument_hint(message, args, kwargs)}",)
+            error.args = (f"{name}: {message}{_missing_names.argument_hint(function, message, args, kwargs)}",)
             raise
 
     return call
@@ -98,7 +99,7 @@ def one_of(
 ) -> None:
     if value not in allowed:
         hint = f": {advice[value]}" if isinstance(value, str) and value in advice else ""
-        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value!r}{hint}")
+        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value_text(value)}{hint}")
 
 
 def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
@@ -109,7 +110,7 @@ def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
         value = value.name.lower().replace("_", "-")
     elif isinstance(value, int):
         raise TypeError(
-            f"interpolation must be a name such as 'bilinear', got {value!r}: "
+            f"interpolation must be a name such as 'bilinear', got {value_text(value)}: "
             "the numbers of Pillow and OpenCV differ, 2 is bilinear in one and bicubic in the other"
         )
     name: Any = "nearest" if value == "nearest-exact" else value
@@ -147,21 +148,21 @@ def number(parameter: str, value: Any, min_value: float, max_value: float = np.i
     if type(value) is not float and (
         isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating))
     ):
-        raise TypeError(f"{parameter} must be a number, got {value!r}")
+        raise TypeError(f"{parameter} must be a number, got {value_text(value)}")
     if not min_value <= float(value) <= max_value:
         raise ValueError(_out_of_range(parameter, value, min_value, max_value))
 
 
 def boolean(parameter: str, value: Any) -> bool:
     if value is not False and value is not True and not isinstance(value, np.bool_):
-        raise TypeError(f"{parameter} must be True or False, got {value!r}")
+        raise TypeError(f"{parameter} must be True or False, got {value_text(value)}")
     return bool(value)
 
 
 def size(parameter: str, value: Any) -> tuple[int, int]:
     """(H, W), both at least 1."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or len(value) != 2:
-        raise ValueError(f"{parameter} must be (H, W), got {value!r}")
+        raise ValueError(f"{parameter} must be (H, W), got {value_text(value)}")
     height, width = integer(parameter, value[0], 1), integer(parameter, value[1], 1)
     if max(height, width) >= 1 << 30:
         raise ValueError(f"{parameter} must be below 2**30, got {(height, width)}")
@@ -191,7 +192,7 @@ def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
         if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or input_dtype != output_dtype):
             raise TypeError(
                 f"{dtype} holds labels: interpolation must be 'nearest' and dtype that of the images, {input_dtype}, "
-                f"got {interpolation!r} and {output_dtype}: convert images to uint8 or float32"
+                f"got {value_text(interpolation)} and {output_dtype}: convert images to uint8 or float32"
             )
 
 
@@ -224,19 +225,19 @@ def in_range(parameter: str, value: Any, min_value: float, max_value: float = np
 
 def _out_of_range(parameter: str, value: Any, min_value: float, max_value: float) -> str:
     rule = f"at least {min_value}" if max_value == np.inf else f"in {min_value}..{max_value}"
-    return f"{parameter} must be {rule}, got {value!r}"
+    return f"{parameter} must be {rule}, got {value_text(value)}"
 
 
 def positive(parameter: str, value: Any) -> None:
     """Python and NumPy values only."""
     if _is_python_or_numpy(value) and not np.all(np.asarray(value) > 0):
-        raise ValueError(f"{parameter} must be greater than 0, got {value!r}")
+        raise ValueError(f"{parameter} must be greater than 0, got {value_text(value)}")
 
 
 def not_zero(parameter: str, value: Any) -> None:
     """A result of `parameter_column`; device arrays are not read."""
     if isinstance(value, (float, np.ndarray)) and not _all(value != 0):
-        raise ValueError(f"{parameter} must not be 0, got {value!r}")
+        raise ValueError(f"{parameter} must not be 0, got {value_text(value)}")
 
 
 def scaled_statistic(parameter: str, value: Any, dtype: str) -> None:
@@ -299,7 +300,7 @@ def class_indices(parameter: str, values: Any, is_label: np.ndarray) -> None:
 
 def byte_values(parameter: str, values: np.ndarray) -> None:
     if not np.all((values >= 0) & (values <= 255) & (values == np.rint(values))):
-        raise ValueError(f"{parameter} must hold whole numbers in 0..255, got {values!r}")
+        raise ValueError(f"{parameter} must hold whole numbers in 0..255, got {value_text(values)}")
 
 
 def lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: int) -> tuple[int, int]:

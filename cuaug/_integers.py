@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ._value_text import value_text
+
 
 def integer_value(parameter: str, value: Any) -> int:
     """The value as an int. Not a float, not a bool, not an array with axes, and not on a device, which would wait."""
@@ -18,7 +20,7 @@ def integer_value(parameter: str, value: Any) -> int:
         return int(value.__index__())
     is_array = dtype is not None and not isinstance(value, (np.generic, type))
     device = "" if not is_array or _is_on_host(value) else f" on {value.device}"
-    got = f"an array of shape {tuple(shape)} and dtype {dtype}{device}" if is_array else repr(value)
+    got = f"an array of shape {tuple(shape)} and dtype {dtype}{device}" if is_array else value_text(value)
     hint = ": pass a Python int" if is_array else integer_hint(value)
     raise TypeError(f"{parameter} must be an int, got {got}{hint}")
 

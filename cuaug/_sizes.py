@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _check
 from ._integers import integer_hint, is_one_number
+from ._value_text import value_text
 from .typing import Size
 
 _MAX_SIDE = 1 << 30
@@ -19,11 +20,17 @@ def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
     return _check.size(parameter, sides * 2 if len(sides) == 1 else sides)
 
 
+def int_or_tuple(parameter: str, value: Any) -> int | tuple[int, ...]:
+    """One number, or those of a list, each at least 1."""
+    sides = tuple(_check.integer(parameter, side, 1) for side in _numbers(parameter, value))
+    return sides[0] if is_one_number(value) else sides
+
+
 def padding_of(padding: Size) -> tuple[int, int, int, int]:
     """(left, top, right, bottom), from one number, (left and right, top and bottom), or all four."""
     sides = _numbers("padding", padding)
     if len(sides) not in (1, 2, 4):
-        raise ValueError(f"padding must be one, two or four ints, got {padding!r}")
+        raise ValueError(f"padding must be one, two or four ints, got {value_text(padding)}")
     sides *= 4 // len(sides)
     left, top, right, bottom = (_check.integer("padding", side, -_MAX_SIDE, _MAX_SIDE) for side in sides)
     return left, top, right, bottom
@@ -76,5 +83,5 @@ def _numbers(parameter: str, value: Any) -> list[Any]:
     if is_one_number(value) and hasattr(type(value), "__index__"):
         return [value]
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
-        raise TypeError(f"{parameter} must be an int or a list of ints, got {value!r}{integer_hint(value)}")
+        raise TypeError(f"{parameter} must be an int or a list of ints, got {value_text(value)}{integer_hint(value)}")
     return list(value)

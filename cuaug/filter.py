@@ -14,6 +14,7 @@ from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import filters, parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
+from ._value_text import value_text
 from .typing import AnyArray, Array, Layout, Numbers, PerSample, Size
 
 __all__ = ["adjust_sharpness", "gaussian_blur"]
@@ -55,8 +56,8 @@ def gaussian_blur(
     if sigma is None:
         x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in kernel_extents)
         return filters.gaussian_blur(batch, kernel_extents, SampleParameters(NULL_ARRAY, (x, y)), out)
-    is_tensor = hasattr(sigma, "__dlpack__") and convert.is_host(sigma)
-    _check.positive("sigma", convert.host_array("sigma", sigma) if is_tensor else sigma)
+    is_number = isinstance(sigma, (int, float)) or not convert.is_host(sigma)
+    _check.positive("sigma", sigma if is_number else convert.host_array("sigma", sigma))
     return filters.gaussian_blur(batch, kernel_extents, parameters.xy_pairs("sigma", sigma, batch), out)
 
 
@@ -86,6 +87,6 @@ def _kernel_extents(kernel_size: Any) -> tuple[int, int]:
     """The kernel's extents (x, y)."""
     extents = list(kernel_size) if isinstance(kernel_size, (list, tuple)) else [kernel_size]
     if len(extents) not in (1, 2):
-        raise ValueError(f"kernel_size must be an int or (x, y), got {kernel_size!r}")
+        raise ValueError(f"kernel_size must be an int or (x, y), got {value_text(kernel_size)}")
     x, y = (_check.integer("kernel_size", extent, 1) for extent in (extents[0], extents[-1]))
     return x, y

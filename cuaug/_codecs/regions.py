@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import _check
+from .._value_text import value_text
 from .encoded_input import File
 from .exif import stored_box, upright_size
 from .jpeg_headers import Header
@@ -48,7 +49,7 @@ def scale_of(fraction: Any) -> int:
     """`DecodeRegion.scale` for the public parameter `scale`: 1, 1/2, 1/4 or 1/8."""
     scale = {1: 1, 0.5: 2, 0.25: 4, 0.125: 8}.get(fraction) if isinstance(fraction, (int, float)) else None
     if scale is None or fraction is True:
-        raise ValueError(f"scale must be 1, 1/2, 1/4 or 1/8, got {fraction!r}")
+        raise ValueError(f"scale must be 1, 1/2, 1/4 or 1/8, got {value_text(fraction)}")
     return scale
 
 

@@ -255,7 +255,7 @@ class Loader:
         files = files if hasattr(files, "__len__") else list(files)
         if len(files) != len(ids):
             raise ValueError(f"source.read must return an image for each of {len(ids)} indices, got {len(files)}")
-        return files  # type: ignore[no-any-return]
+        return files
 
     def _read_targets(self, ids: np.ndarray) -> Targets | None:
         source: Any = self.source
@@ -297,7 +297,7 @@ def _checked_dataset(source: Any) -> Dataset:
     missing += ["target"] if has_targets and not hasattr(source, "target") else []
     if missing:
         raise TypeError(f"source must have read, name, labels and a length, got one without {', '.join(missing)}")
-    return source  # type: ignore[no-any-return]
+    return source
 
 
 def _label_array(labels: Any, count: int) -> np.ndarray:

@@ -9,7 +9,8 @@ from .. import _check
 from .._fusion.recipe import Recipe
 from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
-from .._sizes import padding_of, resized_size, square_or_size
+from .._sizes import int_or_tuple, padding_of, resized_size, square_or_size
+from .._value_text import value_text
 from ..typing import Border, Interpolation, PerChannel, ResizeInterpolation, Size
 from . import ranges
 from .recipe_helpers import AFFINE_COLUMNS, add_affine
@@ -72,7 +73,7 @@ class RandomResizedCrop(Transform):
         self.scale: tuple[float, float] = ranges.pair("scale", scale, 0.0)
         self.ratio: tuple[float, float] = ranges.pair("ratio", ratio)
         if self.ratio[0] <= 0:
-            raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
+            raise ValueError(f"ratio must be greater than 0, got {value_text(ratio)}")
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
         self.antialias: bool = _check.boolean("antialias", antialias)
 
@@ -93,7 +94,7 @@ class Resize(Transform):
         antialias: bool = True,
     ) -> None:
         resized_size((1, 1), size, max_size)  # checks both
-        self.size: int | tuple[int, ...] | None = size if size is None or isinstance(size, int) else tuple(size)
+        self.size: int | tuple[int, ...] | None = None if size is None else int_or_tuple("size", size)
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
         self.max_size: int | None = max_size
         self.antialias: bool = _check.boolean("antialias", antialias)
@@ -201,19 +202,15 @@ class RandomAffine(Transform):
     ) -> None:
         self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
         self.translate: tuple[float, ...] | None = (
-            None if translate is None else tuple(ranges.number("translate", t, 0, 1) for t in translate)
+            None if translate is None else ranges.point("translate", translate, 0, 1)
         )
-        if self.translate is not None and len(self.translate) != 2:
-            raise ValueError(f"translate must be (x, y), got {translate!r}")
         self.scale: tuple[float, float] | None = None if scale is None else ranges.pair("scale", scale, 0.0)
         if self.scale is not None and self.scale[0] <= 0:
-            raise ValueError(f"scale must be greater than 0, got {scale!r}")
+            raise ValueError(f"scale must be greater than 0, got {value_text(scale)}")
         self.shear: tuple[float, float, float, float] | None = _shears(shear)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill = fill
-        self.center: tuple[float, ...] | None = (
-            None if center is None else tuple(ranges.number("center", c) for c in center)
-        )
+        self.center: tuple[float, ...] | None = None if center is None else ranges.point("center", center)
 
     def write(self, recipe: Recipe) -> None:
         height, width = recipe.size
@@ -253,9 +250,7 @@ class RandomRotation(Transform):
             raise ValueError("expand must be False: every sample of a batch has the same size; pad before instead")
         self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.center: tuple[float, ...] | None = (
-            None if center is None else tuple(ranges.number("center", c) for c in center)
-        )
+        self.center: tuple[float, ...] | None = None if center is None else ranges.point("center", center)
         self.fill = fill
 
     def write(self, recipe: Recipe) -> None:
@@ -312,8 +307,11 @@ def _pad_to(recipe: Recipe, size: tuple[int, int], fill: Any, border: str) -> No
 def _shears(shear: Any) -> tuple[float, float, float, float] | None:
     if shear is None:
         return None
+    rule = "a number, (low, high) or (low x, high x, low y, high y)"
+    shear = ranges.python_number(shear)
+    shear = shear if isinstance(shear, (int, float)) else ranges.numbers("shear", shear, rule)
     if isinstance(shear, (int, float)) or len(shear) == 2:
         return (*ranges.around("shear", shear), 0.0, 0.0)
     if len(shear) != 4:
-        raise ValueError(f"shear must be a number, (low, high) or (low x, high x, low y, high y), got {shear!r}")
+        raise ValueError(f"shear must be {rule}, got {value_text(shear)}")
     return (*ranges.pair("shear", shear[:2]), *ranges.pair("shear", shear[2:]))

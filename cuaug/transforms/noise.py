@@ -10,6 +10,7 @@ from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Displacement
 from .._program.records import MAX_TAPS
+from .._value_text import value_text
 from ..typing import Interpolation, MaskKind, PerChannel
 from . import ranges
 from .transform import Transform
@@ -69,7 +70,7 @@ class RandomMask(Transform):
         self.size: int = _check.integer("size", size, 1, _MAX_CELL)
         if kind == "grid" and 0 < share < 1 and not 0 < self._side < self.size:
             raise ValueError(f"size must leave squares of 1 pixel or more and gaps for share {share}, got {size}")
-        self.value: float | tuple[float, ...] = value if isinstance(value, (int, float)) else tuple(value)
+        self.value: float | tuple[float, ...] = ranges.number_or_tuple("value", value)
 
     @property
     def _side(self) -> int:
@@ -110,12 +111,12 @@ class ElasticTransform(Transform):
         interpolation: Interpolation = "bilinear",
         fill: PerChannel = 0,
     ) -> None:
-        self.alpha: tuple[float, float] = _x_and_y("alpha", alpha)
-        self.sigma: tuple[float, float] = _x_and_y("sigma", sigma, 0.0)
+        self.alpha: tuple[float, float] = ranges.number_or_point("alpha", alpha)
+        self.sigma: tuple[float, float] = ranges.number_or_point("sigma", sigma, 0.0)
         if (self.sigma[0] == 0) != (self.sigma[1] == 0):
-            raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {sigma!r}")
+            raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {value_text(sigma)}")
         if max(self._kernel_size) > MAX_TAPS:
-            raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {sigma!r}")
+            raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {value_text(sigma)}")
         self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
         self.fill: PerChannel = fill
 
@@ -130,14 +131,6 @@ class ElasticTransform(Transform):
         amplitude = [recipe.constant("reach_x", x, otherwise=0.0), recipe.constant("reach_y", y, otherwise=0.0)]
         options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, self.sigma, **options))
-
-
-def _x_and_y(name: str, value: Any, minimum: float = -math.inf) -> tuple[float, float]:
-    """(x, y), or one number for both."""
-    values = [value] if isinstance(value, (int, float)) else list(value)
-    if len(values) not in (1, 2):
-        raise ValueError(f"{name} must be a number or (x, y), got {value!r}")
-    return ranges.number(name, values[0], minimum), ranges.number(name, values[-1], minimum)
 
 
 def _random_key(recipe: Recipe) -> list[Column]:

@@ -92,3 +92,83 @@ def test_transforms_refuse_tracers_of_jax():
     for call in (T.RandomRotation, T.RandomHorizontalFlip, T.Resize, lambda size: cuaug.resize(batch, size)):
         with pytest.raises(TypeError, match=r"cuaug runs outside of jax\.jit"):
             jax.jit(call)(3)
+
+
+@pytest.mark.parametrize("make", [np.int64, np.float32, np.array, torch.tensor], ids=lambda make: make.__name__)
+def test_transforms_take_one_number_of_any_library(make):
+    if make is not np.float32:
+        assert T.Resize(make(7)).size == T.Resize(7).size == 7
+        assert T.GaussianBlur(make(3)).kernel_size == (3, 3)
+    assert T.GaussianBlur(3, make(2)).sigma == (2, 2)
+    assert T.RandomErasing(value=make(3)).value == T.RandomMask(value=make(3)).value == 3
+    assert T.RandomAffine(0, shear=make(3)).shear == (-3, 3, 0, 0)
+    assert T.ElasticTransform(make(50), make(5)).alpha == (50, 50)
+
+
+WRONG_FORMS = {
+    r"RandomAffine: translate must be \(x, y\), got 0.1": lambda: T.RandomAffine(5, translate=0.1),
+    r"RandomAffine: center must be \(x, y\), got 12": lambda: T.RandomAffine(5, center=12),
+    r"RandomAffine: center must be \(x, y\), got \[1, 2, 3\]": lambda: T.RandomAffine(5, center=[1, 2, 3]),
+    r"RandomRotation: center must be \(x, y\), got 12": lambda: T.RandomRotation(5, center=12),
+    r"RandomAffine: shear must be a number, .*, got 1j": lambda: T.RandomAffine(5, shear=1j),
+    "RandomChoice: p must be a list of weights, got 0.5": lambda: T.RandomChoice([T.RandomInvert()], p=0.5),
+    "GaussianBlur: kernel_size must be an int or a list of ints, got None": lambda: T.GaussianBlur(None),
+    "ElasticTransform: alpha must be a finite number, got None": lambda: T.ElasticTransform(None),
+    r"ElasticTransform: alpha must be a number or \(x, y\), got \(1, 2, 3\)": lambda: T.ElasticTransform((1, 2, 3)),
+    "RandomErasing: value must be a finite number, got None": lambda: T.RandomErasing(value=None),
+    "RandomMask: value must be a finite number, got None": lambda: T.RandomMask(value=None),
+    "mixed_labels: params must be a result of Compose.draw, got str": lambda: T.mixed_labels("x", [0, 1]),
+}
+
+
+@pytest.mark.parametrize("message", WRONG_FORMS)
+def test_transforms_name_parameter_and_rule(message):
+    with pytest.raises((TypeError, ValueError), match=rf"^cuaug\.transforms\.{message}$"):
+        WRONG_FORMS[message]()
+
+
+LONG_VALUES = {
+    "array": np.arange(10_000),
+    "planes": np.zeros((5, 5, 5)),
+    "list": list(range(10_000)),
+    "text": "x" * 10_000,
+}
+
+
+@pytest.mark.parametrize("name", LONG_VALUES)
+def test_messages_show_long_values_in_short(name):
+    value, images = LONG_VALUES[name], noise((2, 8, 8, 3))
+    calls = [
+        lambda: cuaug.center_crop(images, value),
+        lambda: cuaug.adjust_brightness(images, value),
+        lambda: cuaug.hflip(images, layout=value),
+        lambda: cuaug.box_convert(np.zeros((1, 4)), "xyxy", str(value)),
+        lambda: cuaug.gaussian_noise(images, value),
+        lambda: T.RandomCrop(value),
+        lambda: T.ColorJitter(value),
+        lambda: T.RandomAffine(5, scale=value),
+        lambda: T.Compose([], seed=value),
+        lambda: T.RandomErasing(scale=value),
+    ]
+    for call in calls:
+        with pytest.raises((TypeError, ValueError), match=r"^cuaug\.") as error:
+            call()
+        assert len(str(error.value)) < 350
+        assert "\n" not in str(error.value)
+
+
+def test_functions_refuse_lists_that_are_no_numbers():
+    images = noise((2, 8, 8, 3))
+    for sigma in ([None], [[1], [2, 3]]):
+        with pytest.raises(TypeError, match=r"^cuaug\.gaussian_blur: sigma must hold numbers, got \["):
+            cuaug.gaussian_blur(images, 3, sigma)
+    with pytest.raises(TypeError, match=r"^cuaug\.elastic: displacement must hold numbers, got \["):
+        cuaug.elastic(images, [[1], [2, 3]])
+    with pytest.raises(ValueError, match=r"^cuaug\.set_num_threads: count must be at most 2147483647, got"):
+        cuaug.set_num_threads(1 << 63)
+
+
+@pytest.mark.parametrize("ids", [[], np.zeros((0,)), [[0, 1]], np.zeros((2, 2), int)], ids=["[]", "0", "1x2", "2x2"])
+def test_compose_names_the_number_of_ids(ids):
+    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: ids must be 2 integers \(int64\), got"):
+        T.Compose([T.RandomInvert()])(noise((2, 8, 8, 3)), ids=ids)
