@@ -104,7 +104,7 @@ def _draw_boxes(axis: Any, boxes: BoxLayer) -> None:
     from matplotlib.patches import Rectangle
 
     numbers = _object_numbers(boxes.numbers, len(boxes.edges))
-    for i in np.flatnonzero(np.isfinite(boxes.edges).all(-1)):
+    for i in np.flatnonzero(np.isfinite(boxes.edges).all(-1)).tolist():
         left, top, right, bottom = boxes.edges[i]
         color = _COLORS[numbers[i] % len(_COLORS)] / 255
         corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
