@@ -86,8 +86,7 @@ class CocoTargets:
         """The mask of object `i` of `_segmentations`: polygons, or runs of pixels that may be compressed."""
         coco_masks, value = importlib.import_module("pycocotools.mask"), self._segmentations[i]
         try:
-            if isinstance(value, dict) and [*value["size"]] != [*size]:
-                raise ValueError(f"its size is {value['size']}, that of the image {size}")
+            _check_segmentation(value, size)
             runs = value
             if isinstance(value, list) or isinstance(value["counts"], list):
                 runs = coco_masks.frPyObjects(value, *size)
@@ -155,6 +154,42 @@ class CocoTargets:
         if not isinstance(value, list) or len(value) != count or not all(_is_number(number) for number in value):
             raise self._error(place, key, f"{count} finite numbers", value)
         return [float(number) for number in value]
+
+
+def _check_segmentation(value: Any, size: tuple[int, int]) -> None:
+    """Refuses what pycocotools reads without an error: runs of fewer pixels leave memory that nobody has written."""
+    if isinstance(value, list):
+        are_polygons = all(
+            isinstance(entry, list) and len(entry) >= 6 and len(entry) % 2 == 0 and all(map(_is_number, entry))
+            for entry in value
+        )
+        if not value or not are_polygons:
+            raise ValueError("a polygon has x and y of three or more points, finite numbers")
+        return
+    if not isinstance(value, dict) or not {"size", "counts"} <= value.keys():
+        raise ValueError(f"runs have 'size' and 'counts', got {repr(value)}")
+    if [*value["size"]] != [*size]:
+        raise ValueError(f"its size is {value['size']}, that of the image {size}")
+    counts = value["counts"] if isinstance(value["counts"], list) else _run_lengths(value["counts"])
+    if any(type(count) is not int or count < 0 for count in counts) or sum(counts) != size[0] * size[1]:
+        raise ValueError(f"the runs must have {size[0] * size[1]} pixels, those of the image")
+
+
+def _run_lengths(text: str | bytes) -> list[int]:
+    """The runs of a compressed mask: numbers of 5 bits a character, from the third on relative to the last but one."""
+    lengths: list[int] = []
+    value = shift = 0
+    for character in text.encode() if isinstance(text, str) else text:
+        bits = character - 48
+        value |= (bits & 31) << shift
+        shift += 5
+        if shift > 64:
+            raise ValueError("a run has at most 64 bits")
+        if not bits & 32:  # the last character of a number, whose upper bit is the sign
+            value -= (bits & 16) << (shift - 4)
+            lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
+            value = shift = 0
+    return lengths
 
 
 def _is_number(value: Any) -> bool:
