@@ -108,6 +108,8 @@ def is_float32(value: Any) -> bool:
 def copy_to_host(value: Any) -> Any:
     """A copy of a device array that `host_array` accepts. Waits for the device."""
     if isinstance(library_of(type(value)), TorchLibrary):
+        if value.is_meta:
+            raise TypeError("a tensor on torch's meta device has no values")
         return value.cpu()
     return value.get() if hasattr(value, "get") else np.asarray(value)  # CuPy; JAX
 

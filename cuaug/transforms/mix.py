@@ -10,7 +10,7 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Mix
 from ..mix import mix_labels
 from . import ranges
-from .params import Params
+from .params import Params, check_params
 from .transform import Transform
 
 __all__ = ["CutMix", "MixUp", "mixed_labels"]
@@ -74,8 +74,7 @@ def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) ->
         TypeError: `params` were not drawn by a recipe.
         ValueError: The number of classes is missing, or a host class index is out of range.
     """
-    if not isinstance(params, Params):
-        raise TypeError(f"params must be a result of Compose.draw, got {type(params).__name__}")
+    check_params(params)
     for pass_ in params.plan.passes:
         for op in pass_.first_ops:
             if isinstance(op, Mix):

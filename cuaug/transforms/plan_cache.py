@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,12 @@ class PlanCache:
         self.transforms: Sequence[Transform] = transforms
         self.first_position: int = first_position
         self._plans: dict[Any, RecipePlan] = {}
+        # Plans that are no longer cached, while somebody has parameters that were drawn with them.
+        self._evicted: weakref.WeakValueDictionary[Any, RecipePlan] = weakref.WeakValueDictionary()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy begins without plans."""
+        return type(self), (self.transforms, self.first_position)
 
     @functools.cached_property
     def prefixes(self) -> RaggedPrefixes:
@@ -40,7 +47,7 @@ class PlanCache:
     def plan(self, batch: ImageBatch) -> RecipePlan:
         key = (batch.dtype, batch.axes.extents[1:])
         plan = self._plans.get(key)
-        return self._add(key, self.new_plan(batch, {})) if plan is None else plan
+        return self._add(key, self._evicted.get(key) or self.new_plan(batch, {})) if plan is None else plan
 
     def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
         """One batch, or single images of one ragged batch: their plan, and the images as one batch."""
@@ -52,7 +59,8 @@ class PlanCache:
         key = (first.dtype, first.channels, prefixes[0].batch_key)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._add(key, self.new_plan(first, {}, self.prefixes.length(first)))
+            plan = self._evicted.get(key) or self.new_plan(first, {}, self.prefixes.length(first))
+            plan = self._add(key, plan)
         # `prefix.arguments` has 0 in the place of a column, `plan.argument_columns` in the place of a number.
         arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
         return plan, ragged_batch(images, arguments)
@@ -82,7 +90,8 @@ class PlanCache:
         with _lock:
             if len(self._plans) >= _MAX_PLANS:
                 oldest = next((key for key, old in self._plans.items() if not _is_on_device(old)), None)
-                self._plans.pop(oldest, None)
+                if oldest is not None:
+                    self._evicted[oldest] = self._plans.pop(oldest)
             return self._plans.setdefault(key, plan)
 
     def _flattened(self) -> list[Transform]:

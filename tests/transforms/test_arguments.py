@@ -105,6 +105,7 @@ def test_transforms_take_one_number_of_any_library(make):
     assert T.ElasticTransform(make(50), make(5)).alpha == (50, 50)
 
 
+RECIPE, IMAGES = T.Compose([T.RandomInvert()], seed=0), noise((2, 8, 8, 3))
 WRONG_FORMS = {
     r"RandomAffine: translate must be \(x, y\), got 0.1": lambda: T.RandomAffine(5, translate=0.1),
     r"RandomAffine: center must be \(x, y\), got 12": lambda: T.RandomAffine(5, center=12),
@@ -118,6 +119,9 @@ WRONG_FORMS = {
     "RandomErasing: value must be a finite number, got None": lambda: T.RandomErasing(value=None),
     "RandomMask: value must be a finite number, got None": lambda: T.RandomMask(value=None),
     "mixed_labels: params must be a result of Compose.draw, got str": lambda: T.mixed_labels("x", [0, 1]),
+    "Compose.inverse: params must be a result of Compose.draw, got dict": lambda: RECIPE.inverse(IMAGES, {}),
+    "Compose.apply: params must be a result of Compose.draw, got dict": lambda: RECIPE.apply(IMAGES, {}),
+    "Compose.plan: images must be an array, or a list of arrays": lambda: RECIPE.plan([None]),
 }
 
 
@@ -172,3 +176,12 @@ def test_functions_refuse_lists_that_are_no_numbers():
 def test_compose_names_the_number_of_ids(ids):
     with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: ids must be 2 integers \(int64\), got"):
         T.Compose([T.RandomInvert()])(noise((2, 8, 8, 3)), ids=ids)
+
+
+def test_functions_refuse_parameters_on_the_meta_device():
+    images, values = noise((2, 8, 8, 3)), torch.zeros(3, device="meta")
+    for call in (lambda: cuaug.pad(images, 1, values), lambda: cuaug.normalize(images, values, 1.0)):
+        with pytest.raises(TypeError, match=r"^cuaug\.\w+: a tensor on torch's meta device has no values"):
+            call()
+    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.PixelOp: op must be a name .{1,300}$"):
+        T.PixelOp(np.zeros((99, 99)), "px * 2")
