@@ -121,6 +121,8 @@ WRONG_FORMS = {
     "mixed_labels: params must be a result of Compose.draw, got str": lambda: T.mixed_labels("x", [0, 1]),
     "Compose.inverse: params must be a result of Compose.draw, got dict": lambda: RECIPE.inverse(IMAGES, {}),
     "Compose.apply: params must be a result of Compose.draw, got dict": lambda: RECIPE.apply(IMAGES, {}),
+    "Compose.after: first must be at least 0, got -1": lambda: RECIPE.after(-1),
+    "Compose.after: first must be at most 1, got 2": lambda: RECIPE.after(2),
     "Compose.plan: images must be an array, or a list of arrays": lambda: RECIPE.plan([None]),
 }
 
