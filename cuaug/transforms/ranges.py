@@ -30,7 +30,8 @@ def beta_shape(name: str, value: Any) -> float:
 
 
 def pair(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> tuple[float, float]:
-    """(low, high), in that order."""
+    """(low, high), in that order; also as an array of any library."""
+    value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or len(value) != 2:
         raise ValueError(f"{name} must be (low, high), got {value_text(value)}")
     low, high = number(name, value[0], minimum, maximum), number(name, value[1], minimum, maximum)

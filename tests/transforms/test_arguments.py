@@ -106,6 +106,17 @@ def test_transforms_take_one_number_of_any_library(make):
 
 
 RECIPE, IMAGES = T.Compose([T.RandomInvert()], seed=0), noise((2, 8, 8, 3))
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor])
+def test_transforms_take_pairs_of_any_library(make):
+    assert T.RandomAffine(make([-5.0, 5.0]), make([0.25, 0.5]), make([0.5, 1.5])).degrees == (-5, 5)
+    assert T.ColorJitter(make([0.5, 1.5])).brightness == (0.5, 1.5)
+    assert T.RandomResizedCrop(5, scale=make([0.25, 1.0])).scale == (0.25, 1)
+    with pytest.raises(ValueError, match=r"RandomResizedCrop: scale must be \(low, high\), got \[0.25, 1.0, 2.0\]"):
+        T.RandomResizedCrop(5, scale=make([0.25, 1.0, 2.0]))
+
+
 WRONG_FORMS = {
     r"RandomAffine: translate must be \(x, y\), got 0.1": lambda: T.RandomAffine(5, translate=0.1),
     r"RandomAffine: center must be \(x, y\), got 12": lambda: T.RandomAffine(5, center=12),
