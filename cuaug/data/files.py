@@ -305,7 +305,7 @@ def _read_list(source: Any) -> tuple[list[Image], list[int | None]]:
 
 def _label(value: Any) -> int:
     try:
-        label = operator.index(value)
+        label = operator.index(bool(value) if isinstance(value, np.bool_) else value)
     except TypeError as error:
         raise TypeError(f"labels must be integers, got {_short_repr(value)}") from error
     if not -1 << 63 <= label < 1 << 63:

@@ -84,6 +84,7 @@ INVALID_LABELS = {
 @pytest.mark.parametrize("message", INVALID_LABELS)
 def test_image_files_refuses_labels_that_are_no_integers(message):
     """1.5 became 1."""
+    assert ImageFiles([b"a", b"b"], np.array([True, False])).labels.tolist() == [1, 0]
     with pytest.raises((TypeError, ValueError), match=f"^cuaug.data.ImageFiles: {message}"):
         ImageFiles(*INVALID_LABELS[message])
 
