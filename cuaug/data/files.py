@@ -128,7 +128,7 @@ class ImageFiles:
         return len(self._images)
 
     def __getitem__(self, index: int) -> tuple[bytes | str, Any, int]:
-        index = range(len(self))[index]
+        index = range(len(self))[operator.index(index)]
         data = self.read([index], 1)[0]
         return (
             data if isinstance(data, bytes) else f"{self.name(index)}: {data}",

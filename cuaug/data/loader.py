@@ -261,8 +261,10 @@ class Loader:
         source: Any = self.source
         if getattr(source, "targets", None) is None:
             return None if self._labels is None else self._labels[ids]
-        targets = [source.target(i) for i in ids.tolist()]
-        return batch_targets(targets, ids.tolist(), source.name, self._pipeline.box_format)
+        indices = ids.tolist() or [0]  # of a rank without samples: the kind of the targets is that of the first one
+        values = [source.target(i) for i in indices]
+        targets = batch_targets(values, indices, source.name, self._pipeline.box_format)
+        return None if targets is None else targets[: len(ids)]
 
     def _record_bad(self, bad: dict[int, str]) -> None:
         """Adds bad images by id; raises if there are more than `max_bad` allows."""

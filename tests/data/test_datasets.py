@@ -86,3 +86,30 @@ def test_collate_takes_samples_in_lists(files):
     collate = Collate([T.Resize((8, 8))], seed=0)
     samples = [(data, label, i) for i, (data, label) in enumerate(files[:3])]
     assert torch.equal(collate([list(sample) for sample in samples]).images, collate(samples).images)
+
+
+TARGETS = {"dicts": {"boxes": [[1, 2, 30, 40]], "labels": [3]}, "integers": 3, "none": None}
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("kind", TARGETS)
+def test_loader_targets_of_a_rank_without_samples_have_the_type_of_the_others(files, kind, library):
+    pytest.importorskip(library)
+    source = ImageFiles([data for data, _ in files[:3]], targets=[TARGETS[kind]] * 3)
+    types = []
+    for rank in (0, 3):
+        loader = Loader(source, 1, [T.RandomResizedCrop(8)], seed=0, shard=(rank, 4), library=library)
+        ((images, targets),) = loader
+        assert len(images) == (rank == 0)
+        assert targets is None or len(targets) == len(images)
+        types.append(type(targets))
+    assert types[0] is types[1]
+
+
+def test_image_files_takes_one_index(files):
+    source = ImageFiles([data for data, _ in files[:3]])
+    assert source[np.int64(-1)][2] == 2
+    with pytest.raises(TypeError, match="'slice' object cannot be interpreted as an integer"):
+        source[:2]
+    with pytest.raises(IndexError):
+        source[3]
