@@ -122,7 +122,7 @@ def _numbers(key: str, value: Any) -> np.ndarray | None:
     try:
         array = np.empty(0, np.uint8) if isinstance(value, (list, tuple)) and not value else value
         array = convert.host_values(key, array)
-    except (TypeError, ValueError):  # such as sparse tensors, masked arrays, and rows of several lengths
+    except (TypeError, ValueError):  # such as sparse tensors, complex numbers, and rows of several lengths
         return None
     return array.astype(array.dtype.newbyteorder("="), copy=False) if holds_numbers(array) else None
 

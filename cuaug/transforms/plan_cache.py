@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import threading
+import itertools
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,6 @@ from .._passes.ragged import ragged_batch
 from .transform import Transform
 
 _MAX_PLANS = 1024  # of a recipe: up to 17 KB each, one for each size that images have
-_lock = threading.Lock()  # of all caches: one in each of them could not be pickled
 
 
 class PlanCache:
@@ -83,16 +82,18 @@ class PlanCache:
         return plan_recipe(recipe, batch)
 
     def _add(self, key: Any, plan: RecipePlan) -> RecipePlan:
-        """Caches the plan, in place of the oldest one if there are too many. Concurrent threads share one plan.
+        """Caches the plan, in place of the oldest ones if there are too many. Concurrent threads share one plan.
 
         A CUDA graph may hold addresses of a plan's memory on a device: such plans stay.
         """
-        with _lock:
-            if len(self._plans) >= _MAX_PLANS:
-                oldest = next((key for key, old in self._plans.items() if not _is_on_device(old)), None)
-                if oldest is not None:
-                    self._evicted[oldest] = self._plans.pop(oldest)
-            return self._plans.setdefault(key, plan)
+        excess = len(self._plans) + 1 - _MAX_PLANS
+        if excess > 0:
+            # A list, as other threads may add plans; no lock, which a fork could copy while it is held.
+            evictable = (pair for pair in list(self._plans.items()) if not _is_on_device(pair[1]))
+            for old_key, old_plan in itertools.islice(evictable, excess):
+                self._evicted[old_key] = old_plan
+                self._plans.pop(old_key, None)
+        return self._plans.setdefault(key, plan)
 
     def _flattened(self) -> list[Transform]:
         return [inner for transform in self.transforms for inner in transform.flattened()]
