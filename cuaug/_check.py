@@ -76,7 +76,7 @@ def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
                 raise
             if isinstance(error, OverflowError):  # a Python int that no float can represent
                 raise ValueError(f"{name}: {error}") from None
-            error.args = (f"{name}: {message}{_missing_names.argument_hint(message, args, kwargs)}",)
+            error.args = (f"{name}: {message}{_missing_names.argument_hint(function, message, args, kwargs)}",)
             raise
 
     return call
@@ -109,7 +109,7 @@ def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
         name = value.name.lower().replace("_", "-")
     elif isinstance(value, int):
         raise TypeError(
-            f"interpolation must be a name such as 'bilinear', got {value!r}: "
+            f"interpolation must be a name such as 'bilinear', got {value_text(value)}: "
             "the numbers of Pillow and OpenCV differ, 2 is bilinear in one and bicubic in the other"
         )
     if isinstance(name, str) and name == "nearest-exact":
@@ -192,7 +192,7 @@ def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
         if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or input_dtype != output_dtype):
             raise TypeError(
                 f"{dtype} holds labels: interpolation must be 'nearest' and dtype that of the images, {input_dtype}, "
-                f"got {interpolation!r} and {output_dtype}: convert images to uint8 or float32"
+                f"got {value_text(interpolation)} and {output_dtype}: convert images to uint8 or float32"
             )
 
 

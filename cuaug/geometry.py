@@ -20,6 +20,7 @@ from ._arrays.convert import namespace
 from ._arrays.small_matrices import MATRIX, POINTS, AxisScaling
 from ._arrays.tv_tensors import box_format, wrap_like
 from ._detection import box_formats
+from ._value_text import value_text
 from .typing import Array, BoxFormat, Convention, HostNumbers, NumPyArray
 
 __all__ = [
@@ -64,7 +65,9 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
      [-1.  0.  2.]]
     """
     if isinstance(center, (int, float)):
-        raise TypeError(f"center must be (x, y), got {center!r}: the order is angle, scale, center, unlike cv2's")
+        raise TypeError(
+            f"center must be (x, y), got {value_text(center)}: the order is angle, scale, center, unlike cv2's"
+        )
     return small_matrices.rotation_matrix(angle, scale, center)
 
 

@@ -186,5 +186,5 @@ def test_compose_after_loses_what_is_outside_of_its_images(backend, sizes):
         left, top = (90 - width) // 2, (90 - height) // 2
         valid = to_numpy(result["valid"][i])
         assert valid.tolist() == [width > 62, True, True]
-        expected = np.clip(boxes, 0, width) + [left, top, left, top]
+        expected = np.clip(boxes, 0, width) + np.array([left, top, left, top])
         np.testing.assert_allclose(to_numpy(result["boxes"][i])[valid], expected[valid], **FLOAT32)
