@@ -74,7 +74,10 @@ def transform_sample(
     _check_targets(parsed, first_ops)
     mixes = [op for op in first_ops if isinstance(op, Mix)]
     if mixes and any(len(groups) > 1 or groups[0].batch.ragged for groups in groups_by_target):
-        raise ValueError(f"images must have one shape where samples are mixed ({mixes[0].name})")
+        raise ValueError(
+            f"images must have one shape where samples are mixed ({mixes[0].name}): call a recipe of the transforms "
+            f"before {mixes[0].name} with the list, then one of the others with its results as a batch"
+        )
     pairs = zip(image_targets, groups_by_target, strict=True)
     results: dict[str, Sequence[Any]] = {"images": [_transform_images(*pair) for pair in pairs]}
     sizes = in_call_order(groups, [[group.params.result_size] * len(group.indices) for group in groups])
