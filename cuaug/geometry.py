@@ -162,7 +162,7 @@ def compose_affine(*M: Any) -> Any:
     rows = max(matrix.shape[-2] for matrix in maps)
     product = small_matrices.to_3x3(maps[0])
     for matrix in maps[1:]:
-        product = small_matrices.product(small_matrices.to_3x3(matrix), product)
+        product = (small_matrices.to_3x3(matrix)[..., :, :, None] * product[..., None, :, :]).sum(-2)
     return product[..., :rows, :]
 
 

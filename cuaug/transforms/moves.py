@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import convert, small_matrices
-from .._fusion.moves import PlannedMove
+from .._arrays import convert
 from .params import Params, table_columns
 
 _UNBOUNDED = (-(2.0**30), -(2.0**30), 2.0**30, 2.0**30)  # the edges of no canvas: no image is that large
@@ -38,14 +37,14 @@ def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
         params: The parameters.
         sizes: (H, W) of the images: one for all, or one for each of a ragged batch.
     """
-    planned = params.plan.moves
-    if len(planned) == 1:
-        return [Move(params.matrices, _canvas(planned[0].size), _source_box(params, planned[0]))]
+    image_canvas = _canvas(sizes[0] if len(sizes) == 1 else sizes)
     return [
-        Move(_forward_matrices(params, move.matrices), _canvas(move.size), _source_box(params, move))
-        if move.matrices
-        else Move(_rows(np.eye(3), params.matrices), _canvas(sizes[0] if len(sizes) == 1 else sizes))
-        for move in planned
+        Move(
+            table_columns(params, move.matrix[0].index, 9).reshape(-1, 3, 3),
+            _canvas(move.size) if move.passes else image_canvas,
+            _edges(table_columns(params, move.source_box[0].index, 4)) if move.source_box else None,
+        )
+        for move in params.plan.moves
     ]
 
 
@@ -81,10 +80,6 @@ def _canvas(size: Any) -> Any:
     return np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], 1)
 
 
-def _source_box(params: Params, move: PlannedMove) -> Any:
-    return None if move.source_box < 0 else _edges(table_columns(params, move.source_box, 4))
-
-
 def _rest(matrices: Any) -> Move:
     """The move of as many samples that changes nothing."""
     return Move(_rows(np.eye(3), matrices), _UNBOUNDED)
@@ -94,16 +89,6 @@ def _rows(row: Any, like: Any) -> Any:
     """One row for each row of `like`, in its library and on its device."""
     values = np.broadcast_to(np.asarray(row, np.float64), (int(like.shape[0]), *np.shape(row)))
     return convert.asarray(np.ascontiguousarray(values), like=like, dtype=convert.dtype_name(like.dtype))
-
-
-def _forward_matrices(params: Params, passes: Sequence[tuple[int, int]]) -> Any:
-    """The composed map of these passes. A table holds the inverse of each. NaN where there is none. [N, 3, 3]"""
-    composed = None
-    for first, count in passes:
-        inverse = table_columns(params, first, count).reshape(-1, count // 3, 3)
-        forward = small_matrices.to_3x3(small_matrices.inverse_or_nan(inverse))
-        composed = forward if composed is None else small_matrices.product(forward, composed)
-    return composed
 
 
 def _edges(box: Any) -> Any:
