@@ -106,4 +106,4 @@ def _id_array(ids: Any, images: ImageBatch) -> StridedArray:
     if descriptor.dtype != "int64" or len(descriptor.shape) != 1 or descriptor.shape[0] != images.samples:
         shape = tuple(descriptor.shape)
         raise ValueError(f"ids must be {images.samples} integers (int64), got {descriptor.dtype} of shape {shape}")
-    return StridedArray(descriptor.pointer, 0, 0, 1, 0, array)
+    return StridedArray(descriptor.pointer, 0, 0, 1, 0, descriptor.owner)
