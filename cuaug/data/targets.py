@@ -13,7 +13,7 @@ from .._arrays.registry import library_of
 from .._arrays.tv_tensors import tv_kind
 from .._detection.box_formats import FORMATS, convert_format, stated_format
 from ..transforms.sample_kinds import KINDS
-from .receivers import NumPyReceiver
+from .receivers import NumPyReceiver, holds_numbers
 
 Target: TypeAlias = "dict[str, Any]"
 Targets: TypeAlias = "np.ndarray | list[Target]"  # integers [N], or a dict for each sample
@@ -80,19 +80,18 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
         result[key] = _checked_entry(key, kind, value, name)
         if kind == "boxes":
             result[key] = convert_format(result[key], format, box_format)
-    boxes: Any
-    labels: Any
-    boxes, labels = (
-        next((value for key, value in result.items() if KINDS.get(key) == kind), None) for kind in ("boxes", "labels")
-    )
+    boxes: Any = next((value for key, value in result.items() if KINDS.get(key) == "boxes"), None)
+    labels_key, labels = next((item for item in result.items() if KINDS.get(item[0]) == "labels"), ("", None))
     if boxes is not None and getattr(labels, "shape", ())[:1] not in ((), boxes.shape[:1]):
         counts = f"{boxes.shape[0]} boxes, got {labels.shape[0]}"
-        raise ValueError(f"targets must have 'labels' for each of the {counts} for {name}")
+        raise ValueError(f"targets must have {labels_key!r} for each of the {counts} for {name}")
     return result
 
 
 def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
     """An array of NumPy if the entry is one or has a kind that needs one; other values stay as they are."""
+    if isinstance(value, np.ndarray) and not holds_numbers(value) and kind not in _SHAPES:
+        return value
     if library_of(type(value)) is not None:
         array = convert.host_array(key, convert.copy_to_host(value), None)
     elif kind is not None and isinstance(value, (list, tuple)):
@@ -141,8 +140,9 @@ def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.nda
 
 
 def to_receiver(targets: Sequence[Target], receiver: NumPyReceiver) -> list[Target]:
-    """Targets whose arrays are the receiver's: views of one block of memory, which is copied once."""
-    arrays = [value for target in targets for value in target.values() if isinstance(value, np.ndarray)]
+    """Targets whose arrays of numbers are the receiver's: views of one block of memory, which is copied once."""
+    values = [value for target in targets for value in target.values() if holds_numbers(value)]
+    arrays = [value.astype(value.dtype.newbyteorder("="), copy=False) for value in values]  # torch has no other order
     starts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
     block = np.zeros(max(starts[-1], 1), np.uint8)
     for array, start in zip(arrays, starts, strict=False):
@@ -150,8 +150,7 @@ def to_receiver(targets: Sequence[Target], receiver: NumPyReceiver) -> list[Targ
     received = receiver.array(block)
     views = (receiver.view(received, start, array) for array, start in zip(arrays, starts, strict=False))
     return [
-        {key: next(views) if isinstance(value, np.ndarray) else value for key, value in target.items()}
-        for target in targets
+        {key: next(views) if holds_numbers(value) else value for key, value in target.items()} for target in targets
     ]
 
 
