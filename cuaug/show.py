@@ -110,7 +110,7 @@ def show(
                 [] if points is None else [PointLayer(points)],
             )
         )
-    return draw(pictures, columns)
+    return draw(pictures, columns, "cuaug.show")
 
 
 def _cells(images: Any, ncols: int | None, layout: str | None, fill: int) -> tuple[list[npt.NDArray[np.uint8]], int]:
