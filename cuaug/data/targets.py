@@ -81,6 +81,7 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
         if kind == "boxes":
             result[key] = convert_format(result[key], format, box_format)
     boxes: Any = next((value for key, value in result.items() if KINDS.get(key) == "boxes"), None)
+    labels: Any
     labels_key, labels = next((item for item in result.items() if KINDS.get(item[0]) == "labels"), ("", None))
     if boxes is not None and getattr(labels, "shape", ())[:1] not in ((), boxes.shape[:1]):
         counts = f"{boxes.shape[0]} boxes, got {labels.shape[0]}"
