@@ -58,12 +58,12 @@ class Picture(NamedTuple):
     points: Sequence[PointLayer] = ()
 
 
-def draw(pictures: Sequence[Picture], columns: int) -> Figure:
-    """A figure with `columns` pictures in a row."""
+def draw(pictures: Sequence[Picture], columns: int, function: str) -> Figure:
+    """A figure with `columns` pictures in a row. `function`: its name in messages."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("cuaug.show: matplotlib is not installed: pip install matplotlib") from error
+        raise ImportError(f"{function}: matplotlib is not installed: pip install matplotlib") from error
     rows = math.ceil(len(pictures) / columns)
     height, width = (max(picture.pixels.shape[axis] for picture in pictures) for axis in (0, 1))
     row_inches = _CELL_INCHES * height / width + (_TITLE_INCHES if any(picture.title for picture in pictures) else 0)

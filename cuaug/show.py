@@ -127,7 +127,7 @@ def show(
                 [] if points is None else [PointLayer(points)],
             )
         )
-    return draw(pictures, columns)
+    return draw(pictures, columns, "cuaug.show")
 
 
 def _cells(

@@ -12,7 +12,7 @@ from .descriptor import ArrayDescriptor, contiguous_strides
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 _TYPE_NAMES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 6: "bool"}
-_READ_ONLY = 1
+_READ_ONLY, _IS_COPIED = 1, 2
 
 
 class _DLTensor(ctypes.Structure):
@@ -96,6 +96,5 @@ def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
     if any(abs(stride) >= 1 << 60 for stride in strides):
         raise TypeError(f"{type(array).__name__}.__dlpack__() exports invalid strides, {strides}")
     dtype = type_name if type_name == "bool" else f"{type_name}{tensor.bits}"
-    return ArrayDescriptor(
-        (tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, device, bool(flags & _READ_ONLY), capsule
-    )
+    pointer, read_only, is_copy = (tensor.data or 0) + tensor.byte_offset, flags & _READ_ONLY, flags & _IS_COPIED
+    return ArrayDescriptor(pointer, shape, strides, dtype, device, bool(read_only), capsule, bool(is_copy))

@@ -14,7 +14,7 @@ from .._integers import is_one_number
 from .._value_text import value_text
 from . import capsule
 from .cupy_library import CUPY
-from .descriptor import ArrayDescriptor
+from .descriptor import COPIED_VIEW, ArrayDescriptor
 from .dlpack_library import DLPACK
 from .jax_library import JaxLibrary
 from .numpy_library import NUMPY, NumPyLibrary
@@ -44,6 +44,8 @@ def writable_host_array(parameter: str, array: Any) -> tuple[np.ndarray, bool]:
         raise TypeError(f"{parameter} must be on the host, got {array.device}")
     if descriptor.read_only:
         raise TypeError(f"{parameter} must be writable")
+    if descriptor.is_copy:
+        raise ValueError(COPIED_VIEW)
     return (array if library is NUMPY else array.detach().numpy()), library.channels_first
 
 

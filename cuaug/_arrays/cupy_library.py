@@ -21,6 +21,8 @@ class CuPyLibrary:
         dtype = array.dtype
         if dtype.name not in ITEM_SIZE:
             raise TypeError(unsupported_dtype(dtype))
+        if any(stride % dtype.itemsize for stride in array.strides):  # CuPy's kernels cannot copy such an array, either
+            raise ValueError(f"a CuPy array must have strides of whole elements of {dtype}, got {array.strides} bytes")
         strides = tuple(stride // dtype.itemsize for stride in array.strides)
         return ArrayDescriptor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
 

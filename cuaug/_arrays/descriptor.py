@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 REPEATED_ELEMENTS = "out must not repeat elements: its strides give two positions the same memory"
+COPIED_VIEW = (
+    "out must be writable in place: its strides must be whole elements, and torch must not have postponed its negation "
+    "(torch.Tensor.is_neg)"
+)
 
 
 class ArrayDescriptor(NamedTuple):
     """An array of any library. `owner`, the array or its DLPack capsule, keeps the memory alive.
 
-    `strides` are in elements; `device` is -1 for the CPU, else the number of the CUDA device.
+    `strides` are in elements; `device` is -1 for the CPU, else the number of the CUDA device. `is_copy`: the memory is
+    that of a copy, which ends with `owner`: nothing that is written there reaches the array.
     """
 
     pointer: int
@@ -22,6 +27,7 @@ class ArrayDescriptor(NamedTuple):
     device: int
     read_only: bool
     owner: object
+    is_copy: bool = False
 
 
 def contiguous_strides(shape: tuple[int, ...], order: Sequence[int] | None = None) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from .._gpu import devices
 from .._gpu.executor import DIRECT, Executor
 from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
 from .._value_text import value_text
-from .descriptor import REPEATED_ELEMENTS, byte_range, contiguous_strides, repeats_elements
+from .descriptor import COPIED_VIEW, REPEATED_ELEMENTS, byte_range, contiguous_strides, repeats_elements
 from .protocol import Library
 from .registry import library_of, result_library
 from .tv_tensors import kind_of_type, wrap_like
@@ -49,6 +49,7 @@ class ImageBatch(NamedTuple):
     read_only: bool
     owner: object  # keeps the memory alive
     executor: Executor = DIRECT  # runs each launch or loop at once
+    is_copy: bool = False  # as in ArrayDescriptor
 
     @property
     def samples(self) -> int:
@@ -88,8 +89,8 @@ def describe_images(
     if descriptor.device >= 0:
         devices.check_not_forked()
     axes = _batch_axes(descriptor.shape, descriptor.strides, layout, library.channels_first)
-    pointer, dtype, device = descriptor.pointer, descriptor.dtype, descriptor.device
-    return ImageBatch(pointer, dtype, device, axes, library, descriptor.read_only, descriptor.owner, executor)
+    pointer, _, _, dtype, device, read_only, owner, is_copy = descriptor
+    return ImageBatch(pointer, dtype, device, axes, library, read_only, owner, executor, is_copy)
 
 
 def describe_result(array: Any, images: ImageBatch) -> ImageBatch:
@@ -128,6 +129,8 @@ def allocate_output(
     output = describe_images(out, images.axes.layout)
     if output.library is not library or output.read_only:
         raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")
+    if output.is_copy:
+        raise ValueError(COPIED_VIEW)
     if output.device != images.device:
         raise ValueError(
             f"out must be on the images' device, got {_device_name(output.device)} "

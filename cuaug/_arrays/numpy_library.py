@@ -26,11 +26,12 @@ class NumPyLibrary:
         if name not in ITEM_SIZE:
             raise TypeError(unsupported_dtype(dtype))
         # The strides of a field of a structured array may be no multiples of the item size.
-        if any(stride % dtype.itemsize for stride in array.strides):
+        is_copy = any(stride % dtype.itemsize for stride in array.strides)
+        if is_copy:
             array = array.copy()
         pointer, read_only = array.__array_interface__["data"]
         strides = tuple(stride // dtype.itemsize for stride in array.strides)
-        return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array)
+        return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array, is_copy)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         extents, axes = memory_shape(shape, order)

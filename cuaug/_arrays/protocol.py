@@ -16,11 +16,11 @@ from .descriptor import ArrayDescriptor
 class Library(Protocol):
     """One array library. `device` is -1 for the CPU, else the number of a CUDA device.
 
-    `describe` returns the pointer, shape and strides of an array, or of a copy if strides of NumPy are not whole
-    elements or torch has postponed a negation. `stream`, which only DLPack uses: the reader's CUDA stream, which waits
-    for the producer's work on the array. `empty` allocates a dense array on the caller's current stream; `order` lists
-    the axes from outermost to innermost in memory. Passes write to the caller's `out`, or to arrays that `empty` or
-    `from_numpy` returned; `to_user_array` converts such an array to the caller's library.
+    `describe` returns the pointer, shape and strides of an array, or of a copy (`ArrayDescriptor.is_copy`) if the
+    strides are not whole elements or torch has postponed a negation. `stream`, which only DLPack uses: the reader's
+    CUDA stream, which waits for the producer's work on the array. `empty` allocates a dense array on the caller's
+    current stream; `order` lists the axes from outermost to innermost in memory. Passes write to the caller's `out`, or
+    to arrays that `empty` or `from_numpy` returned; `to_user_array` converts such an array to the caller's library.
     """
 
     name: str

@@ -49,12 +49,13 @@ class TorchLibrary:
             )
         if array.requires_grad:
             self.check_no_grad(array)
-        if array.is_neg():
+        is_copy = array.is_neg()
+        if is_copy:
             array = array.resolve_neg()
         device, pointer = array.get_device() if on_gpu else -1, array.data_ptr()
         if not pointer and array.numel():
             raise ValueError("a tensor has no storage: it was freed or never allocated")
-        return ArrayDescriptor(pointer, array.shape, array.stride(), dtype, device, False, array)
+        return ArrayDescriptor(pointer, array.shape, array.stride(), dtype, device, False, array, is_copy)
 
     def check_no_grad(self, array: Any) -> None:
         if array.requires_grad and self.torch.is_grad_enabled():
@@ -88,7 +89,9 @@ class TorchLibrary:
             options = {"dtype": self.dtypes[values.dtype.name], "device": _torch_device(device)}
             scalars = [self.torch.full((), value, **options) for value in values.reshape(-1).tolist()]
             return self.torch.stack(scalars).reshape(values.shape)
-        tensor = self.torch.from_numpy(values if values.flags.writeable else values.copy())  # torch warns of read-only
+        # torch warns of read-only arrays, and refuses strides that are negative or no whole elements.
+        is_readable = values.flags.writeable and not any(s < 0 or s % values.itemsize for s in values.strides)
+        tensor = self.torch.from_numpy(values if is_readable else values.copy())
         return tensor if device < 0 else tensor.to(_torch_device(device), non_blocking=True)
 
     def namespace(self) -> ModuleType:

@@ -67,7 +67,8 @@ def backward(
     inputs = RoiInputs(maps, *describe("boxes", regions, FLOATS))
     library, layout = inputs.library, options.layout
     gradients = [allocate_map(library, extents(level, layout), level, layout) for level in maps]
-    pooled_gradient = map_fields(library.describe(gradient), layout)
+    gradient_array = library.describe(gradient)  # owns the copy of a gradient whose negation torch has postponed
+    pooled_gradient = map_fields(gradient_array, layout)
     if maps[0].device < 0:
         record = pack_record(options, inputs, pooled_gradient, [fields for _, fields in gradients])
         extension.extension().pooling(record, maps[0].dtype, options.kind, True)

@@ -106,4 +106,4 @@ def _id_array(ids: Any, images: ImageBatch) -> StridedArray:
         raise ValueError(f"ids must be {images.samples} integers (int64), got {descriptor.dtype} of shape {shape}")
     if descriptor.device != images.device or (images.samples > 1 and descriptor.strides != (1,)):
         raise ValueError("ids on a device must be contiguous and on the images' device: pass a contiguous copy")
-    return StridedArray(descriptor.pointer, 0, 0, 1, 0, array)
+    return StridedArray(descriptor.pointer, 0, 0, 1, 0, descriptor.owner)

@@ -12,7 +12,7 @@ from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor, byte_range
 from .._arrays.images import ImageBatch, overlaps
 from .._arrays.registry import library_of
-from .._program.dtypes import IMAGE_DTYPES
+from .._program.dtypes import LABEL_LIMITS
 from .._program.records import MAX_INLINE_VALUES
 
 
@@ -245,14 +245,13 @@ def fill(value: Any, images: ImageBatch) -> Fill:
     if value is None:
         return Fill(NULL_ARRAY, (0.0, 0.0, 0.0, 0.0))
     if type(value) in (int, float):
-        # The fill of int32 and int64 labels is truncated, which NaN does not allow; images store NaN or 0 (dtype.cuh).
-        if images.dtype not in IMAGE_DTYPES and value != value:
-            raise ValueError(f"fill must be a number for {images.dtype} images, got {value}")
+        _check_label_fill(value, images.dtype)
         return Fill(NULL_ARRAY, (float(value),) * 4)
     if convert.is_host(value):
         values = host_array("fill", value)
         if values.ndim == 0 or values.size == 1:
             return fill(float(values.reshape(())) if values.ndim == 0 else float(values.reshape(-1)[0]), images)
+        _check_label_fill(values, images.dtype)
         if values.shape == (images.channels,) and images.channels <= 4:
             padded = [*values.tolist(), *[values[-1]] * (4 - len(values))]
             return Fill(NULL_ARRAY, (padded[0], padded[1], padded[2], padded[3]))
@@ -273,3 +272,9 @@ def fill(value: Any, images: ImageBatch) -> Fill:
         ),
         (0.0, 0.0, 0.0, 0.0),
     )
+
+
+def _check_label_fill(value: float | np.ndarray, dtype: str) -> None:
+    """Labels are stored without clamping, which images do (dtype.cuh): NaN and values out of range have no result."""
+    if dtype in LABEL_LIMITS:
+        _check.in_range(f"fill of {dtype} images", value, *LABEL_LIMITS[dtype])

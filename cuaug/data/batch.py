@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._check import prefix_errors
+
 
 class Batch(tuple[Any, Any]):
     """``images, targets = batch``, with the ids of the samples as attributes.
@@ -16,9 +18,13 @@ class Batch(tuple[Any, Any]):
     ids: Any
     valid: Any
 
-    def __new__(cls, images: Any, targets: Any = None, ids: Any = None, valid: Any = None) -> Batch:
+    @prefix_errors
+    def __new__(cls, images: Any, targets: Any = ..., ids: Any = None, valid: Any = None) -> Batch:
         """A single argument is the pair, without ids and valid: torch's ``pin_memory`` rebuilds tuples in this way."""
-        self = super().__new__(cls, images if ids is None else (images, targets))
+        pair = tuple(images) if targets is ... else (images, targets)
+        if len(pair) != 2:
+            raise ValueError(f"images must be the pair (images, targets) if it is alone, got {len(pair)} entries")
+        self = super().__new__(cls, pair)
         self.ids, self.valid = ids, valid
         return self
 

@@ -221,8 +221,10 @@ class CuPyReceiver(CudaReceiver):
 
 
 def holds_numbers(value: Any) -> bool:
-    """Whether this is a NumPy array of numbers that every library has; others stay as they are."""
-    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
+    """Whether this is a NumPy array of real numbers that every library has: no text, objects, dates or long doubles."""
+    if not isinstance(value, np.ndarray):
+        return False
+    return value.dtype.name == "bfloat16" or (value.dtype.kind in "biuf" and value.dtype.char != "g")
 
 
 def _map_arrays(array_type: type, value: Any, function: Callable[[Any], Any]) -> Any:

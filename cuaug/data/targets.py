@@ -86,14 +86,12 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
         result[key] = _checked_entry(key, kind, value, name)
         if kind == "boxes":
             result[key] = convert_format(result[key], format, box_format)
-    boxes: Any
+    boxes: Any = next((value for key, value in result.items() if KINDS.get(key) == "boxes"), None)
     labels: Any
-    boxes, labels = (
-        next((value for key, value in result.items() if KINDS.get(key) == kind), None) for kind in ("boxes", "labels")
-    )
+    labels_key, labels = next((item for item in result.items() if KINDS.get(item[0]) == "labels"), ("", None))
     if boxes is not None and getattr(labels, "shape", ())[:1] not in ((), boxes.shape[:1]):
         counts = f"{boxes.shape[0]} boxes, got {labels.shape[0]}"
-        raise ValueError(f"targets must have 'labels' for each of the {counts} for {name}")
+        raise ValueError(f"targets must have {labels_key!r} for each of the {counts} for {name}")
     return result
 
 

@@ -69,10 +69,9 @@ def before_and_after(
         for i in samples:
             rows[i].append(_picture(before, i, "before", old_frames[i], old_pixels[i], recipe.boxes.format))
             rows[i].append(_picture(after, i, "after", new_frames[i], new_pixels[i], recipe.boxes.format))
-    per_sample = len(rows[0])
-    return draw(
-        [picture for row in rows for picture in row], per_sample if len(rows) == 1 else max(_COLUMNS, per_sample)
-    )
+    pictures, per_sample = [picture for row in rows for picture in row], len(rows[0])
+    columns = per_sample if len(rows) == 1 else max(_COLUMNS, per_sample)
+    return draw(pictures, columns, "cuaug.transforms.Compose.show")
 
 
 def _with_object_numbers(parsed: ParsedSample) -> ParsedSample:

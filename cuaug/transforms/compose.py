@@ -214,15 +214,13 @@ class Compose(Transform):
         """The parameters that ``Params.to_dict`` described: with them :meth:`apply` gives the same result again.
 
         Args:
-            description: A result of ``Params.to_dict`` of a recipe of the same transforms, drawn for images of the
-                same shape and dtype.
+            description: A result of ``Params.to_dict`` of the same transforms, for images of this shape and dtype.
             images: The images to apply the parameters to, on whose device they are stored.
             layout: As in a call.
 
         Raises:
             TypeError: The description is no dict.
-            ValueError: The description is of another recipe or of other images, or has a number that an op does not
-                accept.
+            ValueError: It is of another recipe or of other images, or has a number that an op does not accept.
         """
         batch = describe_images(images, layout)
         return params_from_dict(self._plans.plan(batch), description, batch, self)
@@ -258,8 +256,7 @@ class Compose(Transform):
     def check(self, images: Any, *targets: Any, step: int | None = None, **arguments: Any) -> CheckReport:
         """What a call with these arguments finds and does, and which values are probably mistakes: a report in words.
 
-        The report's ``warnings`` are a list of sentences. Runs the recipe and reads all values, so it waits for a
-        device; the step stays as it is.
+        The report's ``warnings`` are sentences. Runs the recipe, and waits for a device; the step stays as it is.
         """
         options = {name: arguments.pop(name, None) for name in ("ids", "layout")}
         sample = call_sample(images, *targets, **arguments)

@@ -22,6 +22,11 @@ class Target(NamedTuple):
     layout: str | None = None  # of torchvision's Video
     sample_axis_added: bool = False  # `value` has one axis, or list, more than `original`: there is one sample
 
+    @property
+    def name(self) -> str:
+        """The values' key in the sample, for messages; their kind if they have no key."""
+        return next((key for key in reversed(self.paths[0]) if isinstance(key, str)), self.kind)
+
 
 def path_text(path: Path) -> str:
     """The path as subscripts, for messages."""

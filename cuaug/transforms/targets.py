@@ -82,8 +82,8 @@ def _compact(
     for kind in (*VALUE_KINDS, "keypoints", "masks"):
         for i, value in enumerate(results.get(kind, ())):
             # A mask array of one image has no axis of samples.
-            by_sample = [value] if kind == "masks" and parsed.is_single else value
-            if boxes_of(parsed, parsed.targets_of(kind)[i]) is boxes and _is_per_box(kind, by_sample, boxes, out_size):
+            by_sample, target = [value] if kind == "masks" and parsed.is_single else value, parsed.targets_of(kind)[i]
+            if boxes_of(parsed, target) is boxes and _is_per_box(target, by_sample, boxes, out_size):
                 places.append((kind, i))
                 entries.append(by_sample)
     new_boxes, new_mask, *entries = compact(new_mask, new_boxes, new_mask, *entries)
@@ -92,10 +92,10 @@ def _compact(
     return new_boxes, new_mask
 
 
-def _is_per_box(kind: str, by_sample: Any, boxes: Target, out_size: Any) -> bool:
-    if kind in VALUE_KINDS:
-        return has_value_per_box(kind, by_sample, boxes.value)
-    return has_stack_per_box(kind, by_sample, boxes.value, out_size if kind == "masks" else None)
+def _is_per_box(target: Target, by_sample: Any, boxes: Target, out_size: Any) -> bool:
+    if target.kind in VALUE_KINDS:
+        return has_value_per_box(target.name, by_sample, boxes.value)
+    return has_stack_per_box(target.name, by_sample, boxes.value, out_size if target.kind == "masks" else None)
 
 
 def boxes_of(parsed: ParsedSample, target: Target) -> Target | None:

@@ -55,8 +55,8 @@ def _shared_methods(cls: Any, module: Any) -> dict[str, Any]:
 
     def apply(self: Any, *args: Any, **kwargs: Any) -> Any:
         """A recipe's takes (images, params); a module's takes (function)."""
-        is_recipe_call = len(args) + len(kwargs) > 1 or not callable(args[0])
-        return (cls if is_recipe_call else module).apply(self, *args, **kwargs)
+        is_module_call = [callable(value) for value in (*args, *kwargs.values())] == [True]
+        return (module if is_module_call else cls).apply(self, *args, **kwargs)
 
     def state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
         """A recipe's takes no arguments; a module's is called with some, as a part of a model."""

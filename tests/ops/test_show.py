@@ -164,7 +164,7 @@ def test_show_names_the_extra_without_matplotlib(monkeypatch):
         return real_import(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", import_without_matplotlib)
-    with pytest.raises(ImportError, match=r"pip install .*matplotlib"):
+    with pytest.raises(ImportError, match=r"^cuaug\.show: .*pip install .*matplotlib"):
         cuaug.show(np.zeros((1, 4, 4, 3), np.uint8))
 
 

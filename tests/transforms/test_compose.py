@@ -211,3 +211,20 @@ def test_compose_rejects_seed_step_ids_beyond_63_bits(options, message):
         aug.load_state_dict({"seed": 2**63, "step": 0})
     assert aug.state_dict()["seed"] == 1
     aug(batch, step=2**63 - 1, ids=2**63 - 3)
+
+
+def test_compose_after_has_the_draws_of_the_whole_recipe():
+    """The first two transforms change nothing at p = 0, so the last ones alone give the result of the whole recipe."""
+    aug = T.Compose([T.RandomInvert(0.0), T.RandomSolarize(0.5, 0.0), T.RandomHorizontalFlip(), T.RandomInvert()], 3)
+    batch = images(("numpy", "cpu"), shape=(40, 8, 8, 3))
+    expected = aug(batch, step=0)
+    for remainder in (aug.after(2), aug.after(np.int64(2)), aug.after(1).after(1)):
+        assert_equal(remainder(batch, step=0), expected)
+        assert remainder.first_position == 2
+    assert (aug.after(4).transforms, aug.after(4).first_position) == ([], 4)
+    for first, rule in ((5, "at most 4"), (-1, "at least 0")):
+        with pytest.raises(ValueError, match=rf"cuaug\.transforms\.Compose\.after: first must be {rule}, got {first}"):
+            aug.after(first)
+    for wrong in (1.0, True, "1", None):
+        with pytest.raises(TypeError, match=r"cuaug\.transforms\.Compose\.after: first must be an int, got"):
+            aug.after(wrong)

@@ -224,6 +224,18 @@ def test_compose_compact_rejects_other_numbers_per_sample(name):
     assert len(T.Compose(CROP)(samples)[2][1][name]) == 1
 
 
+@pytest.mark.parametrize("key", ["label", "labels", "difficult", "mask", "masks"])
+def test_compose_compact_names_the_key_of_the_sample(key):
+    """`label` and `mask` are other keys of labels and masks."""
+    images, boxes = [noise((23, 17, 3))] * 2, [np.array([[1.0, 1, 9, 9]] * n) for n in (3, 1)]
+    values = [np.ones((3, 23, 17), np.uint8), np.ones((2, 23, 17), np.uint8)] if "mask" in key else [[1, 2, 3], [4, 5]]
+    sample = {"images": images, "boxes": boxes, key: values}
+    with pytest.raises(
+        ValueError, match=rf"cuaug.transforms.Compose: {key}\[1\] must hold one entry per box, 1, got 2"
+    ):
+        T.Compose(CROP, boxes=T.Boxes(compact=True))(sample)
+
+
 def test_compose_compact_waits_once_for_all_of_an_object(monkeypatch):
     samples, _ = detected(("numpy", "cpu"))
     waits, to_host = [], convert.to_host

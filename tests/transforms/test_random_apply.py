@@ -4,7 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.arrays import seeded
+from helpers.arrays import default_layout, every_backend, from_layout, put, seeded, to_layout
+from helpers.compare import to_numpy
 from helpers.transforms import (
     EFFECTIVE,
     C,
@@ -49,6 +50,23 @@ def test_random_apply_unselected_small_floats_unchanged():
     )
     unselected = column(params, "apply", 0) == 0
     np.testing.assert_array_equal(result[unselected], images[unselected])
+
+
+@every_backend
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_random_apply_unblurred_sample_keeps_values_that_are_not_finite(value, dtype, backend):
+    """The taps beside the centre have the weight 0, and 0 times infinity is NaN."""
+    values, layout = batch(dtype), default_layout(backend)
+    values[:, 3, 4, 1] = values[:, 0, 0, 0] = value
+    images = put(to_layout(values, layout), backend)
+    for size in (5, (3, 9), 23):
+        aug = T.Compose([T.RandomApply([T.GaussianBlur(size)])], seed=7)
+        result = from_layout(to_numpy(aug(images, step=3)), layout)
+        unblurred = column(aug.draw(values, step=3), "apply", 0) == 0
+        assert 0 < unblurred.sum() < N
+        np.testing.assert_array_equal(result[unblurred], values[unblurred])
+        assert (~np.isfinite(result[~unblurred])).sum() > 2 * (~unblurred).sum()
 
 
 def test_random_apply_unmixed_sample_reads_no_neighbour():

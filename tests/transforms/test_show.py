@@ -400,7 +400,9 @@ def test_compose_show_names_the_package_without_matplotlib(monkeypatch):
         return real_import(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", import_without_matplotlib)
-    with pytest.raises(ImportError, match="matplotlib is not installed: pip install matplotlib"):
+    with pytest.raises(
+        ImportError, match=r"^cuaug\.transforms\.Compose\.show: matplotlib is not installed: pip install matplotlib"
+    ):
         CROP_LEFT.show(BATCH)
 
 

@@ -50,7 +50,15 @@ def test_compose_apply_serves_recipe_and_module():
     assert_equal(aug.apply(batch, params), aug(batch, step=0))
     assert_equal(aug.apply(images=batch, params=params), aug(batch, step=0))
     assert aug.apply(modules.append) is aug
-    assert modules == [aug]
+    assert aug.apply(fn=modules.append) is aug
+    assert modules == [aug, aug]
+    for arguments in ({}, {"images": batch}, {"params": params}):
+        with pytest.raises(
+            TypeError, match=r"cuaug\.transforms\.Compose\.apply: .*missing [12] required positional arg"
+        ):
+            aug.apply(**arguments)
+    with pytest.raises(TypeError, match=r"cuaug\.transforms\.Compose\.apply: .*missing 1 required .*'params'"):
+        aug.apply(batch)
 
 
 def test_transforms_hide_no_module_attribute():

@@ -89,7 +89,7 @@ inline void soft_nms_sample(const SoftNmsRecord& args, long long n) {
     for (int chosen; written < args.max_output && (chosen = argmax(boxes)) >= 0;) {
         write(boxes.index[chosen], boxes.score[chosen]);
         const int remaining = decay(args, boxes, chosen, ious.data());
-        if (4 * remaining > 3 * boxes.count) continue;
+        if (4ll * remaining > 3ll * boxes.count) continue;
         // A quarter of the boxes is removed: the remaining ones are moved to the front.
         int count = 0;
         for (int i = 0; i < boxes.count; ++i)

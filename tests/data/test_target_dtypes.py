@@ -1,0 +1,59 @@
+"""Arrays in a loader's targets: numbers become the receiver's arrays, all others stay as they are."""
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+
+import cuaug.io
+from cuaug import transforms as T
+from cuaug.data import ImageFiles, Loader
+
+pytestmark = pytest.mark.jpeg
+
+DATA = cuaug.io.encode_jpeg(noise((40, 50, 3)))
+BOXES = [[0, 0, 10, 10], [500, 500, 501, 501]]  # the second is outside of the image
+OTHERS = {
+    "text": np.array(["cat", "dog"]),
+    "bytes": np.array([b"cat", b"dog"]),
+    "objects": np.array(["cat", None], object),
+    "complex": np.array([1j, 2]),
+    "dates": np.array(["2026-01-01", "2026-01-02"], "M8[D]"),
+    "long doubles": np.array([1, 2], np.longdouble),
+    "records": np.array([(1, 2.0), (3, 4.0)], [("a", "u1"), ("b", "f4")]),
+}
+
+
+def loaded(target, library, boxes):
+    source = ImageFiles([DATA], targets=[{"boxes": BOXES, **target}])
+    recipe = T.Compose([T.RandomResizedCrop(20, scale=(1, 1), ratio=(1.25, 1.25))], boxes=boxes)
+    pytest.importorskip(library)
+    ((_, (result,)),) = Loader(source, 1, recipe, library=library)
+    return result
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_loader_leaves_arrays_of_no_numbers(name, library):
+    array = OTHERS[name]
+    for key in ("names", "labels", "area"):
+        result = loaded({key: array}, library, T.Boxes())[key]
+        assert result.dtype == array.dtype
+        np.testing.assert_array_equal(result, array)
+        compacted = loaded({key: array}, library, T.Boxes(compact=True))
+        assert len(compacted["boxes"]) == 1
+        np.testing.assert_array_equal(compacted[key], array if key == "names" else array[:1])
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("dtype", [">f4", ">i4", "<f4", "u1", "bool"])
+def test_loader_target_values_of_either_byte_order(dtype, library):
+    array = np.array([0, 1], dtype)
+    result = loaded({"scores": array}, library, T.Boxes())["scores"]
+    assert str(result.dtype).removeprefix("torch.") == np.dtype(dtype).name
+    assert result.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize("key", ["label", "labels"])
+def test_loader_message_names_the_key_of_the_labels(key):
+    with pytest.raises(ValueError, match=f"targets must have '{key}' for each of the 2 boxes, got 3"):
+        loaded({key: np.zeros(3, int)}, "numpy", T.Boxes())
