@@ -113,6 +113,27 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "ToTensorV2": _ARRAYS,
         "VerticalFlip": "use RandomVerticalFlip",
     },
+    # Names that Albumentations has too, such as Affine and OneOf, stand there.
+    "imgaug": {
+        "Add": 'use PixelOp("Add", "px + b", b=(low / 255, high / 255))',
+        "AddToHueAndSaturation": "use ColorJitter(saturation=..., hue=...), whose hue is in turns",
+        "AdditiveGaussianNoise": "use GaussianNoise(sigma=scale / 255)",
+        "CropToFixedSize": "use RandomCrop((height, width), pad_if_needed=True)",
+        "Cutout": "use RandomErasing",
+        "Dropout": "use RandomMask(1.0, share=p)",
+        "ElasticTransformation": "use ElasticTransform",
+        "Fliplr": "use RandomHorizontalFlip",
+        "Flipud": "use RandomVerticalFlip",
+        "HistogramEqualization": "use RandomEqualize, which equalizes each channel",
+        "Invert": "use RandomInvert",
+        "LinearContrast": "use ColorJitter(contrast=(low, high), contrast_about=127)",
+        "Multiply": "use ColorJitter(brightness=(low, high))",
+        "MultiplyBrightness": "use ColorJitter(brightness=(low, high)), which multiplies the three channels",
+        "MultiplySaturation": "use ColorJitter(saturation=(low, high))",
+        "Noop": "use Identity",
+        "PerspectiveTransform": "use RandomPerspective",
+        "Sometimes": "use RandomApply",
+    },
 }
 
 # The names in an advice are those of cuaug.
@@ -169,9 +190,11 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "hue_shift_limit": "pass hue=",
         "keypoint_params": "pass keypoints=T.Keypoints(...)",
         "label_fields": "leave it out: labels beside boxes stay in line with them under T.Boxes(compact=True)",
+        "layout": 'leave it out: a call takes it, as in aug(images, layout="NHWC")',
         "limit": "pass degrees=",
         "max_pixel_value": "leave it out: integer images are scaled to 0..1 first",
         "resample": "pass interpolation=",
+        "rotate": "pass degrees=",
         "rotate_limit": "pass degrees=",
         "same_on_batch": "leave it out: a function such as cuaug.rotate takes one value for all samples",
         "sat_shift_limit": "pass saturation=",
@@ -179,11 +202,13 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "shift_limit": "pass translate=",
         "sigma_limit": "pass sigma=",
         "std_range": "pass sigma=",
+        "translate_percent": "pass translate=",
         "width": "pass size=(H, W)",
     },
     "__call__": {
         "bboxes": "pass boxes=",
         "image": 'pass images first, as in aug(images, masks), or a dict: aug({"image": images, "mask": masks})',
+        "bounding_boxes": "pass boxes=",
         "epoch": "pass ids= and step=",
         "generator": "pass ids= and step=; the seed is an int of Compose(..., seed=...)",
         "key": "pass ids= and step=; the seed is that of Compose(..., seed=int(jax.random.bits(key)))",
@@ -192,12 +217,19 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "params": "call aug.apply(images, params)",
         "rng": "pass ids= and step=; the seed is an int of Compose(..., seed=...)",
         "seed": "pass ids= and step=; the seed is that of Compose(..., seed=...)",
+        "segmentation_maps": "pass masks=",
     },
     "apply": {
         **dict.fromkeys(("boxes", "bboxes"), "call cuaug.transform_boxes(boxes, params.matrices)"),
         "keypoints": "call cuaug.transform_points(keypoints, params.matrices)",
         "labels": "call T.mixed_labels(params, labels)",
-        **dict.fromkeys(("mask", "masks"), "call aug(images, masks, step=...): the draws of a step are the same"),
+        **dict.fromkeys(
+            ("mask", "masks"),
+            (
+                "apply takes images only: aug(images, masks, ids=ids, step=step) draws again what "
+                "aug.draw(images, ids=ids, step=step) drew"
+            ),
+        ),
     },
     "Loader": {
         "batch_sampler": "pass batch_size=, shuffle= and shard=",
@@ -229,11 +261,35 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "sigmaX": "pass sigma=",
     },
 }
-BOX_FORMATS: Mapping[str, str] = {
-    "albumentations": 'pass "XYXY", and boxes in pixels: multiply them by (W, H, W, H)',
+# By the option: another library's name for a value, in lower case, or its number; and what to pass in its place.
+_IN_PIXELS = ", and boxes in pixels: multiply them by (W, H, W, H)"
+BOX_FORMATS: Mapping[Any, str] = {
     "coco": 'pass "XYWH"',
     "pascal_voc": 'pass "XYXY"',
-    "yolo": 'pass "CXCYWH", and boxes in pixels: multiply them by (W, H, W, H)',
+    **dict.fromkeys(("albumentations", "xyxyn"), f'pass "XYXY"{_IN_PIXELS}'),
+    "xywhn": f'pass "XYWH"{_IN_PIXELS}',
+    **dict.fromkeys(("yolo", "cxcywhn"), f'pass "CXCYWH"{_IN_PIXELS}'),
+}
+BORDERS: Mapping[Any, str] = {
+    0: 'cv2.BORDER_CONSTANT is "constant"',
+    1: 'cv2.BORDER_REPLICATE is "edge"',
+    2: 'cv2.BORDER_REFLECT is "symmetric"',
+    3: 'cv2.BORDER_WRAP is "wrap"',
+    4: 'cv2.BORDER_REFLECT_101 is "reflect"',
+    **dict.fromkeys(("border_constant", "zeros"), 'pass "constant"'),
+    **dict.fromkeys(("border", "border_replicate", "clamp", "nearest", "replicate"), 'pass "edge"'),
+    **dict.fromkeys(("border_reflect", "reflection"), 'pass "symmetric"'),
+    **dict.fromkeys(
+        ("border_reflect101", "border_reflect_101", "mirror", "reflect101", "reflect_101"), 'pass "reflect"'
+    ),
+    **dict.fromkeys(("border_wrap", "circular", "grid-wrap", "periodic", "repeat"), 'pass "wrap"'),
+}
+INTERPOLATIONS: Mapping[Any, str] = {
+    "inter_nearest": 'pass "nearest"',
+    **dict.fromkeys(("inter_linear", "linear"), 'pass "bilinear"'),
+    **dict.fromkeys(("cubic", "inter_cubic"), 'pass "bicubic"'),
+    **dict.fromkeys(("inter_lanczos4", "lanczos4"), 'pass "lanczos"'),
+    "inter_area": 'pass "area" to cuaug.resize',
 }
 _UNEXPECTED = re.compile(r"(\w+)(?:\.(__init__|__call__|apply))?\(\) got an unexpected keyword argument '(\w+)'")
 
@@ -250,6 +306,14 @@ def argument_hint(message: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
         return f": pass T.RandomApply([T.{name}({', '.join(values)})], p={kwargs['p']!r})"
     advice = ARGUMENTS.get(name, ARGUMENTS[kind or "function"]).get(argument)
     return f": {advice}" if advice else ""
+
+
+def value_hint(value: Any, allowed: Iterable[str | None], advice: Mapping[Any, str]) -> str:
+    """The end of the message about a value that is not allowed: the value that differs in case, or what replaces it."""
+    names = {name.lower(): f"pass {name!r}" for name in allowed if name is not None}
+    key = value.lower() if isinstance(value, str) else value
+    text = {**advice, **names}.get(key) if type(key) in (int, str) else None
+    return f": {text}" if text else ""
 
 
 def explanation(
