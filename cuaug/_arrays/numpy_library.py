@@ -22,7 +22,7 @@ class NumPyLibrary:
         dtype = array.dtype
         name = numpy_dtype_name(dtype)
         if not dtype.isnative or name not in ITEM_SIZE:
-            raise TypeError(unsupported_dtype(dtype if dtype.isnative else dtype.str))
+            raise TypeError(unsupported_dtype(dtype))
         # The strides of a field of a structured array may be no multiples of the item size.
         if any(stride % dtype.itemsize for stride in array.strides):
             array = array.copy()
