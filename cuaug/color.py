@@ -139,8 +139,9 @@ def adjust_hue(
 def adjust_gamma(
     images: Array, gamma: PerSample, gain: PerSample = 1.0, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
-    """Raise to a power, as torchvision: ``clamp(gain * in ** gamma)``, with ``in`` in 0..1 for every dtype; floats
-    are clamped to 0..1.
+    """Raise to a power, as torchvision: ``clamp(gain * in ** gamma)``, with ``in`` in 0..1 for every dtype.
+
+    Floats are clamped to 0..1.
 
     Args:
         gamma: One number or one per sample; above 1 darkens. [N]

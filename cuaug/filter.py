@@ -63,8 +63,9 @@ def gaussian_blur(
 def adjust_sharpness(
     images: Array, sharpness_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
-    """Blend with a smoothed image, as torchvision: ``clamp(factor * in + (1 - factor) * smooth)``, for floats
-    to 0..1.
+    """Blend with a smoothed image, as torchvision: ``clamp(factor * in + (1 - factor) * smooth)``.
+
+    Floats are clamped to 0..1.
 
     Args:
         sharpness_factor: 0 gives the smoothed image, 1 the image, more is sharper; one number or one per sample. [N]
