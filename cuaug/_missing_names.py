@@ -223,13 +223,7 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("boxes", "bboxes"), "call cuaug.transform_boxes(boxes, params.matrices)"),
         "keypoints": "call cuaug.transform_points(keypoints, params.matrices)",
         "labels": "call T.mixed_labels(params, labels)",
-        **dict.fromkeys(
-            ("mask", "masks"),
-            (
-                "apply takes images only: aug(images, masks, ids=ids, step=step) draws again what "
-                "aug.draw(images, ids=ids, step=step) drew"
-            ),
-        ),
+        **dict.fromkeys(("mask", "masks"), "apply takes images only: aug(images, masks, ids=, step=) repeats a draw"),
     },
     "Loader": {
         "batch_sampler": "pass batch_size=, shuffle= and shard=",
@@ -279,9 +273,7 @@ BORDERS: Mapping[Any, str] = {
     **dict.fromkeys(("border_constant", "zeros"), 'pass "constant"'),
     **dict.fromkeys(("border", "border_replicate", "clamp", "nearest", "replicate"), 'pass "edge"'),
     **dict.fromkeys(("border_reflect", "reflection"), 'pass "symmetric"'),
-    **dict.fromkeys(
-        ("border_reflect101", "border_reflect_101", "mirror", "reflect101", "reflect_101"), 'pass "reflect"'
-    ),
+    **dict.fromkeys(("border_reflect101", "border_reflect_101", "reflect101", "reflect_101"), 'pass "reflect"'),
     **dict.fromkeys(("border_wrap", "circular", "grid-wrap", "periodic", "repeat"), 'pass "wrap"'),
 }
 INTERPOLATIONS: Mapping[Any, str] = {
