@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
-from . import _missing_names
+from . import _missing_names, _option_names
 from ._integers import integer_value
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from ._value_text import value_text
@@ -76,7 +76,7 @@ def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
                 raise
             if isinstance(error, OverflowError):  # a Python int that no float can represent
                 raise ValueError(f"{name}: {error}") from None
-            error.args = (f"{name}: {message}{_missing_names.argument_hint(message, args, kwargs)}",)
+            error.args = (f"{name}: {message}{_missing_names.argument_hint(function, message, args, kwargs)}",)
             raise
 
     return call
@@ -98,7 +98,7 @@ def one_of(
     parameter: str, value: Any, allowed: Sequence[str | None], advice: Mapping[Any, str] = MappingProxyType({})
 ) -> None:
     if not isinstance(value, (str, type(None))) or value not in allowed:
-        hint = _missing_names.value_hint(value, allowed, advice)
+        hint = _option_names.value_hint(value, allowed, advice)
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value_text(value)}{hint}")
 
 
@@ -109,12 +109,12 @@ def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
         name = value.name.lower().replace("_", "-")
     elif isinstance(value, int):
         raise TypeError(
-            f"interpolation must be a name such as 'bilinear', got {value!r}: "
+            f"interpolation must be a name such as 'bilinear', got {value_text(value)}: "
             "the numbers of Pillow and OpenCV differ, 2 is bilinear in one and bicubic in the other"
         )
     if isinstance(name, str) and name == "nearest-exact":
         name = "nearest"
-    one_of("interpolation", name, allowed, _missing_names.INTERPOLATIONS)
+    one_of("interpolation", name, allowed, _option_names.INTERPOLATIONS)
     return name
 
 
@@ -192,7 +192,7 @@ def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
         if dtype not in IMAGE_DTYPES and (interpolation != "nearest" or input_dtype != output_dtype):
             raise TypeError(
                 f"{dtype} holds labels: interpolation must be 'nearest' and dtype that of the images, {input_dtype}, "
-                f"got {interpolation!r} and {output_dtype}: convert images to uint8 or float32"
+                f"got {value_text(interpolation)} and {output_dtype}: convert images to uint8 or float32"
             )
 
 

@@ -29,7 +29,7 @@ _POINT_AREA = 24  # of a keypoint's dot, in square points
 class BoxLayer(NamedTuple):
     """Boxes, with a colour by number and a caption each."""
 
-    edges: npt.NDArray[Any]  # left, top, right, bottom; NaN rows are not drawn [P, 4]
+    edges: npt.NDArray[Any]  # left, top, right, bottom; rows that are not finite are not drawn [P, 4]
     numbers: npt.NDArray[Any] | None = None  # of the objects; default: 0 to P - 1 [P]
     captions: Sequence[str] = ()
 
@@ -84,7 +84,7 @@ def _draw_picture(axis: Any, picture: Picture) -> None:
         pixels = _blend(pixels, masks)
     axis.imshow(pixels)
     axis.autoscale(False)  # keypoints outside of the image do not enlarge it
-    axis.set_title(picture.title, fontsize=9)
+    axis.set_title(picture.title, fontsize=9, parse_math=False)  # a label may have dollars
     for boxes in picture.boxes:
         _draw_boxes(axis, boxes)
     for layer in picture.points:
@@ -94,7 +94,7 @@ def _draw_picture(axis: Any, picture: Picture) -> None:
 def _blend(pixels: npt.NDArray[np.uint8], masks: MaskLayer) -> npt.NDArray[np.uint8]:
     """The image, blended half and half with the colour of each label; labels of later masks with later colours."""
     for number, mask in zip(_object_numbers(masks.numbers, len(masks.stack)), masks.stack, strict=True):
-        labels = mask.astype(np.int64)
+        labels = np.nan_to_num(mask).astype(np.int64)
         colors = _COLORS[(labels - 1 + number) % len(_COLORS)]
         pixels = np.where(labels[..., None] == 0, pixels, pixels // 2 + colors // 2)
     return pixels
@@ -104,14 +104,18 @@ def _draw_boxes(axis: Any, boxes: BoxLayer) -> None:
     from matplotlib.patches import Rectangle
 
     numbers = _object_numbers(boxes.numbers, len(boxes.edges))
-    for i, (left, top, right, bottom) in enumerate(boxes.edges):
+    for i in np.flatnonzero(np.isfinite(boxes.edges).all(-1)).tolist():
+        left, top, right, bottom = boxes.edges[i]
         color = _COLORS[numbers[i] % len(_COLORS)] / 255
         corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
         axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=color, linewidth=1.5))
-        if boxes.captions and np.isfinite(corner).all():
+        if boxes.captions:
             ink = "black" if color @ _LUMA > 0.5 else "white"
             background = {"facecolor": color, "linewidth": 0, "pad": 1}
-            axis.text(*corner, boxes.captions[i], color=ink, fontsize=7, va="top", bbox=background, clip_on=True)
+            caption = boxes.captions[i]
+            axis.text(
+                *corner, caption, color=ink, fontsize=7, va="top", bbox=background, clip_on=True, parse_math=False
+            )
 
 
 def _draw_points(axis: Any, layer: PointLayer) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+from ._value_text import value_text
 
 _ARRAYS = "leave it out: arrays of any library are accepted, and results are of the same library"
 _BOXES = (
     "leave it out: boxes=Boxes(...) and keypoints=Keypoints(...) of Compose give their format, "
     "and say what becomes of those that leave the image"
+)
+_TENSORS = (
+    "leave it out: arrays of any library are accepted, and results are of the same library; "
+    "for tensors put it before the recipe, in the Dataset"
 )
 _SIZES = "all results of a batch have the same size here; use "
 _AROUND = "call the function before or after the recipe"
@@ -45,10 +52,13 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "ScaleJitter": _SIZES + "RandomAffine with a scale, or RandomResizedCrop",
         "SetClampingMode": _BOXES,
         "TenCrop": "crop five times with cuaug.crop, and flip with cuaug.hflip",
-        "ToImage": _ARRAYS,
+        "ToImage": _TENSORS,
         "ToPILImage": _ARRAYS,
         "ToPureTensor": _ARRAYS,
-        "ToTensor": "ToDtype('float32', scale=True) in its place scales uint8 to 0..1",
+        "ToTensor": (
+            "ToDtype('float32', scale=True) in its place scales uint8 to 0..1; for tensors from PIL images put "
+            "torchvision's PILToTensor before the recipe: v2.Compose([v2.PILToTensor(), recipe])"
+        ),
         "Transform": "compose the transforms of this package, or change the batch before or after the recipe",
         "UniformTemporalSubsample": "index the axis of time",
         "functional": "its functions are in cuaug itself: cuaug.rotate, cuaug.hflip",
@@ -110,7 +120,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "SomeOf": "use RandAugment, or RandomChoice and RandomApply",
         "ToFloat": "use ToDtype('float32', scale=True)",
         "ToGray": "use RandomGrayscale",
-        "ToTensorV2": _ARRAYS,
+        "ToTensorV2": _TENSORS,
         "VerticalFlip": "use RandomVerticalFlip",
     },
     # Names that Albumentations has too, such as Affine and OneOf, stand there.
@@ -124,11 +134,9 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "ElasticTransformation": "use ElasticTransform",
         "Fliplr": "use RandomHorizontalFlip",
         "Flipud": "use RandomVerticalFlip",
-        "HistogramEqualization": "use RandomEqualize, which equalizes each channel",
         "Invert": "use RandomInvert",
         "LinearContrast": "use ColorJitter(contrast=(low, high), contrast_about=127)",
         "Multiply": "use ColorJitter(brightness=(low, high))",
-        "MultiplyBrightness": "use ColorJitter(brightness=(low, high)), which multiplies the three channels",
         "MultiplySaturation": "use ColorJitter(saturation=(low, high))",
         "Noop": "use Identity",
         "PerspectiveTransform": "use RandomPerspective",
@@ -144,7 +152,7 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "generalized_box_iou": 'use box_iou(..., kind="giou")',
         "get_dimensions": "read the shape of the array",
         "horizontal_flip": "use hflip",
-        "ps_roi_align": "use roi_align",
+        "ps_roi_align": "roi_align pools each channel at all positions; channels by position have no function",
         "remove_small_bounding_boxes": "use remove_small_boxes",
         "to_image": _ARRAYS,
         "to_pil_image": _ARRAYS,
@@ -154,7 +162,7 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "kornia": {
         "crop_and_resize": "use resized_crop",
         "get_rotation_matrix2d": "use get_rotation_matrix",
-        "image_to_tensor": _ARRAYS,
+        "image_to_tensor": _TENSORS,
         "tensor_to_image": _ARRAYS,
     },
     "OpenCV": {
@@ -255,57 +263,50 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "sigmaX": "pass sigma=",
     },
 }
-# By the option: another library's name for a value, in lower case, or its number; and what to pass in its place.
 _IN_PIXELS = ", and boxes in pixels: multiply them by (W, H, W, H)"
-BOX_FORMATS: Mapping[Any, str] = {
+BOX_FORMATS: Mapping[str, str] = {
     "coco": 'pass "XYWH"',
     "pascal_voc": 'pass "XYXY"',
     **dict.fromkeys(("albumentations", "xyxyn"), f'pass "XYXY"{_IN_PIXELS}'),
     "xywhn": f'pass "XYWH"{_IN_PIXELS}',
     **dict.fromkeys(("yolo", "cxcywhn"), f'pass "CXCYWH"{_IN_PIXELS}'),
 }
-BORDERS: Mapping[Any, str] = {
-    0: 'cv2.BORDER_CONSTANT is "constant"',
-    1: 'cv2.BORDER_REPLICATE is "edge"',
-    2: 'cv2.BORDER_REFLECT is "symmetric"',
-    3: 'cv2.BORDER_WRAP is "wrap"',
-    4: 'cv2.BORDER_REFLECT_101 is "reflect"',
-    **dict.fromkeys(("border_constant", "zeros"), 'pass "constant"'),
-    **dict.fromkeys(("border", "border_replicate", "clamp", "nearest", "replicate"), 'pass "edge"'),
-    **dict.fromkeys(("border_reflect", "reflection"), 'pass "symmetric"'),
-    **dict.fromkeys(("border_reflect101", "border_reflect_101", "reflect101", "reflect_101"), 'pass "reflect"'),
-    **dict.fromkeys(("border_wrap", "circular", "grid-wrap", "periodic", "repeat"), 'pass "wrap"'),
-}
-INTERPOLATIONS: Mapping[Any, str] = {
-    "inter_nearest": 'pass "nearest"',
-    **dict.fromkeys(("inter_linear", "linear"), 'pass "bilinear"'),
-    **dict.fromkeys(("cubic", "inter_cubic"), 'pass "bicubic"'),
-    **dict.fromkeys(("inter_lanczos4", "lanczos4"), 'pass "lanczos"'),
-    "inter_area": 'pass "area" to cuaug.resize',
-}
+_SAME_FOR_ALL = frozenset(
+    ("CenterCrop", "Grayscale", "Normalize", "Pad", "RandomCrop", "RandomResizedCrop", "Resize", "ToDtype")
+)
 _UNEXPECTED = re.compile(r"(\w+)(?:\.(__init__|__call__|apply))?\(\) got an unexpected keyword argument '(\w+)'")
 
 
-def argument_hint(message: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+def argument_hint(function: Callable[..., Any], message: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """The end of the message of a call with an argument that the callable does not have; else empty."""
     unexpected = _UNEXPECTED.match(message)
     if unexpected is None:
         return ""
     name, kind, argument = unexpected.groups()
     if kind == "__init__" and argument == "p":
-        values = [repr(value) for value in args[1:]]  # without self
-        values += [f"{key}={value!r}" for key, value in kwargs.items() if key != "p"]
-        return f": pass T.RandomApply([T.{name}({', '.join(values)})], p={kwargs['p']!r})"
-    advice = ARGUMENTS.get(name, ARGUMENTS[kind or "function"]).get(argument)
+        return _probability_hint(name, args[1:], kwargs)
+    advice = ARGUMENTS.get(name, ARGUMENTS[kind or "function"]).get(argument, "")
+    replacements = re.findall(r"(?:pass|and) (\w+)=", advice)
+    if kind not in ("__call__", "apply") and not {*replacements} <= {*inspect.signature(function).parameters}:
+        return ""
     return f": {advice}" if advice else ""
 
 
-def value_hint(value: Any, allowed: Iterable[str | None], advice: Mapping[Any, str]) -> str:
-    """The end of the message about a value that is not allowed: the value that differs in case, or what replaces it."""
-    names = {name.lower(): f"pass {name!r}" for name in allowed if name is not None}
-    key = value.lower() if isinstance(value, str) else value
-    text = {**advice, **names}.get(key) if type(key) in (int, str) else None
-    return f": {text}" if text else ""
+def _probability_hint(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """The end of the message of a constructor that has no `p`."""
+    if name in ("Boxes", "Keypoints"):
+        return ""
+    if name in _SAME_FOR_ALL:
+        return ": leave it out: all samples of a batch get one size and dtype"
+    values = [_argument_text(value) for value in args]
+    values += [f"{key}={_argument_text(value)}" for key, value in kwargs.items() if key != "p"]
+    return f": pass T.RandomApply([T.{name}({', '.join(values)})], p={value_text(kwargs['p'])})"
+
+
+def _argument_text(value: Any) -> str:
+    """The text of an argument; of a list of transforms, which print without their module, no more than that."""
+    is_short = not isinstance(value, list) or all(isinstance(entry, (int, float, str)) for entry in value)
+    return value_text(value) if is_short else "[...]"
 
 
 def explanation(

@@ -20,6 +20,12 @@ def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
     return _check.size(parameter, sides * 2 if len(sides) == 1 else value)
 
 
+def int_or_tuple(parameter: str, value: Any) -> int | tuple[int, ...]:
+    """One number, or those of a list, each at least 1."""
+    sides = tuple(_check.integer(parameter, side, 1) for side in _numbers(parameter, value))
+    return sides[0] if is_one_number(value) else sides
+
+
 def padding_of(padding: Size) -> tuple[int, int, int, int]:
     """(left, top, right, bottom), from one number, (left and right, top and bottom), or all four."""
     sides = _numbers("padding", padding)

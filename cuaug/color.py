@@ -14,6 +14,7 @@ from ._arrays.convert import parameter_column
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
+from ._value_text import value_text
 from .typing import AnyArray, Array, Layout, Numbers, PerSample
 
 __all__ = [
@@ -228,7 +229,7 @@ def rgb_to_grayscale(
     _check.channels(batch.channels, 1, 3)
     output_channels = _check.integer("num_output_channels", num_output_channels, 1)
     if output_channels not in (1, 3):
-        raise ValueError(f"num_output_channels must be 1 or 3, got {output_channels!r}")
+        raise ValueError(f"num_output_channels must be 1 or 3, got {value_text(output_channels)}")
     if output_channels == 3 and "C" not in batch.axes.layout:
         raise ValueError("num_output_channels must be 1 for images without a channel axis, got 3")
     return _apply_op(batch, "Grayscale", {}, out, channels=output_channels)

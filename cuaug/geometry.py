@@ -20,6 +20,7 @@ from ._arrays.convert import namespace
 from ._arrays.small_matrices import MATRIX, POINTS, AxisScaling
 from ._arrays.tv_tensors import box_format, wrap_like
 from ._detection import box_formats
+from ._value_text import value_text
 from .typing import Array, BoxFormat, Convention, HostNumbers, NumPyArray
 
 __all__ = [
@@ -64,7 +65,9 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
      [-1.  0.  2.]]
     """
     if isinstance(center, (int, float)):
-        raise TypeError(f"center must be (x, y), got {center!r}: the order is angle, scale, center, unlike cv2's")
+        raise TypeError(
+            f"center must be (x, y), got {value_text(center)}: the order is angle, scale, center, unlike cv2's"
+        )
     return small_matrices.rotation_matrix(angle, scale, center)
 
 
@@ -159,7 +162,7 @@ def compose_affine(*M: Any) -> Any:
     rows = max(matrix.shape[-2] for matrix in maps)
     product = small_matrices.to_3x3(maps[0])
     for matrix in maps[1:]:
-        product = small_matrices.product(small_matrices.to_3x3(matrix), product)
+        product = (small_matrices.to_3x3(matrix)[..., :, :, None] * product[..., None, :, :]).sum(-2)
     return product[..., :rows, :]
 
 

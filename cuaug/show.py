@@ -90,7 +90,7 @@ def show(
 
     Args:
         images: A batch, or a list of images or batches that may differ in size. [N, C, H, W] or [N, H, W, C]
-        boxes: Edges (x1, y1, x2, y2) in pixels, as in :func:`transform_boxes`; NaN rows are not drawn. [N, P, 4]
+        boxes: Edges (x1, y1, x2, y2) in pixels, as in :func:`transform_boxes`; only finite rows are drawn. [N, P, 4]
         masks: Labels, 0 for background; or a mask of each object. [N, H, W] or [N, P, H, W]
         titles: One per image. [N]
         ncols: Images in a row.
@@ -107,6 +107,8 @@ def show(
     cells, columns = _cells(images, ncols, layout, 255, mean, std)
     arguments = {"boxes": boxes, "masks": masks, "titles": titles, "keypoints": keypoints}
     for name, values in arguments.items():
+        if values is not None and (isinstance(values, str) or not hasattr(values, "__len__")):
+            raise TypeError(f"{name} must be an array or a list, with one entry per image, got {type(values).__name__}")
         if values is not None and len(values) != len(cells):
             raise ValueError(f"{name} must have one entry per image, {len(cells)}, got {len(values)}")
     pictures = []
@@ -172,10 +174,11 @@ def denormalized(images: npt.NDArray[Any], mean: Any, std: Any) -> npt.NDArray[n
 
 def rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:
     """One image of any dtype and number of channels as uint8 RGB. [C, H, W] -> [H, W, 3]"""
-    values = frame.astype(np.float32)
-    if frame.dtype.kind in "iu":
-        values /= np.iinfo(frame.dtype).max
-    values = np.clip(np.nan_to_num(values), 0, 1)
+    if frame.dtype.kind == "f":
+        values = np.clip(np.nan_to_num(frame), 0, 1).astype(np.float32)
+    else:
+        max_value = np.iinfo(frame.dtype).max if frame.dtype.kind in "iu" else 1
+        values = np.clip(frame.astype(np.float32) / np.float32(max_value), 0, 1)
     channels = len(values)
     if channels == 4:
         values = values[:3] * values[3] + (1 - values[3]) * np.float32(fill / 255)

@@ -165,7 +165,9 @@ def elastic(
     """
     batch = describe_images(images, layout)
     height, width = batch.size
-    field: Any = np.asarray(displacement) if isinstance(displacement, (list, tuple)) else displacement
+    field: Any = displacement
+    if isinstance(displacement, (list, tuple)):
+        field = host_array("displacement", displacement)
     shape = tuple(np.shape(field))
     if shape[-3:] != (height, width, 2):
         raise ValueError(f"displacement must have shape (1 or N, {height}, {width}, 2), got {shape}")

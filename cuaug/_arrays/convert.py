@@ -108,6 +108,8 @@ def is_float32(value: Any) -> bool:
 def copy_to_host(value: Any) -> Any:
     """A copy of a device array that `host_array` accepts. Waits for the device."""
     if isinstance(library_of(type(value)), TorchLibrary):
+        if value.is_meta:
+            raise TypeError("a tensor on torch's meta device has no values")
         return value.cpu()
     return value.get() if hasattr(value, "get") else np.asarray(value)  # CuPy; JAX
 
@@ -166,7 +168,7 @@ def sample_ids(ids: Any) -> Any:
         raise TypeError(f"ids must be integers, got {values.dtype}")
     # 2**63 as a float64: a comparison with MAX_INT64 would round that to 2**63.
     if not np.all((abs(values.astype(np.float64)) < 2.0**63) & (values == np.rint(values))):
-        raise ValueError(f"ids must be whole numbers of 64 bits, got {values.tolist()}")
+        raise ValueError(f"ids must be whole numbers of 64 bits, got {value_text(values.tolist())}")
     return values.astype(np.int64)
 
 

@@ -21,7 +21,9 @@ class NumPyLibrary:
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         dtype = array.dtype
         name = numpy_dtype_name(dtype)
-        if not dtype.isnative or name not in ITEM_SIZE:
+        if not dtype.isnative:
+            raise TypeError(f"{dtype.str} has another byte order: pass array.astype(array.dtype.newbyteorder('='))")
+        if name not in ITEM_SIZE:
             raise TypeError(unsupported_dtype(dtype))
         # The strides of a field of a structured array may be no multiples of the item size.
         if any(stride % dtype.itemsize for stride in array.strides):

@@ -31,9 +31,12 @@ class PillowLibrary(DLPackLibrary):
     def to_numpy(self, image: Any) -> np.ndarray:
         """The pixels. [H, W] for mode L, else [H, W, C]"""
         if image.mode not in _CHANNELS:
-            labels = ", or numpy.asarray(image) for a mask of labels" if image.mode == "P" else ""
-            modes = ", ".join(_CHANNELS)
-            raise TypeError(f"a PIL image must have mode {modes}, got {image.mode}: pass image.convert('RGB'){labels}")
+            advice = "image.convert('RGB')"
+            if image.mode.startswith(("I", "F")):  # which `convert` clips to 255
+                advice = "numpy.asarray(image), as uint16 or float32"
+            elif image.mode == "P":
+                advice += ", or numpy.asarray(image) for a mask of labels"
+            raise TypeError(f"a PIL image must have mode {', '.join(_CHANNELS)}, got {image.mode}: pass {advice}")
         return np.asarray(image)
 
     def to_user_array(self, array: Any) -> Any:

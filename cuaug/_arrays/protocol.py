@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE, LABEL_DTYPES
+from .._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 from .descriptor import ArrayDescriptor
 
 
@@ -37,13 +37,10 @@ class Library(Protocol):
 
 def unsupported_dtype(dtype: Any) -> str:
     """The message about a dtype; for NumPy's and CuPy's also what to pass."""
-    images, labels, hint = ", ".join(IMAGE_DTYPES), ", ".join(LABEL_DTYPES), ""
-    name, is_native = getattr(dtype, "name", dtype), getattr(dtype, "isnative", True)
-    if not is_native or name in ("uint32", "uint64", "int8"):
-        hint = f": pass images.astype({name if name in ITEM_SIZE else 'float32'!r})"
-    elif name == "object":
-        hint = ": pass list(images) to a transform, or call it on each"
-    return f"{name if is_native else dtype.str} is not supported; images may be {images}, labels {labels}{hint}"
+    images, labels, name = ", ".join(IMAGE_DTYPES), ", ".join(LABEL_DTYPES), getattr(dtype, "name", dtype)
+    hint = ": pass images.astype('float32')" if name in ("int8", "uint32", "uint64") else ""
+    hint = ": pass list(images) to a transform, or call it on each" if name == "object" else hint
+    return f"{name} is not supported; images may be {images}, labels {labels}{hint}"
 
 
 def memory_shape(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:

@@ -144,20 +144,8 @@ def to_3x3(M: Any) -> Any:
     return xp.concatenate([M, xp.stack([zero, zero, zero + 1], -1)], -2)
 
 
-def product(A: Any, B: Any) -> Any:
-    """``A @ B``. [..., 3, 3]"""
-    return (A[..., :, :, None] * B[..., None, :, :]).sum(-2)
-
-
 def inverse(M: Any) -> Any:
     """The inverse, in the shape of `M`. A singular `M` raises ValueError on the host and gives NaN on a device."""
-    result = inverse_or_nan(M)
-    require("M", M, (result == result).all(-1).all(-1), "must not be singular")
-    return result
-
-
-def inverse_or_nan(M: Any) -> Any:
-    """The inverse, in the shape of `M`; NaN where `M` is singular."""
     xp, full = namespace(M), to_3x3(M)
     cofactor_matrix = cofactors(full)
     terms = full * cofactor_matrix
@@ -165,6 +153,7 @@ def inverse_or_nan(M: Any) -> Any:
     # The expansion along each row gives the determinant. If one of the three expansions differs from 0 by no more than
     # its rounding error, the matrix counts as singular.
     valid = (abs(determinant) > relative_error_bound(M) * magnitude).all(-1)
+    require("M", M, valid, "must not be singular")
     with np.errstate(divide="ignore", invalid="ignore"):
         result = xp.swapaxes(cofactor_matrix, -1, -2) / determinant[..., :1, None]
     return xp.where(valid[..., None, None], result, math.nan)[..., : M.shape[-2], :]

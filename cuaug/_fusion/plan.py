@@ -26,10 +26,10 @@ class RecipePlan:
     passes: list[Pass]
     program: np.ndarray
     column_count: int
-    program_column_count: int  # the columns that the program fills: the first ones; the last nine are the matrix
+    program_column_count: int  # the columns that the program fills: the first ones
     parameter_columns: dict[str, int]  # name of a drawn parameter -> column
     integer_ranges: dict[str, tuple[int, int]]  # name of a drawn integer -> smallest and largest that its op accepts
-    matrix_column: int  # the first of nine columns: the recipe's matrix, source to result
+    matrix_column: int  # the first of nine columns: the recipe's matrix, source to result; then those of the moves
     moves: list[PlannedMove]  # of boxes and keypoints
     partial_sums: dict[int, int]  # column of a mean that a pass sums while it stores -> first column of the sums
     argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
@@ -43,12 +43,13 @@ class RecipePlan:
         return next((op.name for op in ops if isinstance(op, (Displacement, Blend))), "")
 
 
-def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
-    """The plan for images like these."""
+def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> RecipePlan:
+    """The plan for images like these. `continues`: the recipe is the end of a longer one."""
     passes = plan_passes(recipe, images.dtype, images.size)
     matrix = [Column("") for _ in range(9)]
+    moves = plan_moves(passes, matrix, continues)
     program_column_count = _assign_columns(
-        [*_adjacent_columns(passes), *(draw.columns for draw in recipe.draws), matrix]
+        [*_adjacent_columns(passes), *(draw.columns for draw in recipe.draws), matrix, *(m.matrix for m in moves)]
     )
     partial_sums, column_count = {}, program_column_count
     for pass_ in passes:
@@ -57,10 +58,9 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
             column_count += grids.max_partial_sum_count(images.frames, pass_.output_size)
     max_values = {id(column): pass_.max_value for pass_ in passes for column in pass_.chain_columns}
     draws = [rescale_draw(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
-    matrices = [pass_.matrix for pass_ in reversed(passes) if pass_.matrix]
-    pass_matrices = [argument for matrix_columns in matrices for argument in (matrix_columns[0], len(matrix_columns))]
-    recipe_matrix = Instruction("StoreForwardMatrix", matrix, [len(matrices), *pass_matrices])
-    program = assemble([*draws, *_merged_flips(passes), *_inverse_maps(passes), recipe_matrix])
+    forward_matrices = [_forward_matrix(matrix, [pass_ for pass_ in passes if pass_.matrix])]
+    forward_matrices += [_forward_matrix(move.matrix, move.passes) for move in moves if move.matrix is not matrix]
+    program = assemble([*draws, *_merged_flips(passes), *_inverse_maps(passes), *forward_matrices])
     columns_by_name: dict[str, Column] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
         name = f"{column.name}_{column.index}" if column.name in columns_by_name else column.name
@@ -73,7 +73,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch) -> RecipePlan:
         parameter_columns={name: column.index for name, column in columns_by_name.items()},
         integer_ranges={name: column.integer_range for name, column in columns_by_name.items() if column.integer_range},
         matrix_column=matrix[0].index,
-        moves=plan_moves(passes),
+        moves=moves,
         partial_sums=partial_sums,
         argument_columns=ragged.argument_columns(recipe),
     )
@@ -117,3 +117,9 @@ def _inverse_maps(passes: Sequence[Pass]) -> Iterator[Instruction]:
                 yield op.inverse_map
         if pass_.matrix:
             yield Instruction("StorePassMap", pass_.matrix, [len(pass_.matrix)])
+
+
+def _forward_matrix(matrix: list[Column], passes: Sequence[Pass]) -> Instruction:
+    """The instruction that stores the matrix from the input of the first pass to the result of the last."""
+    pass_matrices = [argument for pass_ in reversed(passes) for argument in (pass_.matrix[0], len(pass_.matrix))]
+    return Instruction("StoreForwardMatrix", matrix, [len(passes), *pass_matrices])

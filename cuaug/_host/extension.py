@@ -63,4 +63,4 @@ def set_num_threads(count: int) -> None:
         >>> import cuaug
         >>> cuaug.set_num_threads(2)
     """
-    extension().set_threads(integer("count", count, 0))
+    extension().set_threads(integer("count", count, 0, (1 << 31) - 1))

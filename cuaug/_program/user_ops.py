@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from .._value_text import value_text
+
 # Names that an expression may use: members of `cuaug::ExpressionContext`, then functions of `cuaug::ExpressionValue`.
 SCOPE = ("px", "red", "green", "blue", "x", "y", "u", "v", "r2", "width", "height", "pi", "rgb", "luma")
 FUNCTIONS = (
@@ -92,21 +94,25 @@ class UserOp(NamedTuple):
 def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserOp:
     """The op, with its names and tokens checked; a compiler finds the remaining errors of the expression."""
     if not isinstance(name, str) or len(name) > MAX_NAME or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
-        raise ValueError(f"op must be a name of letters and digits, at most {MAX_NAME}, got {name!r}")
+        raise ValueError(f"op must be a name of letters and digits, at most {MAX_NAME}, got {value_text(name)}")
     if not isinstance(expression, str) or not expression.strip():
-        raise ValueError(f"expression must be C++ in a string, such as 'px * 0.5', got {expression!r}")
+        raise ValueError(f"expression must be C++ in a string, such as 'px * 0.5', got {value_text(expression)}")
     if len(parameters) > MAX_PARAMETERS:
         raise ValueError(f"an op must have at most {MAX_PARAMETERS} parameters, got {len(parameters)}")
     _check_tokens(expression)
     if re.search(r"\*\s*\*", expression):
-        raise ValueError(f"expression must be C++, which has no **: write pow(px, 2) or px * px, got {expression!r}")
+        raise ValueError(
+            f"expression must be C++, which has no **: write pow(px, 2) or px * px, got {value_text(expression)}"
+        )
     for parameter in parameters:
         if len(parameter) > MAX_NAME:
-            raise ValueError(f"a parameter must have a name of at most {MAX_NAME} characters, got {parameter!r}")
+            raise ValueError(
+                f"a parameter must have a name of at most {MAX_NAME} characters, got {value_text(parameter)}"
+            )
         if not _PARAMETER.fullmatch(parameter) or parameter in _STRUCT_NAMES:
-            raise ValueError(f"a parameter must have a C++ name that begins with a letter, got {parameter!r}")
+            raise ValueError(f"a parameter must have a C++ name that begins with a letter, got {value_text(parameter)}")
         if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED):
-            raise ValueError(f"a parameter must have a name that is not reserved, got {parameter!r}")
+            raise ValueError(f"a parameter must have a name that is not reserved, got {value_text(parameter)}")
     op = UserOp(name, " ".join(expression.split()), tuple(parameters))
     used_names = identifiers(op.expression)
     for name_used in used_names:

@@ -7,15 +7,18 @@ import json
 import os
 from pathlib import Path
 from reprlib import repr  # shortens: a value may be long
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from .. import _check
 from .._check import BackendError, prefix_errors
 from .._detection.box_formats import XYXYBoxes
-from .path_names import entry_of_path
+from .path_names import checked_path, entry_of_path, normal_path
 
 __all__ = ["CocoTargets", "coco"]
+
+T = TypeVar("T")
 
 
 class CocoTargets:
@@ -27,12 +30,11 @@ class CocoTargets:
         categories = self._entries(content, "categories")
         categories.sort(key=lambda pair: self._integer(pair[0], pair[1], "id"))
         self.classes: list[str] = [self._text(*pair, "name") for pair in categories]
-        label_of = {category["id"]: label for label, (_, category) in enumerate(categories)}
+        label_of = self._indices(categories, "id", [category["id"] for _, category in categories])
         self._image_ids: list[int] = [self._integer(*pair, "id") for pair in images]
-        index_of = {image_id: index for index, image_id in enumerate(self._image_ids)}
-        self._index_of_name: dict[str, int] = {
-            self._text(*pair, "file_name"): index for index, pair in enumerate(images)
-        }
+        index_of = self._indices(images, "id", self._image_ids)
+        names = [normal_path(self._text(*pair, "file_name")) for pair in images]
+        self._index_of_name: dict[str, int] = self._indices(images, "file_name", names)
         self._sizes: list[tuple[int, int]] | None = None
         if masks:
             self._sizes = [(self._integer(*pair, "height"), self._integer(*pair, "width")) for pair in images]
@@ -84,8 +86,7 @@ class CocoTargets:
         """The mask of object `i` of `_segmentations`: polygons, or runs of pixels that may be compressed."""
         coco_masks, value = importlib.import_module("pycocotools.mask"), self._segmentations[i]
         try:
-            if isinstance(value, dict) and [*value["size"]] != [*size]:
-                raise ValueError(f"its size is {value['size']}, that of the image {size}")
+            _check_segmentation(value, size)
             runs = value
             if isinstance(value, list) or isinstance(value["counts"], list):
                 runs = coco_masks.frPyObjects(value, *size)
@@ -99,11 +100,21 @@ class CocoTargets:
         """The dicts of a list, each with its place in messages."""
         entries = content.get(key) if isinstance(content, dict) else None
         if not isinstance(entries, list):
-            raise ValueError(f"{self._path} must be a dict with the list {key!r}, got {repr(entries)}")
+            got = repr(entries) if isinstance(content, dict) else repr(content)
+            raise ValueError(f"{self._path} must be a dict with the list {key!r}, got {got}")
         for i, entry in enumerate(entries):
             if not isinstance(entry, dict):
                 raise ValueError(f"{key}[{i}] of {self._path} must be a dict, got {repr(entry)}")
         return [(f"{key}[{i}]", entry) for i, entry in enumerate(entries)]
+
+    def _indices(self, entries: list[tuple[str, dict[str, Any]]], key: str, values: list[T]) -> dict[T, int]:
+        """The index of each value. Of two equal ones the first would lose its objects."""
+        index_of: dict[T, int] = {}
+        for index, value in enumerate(values):
+            if index_of.setdefault(value, index) != index:
+                (first, _), (place, _) = entries[index_of[value]], entries[index]
+                raise self._error(place, key, f"another one than that of {first}", value)
+        return index_of
 
     def _error(self, place: str, key: str, rule: str, value: Any) -> ValueError:
         return ValueError(f"{place}[{key!r}] of {self._path} must be {rule}, got {repr(value)}")
@@ -145,6 +156,42 @@ class CocoTargets:
         return [float(number) for number in value]
 
 
+def _check_segmentation(value: Any, size: tuple[int, int]) -> None:
+    """Refuses what pycocotools reads without an error: runs of fewer pixels leave memory that nobody has written."""
+    if isinstance(value, list):
+        are_polygons = all(
+            isinstance(entry, list) and len(entry) >= 6 and len(entry) % 2 == 0 and all(map(_is_number, entry))
+            for entry in value
+        )
+        if not value or not are_polygons:
+            raise ValueError("a polygon has x and y of three or more points, finite numbers")
+        return
+    if not isinstance(value, dict) or not {"size", "counts"} <= value.keys():
+        raise ValueError(f"runs have 'size' and 'counts', got {repr(value)}")
+    if [*value["size"]] != [*size]:
+        raise ValueError(f"its size is {value['size']}, that of the image {size}")
+    counts = value["counts"] if isinstance(value["counts"], list) else _run_lengths(value["counts"])
+    if any(type(count) is not int or count < 0 for count in counts) or sum(counts) != size[0] * size[1]:
+        raise ValueError(f"the runs must have {size[0] * size[1]} pixels, those of the image")
+
+
+def _run_lengths(text: str | bytes) -> list[int]:
+    """The runs of a compressed mask: numbers of 5 bits a character, from the third on relative to the last but one."""
+    lengths: list[int] = []
+    value = shift = 0
+    for character in text.encode() if isinstance(text, str) else text:
+        bits = character - 48
+        value |= (bits & 31) << shift
+        shift += 5
+        if shift > 64:
+            raise ValueError("a run has at most 64 bits")
+        if not bits & 32:  # the last character of a number, whose upper bit is the sign
+            value -= (bits & 16) << (shift - 4)
+            lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
+            value = shift = 0
+    return lengths
+
+
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < 1e30  # false for NaN
 
@@ -165,18 +212,19 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
         COCO's visibility and ``masks`` [B, H, W] of 0 and 1 (uint8).
 
     Raises:
-        ValueError: The file is not as COCO describes (https://cocodataset.org/#format-data), or lacks a called image.
+        ValueError: The file is not as COCO describes (https://cocodataset.org/#format-data), has two images or
+            categories with one id or name, or lacks a called image.
         BackendError: `masks` is True, and pycocotools is not installed.
 
     >>> targets = coco("instances_train2017.json")  # doctest: +SKIP
     >>> loader = Loader(ImageFiles("train2017", targets=targets), 16, recipe)  # doctest: +SKIP
     """
-    if masks:
+    file = checked_path("path", path)
+    if _check.boolean("masks", masks):
         try:
             importlib.import_module("pycocotools.mask")
         except ImportError as error:
             raise BackendError("masks=True needs pycocotools: pip install pycocotools") from error
-    file = Path(path)
     try:
         content = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:

@@ -75,6 +75,7 @@ class Collate:
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # persistent workers see the change
         self._epoch_missing = torch.ones((), dtype=torch.bool).share_memory_()  # until it is set, or a process warned
 
+    @prefix_errors
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch of the draws, in all processes."""
         self._epoch.fill_(_check.epoch(epoch))
@@ -114,7 +115,7 @@ def _check_samples(samples: Any) -> None:
     if not samples:
         raise ValueError("samples must hold at least one sample, got none")
     for i, sample in enumerate(samples):
-        if not (isinstance(sample, tuple) and len(sample) == 3 and isinstance(sample[0], (bytes, str))):
+        if not (isinstance(sample, (tuple, list)) and len(sample) == 3 and isinstance(sample[0], (bytes, str))):
             entries = sample if isinstance(sample, (tuple, list)) else [sample]
             types = ", ".join(type(entry).__name__ for entry in entries)
             raise TypeError(

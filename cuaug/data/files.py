@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import operator
 import os
 import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from .._check import prefix_errors
 from .._codecs.limits import MAX_BYTES
 from .._host.extension import extension
 from ..typing import AnyArray
-from .path_names import entry_of_path
+from .path_names import entry_of_path, normal_path
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
@@ -86,19 +87,24 @@ class ImageFiles:
         extensions: Sequence[str] = EXTENSIONS,
     ) -> None:
         self.classes: list[str] = []
+        if isinstance(extensions, str) or not isinstance(extensions, Iterable):
+            raise TypeError(f"extensions must be a list such as ['.jpg', '.png'], got {extensions!r}")
+        suffixes = tuple(str(extension).lower() for extension in extensions)
         images: list[Image]
         image_labels: list[int | None]
         if isinstance(source, (str, os.PathLike)) and Path(source).suffix != ".tar":
-            images, image_labels, self.classes = _read_folder(Path(source), tuple(extensions))
+            images, image_labels, self.classes = _read_folder(Path(source), suffixes)
         elif shards := _shard_paths(source):
-            images, image_labels = _read_shards(shards, tuple(extensions))
+            images, image_labels = _read_shards(shards, suffixes)
         else:
             images, image_labels = _read_list(source)
         if not images:
-            raise ValueError(f"source must hold images ({', '.join(extensions)}), got none from {_short_repr(source)}")
+            raise ValueError(f"source must hold images ({', '.join(suffixes)}), got none from {_short_repr(source)}")
         if labels is not None:
             given_labels: Any = labels
-            image_labels = [int(label) for label in given_labels]
+            if not hasattr(given_labels, "__len__"):
+                raise TypeError(f"labels must be a list of integers, got {_short_repr(labels)}")
+            image_labels = [_label(label) for label in given_labels]
         if targets is not None:
             if labels is not None:
                 raise ValueError("labels must not be given beside targets")
@@ -123,7 +129,7 @@ class ImageFiles:
         return len(self._images)
 
     def __getitem__(self, index: int) -> tuple[bytes | str, Any, int]:
-        index = range(len(self))[index]
+        index = range(len(self))[operator.index(index)]
         data = self.read([index], 1)[0]
         return (
             data if isinstance(data, bytes) else f"{self.name(index)}: {data}",
@@ -177,7 +183,7 @@ class ImageFiles:
     def _targets_of_mapping(self, targets: Mapping[Any, Any]) -> list[Any]:
         """A target for each image, from a dict by path, by the end of a path, or by index."""
         keys = [self._target_key(i) for i in range(len(self))]
-        by_name = {os.fspath(key): key for key in targets if isinstance(key, (str, os.PathLike))}
+        by_name = {normal_path(os.fspath(key)): key for key in targets if isinstance(key, (str, os.PathLike))}
         entries: list[Any] = []
         for i, key in enumerate(keys):
             entry = entry_of_path(by_name, key) if isinstance(key, str) else key
@@ -296,8 +302,18 @@ def _read_list(source: Any) -> tuple[list[Image], list[int | None]]:
             images.append(bytes(image))
         else:
             raise TypeError(f"source must list paths, bytes, or (path or bytes, label), got {_short_repr(item)}")
-        labels.append(None if label is None else int(label))
+        labels.append(None if label is None else _label(label))
     return images, labels
+
+
+def _label(value: Any) -> int:
+    try:
+        label = operator.index(bool(value) if isinstance(value, np.bool_) else value)
+    except TypeError as error:
+        raise TypeError(f"labels must be integers, got {_short_repr(value)}") from error
+    if not -1 << 63 <= label < 1 << 63:
+        raise ValueError(f"labels must be integers of 64 bits, got {_short_repr(label)}")
+    return label
 
 
 def _short_repr(value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .. import _check
+from .._arrays.convert import host_values
 from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
 from .._descriptions import state_entries
@@ -115,8 +116,8 @@ class Loader:
         if max_bad is not None:
             _check.number("max_bad", max_bad, 0.0, 1.0)
         given: Any = source
-        is_dataset = hasattr(given, "read") and hasattr(given, "labels")
-        self.source: Dataset = given if is_dataset else ImageFiles(given)
+        self.source: Dataset = _checked_dataset(given) if hasattr(given, "read") else ImageFiles(given)
+        self._labels = None if self.source.labels is None else _label_array(self.source.labels, len(self.source))
         self.batch_size: int = _check.integer("batch_size", batch_size, 1)
         self.prefetch: int = _check.integer("prefetch", prefetch, 1)
         self.rank: int
@@ -126,11 +127,11 @@ class Loader:
             raise ValueError("seed must be given where there are several ranks, and be the same on all of them")
         recipe = recipe_of(transform, seed)
         self.seed: int = recipe.seed
-        self.shuffle: bool = shuffle
+        self.shuffle: bool = _check.boolean("shuffle", shuffle)
         self.last: LastBatch = last
         self.on_error: OnError = on_error
         self.max_bad: float | None = max_bad
-        self.progress: bool = progress
+        self.progress: bool = _check.boolean("progress", progress)
         if not len(self):
             step = self.batch_size * self.world
             raise ValueError(
@@ -161,6 +162,7 @@ class Loader:
         return self._epoch
 
     @epoch.setter
+    @prefix_errors
     def epoch(self, epoch: int) -> None:
         self._move_to(epoch, 0)
 
@@ -242,19 +244,27 @@ class Loader:
 
     def _read_files(self, ids: list[int]) -> Sequence[bytes | str] | EncodedFiles:
         if self._cache is None:
-            files: Sequence[bytes | str] | EncodedFiles = self.source.read(ids, self._threads)
-            return files
+            return self._read_source(ids)
         missing = [i for i in dict.fromkeys(ids) if i not in self._cache]
-        new_files = dict(zip(missing, self.source.read(missing, self._threads), strict=True))
+        new_files = dict(zip(missing, self._read_source(missing), strict=True))
         self._cache |= {i: data for i, data in new_files.items() if isinstance(data, bytes)}
         return [self._cache[i] if i in self._cache else new_files[i] for i in ids]
+
+    def _read_source(self, ids: list[int]) -> Sequence[bytes | str] | EncodedFiles:
+        files: Any = self.source.read(ids, self._threads)
+        files = files if hasattr(files, "__len__") else list(files)
+        if len(files) != len(ids):
+            raise ValueError(f"source.read must return an image for each of {len(ids)} indices, got {len(files)}")
+        return files
 
     def _read_targets(self, ids: np.ndarray) -> Targets | None:
         source: Any = self.source
         if getattr(source, "targets", None) is None:
-            return None if source.labels is None else source.labels[ids]
-        targets = [source.target(i) for i in ids.tolist()]
-        return batch_targets(targets, ids.tolist(), source.name, self._pipeline.box_format)
+            return None if self._labels is None else self._labels[ids]
+        indices = ids.tolist() or [0]  # of a rank without samples: the kind of the targets is that of the first one
+        values = [source.target(i) for i in indices]
+        targets = batch_targets(values, indices, source.name, self._pipeline.box_format)
+        return None if targets is None else targets[: len(ids)]
 
     def _record_bad(self, bad: dict[int, str]) -> None:
         """Adds bad images by id; raises if there are more than `max_bad` allows."""
@@ -281,6 +291,24 @@ class Loader:
                 bar.update()
 
             yield advance
+
+
+def _checked_dataset(source: Any) -> Dataset:
+    has_targets = getattr(source, "targets", None) is not None
+    missing = [name for name in ("name", "labels", "__len__") if not hasattr(source, name)]
+    missing += ["target"] if has_targets and not hasattr(source, "target") else []
+    if missing:
+        raise TypeError(f"source must have read, name, labels and a length, got one without {', '.join(missing)}")
+    return source
+
+
+def _label_array(labels: Any, count: int) -> np.ndarray:
+    """The labels of a dataset: numbers, in an array of any library or a list. [N, ...]"""
+    array = host_values("source.labels", labels)
+    if array.dtype.kind not in "biuf" or array.shape[:1] != (count,):
+        rule = f"numbers, one for each of {count} images"
+        raise ValueError(f"source.labels must be {rule}, got {array.dtype} of shape {array.shape}")
+    return array
 
 
 def _shard(shard: Any) -> tuple[int, int]:

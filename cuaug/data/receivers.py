@@ -85,7 +85,10 @@ class JaxReceiver(NumPyReceiver):
     """JAX arrays, channels last: made on the CPU, and handed over on the consumer's default device of JAX."""
 
     def hand_over(self, arrays: tuple[Any, Any], ready_event: Any) -> tuple[Any, Any]:
-        images, targets = _map_arrays(np.ndarray, arrays, _jax().numpy.asarray)
+        asarray = _jax().numpy.asarray
+        images, targets = _map_arrays(
+            np.ndarray, arrays, lambda array: asarray(array) if holds_numbers(array) else array
+        )
         return images, targets
 
 
@@ -215,6 +218,11 @@ class CuPyReceiver(CudaReceiver):
             return self.torch.cuda.default_stream(self.device)
         _consumer_streams[stream.ptr] = stream
         return self.torch.cuda.ExternalStream(stream.ptr, self.device)
+
+
+def holds_numbers(value: Any) -> bool:
+    """Whether this is a NumPy array of numbers that every library has; others stay as they are."""
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
 
 
 def _map_arrays(array_type: type, value: Any, function: Callable[[Any], Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from reprlib import repr  # shortens: a value may be long
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._arrays.registry import library_of
 from .._arrays.tv_tensors import tv_kind
 from .._detection.box_formats import FORMATS, convert_format, stated_format
 from ..transforms.sample_kinds import KINDS
-from .receivers import NumPyReceiver
+from .receivers import NumPyReceiver, holds_numbers
 
 Target: TypeAlias = "dict[str, Any]"
 Targets: TypeAlias = "np.ndarray | list[Target]"  # integers [N], or a dict for each sample
@@ -62,9 +63,12 @@ def batch_targets(
 
 def _label(value: Any, name: str) -> int:
     try:
-        return operator.index(value)
+        label = operator.index(value)
     except TypeError as error:
         raise TypeError(f"targets must be dicts, or integers, got {type(value).__name__} for {name}") from error
+    if not -1 << 63 <= label < 1 << 63:
+        raise ValueError(f"targets must be integers of 64 bits, got {label} for {name}")
+    return label
 
 
 def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Target:
@@ -77,7 +81,8 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
         if format not in FORMATS:
             formats = ", ".join(FORMATS)
             raise ValueError(f"targets must have {key!r} in one of the formats {formats}, got {format} for {name}")
-        kind = kind or tv_kind(value)
+        if (type_kind := tv_kind(value)) not in (None, kind):
+            raise ValueError(f"targets must have {type_kind} under a key such as {type_kind!r}, got {key!r} for {name}")
         result[key] = _checked_entry(key, kind, value, name)
         if kind == "boxes":
             result[key] = convert_format(result[key], format, box_format)
@@ -94,27 +99,33 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
 
 def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
     """An array of NumPy if the entry is one or has a kind that needs one; other values stay as they are."""
-    if library_of(type(value)) is not None:
-        array = convert.host_array(key, convert.copy_to_host(value), None)
-    elif kind is not None and isinstance(value, (list, tuple)):
-        array = np.asarray(value) if len(value) else np.empty(0, np.uint8)
-    elif kind not in _SHAPES:
-        return value
-    else:
+    is_array, is_list = library_of(type(value)) is not None, kind is not None and isinstance(value, (list, tuple))
+    if kind in _SHAPES and not (is_array or is_list):
         raise TypeError(f"targets must have an array as {key!r}, got {type(value).__name__} for {name}")
-    if array.dtype.kind not in "biuf":
-        if kind not in _SHAPES:
-            return value
-        raise ValueError(f"targets must have numbers as {key!r}, got dtype {array.dtype} for {name}")
+    array = _numbers(key, value) if is_array or is_list else None
     if kind not in _SHAPES:
+        if array is None:
+            return value
         is_index = kind == "labels" and (array.dtype.kind in "iu" or not array.size)
         return array.astype(np.int64) if is_index else array
+    if array is None:
+        raise ValueError(f"targets must have rows of numbers as {key!r}, got {repr(value)} for {name}")
     shape_text, axes, last_extents = _SHAPES[kind]
     if array.shape == (0,):  # `[]`: the recipe adds the other axes, as they depend on the image or other samples
         array = array.reshape((0, 4)) if kind == "boxes" else array
     elif array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
         raise ValueError(f"targets must have {key!r} of shape {shape_text}, got {array.shape} for {name}")
     return array.astype(_DTYPES.get(kind, array.dtype), copy=False)
+
+
+def _numbers(key: str, value: Any) -> np.ndarray | None:
+    """An array in the byte order of the machine; None for values that are no numbers."""
+    try:
+        array = np.empty(0, np.uint8) if isinstance(value, (list, tuple)) and not value else value
+        array = convert.host_values(key, array)
+    except (TypeError, ValueError):  # such as sparse tensors, complex numbers, and rows of several lengths
+        return None
+    return array.astype(array.dtype.newbyteorder("="), copy=False) if holds_numbers(array) else None
 
 
 def have_masks(targets: Targets | None) -> bool:
@@ -143,7 +154,7 @@ def _moved_entry(kind: str | None, value: Any, scale: np.ndarray, offset: np.nda
 
 def to_receiver(targets: Sequence[Target], receiver: NumPyReceiver) -> list[Target]:
     """Targets whose arrays are the receiver's: views of one block of memory, which is copied once."""
-    arrays = [value for target in targets for value in target.values() if isinstance(value, np.ndarray)]
+    arrays = [value for target in targets for value in target.values() if holds_numbers(value)]
     starts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
     block = np.zeros(max(starts[-1], 1), np.uint8)
     for array, start in zip(arrays, starts, strict=False):
@@ -151,8 +162,7 @@ def to_receiver(targets: Sequence[Target], receiver: NumPyReceiver) -> list[Targ
     received = receiver.array(block)
     views = (receiver.view(received, start, array) for array, start in zip(arrays, starts, strict=False))
     return [
-        {key: next(views) if isinstance(value, np.ndarray) else value for key, value in target.items()}
-        for target in targets
+        {key: next(views) if holds_numbers(value) else value for key, value in target.items()} for target in targets
     ]
 
 

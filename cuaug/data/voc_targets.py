@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
+from reprlib import repr  # shortens: a value may be long
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from .._check import prefix_errors
 from .._detection.box_formats import XYXYBoxes
+from .path_names import checked_path
 
 __all__ = ["VocTargets", "voc"]
 
@@ -34,9 +36,9 @@ class _Builder(ET.TreeBuilder):
 class VocTargets:
     """A function from an image's path to its target, with the names of the classes in `classes`."""
 
-    def __init__(self, folder: Path, classes: Sequence[str]) -> None:
+    def __init__(self, folder: Path, classes: list[str]) -> None:
         self._folder = folder
-        self.classes: list[str] = list(classes)
+        self.classes: list[str] = classes
 
     def __call__(self, name: Any) -> dict[str, Any]:
         """The target of the image with this path."""
@@ -103,6 +105,7 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
 
     Raises:
         FileNotFoundError: The folder does not exist.
+        ValueError: Two classes have one name.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -114,7 +117,12 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
     >>> targets = voc("VOC2012/Annotations")  # doctest: +SKIP
     >>> loader = Loader(ImageFiles("VOC2012/JPEGImages", targets=targets), 16, recipe)  # doctest: +SKIP
     """
-    path = Path(folder)
+    path = checked_path("folder", folder)
+    if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
+        raise TypeError(f"classes must be a list of names, got {repr(classes)}")
+    names = list(classes)
+    if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
+        raise ValueError(f"classes must be different names, got {repr(names)}")
     if not path.is_dir():
         raise FileNotFoundError(f"folder must exist, got {str(path)!r}")
-    return VocTargets(path, classes)
+    return VocTargets(path, names)

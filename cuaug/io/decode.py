@@ -16,6 +16,7 @@ from .._codecs.jpeg_headers import Header
 from .._codecs.limits import MAX_BYTES, MAX_MEMORY, MAX_PIXELS, MAX_SCAN_PIXELS, MAX_SCANS, MAX_SIDE, limits_of
 from .._codecs.outputs import OutputAllocator
 from .._codecs.regions import DecodeRegion, box_of_image, boxes_per_image, scale_of, whole_image
+from .._value_text import value_text
 from ..typing import AnyArray, Color, Device, EncodedImage, EncodedImages, Ints, LibraryName
 
 __all__ = ["decode_and_crop_jpeg", "decode_image", "decode_jpeg", "read_header"]
@@ -152,7 +153,7 @@ def decode_jpeg(
     limits = limits_of(max_pixels, max_side, max_bytes, max_memory, max_scans, max_scan_pixels)
     denominator, hint = scale_of(scale), None if size_hint is None else _check.size("size_hint", size_hint)
     if hint and denominator > 1:
-        raise ValueError(f"scale and size_hint exclude each other, got {scale!r} and {size_hint!r}")
+        raise ValueError(f"scale and size_hint exclude each other, got {value_text(scale)} and {value_text(size_hint)}")
     _check.boolean("orient", orient)
 
     def choose_region(file: File, header: Header) -> DecodeRegion:

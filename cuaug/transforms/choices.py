@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._fusion.recipe import Recipe
+from .._value_text import value_text
 from . import ranges
 from .recipe_helpers import draw_choice
 from .transform import Transform, transform_list
@@ -55,9 +56,11 @@ class RandomChoice(Transform):
 
     def __init__(self, transforms: Sequence[Transform], p: Sequence[float] | None = None) -> None:
         self.transforms: list[Transform] = _non_empty_list(transforms)
-        self.p: list[float] | None = None if p is None else [ranges.number("p", weight, 0.0) for weight in p]
+        self.p: list[float] | None = None if p is None else [*ranges.numbers("p", p, "a list of weights", 0.0)]
         if self.p is not None and (len(self.p) != len(self.transforms) or not sum(self.p) > 0):
-            raise ValueError(f"p must be one weight for each of the {len(self.transforms)} transforms, got {p!r}")
+            raise ValueError(
+                f"p must be one weight for each of the {len(self.transforms)} transforms, got {value_text(p)}"
+            )
 
     def write(self, recipe: Recipe) -> None:
         chosen = draw_choice(recipe, "chosen", self.p or [1.0] * len(self.transforms))

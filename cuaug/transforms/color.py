@@ -12,6 +12,7 @@ from .._fusion.recipe_ops import Blur, Column, Pointwise
 from .._passes.filters import check_kernel_size
 from .._program.dtypes import IMAGE_DTYPES
 from .._sizes import kernel_extents
+from .._value_text import value_text
 from ..typing import AnyArray, DType, PerChannel, Size
 from . import ranges
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
@@ -167,13 +168,13 @@ class RandomErasing(Transform):
         inplace: bool = False,
     ) -> None:
         if isinstance(value, str):
-            raise ValueError(f"value must be a number or one per channel, got {value!r}")
+            raise ValueError(f"value must be a number or one per channel, got {value_text(value)}")
         self.p: float = ranges.probability("p", p)
         self.scale: tuple[float, float] = ranges.pair("scale", scale, 0.0, 1.0)
         self.ratio: tuple[float, float] = ranges.pair("ratio", ratio, 0.0)
         if self.ratio[0] <= 0:
-            raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
-        self.value: float | tuple[float, ...] = value if isinstance(value, (int, float)) else tuple(value)
+            raise ValueError(f"ratio must be greater than 0, got {value_text(ratio)}")
+        self.value: float | tuple[float, ...] = ranges.number_or_tuple("value", value)
 
     def write(self, recipe: Recipe) -> None:
         with recipe.only_where(recipe.bernoulli("apply", self.p)):
@@ -198,7 +199,7 @@ class Normalize(Transform):
         self.mean: float | tuple[float, ...] = ranges.number_or_tuple("mean", mean)
         self.std: float | tuple[float, ...] = ranges.number_or_tuple("std", std)
         if 0 in (self.std if isinstance(self.std, tuple) else (self.std,)):
-            raise ValueError(f"std must not be 0, got {std!r}")
+            raise ValueError(f"std must not be 0, got {value_text(std)}")
 
     def write(self, recipe: Recipe) -> None:
         columns = []
@@ -241,7 +242,7 @@ class GaussianBlur(Transform):
             "sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma
         )
         if self.sigma[0] <= 0:
-            raise ValueError(f"sigma must be greater than 0, got {sigma!r}")
+            raise ValueError(f"sigma must be greater than 0, got {value_text(sigma)}")
 
     def write(self, recipe: Recipe) -> None:
         sigma = recipe.uniform("sigma", *self.sigma, otherwise=0.0)

@@ -29,7 +29,7 @@ from .sample import needs_matrices, transform_sample
 from .sample_check import CheckReport, check_sample
 from .sample_kinds import is_plain_array
 from .sample_structure import ParsedSample, call_sample, named_sample, parse_sample
-from .transform import Transform, transform_list, typed_as
+from .transform import Transform, transform_list, transforms_after, typed_as
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -290,16 +290,15 @@ class Compose(Transform):
         transform = functools.partial(self._transform, key=key, ids=ids, layout=layout)
         return before_and_after(self, parse_sample(sample), transform, n, layout)
 
+    @prefix_errors
     def after(self, first: int) -> Compose:
         """The recipe without its `first` first transforms (each inner one counts), with the draws of the whole recipe.
 
         >>> from cuaug import transforms as T
-        >>> T.Compose([T.CenterCrop(8), T.RandomInvert()], seed=1).after(1)
-        Compose([
-            RandomInvert(p=0.5),
-        ], seed=1)
+        >>> T.Compose([T.CenterCrop(8), T.RandomInvert()], seed=1).after(1).transforms
+        [RandomInvert(p=0.5)]
         """
-        remainder = Compose(list(self.flattened())[first:], self.seed, boxes=self.boxes, keypoints=self.keypoints)
+        remainder = Compose(transforms_after(self, first), self.seed, boxes=self.boxes, keypoints=self.keypoints)
         remainder._plans = PlanCache(remainder.transforms, self.first_position + first)
         return remainder
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _check, _missing_names
+from .. import _check, _option_names
 from .._fusion.recipe import Recipe
 from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
-from .._sizes import padding_of, resized_size, square_or_size
+from .._sizes import int_or_tuple, padding_of, resized_size, square_or_size
+from .._value_text import value_text
 from ..typing import Border, Interpolation, PerChannel, ResizeInterpolation, Size
 from . import ranges
 from .recipe_helpers import AFFINE_COLUMNS, add_affine
@@ -72,7 +73,7 @@ class RandomResizedCrop(Transform):
         self.scale: tuple[float, float] = ranges.pair("scale", scale, 0.0)
         self.ratio: tuple[float, float] = ranges.pair("ratio", ratio)
         if self.ratio[0] <= 0:
-            raise ValueError(f"ratio must be greater than 0, got {ratio!r}")
+            raise ValueError(f"ratio must be greater than 0, got {value_text(ratio)}")
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
         self.antialias: bool = _check.boolean("antialias", antialias)
 
@@ -93,7 +94,7 @@ class Resize(Transform):
         antialias: bool = True,
     ) -> None:
         resized_size((1, 1), size, max_size)  # checks both
-        self.size: int | tuple[int, ...] | None = size if size is None or isinstance(size, int) else tuple(size)
+        self.size: int | tuple[int, ...] | None = None if size is None else int_or_tuple("size", size)
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
         self.max_size: int | None = max_size
         self.antialias: bool = _check.boolean("antialias", antialias)
@@ -125,7 +126,7 @@ class Pad(Transform):
     """Add a border: a number for all sides, (left and right, top and bottom), or (left, top, right, bottom)."""
 
     def __init__(self, padding: Size, fill: PerChannel = 0, padding_mode: Border = "constant") -> None:
-        _check.one_of("padding_mode", padding_mode, BORDERS, _missing_names.BORDERS)
+        _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
         padding_of(padding)  # checks it
         self.padding: Size = padding
         self.fill = ranges.fill(fill)
@@ -155,7 +156,7 @@ class RandomCrop(Transform):
         padding_mode: Border = "constant",
     ) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
-        _check.one_of("padding_mode", padding_mode, BORDERS, _missing_names.BORDERS)
+        _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
         if padding is not None:
             padding_of(padding)  # checks it
         self.padding: Size | None = padding
@@ -205,7 +206,7 @@ class RandomAffine(Transform):
         )
         self.scale: tuple[float, float] | None = None if scale is None else ranges.pair("scale", scale, 0.0)
         if self.scale is not None and self.scale[0] <= 0:
-            raise ValueError(f"scale must be greater than 0, got {scale!r}")
+            raise ValueError(f"scale must be greater than 0, got {value_text(scale)}")
         self.shear: tuple[float, float, float, float] | None = _shears(shear)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill = ranges.fill(fill)
@@ -306,9 +307,10 @@ def _pad_to(recipe: Recipe, size: tuple[int, int], fill: Any, border: str) -> No
 def _shears(shear: Any) -> tuple[float, float, float, float] | None:
     if shear is None:
         return None
+    rule = "a number, (low, high) or (low x, high x, low y, high y)"
     values = ranges.python_value(shear)
-    if not isinstance(values, (list, tuple)) or len(values) == 2:
+    if isinstance(values, (int, float)) or (isinstance(values, (list, tuple)) and len(values) == 2):
         return (*ranges.around("shear", values), 0.0, 0.0)
-    if len(values) != 4:
-        raise ValueError(f"shear must be a number, (low, high) or (low x, high x, low y, high y), got {shear!r}")
+    if not isinstance(values, (list, tuple)) or len(values) != 4:
+        raise ValueError(f"shear must be {rule}, got {value_text(shear)}")
     return (*ranges.pair("shear", values[:2]), *ranges.pair("shear", values[2:]))

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _check, geometry
 from .._arrays import convert
+from .._value_text import value_text
 from . import point_map
 from .moves import Move
 from .point_map import Edges, PointMap
@@ -56,11 +57,11 @@ class Keypoints:
 def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
     rule = "flip_pairs must be pairs of keypoint numbers, [(left, right), ...]"
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
-        raise TypeError(f"{rule}, got {value!r}")
+        raise TypeError(f"{rule}, got {value_text(value)}")
     pairs = []
     for pair in value:
         if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
-            raise ValueError(f"{rule}, got {pair!r}")
+            raise ValueError(f"{rule}, got {value_text(pair)}")
         left, right = (_check.integer("flip_pairs", number, 0) for number in pair)
         pairs.append((left, right))
     (repeated, count), *_ = Counter(number for pair in pairs for number in pair).most_common(1) or [(0, 0)]

@@ -7,6 +7,7 @@ from typing import Literal
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import EQUALIZE, Autocontrast, HistogramLut, Sharpen
+from .._value_text import value_text
 from . import ranges
 from .recipe_helpers import require_uint8
 from .transform import Transform
@@ -57,7 +58,7 @@ class Grayscale(Transform):
     def __init__(self, num_output_channels: Literal[1, 3] = 1) -> None:
         self.num_output_channels: int = _check.integer("num_output_channels", num_output_channels, 1)
         if self.num_output_channels not in (1, 3):
-            raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels!r}")
+            raise ValueError(f"num_output_channels must be 1 or 3, got {value_text(num_output_channels)}")
 
     def write(self, recipe: Recipe) -> None:
         _check.channels(recipe.channels, 1, 3)

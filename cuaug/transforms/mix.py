@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _check
+from .._check import prefix_errors
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Mix
 from ..mix import mix_labels
 from . import ranges
-from .params import Params
+from .params import Params, check_params
 from .transform import Transform
 
 __all__ = ["CutMix", "MixUp", "mixed_labels"]
@@ -56,6 +57,7 @@ class CutMix(Transform):
         recipe.add(Mix("Cutmix", self.title, [partner, *box], lam, self.num_classes))
 
 
+@prefix_errors
 def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) -> Any:
     """Labels mixed as these parameters mix images; unchanged if the recipe mixes none.
 
@@ -69,8 +71,10 @@ def mixed_labels(params: Params, labels: Any, num_classes: int | None = None) ->
         [N, classes]
 
     Raises:
+        TypeError: `params` were not drawn by a recipe.
         ValueError: The number of classes is missing, or a host class index is out of range.
     """
+    check_params(params)
     for pass_ in params.plan.passes:
         for op in pass_.first_ops:
             if isinstance(op, Mix):

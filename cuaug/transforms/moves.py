@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import convert, small_matrices
+from .._arrays import convert
 from .params import Params, table_columns
 
 _UNBOUNDED = (-(2.0**30), -(2.0**30), 2.0**30, 2.0**30)  # the edges of no canvas: no image is that large
@@ -27,22 +27,24 @@ class Move(NamedTuple):
 
 def moves_to(matrices: Any, size: Any) -> list[Move]:
     """One move, to a canvas of this size: (H, W), or an array with one per sample. [N, 2]"""
-    if isinstance(size, tuple):
-        return [Move(matrices, (0, 0, size[1], size[0]))]
-    sizes = np.asarray(size)
-    return [Move(matrices, np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], 1))]
+    return [Move(matrices, _canvas(size))]
 
 
-def moves_of(params: Params) -> list[Move]:
-    """The moves of the samples for which the parameters were drawn."""
-    planned = params.plan.moves
+def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
+    """The moves of the samples for which the parameters were drawn.
+
+    Args:
+        params: The parameters.
+        sizes: (H, W) of the images: one for all, or one for each of a ragged batch.
+    """
+    image_canvas = _canvas(sizes[0] if len(sizes) == 1 else sizes)
     return [
         Move(
-            params.matrices if len(planned) == 1 else _forward_matrices(params, move.matrices),
-            (0, 0, move.size[1], move.size[0]),
-            None if move.source_box < 0 else _edges(table_columns(params, move.source_box, 4)),
+            table_columns(params, move.matrix[0].index, 9).reshape(-1, 3, 3),
+            _canvas(move.size) if move.passes else image_canvas,
+            _edges(table_columns(params, move.source_box[0].index, 4)) if move.source_box else None,
         )
-        for move in planned
+        for move in params.plan.moves
     ]
 
 
@@ -70,6 +72,14 @@ def merge_moves(
     return merged
 
 
+def _canvas(size: Any) -> Any:
+    """The edges of a canvas of this size: (H, W), or one for each sample [N, 2]."""
+    if isinstance(size, tuple):
+        return 0, 0, size[1], size[0]
+    sizes = np.asarray(size)
+    return np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], 1)
+
+
 def _rest(matrices: Any) -> Move:
     """The move of as many samples that changes nothing."""
     return Move(_rows(np.eye(3), matrices), _UNBOUNDED)
@@ -79,16 +89,6 @@ def _rows(row: Any, like: Any) -> Any:
     """One row for each row of `like`, in its library and on its device."""
     values = np.broadcast_to(np.asarray(row, np.float64), (int(like.shape[0]), *np.shape(row)))
     return convert.asarray(np.ascontiguousarray(values), like=like, dtype=convert.dtype_name(like.dtype))
-
-
-def _forward_matrices(params: Params, passes: Sequence[tuple[int, int]]) -> Any:
-    """The composed map of these passes. A table holds the inverse of each. NaN where there is none. [N, 3, 3]"""
-    composed = None
-    for first, count in passes:
-        inverse = table_columns(params, first, count).reshape(-1, count // 3, 3)
-        forward = small_matrices.to_3x3(small_matrices.inverse_or_nan(inverse))
-        composed = forward if composed is None else small_matrices.product(forward, composed)
-    return composed
 
 
 def _edges(box: Any) -> Any:

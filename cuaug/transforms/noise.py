@@ -10,6 +10,7 @@ from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Displacement
 from .._program.records import MAX_TAPS
+from .._value_text import value_text
 from ..typing import Interpolation, MaskKind, PerChannel
 from . import ranges
 from .transform import Transform
@@ -69,7 +70,7 @@ class RandomMask(Transform):
         self.size: int = _check.integer("size", size, 1, _MAX_CELL)
         if kind == "grid" and 0 < share < 1 and not 0 < self._side < self.size:
             raise ValueError(f"size must leave squares of 1 pixel or more and gaps for share {share}, got {size}")
-        self.value: float | tuple[float, ...] = value if isinstance(value, (int, float)) else tuple(value)
+        self.value: float | tuple[float, ...] = ranges.number_or_tuple("value", value)
 
     @property
     def _side(self) -> int:
@@ -113,9 +114,9 @@ class ElasticTransform(Transform):
         self.alpha: tuple[float, float] = ranges.x_and_y("alpha", alpha, both=True)
         self.sigma: tuple[float, float] = ranges.x_and_y("sigma", sigma, 0.0, both=True)
         if (self.sigma[0] == 0) != (self.sigma[1] == 0):
-            raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {sigma!r}")
+            raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {value_text(sigma)}")
         if max(self._kernel_size) > MAX_TAPS:
-            raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {sigma!r}")
+            raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {value_text(sigma)}")
         self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
         self.fill = ranges.fill(fill)
 

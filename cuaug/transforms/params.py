@@ -155,8 +155,14 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
     return Params(plan, table, batch, recipe)
 
 
+def check_params(params: Any) -> None:
+    if not isinstance(params, Params):
+        raise TypeError(f"params must be a result of Compose.draw, got {type(params).__name__}")
+
+
 def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
     """The images, transformed with the parameters. `plan`: that of the images."""
+    check_params(params)
     if plan is not params.plan or images.samples != params.samples:
         raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
     if images.device != params.device:
@@ -166,6 +172,7 @@ def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
 
 def apply_inverse(images: Any, params: Params, interpolation: Interpolation, fill: Any, layout: str | None) -> Any:
     """Results of the recipe, moved back to the pixels of the images for which the parameters were drawn."""
+    check_params(params)
     if params.plan.op_without_matrix:
         raise ValueError(f"images cannot be moved back by a matrix: {params.plan.op_without_matrix} has none")
     shape = tuple(getattr(images, "shape", ()))

@@ -10,6 +10,7 @@ from .._fusion.recipe_ops import Pointwise
 from .._integers import is_one_number
 from .._program import user_ops
 from .._program.dtypes import MAX_VALUE
+from .._value_text import value_text
 from . import ranges, registry
 from .transform import Transform
 
@@ -61,7 +62,7 @@ class PixelOp(Transform):
     def __init__(self, op: str, expression: str, **parameters: float | Sequence[float]) -> None:
         user_op = user_ops.make_user_op(op, expression, list(parameters))
         if registry.is_registered(user_op.name):
-            raise ValueError(f"op must be a name that no other transform has, got {op!r}")
+            raise ValueError(f"op must be a name that no other transform has, got {value_text(op)}")
         self.op: str = user_op.name
         self.expression: str = user_op.expression
         self.ranges: dict[str, float | tuple[float, float]] = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +16,8 @@ from .._fusion.ragged import RaggedPrefixes, use_sample_arguments
 from .._fusion.recipe import Recipe
 from .._passes.ragged import ragged_batch
 from .transform import Transform
+
+_MAX_PLANS = 1024  # of a recipe: up to 17 KB each, one for each size that images have
 
 
 class PlanCache:
@@ -27,6 +31,12 @@ class PlanCache:
         self.transforms: Sequence[Transform] = transforms
         self.first_position: int = first_position
         self._plans: dict[Any, RecipePlan] = {}
+        # Plans that are no longer cached, while somebody has parameters that were drawn with them.
+        self._evicted: weakref.WeakValueDictionary[Any, RecipePlan] = weakref.WeakValueDictionary()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy begins without plans."""
+        return type(self), (self.transforms, self.first_position)
 
     @functools.cached_property
     def prefixes(self) -> RaggedPrefixes:
@@ -36,9 +46,7 @@ class PlanCache:
     def plan(self, batch: ImageBatch) -> RecipePlan:
         key = (batch.dtype, batch.axes.extents[1:])
         plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans.setdefault(key, self.new_plan(batch, {}))  # concurrent threads share one plan
-        return plan
+        return self._add(key, self._evicted.get(key) or self.new_plan(batch, {})) if plan is None else plan
 
     def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
         """One batch, or single images of one ragged batch: their plan, and the images as one batch."""
@@ -50,7 +58,8 @@ class PlanCache:
         key = (first.dtype, first.channels, prefixes[0].batch_key)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._plans.setdefault(key, self.new_plan(first, {}, self.prefixes.length(first)))
+            plan = self._evicted.get(key) or self.new_plan(first, {}, self.prefixes.length(first))
+            plan = self._add(key, plan)
         # `prefix.arguments` has 0 in the place of a column, `plan.argument_columns` in the place of a number.
         arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
         return plan, ragged_batch(images, arguments)
@@ -70,7 +79,25 @@ class PlanCache:
             transform_titles |= {id(op): transform.title for op in recipe.ops[ops_before:]}
             if count == prefix_length:
                 use_sample_arguments(recipe)
-        return plan_recipe(recipe, batch)
+        return plan_recipe(recipe, batch, continues=self.first_position > 0)
+
+    def _add(self, key: Any, plan: RecipePlan) -> RecipePlan:
+        """Caches the plan, in place of the oldest ones if there are too many. Concurrent threads share one plan.
+
+        A CUDA graph may hold addresses of a plan's memory on a device: such plans stay.
+        """
+        excess = len(self._plans) + 1 - _MAX_PLANS
+        if excess > 0:
+            # A list, as other threads may add plans; no lock, which a fork could copy while it is held.
+            evictable = (pair for pair in list(self._plans.items()) if not _is_on_device(pair[1]))
+            for old_key, old_plan in itertools.islice(evictable, excess):
+                self._evicted[old_key] = old_plan
+                self._plans.pop(old_key, None)
+        return self._plans.setdefault(key, plan)
 
     def _flattened(self) -> list[Transform]:
         return [inner for transform in self.transforms for inner in transform.flattened()]
+
+
+def _is_on_device(plan: RecipePlan) -> bool:
+    return bool(plan.launch_plans) or any(device >= 0 for device, _ in plan.device_programs)

@@ -10,6 +10,7 @@ from .._arrays.images import describe_images, placeholder
 from .._fusion.report import Report, report
 from .plan_cache import PlanCache
 from .sample import group_images
+from .sample_kinds import is_array
 from .sample_pillow import with_pixels
 
 
@@ -24,8 +25,10 @@ def plan_report(
         shape = (1, *_check.size("size", size), _check.integer("channels", channels, 1))
         batch = placeholder(shape, dtype)
     elif isinstance(images, (list, tuple)):
-        prefixes = plans.prefixes
-        groups = group_images(list(with_pixels(images)), prefixes.batch_key, layout, len(images))
+        prefixes, arrays = plans.prefixes, list(with_pixels(images))
+        if not all(map(is_array, arrays)):
+            raise TypeError("images must be an array, or a list of arrays")
+        groups = group_images(arrays, prefixes.batch_key, layout, len(images))
         largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
         prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
         plan = plans.new_plan(largest[0], transform_titles, prefix_length)

@@ -62,7 +62,7 @@ def x_and_y(
 ) -> tuple[float, float]:
     """(x, y); `both`: or one number for both."""
     value = python_value(value)
-    if both and isinstance(value, (int, float)):
+    if both and not isinstance(value, (list, tuple)):
         value = value, value
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise ValueError(f"{name} must be {'a number or ' * both}(x, y), got {value_text(value)}")
@@ -100,6 +100,16 @@ def per_channel(name: str, value: Any, channels: int) -> list[float]:
     if len(values) not in (1, channels):
         raise ValueError(f"{name} must be a number or one per channel, {channels} here, got {value_text(value)}")
     return [number(name, v) for v in (values * channels if len(values) == 1 else values)]
+
+
+def numbers(
+    name: str, value: Any, rule: str, minimum: float = -math.inf, maximum: float = math.inf
+) -> tuple[float, ...]:
+    """Numbers in a sequence, or in an array of any library. `rule`: what the value must be."""
+    value = python_value(value)
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{name} must be {rule}, got {value_text(value)}")
+    return tuple(number(name, entry, minimum, maximum) for entry in value)
 
 
 def box_range(scale: tuple[float, float], ratio: tuple[float, float]) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from .._check import prefix_errors
 from .._descriptions import MAX_VALUES, check_nesting
+from .._value_text import value_text
 
 __all__ = ["from_dict"]
 
@@ -53,6 +54,6 @@ def _value_of(value: Any) -> Any:
     if isinstance(value, dict):  # always a transform, or another registered object: no parameter is a dict
         name = value.get("name")
         if not isinstance(name, str) or name not in _CLASSES:
-            raise ValueError(f"name must be that of a transform, got {name!r}")
+            raise ValueError(f"name must be that of a transform, got {value_text(name)}")
         return _CLASSES[name](**{key: _value_of(entry) for key, entry in value.items() if key != "name"})
     return [_value_of(item) for item in value] if isinstance(value, (list, tuple)) else value

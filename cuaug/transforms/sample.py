@@ -74,7 +74,10 @@ def transform_sample(
     _check_targets(parsed, first_ops)
     mixes = [op for op in first_ops if isinstance(op, Mix)]
     if mixes and any(len(groups) > 1 or groups[0].batch.ragged for groups in groups_by_target):
-        raise ValueError(f"images must have one shape where samples are mixed ({mixes[0].name})")
+        raise ValueError(
+            f"images must have one shape where samples are mixed ({mixes[0].name}): call a recipe of the transforms "
+            f"before {mixes[0].name} with the list, then one of the others with its results as a batch"
+        )
     pairs = zip(image_targets, groups_by_target, strict=True)
     results: dict[str, Sequence[Any]] = {"images": [_transform_images(*pair) for pair in pairs]}
     sizes = in_call_order(groups, [[group.params.result_size] * len(group.indices) for group in groups])
@@ -82,9 +85,9 @@ def transform_sample(
     if parsed.targets_of("masks"):
         results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
     if needs_matrices(parsed):
-        moves = moves_of(params)
+        moves_by_group = [moves_of(group.params, [image.size for image in group.images]) for group in groups]
+        moves = moves_by_group[0]
         if len(groups) > 1:
-            moves_by_group = [moves_of(group.params) for group in groups]
             moves = merge_moves(moves_by_group, functools.partial(in_call_order, groups))
         masks_per_object = () if "T" in groups[0].batch.axes.layout else results.get("masks", ())
         results |= transform_targets(parsed, moves, size, boxes, keypoints, masks_per_object)

@@ -51,7 +51,7 @@ def _with_pixels(node: Any, is_named: bool | None, path: Path) -> Any:
         return node
     if is_named is None:
         _check_modes(node, path)
-    return entries
+    return tuple(entries) if isinstance(node, tuple) else entries
 
 
 def _pixels(image: Any, path: Path) -> PillowPixels:

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
+from .. import _check
 from .._arrays.convert import dtype_name
 from .._check import prefix_message
 from .._fusion.recipe import MAX_TRANSFORMS, Recipe
@@ -181,6 +182,12 @@ class Transform:
     def _init_arguments(self) -> dict[str, Any]:
         names = _parameter_names(torch_module.plain_class(type(self)))
         return {name: vars(self)[name] for name in names if name in vars(self)}
+
+
+def transforms_after(transform: Transform, first: int) -> list[Transform]:
+    """The innermost transforms from index `first` on."""
+    transforms = list(transform.flattened())
+    return transforms[_check.integer("first", first, 0, len(transforms)) :]
 
 
 def transform_list(transforms: Any) -> list[Transform]:

@@ -52,4 +52,4 @@ def _value_range(images: Sequence[np.ndarray]) -> tuple[float, float]:
 
 def _in_range(image: np.ndarray, low: float, high: float) -> np.ndarray:
     """The image with floats of this range in 0..1."""
-    return (image.astype(np.float32) - low) / (high - low or 1.0) if _is_float(image) else image
+    return (image.astype(np.float64) - low) / (high - low or 1.0) if _is_float(image) else image

@@ -123,6 +123,25 @@ COCO_ERRORS = {
         "image_id",
         "x",
     ),
+    r"instances.json must be a dict with the list 'images', got \[1, 2\]": [1, 2],
+    r"images\[1\]\['id'\] of .*instances.json must be another one than that of images\[0\], got 7": (
+        "images",
+        1,
+        "id",
+        7,
+    ),
+    r"images\[1\]\['file_name'\] of .*instances.json must be another one than that of images\[0\], got 'a.jpg'": (
+        "images",
+        1,
+        "file_name",
+        "./a.jpg",
+    ),
+    r"categories\[1\]\['id'\] of .*instances.json must be another one than that of categories\[0\], got 1": (
+        "categories",
+        0,
+        "id",
+        1,
+    ),
     r"annotations\[1\]\['keypoints'\] of .*instances.json must be 6 finite numbers, got \[1, 2, 2\]": (
         "annotations",
         1,
@@ -219,3 +238,70 @@ def test_annotations_are_copies_with_boxes_that_state_their_format(tmp_path, rea
     target["labels"] += 1
     for key, value in expected.items():
         assert targets("a.jpg")[key].tolist() == value.tolist()
+
+
+def test_coco_finds_names_of_every_form_of_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = json.loads(json.dumps(COCO))
+    for name in ("./a.jpg", "train//a.jpg", str(tmp_path / "a.jpg")):
+        content["images"][0]["file_name"] = name
+        assert coco(written(tmp_path, content))("train/a.jpg" if "train" in name else "a.jpg")["image_id"] == 7
+
+
+WRONG_ARGUMENTS = {
+    "cuaug.data.coco: path must be a path, got int": lambda folder: coco(3),
+    "cuaug.data.coco: masks must be True or False, got 'yes'": lambda folder: coco(folder / "a.json", masks="yes"),
+    "cuaug.data.voc: folder must be a path, got NoneType": lambda folder: voc(None),
+    "cuaug.data.voc: classes must be a list of names, got 'cat'": lambda folder: voc(folder, classes="cat"),
+    "cuaug.data.voc: classes must be a list of names, got 3": lambda folder: voc(folder, classes=3),
+    r"cuaug.data.voc: classes must be different names, got \['cat', 'cat'\]": lambda folder: voc(
+        folder, classes=["cat", "cat"]
+    ),
+    r"cuaug.data.voc: classes must be different names, got \[1, 2\]": lambda folder: voc(folder, classes=[1, 2]),
+}
+
+
+@pytest.mark.parametrize("message", WRONG_ARGUMENTS)
+def test_annotations_refuse_wrong_arguments(tmp_path, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        WRONG_ARGUMENTS[message](tmp_path)
+
+
+SEGMENTATIONS = {
+    r"a polygon has x and y of three or more points": [[], [[1, 2, 3, 4]], [[None] * 6], [[1] * 7], [["a"] * 6]],
+    r"runs have 'size' and 'counts', got": [None, "x", {}, {"counts": [2000]}],
+    r"a run has at most 64 bits": [{"counts": "o" * 1_000_000, "size": [40, 50]}],
+    r"the runs must have 2000 pixels, those of the image": [
+        {"counts": counts, "size": [40, 50]} for counts in ([10, 20, 30], [0, 2001], [-1, 2001], [0.5, 1999.5], "PPP")
+    ],
+}
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
+@pytest.mark.parametrize("message", SEGMENTATIONS)
+def test_coco_refuses_segmentations_that_are_no_masks(tmp_path, message):
+    """pycocotools returns memory that it has not written for runs of fewer pixels than the image has."""
+    pytest.importorskip("pycocotools.mask")
+    for value in SEGMENTATIONS[message]:
+        content = json.loads(json.dumps(COCO))
+        content["annotations"] = [{**content["annotations"][0], "segmentation": value}]
+        image = next(entry for entry in content["images"] if entry["id"] == content["annotations"][0]["image_id"])
+        targets = coco(written(tmp_path, content), masks=True)
+        with pytest.raises(ValueError, match=f"instances.json must have polygons or runs as 'segmentation': {message}"):
+            targets(image["file_name"])
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
+def test_coco_reads_compressed_runs_as_pycocotools(tmp_path):
+    """Runs of many lengths, also shorter than the last but one, which are negative numbers in the text."""
+    coco_masks = pytest.importorskip("pycocotools.mask")
+    content = json.loads(json.dumps(COCO))
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        mask = (np.kron(rng.random((40 // 4, 50 // 5)), np.ones((4, 5))) > rng.random()).astype(np.uint8)
+        mask ^= (rng.random(mask.shape) < 0.05 * (seed % 3)).astype(np.uint8)
+        runs = coco_masks.encode(np.asfortranarray(mask))
+        segmentation = {"size": runs["size"], "counts": runs["counts"].decode()}
+        content["annotations"] = [{**COCO["annotations"][0], "segmentation": segmentation}]
+        name = next(e["file_name"] for e in content["images"] if e["id"] == content["annotations"][0]["image_id"])
+        assert np.array_equal(coco(written(tmp_path, content), masks=True)(name)["masks"], mask[None])

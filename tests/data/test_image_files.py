@@ -72,6 +72,31 @@ INVALID_ARGUMENTS = {
 }
 
 
+INVALID_LABELS = {
+    "labels must be integers, got 1.5": ([b"a"], [1.5]),
+    "labels must be integers, got '3'": ([(b"a", "3")], None),
+    "labels must be integers, got None": ([b"a"], [None]),
+    "labels must be integers of 64 bits, got 9223372036854775808": ([b"a"], [1 << 63]),
+    "labels must be a list of integers, got 3": ([b"a"], 3),
+}
+
+
+@pytest.mark.parametrize("message", INVALID_LABELS)
+def test_image_files_refuses_labels_that_are_no_integers(message):
+    """1.5 became 1."""
+    assert ImageFiles([b"a", b"b"], np.array([True, False])).labels.tolist() == [1, 0]
+    with pytest.raises((TypeError, ValueError), match=f"^cuaug.data.ImageFiles: {message}"):
+        ImageFiles(*INVALID_LABELS[message])
+
+
+def test_image_files_extensions_have_any_case_and_are_no_text(tmp_path):
+    for name in ("a.JPG", "b.png", "notes.log"):
+        (tmp_path / name).write_bytes(b"")
+    assert len(ImageFiles(tmp_path, extensions=[".JPG"])) == 1
+    with pytest.raises(TypeError, match=r"^cuaug.data.ImageFiles: extensions must be a list such as .*, got 'jpg'"):
+        ImageFiles(tmp_path, extensions="jpg")
+
+
 @pytest.mark.parametrize("message", INVALID_ARGUMENTS)
 def test_image_files_errors_name_the_rule(message):
     with pytest.raises(ValueError, match=f"^cuaug.data.ImageFiles: {message}"):
@@ -101,6 +126,7 @@ def photos(tmp_path):
 MAPPINGS = {
     "names with folders": {"a/0.jpg": 3, "b/0.jpg": 5},
     "paths": {pathlib.Path("photos/a/0.jpg"): 3, pathlib.Path("b/0.jpg"): 5},
+    "names after ./": {"./a/0.jpg": 3, "b//0.jpg": 5},
     "as many folders as possible": {"0.jpg": 3, "b/0.jpg": 5, "c/0.jpg": 7},
 }
 
@@ -135,3 +161,9 @@ def test_image_files_refuses_targets_for_some_images_only(photos):
     files = ImageFiles(photos, targets=lambda path: None)
     with pytest.raises(ValueError, match=r"^targets must be given for all images, got None for .*a/0.jpg"):
         files.target(0)
+
+
+def test_image_files_finds_absolute_keys_of_a_relative_source(photos, monkeypatch):
+    monkeypatch.chdir(photos.parent)
+    targets = {str(photos / name / "0.jpg"): number for number, name in enumerate("ab")}
+    assert [ImageFiles("photos", targets=targets).target(i) for i in range(2)] == [0, 1]

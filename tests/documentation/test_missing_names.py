@@ -16,7 +16,7 @@ from cuaug.data import Loader
 MISSING_TRANSFORMS = [(lib, name) for lib, names in _missing_names.TRANSFORMS.items() for name in names]
 MISSING_FUNCTIONS = [(lib, name) for lib, names in _missing_names.FUNCTIONS.items() for name in names]
 # Words with a capital letter that are no names of cuaug.
-OTHER_WORDS = {"True", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations", "RANSAC", "XYXY"}
+OTHER_WORDS = {"True", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations", "RANSAC", "XYXY", "Dataset"}
 
 
 @pytest.mark.parametrize(
@@ -205,6 +205,9 @@ def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
             lambda: T.Compose([], layout="NHWC"),
             "argument 'layout': leave it out: a call takes it, as in aug(images, lay",
         ),
+        (lambda: T.Boxes("xywh"), "got 'xywh': pass 'XYWH'"),
+        (lambda: T.Resize(8, p=1.0), "argument 'p': leave it out: all samples of a batch get one size and dtype"),
+        (lambda: T.Compose([T.Identity()], p=0.5), "argument 'p': pass T.RandomApply([T.Compose([...])], p=0.5)"),
         (lambda: cuaug.hflip(BATCH, nonsense=1), "unexpected keyword argument 'nonsense'"),
         (lambda: T.Resize(8, nonsense=1), "unexpected keyword argument 'nonsense'"),
         (lambda: cuaug.warp_affine(BATCH[:1], np.ones((8, 2, 3))), "M must hold 1 entry, one per sample, got 8"),
@@ -217,6 +220,38 @@ def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
 def test_messages_about_arguments_of_other_libraries_say_what_to_pass(call, message):
     with pytest.raises((TypeError, ValueError), match=rf"^cuaug\..*{re.escape(message)}"):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cuaug.pad(BATCH, 2, mode="reflect"),
+        lambda: T.ColorJitter(limit=0.3),
+        lambda: T.GaussianBlur(3, height=5),
+        lambda: T.Boxes("XYXY", p=0.5),
+    ],
+)
+def test_messages_do_not_recommend_arguments_that_the_callable_lacks(call):
+    with pytest.raises(TypeError, match=r"^cuaug\..*got an unexpected keyword argument '\w+'$"):
+        call()
+
+
+@pytest.mark.parametrize("name", T.__all__)
+def test_transforms_recommend_a_probability_that_works(name):
+    """Every hint for `p` is code that runs."""
+    arguments = {
+        "Normalize": ([0.5] * 3, [0.2] * 3), "Resize": (8,), "CenterCrop": (8,), "RandomCrop": (8,), "Pad": (2,),
+        "RandomResizedCrop": (8,), "RandomRotation": (10,), "RandomAffine": (10,), "GaussianBlur": (3,),
+    }  # fmt: skip
+    transform = getattr(T, name)
+    if not isinstance(transform, type) or name in ("Params", "PixelOp", "RandomChoice", "RandomOrder", "Compose"):
+        return
+    try:
+        transform(*arguments.get(name, ()), p=0.5)
+    except TypeError as error:
+        hint = re.search(r"pass (T\.RandomApply.*)$", str(error))
+        if hint is not None and name not in ("MixUp", "CutMix"):  # which need labels
+            assert T.Compose([eval(hint[1], {"T": T})])(BATCH).shape == BATCH.shape
 
 
 def test_compose_of_a_transform_of_torchvision_shows_the_compose_of_torchvision():

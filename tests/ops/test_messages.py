@@ -98,8 +98,6 @@ def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
 @pytest.mark.parametrize(
     ("images", "advice"),
     [
-        (BATCH.astype(">u2"), r">u2 is not supported; .*: pass images\.astype\('uint16'\)"),
-        (BATCH.astype(">f4"), r">f4 is not supported; .*: pass images\.astype\('float32'\)"),
         (BATCH.astype(np.uint32), r"uint32 is not supported; .*: pass images\.astype\('float32'\)"),
         (BATCH.astype(complex), r"complex128 is not supported; [^:]*$"),
         (
@@ -107,7 +105,7 @@ def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
             r"object is not supported; .*: pass list\(images\) to a transform, or call it on each",
         ),
     ],
-    ids=["big-endian integers", "big-endian floats", "uint32", "complex", "object"],
+    ids=["uint32", "complex", "object"],
 )
 def test_dtype_that_is_not_supported_is_converted_as_the_message_says(images, advice):
     with pytest.raises(TypeError, match=rf"^cuaug\.hflip: {advice}$"):

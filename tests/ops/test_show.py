@@ -173,6 +173,8 @@ def test_show_names_the_extra_without_matplotlib(monkeypatch):
     [
         (lambda x: cuaug.grid(x, ncols=0), "grid: ncols must be at least 1, got 0"),
         (lambda x: cuaug.grid(x, pad=-1), "grid: pad must be at least 0, got -1"),
+        (lambda x: cuaug.show(x, 3), "show: boxes must be an array or a list, with one entry per image, got int"),
+        (lambda x: cuaug.show(x, titles="ab"), "show: titles must be an array or a list, .*, got str"),
         (lambda x: cuaug.grid([]), "grid: images must hold at least one image"),
         (lambda x: cuaug.show(x, titles=["a"]), "show: titles must have one entry per image, 2, got 1"),
         (lambda x: cuaug.show(x, masks=x[:1, ..., 0]), "show: masks must have one entry per image, 2, got 1"),
@@ -189,7 +191,7 @@ def test_show_names_the_extra_without_matplotlib(monkeypatch):
     ],
 )
 def test_grid_show_reject_invalid_arguments(call, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call(np.zeros((2, 6, 5, 3), np.uint8))
 
 
@@ -198,4 +200,18 @@ def test_show_names_the_argument_that_holds_complex_numbers(parameter):
     batch = np.zeros((2, 4, 6, 3), np.uint8)
     with pytest.raises(TypeError, match=f"show: {parameter} must hold real numbers, got complex128"):
         cuaug.show(batch, **{parameter: np.zeros((2, 4, 6), complex)})
+    mpl.pyplot.close("all")
+
+
+def test_show_draws_values_that_are_not_finite_without_warnings():
+    images = np.full((2, 6, 5, 3), 1e300)
+    images[0, 0] = np.nan, np.inf, -np.inf
+    boxes = np.array([[[0.0, 0, 2, 3], [-np.inf, 0, np.inf, 5], [np.nan] * 4]] * 2)
+    figure = cuaug.show(images, boxes, np.full((2, 6, 5), np.nan), ["$$", "$a_b$"])
+    figure.canvas.draw()
+    for axes in figure.axes:
+        assert len(axes.patches) == 1
+        assert axes.images[0].get_array()[1:].min() == 255
+    assert [axes.get_title() for axes in figure.axes] == ["$$", "$a_b$"]
+    assert not any(axes.title.get_parse_math() for axes in figure.axes)
     mpl.pyplot.close("all")

@@ -109,7 +109,10 @@ def test_transforms_take_ranges_and_points_of_any_library(library):
 
 
 POINTS = {
-    "ElasticTransform": (lambda v: T.ElasticTransform(alpha=v), r"alpha must be a number or \(x, y\)"),
+    "ElasticTransform": (
+        lambda v: T.ElasticTransform(alpha=v),
+        r"alpha must be (a number or \(x, y\)|a finite number)",
+    ),
     "RandomAffine translate": (lambda v: T.RandomAffine(5, translate=v), r"translate must be \(x, y\)"),
     "RandomAffine center": (lambda v: T.RandomAffine(5, center=v), r"center must be \(x, y\)"),
     "RandomRotation": (lambda v: T.RandomRotation(5, center=v), r"center must be \(x, y\)"),
@@ -156,3 +159,109 @@ def test_transforms_copy_fill(name):
         transform = FILLED[name](fill)
         fill[0] = 0
         np.testing.assert_array_equal(T.Compose([transform], seed=3)(batch), expected)
+
+
+@pytest.mark.parametrize("make", [np.int64, np.float32, np.array, torch.tensor], ids=lambda make: make.__name__)
+def test_transforms_take_one_number_of_any_library(make):
+    if make is not np.float32:
+        assert T.Resize(make(7)).size == T.Resize(7).size == 7
+        assert T.GaussianBlur(make(3)).kernel_size == (3, 3)
+    assert T.GaussianBlur(3, make(2)).sigma == (2, 2)
+    assert T.RandomErasing(value=make(3)).value == T.RandomMask(value=make(3)).value == 3
+    assert T.RandomAffine(0, shear=make(3)).shear == (-3, 3, 0, 0)
+    assert T.ElasticTransform(make(50), make(5)).alpha == (50, 50)
+
+
+RECIPE, IMAGES = T.Compose([T.RandomInvert()], seed=0), noise((2, 8, 8, 3))
+
+
+@pytest.mark.parametrize("make", [np.array, torch.tensor])
+def test_transforms_take_pairs_of_any_library(make):
+    assert T.RandomAffine(make([-5.0, 5.0]), make([0.25, 0.5]), make([0.5, 1.5])).degrees == (-5, 5)
+    assert T.ColorJitter(make([0.5, 1.5])).brightness == (0.5, 1.5)
+    assert T.RandomResizedCrop(5, scale=make([0.25, 1.0])).scale == (0.25, 1)
+    with pytest.raises(ValueError, match=r"RandomResizedCrop: scale must be \(low, high\), got \[0.25, 1.0, 2.0\]"):
+        T.RandomResizedCrop(5, scale=make([0.25, 1.0, 2.0]))
+
+
+WRONG_FORMS = {
+    r"RandomAffine: translate must be \(x, y\), got 0.1": lambda: T.RandomAffine(5, translate=0.1),
+    r"RandomAffine: center must be \(x, y\), got 12": lambda: T.RandomAffine(5, center=12),
+    r"RandomAffine: center must be \(x, y\), got \[1, 2, 3\]": lambda: T.RandomAffine(5, center=[1, 2, 3]),
+    r"RandomRotation: center must be \(x, y\), got 12": lambda: T.RandomRotation(5, center=12),
+    r"RandomAffine: shear must be a number, .*, got 1j": lambda: T.RandomAffine(5, shear=1j),
+    "RandomChoice: p must be a list of weights, got 0.5": lambda: T.RandomChoice([T.RandomInvert()], p=0.5),
+    "GaussianBlur: kernel_size must be an int or a list of ints, got None": lambda: T.GaussianBlur(None),
+    "ElasticTransform: alpha must be a finite number, got None": lambda: T.ElasticTransform(None),
+    r"ElasticTransform: alpha must be a number or \(x, y\), got \(1, 2, 3\)": lambda: T.ElasticTransform((1, 2, 3)),
+    "RandomErasing: value must be a finite number, got None": lambda: T.RandomErasing(value=None),
+    "RandomMask: value must be a finite number, got None": lambda: T.RandomMask(value=None),
+    "mixed_labels: params must be a result of Compose.draw, got str": lambda: T.mixed_labels("x", [0, 1]),
+    "Compose.inverse: params must be a result of Compose.draw, got dict": lambda: RECIPE.inverse(IMAGES, {}),
+    "Compose.apply: params must be a result of Compose.draw, got dict": lambda: RECIPE.apply(IMAGES, {}),
+    "Compose.after: first must be at least 0, got -1": lambda: RECIPE.after(-1),
+    "Compose.after: first must be at most 1, got 2": lambda: RECIPE.after(2),
+    "Compose.plan: images must be an array, or a list of arrays": lambda: RECIPE.plan([None]),
+}
+
+
+@pytest.mark.parametrize("message", WRONG_FORMS)
+def test_transforms_name_parameter_and_rule(message):
+    with pytest.raises((TypeError, ValueError), match=rf"^cuaug\.transforms\.{message}$"):
+        WRONG_FORMS[message]()
+
+
+LONG_VALUES = {
+    "array": np.arange(10_000),
+    "planes": np.zeros((5, 5, 5)),
+    "list": list(range(10_000)),
+    "text": "x" * 10_000,
+}
+
+
+@pytest.mark.parametrize("name", LONG_VALUES)
+def test_messages_show_long_values_in_short(name):
+    value, images = LONG_VALUES[name], noise((2, 8, 8, 3))
+    calls = [
+        lambda: cuaug.center_crop(images, value),
+        lambda: cuaug.adjust_brightness(images, value),
+        lambda: cuaug.hflip(images, layout=value),
+        lambda: cuaug.box_convert(np.zeros((1, 4)), "xyxy", str(value)),
+        lambda: cuaug.gaussian_noise(images, value),
+        lambda: T.RandomCrop(value),
+        lambda: T.ColorJitter(value),
+        lambda: T.RandomAffine(5, scale=value),
+        lambda: T.Compose([], seed=value),
+        lambda: T.RandomErasing(scale=value),
+    ]
+    for call in calls:
+        with pytest.raises((TypeError, ValueError), match=r"^cuaug\.") as error:
+            call()
+        assert len(str(error.value)) < 350
+        assert "\n" not in str(error.value)
+
+
+def test_functions_refuse_lists_that_are_no_numbers():
+    images = noise((2, 8, 8, 3))
+    for sigma in ([None], [[1], [2, 3]]):
+        with pytest.raises(TypeError, match=r"^cuaug\.gaussian_blur: sigma must hold numbers, got \["):
+            cuaug.gaussian_blur(images, 3, sigma)
+    with pytest.raises(TypeError, match=r"^cuaug\.elastic: displacement must hold numbers, got \["):
+        cuaug.elastic(images, [[1], [2, 3]])
+    with pytest.raises(ValueError, match=r"^cuaug\.set_num_threads: count must be at most 2147483647, got"):
+        cuaug.set_num_threads(1 << 63)
+
+
+@pytest.mark.parametrize("ids", [[], np.zeros((0,)), [[0, 1]], np.zeros((2, 2), int)], ids=["[]", "0", "1x2", "2x2"])
+def test_compose_names_the_number_of_ids(ids):
+    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: ids must be 2 integers \(int64\), got"):
+        T.Compose([T.RandomInvert()])(noise((2, 8, 8, 3)), ids=ids)
+
+
+def test_functions_refuse_parameters_on_the_meta_device():
+    images, values = noise((2, 8, 8, 3)), torch.zeros(3, device="meta")
+    for call in (lambda: cuaug.pad(images, 1, values), lambda: cuaug.normalize(images, values, 1.0)):
+        with pytest.raises(TypeError, match=r"^cuaug\.\w+: a tensor on torch's meta device has no values"):
+            call()
+    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.PixelOp: op must be a name .{1,300}$"):
+        T.PixelOp(np.zeros((99, 99)), "px * 2")

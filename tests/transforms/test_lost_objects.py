@@ -170,3 +170,21 @@ def test_compose_keypoints_without_visibility_keep_their_coordinates():
     image, point = torch.zeros(3, 100, 100, dtype=torch.uint8), torch.tensor([[90.0, 45.0]])
     result = T.Compose([T.CenterCrop(60), T.Pad(20)])({"image": image, "keypoints": point})
     assert result["keypoints"].tolist() == [[90.0, 45.0]]
+
+
+@every_backend
+@pytest.mark.parametrize("sizes", [[(60, 60)] * 2, [(60, 60), (50, 70)]], ids=["batch", "list"])
+def test_compose_after_loses_what_is_outside_of_its_images(backend, sizes):
+    """Its images are results of the recipe's first transforms, as those that the Loader decodes."""
+    recipe = T.Compose([T.CenterCrop(60), T.CenterCrop(90)])
+    boxes = np.array([(62, 20, 75, 30), (10, 10, 70, 20), (20, 20, 30, 30)], "f4")
+    photos = [put(noise((*size, 3)), backend) for size in sizes]
+    photos = [photo.permute(2, 0, 1) for photo in photos] if backend[0] == "torch" else photos
+    sample = {"image": photos, "boxes": [put(boxes, backend) for _ in sizes]}
+    for i, (height, width) in enumerate(sizes):
+        result = recipe.after(1)(sample)
+        left, top = (90 - width) // 2, (90 - height) // 2
+        valid = to_numpy(result["valid"][i])
+        assert valid.tolist() == [width > 62, True, True]
+        expected = np.clip(boxes, 0, width) + np.array([left, top, left, top])
+        np.testing.assert_allclose(to_numpy(result["boxes"][i])[valid], expected[valid], **FLOAT32)

@@ -54,10 +54,11 @@ def test_functions_return_arrays_where_pil_has_no_mode():
     assert_image(cuaug.rgb_to_grayscale(pillow()), cuaug.rgb_to_grayscale(IMAGES["RGB"])[..., 0], "L")
 
 
-@pytest.mark.parametrize("mode", ["1", "P", "CMYK", "I", "F", "LA", "YCbCr"])
+@pytest.mark.parametrize("mode", ["1", "P", "CMYK", "I", "I;16", "F", "LA", "YCbCr"])
 def test_other_modes_of_pil_images_are_refused_by_name(mode):
     image = Image.new(mode, (8, 9))
-    message = rf"a PIL image must have mode L, RGB, RGBA, got {mode}: pass image\.convert\('RGB'\)"
+    advice = r"numpy\.asarray\(image\)" if mode[0] in "IF" else r"image\.convert\('RGB'\)"  # which clips to 255
+    message = f"a PIL image must have mode L, RGB, RGBA, got {mode}: pass {advice}"
     for call, place in (
         (cuaug.hflip, ""),
         (RECIPE, ""),
@@ -106,6 +107,16 @@ def test_compose_takes_and_returns_a_pil_image(mode):
     assert_image(RECIPE(pillow(mode), step=2), RECIPE(IMAGES[mode], step=2), mode)
     params = RECIPE.draw(pillow(mode), step=2)
     assert_image(RECIPE.apply(pillow(mode), params), RECIPE(IMAGES[mode], step=2), mode)
+
+
+def test_compose_returns_a_tuple_for_a_tuple_of_pil_images():
+    images = tuple(pillow() for _ in range(3))
+    result, expected = RECIPE(images, step=1), RECIPE([*images], step=1)
+    assert type(result) is type(RECIPE((IMAGES["RGB"],) * 3, step=1)) is tuple
+    for image, other in zip(result, expected, strict=True):
+        assert_image(image, np.asarray(other), "RGB")
+    pair = RECIPE((images, [1, 2, 3]), step=1)
+    assert [type(part) for part in pair] == [tuple, list]
 
 
 def test_compose_takes_pil_images_in_samples():

@@ -1,5 +1,7 @@
 """`Compose.plan`: passes, launches, bytes, and the reason for each pass."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -151,3 +153,17 @@ def test_compose_plan_needs_images_or_size():
     with pytest.raises(ValueError, match=r"cuaug.transforms.Compose.plan: images or size must be given"):
         T.Compose([]).plan()
     assert "float32 [8, 9, 1]" in str(T.Compose([]).plan(size=(8, 9), dtype="float32", channels=1))
+
+
+def test_compose_holds_a_bounded_number_of_plans():
+    """A recipe in a Dataset sees images of ever new sizes: its memory must not grow with them."""
+    aug, images = T.Compose([T.RandomInvert()], seed=0), np.zeros((40, 40, 1), np.uint8)
+    expected, params = aug(images, step=0), aug.draw(images[:9, :8], step=5)
+    sizes = [(height, width) for height in range(1, 41) for width in range(1, 41)]
+    for height, width in sizes:
+        assert aug(images[:height, :width]).shape == (height, width, 1)
+    assert 0 < len(aug._plans._plans) < len(sizes)
+    assert np.array_equal(aug(images, step=0), expected)
+    for _ in range(2):  # parameters stay valid, however many sizes follow
+        assert np.array_equal(aug.apply(images[:9, :8], params), aug(images[:9, :8], step=5))
+    assert pickle.loads(pickle.dumps(aug)).seed == 0

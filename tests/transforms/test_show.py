@@ -414,3 +414,13 @@ def test_compose_show_copies_device_arrays(library):
         for axes in zip(on_gpu, on_host, strict=True):
             assert_equal(*map(pixels, axes))
             assert drawn_boxes(axes[0]) == drawn_boxes(axes[1])
+
+
+def test_compose_show_draws_huge_floats_and_captions_with_dollars_without_warnings():
+    images = np.full((1, H, W, 3), 1e300)
+    images[0, 0] = 0
+    sample = {"images": images, "boxes": BOXES[:1], "labels": [["$$", "$a_b$"]]}
+    figure = T.Compose([T.RandomHorizontalFlip(1.0)]).show(sample)
+    figure.canvas.draw()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["$$", "$a_b$"]
+    assert figure.axes[0].images[0].get_array()[1:].min() == 255

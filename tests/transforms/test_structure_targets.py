@@ -8,6 +8,7 @@ from helpers.arrays import zeros
 from cuaug.transforms import boxes as boxes_module
 from cuaug.transforms import keypoints as keypoints_module
 from cuaug.transforms import targets as targets_module
+from cuaug.transforms.moves import moves_to
 from cuaug.transforms.sample_structure import parse_sample
 
 
@@ -16,7 +17,9 @@ def shifted(sample, boxes=boxes_module.Boxes(), keypoints=keypoints_module.Keypo
     parsed = parse_sample(sample)
     M = np.tile(np.eye(3), (parsed.samples, 1, 1))
     M[:, 0, 2] = by * np.arange(1, parsed.samples + 1)
-    return parsed.rebuild(targets_module.transform_targets(parsed, M, (8, 10), boxes, keypoints), (8, 10))
+    return parsed.rebuild(
+        targets_module.transform_targets(parsed, moves_to(M, (8, 10)), (8, 10), boxes, keypoints), (8, 10)
+    )
 
 
 def test_structure_detection_targets_follow():

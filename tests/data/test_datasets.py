@@ -1,0 +1,115 @@
+"""`Loader` with a dataset of the user's own: what it may return, and the messages for what it may not."""
+
+import numpy as np
+import pytest
+
+from cuaug import transforms as T
+from cuaug.data import Collate, ImageFiles, Loader
+
+pytestmark = pytest.mark.jpeg
+
+
+class Encoded:
+    """A dataset of these files."""
+
+    def __init__(self, files, labels=None, read=lambda data: data, **attributes):
+        self.files, self.labels, self.read_with = files, labels, read
+        vars(self).update(attributes)
+
+    def __len__(self):
+        return len(self.files)
+
+    def name(self, index):
+        return f"file {index}"
+
+    def read(self, indices, threads):
+        return self.read_with([self.files[i][0] for i in indices])
+
+
+def labels_of(source, library="numpy"):
+    return [labels for _, labels in Loader(source, 4, [T.Resize((8, 8))], library=library)]
+
+
+def test_loader_labels_of_a_dataset_are_arrays_of_any_library_or_lists(files):
+    torch = pytest.importorskip("torch")
+    for labels in (np.arange(6), list(range(6)), tuple(range(6)), torch.arange(6)):
+        for library in ("numpy", "torch"):
+            assert [part.tolist() for part in labels_of(Encoded(files[:6], labels), library)] == [[0, 1, 2, 3], [4, 5]]
+    assert labels_of(Encoded(files[:6])) == [None, None]
+    weights = labels_of(Encoded(files[:6], np.eye(6)))
+    assert weights[1].tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
+
+
+DATASETS = {
+    r"cuaug.data.Loader: source.labels must be numbers, one for each of 6 images, got int64 of shape \(5,\)": {
+        "labels": [0] * 5
+    },
+    "cuaug.data.Loader: source.labels must be numbers, .*, got <U1 of shape": {"labels": ["a"] * 6},
+    "cuaug.data.Loader: source must have read, name, labels and a length, got one without target": {
+        "targets": [{"boxes": []}] * 6
+    },
+}
+
+
+@pytest.mark.parametrize("message", DATASETS)
+def test_loader_refuses_datasets_without_what_it_reads(files, message):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        Loader(Encoded(files[:6], **DATASETS[message]), 4, [T.Resize((8, 8))])
+
+
+@pytest.mark.parametrize("cache", [None, "memory"])
+@pytest.mark.parametrize("count", [1, 5])
+def test_loader_refuses_another_number_of_images_than_it_reads(files, count, cache):
+    source = Encoded(files[:4], read=lambda data: (data * 2)[:count])
+    message = rf"^source.read must return an image for each of 4 indices, got {count}"
+    with pytest.raises(ValueError, match=message):
+        list(Loader(source, 4, [T.Resize((8, 8))], library="numpy", cache=cache))
+    iterator = Encoded(files[:4], read=iter)
+    assert len(list(Loader(iterator, 4, [T.Resize((8, 8))], library="numpy", cache=cache))) == 1
+
+
+def test_loader_and_collate_name_function_and_rule(files):
+    source = ImageFiles([data for data, _ in files[:2]])
+    with pytest.raises(TypeError, match=r"^cuaug.data.Loader: shuffle must be True or False, got 'no'"):
+        Loader(source, 2, shuffle="no")
+    with pytest.raises(TypeError, match=r"^cuaug.data.Loader: progress must be True or False, got 'no'"):
+        Loader(source, 2, progress="no")
+    with pytest.raises(TypeError, match=r"^cuaug.data.Loader.epoch: epoch must be an int, got 1.5"):
+        Loader(source, 2).epoch = 1.5
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=r"^cuaug.data.Collate.set_epoch: epoch must be at least 0, got -1"):
+        Collate().set_epoch(-1)
+
+
+def test_collate_takes_samples_in_lists(files):
+    torch = pytest.importorskip("torch")
+    collate = Collate([T.Resize((8, 8))], seed=0)
+    samples = [(data, label, i) for i, (data, label) in enumerate(files[:3])]
+    assert torch.equal(collate([list(sample) for sample in samples]).images, collate(samples).images)
+
+
+TARGETS = {"dicts": {"boxes": [[1, 2, 30, 40]], "labels": [3]}, "integers": 3, "none": None}
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("kind", TARGETS)
+def test_loader_targets_of_a_rank_without_samples_have_the_type_of_the_others(files, kind, library):
+    pytest.importorskip(library)
+    source = ImageFiles([data for data, _ in files[:3]], targets=[TARGETS[kind]] * 3)
+    types = []
+    for rank in (0, 3):
+        loader = Loader(source, 1, [T.RandomResizedCrop(8)], seed=0, shard=(rank, 4), library=library)
+        ((images, targets),) = loader
+        assert len(images) == (rank == 0)
+        assert targets is None or len(targets) == len(images)
+        types.append(type(targets))
+    assert types[0] is types[1]
+
+
+def test_image_files_takes_one_index(files):
+    source = ImageFiles([data for data, _ in files[:3]])
+    assert source[np.int64(-1)][2] == 2
+    with pytest.raises(TypeError, match="'slice' object cannot be interpreted as an integer"):
+        source[:2]
+    with pytest.raises(IndexError):
+        source[3]
