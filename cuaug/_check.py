@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 
 import numpy as np
 
-from . import _missing_names
+from . import _missing_names, _option_names
 from ._integers import integer_value
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from ._value_text import value_text
@@ -95,10 +95,10 @@ def array_hint(value: Any) -> str:
 
 
 def one_of(
-    parameter: str, value: Any, allowed: Sequence[str | None], advice: Mapping[str, str] = MappingProxyType({})
+    parameter: str, value: Any, allowed: Sequence[str | None], advice: Mapping[Any, str] = MappingProxyType({})
 ) -> None:
     if not isinstance(value, (str, type(None))) or value not in allowed:
-        hint = f": {advice[value]}" if isinstance(value, str) and value in advice else ""
+        hint = _option_names.value_hint(value, allowed, advice)
         raise ValueError(f"{parameter} must be one of {', '.join(map(repr, allowed))}, got {value_text(value)}{hint}")
 
 
@@ -114,7 +114,7 @@ def interpolation(value: Any, allowed: Sequence[str]) -> InterpolationName:
         )
     if isinstance(name, str) and name == "nearest-exact":
         name = "nearest"
-    one_of("interpolation", name, allowed)
+    one_of("interpolation", name, allowed, _option_names.INTERPOLATIONS)
     return name
 
 

@@ -123,6 +123,25 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "ToTensorV2": _TENSORS,
         "VerticalFlip": "use RandomVerticalFlip",
     },
+    # Names that Albumentations has too, such as Affine and OneOf, stand there.
+    "imgaug": {
+        "Add": 'use PixelOp("Add", "px + b", b=(low / 255, high / 255))',
+        "AddToHueAndSaturation": "use ColorJitter(saturation=..., hue=...), whose hue is in turns",
+        "AdditiveGaussianNoise": "use GaussianNoise(sigma=scale / 255)",
+        "CropToFixedSize": "use RandomCrop((height, width), pad_if_needed=True)",
+        "Cutout": "use RandomErasing",
+        "Dropout": "use RandomMask(1.0, share=p)",
+        "ElasticTransformation": "use ElasticTransform",
+        "Fliplr": "use RandomHorizontalFlip",
+        "Flipud": "use RandomVerticalFlip",
+        "Invert": "use RandomInvert",
+        "LinearContrast": "use ColorJitter(contrast=(low, high), contrast_about=127)",
+        "Multiply": "use ColorJitter(brightness=(low, high))",
+        "MultiplySaturation": "use ColorJitter(saturation=(low, high))",
+        "Noop": "use Identity",
+        "PerspectiveTransform": "use RandomPerspective",
+        "Sometimes": "use RandomApply",
+    },
 }
 
 # The names in an advice are those of cuaug.
@@ -179,9 +198,11 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "hue_shift_limit": "pass hue=",
         "keypoint_params": "pass keypoints=T.Keypoints(...)",
         "label_fields": "leave it out: labels beside boxes stay in line with them under T.Boxes(compact=True)",
+        "layout": 'leave it out: a call takes it, as in aug(images, layout="NHWC")',
         "limit": "pass degrees=",
         "max_pixel_value": "leave it out: integer images are scaled to 0..1 first",
         "resample": "pass interpolation=",
+        "rotate": "pass degrees=",
         "rotate_limit": "pass degrees=",
         "same_on_batch": "leave it out: a function such as cuaug.rotate takes one value for all samples",
         "sat_shift_limit": "pass saturation=",
@@ -189,11 +210,13 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "shift_limit": "pass translate=",
         "sigma_limit": "pass sigma=",
         "std_range": "pass sigma=",
+        "translate_percent": "pass translate=",
         "width": "pass size=(H, W)",
     },
     "__call__": {
         "bboxes": "pass boxes=",
         "image": 'pass images first, as in aug(images, masks), or a dict: aug({"image": images, "mask": masks})',
+        "bounding_boxes": "pass boxes=",
         "epoch": "pass ids= and step=",
         "generator": "pass ids= and step=; the seed is an int of Compose(..., seed=...)",
         "key": "pass ids= and step=; the seed is that of Compose(..., seed=int(jax.random.bits(key)))",
@@ -202,12 +225,13 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "params": "call aug.apply(images, params)",
         "rng": "pass ids= and step=; the seed is an int of Compose(..., seed=...)",
         "seed": "pass ids= and step=; the seed is that of Compose(..., seed=...)",
+        "segmentation_maps": "pass masks=",
     },
     "apply": {
         **dict.fromkeys(("boxes", "bboxes"), "call cuaug.transform_boxes(boxes, params.matrices)"),
         "keypoints": "call cuaug.transform_points(keypoints, params.matrices)",
         "labels": "call T.mixed_labels(params, labels)",
-        **dict.fromkeys(("mask", "masks"), "call aug(images, masks, step=...): the draws of a step are the same"),
+        **dict.fromkeys(("mask", "masks"), "apply takes images only: aug(images, masks, ids=, step=) repeats a draw"),
     },
     "Loader": {
         "batch_sampler": "pass batch_size=, shuffle= and shard=",
@@ -239,14 +263,13 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "sigmaX": "pass sigma=",
     },
 }
+_IN_PIXELS = ", and boxes in pixels: multiply them by (W, H, W, H)"
 BOX_FORMATS: Mapping[str, str] = {
-    "albumentations": 'pass "XYXY", and boxes in pixels: multiply them by (W, H, W, H)',
     "coco": 'pass "XYWH"',
-    "cxcywh": 'pass "CXCYWH"',
     "pascal_voc": 'pass "XYXY"',
-    "xywh": 'pass "XYWH"',
-    "xyxy": 'pass "XYXY"',
-    "yolo": 'pass "CXCYWH", and boxes in pixels: multiply them by (W, H, W, H)',
+    **dict.fromkeys(("albumentations", "xyxyn"), f'pass "XYXY"{_IN_PIXELS}'),
+    "xywhn": f'pass "XYWH"{_IN_PIXELS}',
+    **dict.fromkeys(("yolo", "cxcywhn"), f'pass "CXCYWH"{_IN_PIXELS}'),
 }
 _SAME_FOR_ALL = frozenset(
     ("CenterCrop", "Grayscale", "Normalize", "Pad", "RandomCrop", "RandomResizedCrop", "Resize", "ToDtype")

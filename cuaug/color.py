@@ -35,7 +35,7 @@ __all__ = [
 def adjust_brightness(
     images: Array, brightness_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
-    """Multiply by a factor, as torchvision: ``clamp(factor * in)``.
+    """Multiply by a factor, as torchvision: ``clamp(factor * in)``, for floats to 0..1.
 
     Args:
         images: torch, cupy, numpy or jax, of an image dtype. [N, C, H, W], [N, H, W, C] or without N
@@ -68,7 +68,7 @@ def adjust_contrast(
     layout: Layout | None = None,
     out: AnyArray | None = None,
 ) -> Array:
-    """Blend with a grey level, as torchvision: ``clamp(factor * in + (1 - factor) * about)``.
+    """Blend with a grey level, as torchvision: ``clamp(factor * in + (1 - factor) * about)``, for floats to 0..1.
 
     Args:
         contrast_factor: 0 gives the grey level, 1 the image; one number or one per sample. [N]
@@ -96,7 +96,7 @@ def adjust_contrast(
 def adjust_saturation(
     images: Array, saturation_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
-    """Blend with the image's luma, as torchvision: ``clamp(factor * in + (1 - factor) * luma)``.
+    """Blend with the image's luma, as torchvision: ``clamp(factor * in + (1 - factor) * luma)``, for floats to 0..1.
 
     Args:
         saturation_factor: 0 gives the luma, 1 the image; one number or one per sample. [N]
@@ -141,6 +141,8 @@ def adjust_gamma(
     images: Array, gamma: PerSample, gain: PerSample = 1.0, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
     """Raise to a power, as torchvision: ``clamp(gain * in ** gamma)``, with ``in`` in 0..1 for every dtype.
+
+    Floats are clamped to 0..1.
 
     Args:
         gamma: One number or one per sample; above 1 darkens. [N]
@@ -192,6 +194,8 @@ def solarize(
 def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Keep the upper bits of integers; for floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
 
+    Floats are clamped to 0..1.
+
     Args:
         bits: 0 to 16; one number or one per sample. [N]
 
@@ -233,7 +237,7 @@ def rgb_to_grayscale(
 
 @prefix_errors
 def color_matrix(images: Array, matrix: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
-    """Multiply the three channels by a matrix: ``clamp(matrix @ (r, g, b, 1))``.
+    """Multiply the three channels by a matrix: ``clamp(matrix @ (r, g, b, 1))``, for floats to 0..1.
 
     Args:
         matrix: Rows of weights for red, green and blue, and an offset: 1 is the largest value of every dtype.

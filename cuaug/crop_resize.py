@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _check, _sizes
+from . import _check, _option_names, _sizes
 from ._arrays import convert
 from ._arrays.convert import parameter_column, stack_columns
 from ._arrays.images import ImageBatch, describe_images
@@ -181,7 +181,7 @@ def pad(
     batch = describe_images(images, layout)
     left, top, right, bottom = _sizes.padding_of(padding)
     size = _check.size("the padded size", (batch.size[0] + top + bottom, batch.size[1] + left + right))
-    _check.one_of("padding_mode", padding_mode, BORDERS)
+    _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
     return _scale_and_shift(batch, "padding", size, (1, -left), (1, -top), padding_mode, fill, dtype, out)
 
 

@@ -65,6 +65,8 @@ def adjust_sharpness(
 ) -> Array:
     """Blend with a smoothed image, as torchvision: ``clamp(factor * in + (1 - factor) * smooth)``.
 
+    Floats are clamped to 0..1.
+
     Args:
         sharpness_factor: 0 gives the smoothed image, 1 the image, more is sharper; one number or one per sample. [N]
 

@@ -37,7 +37,7 @@ def gaussian_noise(
 
     Args:
         mean: On the scale 0..1 for every dtype; one number or one per sample. [N]
-        sigma: On the same scale, at least 0. [N]
+        sigma: On the same scale, at least 0: 8 / 255 for 8 levels of uint8. [N]
         clip: Clamp floats to 0..1; integers are always clamped, to the range of their dtype.
         seed: 0 to 2**64 - 1. Default: a new one per call, from Python's ``random``.
         step: 0 to 2**32 - 1: the number of this call among the calls with one seed; another step gives other noise.

@@ -36,8 +36,11 @@ class Library(Protocol):
 
 
 def unsupported_dtype(dtype: Any) -> str:
-    images, labels = ", ".join(IMAGE_DTYPES), ", ".join(LABEL_DTYPES)
-    return f"{getattr(dtype, 'name', dtype)} is not supported; images may be {images}, labels {labels}"
+    """The message about a dtype; for NumPy's and CuPy's also what to pass."""
+    images, labels, name = ", ".join(IMAGE_DTYPES), ", ".join(LABEL_DTYPES), getattr(dtype, "name", dtype)
+    hint = ": pass images.astype('float32')" if name in ("int8", "uint32", "uint64") else ""
+    hint = ": pass list(images) to a transform, or call it on each" if name == "object" else hint
+    return f"{name} is not supported; images may be {images}, labels {labels}{hint}"
 
 
 def memory_shape(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[tuple[int, ...], list[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .. import _check
+from .. import _check, _option_names
 from .._arrays.convert import dtype_name
 from .._arrays.images import ImageBatch, allocate_output
 from .._program.functors import BORDERS, SAMPLERS, struct_name
@@ -66,7 +66,7 @@ def warp(
         warped = warp(images, geometry, size, interpolation, border, fill, images.dtype, None, window)
         return apply_ops_after(images, warped, ops, out_dtype, out, partial_sums)
     interpolation = _check.interpolation(interpolation, SAMPLERS)
-    _check.one_of("border", border, BORDERS)
+    _check.one_of("border", border, BORDERS, _option_names.BORDERS)
     _check.dtypes(images.dtype, out_dtype, interpolation)
     fill_values = parameters.fill(fill, images)
     result = allocate_output(images, size, out_dtype, out)

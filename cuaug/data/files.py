@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import operator
 import os
 import tarfile
@@ -213,6 +214,8 @@ def _read_folder(root: Path, extensions: tuple[str, ...]) -> tuple[list[Image], 
     """Images, their labels, and the names of the classes."""
     if not root.is_dir():
         fact = "is another file: pass a list of files" if root.exists() else "does not exist"
+        if not root.exists() and glob.has_magic(str(root)):
+            fact += f": for a pattern pass the list sorted(glob.glob({str(root)!r}))"
         raise FileNotFoundError(f"source must be a folder or a .tar file, got {str(root)!r}, which {fact}")
     classes = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
     if not classes:

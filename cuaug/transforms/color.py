@@ -32,7 +32,7 @@ __all__ = [
 
 
 class ColorJitter(Transform):
-    """Brightness, contrast, saturation and hue, in a random order.
+    """Brightness, contrast, saturation and hue, in a random order; floats are clamped to 0..1.
 
     Args:
         brightness: (low, high) of the factor, or a number for 1 - brightness..1 + brightness.

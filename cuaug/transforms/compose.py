@@ -21,7 +21,7 @@ from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyAr
 from .before_after import before_and_after
 from .boxes import Boxes
 from .keypoints import Keypoints
-from .params import Params, apply_inverse, apply_params, params_from_dict
+from .params import Params, apply_inverse, apply_params, describe_one_array, params_from_dict
 from .plan_cache import PlanCache
 from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
@@ -171,7 +171,7 @@ class Compose(Transform):
         self, images: AnyArray | PillowImage, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
     ) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
-        batch = describe_images(images, layout)
+        batch = describe_one_array(images, layout)
         return self._draw(self._plans.plan(batch), batch, ids, self._next_key(ids, step))
 
     @overload
@@ -181,7 +181,7 @@ class Compose(Transform):
     @prefix_errors
     def apply(self, images: Any, params: Params, *, layout: Layout | None = None) -> Any:
         """Transform images with parameters that were drawn for images of the same shape and dtype."""
-        batch = describe_images(images, layout)
+        batch = describe_one_array(images, layout)
         return apply_params(self._plans.plan(batch), batch, params)
 
     @prefix_errors
@@ -222,7 +222,7 @@ class Compose(Transform):
             TypeError: The description is no dict.
             ValueError: It is of another recipe or of other images, or has a number that an op does not accept.
         """
-        batch = describe_images(images, layout)
+        batch = describe_one_array(images, layout)
         return params_from_dict(self._plans.plan(batch), description, batch, self)
 
     @prefix_errors

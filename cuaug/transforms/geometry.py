@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _check
+from .. import _check, _option_names
 from .._fusion.recipe import Recipe
 from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
@@ -126,7 +126,7 @@ class Pad(Transform):
     """Add a border: a number for all sides, (left and right, top and bottom), or (left, top, right, bottom)."""
 
     def __init__(self, padding: Size, fill: PerChannel = 0, padding_mode: Border = "constant") -> None:
-        _check.one_of("padding_mode", padding_mode, BORDERS)
+        _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
         padding_of(padding)  # checks it
         self.padding: Size = padding
         self.fill = ranges.fill(fill)
@@ -156,7 +156,7 @@ class RandomCrop(Transform):
         padding_mode: Border = "constant",
     ) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
-        _check.one_of("padding_mode", padding_mode, BORDERS)
+        _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
         if padding is not None:
             padding_of(padding)  # checks it
         self.padding: Size | None = padding

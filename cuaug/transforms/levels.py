@@ -37,7 +37,7 @@ class RandomEqualize(Transform):
 
 
 class RandomAdjustSharpness(Transform):
-    """Blend with the smoothed image, with a probability: :func:`cuaug.adjust_sharpness`.
+    """Blend with the smoothed image, with a probability; floats are clamped to 0..1: :func:`cuaug.adjust_sharpness`.
 
     Args:
         sharpness_factor: 0 gives the smoothed image, 1 the image itself, more a sharper image.

@@ -26,7 +26,7 @@ class GaussianNoise(Transform):
 
     Args:
         mean: On the scale 0..1, for every dtype.
-        sigma: On the same scale, at least 0.
+        sigma: On the same scale, at least 0: 8 / 255 for 8 levels of uint8.
         clip: Clamp floats to 0..1.
     """
 

@@ -13,6 +13,7 @@ from .._descriptions import MAX_VALUES, check_nesting
 from .._fusion import dispatch, execute
 from .._fusion.plan import RecipePlan
 from .._passes.parameters import StridedArray
+from .._value_text import value_text
 from ..typing import Interpolation
 
 __all__ = ["Params"]
@@ -56,6 +57,11 @@ class Params:
 
     def __getitem__(self, name: str) -> Any:
         """One number for each sample. [N]"""
+        if not isinstance(name, str):
+            raise KeyError(
+                f"{value_text(name)} is no name of a drawn parameter; the numbers of one sample: "
+                "{name: params[name][i] for name in params.names}"
+            )
         if name not in self.plan.parameter_columns:
             raise KeyError(f"{name!r} is not a drawn parameter; there are: {', '.join(self.plan.parameter_columns)}")
         return table_columns(self, self.plan.parameter_columns[name], 1)[:, 0]
@@ -87,6 +93,16 @@ class Params:
         }
 
 
+def describe_one_array(images: Any, layout: str | None) -> ImageBatch:
+    """The images of `Compose.draw` and `Compose.apply`: parameters belong to images of one shape."""
+    if isinstance(images, (list, tuple)):
+        raise TypeError(
+            f"images must be one array, of one image or of a batch, got {type(images).__name__}: "
+            "call it on each image, as in params = aug.draw(image, ids=i, step=step)"
+        )
+    return describe_images(images, layout)
+
+
 def table_columns(params: Params, first: int, count: int) -> Any:
     """Adjacent columns of the table, as an array of the images' library. [N, count]"""
     return params._library.to_user_array(params.table.owner)[:, first : first + count]
@@ -112,7 +128,10 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
                 f"params must be a result of Params.to_dict, which has {key!r}, got {repr(list(description))}"
             )
         if description[key] != value:
-            raise ValueError(f"params must be of the same {key}, {value}, got {repr(description[key])}")
+            path, expected_value, given = _first_difference(value, description[key], key)
+            raise ValueError(
+                f"params must be of the same {key}: {path} must be {repr(expected_value)}, got {repr(given)}"
+            )
     values = np.zeros((batch.samples, plan.column_count))  # the passes compute the means, which are not described
     drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
     if not isinstance(drawn, dict) or not plan.parameter_columns.keys() <= drawn.keys():
@@ -193,6 +212,19 @@ def _float64_array(name: str, numbers: Any) -> np.ndarray:
         return np.asarray(numbers, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"params must have numbers as {name}, got {repr(numbers)}") from error
+
+
+def _first_difference(expected: Any, given: Any, path: str) -> tuple[str, Any, Any]:
+    """Where two unequal descriptions differ, and the two values there."""
+    keys: Any = ()
+    if isinstance(expected, dict) and isinstance(given, dict) and expected.keys() == given.keys():
+        keys = expected
+    elif isinstance(expected, list) and isinstance(given, list) and len(expected) == len(given):
+        keys = range(len(expected))
+    for key in keys:
+        if expected[key] != given[key]:
+            return _first_difference(expected[key], given[key], f"{path}[{key!r}]")
+    return path, expected, given
 
 
 def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from .._detection.box_formats import to_edges
 from .._sizes import padding_of
 from . import choices, geometry
 from .color import Normalize, ToDtype
+from .noise import GaussianNoise
 from .transform import Transform
 
 OVERSHOOT = 0.02  # of 0..1, which a bicubic or Lanczos resize before the recipe may leave
+MAX_CHANNELS = 16  # below which an axis may be the channels of a multispectral image, as of the 13 bands of Sentinel-2
 _GEOMETRY = {module.__name__ for module in (geometry, choices)}  # whose transforms do not read pixel values
 
 
@@ -27,15 +29,24 @@ def of_images(values: np.ndarray, batch: ImageBatch, transforms: Sequence[Transf
 
 
 def _axes(batch: ImageBatch) -> Iterator[str]:
-    extent = dict(zip("NTCHW", batch.axes.extents, strict=True))
+    layout, extent = batch.axes.layout, dict(zip("NTCHW", batch.axes.extents, strict=True))
     if extent["C"] <= 4:
         return
-    for axis in "HW":
-        if extent[axis] <= 4:
+    other_layout = layout.replace("CHW", "HWC") if "CHW" in layout else layout.replace("HWC", "CHW")
+    for axis, other_side in ("HW", "WH"):
+        is_nearer_to_square = _aspect(extent["C"], extent[other_side]) < _aspect(extent["H"], extent["W"])
+        if extent[axis] <= 4 or (extent[axis] < MAX_CHANNELS and is_nearer_to_square):
+            is_other_layout = other_layout.index("C") == layout.index(axis)
+            remedy = f"pass layout={other_layout!r}" if is_other_layout else "transpose them"
             yield (
-                f"images are read as {batch.axes.layout}, with {extent['C']} channels and an axis {axis} of "
-                f"{extent[axis]}, which looks like the channels: pass layout=, or transpose them"
+                f"images are read as {layout}, with {extent['C']} channels and an axis {axis} of "
+                f"{extent[axis]}, which looks like the channels: {remedy} if it is"
             )
+
+
+def _aspect(first: int, second: int) -> float:
+    """The longer side divided by the shorter."""
+    return max(first, second) / min(first, second)
 
 
 def _float_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]) -> Iterator[str]:
@@ -77,13 +88,22 @@ def _integer_range(values: np.ndarray, dtype: str, transforms: Sequence[Transfor
 
 def of_transforms(transforms: Sequence[Transform]) -> list[str]:
     """Suspicions about the parameters of these transforms, and of those that they choose from."""
-    return [
-        f"RandomCrop pads by {max(padding)}, which is not less than a side of its size {crop.size}, so results may "
-        "show padding only: if the second argument is the width, pass RandomCrop((height, width))"
-        for crop in _with_inner(transforms)
-        if isinstance(crop, geometry.RandomCrop) and crop.padding is not None
-        if max(padding := padding_of(crop.padding)) >= min(crop.size)
-    ]
+    return [text for transform in _with_inner(transforms) for text in _parameters(transform)]
+
+
+def _parameters(transform: Transform) -> Iterator[str]:
+    if isinstance(transform, geometry.RandomCrop) and transform.padding is not None:
+        padding = max(padding_of(transform.padding))
+        if padding >= min(transform.size):
+            yield (
+                f"RandomCrop pads by {padding}, which is not less than a side of its size {transform.size}, so results "
+                "may show padding only: if the second argument is the width, pass RandomCrop((height, width))"
+            )
+    if isinstance(transform, GaussianNoise) and transform.clip and transform.sigma > 1:
+        yield (
+            f"GaussianNoise has sigma {transform.sigma:g}, but noise is on the scale 0..1 for every dtype: "
+            f"for levels of uint8 pass {transform.sigma:g} / 255"
+        )
 
 
 def of_masks(values: np.ndarray) -> list[str]:

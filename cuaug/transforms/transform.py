@@ -149,7 +149,11 @@ class Transform:
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
             attributes["_single_recipe"] = Transform._new_recipe([self])
-        return attributes["_single_recipe"](*args, **kwargs)
+        try:
+            return attributes["_single_recipe"](*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            self._replace_prefix(error)
+            raise
 
     def to_dict(self) -> dict[str, Any]:
         """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it."""
@@ -165,6 +169,15 @@ class Transform:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_single_recipe"}
+
+    def _replace_prefix(self, error: Exception) -> None:
+        """Name the transform, which the user called, in place of the recipe that it ran as."""
+        cls, prefix = torch_module.plain_class(type(self)), "cuaug.transforms.Compose: "
+        message = str(error)
+        if registry.is_registered(cls.__name__) and message.startswith(prefix):
+            rule = message.removeprefix(prefix).removeprefix(f"{cls.__name__}: ")
+            rule = rule.replace("Compose.__call__()", f"{cls.__name__}.__call__()")
+            error.args = (f"cuaug.transforms.{cls.__name__}: {rule}", *error.args[1:])
 
     def _init_arguments(self) -> dict[str, Any]:
         names = _parameter_names(torch_module.plain_class(type(self)))

@@ -28,6 +28,8 @@ OTHER_WORDS = {"True", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations",
             "ColorJiggle",
             "has: use ColorJitter, similar but not equal: it multiplies by the brightness instead of adding it",
         ),
+        ("Fliplr", "which imgaug has: use RandomHorizontalFlip"),
+        ("AdditiveGaussianNoise", "which imgaug has: use GaussianNoise(sigma=scale / 255)"),
         ("randomhorizontalflip", "did you mean RandomHorizontalFlip?"),
         ("RandomHorizontalFip", "did you mean RandomHorizontalFlip?"),
         ("horizontalflip", "did you mean HorizontalFlip of Albumentations? use RandomHorizontalFlip"),
@@ -95,9 +97,9 @@ def test_transforms_have_or_explain_every_name_of_torchvision():
 
 
 def test_missing_names_of_the_migration_page_are_explained():
-    """Every transform of Albumentations and every function of OpenCV that docs/migration.md replaces."""
+    """Every transform of other libraries and every function of OpenCV that docs/migration.md replaces."""
     page = (ROOT / "docs" / "migration.md").read_text()
-    names = set(re.findall(r"`A\.(\w+)", page)) | set(re.findall(r"\bK\.(\w+)", page))
+    names = set(re.findall(r"`A\.(\w+)", page)) | set(re.findall(r"\b(?:K|iaa)\.(\w+)", page))
     assert len(names) > 20
     for name in names - set(T.__all__):
         with pytest.raises(AttributeError, match=f"cuaug.transforms has no {name}, which "):
@@ -110,6 +112,7 @@ def test_missing_names_of_the_migration_page_are_explained():
 
 
 BATCH = np.zeros((2, 8, 8, 3), np.uint8)
+M = np.eye(3)[:2]
 # By argument, a callable that does not have it.
 CALLABLES = {
     "__init__": {
@@ -122,6 +125,7 @@ CALLABLES = {
         "limit": T.RandomRotation,
         "max_pixel_value": T.Normalize,
         "resample": T.RandomAffine,
+        "rotate": T.RandomAffine,
         "rotate_limit": T.RandomAffine,
         "same_on_batch": T.RandomHorizontalFlip,
         "sat_shift_limit": T.ColorJitter,
@@ -129,6 +133,7 @@ CALLABLES = {
         "shift_limit": T.RandomAffine,
         "sigma_limit": T.GaussianBlur,
         "std_range": T.GaussianNoise,
+        "translate_percent": T.RandomAffine,
         "width": T.RandomCrop,
     },
     "__call__": {},
@@ -181,7 +186,26 @@ def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
         (lambda: T.Boxes("pascal_voc"), "'XYXY', 'XYWH', 'CXCYWH', got 'pascal_voc': pass \"XYXY\""),
         (lambda: T.Boxes("coco"), "got 'coco': pass \"XYWH\""),
         (lambda: T.Boxes("yolo"), "multiply them by (W, H, W, H)"),
-        (lambda: T.Boxes("xywh"), "got 'xywh': pass \"XYWH\""),
+        (lambda: T.Boxes("YOLO"), "got 'YOLO': pass \"CXCYWH\", and boxes in pixels: multiply them by (W, H, W, H)"),
+        (lambda: T.Boxes("cxcywh"), "got 'cxcywh': pass 'CXCYWH'"),
+        (lambda: T.Boxes("CXCYWHN"), "got 'CXCYWHN': pass \"CXCYWH\", and boxes in pixels"),
+        (lambda: cuaug.box_convert(np.zeros((1, 4)), "XYXY", "cxcywh"), "got 'XYXY': pass 'xyxy'"),
+        (lambda: cuaug.warp_affine(BATCH, M, border="replicate"), "got 'replicate': pass \"edge\""),
+        (lambda: cuaug.warp_affine(BATCH, M, border="REFLECT101"), "got 'REFLECT101': pass \"reflect\""),
+        (lambda: cuaug.warp_affine(BATCH, M, border="border_reflect"), 'pass "symmetric"'),
+        (lambda: cuaug.warp_affine(BATCH, M, border=2), 'got 2: cv2.BORDER_REFLECT is "symmetric"'),
+        (lambda: cuaug.pad(BATCH, 1, padding_mode="circular"), "got 'circular': pass \"wrap\""),
+        (lambda: T.Pad(1, padding_mode="replicate"), "got 'replicate': pass \"edge\""),
+        (lambda: T.RandomCrop(4, padding_mode="zeros"), "got 'zeros': pass \"constant\""),
+        (lambda: cuaug.resize(BATCH, 4, "linear"), "got 'linear': pass \"bilinear\""),
+        (lambda: T.RandomRotation(9, interpolation="cubic"), "got 'cubic': pass \"bicubic\""),
+        (lambda: cuaug.resize(BATCH, 4, "INTER_AREA"), "got 'INTER_AREA': pass \"area\""),
+        (lambda: cuaug.warp_affine(BATCH, M, border="nonsense"), "got 'nonsense'"),
+        (
+            lambda: T.Compose([], layout="NHWC"),
+            "argument 'layout': leave it out: a call takes it, as in aug(images, lay",
+        ),
+        (lambda: T.Boxes("xywh"), "got 'xywh': pass 'XYWH'"),
         (lambda: T.Resize(8, p=1.0), "argument 'p': leave it out: all samples of a batch get one size and dtype"),
         (lambda: T.Compose([T.Identity()], p=0.5), "argument 'p': pass T.RandomApply([T.Compose([...])], p=0.5)"),
         (lambda: cuaug.hflip(BATCH, nonsense=1), "unexpected keyword argument 'nonsense'"),

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from helpers import pages
+from helpers import child_process, pages
 from helpers.pages import PAGES, ROOT
 
 import cuaug
@@ -35,6 +35,17 @@ def test_documentation_programs_run(page, folder, monkeypatch):
     libraries = pages.run(page) - {"GPU"}  # the next test skips those by name
     if libraries:
         pytest.skip(f"some programs need {', '.join(libraries)}; the others ran")
+
+
+@pytest.mark.jpeg
+@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md"])
+def test_documentation_begins_without_torch(page, folder):
+    """The wheel does not install torch: only programs that say so need it."""
+    program = (
+        f"import os, sys; sys.modules['torch'] = None; os.chdir({str(folder)!r})\n"
+        f"from helpers import pages; print(*pages.run(pages.ROOT / {page!r}))"
+    )
+    assert "torch" in child_process.python(program)[0].split()
 
 
 @pytest.mark.gpu

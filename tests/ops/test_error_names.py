@@ -42,6 +42,5 @@ def test_methods_begin_their_messages_with_an_importable_name(cls):
 
 
 def test_errors_within_a_recipe_begin_with_compose():
-    for call in (T.RandomCrop(99), T.Compose([T.RandomCrop(99)])):
-        with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: RandomCrop: size must fit"):
-            call(torch.zeros(2, 3, 8, 8))
+    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: RandomCrop: size must fit"):
+        T.Compose([T.RandomCrop(99)])(torch.zeros(2, 3, 8, 8))

@@ -81,7 +81,7 @@ INVALID_CALLS = {
     "a large cell": (lambda: transform_from_dict("RandomMask", size=2**30), "size must be at most 1073741823"),
     "a large grid": (lambda: T.RandomMask(kind="grid", size=2**40), "size must be at most 1073741823"),
     "a padded size": (lambda: cuaug.pad(IMAGES, (2**30, 0)), "pad: the padded size must be below 2**30"),
-    "a padded size of a recipe": (lambda: T.Pad((2**30, 0))(IMAGES), "Compose: the result's size must be below 2**30"),
+    "a padded size of a recipe": (lambda: T.Pad((2**30, 0))(IMAGES), "Pad: the result's size must be below 2**30"),
     "a crop": (lambda: T.RandomCrop(2**30, pad_if_needed=True), "RandomCrop: size must be below 2**30"),
     "channels": (lambda: cuaug.invert(repeated(1, 1, 1, 2**31), layout="NHWC"), "images must have C below 2**30"),
     "frames": (lambda: cuaug.invert(repeated(1, 2**31, 1, 1, 1), layout="NTHWC"), "images must have T below 2**30"),

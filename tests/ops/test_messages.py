@@ -6,6 +6,8 @@ import traceback
 import numpy as np
 import pytest
 import torch
+from helpers.arrays import noise
+from helpers.compare import assert_equal
 
 import cuaug
 from cuaug import transforms as T
@@ -41,6 +43,88 @@ def test_message_says_what_to_pass(call, message):
     with pytest.raises(TypeError) as error:
         call()
     assert str(error.value).endswith(message)
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "message"),
+    [
+        (lambda: T.RandomHorizontalFlip()(BATCH, layout="NCWH"), "RandomHorizontalFlip", "layout must be one of"),
+        (lambda: T.RandomCrop(99)(BATCH), "RandomCrop", "size must fit"),
+        (lambda: T.RandomInvert()(BATCH, step=1.5), "RandomInvert", "step must be an int"),
+        (lambda: T.RandomInvert()(3), "RandomInvert", "no image found in the argument"),
+        (
+            lambda: T.RandomInvert()(BATCH, nonsense=1),
+            "RandomInvert",
+            "RandomInvert.__call__() got an unexpected keyword argument 'nonsense'",
+        ),
+        (lambda: T.RandomInvert()(BATCH, image=1), "RandomInvert", "RandomInvert.__call__() got an unexpected"),
+        (lambda: T.RandomApply([T.Resize(4)])(BATCH), "RandomApply", "Resize: Resize must not change the size"),
+        (lambda: T.PixelOp("Mine", "px * k", k=1)(BATCH, layout="?"), "PixelOp", "layout must be one of"),
+    ],
+)
+def test_transform_that_is_called_alone_begins_its_messages(call, name, message):
+    with pytest.raises((TypeError, ValueError)) as error:
+        call()
+    assert str(error.value).startswith(f"cuaug.transforms.{name}: {message}")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda images: RECIPE.draw(images),
+        lambda images: RECIPE.apply(images, None),
+        lambda images: RECIPE.params_from_dict({}, images),
+    ],
+    ids=["draw", "apply", "params_from_dict"],
+)
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_draw_and_apply_of_a_list_say_how_to_take_each_image(call, kind):
+    with pytest.raises(TypeError, match=r"^cuaug\.transforms\.Compose\.\w+: images must be one array") as error:
+        call(kind(BATCH))
+    assert str(error.value).endswith(
+        f"got {kind.__name__}: call it on each image, as in params = aug.draw(image, ids=i, step=step)"
+    )
+    assert "transforms take lists" not in str(error.value)
+
+
+def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
+    """The advice of the message above."""
+    aug = T.Compose([T.RandomAffine(30, interpolation="bilinear"), T.ColorJitter(0.5)], seed=3)
+    photos = [noise((9, 8, 3)), noise((7, 11, 3), seed=1), noise((12, 8, 3), seed=2)]
+    for i, (photo, expected) in enumerate(zip(photos, aug(photos, step=5), strict=True)):
+        assert_equal(aug.apply(photo, aug.draw(photo, ids=i, step=5)), expected)
+
+
+@pytest.mark.parametrize(
+    ("images", "advice"),
+    [
+        (BATCH.astype(np.uint32), r"uint32 is not supported; .*: pass images\.astype\('float32'\)"),
+        (BATCH.astype(complex), r"complex128 is not supported; [^:]*$"),
+        (
+            np.array([BATCH[0], BATCH[0, :4], None], object)[:2],
+            r"object is not supported; .*: pass list\(images\) to a transform, or call it on each",
+        ),
+    ],
+    ids=["uint32", "complex", "object"],
+)
+def test_dtype_that_is_not_supported_is_converted_as_the_message_says(images, advice):
+    with pytest.raises(TypeError, match=rf"^cuaug\.hflip: {advice}$"):
+        cuaug.hflip(images)
+    if images.dtype == object:
+        assert [image.shape for image in RECIPE(list(images))] == [(8, 8, 3), (4, 8, 3)]
+
+
+@pytest.mark.parametrize("index", [0, -1, np.int64(1), slice(0, 2)])
+def test_params_say_how_to_read_one_sample(index):
+    params = T.Compose([T.RandomHorizontalFlip(), T.ColorJitter(0.5)], seed=0).draw(BATCH)
+    with pytest.raises(KeyError, match="is no name of a drawn parameter") as error:
+        params[index]
+    message = error.value.args[0]
+    assert len(message) < 160
+    expression = message.partition("of one sample: ")[2]
+    numbers = eval(expression, {"params": params, "i": 1})
+    assert list(numbers) == params.names
+    assert numbers["1.ColorJitter.brightness_factor"] == params["1.ColorJitter.brightness_factor"][1]
 
 
 @pytest.mark.parametrize(
@@ -93,6 +177,11 @@ def test_loader_names_a_missing_folder(tmp_path):
             call()
     with pytest.raises(FileNotFoundError, match=r"^cuaug\.data\.ImageFiles: .*nothing\.tar', which does not exist"):
         ImageFiles([f"{missing}.tar"])
+    for pattern in (tmp_path / "*.jpg", f"{tmp_path}/photo_?.png", f"{tmp_path}/[ab].jpg"):
+        with pytest.raises(
+            FileNotFoundError, match=r"which does not exist: for a pattern pass the list sorted\(glob\.glob\(.*\)\)$"
+        ):
+            ImageFiles(pattern)
     missing.write_bytes(b"")
     with pytest.raises(FileNotFoundError, match="which is another file: pass a list of files"):
         ImageFiles(missing)

@@ -43,6 +43,19 @@ SUSPICIOUS = {
         lambda: FLIP.check(noise((2, 3, 20, 21)), layout="NHWC"),
         "axis H of 3, which looks like the channels",
     ),
+    "channels first of NumPy": (
+        lambda: FLIP.check(noise((4, 5, 64, 48))),
+        "read as NHWC, with 48 channels and an axis H of 5, which looks like the channels: pass layout='NCHW'",
+    ),
+    "13 bands of NumPy": (lambda: FLIP.check(noise((2, 13, 64, 64))), "axis H of 13"),
+    "channels last of torch": (
+        lambda: FLIP.check(torch.from_numpy(noise((2, 64, 48, 5)))),
+        "read as NCHW, with 64 channels and an axis W of 5, which looks like the channels: pass layout='NHWC'",
+    ),
+    "noise in levels": (
+        lambda: T.Compose([T.RandomApply([T.GaussianNoise(sigma=8)])]).check(BATCH),
+        "GaussianNoise has sigma 8, but noise is on the scale 0..1 for every dtype: for levels of uint8 pass 8 / 255",
+    ),
     "masks of floats": (lambda: FLIP.check(BATCH, FLOATS[..., 0]), "masks are float32"),
     "boxes in 0..1": (lambda: FLIP.check(BATCH, boxes=BOXES / 20), "boxes are in 0..1"),
     "boxes of another format": (lambda: FLIP.check(BATCH, boxes=BOXES[..., [2, 3, 0, 1]]), "6 of 6 boxes have x2 < x1"),
@@ -88,6 +101,12 @@ TO_FLOAT = T.ToDtype("float32", scale=True)
         lambda: T.Compose([T.RandomCrop(8, 4)]).check(BATCH),
         lambda: T.Compose([T.Pad(1)]).check([noise((9, 8, 3)), noise((7, 8, 3))]),
         lambda: FLIP.check(FLOATS.astype(np.float16)),
+        lambda: FLIP.check(noise((2, 7, 7, 64))),
+        lambda: FLIP.check(noise((2, 40, 30, 13))),
+        lambda: FLIP.check(torch.from_numpy(noise((2, 64, 7, 7)))),
+        lambda: FLIP.check(torch.from_numpy(noise((2, 64, 8, 6)))),
+        lambda: T.Compose([T.GaussianNoise(sigma=1)]).check(BATCH),
+        lambda: T.Compose([T.GaussianNoise(sigma=8, clip=False)]).check(FLOATS),
     ],
 )
 def test_compose_check_does_not_warn_of_usual_values(call):

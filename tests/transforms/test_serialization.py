@@ -89,13 +89,20 @@ def test_params_from_dict_give_the_same_bits(backend):
 def test_compose_rejects_foreign_params():
     aug, batch = long_recipe(), noise(SHAPE)
     description = aug.draw(batch).to_dict()
-    with pytest.raises(
-        ValueError,
-        match=r"cuaug.transforms.Compose.params_from_dict: params must be of the same images, .*'samples': 4",
-    ):
+    prefix = r"^cuaug\.transforms\.Compose\.params_from_dict: params must be of the same"
+    with pytest.raises(ValueError, match=rf"{prefix} images: images\['samples'\] must be 4, got {len(batch)}$"):
         aug.params_from_dict(description, batch[:4])
-    with pytest.raises(ValueError, match="params must be of the same recipe"):
+    with pytest.raises(ValueError, match=rf"{prefix} images: images\['dtype'\] must be 'float32', got 'uint8'$"):
+        aug.params_from_dict(description, batch.astype(np.float32))
+    with pytest.raises(ValueError, match=rf"{prefix} recipe: recipe"):
         recipe("crops").params_from_dict(description, batch)
+    other = T.Compose([*aug.transforms[:3], T.GaussianBlur(5), *aug.transforms[4:]])
+    with pytest.raises(ValueError, match=rf"{prefix} recipe: recipe\[3\]\['kernel_size'\]\[0\] must be 5, got 3$"):
+        other.params_from_dict(description, batch)
+    with pytest.raises(ValueError, match=rf"{prefix} recipe: recipe must be \[.{{1,999}}\], got \[.{{1,999}}\]$"):
+        T.Compose(aug.transforms[:3]).params_from_dict(description, batch)
+    with pytest.raises(ValueError, match=rf"{prefix} images: images must be .*, got 3$"):
+        aug.params_from_dict(description | {"images": 3}, batch)
     with pytest.raises(ValueError, match="which has 'recipe', got "):
         aug.params_from_dict({}, batch)
 

@@ -1,0 +1,35 @@
+"""Other libraries' names for the values of options, and what to pass in their place: for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+# A name in lower case, or the number of cv2's constant.
+BORDERS: Mapping[Any, str] = {
+    0: 'cv2.BORDER_CONSTANT is "constant"',
+    1: 'cv2.BORDER_REPLICATE is "edge"',
+    2: 'cv2.BORDER_REFLECT is "symmetric"',
+    3: 'cv2.BORDER_WRAP is "wrap"',
+    4: 'cv2.BORDER_REFLECT_101 is "reflect"',
+    **dict.fromkeys(("border_constant", "zeros"), 'pass "constant"'),
+    **dict.fromkeys(("border", "border_replicate", "clamp", "nearest", "replicate"), 'pass "edge"'),
+    **dict.fromkeys(("border_reflect", "reflection"), 'pass "symmetric"'),
+    **dict.fromkeys(("border_reflect101", "border_reflect_101", "reflect101", "reflect_101"), 'pass "reflect"'),
+    **dict.fromkeys(("border_wrap", "circular", "grid-wrap", "periodic", "repeat"), 'pass "wrap"'),
+}
+INTERPOLATIONS: Mapping[Any, str] = {
+    "inter_nearest": 'pass "nearest"',
+    **dict.fromkeys(("inter_linear", "linear"), 'pass "bilinear"'),
+    **dict.fromkeys(("cubic", "inter_cubic"), 'pass "bicubic"'),
+    **dict.fromkeys(("inter_lanczos4", "lanczos4"), 'pass "lanczos"'),
+    "inter_area": 'pass "area" to cuaug.resize',
+}
+
+
+def value_hint(value: Any, allowed: Iterable[str | None], advice: Mapping[Any, str]) -> str:
+    """The end of the message about a value that is not allowed: the value that differs in case, or what replaces it."""
+    names = {name.lower(): f"pass {name!r}" for name in allowed if name is not None}
+    key = value.lower() if isinstance(value, str) else value
+    text = {**advice, **names}.get(key) if type(key) in (int, str) else None
+    return f": {text}" if text else ""
