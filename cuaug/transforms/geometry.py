@@ -129,7 +129,7 @@ class Pad(Transform):
         _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
         padding_of(padding)  # checks it
         self.padding: Size = padding
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
         self.padding_mode = padding_mode
 
     def write(self, recipe: Recipe) -> None:
@@ -161,7 +161,7 @@ class RandomCrop(Transform):
             padding_of(padding)  # checks it
         self.padding: Size | None = padding
         self.pad_if_needed: bool = _check.boolean("pad_if_needed", pad_if_needed)
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
         self.padding_mode = padding_mode
 
     def write(self, recipe: Recipe) -> None:
@@ -209,7 +209,7 @@ class RandomAffine(Transform):
             raise ValueError(f"scale must be greater than 0, got {value_text(scale)}")
         self.shear: tuple[float, float, float, float] | None = _shears(shear)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
         self.center: tuple[float, float] | None = None if center is None else ranges.x_and_y("center", center)
 
     def write(self, recipe: Recipe) -> None:
@@ -251,7 +251,7 @@ class RandomRotation(Transform):
         self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.center: tuple[float, float] | None = None if center is None else ranges.x_and_y("center", center)
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         angle = recipe.uniform("angle", *self.degrees, otherwise=0.0)
@@ -273,7 +273,7 @@ class RandomPerspective(Transform):
         self.distortion_scale: float = ranges.number("distortion_scale", distortion_scale, 0, 1)
         self.p: float = ranges.probability("p", p)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         names = [

@@ -118,7 +118,7 @@ class ElasticTransform(Transform):
         if max(self._kernel_size) > MAX_TAPS:
             raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {value_text(sigma)}")
         self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
 
     @property
     def _kernel_size(self) -> tuple[int, int]:

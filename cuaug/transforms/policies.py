@@ -53,7 +53,7 @@ class RandAugment(Transform):
         if self.magnitude >= self.num_magnitude_bins:
             raise ValueError(f"magnitude must be below num_magnitude_bins, {num_magnitude_bins}, got {magnitude}")
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         by_op = magnitudes.standard_magnitudes(self.num_magnitude_bins, recipe.size)
@@ -81,7 +81,7 @@ class TrivialAugmentWide(Transform):
     ) -> None:
         self.num_magnitude_bins: int = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         op = draw_choice(recipe, "op", [1.0] * len(STANDARD_OPS))
@@ -109,7 +109,7 @@ class AutoAugment(Transform):
         self.policy: str = str(getattr(policy, "value", policy))
         _check.one_of("policy", self.policy, tuple(POLICIES))
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         pairs, by_op = POLICIES[self.policy], magnitudes.standard_magnitudes(10, recipe.size)
@@ -165,7 +165,7 @@ class AugMix(Transform):
         self.alpha: float = ranges.beta_shape("alpha", alpha)
         self.all_ops: bool = _check.boolean("all_ops", all_ops)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill = ranges.fill(fill)
+        self.fill: PerChannel | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         # Stick-breaking: independent fractions of the weight still left, from Beta(alpha, alpha * count), give the
