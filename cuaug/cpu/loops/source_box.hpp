@@ -93,7 +93,7 @@ struct DirectImage {
 
     static int split_floor(R x, R& fraction) { return cuaug::split_floor(x, fraction); }
 
-    // `Nearest` calls `raw_pixel`, which returns stored elements on a GPU (samplers/image.cuh), and here values in R.
+    // `Nearest` calls `raw_pixel`, which returns stored elements on a GPU (samplers/image.cuh) but converts them here.
     Pixel<R, 4> raw_pixel(int x, int y) const {
         int column = base_x + x, row = base_y + y;
         if (column < 0 || column >= width) column = resolve_border(border, column, width);

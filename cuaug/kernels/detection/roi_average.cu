@@ -206,9 +206,9 @@ inline void average_vectors(const RoiRecord& args, const AxisBins<R>& rows, cons
     }
 }
 
-// A block averages some channels of an unrotated region; with channels last, some bins of vectors of channels.
-// A region with too many weights or too large strides goes point by point, and so does one that belongs to no sample.
-// Grid: (regions, parts).
+// A block averages some channels of an unrotated region; with channels last, some pairs of a bin and a vector of
+// channels. A region with too many weights or too large strides goes point by point, and so does one that belongs to no
+// sample. Grid: (regions, parts).
 template <class T, int vector>
 __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ? 2 : 3)
     roi_average(const __grid_constant__ RoiRecord args) {
