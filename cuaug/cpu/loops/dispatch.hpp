@@ -23,7 +23,7 @@ struct IndexIn<Type, TypeList<>> {
     static constexpr int value = 0;
 };
 
-// Calls `visit` with a value of the type at an index of the list; every index past the end stands for the last type.
+// Calls `visit` with a value of the type at an index of the list; an index outside the list stands for the last type.
 template <class First, class... Others, class Visitor>
 __attribute__((always_inline)) inline auto dispatch(TypeList<First, Others...>, int index, const Visitor& visit) {
     if constexpr (sizeof...(Others) > 0)

@@ -6,7 +6,7 @@
 namespace ISA_NAMESPACE {
 namespace cuaug {
 
-// With a parameter `n` in place of `task`, a task is one sample.
+// A task is one sample if the parameter is `n` in place of `task`, and for `nms_task`.
 long long adjust_sharpness_task_count(const native::RecordCall& call);
 void adjust_sharpness_task(const native::RecordCall& call, long long task, void* memory);
 long long blend_task_count(const native::RecordCall& call);

@@ -20,7 +20,7 @@ struct SourceBox {
     int pitch;  // pixels from row to row
 };
 
-// The source box of a tile; its width is 0 if it is unknown or too large.
+// The source box of a tile; its width is 0 if the box is too large or the tile is not near its base (`is_near_base`).
 template <class R>
 inline SourceBox source_box_of(const CoordinateTile<R>& tile, int taps_before, int taps_after, int pixel_bytes) {
     if (!tile.is_near_base) return {};
@@ -93,7 +93,7 @@ struct DirectImage {
 
     static int split_floor(R x, R& fraction) { return cuaug::split_floor(x, fraction); }
 
-    // `Nearest` calls `raw_pixel`. Other image types return the stored elements here; this one converts them to R.
+    // `Nearest` calls `raw_pixel`, which returns stored elements on a GPU (samplers/image.cuh) but converts them here.
     Pixel<R, 4> raw_pixel(int x, int y) const {
         int column = base_x + x, row = base_y + y;
         if (column < 0 || column >= width) column = resolve_border(border, column, width);

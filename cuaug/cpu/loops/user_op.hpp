@@ -4,8 +4,8 @@
 #include "convert.hpp"
 #include "row_segment.hpp"
 
-// The loop that applies a user's op to a segment (native::UserOpLoop). cuaug/_host/compiler.py compiles it together
-// with the op into a library, and the extension calls it there.
+// The loop that applies a user's op to a segment. cuaug/_host/compiler.py compiles the loop together with the op into a
+// library; the extension calls the library's function as a native::UserOpLoop.
 
 namespace cuaug {
 

@@ -5,7 +5,7 @@ namespace cuaug {
 
 constexpr int average_threads = 256, average_warps = average_threads / 32;
 template <class R>
-constexpr int lane_channels = sizeof(R) == 8 ? 4 : 8;  // planar channels that a warp, and each lane, works on at a time
+constexpr int lane_channels = sizeof(R) == 8 ? 4 : 8;  // the most planar channels that a lane works on at a time
 template <class R>
 constexpr int max_sums = sizeof(R) == 8 ? 512 : 1152;  // of a warp
 // Rows that are loaded at a time: all rows of a bin of two sampling points along y. 8 channels of 4 rows are 32 values
@@ -17,15 +17,16 @@ template <class R>
 struct WorkSplit {
     const void* in;                           // the region's sample
     long long channel_stride;                 // of `in`
-    int column_offset[max_weights], columns;  // of the region's distinct columns
+    int column_offset[max_weights], columns;  // of the region's columns; a few may come twice (`number_columns`)
     int row_step, column_step;  // 32 columns further on is `row_step` rows of bins down and `column_step` columns right
     int first, end;             // channels of the block: first .. end - 1
-    int chunk_channels;         // channels that a warp works on at a time
-    int bands, band_rows;       // as many rows as there are sums for
+    int chunk_channels;         // channels that a warp works on at a time: lane_channels or half of them
+    int bands, band_rows;       // as few bands as there are sums for, of about equal height
     int sum_stride;             // sums of one channel
 };
 
-// One warp: replaces the offset of each column entry by the number of its column, as adjacent bins share columns.
+// One warp: replaces the offset of each column entry by the number of its column, as adjacent bins share columns. Only
+// entries of the same group of 32 share a number.
 template <class R>
 inline void number_columns(const RoiRecord& args, int used, AxisBins<R>& columns, WorkSplit<R>& split) {
     constexpr int W = lane_channels<R>;
@@ -52,8 +53,8 @@ inline void number_columns(const RoiRecord& args, int used, AxisBins<R>& columns
     split.sum_stride = split.band_rows * count;
 }
 
-// A pointer whose origin the compiler cannot see: it adds an offset in one instruction, instead of four to the terms
-// that the pointer is computed from.
+// A pointer whose origin the compiler cannot see. The compiler then adds an offset to the pointer, in one instruction.
+// Otherwise it adds the offset to the terms that the pointer is computed from, in four.
 template <class T>
 inline const T* opaque(const T* pointer) {
     asm("" : "+l"(pointer));
@@ -97,8 +98,8 @@ inline WorkUnit work_unit(const RoiRecord& args, const WorkSplit<R>& split, int 
     return {c, min(split.chunk_channels, split.end - c), top, min(split.band_rows, args.out_height - top)};
 }
 
-// Sums each column of a band over the rows of a bin: [chunk_channels, rows, columns]. Lanes take adjacent columns of
-// the map, and continue in the next row of bins.
+// Sums each column of a band over the rows of a bin: [chunk_channels, band_rows, columns]. Lanes take consecutive
+// columns, and continue in the next row of bins.
 template <class T, class R>
 inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const WorkSplit<R>& split, int unit_index,
                           R (*sums)[max_sums<R>]) {
@@ -131,7 +132,8 @@ inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const 
     }
 }
 
-// Sums the column sums of a band to bins. A lane keeps its column of bins, and so its weights.
+// Sums the column sums of a band to bins. A lane makes one column of bins at a time, with its first weights in
+// registers.
 template <class T, class R>
 inline void sum_band_columns(const RoiRecord& args, const AxisBins<R>& columns, const WorkSplit<R>& split,
                              int unit_index, const R (*sums)[max_sums<R>]) {
@@ -162,8 +164,8 @@ inline void sum_band_columns(const RoiRecord& args, const AxisBins<R>& columns, 
     }
 }
 
-// Planar channels: first the columns are summed over the rows of each bin, then the columns of each bin. Both read and
-// write adjacent elements.
+// Planar channels: first the columns are summed over the rows of each bin, then the columns of each bin. So lanes read
+// adjacent pixels, where bins leave none out, and write adjacent results.
 template <class T, class R>
 inline void average_planes(const RoiRecord& args, const AxisBins<R>& rows, const AxisBins<R>& columns,
                            const WorkSplit<R>& split, R (*sums)[max_sums<R>]) {
@@ -204,8 +206,9 @@ inline void average_vectors(const RoiRecord& args, const AxisBins<R>& rows, cons
     }
 }
 
-// A block averages some channels, or some bins, of an unrotated region. A region with too many weights goes point by
-// point. Grid: (regions, parts).
+// A block averages some channels of an unrotated region; with channels last, some pairs of a bin and a vector of
+// channels. A region with too many weights or too large strides goes point by point, and so does one that belongs to no
+// sample. Grid: (regions, parts).
 template <class T, int vector>
 __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ? 2 : 3)
     roi_average(const __grid_constant__ RoiRecord args) {

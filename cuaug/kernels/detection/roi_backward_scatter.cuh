@@ -6,7 +6,7 @@
 
 namespace cuaug {
 
-// Adds the gradients of W channels, up to channel `last`, to the pixels of one sampling point.
+// Adds the gradients of channels 0 .. last, of W channels from `out` on, to the pixels of one sampling point.
 template <class R, int W>
 inline void scatter_point(const PointTaps<R>& taps, const FeatureMap& map, R* out, int last, const R (&gradient)[W],
                           R scale) {

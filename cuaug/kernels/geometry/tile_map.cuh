@@ -2,11 +2,13 @@
 
 // A float32 coordinate near 4096 is only precise to 1/4096 of a pixel. A geometry is therefore rebased, in double
 // precision and once per tile, to whole input pixels (base_x, base_y); inside the tile float32 carries the small
-// remainder. Absolute float32 maps need no base: their values are rounded to float32 already (coordinate_map.cuh).
+// remainder. Absolute float32 maps of images below 2^20 pixels a side need no base: their values are rounded to float32
+// already (coordinate_map.cuh).
 
 namespace cuaug {
 
-// A pixel with a coordinate beyond this, or one that is not finite, gets the fill, whatever the border.
+// A pixel gets the fill, whatever the border, if a coordinate is not finite, or at least this far from the base. On the
+// CPU it also gets the fill if a coordinate is at least this far from the input's first pixel.
 constexpr double coordinate_limit = 1073741824.0;
 
 template <class R>

@@ -18,9 +18,9 @@ struct EightWeights {
 
 template <>
 struct HorizontalWeights<uint8> {
-    static constexpr int max_pixels = 3;
+    static constexpr int max_pixels = 3;  // groups of eight: the maximum of `steps`
     SourceSpan<float> span[32];
-    int left[32];  // first of the eight pixels, a multiple of four
+    int left[32];  // first pixel of the first step, a multiple of four
     int steps;     // of eight pixels each
     uint2 high[max_pixels][32], middle[max_pixels][32], low[max_pixels][32];
 };
@@ -36,8 +36,8 @@ inline EightWeights eight_weights(const float (&weight)[8]) {
     return out;
 }
 
-// Called by one warp. The eight pixels end before the last multiple of four of the row, so that words are read without
-// a test.
+// Called by one warp. The pixels of the last step end at the row's last multiple of four or before it, so that words
+// are read without a test. If that is impossible for one lane, no lane has steps.
 template <class Filter>
 inline void compute_weights(HorizontalWeights<uint8>& weights, const SourceSpan<float>& span, int width, int lane) {
     int steps = ((span.first & 3) + span.count + 7) / 8;

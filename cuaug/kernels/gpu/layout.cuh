@@ -10,14 +10,16 @@ struct Planar {};   // K = C; stride of x is 1
 struct Packed {};   // K = C; stride of c is 1, of x is C
 struct Strided {};  // any strides; C may exceed K
 
-// a * b in 64 bits by one instruction. The compiler makes four of it after it has moved a sign extension out of a loop.
+// a * b in 64 bits by one instruction. Of a product written in C++ the compiler makes four instructions once it has
+// moved a sign extension out of a loop.
 inline long long mul_wide(int a, int b) {
     long long out;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(out) : "r"(a), "r"(b));
     return out;
 }
 
-// Offsets of K channels from a first one on, of which `available` exist; the last one stands in for those beyond.
+// Offsets of K channels from a first one on. If the layout is Strided, `available` of them exist, and the last one
+// stands in for those beyond; else all exist.
 template <class Layout, int K>
 inline void channel_offsets(long long stride, int available, long long* offset) {
     for (int k = 0; k < K; ++k) {

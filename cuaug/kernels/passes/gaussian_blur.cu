@@ -27,8 +27,8 @@ inline void mirror_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect)
     }
 }
 
-// Filters the tile's rows, and the columns beside it, vertically. Elements are counted along a row: `C` adjacent ones
-// are a pixel.
+// Filters vertically: the tile, and the columns on either side that the horizontal filter reads. Elements are counted
+// along a row: `C` adjacent ones are a pixel.
 template <class Layout, int C, class In, class R>
 inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect, const GaussianBlurRecord& args,
                            const In* in) {
@@ -153,9 +153,9 @@ inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, co
     }
 }
 
-// A block makes a tile, all channels together if they are packed, else one after the other. It filters the image's
-// columns vertically into shared memory, as they are loaded, and from there horizontally. Grid: (tiles in x, tiles in
-// y, frames x groups of K).
+// A block makes a tile, all channels together if they are packed and not float64, else one after the other. It filters
+// columns vertically from global into shared memory, and rows horizontally from there. Grid: (tiles in x, tiles in y,
+// frames x groups of K).
 template <class In, class InLayout, int K, class Out, class OutLayout>
 __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     gaussian_blur(const __grid_constant__ GaussianBlurRecord args) {

@@ -7,7 +7,7 @@
 
 namespace cuaug {
 
-// Each byte is held in a word: the compiler masks what is loaded as a byte.
+// Each byte is held in a word. If it were held in a byte, the compiler would mask it after the load.
 template <class T, int K>
 struct Neighbours {
     using Element = conditional_t<sizeof(T) == 1, Word, T>;
@@ -15,7 +15,7 @@ struct Neighbours {
 };
 
 // Reads all four pixels, then replaces those outside the image by the fill. Returns false, with nothing read, if all
-// four are outside. `Offset`, the type of byte offsets within a frame: Word if no offset is negative and all fit, or
+// four are outside. `Offset`, the type of byte offsets within a channel: Word if no offset is negative and all fit, or
 // long long.
 template <class Offset, class T, int K, class Border>
 inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {

@@ -74,7 +74,8 @@ inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, in
     return out;
 }
 
-// The pixel at (x, y) of a staged box, which holds its neighbours. `is_inside`: it is not on the edge of the image.
+// The pixel at (x, y) of a staged box that holds the pixel's neighbours too. `is_inside`: it is not on the edge of the
+// image.
 template <class T, int K>
 inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& block_override, const StagedBox<T, K>& pixels, int x,
                                       int y, bool is_inside) {
