@@ -297,7 +297,7 @@ def perspective(
     batch = describe_images(images, layout)
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
-            raise ValueError("coefficients must be None beside startpoints and endpoints, got all three")
+            raise ValueError("coefficients must be None beside startpoints or endpoints, got both")
         xp = convert.namespace(coefficients)
         values = convert.asarray(coefficients, like=coefficients, dtype="float64", parameter="coefficients")
         if tuple(values.shape)[-1:] != (8,):
