@@ -54,8 +54,8 @@ def gaussian_blur(
     if sigma is None:
         x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in extents)
         return filters.gaussian_blur(batch, extents, SampleParameters(NULL_ARRAY, (x, y)), out)
-    is_number = isinstance(sigma, (int, float)) or not convert.is_host(sigma)
-    _check.positive("sigma", sigma if is_number else convert.host_array("sigma", sigma))
+    is_host_array = not isinstance(sigma, (int, float)) and convert.is_host(sigma)
+    _check.positive("sigma", convert.host_array("sigma", sigma) if is_host_array else sigma)
     return filters.gaussian_blur(batch, extents, parameters.xy_pairs("sigma", sigma, batch), out)
 
 
