@@ -69,8 +69,8 @@ def adjust_sharpness(
         sharpness_factor: 0 gives the smoothed image, 1 the image, more is sharper; one number or one per sample. [N]
 
     A smoothed pixel is the weighted mean of the pixel (weight 5) and its eight neighbours (weight 1); pixels at
-    the image's edges stay as they are. All other arguments and the errors are those of :func:`gaussian_blur`; the
-    result is like ``images``, or ``out``.
+    the image's edges are clamped, not smoothed. All other arguments and the errors are those of :func:`gaussian_blur`;
+    the result is like ``images``, or ``out``.
 
     >>> import numpy as np
     >>> adjust_sharpness(np.array([[26, 26, 26], [26, 39, 26], [26, 26, 26]], np.uint8), 2.0)[1]

@@ -35,7 +35,7 @@ void loop(int value_bytes, int channels, const void* params, const void* context
     cuaug::user_loop<cuaug::{struct}>(value_bytes, channels, params, context, count, channel);
 }}
 """
-_TIME_LIMIT = 120.0  # seconds for one op; most take 1 to 4
+_TIME_LIMIT = 120.0  # seconds for one op; most take about 1, the longest that `user_ops` allows 3.5
 _LEFTOVER_AGE = 3600.0  # seconds after which a temporary file in the cache folder belongs to no running compiler
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 _loaded: dict[str, ctypes.CDLL] = {}
