@@ -34,9 +34,9 @@ class DecodeError(ValueError):
     """Encoded data that cannot be decoded.
 
     Attributes:
-        index: Position in the list that was given, from 0; 0 for a single file.
-        source: The file's path; None if bytes were given.
-        reason: The decoder's message.
+        index: Position in the list that was given, from 0; 0 for a single file. Loader and Collate: the sample's id.
+        source: The file's path; None if bytes were given. Loader and Collate: the sample's name.
+        reason: Why the data cannot be decoded.
     """
 
     def __init__(self, message: str, index: int = 0, source: str | None = None, reason: str = "") -> None:
@@ -55,7 +55,7 @@ class UnsupportedImage(DecodeError):
 
 
 class BackendError(RuntimeError):
-    """The GPU, its driver, CuPy, NVRTC or the extension is missing or unusable; the message ends with the remedy."""
+    """A GPU, its software, a compiler, the extension or an optional package is missing, or cannot be used here."""
 
 
 def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
@@ -170,7 +170,7 @@ def size(parameter: str, value: Any) -> tuple[int, int]:
 
 
 def result_size(result: tuple[int, int], input_size: tuple[int, int]) -> None:
-    """The size (H, W) of a result or an intermediate: `MAX_RESULT_PIXELS`, or as many pixels as the images have."""
+    """(H, W) of a result or an intermediate: at most `MAX_RESULT_PIXELS` pixels, or as many as the images have."""
     height, width = size("the result's size", result)
     if height * width > max(MAX_RESULT_PIXELS, input_size[0] * input_size[1]):
         limit = f"{MAX_RESULT_PIXELS} pixels, or not more than the images have"
@@ -178,7 +178,7 @@ def result_size(result: tuple[int, int], input_size: tuple[int, int]) -> None:
 
 
 def class_count(value: Any) -> int:
-    return integer("num_classes", value, 1, 1 << 20)  # of a float32 weight for each sample and class
+    return integer("num_classes", value, 1, 1 << 20)  # mixed labels hold a float32 for each sample and class
 
 
 def dtypes(input_dtype: str, output_dtype: str, interpolation: str) -> None:
@@ -291,7 +291,7 @@ def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:
 
 
 def class_indices(parameter: str, values: Any, is_label: np.ndarray) -> None:
-    """Host class indices, each equal to one class. [N]; the comparison with the classes: [N, classes]"""
+    """Host class indices `values` [N]; `is_label` says which class each is equal to [N, classes]: exactly one."""
     samples, class_count = is_label.shape
     if np.count_nonzero(is_label) != samples:
         rule = f"whole numbers in 0..{class_count - 1} (num_classes is {class_count})"
@@ -322,7 +322,7 @@ def lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: in
 
 
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
-    """The first `rows` rows of host matrices: finite, invertible, and affine for two rows. [N, 2, 3] or [N, 3, 3]"""
+    """Host matrices: finite and invertible; if `rows` is 2, a third row must be 0 0 1. [N, 2, 3] or [N, 3, 3]"""
     flat = values.reshape(len(values), 3 * values.shape[1])
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         inverse = 1 / _determinant(flat.T, rows)

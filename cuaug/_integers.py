@@ -29,7 +29,7 @@ def integer_hint(value: Any) -> str:
 
 
 def is_one_number(value: Any) -> bool:
-    """Whether this is one number, and not a list or an array with axes."""
+    """Whether the value is no list and no array with axes. It may still be no number, as None."""
     return getattr(value, "shape", None) == () or not hasattr(value, "__len__")
 
 

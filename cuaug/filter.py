@@ -54,8 +54,8 @@ def gaussian_blur(
     if sigma is None:
         x, y = (0.3 * ((extent - 1) * 0.5 - 1) + 0.8 for extent in extents)
         return filters.gaussian_blur(batch, extents, SampleParameters(NULL_ARRAY, (x, y)), out)
-    is_number = isinstance(sigma, (int, float)) or not convert.is_host(sigma)
-    _check.positive("sigma", sigma if is_number else convert.host_array("sigma", sigma))
+    is_host_array = not isinstance(sigma, (int, float)) and convert.is_host(sigma)
+    _check.positive("sigma", convert.host_array("sigma", sigma) if is_host_array else sigma)
     return filters.gaussian_blur(batch, extents, parameters.xy_pairs("sigma", sigma, batch), out)
 
 
@@ -71,8 +71,8 @@ def adjust_sharpness(
         sharpness_factor: 0 gives the smoothed image, 1 the image, more is sharper; one number or one per sample. [N]
 
     A smoothed pixel is the weighted mean of the pixel (weight 5) and its eight neighbours (weight 1); pixels at
-    the image's edges stay as they are. All other arguments and the errors are those of :func:`gaussian_blur`; the
-    result is like ``images``, or ``out``.
+    the image's edges are clamped, not smoothed. All other arguments and the errors are those of :func:`gaussian_blur`;
+    the result is like ``images``, or ``out``.
 
     >>> import numpy as np
     >>> adjust_sharpness(np.array([[26, 26, 26], [26, 39, 26], [26, 26, 26]], np.uint8), 2.0)[1]

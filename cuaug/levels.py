@@ -1,6 +1,6 @@
 """Levels: contrast stretching, equalization, lookup tables, normalization and dtype conversion.
 
-Float images are read as 0..1, integer images as 0..max of the dtype.
+Float images are read as 0..1, integer images as 0..max of the dtype; int16 may be negative.
 """
 
 from __future__ import annotations
@@ -180,11 +180,11 @@ def to_dtype(
     layout: Layout | None = None,
     out: AnyArray | None = None,
 ) -> Any:
-    """Convert to a dtype, as torchvision; values are rounded half to even, clamped, and scaled if ``scale`` is true.
+    """Convert to a dtype; values are scaled if ``scale`` is true, rounded half to even, and clamped.
 
     Args:
         dtype: The result's dtype, as a dtype of any library or its name.
-        scale: Scale between 0..max of an integer dtype and 0..1 of a float dtype.
+        scale: Scale from 0..max of one dtype to 0..max of the other; the max of a float dtype is 1.
 
     All other arguments and the errors are those of :func:`adjust_brightness`; the result has ``dtype``.
 

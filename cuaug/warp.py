@@ -197,7 +197,7 @@ def affine(
         angle: Degrees, clockwise. [] or [N]
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. [] or [N]
-        shear: Degrees (x, y), or x alone. [], [2] or [N, 2]
+        shear: Degrees (x, y), or a Python number for x alone. [2] or [N, 2]
         center: The centre (x, y) of rotation, scale and shear, from the image's top left corner; default:
             (W / 2, H / 2). [2] or [N, 2]
 
@@ -297,7 +297,7 @@ def perspective(
     batch = describe_images(images, layout)
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
-            raise ValueError("coefficients must be None beside startpoints and endpoints, got all three")
+            raise ValueError("coefficients must be None beside startpoints or endpoints, got both")
         xp = convert.namespace(coefficients)
         values = convert.asarray(coefficients, like=coefficients, dtype="float64", parameter="coefficients")
         if tuple(values.shape)[-1:] != (8,):

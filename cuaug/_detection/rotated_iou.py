@@ -32,7 +32,10 @@ def pairwise_rotated_iou(boxes1: Any, boxes2: Any) -> Any:
         else:
             tiles = samples * -(-p // _TILE_SIDE) * -(-q // _TILE_SIDE)
             if tiles >= 1 << 31:
-                raise ValueError(f"boxes must make fewer than 2**39 pairs, got {samples} x {p} x {q}")
+                raise ValueError(
+                    f"boxes must make fewer than 2**31 tiles of {_TILE_SIDE} x {_TILE_SIDE} pairs, "
+                    f"got {samples} x {p} x {q} pairs"
+                )
             stream = library.current_stream(a.device)
             launch.launch("cuaug::rotated_pairs", record, (tiles, 1, 1), _TILE_SIDE * _TILE_SIDE, 0, a.device, stream)
     return library.to_user_array(out)

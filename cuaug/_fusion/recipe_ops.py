@@ -148,8 +148,8 @@ class Blur:
 class Mix:
     """Each sample mixed with another sample of the batch (kernels/ops/mixes).
 
-    The first column is the index of the other sample. A negative number is the sample before; a number beyond the batch
-    is the sample itself.
+    The first column is the index of the other sample. A negative number means the sample before, for sample 0 the last
+    one; a number beyond the batch means the sample itself.
     """
 
     functor: str
@@ -195,12 +195,9 @@ class Grayscale:
 
 @dataclass
 class Branch:
-    """The start of a branch: the following ops read the images at the first branch.
+    """The start of a branch. Every branch of a `Blend` reads the images at the first branch."""
 
-    `Blend` reads the results of all branches.
-    """
-
-    first: bool  # all branches of the blend read the images at this point
+    first: bool  # whether it is the first branch of its blend
 
 
 @dataclass
@@ -211,7 +208,7 @@ class Blend:
     name: str = "AugMix"
 
 
-StandaloneOp = Blur | Mix | Autocontrast | Grayscale | Blend  # has a kernel of its own, which begins a pass
+StandaloneOp = Blur | Mix | Autocontrast | Grayscale | Blend  # begins a pass without geometry; only Blend's has a chain
 OverrideOp = Sharpen | HistogramLut  # replaces a warp's sampling, for samples that no other op of the pass changes
 ConditionalOp = CoordinateMap | Pointwise | OverrideOp  # may change some samples only
 Op = ConditionalOp | Resize | Displacement | Cast | Branch | StandaloneOp

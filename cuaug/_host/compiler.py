@@ -35,9 +35,9 @@ void loop(int value_bytes, int channels, const void* params, const void* context
     cuaug::user_loop<cuaug::{struct}>(value_bytes, channels, params, context, count, channel);
 }}
 """
-_TIME_LIMIT = 120.0  # seconds for one op; most take 1 to 4
+_TIME_LIMIT = 120.0  # seconds for one op; most take about 1, the longest that `user_ops` allows 3.5
 _LEFTOVER_AGE = 3600.0  # seconds after which a temporary file in the cache folder belongs to no running compiler
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 _loaded: dict[str, ctypes.CDLL] = {}
 # The ops that a thread compiles now. There is no lock that a forked child could inherit while a thread compiles.
 _compiling: dict[str, Future[ctypes.CDLL]] = {}
@@ -92,7 +92,7 @@ def compiled_library(op: UserOp, flags: str) -> Path:
     try:
         return _compile(op, program, compile_command, path)
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in _UNWRITABLE:
             raise
         private = private_folder() / path.name
     if not library_file.is_intact(private):

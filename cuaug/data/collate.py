@@ -22,7 +22,7 @@ from .pipeline import ON_ERROR, BatchPipeline, EncodedBatch, recipe_of
 from .receivers import TorchReceiver
 from .targets import batch_targets
 
-_LARGE_SIZE = 1 << 20, 1 << 20  # (H, W), in which every crop fits
+_LARGE_SIZE = 1 << 20, 1 << 20  # (H, W), larger than a decoded image (MAX_SIDE): every crop fits
 
 
 class Collate:
@@ -73,7 +73,7 @@ class Collate:
         self._receiver = TorchReceiver()
         torch = importlib.import_module("torch")
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # persistent workers see the change
-        self._epoch_missing = torch.ones((), dtype=torch.bool).share_memory_()  # until it is set, or a process warned
+        self._epoch_missing = torch.ones((), dtype=torch.bool).share_memory_()  # until `set_epoch` or the first batch
 
     @prefix_errors
     def set_epoch(self, epoch: int) -> None:

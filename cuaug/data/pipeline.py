@@ -45,7 +45,7 @@ class EncodedBatch(NamedTuple):
     """A batch whose files have been read."""
 
     ids: np.ndarray  # [N]
-    targets: Targets | None  # host integers [N], or a dict of host arrays for each sample
+    targets: Targets | None  # host integers [N], or a dict for each sample, whose arrays are on the host
     valid_count: int  # number of samples that are not padding; they come first
     data: Sequence[bytes | str] | EncodedFiles  # per sample: encoded image, or why its file cannot be read
     epoch: int

@@ -26,20 +26,20 @@ class PixelOp(Transform):
     combine channel by channel. Numbers are float32, or float64 for float64 images.
 
     =========================  ========================================================================================
-    ``px``                     the pixel, scaled to 0..1 from every dtype
+    ``px``                     the pixel, scaled to 0..1 from every dtype (int16: -1..1)
     ``red, green, blue``       its channels, if the image has three or four
     ``rgb(r, g, b)``           a pixel of three numbers; ``luma(px)``: its luma
     ``x, y, width, height``    the pixel's column and row, and the image's size at this place in the recipe
     ``u, v``                   the pixel's centre as fractions of width and height
     ``r2``                     the squared distance from the image's centre, 1 at the centres of the corner pixels
     ``pi``
-    ``abs sqrt exp log``       of numbers and of pixels, as are ``sin cos tanh floor ceil round atan2 pow min max``
-    ``clamp(a, low, high)``    and ``mod(a, b)``, of the sign of b; ``mix(a, b, share)``, b where share is 1
+    ``abs sqrt exp log``       of numbers and of pixels; also ``sin cos tanh floor ceil round atan2 pow min max``
+    ``clamp(a, low, high)``    also ``mod(a, b)``, with the sign of b; ``mix(a, b, share)``, which is b if share is 1
     ``select(is, a, b)``       channel by channel, as in ``select(px > 0.5, 1 - px, px)``; ``is ? a : b`` takes a number
     =========================  ========================================================================================
 
-    The result is clamped to 0..1 for integer images, as if it had been stored; float images keep the expression's
-    result. The CPU needs the machine's C++ compiler: ``CXX``, else ``c++``, ``g++`` or ``clang++``.
+    The result is clamped to 0..1 for integer images (also int16); float images keep the expression's result. The CPU
+    needs the machine's C++ compiler: ``CXX``, else ``c++``, ``g++`` or ``clang++``.
 
     Args:
         op: Its name in plans and drawn parameters.

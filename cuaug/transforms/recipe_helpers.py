@@ -10,8 +10,8 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column
 
 AFFINE_COLUMNS = ("angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y")
-NEVER_REACHED = 1e30  # a threshold above every value
-KEEP_ALL_BITS = 120  # more than images have: every float32 from 2**-96 to 1 is a multiple of 2**-120
+NEVER_REACHED = 1e30  # a threshold; `Solarize` is inactive from 1e20
+KEEP_ALL_BITS = 120  # `Posterize` is inactive from 31 bits
 
 
 def draw_choice(recipe: Recipe, name: str, weights: Sequence[float]) -> Column:
@@ -33,7 +33,7 @@ def add_affine(
 ) -> None:
     """A rotation, translation, scale and shear by `AFFINE_COLUMNS`, about a point (x, y) or the middle.
 
-    `clockwise`: the direction of a positive angle: torchvision's in `affine`, against that in `rotate`.
+    `clockwise`: the direction of a positive angle; torchvision's `affine` is clockwise, its `rotate` is not.
     """
     height, width = recipe.size
     x, y = center or (width / 2, height / 2)
@@ -43,6 +43,6 @@ def add_affine(
 
 
 def require_uint8(recipe: Recipe) -> None:
-    """Equalizing counts 256 levels."""
+    """For ops with a histogram, which has 256 levels."""
     if recipe.dtype != "uint8":
         raise TypeError(f"images must be uint8, got {recipe.dtype}: put ToDtype('uint8', scale=True) before it")

@@ -18,7 +18,7 @@ print(sorted(new - set(sys.stdlib_module_names) - {"cuaug", "numpy"}))
 
 
 def test_import_loads_few_modules():
-    """Beyond NumPy's, 12 modules of the standard library were measured, each of them small."""
+    """Beyond those that `import numpy` loads, 13 were measured with Python 3.11, each of them small."""
     program = """
 import sys, numpy
 before = set(sys.modules)

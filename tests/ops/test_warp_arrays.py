@@ -23,7 +23,7 @@ main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
 def layout_tolerance(row, backend, dtype):
-    """Tolerance between two layouts, which on a GPU are two kernels. On the CPU one loop serves all layouts.
+    """Tolerance between two layouts, which on a GPU are two kernels. The CPU's results do not depend on the layout.
 
     Copied pixels are exact, and so are bilinear affine maps, whose coordinates are fixed-point numbers. For other maps,
     ptxas rounds ``a * dx + e`` once if it fuses the two operations, and twice if it moves ``a * dx`` out of the loop

@@ -1,7 +1,7 @@
 """Names of kernels to compile.
 
-The covering sets hold, for each kernel, names in which each value of each template argument meets each value of each
-other argument. The others are kernels of usual recipes, ragged batches, detection and users' ops.
+The covering sets hold, for each kernel, names in which each possible pair of values of its factors
+(tables/kernel_factors.py) occurs. The others are kernels of usual recipes, ragged batches, detection and users' ops.
 """
 
 import itertools
@@ -267,7 +267,7 @@ RAW_STAGED = [
 
 
 def detection_names():
-    """nms, and roi pooling of each kind with its gradient, for planar, single and vectorized channels."""
+    """NMS, soft NMS, rotated IoU, and RoI pooling of each kind with its gradients: planar, and vectors of channels."""
     names = [
         kernels.name_expression(skeleton, box_type)
         for skeleton in ("nms_rank", "nms")

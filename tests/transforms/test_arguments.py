@@ -75,7 +75,7 @@ def test_normalize_takes_arrays_of_statistics(library):
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax.numpy"])
 def test_transforms_take_numbers_of_any_library(library):
-    """Those of NumPy and JAX, such as `np.float32(0.5)` and `jnp.float32(0.5)`, were no number but a wrong range."""
+    """A NumPy scalar and an array without axes are numbers, not (low, high)."""
     module = pytest.importorskip(library)
     number = module.asarray(0.5)
     for value in (number, np.float32(0.5)):
@@ -263,5 +263,8 @@ def test_functions_refuse_parameters_on_the_meta_device():
     for call in (lambda: cuaug.pad(images, 1, values), lambda: cuaug.normalize(images, values, 1.0)):
         with pytest.raises(TypeError, match=r"^cuaug\.\w+: a tensor on torch's meta device has no values"):
             call()
+
+
+def test_pixel_op_shows_an_array_as_its_name_in_short():
     with pytest.raises(ValueError, match=r"^cuaug\.transforms\.PixelOp: op must be a name .{1,300}$"):
         T.PixelOp(np.zeros((99, 99)), "px * 2")
