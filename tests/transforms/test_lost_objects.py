@@ -41,8 +41,8 @@ FIXED = {
     "crops of some images": [T.RandomRotation((10, 10)), T.CenterCrop((66, 66)), T.RandomRotation((45, 45))],
     "rotation, crop": [T.RandomRotation((30, 30)), T.CenterCrop(50)],
 }
-# Scales stay above a half, so that a painted square keeps some pixels. A crop of 46 x 46 pixels, resized to 64 x 64, and
-# a scale of 1.2 enlarge most.
+# Scales stay above a half, so that a painted square keeps some pixels. A crop of 46 x 46 pixels, resized to 64 x 64,
+# and a scale of 1.2 enlarge most.
 LARGEST_SQUARE = 7 * 7 * (64 / 46 * 1.2) ** 2
 RANDOM = {
     "resized crop, affine": [T.RandomResizedCrop(64, (0.3, 1.0)), T.RandomAffine(40, (0.3, 0.3), (0.7, 1.2))],
