@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .._check import prefix_errors
 from .._codecs.limits import MAX_BYTES
 from .._host.extension import extension
+from .._value_text import value_text
 from ..typing import AnyArray
 from .path_names import entry_of_path, normal_path
 
@@ -99,11 +100,11 @@ class ImageFiles:
         else:
             images, image_labels = _read_list(source)
         if not images:
-            raise ValueError(f"source must hold images ({', '.join(suffixes)}), got none from {_short_repr(source)}")
+            raise ValueError(f"source must hold images ({', '.join(suffixes)}), got none from {value_text(source)}")
         if labels is not None:
             given_labels: Any = labels
             if not hasattr(given_labels, "__len__"):
-                raise TypeError(f"labels must be a list of integers, got {_short_repr(labels)}")
+                raise TypeError(f"labels must be a list of integers, got {value_text(labels)}")
             image_labels = [_label(label) for label in given_labels]
         if targets is not None:
             if labels is not None:
@@ -291,7 +292,7 @@ def _read_shards(shards: Sequence[str], extensions: tuple[str, ...]) -> tuple[li
 def _read_list(source: Any) -> tuple[list[Image], list[int | None]]:
     """The images of a list of paths, bytes, or pairs with a label."""
     if isinstance(source, bytes) or not isinstance(source, Iterable):
-        raise TypeError(f"source must be a folder, .tar files, or a list of paths or bytes, got {_short_repr(source)}")
+        raise TypeError(f"source must be a folder, .tar files, or a list of paths or bytes, got {value_text(source)}")
     images: list[Image] = []
     labels: list[int | None] = []
     for item in source:
@@ -301,7 +302,7 @@ def _read_list(source: Any) -> tuple[list[Image], list[int | None]]:
         elif isinstance(image, (bytes, bytearray, memoryview)):
             images.append(bytes(image))
         else:
-            raise TypeError(f"source must list paths, bytes, or (path or bytes, label), got {_short_repr(item)}")
+            raise TypeError(f"source must list paths, bytes, or (path or bytes, label), got {value_text(item)}")
         labels.append(None if label is None else _label(label))
     return images, labels
 
@@ -310,12 +311,7 @@ def _label(value: Any) -> int:
     try:
         label = operator.index(bool(value) if isinstance(value, np.bool_) else value)
     except TypeError as error:
-        raise TypeError(f"labels must be integers, got {_short_repr(value)}") from error
+        raise TypeError(f"labels must be integers, got {value_text(value)}") from error
     if not -1 << 63 <= label < 1 << 63:
-        raise ValueError(f"labels must be integers of 64 bits, got {_short_repr(label)}")
+        raise ValueError(f"labels must be integers of 64 bits, got {value_text(label)}")
     return label
-
-
-def _short_repr(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) < 80 else f"{text[:77]}..."
