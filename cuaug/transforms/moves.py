@@ -63,7 +63,7 @@ def merge_moves(
     for moves in zip(*aligned, strict=True):
         stack = convert.namespace(moves[0].matrices).stack
         samples = [int(move.matrices.shape[0]) for move in moves]
-        canvas = in_call_order([[move.canvas] * n for move, n in zip(moves, samples, strict=True)])
+        canvas = in_call_order([np.broadcast_to(m.canvas, (n, 4)) for m, n in zip(moves, samples, strict=True)])
         source_box = None
         if any(move.source_box is not None for move in moves):
             boxes = [_rows(_UNBOUNDED, move.matrices) if move.source_box is None else move.source_box for move in moves]

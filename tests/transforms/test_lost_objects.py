@@ -192,3 +192,15 @@ def test_compose_after_loses_what_is_outside_of_its_images(backend, sizes):
         assert valid.tolist() == [width > 62, True, True]
         expected = np.clip(boxes, 0, width) + np.array([left, top, left, top])
         np.testing.assert_allclose(to_numpy(result["boxes"][i])[valid], expected[valid], **FLOAT32)
+
+
+def test_compose_after_takes_groups_of_several_sizes():
+    """Two dtypes are two groups, of which one is a ragged batch with a canvas for each image."""
+    photos = [noise((60, 60, 3)), noise((50, 70, 3)), noise((64, 56, 3), "float32")]
+    boxes = [np.array([(62, 20, 75, 30), (20, 20, 30, 30)], "f4") for _ in photos]
+    remainder = T.Compose([T.CenterCrop(60), T.CenterCrop(90)]).after(1)
+    result = remainder({"image": photos, "boxes": boxes})
+    for i, photo in enumerate(photos):
+        alone = remainder({"image": photo, "boxes": boxes[i]})
+        np.testing.assert_array_equal(result["valid"][i], alone["valid"])
+        np.testing.assert_allclose(result["boxes"][i], alone["boxes"], **FLOAT32)
