@@ -29,6 +29,7 @@ TOLERANCES = {
     "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
     "bfloat16": Tolerance(absolute=2e-5, relative=2**-7, reason="2e-5, and the storage may round to either neighbour"),
     "float32": Tolerance(absolute=2e-5, reason="float32 coordinates and weights, compiled in two ways"),
+    "float64": Tolerance(absolute=1e-9, reason="float64 coordinates and weights, compiled in two ways"),
 }
 both_layouts = pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 
@@ -47,6 +48,26 @@ def remap(batch, layout, map_dtype="float32", **options):
     x, y = 1.7 * x + 3 * np.sin(y) - 4, 2 * y - 2.5
     x[5, 5:9] = np.nan, np.inf, -1e20, 3e9
     return cuaug.remap(batch, at_end_of_memory(x), at_end_of_memory(y), layout=layout, **options)
+
+
+FAR = 2.0**30  # source coordinates from here on are outside of every border
+
+
+def far_affine(batch, layout, **options):
+    """Rows whose source coordinates cross FAR: in large steps, backwards, and in steps of one pixel."""
+    rows = ((2.0**25, 0.9 * FAR), (-(2.0**25), -0.9 * FAR), (1.0, FAR - 40.25))
+    return np.stack(
+        [
+            cuaug.warp_affine(batch, [[step, 0, first], [0, 1, 0]], layout=layout, inverse=True, fill=0.625, **options)
+            for step, first in rows
+        ]
+    )
+
+
+def far_remap(batch, layout, border):
+    """Displacements of which half lead to FAR or beyond, counted from the first pixel of the image."""
+    x = np.broadcast_to((FAR - 40) * np.where(np.arange(80) % 3, 1, -1), (70, 80))
+    return cuaug.remap(batch, x, np.zeros((70, 80)), layout=layout, relative=True, border=border, fill=0.625)
 
 
 def at_end_of_memory(values):
@@ -74,9 +95,11 @@ def remap_flipped(batch, layout):
 
 
 def is_quick(warp, options, dtype, layout):
-    """One row of each geometry, and the affine one for every element size."""
-    return (not options and dtype == "uint8") or (
-        warp is affine and not options and dtype == "float16" and layout == "NCHW"
+    """One row of each geometry, and the affine one for every element size and for coordinates that are too far."""
+    return (
+        (not options and dtype == "uint8")
+        or (warp is affine and not options and dtype == "float16" and layout == "NCHW")
+        or (warp is far_affine and dtype == "uint8" and layout == "NCHW")
     )
 
 
@@ -93,6 +116,10 @@ AGAINST_LOOPS = [
         (remap_flipped, {}, "uint8"),
         (remap, {"border": "reflect"}, "uint8"),
         (remap, {"interpolation": "nearest"}, "float32"),
+        (far_affine, {"border": "reflect"}, "uint8"),
+        (far_affine, {"border": "reflect", "interpolation": "nearest"}, "float32"),
+        (far_affine, {"border": "edge", "interpolation": "bicubic"}, "float32"),
+        (far_remap, {"border": "reflect"}, "float64"),  # float32 has no pixels within 64 of FAR
         (displace, {}, "uint8"),
         (displace, {"border": "edge"}, "float16"),
     ]

@@ -118,6 +118,21 @@ def test_warp_affine_perspective_extreme_matrices(interpolation, border, rows):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize(("step", "first"), [(2.0**25, 0.9), (-(2.0**25), -0.9), (1.0, 1 - 40.25 * 2.0**-30)])
+@every_mode
+def test_warp_affine_beyond_2_30_pixels_is_fill_on_gpu_as_on_cpu(interpolation, border, step, first):
+    """The source coordinates of a row begin below 2**30, in `first` times 2**30, and reach it."""
+    M = np.array([[step, 0, first * 2.0**30], [0, 1, 0]])
+    options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
+    batch = np.random.default_rng().random((1, 1, 8, 160))
+    expected = cuaug.warp_affine(batch, M, layout="NCHW", **options)
+    x = M[0, 0] * np.arange(160) + M[0, 2]
+    assert (expected[..., np.abs(x) >= 2.0**30] == 0.625).all()
+    actual = to_numpy(cuaug.warp_affine(put(batch, ("torch", "cuda")), M, **options))
+    assert_equal(actual, expected, tolerance=Tolerance(absolute=1e-9, reason="float64 coordinates and weights"))
+
+
+@pytest.mark.gpu
 @every_mode
 def test_warp_affine_perspective_bad_device_matrix_is_fill(interpolation, border):
     backend = ("torch", "cuda")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dtype.cuh"
 #include "type_list.cuh"
 
 // Borders, under NumPy's names: each resolves any pixel index to one inside [0, n), or to -1 for the fill.
@@ -70,5 +71,9 @@ struct WithoutWindow<WindowedBorder<Border>> {
 };
 template <class Border>
 using without_window_t = typename WithoutWindow<Border>::type;
+
+// Whether the pixels outside the image are the fill, not pixels of the image.
+template <class Border>
+constexpr bool is_fill_border = is_same_v<without_window_t<Border>, Constant>;
 
 }  // namespace cuaug

@@ -7,8 +7,8 @@
 
 namespace cuaug {
 
-// A pixel gets the fill, whatever the border, if a coordinate is not finite, or at least this far from the base. On the
-// CPU it also gets the fill if a coordinate is at least this far from the input's first pixel.
+// A pixel gets the fill, whatever the border, if a coordinate is not finite, or at least this far from the base or from
+// the input's first pixel.
 constexpr double coordinate_limit = 1073741824.0;
 
 template <class R>
@@ -43,6 +43,13 @@ struct Bounds {
     R y_low;
     R y_high;
 };
+
+// Whether all points of a box, counted from the base, are within coordinate_limit of the input's first pixel.
+template <class R>
+inline bool in_range(const Bounds<R>& box, int base_x, int base_y) {
+    const R x = static_cast<R>(base_x), y = static_cast<R>(base_y);
+    return in_range(Point<R>{x + box.x_low, y + box.y_low}) & in_range(Point<R>{x + box.x_high, y + box.y_high});
+}
 
 // The bounds of four points; false if a coordinate is beyond `coordinate_limit` or a NaN, which fmin would ignore.
 template <class R>

@@ -25,7 +25,8 @@ inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRec
         // A patch that extends beyond the output is sampled whole, so the box holds its pixels too.
         const int width = (rect.width + 31) & ~31, height = (end - first + 3) & ~3;
         const bool is_bounded =
-            tile.map.bounds(width, height, bounds) && (!C::is_fixed_point || fits_fixed_point(tile.map));
+            tile.map.bounds(width, height, bounds) && (!C::is_fixed_point || fits_fixed_point(tile.map)) &&
+            (is_fill_border<typename C::Border> || in_range(bounds, tile.map.base_x, tile.map.base_y));
         if (is_bounded)
             tile.box = C::raw_staged
                            ? raw_box_of<typename C::BoxLayout>(bounds, tile.map.base_x, Sampler::taps_before,

@@ -49,8 +49,8 @@ inline auto sample_from_global(const Image<typename C::In, C::K, typename C::Bor
         return to_sampled_pixel<SampledDtype>(
             sample_global<C::uses_integer_weights, conditional_t<C::Geometry::is_64bit, long long, Word>>(image, p));
     else
-        return in_range(p) ? to_raw_pixel<SampledDtype>(base_sampler_t<Sampler>::sample(image, p))
-                           : to_raw_pixel<SampledDtype>(image.fill);
+        return image.is_in_range(p) ? to_raw_pixel<SampledDtype>(base_sampler_t<Sampler>::sample(image, p))
+                                    : to_raw_pixel<SampledDtype>(image.fill);
 }
 
 // Through a coordinate map, from global memory.

@@ -20,7 +20,7 @@ struct Neighbours {
 template <class Offset, class T, int K, class Border>
 inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neighbours<T, K>& out) {
     const int column[] = {image.column_of(x), image.column_of(x + 1)}, row[] = {image.row_of(y), image.row_of(y + 1)};
-    constexpr bool fills = is_same_v<without_window_t<Border>, Constant>;
+    constexpr bool fills = is_fill_border<Border>;
     if (fills && ((column[0] & column[1]) < 0 || (row[0] & row[1]) < 0)) return false;
     auto clamped = [](int i) { return static_cast<Offset>(fills ? max(i, 0) : i); };
     auto read = [&](int y, auto& pair) {
@@ -46,7 +46,7 @@ inline bool read_neighbours(const Image<T, K, Border>& image, int x, int y, Neig
 template <bool uses_integer_weights, class Offset, class T, int K, class Border>
 inline auto sample_global(const Image<T, K, Border>& image, const Point<float>& p) {
     float fx, fy;
-    const bool is_valid = in_range(p);
+    const bool is_valid = image.is_in_range(p);
     const int x = split_floor(p.x, fx), y = split_floor(p.y, fy);
     Neighbours<T, K> neighbours;
     const bool touches_image = is_valid && read_neighbours<Offset>(image, x, y, neighbours);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "borders/border.cuh"
 #include "geometry/tile_map.cuh"
 #include "pixel.cuh"
 
@@ -24,6 +25,16 @@ struct Image {
     int base_x;
     int base_y;
     RawPixel<T, K> fill;
+
+    // Whether a point, counted from the base, is within coordinate_limit. If the border gives it the fill anyway, its
+    // distance from the first pixel need not be known.
+    template <class R>
+    bool is_in_range(const Point<R>& p) const {
+        if constexpr (is_fill_border<Border>)
+            return in_range(p);
+        else
+            return in_range(p) & in_range(Point<R>{p.x + static_cast<R>(base_x), p.y + static_cast<R>(base_y)});
+    }
 
     int left() const { return Border::has_window ? window.left : 0; }
     int top() const { return Border::has_window ? window.top : 0; }
