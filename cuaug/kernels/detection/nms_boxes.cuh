@@ -15,7 +15,7 @@ struct NmsSortKey {
     int padding;
 };
 
-// A box at its position in the sorted order.
+// A box at its position in the sorted order. R: float, double or `Rotated`.
 template <class R>
 struct RankedBox {
     R left, top, right, bottom, area;
@@ -24,7 +24,7 @@ struct RankedBox {
     int class_begin;  // the position at which its class begins
 };
 
-struct Rotated {};
+struct Rotated {};  // rotated boxes, in float64
 
 template <>
 struct RankedBox<Rotated> {
@@ -134,9 +134,9 @@ inline RankedRotatedBox make_ranked_box<Rotated>(const NmsRecord& args, long lon
     return {box, key.score > 0 ? key.index : -1, score_rank, class_begin};
 }
 
-// Whether the IoU of two boxes is above a threshold. In float32 the rounding errors add up to at most 17 * 2^-24 of the
-// union: a result nearer to the threshold than 32 * 2^-24 of it, or an overflow, is `uncertain` and is decided in
-// float64.
+// Whether the IoU of two boxes is above a threshold. In float32 the intersection is compared with threshold * union;
+// the rounding errors add up to at most 17 * 2^-24 of the union. If the difference is below 32 * 2^-24 of the union, or
+// overflows, the test is `uncertain` and is repeated in float64.
 struct IouTest {
     bool above, uncertain;
 };

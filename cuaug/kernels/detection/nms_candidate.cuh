@@ -15,8 +15,8 @@ struct alignas(16) Candidate {
 };
 
 // An infinite area becomes NaN. A NaN of float32 arithmetic is 0x7fffffff on GPUs: its sign bit is 0, so that
-// `OverlapBound` lets the pair pass. That of float64 arithmetic has its sign bit set, but no such pair is above a
-// threshold.
+// `OverlapBound` lets the pair pass. The NaN of float64 arithmetic has its sign bit set, but in float64 a box of
+// infinite area has no IoU above a threshold.
 template <class R>
 inline Candidate<R> load_candidate(const NmsRecord& args, long long n, int i) {
     const NmsSortKey key = i < args.count ? make_sort_key(args, n, i, true) : padding_key();

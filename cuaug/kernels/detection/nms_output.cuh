@@ -5,8 +5,8 @@
 
 namespace cuaug {
 
-// Writes the indices of a sample's kept boxes by score, and their number. All threads of a block: a warp compacts 512
-// ranks at a time and loads all of them at once.
+// Writes the indices of a sample's kept boxes, in the order of their scores, and their number. Called by all threads of
+// a block: a warp compacts 512 ranks at a time and loads all of them at once.
 inline void write_output(const NmsRecord& args, long long n) {
     constexpr int loads = 16, warp_ranks = 32 * loads;
     __shared__ int warp_counts[32];

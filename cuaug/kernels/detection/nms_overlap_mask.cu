@@ -5,11 +5,11 @@
 
 namespace cuaug {
 
-constexpr int nms_boxes_per_lane = 2;  // each box loaded from shared memory is compared with so many
+constexpr int nms_boxes_per_lane = 2;  // boxes of a lane with which a box loaded from shared memory is compared
 
-// A block compares some words of boxes with a part of 256 boxes. A lane has one box of each of `nms_boxes_per_lane`
-// words at a time, and compares them with the 32 boxes of its warp's word of the part, one after the other. Grid:
-// (parts x words / words_per_block x samples).
+// A block compares `words_per_block` words of 32 boxes with a part of 256 boxes (nms_pairs.cuh). A lane has one box of
+// each of `nms_boxes_per_lane` words at a time, and compares them with the 32 boxes of its warp's word of the part, one
+// after the other. Grid: (parts x words / words_per_block x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
     nms_overlap_mask(const __grid_constant__ NmsRecord args) {
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
                                                              block_boxes[32 * word + 32 + lane]};
         const OverlapBound<R> overlap[nms_boxes_per_lane] = {{args.iou_threshold, lane_boxes[0].area},
                                                              {args.iou_threshold, lane_boxes[1].area}};
-        // Of boxes with equal scores, those of earlier words precede. Within one word the lane decides, which is rare
-        // and handled below.
+        // Of boxes with equal scores, those of earlier words precede. Within a word, those of lower lanes precede: the
+        // loop over the masks and the loop after it handle this rare case.
         unsigned long long min_score[nms_boxes_per_lane];  // of a box that precedes
         unsigned int disjoint[nms_boxes_per_lane];
         float preceding[nms_boxes_per_lane] = {};  // a count: floats are added at twice the rate of integers

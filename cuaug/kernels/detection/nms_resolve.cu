@@ -9,7 +9,8 @@ constexpr int nms_group = 32;             // words of possible suppressors that 
 constexpr int nms_max_idle_rounds = 256;  // rounds without a new decision, about 0.2 ms
 constexpr unsigned int full_warp = 0xffffffffu;
 
-// Shared memory of a block. A block has `block_words` words of 32 boxes; a warp combines one of them with one group.
+// Shared memory of a block. A block resolves `block_words` words of 32 boxes; a warp tests one of them against one
+// group of possible suppressors.
 struct ResolveShared {
     int words, groups, block_words;                                // words of a sample, and their groups
     unsigned long long decisions[nms_max_parts * nms_part_words];  // of each word, as in NmsRecord
@@ -48,9 +49,9 @@ inline SuppressorMasks load_masks(const NmsRecord& args, int n, int group, int i
     return loaded;
 }
 
-// A thread with `publishes` publishes `word_decisions`, the decisions about word `word` of its block; each thread polls
-// one word of the other blocks: a sample has at most as many words as a block has threads. Returns whether a decision
-// is new.
+// A thread with `publishes` publishes `word_decisions`, the decisions about word `word` of its block. Each thread polls
+// at most one word of the other blocks, as a sample has no more words than a block has threads. Returns whether a
+// decision is new.
 inline bool exchange_decisions(ResolveShared& shared, volatile unsigned long long* decisions, int first, int word,
                                bool publishes, unsigned long long word_decisions) {
     bool is_new = false;
@@ -69,9 +70,9 @@ inline bool exchange_decisions(ResolveShared& shared, volatile unsigned long lon
 }
 
 // Resolves the boxes of a block's words from `first` on: a box is removed once a kept box suppresses it, and kept once
-// every box that would suppress it is removed. Every round, each warp looks at the decisions about a group of boxes in
-// this block and others; boxes are decided in a few rounds. Gives up after `max_idle_rounds` rounds without a new
-// decision. All threads.
+// every box that would suppress it is removed. Every round, each warp reads the decisions about its group of possible
+// suppressors, of this block and others; boxes are decided in a few rounds. Gives up after `max_idle_rounds` rounds
+// without a new decision. Called by all threads of a block.
 inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, int first, int max_idle_rounds) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, word_in_block = warp / shared.groups,
               group = warp - word_in_block * shared.groups, word = first + word_in_block, index = 32 * word + lane;
@@ -81,14 +82,14 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
     if (threadIdx.x < nms_resolve_warps) shared.removed[lane] = shared.waiting[0][lane] = 0;
     __syncthreads();
 
-    const unsigned long long earlier = word < shared.words ? decisions[word] : 0;  // of a block that has given up
+    const unsigned long long earlier = word < shared.words ? decisions[word] : 0;  // by a block that has given up, or 0
     if (publishes) shared.decisions[word] = earlier;
     const SuppressorMasks masks = load_masks(args, n, group, index);
     bool is_kept = (earlier >> lane & 1) != 0,
          is_removed = masks.is_absent || (!is_kept && (earlier >> (32 + lane) & 1) != 0);
     atomicAdd(shared.score_rank + 32 * word_in_block + lane, masks.preceding);
 
-    // -1: the next round publishes what a round decides, so that the first one has no decision of its own to publish.
+    // -1: a round publishes the decisions of the round before, so the first round has none to publish.
     for (int round = 0, idle_rounds = -1; idle_rounds <= max_idle_rounds; round ^= 1) {
         const unsigned int kept = __ballot_sync(full_warp, is_kept),
                            decided = kept | __ballot_sync(full_warp, is_removed);
@@ -121,8 +122,8 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
 }
 
 // The first word of the next block with an undecided box, cyclically after the block whose words begin at `first`; -1
-// if all boxes are decided. All threads of the sample's last block, when no other block writes any longer, so that all
-// threads take the same branch.
+// if all boxes are decided. Called by all threads of the sample's last block. No other block writes decisions any
+// longer, so all threads take the same branch.
 inline int next_undecided(const NmsRecord& args, const ResolveShared& shared, int n, int first) {
     const int word = threadIdx.x;
     const bool is_undecided = word < shared.words && decisions_of(args, shared, n)[word] >> 32 != full_warp;
@@ -134,8 +135,8 @@ inline int next_undecided(const NmsRecord& args, const ResolveShared& shared, in
 }
 
 // Decides which boxes are kept, from the overlap masks (nms_overlap_mask.cu). Blocks wait for each other's decisions,
-// but not for ever, since not all blocks need have begun. The block that finishes last in its sample resolves the words
-// that others have given up, and writes the result. Grid: (blocks x samples).
+// but only for a limited number of rounds, because the other blocks may not have begun. The block that finishes last in
+// its sample resolves the words that others have given up, and writes the result. Grid: (blocks x samples).
 __global__ void __launch_bounds__(nms_resolve_threads) nms_resolve(const __grid_constant__ NmsRecord args) {
     __shared__ ResolveShared shared;
     __shared__ int blocks_done;

@@ -10,7 +10,7 @@ namespace cuaug {
 constexpr int nms_small_max = 1024;  // boxes of a sample: a thread each
 constexpr int nms_small_warps = 8;
 
-// Blocks among which the other boxes of a word of 32 boxes are divided.
+// The boxes of a sample are divided into parts of 8 words of 32 boxes. A block compares one word with one part.
 inline int nms_small_parts(const NmsRecord& args) {
     return ((args.count + 31) / 32 + nms_small_warps - 1) / nms_small_warps;
 }
@@ -20,7 +20,8 @@ inline unsigned int* small_overlap_masks_of(const NmsRecord& args, long long n, 
     return static_cast<unsigned int*>(args.ranked_boxes) + n * words * args.count;
 }
 
-// For each box and part, how many boxes of the part precede it; negative if it takes no part. [N, parts, K]
+// For each box and part, how many boxes of the part precede it; negative if the box is absent (its NmsSortKey
+// has the score 0). [N, parts, K]
 inline int* preceding_counts_of(const NmsRecord& args, long long n) {
     return args.kept + n * nms_small_parts(args) * args.count;
 }

@@ -5,8 +5,8 @@
 
 namespace cuaug {
 
-// A warp compares 32 boxes, one per lane, with 32 other boxes. The warps of a block have the same first 32 boxes and
-// adjacent words of the others. Grid: (parts x words x samples).
+// A warp compares 32 boxes, one per lane, with a word of 32 other boxes. The warps of a block have the same boxes in
+// their lanes, and consecutive words of other boxes. Grid: (parts x words x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_small_warps * 32) nms_small_overlap_mask(const __grid_constant__ NmsRecord args) {
     __shared__ Candidate<R> others[nms_small_warps][32];

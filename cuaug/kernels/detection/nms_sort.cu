@@ -10,7 +10,7 @@ inline NmsSortKey shuffle_xor(const NmsSortKey& key, int distance) {
             __shfl_xor_sync(0xffffffffu, key.index, distance), 0};
 }
 
-// A block sorts a tile of one sample's boxes, one per thread, and clears the counters of nms.cu.
+// A block sorts a tile of one sample's boxes, one per thread, and clears the decisions and counters of nms.cu.
 // Grid: (tiles x samples, orders): by class and score; if there are classes, also by score alone.
 __global__ void __launch_bounds__(nms_tile) nms_sort(const __grid_constant__ NmsRecord args) {
     __shared__ NmsSortKey memory[nms_tile];

@@ -7,7 +7,7 @@ constexpr int average_threads = 256, average_warps = average_threads / 32;
 template <class R>
 constexpr int lane_channels = sizeof(R) == 8 ? 4 : 8;  // the most planar channels that a lane works on at a time
 template <class R>
-constexpr int max_sums = sizeof(R) == 8 ? 512 : 1152;  // of a warp
+constexpr int max_sums = sizeof(R) == 8 ? 512 : 1152;  // of a warp, in shared memory
 // Rows that are loaded at a time: all rows of a bin of two sampling points along y. 8 channels of 4 rows are 32 values
 // in flight, as many as fit into 80 registers.
 constexpr int rows_in_flight = 4;
@@ -15,20 +15,21 @@ constexpr int rows_in_flight = 4;
 // The input of a block, and how its warps divide the work on planar channels. A band is some rows of bins.
 template <class R>
 struct WorkSplit {
-    const void* in;                           // the region's sample
-    long long channel_stride;                 // of `in`
-    int column_offset[max_weights], columns;  // of the region's columns; a few may come twice (`number_columns`)
+    const void* in;            // the region's sample
+    long long channel_stride;  // of `in`
+    // The columns of the map that the region reads, and their number; a few may come twice (`divide_work`).
+    int column_offset[max_weights], columns;
     int row_step, column_step;  // 32 columns further on is `row_step` rows of bins down and `column_step` columns right
     int first, end;             // channels of the block: first .. end - 1
     int chunk_channels;         // channels that a warp works on at a time: lane_channels or half of them
-    int bands, band_rows;       // as few bands as there are sums for, of about equal height
-    int sum_stride;             // sums of one channel
+    int bands, band_rows;       // as few bands as `max_sums` allows, of about equal height
+    int sum_stride;             // from the sums of one channel to those of the next
 };
 
-// One warp: replaces the offset of each column entry by the number of its column, as adjacent bins share columns. Only
-// entries of the same group of 32 share a number.
+// Fills `split`, except for the input; called by one warp. Adjacent bins share columns of the map: the offset of each
+// entry of `columns` is replaced by the number of its column. Only entries of the same group of 32 share a number.
 template <class R>
-inline void number_columns(const RoiRecord& args, int used, AxisBins<R>& columns, WorkSplit<R>& split) {
+inline void divide_work(const RoiRecord& args, int used, AxisBins<R>& columns, WorkSplit<R>& split) {
     constexpr int W = lane_channels<R>;
     const int lane = threadIdx.x % 32;
     int count = 0;
@@ -132,7 +133,7 @@ inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const 
     }
 }
 
-// Sums the column sums of a band to bins. A lane makes one column of bins at a time, with its first weights in
+// Sums the column sums of a band to bins. A lane computes one column of bins at a time, with its first weights in
 // registers.
 template <class T, class R>
 inline void sum_band_columns(const RoiRecord& args, const AxisBins<R>& columns, const WorkSplit<R>& split,
@@ -164,8 +165,8 @@ inline void sum_band_columns(const RoiRecord& args, const AxisBins<R>& columns, 
     }
 }
 
-// Planar channels: first the columns are summed over the rows of each bin, then the columns of each bin. So lanes read
-// adjacent pixels, where bins leave none out, and write adjacent results.
+// Planar channels: each column is summed over the rows of a bin, then the columns of a bin are summed. So lanes read
+// adjacent pixels, if the bins skip none, and write adjacent results.
 template <class T, class R>
 inline void average_planes(const RoiRecord& args, const AxisBins<R>& rows, const AxisBins<R>& columns,
                            const WorkSplit<R>& split, R (*sums)[max_sums<R>]) {
@@ -207,8 +208,8 @@ inline void average_vectors(const RoiRecord& args, const AxisBins<R>& rows, cons
 }
 
 // A block averages some channels of an unrotated region; with channels last, some pairs of a bin and a vector of
-// channels. A region with too many weights or too large strides goes point by point, and so does one that belongs to no
-// sample. Grid: (regions, parts).
+// channels. A region with too many bins or weights or too large strides is pooled point by point, and so is one that
+// belongs to no sample. Grid: (regions, parts).
 template <class T, int vector>
 __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ? 2 : 3)
     roi_average(const __grid_constant__ RoiRecord args) {
@@ -236,7 +237,7 @@ __global__ void __launch_bounds__(average_threads, sizeof(ComputeType<T>) == 8 ?
         const int used = fits ? fill_bins(roi_axis, bin_count, extent, stride, axes[axis]) : max_weights + 1;
         if (lane == 0) axes[axis].used = used;
         __syncwarp();
-        if (vector == 0 && axis == 1 && used <= max_weights) number_columns(args, used, columns, split);
+        if (vector == 0 && axis == 1 && used <= max_weights) divide_work(args, used, columns, split);
     }
     __syncthreads();
     if (rows.used > max_weights || columns.used > max_weights)

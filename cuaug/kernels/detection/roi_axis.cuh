@@ -23,7 +23,8 @@ struct Tap {
     bool is_inside;
 };
 
-// torchvision's rule: up to a pixel outside the outermost centers the outermost pixel counts; farther outside all is 0.
+// torchvision's rule: a coordinate up to one pixel beyond the center of an outermost pixel takes this pixel's value;
+// farther outside, the value is 0.
 template <class R>
 inline Tap<R> make_tap(R coordinate, int extent) {
     if (!(coordinate >= R(-1) && coordinate <= R(extent))) return {0, 0, R(0), false};
@@ -116,7 +117,7 @@ inline RoiAxis<R> make_axis(R start, R size, int bins, int sampling_ratio) {
     return {start, size / R(bins), sampling_ratio > 0 ? R(sampling_ratio) : ceil(size / R(bins))};
 }
 
-// A pixel of a map, or the map's end.
+// A coordinate cut to 0 .. extent, without its fraction; a NaN becomes 0.
 template <class R>
 inline int clamp_to_pixel(R value, int extent) {
     return static_cast<int>(fmin(fmax(value, R(0)), static_cast<R>(extent)));
@@ -138,7 +139,7 @@ inline int roi_sample(const RoiRecord& args, long long k) {
     return index >= 0 && index < args.samples ? static_cast<int>(index) : -1;
 }
 
-// The last level whose minimum area the region has (Lin et al. 2017, equation 1).
+// The last level whose minimum area the region reaches (Lin et al. 2017, equation 1).
 inline int roi_level(const RoiRecord& args, long long k) {
     const double a = roi_value(args, k, 1), b = roi_value(args, k, 2), c = roi_value(args, k, 3),
                  d = roi_value(args, k, 4);

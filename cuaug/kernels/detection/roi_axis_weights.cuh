@@ -3,19 +3,19 @@
 #include "detection/roi_align_bins.cuh"
 #include "gpu/reduce.cuh"
 
-// Averages of unrotated regions, axis by axis: the average of a bin's sampling points is a sum of pixels whose weights
-// along y and x are multiplied. Forward, each bin has a list of pixels (AxisBins); backward, each pixel has a range of
-// bins (AxisPixels).
+// Averages of unrotated regions, axis by axis: the average of a bin's sampling points is a weighted sum of pixels, and
+// the weight of a pixel is the product of its weights along y and x. Forward, each bin has a list of pixels (AxisBins);
+// backward, each pixel has a range of bins (AxisPixels).
 
 namespace cuaug {
 
-// Of one axis of a region in shared memory.
+// Limits for one axis of a region, which is held in shared memory.
 constexpr int max_bins = 64, max_weights = 256, max_pixels = 256;
 
 // A pixel by its offset along one axis of the map, and its weight in a bin.
 template <class R>
 struct OffsetWeight {
-    int offset;  // 32 bits: one instruction makes an address of it
+    int offset;  // 32 bits: one instruction adds it to a pointer
     R weight;
 };
 
@@ -79,7 +79,7 @@ inline int fill_bins(const RoiAxis<R>& axis, int bin_count, int extent, long lon
     return used;
 }
 
-// A pixel that contributes to `bins` bins from `bin` on; `first` is the index of the first one's weight.
+// A pixel that contributes to `bins` bins from `bin` on; `first` is the index of the weight in the first bin.
 struct PixelBinRange {
     int pixel, bin, bins, first;
 };

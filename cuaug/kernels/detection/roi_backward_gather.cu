@@ -30,8 +30,8 @@ inline MapTile tile_of(const RoiBackwardRecord& args, long long block) {
     }
 }
 
-// Lists which of 256 regions from `first` on may touch a tile, in their order; returns how many. All threads of a
-// block.
+// Lists which of 256 regions from `first` on may touch a tile, in their order; returns how many. Called by all threads
+// of a block.
 inline int list_regions(const RoiBackwardRecord& args, const MapTile& tile, long long first, int* list,
                         int* warp_counts) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -55,8 +55,8 @@ inline int list_regions(const RoiBackwardRecord& args, const MapTile& tile, long
     return total;
 }
 
-// Copies the gradients of `rows` x `columns` bins, `channels` channels from c on. `pooled` begins at channel c. All
-// threads of a block.
+// Copies the gradients of `rows` x `columns` bins, `channels` channels from c on. `pooled` begins at channel c. Called
+// by all threads of a block.
 template <class T, class R, bool is_max, int group>
 inline void stage_gradients(const RoiBackwardRecord& args, const T* pooled, long long k, int c, int channels,
                             const BinWindow& window, int rows, int columns,

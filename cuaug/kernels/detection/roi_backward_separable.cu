@@ -5,7 +5,7 @@ namespace cuaug {
 
 constexpr int separable_threads = 128, separable_warps = separable_threads / 32;
 template <class R>
-constexpr int max_rows = 128 / sizeof(R);  // of bins, whose sums each thread keeps
+constexpr int max_rows = 128 / sizeof(R);  // rows of bins whose sums a thread holds in shared memory
 
 // Planar: a thread has a column of pixels of one channel, adjacent to its neighbours'. It sums what the bins of each
 // row contribute to the column, then what these rows contribute to each pixel.
@@ -65,7 +65,7 @@ inline void scatter_channels(const RoiRecord& args, const FeatureMap& map, const
 }
 
 // A block adds the gradients of the averages of an unrotated region to its pixels, once for each pixel and channel. A
-// region with too many pixels goes point by point. Grid: (regions, parts).
+// region with too many pixels, weights or rows of bins is processed point by point. Grid: (regions, parts).
 template <class T, bool channels_last>
 __global__ void __launch_bounds__(separable_threads, sizeof(ComputeType<T>) == 8 ? 4 : 6)
     roi_backward_separable(const __grid_constant__ RoiRecord args) {

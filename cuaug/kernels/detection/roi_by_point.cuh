@@ -21,7 +21,7 @@ struct alignas(W * sizeof(T)) ChannelVector {
     T channel[W];
 };
 
-// Reads W channels; channels after number `last` repeat it.
+// Reads W channels. If they are not a vector, channel `last` replaces those after it.
 template <int vector, class T, class R>
 inline void read_channels(const T* in, long long step, int last, R* value) {
     constexpr int W = thread_channels<vector>;

@@ -2,8 +2,8 @@
 
 #include "detection/roi_by_point.cuh"
 
-// Which bins contribute to a pixel, for a backward pass: for a tile of the map, and a window of a region's bins at a
-// time.
+// Which bins contribute to which pixels, for a backward pass: for one tile of the map, and one window of a region's
+// bins at a time.
 
 namespace cuaug {
 
@@ -32,7 +32,7 @@ struct SeparableGather {
 
     struct Shared {
         R y[window_side][tile_rows], x[window_side][tile_columns];
-        unsigned int row_bins[tile_rows], column_bins[tile_columns];  // a bit for each bin of the window
+        unsigned int row_bins[tile_rows], column_bins[tile_columns];  // bit i: bin row or column i contributes
     };
 
     // One thread: the weights of one bin along one axis.
@@ -68,7 +68,7 @@ struct SeparableGather {
             compute_weights(bins.roi.x, x, bit, tile.left, bins.level->width, shared.x[bit], shared.column_bins);
     }
 
-    // Calls `visit(bin of the window, weight, number of the sampling point)` for what contributes to a pixel.
+    // Calls `visit(bin of the window, weight, number of the sampling point)` for each bin that contributes to a pixel.
     template <class Visitor>
     static void for_each_bin(const RoiRecord&, const Bins&, const MapTile&, const BinWindow&, const Shared& shared,
                              int row, int column, const Visitor& visit) {

@@ -10,7 +10,7 @@ template <class R>
 struct RoiPoolBins {
     const RoiLevel* level;
     int n;             // sample; -1: none
-    R points_per_bin;  // 1, and used by no maximum: only averages are divided by it
+    R points_per_bin;  // 1; only averages are divided by it, and roi_pool takes maxima
     R top, left, height, width;
 
     RoiPoolBins() = default;

@@ -129,7 +129,7 @@ inline int compact(const SoftBoxes& boxes, int count) {
     return remaining;
 }
 
-// The best of all remaining boxes, which are not counted.
+// The best of all remaining boxes; `remaining` is not computed.
 inline BlockBest find_best(const SoftBoxes& boxes, int count) {
     Best best = {removed_score(), 0x7fffffff};
     for (int i = threadIdx.x; i < count; i += soft_nms_threads)
@@ -137,8 +137,8 @@ inline BlockBest find_best(const SoftBoxes& boxes, int count) {
     return block_argmax(best, 0);
 }
 
-// Decays the scores of all boxes by their IoU with the chosen one and removes those that fall too low; finds the next
-// best on the way.
+// Decays the scores of all boxes by their IoU with the chosen one. Removes the chosen box, and those whose score falls
+// to the threshold or below; finds the next best box on the way.
 inline BlockBest decay(const SoftNmsRecord& args, const SoftBoxes& boxes, int count, int chosen, double left,
                        double top, double right, double bottom, double area) {
     Best best = {removed_score(), 0x7fffffff};

@@ -19,8 +19,8 @@ struct AdjustHue {
         } else {
             const R one = R(1), r = in.c[0], g = in.c[1], b = in.c[2], v = fmax(r, fmax(g, b)),
                     c = v - fmin(r, fmin(g, b));
-            const R scale =
-                reciprocal(c);  // infinite for gray, which gives NaN; the clamps below turn it into 0, and gray stays
+            // For gray this is infinite and the hue a NaN; the clamps below turn the NaN into 0, and gray stays gray.
+            const R scale = reciprocal(c);
             const R h = v == r ? (g - b) * scale : v == g ? R(2) + (b - r) * scale : R(4) + (r - g) * scale;
             // Adding and subtracting `rounding` rounds to a whole number of turns, which leaves the hue in -3..3.
             const R rounding = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), unwrapped_hue = h + R(6) * factor;

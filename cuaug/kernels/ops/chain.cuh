@@ -9,7 +9,7 @@
 namespace cuaug {
 
 // Column of the parameter table that an op's parameter i comes from. `first_column` is the op's first column. The op
-// has K of the image's `channels`, from `first_channel` on; a channel beyond the last takes the last one's parameters.
+// processes K of the image's `channels`, from `first_channel` on; channels beyond the last take its parameters.
 template <class Op, int K>
 inline int param_column(int i, int first_column, int first_channel, int channels) {
     if (i < Op::sample_params) return first_column + i;
@@ -44,7 +44,7 @@ inline Op op_of(const R* params) {
     return op;
 }
 
-// Reads and prepares an op's parameters. `column(i)` is column i of a sample's row; `max_value` that of the images'
+// Reads and prepares an op's parameters. `column(i)` is column i of a sample's row; `max_value` is that of the images'
 // dtype.
 template <class Op, class R, int K, class Column>
 inline void fill_params(const Column& column, int first_column, int first_channel, int channels, R max_value,

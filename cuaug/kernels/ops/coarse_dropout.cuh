@@ -6,8 +6,8 @@
 namespace cuaug {
 
 // Each square of the image becomes `value` with the same probability: dropout for squares of one pixel, otherwise many
-// cutouts (DeVries & Taylor). The choice is a function of the sample's stream and of the square, the same for all
-// channels and frames.
+// cutouts (DeVries and Taylor 2017). The choice is a function of the sample's stream and of the square, the same for
+// all channels and frames.
 template <class R, int K>
 struct CoarseDropout {
     static constexpr int sample_params = 10, channel_params = 1;

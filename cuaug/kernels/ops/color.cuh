@@ -3,7 +3,7 @@
 #include "pixel.cuh"
 #include "ops/pixel_context.cuh"
 
-// What color ops share.
+// Functions that color ops share.
 
 namespace cuaug {
 

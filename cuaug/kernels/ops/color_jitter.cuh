@@ -16,7 +16,7 @@ struct ColorJitter {
     R order[4];
     R brightness, saturation, hue, contrast, pivot;
 
-    // Packs the steps before the contrast, if `before`, and those from it on, if `after`.
+    // Packs the steps before the contrast, if `before`, and the contrast and the steps after it, if `after`.
     static void pack(R* params, bool before, bool after) {
         const bool contrast = after && params[7] != R(1);
         const int identity_steps = (params[4] == R(1)) | !contrast << 1 | (params[5] == R(1)) << 2 |

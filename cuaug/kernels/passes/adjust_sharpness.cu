@@ -44,19 +44,19 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
     const int width = args.in_width, height = args.in_height,
               channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const unsigned int groups_per_row = (width + 3) / 4, index = blockIdx.x * sharpness_threads + threadIdx.x,
-                       strip = index / groups_per_row;
-    const int x = 4 * (index - strip * groups_per_row), count = min(4, width - x);
-    if (strip >= (height + sharpness_rows - 1) / sharpness_rows) return;
-    const int top = strip * sharpness_rows, bottom = min(top + sharpness_rows, height);
+                       run = index / groups_per_row;
+    const int x = 4 * (index - run * groups_per_row), count = min(4, width - x);
+    if (run >= (height + sharpness_rows - 1) / sharpness_rows) return;
+    const int top = run * sharpness_rows, bottom = min(top + sharpness_rows, height);
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
                   channels = args.channels - first;
-        long long from[K], to[K];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
-        channel_offsets<OutLayout, K>(args.out.c_stride, channels, to);
+        long long in_offsets[K], out_offsets[K];
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
+        channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
         const int in_step = column_stride<InLayout, K>(args.in.x_stride),
                   out_step = column_stride<OutLayout, K>(args.out.x_stride);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
         const R factor = static_cast<R>(parameter(args, n, 0));
 
         auto row = [&](int y) {
-            return summed_row<InLayout, K>(in + min(max(y, 0), height - 1) * args.in.y_stride, from, in_step,
+            return summed_row<InLayout, K>(in + min(max(y, 0), height - 1) * args.in.y_stride, in_offsets, in_step,
                                            args.in_vector_elements, x, width);
         };
         SummedRow<R, K> above = row(top - 1), here = row(top);
@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
                         above.sum_1x3[j].c[k] + here.sum_1x3[j].c[k] + below.sum_1x3[j].c[k], factor, R(max_value<In>));
                 result.v[j] = saturate_pack<In>(sharpened);
             }
-            store_pixels<OutLayout, In, K>(out + y * args.out.y_stride, to, out_step, args.out_vector_elements, count,
-                                           channels, result);
+            store_pixels<OutLayout, In, K>(out + y * args.out.y_stride, out_offsets, out_step, args.out_vector_elements,
+                                           count, channels, result);
             above = here;
             here = below;
         }

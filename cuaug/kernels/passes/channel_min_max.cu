@@ -9,7 +9,8 @@ namespace cuaug {
 constexpr int min_max_threads = 1024;
 
 // A block finds the minimum and maximum of each channel of a sample, over all its frames, in the images' range: `out`
-// is [N, 2, C], float64. NaN pixels are ignored; both are NaN for a sample whose parameter is 0. Grid: (samples).
+// is [N, 2, C], float64. NaN pixels are ignored. If parameter 0 is 0, the sample needs no values, and both are NaN.
+// Grid: (samples).
 template <class In, class InLayout, int K>
 __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;

@@ -5,8 +5,8 @@ namespace cuaug {
 
 // The tile of a block.
 struct BlurTileRect {
-    int left, top;         // pixels
-    int width, height;     // of the image
+    int left, top;  // pixels
+    int image_width;
     int columns, rows;     // of the tile inside the image
     int reach_x, reach_y;  // of the Gaussian
     int halo;              // pixels before the tile that are filtered vertically too: a multiple of four
@@ -17,11 +17,12 @@ template <int C, class R>
 inline void mirror_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect) {
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
     const int before = max(0, rect.halo - rect.left),
-              after = max(0, rect.left + rect.columns + rect.reach_x - rect.width);
+              after = max(0, rect.left + rect.columns + rect.reach_x - rect.image_width);
     R* at = tile.filtered + C * (tile.center - rect.left);
     for (int i = lane; i < C * (before + after); i += 32) {
-        const int pixel = i / C, x = pixel < before ? pixel - before : rect.width + pixel - before, k = i - C * pixel;
-        const int from = C * reflect_near(x, rect.width) + k, to = C * x + k;
+        const int pixel = i / C, x = pixel < before ? pixel - before : rect.image_width + pixel - before,
+                  k = i - C * pixel;
+        const int from = C * reflect_near(x, rect.image_width) + k, to = C * x + k;
         for (int row = warp_index; row < rect.rows; row += blur_warps)
             at[row * tile.pitch + to] = at[row * tile.pitch + from];
     }
@@ -33,7 +34,7 @@ template <class Layout, int C, class In, class R>
 inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect, const GaussianBlurRecord& args,
                            const In* in) {
     constexpr int rows = blur_rows<R>;
-    const int elements = C * rect.width, from = C * max(0, rect.left - rect.halo),
+    const int elements = C * rect.image_width, from = C * max(0, rect.left - rect.halo),
               end = min(elements, C * (rect.left + args.tile_width + rect.reach_x));
     const int column_groups = (end - from + 3) / 4, row_groups = (rect.rows + rows - 1) / rows;
     const int x_stride = C > 1 || is_same_v<Layout, Planar> ? 1 : column_stride<Layout, C>(args.in.x_stride);
@@ -44,7 +45,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
         const int row_group = static_cast<int>((i + 0.5f) * inv_column_groups),
                   element = from + 4 * (i - row_group * column_groups);
         const In* column = in + static_cast<long long>(element) * x_stride;
-        auto make = [&](auto count, int y, auto read) {
+        auto filter_group = [&](auto count, int y, auto read) {
             const long long* row = tile.row_offset + args.kernel_height / 2 - rect.reach_y + y;
             Vector4<R> sum[decltype(count)::value] = {};
             filter_vertically<In>([&](int j) { return read(column + row[j]); }, weight, 2 * rect.reach_y + 1, sum);
@@ -53,7 +54,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
                 *reinterpret_cast<Vector4<R>*>(to + j * tile.pitch) = sum[j];
         };
         if (!is_same_v<Layout, Strided> && args.in_vector_elements && element + 4 <= elements) {
-            make(Int<rows>(), row_group * rows, [&](const In* at) {
+            filter_group(Int<rows>(), row_group * rows, [&](const In* at) {
                 const FourElements<In> raw = load_vectors<Planar, In, 1>(at, none).elements[0][0];
                 WordPixel<In, 4> out;
                 memcpy(&out, &raw, sizeof(out));
@@ -66,7 +67,7 @@ inline void filter_columns(const BlurTile<R, C>& tile, const BlurTileRect& rect,
                 next_columns[j] = static_cast<Offset>(min(j, elements - 1 - element)) * x_stride;
 #pragma unroll 1
             for (int y = row_group * rows; y < (row_group + 1) * rows; y += blur_rows_ahead)
-                make(Int<blur_rows_ahead>(), y, [&](const In* at) {
+                filter_group(Int<blur_rows_ahead>(), y, [&](const In* at) {
                     return to_word_pixel(
                         RawPixel<In, 4>{{at[0], at[next_columns[1]], at[next_columns[2]], at[next_columns[3]]}});
                 });
@@ -191,8 +192,7 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
         if (warp_index == 1)
             reach[1] = compute_gaussian<In>(tile.weights_y, radius_y, radius_y, sigma_of(args, n, 1), lane);
         __syncthreads();
-        const BlurTileRect rect = {left, top,      args.in_width, args.in_height,     columns,
-                                   rows, reach[0], reach[1],      round_up4(reach[0])};
+        const BlurTileRect rect = {left, top, args.in_width, columns, rows, reach[0], reach[1], round_up4(reach[0])};
 
 #pragma unroll 1
         for (int k = 0; k < channels; k += C) {

@@ -20,7 +20,7 @@ struct HistogramMemory {
     int darkest, brightest;
 };
 
-// Visits the pixels of a sample, K channels of each from a first one on, by all threads of the block.
+// The pixels of a sample, which all threads of the block visit together: K channels of each pixel at a time.
 template <class In, class Layout, int K>
 struct SamplePixels {
     static constexpr int loads_ahead = 4;  // groups
@@ -85,7 +85,7 @@ struct SamplePixels {
     }
 };
 
-// The table of a contrast about the mean luma, which each block of a sample sums for itself.
+// The table of a contrast about the mean luma. Each block of a sample computes the mean for itself.
 template <int K, class In, class Layout, int LoadedK>
 inline void store_contrast_lut(const SamplePixels<In, Layout, LoadedK>& pixels, long long total,
                                HistogramMemory& memory, In* out) {
@@ -143,9 +143,9 @@ inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK>& pixels,
 }
 
 // A block makes the lookup table of one channel of one sample, from all its frames: `out` is [N, C, 256], uint8.
-// Parameter 0 is the HistogramLut, parameter 1 the factor of a contrast. A thread stores one entry. Blocks of 512
-// threads, two at a time (benchmarks/log/policies-gpu.md). Grid: (samples, channels, launches of a
-// batched launch).
+// Parameter 0 is the HistogramLut, parameter 1 the factor of a contrast. Each of the first 256 threads stores one
+// entry. Blocks of 512 threads, two per multiprocessor (benchmarks/log/policies-gpu.md). Grid: (samples, channels,
+// launches of a batched launch).
 template <class In, class InLayout, int K, class Launch = void>
 __global__ void __launch_bounds__(histogram_threads, 2)
     histogram_lut(const __grid_constant__ BatchedRecords<PointwiseRecord, Launch> records) {

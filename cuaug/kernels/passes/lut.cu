@@ -40,9 +40,9 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRe
             }
         __syncthreads();
 
-        long long from[K], to[K];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
-        channel_offsets<OutLayout, K>(args.out.c_stride, channels, to);
+        long long in_offsets[K], out_offsets[K];
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
+        channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
                        first * args.in.c_stride;
         In* out =
@@ -53,16 +53,16 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRe
             const unsigned int index = static_cast<unsigned int>(group);
             const int y = index / groups_per_row, x = 4 * (index - y * groups_per_row), count = min(4, width - x);
             FourPixels<In, K> pixels =
-                load_pixels<InLayout, In, K>(in + y * args.in.y_stride + static_cast<long long>(x) * in_step, from,
-                                             in_step, args.in_vector_elements, count);
+                load_pixels<InLayout, In, K>(in + y * args.in.y_stride + static_cast<long long>(x) * in_step,
+                                             in_offsets, in_step, args.in_vector_elements, count);
             for (int j = 0; j < 4; ++j) {
                 RawPixel<In, K> raw_pixel = to_raw_pixel(pixels.v[j]);
                 for (int k = 0; k < K; ++k)
                     raw_pixel.c[k] = lane_table[k][(raw_pixel.c[k] & ~3) * 32 + (raw_pixel.c[k] & 3)];
                 pixels.v[j] = to_word_pixel(raw_pixel);
             }
-            store_pixels<OutLayout, In, K>(out + y * args.out.y_stride + static_cast<long long>(x) * out_step, to,
-                                           out_step, args.out_vector_elements, count, channels, pixels);
+            store_pixels<OutLayout, In, K>(out + y * args.out.y_stride + static_cast<long long>(x) * out_step,
+                                           out_offsets, out_step, args.out_vector_elements, count, channels, pixels);
         }
     }
 }

@@ -28,14 +28,14 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
                   channels = args.channels - first, count = min(4, width - x);
-        long long from[K], to[K];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, from);
-        channel_offsets<OutLayout, K>(args.out.c_stride, channels, to);
+        long long in_offsets[K], out_offsets[K];
+        channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
+        channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
         const int in_step = column_stride<InLayout, K>(args.in.x_stride),
                   out_step = column_stride<OutLayout, K>(args.out.x_stride);
-        const long long place = t * args.in.t_stride + first * args.in.c_stride + y * args.in.y_stride +
-                                static_cast<long long>(x) * in_step;
-        const T* in = static_cast<const T*>(args.in.data) + place;
+        const long long frame_offset = t * args.in.t_stride + first * args.in.c_stride + y * args.in.y_stride +
+                                       static_cast<long long>(x) * in_step;
+        const T* in = static_cast<const T*>(args.in.data) + frame_offset;
         T* out = static_cast<T*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
                  first * args.out.c_stride + y * args.out.y_stride + static_cast<long long>(x) * out_step;
         // Column 0 of the parameters is the partner (partner_of); those of the op begin in column 1.
@@ -43,15 +43,15 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
                                                R(max_value<T>));
 
         const FourPixels<T, K> pixels =
-            load_pixels<InLayout, T, K>(in + n * args.in.n_stride, from, in_step, args.in_vector_elements, count);
+            load_pixels<InLayout, T, K>(in + n * args.in.n_stride, in_offsets, in_step, args.in_vector_elements, count);
         const FourPixels<T, K> partner_pixels = load_pixels<InLayout, T, K>(
-            in + partner_of(args, n) * args.in.n_stride, from, in_step, args.in_vector_elements, count);
+            in + partner_of(args, n) * args.in.n_stride, in_offsets, in_step, args.in_vector_elements, count);
         FourPixels<T, K> result;
         for (int j = 0; j < 4; ++j) {
             const PixelContext<R> context = {x + j, y, width, height, R(max_value<T>), R(max_value<T>)};
             result.v[j] = saturate_pack<T>(op(to_pixel<R>(pixels.v[j]), to_pixel<R>(partner_pixels.v[j]), context));
         }
-        store_pixels<OutLayout, T, K>(out, to, out_step, args.out_vector_elements, count, channels, result);
+        store_pixels<OutLayout, T, K>(out, out_offsets, out_step, args.out_vector_elements, count, channels, result);
     }
 }
 

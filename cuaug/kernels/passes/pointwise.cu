@@ -13,18 +13,18 @@ constexpr int pointwise_resident_blocks =
         ? 1
         : 4;
 
-// A block makes a run of rows of a frame or of a strip of it; a thread makes a column of groups of four adjacent pixels
-// of K channels. The address of the next group takes one addition, and its pixels are loaded before this group is
-// processed. Parameters are read and prepared once per run. If the rows have no gaps and no op uses the position, the
-// frame is taken as one contiguous array. With one channel in and three out, or three in and one out, the result is
-// gray. Grid: (strips, runs, frames x groups of K).
+// A block makes a run of rows of a strip of columns (gpu/thread_work.cuh); a thread makes a column of groups of four
+// adjacent pixels of K channels. The address of the next group takes one addition, and its pixels are loaded before
+// this group is processed. Parameters are read and prepared once per run. If the rows have no gaps and no op uses the
+// position, the frame is taken as one contiguous array. With one channel in and three out, or three in and one out, the
+// result is gray. Grid: (strips, runs, frames x groups of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads, (pointwise_resident_blocks<In, InLayout, K, Chain, OutLayout>))
     pointwise(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, K>;
     constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>,
-                   loads_ahead = sizeof(In) <= 4;  // a group of float64 leaves no registers for it
+                   loads_ahead = sizeof(In) <= 4;  // of float64, two groups would take too many registers
     wait_for_previous();
     allow_next_launch();
     const int width = args.in_width, height = args.in_height,

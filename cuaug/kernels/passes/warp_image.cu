@@ -21,7 +21,7 @@ struct TileSource {
           in_y_stride(block.region().in_y_stride),
           in(block.region().in),
           window(image_window(block)) {
-        // Read here, and not on first use, behind branches that wait for other reads.
+        // Reads these values here: at their first use, the reads would come after branches that wait for other reads.
         if constexpr (C::raw_staged)
             asm volatile(""
                          :
@@ -151,7 +151,8 @@ template <class C>
 inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& regions, typename C::R luma_sum,
                        typename C::R* sums) {
     const auto& args = block.args;
-    const OutputRect rect = regions.output_rect(regions.region_index());  // again, to hold no registers meanwhile
+    // Computed again: kept from the plan, it would occupy registers meanwhile.
+    const OutputRect rect = regions.output_rect(regions.region_index());
     // The remainder's regions are as tall as the others: only raw-staged ones differ, and those have no mean.
     const int columns = (args.out_width + C::max_region_width - 1) / C::max_region_width;
     const long long part = (rect.t * args.full_width.regions + rect.top / args.full_width.region_rows) * columns +
@@ -166,9 +167,10 @@ inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& r
 // A block makes a region of the output of K channels, in tiles as wide as the region: as few tiles as have source boxes
 // that fit into shared memory. A warp makes 4 rows of 32 pixels at a time, a thread four of a row's pixels, 8 columns
 // apart or in two pairs 16 apart, so that a warp samples patches of 4 rows of 8 pixels. Coordinate maps have unknown
-// bounds: the region is one tile without a source box, sampled from global memory. One warp plans while all others
-// wait, and this costs the same for any height, so regions are tall when there are many. Grid: (regions, 1, launches of
-// a batched launch); each of the last regions has two blocks, one per half (gpu/region_scheduler.cuh).
+// bounds: the region is one tile without a source box, sampled from global memory. A few warps plan while the others
+// wait; with a sample override, all warps plan. Planning takes the same time for any height, so regions are tall when
+// there are many. Grid: (regions, 1, launches of a batched launch); each of the last regions has two blocks, one per
+// half (gpu/region_scheduler.cuh).
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out,
           class OutLayout, class Epilogue = StoreOnly>
 __global__ void __launch_bounds__(

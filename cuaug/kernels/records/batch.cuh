@@ -48,7 +48,8 @@ struct BatchRecord {
     long long samples;  // N
     int frames;         // T
     int channels;       // C
-    // 0: a ragged batch. `in.data` is then a table of RaggedImage, whose rows are `in.n_stride` times 8 bytes apart.
+    // An `in_height` of 0 says that the batch is ragged: `in.data` is then a table of RaggedImage, whose rows are
+    // `in.n_stride` times 8 bytes apart.
     int in_height;
     int in_width;
     int out_height;

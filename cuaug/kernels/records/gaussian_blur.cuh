@@ -12,7 +12,7 @@ struct GaussianBlurRecord : BatchRecord {
     double value[2];
     int kernel_width;  // odd, at most `max_taps`
     int kernel_height;
-    int tile_width;  // output of one block of the GPU; multiples of 8
+    int tile_width;  // of the tile that a block of the GPU makes: a multiple of 8, and so is the height
     int tile_height;
 };
 

@@ -9,8 +9,8 @@ template <int Rows>
 struct MatrixParameter {
     ParameterTable matrix;  // [N, Rows, 3]; data null: `value` serves all samples
     double value[3 * Rows];
-    int inverse;             // the matrix maps destination to source
-    int half_pixel_centers;  // pixel centres are at +0.5
+    int inverse;             // whether the matrix maps destination to source
+    int half_pixel_centers;  // whether pixel centres are at +0.5
 
     static constexpr int entries = 3 * Rows;
 

@@ -12,7 +12,7 @@ struct NmsRecord {
     TypedArray scores;   // [N, K]
     TypedArray classes;  // [N, K]; data null: all are of one class
     TypedArray counts;   // [N]: how many of each sample's boxes take part; data null: all
-    // The last kernel of a call alone has `out` and `out_counts`.
+    // Null for all kernels of a call but the last.
     void* out;         // [N, max_output]: indices of the boxes kept, by score, then -1
     void* out_counts;  // [N]: how many are returned; written last: the host may then reuse the memory below
     // Scratch memory, as sorted boxes use it. If all pairs are compared, detection/nms_pairs.cuh and nms_small.cuh say

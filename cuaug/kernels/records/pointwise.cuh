@@ -29,8 +29,8 @@ inline double parameter(const PointwiseRecord& record, long long n, int i) {
     return sum;
 }
 
-// The sample that sample n is mixed with. Parameter 0 is its index; a negative number stands for the previous sample
-// (for sample 0, the last one), and a number that is not the index of a sample for n itself.
+// The sample that sample n is mixed with. Parameter 0 is its index. A negative number stands for the previous sample
+// (for sample 0, the last one); a number of `samples` or more, or a NaN, stands for n itself.
 inline long long partner_of(const PointwiseRecord& record, long long n) {
     const double partner = parameter(record, n, 0);
     if (partner < 0.0) return n > 0 ? n - 1 : record.samples - 1;

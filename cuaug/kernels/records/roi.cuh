@@ -57,7 +57,7 @@ struct alignas(16) StoredBins {
 struct RoiArgmaxRecord : RoiRecord {
     FeatureMap argmax;          // [K, C, out_height, out_width]: sampling points as `pack_point` numbers them
                                 // (detection/roi_by_point.cuh); -1: none. Data null: not requested
-    long long argmax_is_int32;  // else int64; int32 holds rows and columns below 2^15
+    long long argmax_is_int32;  // 1: int32, for rows and columns below 2^15, 16 bits each; 0: int64
 };
 
 // A deterministic backward pass on a GPU.

@@ -89,7 +89,8 @@ inline auto antialiased(const Image& image, const Point<R>& p, const AxisFilters
     return sum;
 }
 
-// The same for uint8: the four taps of a row in two __dp2a per channel, with 15-bit weights; rows are summed in float.
+// The same for uint8: the four taps of a row in two __dp2a per channel, with weights in units of 2^-15; rows are summed
+// in float.
 template <int K>
 inline BiasedU8<K> antialiased(const WordPixel<uint8, K>* pixels, int pitch, const Point<float>& p,
                                const AxisFilters<float>& filters) {

@@ -16,9 +16,9 @@ struct BilinearWeights {
     Word right;
 };
 
-// From both fractions and their product, each rounded down, so that no weight is negative. A single pixel's weight of
-// 2^16 is cut to the largest 16-bit number: the final rounding hides it. The right column is 65536 lower_right +
-// (fraction_x - lower_right), in one multiplication and addition.
+// Computed from both fractions and their product, each rounded down, so that no weight is negative. A single pixel's
+// weight of 2^16 is cut to the largest 16-bit number: the final rounding hides the difference. The right column is
+// 65536 lower_right + (fraction_x - lower_right), in one multiplication and addition.
 inline BilinearWeights bilinear_weights(Word fraction_x, Word fraction_y, Word lower_right) {
     const Word lower_left = fraction_y - lower_right;
     return {65536 * lower_left + min(65536 - fraction_x - lower_left, 65535u), 65535 * lower_right + fraction_x};

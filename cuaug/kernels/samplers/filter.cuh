@@ -8,8 +8,8 @@
 namespace cuaug {
 
 // A filter gives the weight of a source pixel whose centre is `t` from the centre of the output pixel. The unit of `t`
-// is the filter's width, in source pixels, under antialias; `inv_width` is a source pixel in that unit. `reach` bounds
-// the distance of the centres of the source pixels that have a weight, in source pixels.
+// is `width` source pixels with antialias, and one source pixel without; `inv_width` is a source pixel in that unit.
+// `reach`, in source pixels, bounds the distance between the two centres for source pixels with a weight.
 
 // A kernel of fixed shape: an enlargement interpolates between pixels, a reduction by `scale` widens the kernel.
 template <int Radius>
@@ -28,8 +28,8 @@ struct Triangle : KernelFilter<1> {
     }
 };
 
-// Keys 1981: a = -0.5 (Catmull-Rom) is Pillow's BICUBIC and torch's antialiased one, a = -0.75 is torch's and OpenCV's
-// plain one.
+// Keys 1981: a = -0.5 (Catmull-Rom) is Pillow's BICUBIC and torch's bicubic with antialias, a = -0.75 is torch's
+// without antialias and OpenCV's.
 template <int Hundredths>
 struct CubicFilter : KernelFilter<2> {
     template <class R>
@@ -63,7 +63,7 @@ struct Lanczos4 : LanczosFilter<4> {};
 // source pixel covers, the overlap of two intervals of lengths 1 and `inv_width`. Used with antialias only.
 struct Area : KernelFilter<1> {
     static double width(double scale) { return scale > 1e-30 ? scale : 1e-30; }  // `inv_width` is finite in float
-    // Without source pixels that only a rounding error makes overlap: a weight of 0 would not hide infinity and NaN.
+    // Leaves out source pixels that overlap only by a rounding error: a weight of 0 would not hide infinity and NaN.
     static double reach(double width) { return 0.5 + (0.5 - 1e-9) * width; }
 
     // The pixel under the centre has at least half of the largest weight, whatever is rounded: its |t| is at most half
@@ -98,11 +98,12 @@ inline R weight(const Taps<R>& taps, int i) {
            taps.inv_sum;
 }
 
-// The limit of a box's reach beyond the image: it bounds the work that a sample can ask for.
+// How many pixels a box may reach beyond the image: this bounds the work that a sample can ask for.
 constexpr double max_outside = 65536.0;
 
 // The taps of output pixel `index` of `size`; the output covers [start, start + extent) of an image of `length` pixels.
-// No taps if that is not a finite, non-empty box, or reaches too far beyond the image. The weights are not normalised.
+// There are no taps if the box is not finite, is empty, or reaches too far beyond the image. The weights are not
+// normalised.
 template <class Filter, class R>
 inline Taps<R> unnormalized_taps(double start, double extent, int length, int size, int index, bool antialias) {
     if (!(start >= -max_outside && extent > 0.0 && start + extent <= length + max_outside))

@@ -12,8 +12,8 @@ struct ImageWindow {
     int top, left, height, width;
 };
 
-// K channels of one frame in memory, with a border around it: any pixel index is legal. `base` is added to the index
-// first, so that samplers work in the small coordinates of a tile.
+// K channels of one frame in memory, with a border around it: any pixel index is legal. `base_x` and `base_y` are added
+// to the index first, so that samplers work in the small coordinates of a tile.
 template <class T, int K, class Border>
 struct Image {
     const T* data;  // [H, W]; channel k at offset[k]

@@ -62,7 +62,7 @@ struct LanczosWeights {
             w[i] = (k & 1 ? -quarter_sine : quarter_sine) / (distance * distance);
             sum += w[i];
         }
-        // On a pixel the quotient is 0/0: that pixel's tap takes all the weight.
+        // At the centre of a pixel the weight would be 0/0: this pixel's tap takes all the weight.
         const bool at_left_pixel = t * t < R(1e-12), at_right_pixel = (R(1) - t) * (R(1) - t) < R(1e-12);
         for (int i = 0; i < taps; ++i) w[i] = at_left_pixel || at_right_pixel ? R(0) : w[i] / sum;
         if (at_left_pixel) w[3] = R(1);

@@ -5,7 +5,7 @@
 
 namespace cuaug {
 
-// A box of the other image (Yun et al. 2019).
+// Takes the pixels of a box from the other image (Yun et al. 2019).
 template <class R, int K>
 struct Cutmix {
     static constexpr int sample_params = 4, channel_params = 0;
