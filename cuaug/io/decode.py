@@ -326,9 +326,9 @@ def decode_image(
     """Decode images of any usual format, recognised by their first bytes: JPEG, or another through Pillow.
 
     PNG, BMP, TIFF, WebP, PNM and the first frame of a GIF need Pillow; without it OpenCV decodes PNG, BMP and GIF.
-    The images of a list are decoded in parallel (:func:`cuaug.set_num_threads`), JPEGs before the others. Alpha is
-    dropped; 16-bit values keep their upper 8 bits, or are rounded (colour PNM). Parameters are those of
-    :func:`decode_jpeg`; ``strict``, ``max_scans``, ``max_scan_pixels`` and ``max_memory`` apply to JPEG.
+    The images of a list are decoded in parallel (:func:`cuaug.set_num_threads`), JPEGs before the others.
+    Alpha is dropped; 16-bit values keep their upper 8 bits, or are rounded (colour PNM).
+    Parameters are those of :func:`decode_jpeg`; the limits of scans and memory, and ``strict``, apply to JPEG.
 
     Returns:
         uint8 [H, W, C], C 1 or 3, or a list of such arrays; for torch a view [C, H, W] of the same memory.
