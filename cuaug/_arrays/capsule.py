@@ -91,8 +91,8 @@ def import_array(array: Any, stream: int | None = None) -> ArrayDescriptor:
     type_name = _TYPE_NAMES[tensor.code]
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else contiguous_strides(shape)
-    # Some producers divide a negative byte stride by the item size, at most 8, as an unsigned number: the result is
-    # huge.
+    # Some producers divide a negative byte stride by the item size (at most 8) as an unsigned number, which gives about
+    # 2**64 / 8 or more.
     if any(abs(stride) >= 1 << 60 for stride in strides):
         raise TypeError(f"{type(array).__name__}.__dlpack__() exports invalid strides, {strides}")
     dtype = type_name if type_name == "bool" else f"{type_name}{tensor.bits}"

@@ -74,7 +74,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
     """A host value as a NumPy array.
 
     `dtype` None keeps the dtype, except that a bfloat16 tensor becomes float32. With None, a tensor that requires
-    grad is accepted, for callers that only encode or display it.
+    grad is accepted: callers that pass None need no gradient.
     """
     library = library_of(type(value))
     if isinstance(library, TorchLibrary):
@@ -97,7 +97,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
 
 
 def _holds_numbers(values: np.ndarray) -> bool:
-    """Without None and "1", which NumPy converts to NaN and 1."""
+    """Whether the values are numbers. None and "1" are not, although NumPy converts them to NaN and 1."""
     kind = values.dtype.kind
     return kind not in "SU" and not (kind == "O" and any(value is None for value in values.flat))
 
@@ -131,7 +131,8 @@ def parameter_column(parameter: str, value: Any) -> Any:
 
     A host number becomes a float, a host array a float64 NumPy array, a device array float64 (in JAX its widest float).
     """
-    if type(value) is float or (type(value) is int and abs(value) < 1 << 53):  # without NumPy's microseconds
+    # The usual case, without the microseconds that NumPy takes.
+    if type(value) is float or (type(value) is int and abs(value) < 1 << 53):
         if math.isfinite(value):
             return float(value)
     elif not is_host(value):
@@ -145,11 +146,10 @@ def parameter_column(parameter: str, value: Any) -> Any:
 
 def stack_columns(values: Sequence[Any]) -> Any:
     """Stacks results of `parameter_column` along a new last axis."""
-    xp = namespace(*values)
     like = next((value for value in values if (library_of(type(value)) or NUMPY) is not NUMPY), None)
     if like is None:
         return np.stack(np.broadcast_arrays(*values), -1)
-    like = asarray(like, like=like, dtype="float64")
+    xp, like = namespace(like), asarray(like, like=like, dtype="float64")
     columns = [
         xp.full_like(like, value) if isinstance(value, float) else asarray(value, like=like, dtype="float64")
         for value in values
@@ -168,8 +168,11 @@ def sample_ids(ids: Any) -> Any:
     values = host_array("ids", ids, None)
     if values.dtype.kind not in "iuf":
         raise TypeError(f"ids must be integers, got {values.dtype}")
-    # 2**63 as a float64: a comparison with MAX_INT64 would round that to 2**63.
-    if not np.all((abs(values.astype(np.float64)) < 2.0**63) & (values == np.rint(values))):
+    if values.dtype.kind == "f":  # float64 has no MAX_INT64, 2**63 - 1: the next number below 2**63 is 2**63 - 1024
+        is_valid = (abs(values.astype(np.float64)) < 2.0**63) & (values == np.rint(values))
+    else:
+        is_valid = (values >= -_check.MAX_INT64) & (values <= _check.MAX_INT64)
+    if not np.all(is_valid):
         raise ValueError(f"ids must be whole numbers of 64 bits, got {value_text(values.tolist())}")
     return values.astype(np.int64)
 

@@ -16,8 +16,8 @@ COPIED_VIEW = (
 class ArrayDescriptor(NamedTuple):
     """An array of any library. `owner`, the array or its DLPack capsule, keeps the memory alive.
 
-    `strides` are in elements; `device` is -1 for the CPU, else the number of the CUDA device. `is_copy`: the memory is
-    that of a copy, which ends with `owner`: nothing that is written there reaches the array.
+    `strides` are in elements; `device` is -1 for the CPU, else the number of the CUDA device. `is_copy`: `pointer`
+    is the address of a copy, so that nothing written there reaches the array.
     """
 
     pointer: int

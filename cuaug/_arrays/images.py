@@ -17,6 +17,7 @@ from .protocol import Library
 from .registry import library_of, result_library
 from .tv_tensors import kind_of_type, wrap_like
 
+# Default layouts by the number of axes.
 _CHANNELS_FIRST = {4: "NCHW", 3: "CHW"}
 _CHANNELS_LAST = {4: "NHWC", 3: "HWC", 2: "HW"}
 
@@ -76,7 +77,7 @@ class ImageBatch(NamedTuple):
 def describe_images(
     array: Any, layout: str | None = None, library: Library | None = None, executor: Executor = DIRECT
 ) -> ImageBatch:
-    """Describes a batch; checks `images` and `layout` of a public function. `library`: if the caller knows it."""
+    """Describes a batch; checks `images` and `layout` of a public function. `library`: that of `array`, if known."""
     library = library or result_library(array)
     if library is None:
         raise TypeError(
@@ -214,8 +215,9 @@ def _check_unambiguous(shape: tuple[int, ...], layout: str, other: str) -> None:
 
     - CHW: a batch of grey images without a channel axis has the same shape.
     - HWC: also, unless the channels are at most a quarter of the rows and columns: (64, 64, 13) is accepted.
-    - NCHW, NHWC: the other layout has 1 to 4 channels, and its pixels are nearer to a square, or those of the default
-      layout form a strip, at least 4 to 1: (8, 224, 224, 3) as NCHW. (8, 512, 8, 4) as NCHW is accepted.
+    - NCHW, NHWC: the other layout has 1 to 4 channels, and its images are at least as close to a square as those of the
+      default layout, or these are strips of at least 4 to 1: (8, 224, 224, 3) as NCHW. (8, 512, 8, 4) as NCHW is
+      accepted.
     """
     extent, other_extent = dict(zip(layout, shape, strict=True)), dict(zip(other, shape, strict=True))
     channels, other_channels = extent["C"], other_extent["C"]

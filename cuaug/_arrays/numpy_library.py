@@ -25,7 +25,7 @@ class NumPyLibrary:
             raise TypeError(f"{dtype.str} has another byte order: pass array.astype(array.dtype.newbyteorder('='))")
         if name not in ITEM_SIZE:
             raise TypeError(unsupported_dtype(dtype))
-        # The strides of a field of a structured array may be no multiples of the item size.
+        # The strides of a field of a structured array may not be multiples of the item size.
         is_copy = any(stride % dtype.itemsize for stride in array.strides)
         if is_copy:
             array = array.copy()

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._check import BackendError
 from .._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 from .descriptor import ArrayDescriptor
 
@@ -36,7 +37,7 @@ class Library(Protocol):
 
 
 def unsupported_dtype(dtype: Any) -> str:
-    """The message about a dtype; for NumPy's and CuPy's also what to pass."""
+    """The message that refuses a dtype. For some dtypes of NumPy and CuPy, it also says what to pass."""
     images, labels, name = ", ".join(IMAGE_DTYPES), ", ".join(LABEL_DTYPES), getattr(dtype, "name", dtype)
     hint = ": pass images.astype('float32')" if name in ("int8", "uint32", "uint64") else ""
     hint = ": pass list(images) to a transform, or call it on each" if name == "object" else hint
@@ -64,7 +65,9 @@ def numpy_dtype_name(dtype: np.dtype[Any]) -> str:
 def numpy_dtype(name: str) -> np.dtype:
     if name != "bfloat16":
         return np.dtype(name)
-    import ml_dtypes  # JAX and CuPy take their bfloat16 from it; TorchLibrary does not call this function
-
+    try:
+        import ml_dtypes  # JAX and CuPy take their bfloat16 from it; TorchLibrary does not call this function
+    except ImportError as error:
+        raise BackendError(f"bfloat16 in NumPy and CuPy needs ml_dtypes ({error}): pip install ml-dtypes") from error
     bfloat16: np.dtype = np.dtype(ml_dtypes.bfloat16)
     return bfloat16

@@ -17,11 +17,12 @@ class CentredPoints(NamedTuple):
 
     offsets: Any  # [..., P, 2]
     centre: Any  # [..., 2]
-    spread: Any  # mean of |x| + |y| over the offsets [...]
+    spread: Any  # weighted mean of |x| + |y| over the offsets [...]
     coordinate_error: Any  # bound of the rounding error of the coordinates [...]
 
 
 def centre_points(points: Any, weights: Any) -> CentredPoints:
+    """`weights`: [..., P, 1], or one number for all points; they sum to 1."""
     # Relative to the first point: a float32 sum over many points at (3000, 3000) is off by a pixel.
     first = points[..., :1, :]
     shift = (weights * (points - first)).sum(-2, keepdims=True)
@@ -57,7 +58,7 @@ def _quad(points: Any) -> _Quad:
 
 
 def quad_to_quad(**points: Any) -> Any:
-    """`cuaug.get_perspective_transform` of two sets of points, by the names that they have in messages."""
+    """`cuaug.get_perspective_transform`. `points`: the two sets of points, by their names in error messages."""
     src, dst = small_matrices.broadcast_arguments(**{name: (quad, ((4,), (2,))) for name, quad in points.items()})
     start, end = quads = _quad(src), _quad(dst)
     for name, values, quad in zip(points, (src, dst), quads, strict=True):

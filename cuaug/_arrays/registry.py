@@ -1,6 +1,6 @@
 """Finds the library of an array by its type, or by the name that a user passed, and the number of a device.
 
-To find a library by type imports nothing; only `library_by_name` imports one.
+Finding a library by type imports nothing; only `library_by_name` imports one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def library_of(array_type: type) -> Library | None:
     try:
         return _libraries[array_type]
     except KeyError:
-        pass  # an error of the next line is not one while this one is handled
+        pass  # the search is outside of this block: its errors would show the KeyError as their context
     return _libraries.setdefault(array_type, _find_library(array_type))
 
 
@@ -58,7 +58,7 @@ def _find_library(array_type: type) -> Library | None:
 
 
 def result_library(array: Any) -> Library | None:
-    """As `library_of`, with results on the array's device if the library has several devices on the CPU."""
+    """As `library_of`; for a JAX array on a CPU device, the library whose results are on that device."""
     library = library_of(type(array))
     return library.on_device_of(array) if isinstance(library, JaxLibrary) else library
 

@@ -119,7 +119,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     slope_x, slope_y = xp.tan(radians[..., 0]), xp.tan(radians[..., 1])
     cosine, sine = cosine_sine(angle)
     cosine, sine = scale * cosine, scale * sine
-    # torchvision's order: rotate(angle) @ shear_y @ shear_x
+    # As in torchvision: rotate(angle) @ shear_y @ shear_x, about a centre that is measured from the image's corner.
     a, c = cosine + sine * slope_y, sine - cosine * slope_y
     b, d = -a * slope_x - sine, cosine - c * slope_x
     return linear_to_affine(matrix_2x2(a, b, c, d), center - 0.5, center - 0.5 + translate)

@@ -62,6 +62,7 @@ def decode_any_format(
     files: Sequence[File], color: str, orient: bool, strict: Any, outputs: OutputAllocator, limits: Limits
 ) -> list[Any]:
     """Whole images, on the host."""
+    _check.boolean("strict", strict)
     formats = [other_formats.format_of(file) for file in files]
     jpeg_indices = [index for index, format in enumerate(formats) if format == "JPEG"]
     other_indices = [index for index, format in enumerate(formats) if format != "JPEG"]

@@ -46,7 +46,9 @@ def _host_images(array: Any, layout: str | None) -> list[np.ndarray]:
         raise TypeError("images must be on the host: copy them, for instance with .cpu() or cupy.asnumpy")
     if batch.dtype != "uint8":
         raise TypeError(f"images must be uint8, got {batch.dtype}: cuaug.to_dtype(images, 'uint8', scale=True)")
-    if batch.channels not in (1, 3) or "T" in axes:
+    if "T" in axes:
+        raise ValueError(f"images must have no axis T, got {axes}: pass the frames of each video as a batch")
+    if batch.channels not in (1, 3):
         raise ValueError(f"images must have 1 or 3 channels, got {batch.channels} as {axes}")
     if max(batch.size) > MAX_SIDE:
         raise ValueError(f"images must have sides of at most {MAX_SIDE} pixels, got {batch.size}")

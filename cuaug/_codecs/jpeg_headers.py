@@ -1,4 +1,4 @@
-"""JPEG headers, and the rows of int64 in which the extension reads and writes records."""
+"""JPEG headers, and the int64 columns of the rows that the extension reads and writes."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ _SIGNATURES = {
     **{f"P{variant}".encode(): "PPM" for variant in range(1, 7)},  # Pillow's name of all PNM formats
 }
 _EXIF_ORIENTATION = 0x0112
-# Pillow decodes text PNM, PNM whose maximum is not 255, and run-length BMP by Python code, which takes up to 0.8 us for
-# one channel of a pixel. PNG, GIF, WebP and TIFF are decoded by C code and take up to 0.04 us for a pixel.
+# Pillow decodes text PNM, PNM whose maximum is not 255 (nor, if grey, 65535), and run-length BMP by Python code, which
+# takes about 1 us for one channel of a pixel. C code decodes PNG, GIF, WebP and TIFF, in up to 0.04 us for a pixel.
 _PIXELS_PER_PYTHON_VALUE = 16
 
 
@@ -82,7 +82,8 @@ def _decode_by_pillow(image_module: Any, file: File, format: str, color: str, li
                 f"more than the limit of {limits.max_pixels} pixels",
             )
         orientation = image.getexif().get(_EXIF_ORIENTATION, 1)
-        if image.mode.startswith("I;16"):  # Pillow would clip values above 255
+        # Grey values of 16 bits, which `convert` would clip to 255. Pillow's mode for them is "I" in PNM.
+        if image.mode.startswith("I;16") or (format == "PPM" and image.mode == "I"):
             image = image_module.fromarray((np.asarray(image) >> 8).astype(np.uint8))
         elif image.mode in ("I", "F"):
             file.raise_error(UnsupportedImage, f"{format} of 32 bits a channel")

@@ -14,6 +14,7 @@ from .._arrays.protocol import Library
 from .._arrays.registry import result_library
 from .._gpu import devices
 from .._program.records import TYPED_ARRAY
+from .._value_text import value_text
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int16", "int32", "int64", "bool")
@@ -53,6 +54,10 @@ def describe_boxes(
     score_array = describe_per_box("scores", scores, FLOATS, box_array, library)
     sample_counts = None
     if counts is not None:
+        if convert.is_host(counts):  # the conversion to int64 would drop fractions
+            numbers = convert.host_array("counts", counts)
+            if not np.all(np.isfinite(numbers) & (numbers == np.rint(numbers))):
+                raise ValueError(f"counts must be whole numbers, got {value_text(counts)}")
         sample_counts, _ = describe("counts", convert.asarray(counts, like=boxes, dtype="int64"), INTEGERS)
         if not batch_shape or tuple(sample_counts.shape) != batch_shape:
             raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box_array.shape)}")

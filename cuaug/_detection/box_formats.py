@@ -9,7 +9,8 @@ import numpy as np
 from .._arrays.convert import namespace
 from .._arrays.tv_tensors import box_format
 
-# The position of the first two numbers of a format in the box, as a fraction of its size; None: two corners.
+# The first two numbers of a format are the point at this fraction of the box's width and height (0: the low corner),
+# and the last two are its size. None: the format is two corners.
 FORMATS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
 
 
@@ -46,5 +47,5 @@ def convert_format(boxes: Any, format: str, new_format: str) -> Any:
 
 
 def area(edges: Any) -> Any:
-    """[..., 4] to [...]."""
+    """Areas of boxes (left, top, right, bottom): [..., 4] to [...]."""
     return (edges[..., 2] - edges[..., 0]) * (edges[..., 3] - edges[..., 1])

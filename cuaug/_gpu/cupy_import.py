@@ -1,4 +1,4 @@
-"""The only import of CuPy, after checks of its kernel cache folder and its version."""
+"""The only import of CuPy, with checks of its installation, its version and its kernel cache."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def prepare_cache() -> None:
-    """Ensure a writable kernel cache. CuPy picks the folder at import and fails if it cannot create it."""
+    """Ensures a writable kernel cache. CuPy chooses the folder at import, and fails if it cannot create it."""
     configured = os.environ.get("CUPY_CACHE_DIR")
     try:
         folder = Path(configured) if configured else Path.home() / ".cupy" / "kernel_cache"

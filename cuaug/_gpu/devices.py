@@ -10,7 +10,8 @@ from typing import Any
 from .._check import BackendError
 from .cupy_import import cupy
 
-# Empty: a fork is safe. At most one entry: what first used a CUDA context in this process, for a debugger only.
+# What first used a CUDA context in this process; the text is only for debugging. While the list is empty, a forked
+# child may use CUDA.
 context_users: list[str] = []
 _inherited_contexts: list[str] = []  # in a forked child: the parent's `context_users`
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import sys
 from typing import Any
 
 from .cupy_import import cupy
 from .failures import translate_errors
 
-# The types of cuLaunchKernelEx's arguments: configuration, kernel, its arguments, extra.
+# The types of cuLaunchKernelEx's arguments: configuration, kernel handle, the kernel's arguments, extra options.
 LAUNCH_ARGUMENTS = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 
 
@@ -24,7 +23,7 @@ def check_status(status: int) -> None:
 @functools.cache
 def driver() -> Any:
     """The driver's library."""
-    library = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    library = ctypes.CDLL("libcuda.so.1")
     library.cuLaunchKernelEx.argtypes = LAUNCH_ARGUMENTS
     return library
 

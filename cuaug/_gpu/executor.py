@@ -37,9 +37,10 @@ class DirectExecutor:
 
 
 DIRECT = DirectExecutor()
-# A symbolic value stands in a record for an address or a number that only a later call knows. It holds the index of
-# that value among the call's values, and an addend in bytes. Only fields at `Record.call_value_offsets` may hold one.
-# The other values of these fields are addresses: no address has the highest byte 0xA5, which marks a symbolic value.
+# While launches are recorded, a symbolic value stands in a record for an address or a number that only a later call
+# knows. It holds the index of that value among the call's values, and an addend (bytes, if the value is an address).
+# Only fields at `Record.call_value_offsets` may hold one; all other values of these fields are addresses, none of which
+# has the highest byte 0xA5 that marks a symbolic value.
 _SYMBOL_BASE = (0xA5 << 56) - (1 << 64)
 _ADDEND_BITS = 40
 

@@ -9,8 +9,8 @@ from .devices import device_memory, use_device
 from .failures import translate_errors
 from .streams import synchronize_stream
 
-# Before a kernel writes: no possible number of boxes. A kernel with int32 counts writes the lower four bytes only; the
-# upper four are then 0 already.
+# The value until a kernel writes the number of boxes, which is below 2**31. A kernel with int32 counts writes only the
+# lower four bytes; the upper four are 0 here.
 _UNWRITTEN = 0xFFFFFFFF
 _MAX_POLLS = 8192  # of some 50 ns each: the poll holds the GIL for at most 0.4 ms
 

@@ -29,7 +29,7 @@ _compiling_lock = threading.Lock()
 
 
 class _CompiledKernel:
-    """A function of CuPy, and the driver's handle of its kernel on each device."""
+    """A kernel as CuPy's function, and the driver's handle of that kernel on each device."""
 
     def __init__(self, name: str, function: Any) -> None:
         self.function = function

@@ -1,4 +1,4 @@
-"""Launches one kernel through the driver's function, which costs half of CuPy's call of a kernel."""
+"""Launches one kernel through cuLaunchKernelEx of the CUDA driver."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def launch_arguments(
 
 @functools.cache
 def _supports_pdl(device: int) -> bool:
-    """Compute capability 9.0, and a driver that can capture such launches in graphs."""
+    """Compute capability 9.0 or newer, and a driver that can capture such launches in graphs."""
     runtime = cupy().cuda.runtime
     return int(runtime.getDeviceProperties(device)["major"]) >= 9 and runtime.driverGetVersion() >= 12040

@@ -1,4 +1,4 @@
-"""Launches that are recorded before a call. The call patches their records and makes all launches at once."""
+"""Recorded launches. A call patches their records and makes all launches."""
 
 from __future__ import annotations
 

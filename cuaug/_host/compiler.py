@@ -39,7 +39,7 @@ _TIME_LIMIT = 120.0  # seconds for one op; most take about 1, the longest that `
 _LEFTOVER_AGE = 3600.0  # seconds after which a temporary file in the cache folder belongs to no running compiler
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 _loaded: dict[str, ctypes.CDLL] = {}
-# The ops that a thread compiles now. There is no lock that a forked child could inherit while a thread compiles.
+# The ops that threads are compiling. Not a lock: a child forked while a thread compiles would inherit it locked.
 _compiling: dict[str, Future[ctypes.CDLL]] = {}
 os.register_at_fork(after_in_child=_compiling.clear)
 
@@ -107,7 +107,7 @@ def compiled_library(op: UserOp, flags: str) -> Path:
 
 
 def _compile(op: UserOp, program: str, compile_command: list[str], path: Path) -> Path:
-    """Raises OSError if the folder of `path` cannot be written."""
+    """Compiles the program to `path`. Raises OSError if its folder cannot be written."""
     _remove_leftovers(path.parent)
     with tempfile.TemporaryDirectory(prefix="compiling-", dir=path.parent) as folder:
         source, library = Path(folder, "op.cpp"), Path(folder, "op.so")

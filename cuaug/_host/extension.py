@@ -1,4 +1,4 @@
-"""The compiled extension: the loops of the CPU, the JPEG decoder."""
+"""The compiled extension `cuaug._native`: CPU loops, JPEG, and replay of recorded launches."""
 
 from __future__ import annotations
 

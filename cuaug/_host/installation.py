@@ -1,4 +1,4 @@
-"""Commands that install missing packages, or reinstall cuaug, which they name by its files: it is not published."""
+"""Commands, for messages, that install missing packages or reinstall cuaug from its files: no index has cuaug."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def install_command(extra: str) -> str:
 
 
 def install_per_driver(extra: str) -> str:
-    """The command for CUDA 13, then the one for drivers of CUDA 12: `extra` is "cuda" or "decode"."""
+    """The command for CUDA 13, then the command for drivers of CUDA 12. `extra`: "cuda" or "decode"."""
     return f"{install_command(f'{extra}13')} (CUDA 12 drivers: {install_command(f'{extra}12')})"

@@ -1,6 +1,6 @@
 """Files of compiled libraries that end with a checksum, because loading a damaged library can end the process.
 
-A power loss can leave a file empty, short, or with blocks of zeros. The system's loader ignores what follows a library.
+A power loss can leave a file empty, short, or with blocks of zeros. The dynamic loader ignores bytes after a library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Encoded images on the host: decode JPEG whole, in part or reduced, decode other formats whole, and write JPEG.
+"""Encoded images in host memory: decode JPEG whole, in part or reduced, decode other formats whole, and write JPEG.
 
 Data are bytes, a uint8 array of them, a path, or a list of those, which a pool of threads decodes without the GIL
 (:func:`cuaug.set_num_threads`). A damaged or hostile file raises :class:`cuaug.DecodeError`, or its subclasses

@@ -119,7 +119,7 @@ def decode_jpeg(
     Args:
         data: Bytes, a uint8 array, a path, or a list of those.
         scale: 1, 1/2, 1/4 or 1/8: decodes at a reduced resolution, which takes less time. Sides are rounded up.
-        size_hint: (H, W): chooses the smallest scale whose result is not below this, so that a resize never enlarges.
+        size_hint: (H, W): chooses the smallest scale whose result is not below it; 1 if the image itself is smaller.
         color: "rgb", "bgr" or "gray", whatever the file stores; CMYK is read as Adobe stores it, inverted.
         orient: Turn the image upright, as its EXIF orientation says.
         strict: True: damaged data raise an error. False: libjpeg's guess at missing pixels is returned, if it has one.
@@ -127,9 +127,9 @@ def decode_jpeg(
         like: Library of the result: "numpy", "torch" or "cupy", or the module.
         pin: Allocate pinned memory; torch only.
         device: GPU of the result: its number, or torch's name of it. ``like`` is then torch or CuPy; default: torch if
-            it has been imported. Baseline files are decoded by the GPU's engine (nvJPEG), which does not report all
-            damage; other files, and those that it fails to decode, are decoded by the CPU and copied. Values may differ
-            by 1 from those of the CPU.
+            it has been imported. The GPU's engine (nvJPEG) decodes complete baseline YCbCr files to RGB at scale 1,
+            unless ``orient`` turns them; it does not report all damage, and values may differ by 1 from the CPU's. The
+            CPU decodes the others, and those that the engine fails to decode; their pixels are copied.
         max_pixels: Limit on the pixels that a file declares; None: no limit.
         max_side: Limit on the longer side of the image, in pixels.
         max_scans: Limit on the scans of a progressive file.
@@ -326,15 +326,15 @@ def decode_image(
     """Decode images of any usual format, recognised by their first bytes: JPEG, or another through Pillow.
 
     PNG, BMP, TIFF, WebP, PNM and the first frame of a GIF need Pillow; without it OpenCV decodes PNG, BMP and GIF.
-    The images of a list are decoded in parallel (:func:`cuaug.set_num_threads`).
-    Alpha is dropped; 16-bit values keep their upper 8 bits. Parameters are those of :func:`decode_jpeg`; ``strict``,
-    ``max_scans``, ``max_scan_pixels`` and ``max_memory`` apply to JPEG.
+    The images of a list are decoded in parallel (:func:`cuaug.set_num_threads`), JPEGs before the others.
+    Alpha is dropped; 16-bit values keep their upper 8 bits, or are rounded (colour PNM).
+    Parameters are those of :func:`decode_jpeg`; the limits of scans and memory, and ``strict``, apply to JPEG.
 
     Returns:
         uint8 [H, W, C], C 1 or 3, or a list of such arrays; for torch a view [C, H, W] of the same memory.
 
     Raises:
-        DecodeError: As :func:`decode_jpeg`; an unknown format raises UnsupportedImage.
+        DecodeError: As :func:`decode_jpeg`, of the first file that fails; an unknown format raises UnsupportedImage.
         BackendError: The library that reads the format is not installed.
 
     Example:

@@ -286,6 +286,7 @@ def test_plan_nms_resolve_has_several_blocks_per_sample(real):
 
 
 VALID = np.zeros((3, 4)), np.zeros(3)
+BATCH = np.zeros((1, 3, 4)), np.zeros((1, 3))
 INVALID_CALLS = [
     (ValueError, "iou_threshold must be in 0..1", lambda: cuaug.nms(*VALID, 1.5)),
     (TypeError, "iou_threshold must be a number", lambda: cuaug.nms(*VALID, "0.5")),
@@ -299,6 +300,8 @@ INVALID_CALLS = [
     (ValueError, "max_output must be at least 0", lambda: cuaug.nms(*VALID, 0.5, max_output=-1)),
     (ValueError, "fixed_size must be True", lambda: cuaug.nms(np.zeros((2, 3, 4)), np.zeros((2, 3)), 0.5)),
     (ValueError, "counts must have an entry", lambda: cuaug.nms(*VALID, 0.5, counts=np.array([2]))),
+    (ValueError, "counts must be whole numbers", lambda: cuaug.nms(*BATCH, 0.5, fixed_size=True, counts=[1.5])),
+    (ValueError, "counts must be whole numbers", lambda: cuaug.nms(*BATCH, 0.5, fixed_size=True, counts=[np.inf])),
     (
         ValueError,
         "GiB of scratch memory",

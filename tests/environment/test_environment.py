@@ -16,6 +16,7 @@ from helpers.replace import replace_everywhere
 
 import cuaug
 from cuaug import _warmup
+from cuaug._arrays import protocol
 from cuaug._gpu import cupy_import, devices, kernels, launch, streams
 from cuaug._program import sources
 
@@ -69,6 +70,13 @@ def test_backend_error_cupy_too_old(empty_gpu_caches, monkeypatch):
     pretend_installed(monkeypatch, "cupy-cuda12x", module=fake_cupy("14.1.1"))
     with pytest.raises(cuaug.BackendError, match=r"14\.2.*14\.1\.1.*pip install"):
         cupy_import.cupy()
+
+
+def test_backend_error_bfloat16_without_ml_dtypes(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    protocol.numpy_dtype.cache_clear()
+    with pytest.raises(cuaug.BackendError, match="pip install ml-dtypes"):
+        cuaug.to_dtype(np.zeros((2, 2, 3), np.uint8), "bfloat16", scale=True)
 
 
 def test_backend_error_no_driver(empty_gpu_caches, monkeypatch):

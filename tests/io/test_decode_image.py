@@ -58,6 +58,29 @@ def test_decode_image_modes_become_colors(mode):
     assert np.array_equal(cio.decode_image(file), expected)
 
 
+PNM_16_BITS = {  # the bytes after the size, of the values 0, 511 and 65535
+    "binary": (5, b"65535 \x00\x00\x01\xff\xff\xff"),
+    "text": (2, b"65535 0 511 65535"),
+    "smaller maximum": (5, b"15420 \x00\x00\x00\x78\x3c\x3c"),  # 65535 * 4 / 17
+}
+
+
+@pytest.mark.parametrize("kind", PNM_16_BITS)
+def test_decode_image_grey_pnm_of_16_bits_keeps_upper_bits(kind):
+    """Pillow gives these files the mode of 32-bit images, which are refused."""
+    variant, data = PNM_16_BITS[kind]
+    assert cio.decode_image(b"P%d 3 1 " % variant + data, color="gray").ravel().tolist() == [0, 1, 255]
+    file = encoded(Image.fromarray(np.full((2, 2), 1 << 20, np.int32)), "TIFF")
+    with pytest.raises(cuaug.UnsupportedImage, match="TIFF of 32 bits a channel"):
+        cio.decode_image(file)
+
+
+def test_decode_image_checks_strict_for_every_format():
+    for file in (FILE, b"P6 1 1 255 abc"):
+        with pytest.raises(TypeError, match="strict must be True or False, got 3"):
+            cio.decode_image(file, strict=3)
+
+
 def test_decode_image_first_frame_of_gif():
     frames = [Image.fromarray(np.full((9, 7, 3), level, np.uint8)) for level in (30, 200)]
     file = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])

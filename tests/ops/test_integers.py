@@ -93,6 +93,13 @@ def test_ids_must_be_integers(call):
             CALLS[call](value)
 
 
+@pytest.mark.parametrize("call", ["ids of a call", "ids of a sample"])
+def test_ids_may_be_the_largest_int64(call):
+    """float64 rounds this number to 2**63."""
+    for dtype in (np.int64, np.uint64):
+        CALLS[call](np.full(4, 2**63 - 1, dtype))
+
+
 @pytest.mark.parametrize("call", [call for call in CALLS if not call.startswith("epoch")])
 def test_integer_refuses_tracers_of_jax(call):
     jax = pytest.importorskip("jax")

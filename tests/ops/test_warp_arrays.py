@@ -5,6 +5,7 @@ import pytest
 from helpers.arrays import (
     REVERSED_VIEWS,
     SHAPE,
+    TORCH,
     VIEWS,
     every_backend,
     every_backend_but_jax,
@@ -15,9 +16,11 @@ from helpers.arrays import (
 )
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.laws import BATCH, run
+from helpers.replace import replace_everywhere
 from tables.warps import MAIN_ROWS, ROW_OF_OP, SMOOTH_ROW_OF_OP
 
 import cuaug
+from cuaug._arrays import convert
 
 main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
@@ -52,6 +55,22 @@ def test_op_layouts_agree(row, backend):
 
 
 # Inputs and outputs
+
+
+@every_backend
+def test_crop_takes_positions_on_host_and_device(backend):
+    batch, top, left = images(backend), np.array([0, 1, 2]), np.array([2, 0, 1])
+    expected = cuaug.crop(batch, top, left, 9, 7)
+    assert_equal(cuaug.crop(batch, top, put(left, backend, "float32"), 9, 7), expected)
+
+
+def test_crop_positions_on_host_and_device_become_one_device_array(monkeypatch):
+    """A CPU tensor stands in for a device array, which NumPy could not stack."""
+    left = put(np.array([2.0, 0.0, 1.0]), TORCH)
+    replace_everywhere(monkeypatch, convert, "is_host", lambda value: not isinstance(value, type(left)))
+    columns = convert.stack_columns([np.array([0.0, 1.0, 2.0]), 3.0, left])
+    assert type(columns) is type(left)
+    assert columns.tolist() == [[0, 3, 2], [1, 3, 0], [2, 3, 1]]
 
 
 @every_backend
