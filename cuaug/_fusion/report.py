@@ -98,7 +98,7 @@ class Report:
 def report(
     plan: RecipePlan, images: Sequence[ImageBatch], transform_titles: Mapping[int, str], batches: tuple[int, ...] = ()
 ) -> Report:
-    """The report for one batch, or for the images of a ragged batch. `transform_titles`: by the op's id."""
+    """The report for one batch, or for the images of a ragged batch. `transform_titles`: by `id` of the op."""
     first = images[0]
     stored_means = {id(pass_.mean_output) for pass_ in plan.passes if pass_.mean_output}
     passes = tuple(_pass_report(pass_, first, transform_titles, stored_means) for pass_ in plan.passes)

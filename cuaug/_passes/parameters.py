@@ -50,7 +50,7 @@ class Fill(NamedTuple):
 def float_array(
     parameter: str, value: Any, images: ImageBatch, dtype: Any = np.float64
 ) -> np.ndarray | ArrayDescriptor:
-    """The value: a NumPy array of this dtype, if the value or the images are on the host; else on the images' device."""
+    """A NumPy array of this dtype if the value or the images are on the host; else an array on the images' device."""
     if not convert.is_host(value) and images.device < 0:
         value = convert.to_host(value)
     if convert.is_host(value):
@@ -235,7 +235,7 @@ def matrix_entries(parameter: str, value: Any, shapes: tuple[tuple[int, int], ..
 
 
 def fill(value: Any, images: ImageBatch) -> Fill:
-    """A number, one per channel [C], or one per sample and channel [N, C] ([N, 1] for all channels)."""
+    """A number, one per channel [C], or one per sample and channel [N, C] ([N, 1]: the same for all channels)."""
     if value is None:
         return Fill(NULL_ARRAY, (0.0, 0.0, 0.0, 0.0))
     if type(value) in (int, float):
