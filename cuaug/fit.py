@@ -97,7 +97,7 @@ def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any =
     if weights.shape[-1] != count:
         raise ValueError(f"weights must have one number per point, {count}, got {weights.shape[-1]}")
     valid = (weights >= 0).all(-1) & (weights.sum(-1) > 0)
-    small_matrices.require("weights", weights, valid, "must not be negative and not all zero")
+    small_matrices.require("weights", weights, valid, "must not be negative, nor all zero")
     weights = namespace(weights).where(valid[..., None], weights, math.nan)
     return _fit(src, dst, kind, (weights / weights.sum(-1, keepdims=True))[..., None])
 

@@ -12,6 +12,7 @@ from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor, byte_range
 from .._arrays.images import ImageBatch, overlaps
 from .._arrays.registry import library_of
+from .._integers import is_one_number
 from .._program.dtypes import LABEL_LIMITS
 from .._program.records import MAX_INLINE_VALUES
 
@@ -150,7 +151,7 @@ def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters
     """A number, (x, y) as a list or tuple, one number per sample [N], or (x, y) per sample [N, 2]."""
     if type(value) in (int, float):
         return SampleParameters(NULL_ARRAY, (float(value),) * 2)
-    if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) in (int, float) for v in value):
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_one_number, value)):
         return SampleParameters(NULL_ARRAY, (float(value[0]), float(value[1])))
     descriptor = on_images_device(float_array(parameter, value, images), images)
     shape, strides = descriptor.shape, descriptor.strides
