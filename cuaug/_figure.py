@@ -49,7 +49,7 @@ class PointLayer(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """One image, and what is drawn on it."""
+    """One image and the layers drawn on it."""
 
     pixels: npt.NDArray[np.uint8]  # RGB [H, W, 3]
     title: str = ""
