@@ -56,10 +56,10 @@ __all__ += warp.__all__
 
 _PACKAGES = ("io", "data", "transforms")  # imported at their first use
 
-if not TYPE_CHECKING:  # a checker must find misspelled names
+if not TYPE_CHECKING:  # a type checker would accept any name of a module with `__getattr__`
 
     def __getattr__(name: str) -> ModuleType | str:
-        """Imports `data`, `io` and `transforms`, and looks up the version, at their first use."""
+        """Imports `data`, `io` and `transforms` at their first use, and looks up the version."""
         if name == "__version__":
             return importlib.import_module("importlib.metadata").version("cuaug")
         if name in _PACKAGES:

@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 import numpy as np
 
 from . import _missing_names, _option_names
-from ._integers import integer_value
+from ._integers import integer_value, is_one_number
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from ._value_text import value_text
 from .typing import InterpolationName, Layout
@@ -69,10 +69,10 @@ def prefix_errors(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError, OverflowError, FileNotFoundError, IsADirectoryError) as error:
-            # The system's own errors name the file, and have their number beside the message.
-            is_complete = isinstance(error, UnicodeError) or getattr(error, "errno", None) is not None
+            # `args` do not change the text of a UnicodeError, nor of the system's errors, which name the file.
+            has_own_text = isinstance(error, UnicodeError) or getattr(error, "errno", None) is not None
             message = str(error)
-            if message.startswith("cuaug.") or is_complete:
+            if message.startswith("cuaug.") or has_own_text:
                 raise
             if isinstance(error, OverflowError):  # a Python int that no float can represent
                 raise ValueError(f"{name}: {error}") from None
@@ -88,7 +88,7 @@ def prefix_message(error: Exception, prefix: str) -> None:
 
 
 def array_hint(value: Any) -> str:
-    """The end of a message about a value that is no array: how to make an array of it, or what takes it."""
+    """The end of a message about a value that is not an array: how to get an array from it."""
     if isinstance(value, (list, tuple)):
         return ": stack arrays of one size, or call it on each; transforms take lists, as T.Resize((224, 224))(images)"
     return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""
@@ -139,7 +139,7 @@ def step(value: Any) -> int:
 
 
 def epoch(value: Any) -> int:
-    """0 to 2**63 - 1: the step of the epoch's draws."""
+    """0 to 2**63 - 1: draws use it as their step."""
     return integer("epoch", value, 0, MAX_INT64)
 
 
@@ -161,7 +161,7 @@ def boolean(parameter: str, value: Any) -> bool:
 
 def size(parameter: str, value: Any) -> tuple[int, int]:
     """(H, W), both at least 1."""
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or len(value) != 2:
+    if isinstance(value, (str, bytes, dict, set)) or is_one_number(value) or len(value) != 2:
         raise ValueError(f"{parameter} must be (H, W), got {value_text(value)}")
     height, width = integer(parameter, value[0], 1), integer(parameter, value[1], 1)
     if max(height, width) >= 1 << 30:
@@ -212,7 +212,7 @@ def extents(axes: str, shape: Sequence[int]) -> None:
 
 
 def in_range(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> None:
-    """Python and NumPy values only: arrays of other libraries are not read, also if they are on the host."""
+    """Python and NumPy values only: arrays of other libraries are not read, even if they are on the host."""
     if type(value) in (int, float):
         is_allowed = min_value <= value <= max_value
     else:
@@ -235,7 +235,7 @@ def positive(parameter: str, value: Any) -> None:
 
 
 def not_zero(parameter: str, value: Any) -> None:
-    """A result of `parameter_column`; device arrays are not read."""
+    """`value` is a result of `parameter_column`; device arrays are not read."""
     if isinstance(value, (float, np.ndarray)) and not _all(value != 0):
         raise ValueError(f"{parameter} must not be 0, got {value_text(value)}")
 
@@ -243,7 +243,8 @@ def not_zero(parameter: str, value: Any) -> None:
 def scaled_statistic(parameter: str, value: Any, dtype: str) -> None:
     """A mean or a standard deviation of images that are scaled to 0..1 if they hold integers (int16: -1..1).
 
-    2 leaves room for other uses than statistics. A result of `parameter_column`; device arrays are not read.
+    The limit is 2, not 1, because `normalize` may be called with numbers that are no statistics. `value` is a result
+    of `parameter_column`; device arrays are not read.
     """
     if dtype not in MAX_VALUE or not isinstance(value, (float, np.ndarray)):
         return
@@ -291,7 +292,7 @@ def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:
 
 
 def class_indices(parameter: str, values: Any, is_label: np.ndarray) -> None:
-    """Host class indices `values` [N]; `is_label` says which class each is equal to [N, classes]: exactly one."""
+    """Class indices `values` [N] on the host. `is_label` [N, classes]: whether index n is class c; one True per row."""
     samples, class_count = is_label.shape
     if np.count_nonzero(is_label) != samples:
         rule = f"whole numbers in 0..{class_count - 1} (num_classes is {class_count})"

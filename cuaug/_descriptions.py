@@ -1,4 +1,4 @@
-"""Checks of descriptions of recipes and parameters, and of states: dicts and lists, perhaps of a stranger's file."""
+"""Checks of descriptions (of recipes and parameters) and of states: dicts and lists that may come from any file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MAX_LEVELS = 80  # of a description: 32 transforms inside each other are 64, ea
 
 
 def check_nesting(parameter: str, value: Any, max_values: int) -> None:
-    """Limits the levels and the values of lists and dicts, so that walks through them neither fail nor take long."""
+    """Limits the depth and size of nested lists and dicts, so that walks through them neither fail nor take long."""
     count, pending = 0, [(value, 1)]
     while pending:
         item, level = pending.pop()
@@ -24,7 +24,7 @@ def check_nesting(parameter: str, value: Any, max_values: int) -> None:
 
 
 def state_entries(value: Any, *names: str) -> list[Any]:
-    """The entries of a dict that `state_dict` returned."""
+    """The entries with these names of a dict that `state_dict` returned."""
     if not isinstance(value, Mapping):
         raise TypeError(f"state must be a dict, a result of state_dict, got {type(value).__name__}")
     check_nesting("state", value, 100)

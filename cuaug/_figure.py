@@ -1,4 +1,4 @@
-"""A figure of images with boxes, masks and keypoints drawn on them. No other module imports matplotlib at run time."""
+"""A figure of images with boxes, masks and keypoints. Only this module imports matplotlib at run time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POINT_AREA = 24  # of a keypoint's dot, in square points
 
 
 class BoxLayer(NamedTuple):
-    """Boxes, with a colour by number and a caption each."""
+    """Boxes. Their numbers select their colours; `captions` has one for each box, or none."""
 
     edges: npt.NDArray[Any]  # left, top, right, bottom; rows that are not finite are not drawn [P, 4]
     numbers: npt.NDArray[Any] | None = None  # of the objects; default: 0 to P - 1 [P]
@@ -35,10 +35,10 @@ class BoxLayer(NamedTuple):
 
 
 class MaskLayer(NamedTuple):
-    """Masks that are blended with the image. The colour follows from the label and the number of the mask."""
+    """Masks that are blended with the image. A mask's number plus the label selects the colour of a pixel."""
 
     stack: npt.NDArray[Any]  # labels; 0 is not drawn [P, H, W]
-    numbers: npt.NDArray[Any] | None = None  # of the objects, if each mask is of one; default: 0 to P - 1 [P]
+    numbers: npt.NDArray[Any] | None = None  # of the objects, if each mask shows one; default: 0 to P - 1 [P]
 
 
 class PointLayer(NamedTuple):
@@ -49,7 +49,7 @@ class PointLayer(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """One image, and what is drawn on it."""
+    """One image and the layers drawn on it."""
 
     pixels: npt.NDArray[np.uint8]  # RGB [H, W, 3]
     title: str = ""
@@ -59,7 +59,7 @@ class Picture(NamedTuple):
 
 
 def draw(pictures: Sequence[Picture], columns: int, function: str) -> Figure:
-    """A figure with `columns` pictures in a row. `function`: its name in messages."""
+    """A figure with `columns` pictures in a row. `function`: the public function, for the message."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -92,7 +92,7 @@ def _draw_picture(axis: Any, picture: Picture) -> None:
 
 
 def _blend(pixels: npt.NDArray[np.uint8], masks: MaskLayer) -> npt.NDArray[np.uint8]:
-    """The image, blended half and half with the colour of each label; labels of later masks with later colours."""
+    """The image, blended half and half with the colour of each label."""
     for number, mask in zip(_object_numbers(masks.numbers, len(masks.stack)), masks.stack, strict=True):
         labels = np.nan_to_num(mask).astype(np.int64)
         colors = _COLORS[(labels - 1 + number) % len(_COLORS)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of texts, which are escaped; lines of a cell stay lines."""
+    """A table. The texts are escaped; their line breaks are kept."""
     lines = [f"<caption>{_escaped(caption)}</caption>", _row("th", header), *(_row("td", row) for row in rows)]
     return "<table>\n" + "\n".join(lines) + "\n</table>"
 

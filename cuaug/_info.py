@@ -18,7 +18,7 @@ CUDA_MAJORS = ((13, 580, (7, 5)), (12, 525, (5, 0)))
 
 
 def info() -> dict[str, Any]:
-    """Report versions, driver, GPUs and kernel cache. Imports no other package, creates no CUDA context.
+    """Report versions, driver, GPUs and kernel cache. Imports none of the packages, creates no CUDA context.
 
     Returns:
         Strings, numbers, lists and dicts, ready for ``json.dumps``; ``None`` for anything missing.
@@ -106,7 +106,7 @@ def cache_dir() -> Path:
 
 
 def find_driver() -> dict[str, Any] | None:
-    """Driver version and GPUs from NVML, which is safe before a fork, unlike CUDA. None without a driver."""
+    """Driver version and GPUs from NVML: a process that has used CUDA must not fork. None without a driver."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:

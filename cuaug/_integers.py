@@ -10,7 +10,7 @@ from ._value_text import array_text, is_array, is_on_host, value_text
 
 
 def integer_value(parameter: str, value: Any) -> int:
-    """The value as an int. Not a float, not a bool, not an array with axes, and not on a device, which would wait."""
+    """The value as an int. Refuses floats, bools, arrays with axes, and arrays on a device: reading one would wait."""
     if type(value) is int:
         return value
     refuse_tracer(type(value))
@@ -24,12 +24,12 @@ def integer_value(parameter: str, value: Any) -> int:
 
 
 def integer_hint(value: Any) -> str:
-    """The end of a message about a value that is no int: the int to pass for a float that has no fraction."""
+    """The end of a message about a value that is not an int: the int to pass for a float without a fraction."""
     return f": pass {int(value)}" if isinstance(value, (float, np.floating)) and float(value).is_integer() else ""
 
 
 def is_one_number(value: Any) -> bool:
-    """Whether the value is no list and no array with axes. It may still be no number, as None."""
+    """Whether the value has no entries, as lists and arrays with axes have. It need not be a number: None has none."""
     return getattr(value, "shape", None) == () or not hasattr(value, "__len__")
 
 

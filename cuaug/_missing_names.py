@@ -9,30 +9,31 @@ from typing import Any
 
 from ._value_text import value_text
 
-_ARRAYS = "leave it out: arrays of any library are accepted, and results are of the same library"
-_BOXES = (
+# Advice that several names share.
+_ANY_LIBRARY = "leave it out: arrays of any library are accepted, and results are of the same library"
+_TARGETS_OF_COMPOSE = (
     "leave it out: boxes=Boxes(...) and keypoints=Keypoints(...) of Compose give their format, "
     "and say what becomes of those that leave the image"
 )
-_TENSORS = (
+_ANY_LIBRARY_OR_DATASET = (
     "leave it out: arrays of any library are accepted, and results are of the same library; "
     "for tensors put it before the recipe, in the Dataset"
 )
-_SIZES = "all results of a batch have the same size here; use "
-_AROUND = "call the function before or after the recipe"
+_ONE_SIZE = "all results of a batch have the same size here; use "
+_OUTSIDE_RECIPE = "call the function before or after the recipe"
 
 # By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "AutoAugmentPolicy": 'AutoAugment takes "imagenet", "cifar10" or "svhn"',
-        "ClampBoundingBoxes": _BOXES,
-        "ClampKeyPoints": _BOXES,
-        "ConvertBoundingBoxFormat": _BOXES,
+        "ClampBoundingBoxes": _TARGETS_OF_COMPOSE,
+        "ClampKeyPoints": _TARGETS_OF_COMPOSE,
+        "ConvertBoundingBoxFormat": _TARGETS_OF_COMPOSE,
         "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
         "FiveCrop": "crop five times with cuaug.crop",
         "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s enum is accepted too',
         "JPEG": "no codec runs within a recipe",
-        "Lambda": _AROUND,
+        "Lambda": _OUTSIDE_RECIPE,
         "LinearTransformation": "multiply the flattened batch by the matrix",
         "PILToTensor": (
             "leave it out to get PIL images, or NumPy arrays after ToDtype, from PIL images; for tensors put "
@@ -41,20 +42,20 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "RandomChannelPermutation": (
             "index the channel axis, or call cuaug.color_matrix with a permutation of each sample"
         ),
-        "RandomIoUCrop": _SIZES + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
+        "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
         "RandomPhotometricDistort": "use ColorJitter, within RandomApply to change some samples only",
-        "RandomResize": _SIZES + "RandomResizedCrop, or RandomAffine with a scale",
-        "RandomShortestSize": _SIZES + "Resize, then RandomResizedCrop",
-        "RandomZoomOut": _SIZES + "RandomAffine with a scale below 1",
+        "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
+        "RandomShortestSize": _ONE_SIZE + "Resize, then RandomResizedCrop",
+        "RandomZoomOut": _ONE_SIZE + "RandomAffine with a scale below 1",
         "RGB": "repeat the channel of grey images before the recipe",
-        "SanitizeBoundingBoxes": _BOXES,
-        "SanitizeKeyPoints": _BOXES,
-        "ScaleJitter": _SIZES + "RandomAffine with a scale, or RandomResizedCrop",
-        "SetClampingMode": _BOXES,
+        "SanitizeBoundingBoxes": _TARGETS_OF_COMPOSE,
+        "SanitizeKeyPoints": _TARGETS_OF_COMPOSE,
+        "ScaleJitter": _ONE_SIZE + "RandomAffine with a scale, or RandomResizedCrop",
+        "SetClampingMode": _TARGETS_OF_COMPOSE,
         "TenCrop": "crop five times with cuaug.crop, and flip with cuaug.hflip",
-        "ToImage": _TENSORS,
-        "ToPILImage": _ARRAYS,
-        "ToPureTensor": _ARRAYS,
+        "ToImage": _ANY_LIBRARY_OR_DATASET,
+        "ToPILImage": _ANY_LIBRARY,
+        "ToPureTensor": _ANY_LIBRARY,
         "ToTensor": (
             "ToDtype('float32', scale=True) in its place scales uint8 to 0..1; for tensors from PIL images put "
             "torchvision's PILToTensor before the recipe: v2.Compose([v2.PILToTensor(), recipe])"
@@ -120,10 +121,10 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "SomeOf": "use RandAugment, or RandomChoice and RandomApply",
         "ToFloat": "use ToDtype('float32', scale=True)",
         "ToGray": "use RandomGrayscale",
-        "ToTensorV2": _TENSORS,
+        "ToTensorV2": _ANY_LIBRARY_OR_DATASET,
         "VerticalFlip": "use RandomVerticalFlip",
     },
-    # Names that Albumentations has too, such as Affine and OneOf, stand there.
+    # Names that Albumentations has too, such as Affine and OneOf, are in its table.
     "imgaug": {
         "Add": 'use PixelOp("Add", "px + b", b=(low / 255, high / 255))',
         "AddToHueAndSaturation": "use ColorJitter(saturation=..., hue=...), whose hue is in turns",
@@ -154,16 +155,16 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "horizontal_flip": "use hflip",
         "ps_roi_align": "roi_align pools each channel at all positions; channels by position have no function",
         "remove_small_bounding_boxes": "use remove_small_boxes",
-        "to_image": _ARRAYS,
-        "to_pil_image": _ARRAYS,
+        "to_image": _ANY_LIBRARY,
+        "to_pil_image": _ANY_LIBRARY,
         "to_tensor": 'use to_dtype(images, "float32", scale=True)',
         "vertical_flip": "use vflip",
     },
     "kornia": {
         "crop_and_resize": "use resized_crop",
         "get_rotation_matrix2d": "use get_rotation_matrix",
-        "image_to_tensor": _TENSORS,
-        "tensor_to_image": _ARRAYS,
+        "image_to_tensor": _ANY_LIBRARY_OR_DATASET,
+        "tensor_to_image": _ANY_LIBRARY,
     },
     "OpenCV": {
         "LUT": "use lut",
@@ -183,7 +184,6 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "warpPerspective": "use warp_perspective",
     },
 }
-
 
 # By the class, the method or the kind of callable: the argument, and what to pass in its place.
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {
@@ -304,7 +304,7 @@ def _probability_hint(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any
 
 
 def _argument_text(value: Any) -> str:
-    """The text of an argument; of a list of transforms, which print without their module, no more than that."""
+    """The text of an argument. For a list of transforms "[...]", because transforms print without "T."."""
     is_short = not isinstance(value, list) or all(isinstance(entry, (int, float, str)) for entry in value)
     return value_text(value) if is_short else "[...]"
 
@@ -316,13 +316,13 @@ def explanation(
 
     Args:
         module: The module's full name.
-        name: The name that was asked for.
+        name: The missing name.
         names: The module's own public names.
         tables: `TRANSFORMS` or `FUNCTIONS`.
         places: Names of cuaug's other modules, and where they are: ``{"hflip": "cuaug.hflip"}``.
     """
     message = f"module {module!r} has no attribute {name!r}"
-    if name.startswith("_"):  # what tools ask every module for
+    if name.startswith("_"):  # tools look up such names in every module
         return message
     if name in places:
         return f"{message}: use {places[name]}"
@@ -332,14 +332,14 @@ def explanation(
             if other == name:
                 return f"{module} has no {name}, which {library} has: {advice}"
             candidates[other] = f"{other} of {library}? {advice}"
-    candidates |= {own: own for own in names}
+    candidates |= {public_name: public_name for public_name in names}
     match = _closest(name, candidates)
     return message if match is None else f"{message}; did you mean {_question(candidates[match])}"
 
 
 def _closest(name: str, candidates: Mapping[str, str]) -> str | None:
     """The candidate that differs in case only, or in few letters."""
-    import difflib  # few programs get here
+    import difflib  # here, because few programs need it
 
     by_lower = {candidate.lower(): candidate for candidate in candidates}
     matches = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# A name in lower case, or the number of cv2's constant.
+# The key is a name in lower case, or the number of a constant of cv2.
 BORDERS: Mapping[Any, str] = {
     0: 'cv2.BORDER_CONSTANT is "constant"',
     1: 'cv2.BORDER_REPLICATE is "edge"',
@@ -28,7 +28,7 @@ INTERPOLATIONS: Mapping[Any, str] = {
 
 
 def value_hint(value: Any, allowed: Iterable[str | None], advice: Mapping[Any, str]) -> str:
-    """The end of the message about a value that is not allowed: the value that differs in case, or what replaces it."""
+    """The end of the message about a value that is not allowed: the allowed value that differs in case, or advice."""
     names = {name.lower(): f"pass {name!r}" for name in allowed if name is not None}
     key = value.lower() if isinstance(value, str) else value
     text = {**advice, **names}.get(key) if type(key) in (int, str) else None

@@ -1,4 +1,4 @@
-"""Sizes by torchvision's rules: of a resize, of a rotated image, and the padding."""
+"""Sizes by torchvision's rules: of resized and rotated images, of padding, and of a filter's kernel."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-_MAX_CHARACTERS = 80  # of a text, or of a value without a length
+_MAX_CHARACTERS = 80  # of a string, of an int, or of an object of another type
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = _repr.maxlong = _MAX_CHARACTERS
@@ -15,7 +15,7 @@ _repr.maxtuple = _repr.maxlist = _repr.maxdict = _repr.maxarray = 8  # entries
 
 
 def value_text(value: Any) -> str:
-    """As `repr`, but short and on one line; the shape and dtype of an array of more than 8 numbers."""
+    """The value's `repr`, shortened and on one line; of an array of more than 8 numbers, its shape and dtype."""
     if is_array(value):
         return array_text(value) if np.prod(getattr(value, "shape", ())) > 8 else " ".join(repr(value).split())
     text = " ".join(_repr.repr(value).split())
@@ -35,6 +35,6 @@ def is_on_host(value: Any) -> bool:
     if not hasattr(value, "__dlpack_device__"):
         return True
     try:
-        return int(value.__dlpack_device__()[0]) in (1, 3)  # CPU, and host memory that CUDA has pinned
+        return int(value.__dlpack_device__()[0]) in (1, 3)  # DLPack's codes of CPU memory and of pinned host memory
     except (BufferError, RuntimeError, TypeError, ValueError):  # such as a tensor on torch's "meta" device
         return False

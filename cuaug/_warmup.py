@@ -35,7 +35,7 @@ def warmup_names() -> list[str]:
 
 
 def warmup() -> int:
-    """Compile common kernels for every GPU, so that first calls start at once, also while a CUDA graph is captured.
+    """Compile common kernels for every GPU, so that first calls start at once, even while a CUDA graph is captured.
 
     The kernels are those of warps and resizes of uint8, float16 and float32 images, of colour ops and normalization of
     uint8 images, all with three channels, and of nms in float32.

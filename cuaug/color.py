@@ -1,8 +1,8 @@
 """Colour: brightness, contrast, saturation, hue, gamma and other functions of a pixel's channels.
 
-Each function names an op of ``kernels/ops`` and passes its parameters to one pass. Float images are read as 0..1,
-integer images as 0..max of the dtype. Parameters may be one value or one per sample, on the host or on the images'
-device.
+Each function runs one op of ``kernels/ops`` in one pass; ``adjust_contrast`` may compute a mean before. Float images
+are read as 0..1, integer images as 0..max of the dtype. Parameters may be one value or one per sample, on the host or
+on the images' device.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def solarize(
 def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Keep the upper bits of integers; for floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
 
-    Floats are clamped to 0..1.
+    Floats are clamped to 0..1 - 1 / 2 ** bits.
 
     Args:
         bits: 0 to 16; one number or one per sample. [N]
@@ -219,7 +219,7 @@ def rgb_to_grayscale(
         num_output_channels: 1, or 3 for three equal channels.
 
     All other arguments and the errors are those of :func:`adjust_brightness`; ``images`` have 1 or 3 channels. The
-    result has ``num_output_channels`` channels, and else the images' shape.
+    result has ``num_output_channels`` channels, and otherwise the images' shape.
 
     >>> import numpy as np
     >>> rgb_to_grayscale(np.array([[[200, 100, 0]]], np.uint8))

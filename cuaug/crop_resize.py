@@ -80,8 +80,8 @@ def resized_crop(
         size: (H, W) of the result, or one number for both.
 
     ``interpolation`` and ``antialias`` are those of :func:`resize`. All other arguments, the result and the errors are
-    those of :func:`warp_affine`. The whole result of a sample is 0 if its box reaches more than 65536 pixels beyond the
-    image, or if its box is on the device and empty or not finite.
+    those of :func:`warp_affine`. Except with "nearest", the whole result of a sample is 0 if its box reaches more than
+    65536 pixels beyond the image, or if its box is on the device and empty or not finite.
 
     >>> import numpy as np
     >>> resized_crop(np.array([[9, 0, 2, 4, 6]], np.uint8), 0, 1, 1, 4, (1, 2))
@@ -247,9 +247,7 @@ def _resize(
     interpolation = _check.interpolation(interpolation, resample.INTERPOLATIONS)
     antialias = _check.boolean("antialias", antialias)
     if interpolation == "nearest":
-        top, left, height, width = (
-            parameter_column(name, value) for name, value in zip(("top", "left", "height", "width"), box, strict=True)
-        )
+        top, left, height, width = parameters.box_columns(box)
         x_scale, y_scale = width / size[1], height / size[0]
         x = (x_scale, left + x_scale * 0.5 - 0.5)
         y = (y_scale, top + y_scale * 0.5 - 0.5)

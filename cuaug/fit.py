@@ -97,7 +97,7 @@ def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any =
     if weights.shape[-1] != count:
         raise ValueError(f"weights must have one number per point, {count}, got {weights.shape[-1]}")
     valid = (weights >= 0).all(-1) & (weights.sum(-1) > 0)
-    small_matrices.require("weights", weights, valid, "must not be negative and not all zero")
+    small_matrices.require("weights", weights, valid, "must not be negative, nor all zero")
     weights = namespace(weights).where(valid[..., None], weights, math.nan)
     return _fit(src, dst, kind, (weights / weights.sum(-1, keepdims=True))[..., None])
 
@@ -121,8 +121,8 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
         ValueError: A shape does not fit; a host value is not finite; three points of ``src`` or ``dst`` are collinear.
 
     Note:
-        In float32 the error grows with the distance from the origin: 0.2 px for a quad of 40 px at (3000, 3000). Pass
-        float64 points there.
+        In float32 the error grows with the distance from the origin: for quads of 40 px at (3000, 3000), 0.02 px is
+        usual and 0.2 px possible. Pass float64 points there.
 
     >>> square = [(0, 0), (1, 0), (1, 1), (0, 1)]
     >>> print(get_perspective_transform(square, [(0, 0), (2, 0), (3, 3), (0, 2)]).round(9) + 0)

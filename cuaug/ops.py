@@ -101,7 +101,7 @@ def nms(
         with -1, and []; for a batch [N, max_output or K] and [N]. int64, or JAX's integer dtype.
 
     Raises:
-        TypeError, ValueError: A dtype, a library, a shape or a threshold is wrong; more than 2**30 boxes.
+        TypeError, ValueError: A dtype, a library, a shape or a threshold is wrong; 2**30 boxes or more per sample.
 
     >>> import numpy as np
     >>> nms(np.array([(0, 0, 9, 9), (0, 0, 9, 8), (5, 5, 9, 9.0)]), np.array([0.5, 0.75, 0.25]), 0.5)
@@ -254,7 +254,7 @@ def soft_nms(
         counts: The number of boxes of each sample that take part. [N]
 
     Returns:
-        Indices and lowered scores, these in their dtype [R]. With ``fixed_size``, ``indices, scores, count`` of
+        Indices, and lowered scores in the dtype of ``scores`` [R]. With ``fixed_size``, ``indices, scores, count`` of
         the shapes of :func:`nms`, padded with -1 and 0.
 
     Raises:

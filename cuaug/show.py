@@ -40,11 +40,11 @@ def grid(
 
     Args:
         images: A batch, or a list of images or batches that may differ in size. [N, C, H, W] or [N, H, W, C]
-        ncols: Images in a row; default: as many as rows, for video the frames of a sample.
+        ncols: Images in a row; default: the square root of their number, rounded up; for video the frames of a sample.
         pad: Pixels between images.
         fill: Grey level 0..255 between images, and around images that are smaller than the largest.
-        mean: That of a normalization, which is undone; one number or one per channel.
-        std: As ``mean``.
+        mean: The mean of the normalization to undo; one number or one per channel.
+        std: Its standard deviation; one number or one per channel.
         layout: The axes, as in :func:`warp_affine`.
 
     Returns:
@@ -96,13 +96,13 @@ def show(
         ncols: Images in a row.
         keypoints: (x, y) in pixels, with the centre of the first pixel at 0, or (x, y, visibility). NaN and visibility
             0 are not drawn. [N, K, 2 or 3] or [N, P, K, 2 or 3]
-        mean: That of a normalization, which is undone; one number or one per channel.
-        std: As ``mean``.
+        mean: The mean of the normalization to undo; one number or one per channel.
+        std: Its standard deviation; one number or one per channel.
         layout: The axes, as in :func:`warp_affine`.
 
     Raises:
         ImportError: matplotlib is not installed.
-        ValueError: There is no image, or there is not one entry of another argument per image, or of another shape.
+        ValueError: There is no image; or another argument does not have one entry per image, or has a wrong shape.
     """
     cells, columns = _cells(images, ncols, layout, 255, mean, std)
     arguments = {"boxes": boxes, "masks": masks, "titles": titles, "keypoints": keypoints}
@@ -167,7 +167,7 @@ def _undo_normalize(images: npt.NDArray[Any], mean: Any, std: Any) -> npt.NDArra
 
 
 def denormalized(images: npt.NDArray[Any], mean: Any, std: Any) -> npt.NDArray[np.float32]:
-    """Normalized images in their earlier range. [..., C, H, W]"""
+    """Normalized images in their range before normalization. [..., C, H, W]"""
     mean, std = (np.reshape(values, (-1, 1, 1)) for values in (mean, std))
     return (images * std + mean).astype(np.float32)
 
@@ -187,7 +187,7 @@ def rgb(frame: npt.NDArray[Any], fill: int) -> npt.NDArray[np.uint8]:
 
 
 def _check_shapes(edges: Any, mask: Any, points: Any, size: tuple[int, ...]) -> None:
-    """The arrays of one image of this size; None: not passed."""
+    """Checks the targets of one image of this size; None: not passed."""
     height, width = size
     rules = []
     if edges is not None and edges.size:

@@ -1,8 +1,8 @@
 """Types of arguments and results, for annotations and type checkers.
 
-A function from ``Array`` to ``Array`` returns what it is given: a tensor for a tensor. Where the dtype may change, a
-NumPy array gives ``NumPyArray``, whose dtype is not known. The exception is ``dtype=`` of a warp: a checker sees the
-dtype of the images.
+A function from ``Array`` to ``Array`` returns the type of its argument: a tensor for a tensor. Where the dtype may
+change, a NumPy array gives ``NumPyArray``, whose dtype is not known. The exception is ``dtype=`` of a warp: a type
+checker sees the dtype of the images.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class AnyArray(Protocol):
 
 
 class PillowImage(Protocol):
-    """An image of Pillow (PIL). A checker sees an image as the result; results that are not uint8 are NumPy arrays."""
+    """An image of Pillow (PIL). A type checker expects an image as the result; a result not uint8 is a NumPy array."""
 
     @property
     def mode(self) -> str:
@@ -102,9 +102,9 @@ NumPyArray: TypeAlias = npt.NDArray[Any]
 Number: TypeAlias = float | np.integer[Any] | np.floating[Any]
 NumberLists: TypeAlias = Sequence[Number | AnyArray | Sequence[Number | AnyArray | Sequence[Number]]]
 Numbers: TypeAlias = Number | NumberLists | AnyArray  # matrices, points, boxes
-HostNumbers: TypeAlias = Number | NumberLists | NumPyArray  # of these alone a function makes a NumPy array
+HostNumbers: TypeAlias = Number | NumberLists | NumPyArray  # if all arguments are of these, the result is NumPy's
 PerSample: TypeAlias = Number | Sequence[Number] | AnyArray  # one for all samples, or one per sample
-PerChannel: TypeAlias = float | Sequence[float]  # of a transform: one for all channels, or one per channel
+PerChannel: TypeAlias = float | Sequence[float]  # a transform's parameter: one for all channels, or one per channel
 Fill: TypeAlias = Numbers | None
 Size: TypeAlias = Sequence[int] | int
 Ids: TypeAlias = int | Sequence[int] | AnyArray | None
@@ -128,7 +128,7 @@ RoiMode: TypeAlias = Literal["avg", "max"]
 AutoAugmentPolicy: TypeAlias = Literal["imagenet", "cifar10", "svhn"] | enum.Enum
 
 EncodedImage: TypeAlias = bytes | bytearray | memoryview | str | os.PathLike[str] | AnyArray  # a str is a path
-EncodedImages: TypeAlias = list[Any] | tuple[EncodedImage, ...]  # Any: a list[bytes] is no list[EncodedImage]
+EncodedImages: TypeAlias = list[Any] | tuple[EncodedImage, ...]  # Any, as lists are invariant
 Ints: TypeAlias = int | Sequence[int] | AnyArray  # one for all images, or one per image
 Device: TypeAlias = "int | str | torch.device | None"
 Color: TypeAlias = Literal["rgb", "bgr", "gray"]

@@ -135,7 +135,8 @@ def remap(
     array([[3, 2, 1]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    return _remap(batch, map_x, map_y, (1.0, 1.0), relative, interpolation, border, fill, dtype, out)
+    maps = ("map_x", map_x), ("map_y", map_y)
+    return _remap(batch, maps, (1.0, 1.0), relative, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors
@@ -171,8 +172,8 @@ def elastic(
     shape = tuple(np.shape(field))
     if shape[-3:] != (height, width, 2):
         raise ValueError(f"displacement must have shape (1 or N, {height}, {width}, 2), got {shape}")
-    scale = width / 2, height / 2
-    return _remap(batch, field[..., 0], field[..., 1], scale, True, interpolation, border, fill, dtype, out)
+    maps = ("displacement", field[..., 0]), ("displacement", field[..., 1])
+    return _remap(batch, maps, (width / 2, height / 2), True, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors
@@ -255,7 +256,7 @@ def rotate(
         if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
         sizes = _sizes.rotated_sizes(batch.size, *small_matrices.cosine_sine(host_array("angle", angle)))
-        canvas = sizes.reshape(-1, 2).max(0)
+        canvas = sizes.reshape(-1, 2).max(0) if sizes.size else np.array(batch.size)
         # From the middle of the image to the middle of its rotated size, which is placed on whole pixels of the canvas.
         shift = (sizes - batch.size) / 2 + (canvas - sizes) // 2
         M = compose_affine(M, small_matrices.affine_matrix(0.0, shift[..., ::-1], 1.0, (0.0, 0.0), (0.0, 0.0)))
@@ -315,8 +316,7 @@ def perspective(
 
 def _remap(
     batch: ImageBatch,
-    map_x: Any,
-    map_y: Any,
+    maps: tuple[tuple[str, Any], tuple[str, Any]],
     scale: tuple[float, float],
     relative: bool,
     interpolation: Any,
@@ -325,14 +325,13 @@ def _remap(
     dtype: Any,
     out: Any,
 ) -> Any:
-    """`scale`: pixels per unit of the maps, (x, y)."""
-    x, size = parameters.coordinate_maps("map_x", map_x, batch)
-    y, y_size = parameters.coordinate_maps("map_y", map_y, batch)
+    """`maps`: of x, then of y, each with its parameter's name for messages. `scale`: pixels per unit, (x, y)."""
+    (x, size), (y, y_size) = (parameters.coordinate_maps(name, values, batch) for name, values in maps)
     if size != y_size:
         raise ValueError(f"map_x and map_y must have the same size, got {size} and {y_size}")
     if out is not None:
         output = describe_images(out, batch.axes.layout)
-        for name, coordinate_map in (("map_x", x), ("map_y", y)):
+        for (name, _), coordinate_map in zip(maps, (x, y), strict=True):
             parameters.check_no_overlap(name, coordinate_map, (batch.samples, *size), output)
     geometry = map_geometry(batch, x, y, size, scale, relative)
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)

@@ -1,7 +1,7 @@
 """Runs a recipe's passes on a CPU sample by sample, so that each pass finds its input in the cache.
 
-The passes are those of a GPU, with an executor that collects their loops. At the end the extension runs all loops on
-one sample before the next sample, if there are enough samples for all threads.
+The passes are those of a GPU, with an executor that collects their loops. The extension then runs all loops on one
+sample before the next sample, if there are enough samples for all threads.
 """
 
 from __future__ import annotations
@@ -55,5 +55,5 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     library = RecipeLibrary(images.library, buffers.allocate)
     result = execute.apply(plan, images._replace(library=library, executor=executor), table)
     extension().run(executor.loops)
-    del buffers, library  # only now: the loops read and write their memory
+    del buffers, library  # not earlier: the loops use the memory that they own
     return images.library.to_user_array(result)

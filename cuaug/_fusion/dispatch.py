@@ -13,12 +13,12 @@ from .plan import RecipePlan
 
 
 def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
-    """The images, transformed by the rows of a parameter table; of the images' type if this is a tv_tensor's."""
+    """The images, transformed by the rows of a parameter table. A tv_tensor gives a tv_tensor of the same type."""
     return wrap_like((cpu_run if images.device < 0 else launch_plan).apply(plan, images, table), images.owner)
 
 
 def draw_and_apply(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:
-    """The images, transformed by parameters that are drawn for them."""
+    """The images, which are not a tv_tensor, transformed by parameters that are drawn for them."""
     if images.device >= 0:
         return launch_plan.draw_and_apply(plan, images, draws)
     return cpu_run.apply(plan, images, draw.draw_table(plan, images, draws, with_matrix=False))

@@ -64,13 +64,13 @@ def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters:
 
 
 def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matrix: bool = True) -> StridedArray:
-    """A row of drawn parameters per sample. `with_matrix`: also compute the recipe's matrix. [N, columns]"""
+    """The parameters drawn for each sample, with the matrices of the recipe and its moves if asked. [N, columns]"""
     program = _device_program(plan, images)
     array = images.library.empty((images.samples, plan.column_count), "float64", images.device, None)
     if images.device < 0:
-        array[:] = 0.0  # JAX casts the table to float32: numbers in columns that are not drawn could overflow
+        array[:] = 0.0  # JAX casts the table to float32: garbage in columns that are not drawn could overflow
     table = StridedArray(images.library.pointer(array), plan.column_count, 0, 1, 1, array)
-    # The matrix is the last of the columns that the program fills.
+    # The matrices are the last of the columns that the program fills.
     column_count = plan.program_column_count if with_matrix else plan.matrix_column
     draw_kernel.draw(program, len(plan.program), table, column_count, draws, images)
     return table

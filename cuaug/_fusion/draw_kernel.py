@@ -34,9 +34,9 @@ class Draws(NamedTuple):
 def draw(
     program: StridedArray, length: int, table: StridedArray, drawn_columns: int, draws: Draws, images: ImageBatch
 ) -> None:
-    """Fills the first `drawn_columns` columns of `table` [N, P]. `length`: of the program, in float64 numbers."""
+    """Fills the first `drawn_columns` columns of `table` [N, P]. `length`: the number of float64 of the program."""
     samples = images.samples
-    # The program and the block's rows, as in passes/draw.cu.
+    # The program and the rows of a block, as in kernels/passes/draw.cu.
     shared = 8 * (length + SAMPLES_PER_BLOCK * (drawn_columns | 1))
     fits_in_shared = shared <= _MAX_SHARED
     # A ragged batch points to a table: in each row the arguments follow the image's fields (_passes/ragged.py).

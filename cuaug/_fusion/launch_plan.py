@@ -1,8 +1,8 @@
 """Launch plans: a recipe's launches on a GPU, recorded once for images of one kind and replayed by later calls.
 
 A plan is recorded by running the passes with symbolic addresses and an executor that records. A later call allocates
-the result and the scratch memory, fills in addresses, seed and step, and makes all launches at once. It does not
-work out again what follows from shapes and dtypes.
+the result and the scratch memory, fills in addresses, seed and step, and makes all launches at once. Kernels, grids and
+offsets are those that were recorded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .recipe_library import RecipeLibrary, SymbolicArray
 # Indices of the values that a call fills into the records; from _ARGUMENTS on: the arguments of the call.
 _IMAGES, _RESULT, _SCRATCH, _ARGUMENTS = range(4)
 _FIRST_ARRAY = 16  # from this index on: arrays that have no memory while the plan is recorded
-_MAX_PLANS = 64  # per recipe; batches come in few sizes
+_MAX_PLANS = 64  # per `RecipePlan`; batches come in few sizes
 _NOT_CACHED: Any = object()
 
 
@@ -76,7 +76,7 @@ def _run_with_symbolic_draws(plan: RecipePlan, images: ImageBatch) -> Any:
 def _launch_plan(
     plan: RecipePlan, images: ImageBatch, entry_point: str, run: Callable[[ImageBatch], Any]
 ) -> LaunchPlan | None:
-    """The cached launch plan, or a new one recorded by `run`. None: there is none, and the caller runs the passes."""
+    """The cached launch plan, or a new one recorded by `run`. None if the caller has to run the passes itself."""
     if not images.samples:
         return None
     key = entry_point, images.axes, images.pointer % 16, images.dtype, images.device, images.library.name

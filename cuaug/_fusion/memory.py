@@ -18,7 +18,7 @@ class Lifetime(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """Where an intermediate begins."""
+    """The address of an intermediate."""
 
     in_result: bool  # in the result's memory, else in the scratch memory
     offset: int
@@ -27,9 +27,9 @@ class Allocation(NamedTuple):
 def assign_offsets(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[list[Allocation], int]:
     """An allocation for each lifetime, and the size of the scratch memory. The result lives until the last launch.
 
-    Arrays are placed by size, the largest first, ties by latest use. Each goes into the smallest gap that fits between
-    those alive at the same time. Offsets are assigned in one range of addresses, in which the scratch memory follows
-    the result.
+    Arrays are placed by size, the largest first; of equal sizes, the one that is used last first. Each goes into the
+    smallest gap that fits between those alive at the same time. Offsets are assigned in one range of addresses, in
+    which the scratch memory follows the result.
     """
     scratch_start = _align_up(result.size)
     # The padding after the result is never free, so no allocation extends from the result into the scratch memory.

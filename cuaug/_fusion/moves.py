@@ -1,4 +1,4 @@
-"""The moves of a recipe: its geometry from one canvas to the next at whose edges objects are lost."""
+"""Moves: maps of boxes and keypoints from one canvas of a recipe to the next. What leaves a canvas is lost."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ from .recipe_pass import Pass
 
 
 class PlannedMove(NamedTuple):
-    """Passes whose maps may be composed: only the first of them reads border around its input."""
+    """Consecutive passes whose maps are composed into one. Only the first of them may read border around its input."""
 
     source_box: Sequence[Column]  # (top, left, height, width), outside which the input counts as border; empty: none
     passes: list[Pass]  # those with a matrix
-    size: tuple[int, int]  # (H, W) of the canvas that ends the move
-    matrix: list[Column]  # from the input to that canvas, nine numbers
+    size: tuple[int, int]  # (H, W) of the last pass's canvas
+    matrix: list[Column]  # from the first pass's input to that canvas, nine numbers
 
 
 def plan_moves(passes: Sequence[Pass], recipe_matrix: list[Column], continues: bool) -> list[PlannedMove]:
-    """The moves, of which a recipe has at least one: the matrix of a single move is the recipe's.
+    """The moves of a recipe, at least one. The matrix of a single move is the recipe's matrix.
 
-    Pixels outside a canvas are lost for the ops after it that read border: these see the border instead. `continues`:
-    the recipe is the end of a longer one, so that the images are such a canvas; a move without passes leads to it.
+    A pass that reads border begins a new move, because it sees border instead of what lies outside its input canvas.
+    `continues`: the recipe is the end of a longer one. If the first pass with a matrix reads border, what lies outside
+    the images is lost, too: then the first move has no passes and ends at the images.
     """
-    moves, source_box, moved = list[PlannedMove](), list[Column](), list[Pass]()
+    moves, source_box, move_passes = list[PlannedMove](), list[Column](), list[Pass]()
     for pass_ in passes:
         if any(isinstance(op, CoordinateMap) and op.reads_border for op in pass_.first_ops):
-            if moved or (continues and not moves):
-                moves.append(PlannedMove(source_box, moved, pass_.input_size, _matrix()))
-            source_box, moved = [*pass_.source_box], []
+            if move_passes or (continues and not moves):
+                moves.append(PlannedMove(source_box, move_passes, pass_.input_size, _matrix()))
+            source_box, move_passes = [*pass_.source_box], []
         if pass_.matrix:
-            moved.append(pass_)
-    return [*moves, PlannedMove(source_box, moved, passes[-1].output_size, _matrix() if moves else recipe_matrix)]
+            move_passes.append(pass_)
+    matrix = _matrix() if moves else recipe_matrix
+    return [*moves, PlannedMove(source_box, move_passes, passes[-1].output_size, matrix)]
 
 
 def _matrix() -> list[Column]:

@@ -29,7 +29,7 @@ class RecipePlan:
     program_column_count: int  # the columns that the program fills: the first ones
     parameter_columns: dict[str, int]  # name of a drawn parameter -> column
     integer_ranges: dict[str, tuple[int, int]]  # name of a drawn integer -> smallest and largest that its op accepts
-    matrix_column: int  # the first of nine columns: the recipe's matrix, source to result; then those of the moves
+    matrix_column: int  # the first of nine columns: the recipe's matrix, source to result; the moves' matrices follow
     moves: list[PlannedMove]  # of boxes and keypoints
     partial_sums: dict[int, int]  # column of a mean that a pass sums while it stores -> first column of the sums
     argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
@@ -44,7 +44,7 @@ class RecipePlan:
 
 
 def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> RecipePlan:
-    """The plan for images like these. `continues`: the recipe is the end of a longer one."""
+    """The plan for images of this shape and dtype. `continues`: the recipe is the end of a longer one (moves.py)."""
     passes = plan_passes(recipe, images.dtype, images.size)
     matrix = [Column("") for _ in range(9)]
     moves = plan_moves(passes, matrix, continues)
@@ -82,7 +82,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> 
 def _adjacent_columns(passes: Sequence[Pass]) -> Iterator[Sequence[Column]]:
     """Runs of columns that must be adjacent in the table, as a kernel or an instruction reads each run as one array."""
     # All chains first: the two parts of an op that is split at its mean share columns, which end one chain and begin
-    # the next. Columns assigned between the two chains would separate the next chain from these.
+    # the next. Other columns assigned between the two chains would separate the shared columns from the second chain.
     yield from (pass_.chain_columns for pass_ in passes)
     for pass_ in passes:
         yield from (op.columns for op in (*pass_.first_ops, *pass_.overrides))

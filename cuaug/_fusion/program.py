@@ -1,4 +1,4 @@
-"""Assembles a recipe's draws into the program that kernels/draws/instruction.cuh runs for every sample."""
+"""Assembles a recipe's draws into the program that kernels/draws/program.cuh runs for every sample."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def rescale_draw(draw: Instruction, max_value: float) -> Instruction:
     if column_max_value is None or column_max_value == max_value:
         return draw
     arguments = list(draw.arguments)
-    # ListValue: the addend and the entries (kernels/draws/draw_values.cuh).
+    # ListValue: the addend and the entries (kernels/draws/instruction.cuh). Its else_value needs no rescaling: the only
+    # one is a threshold beyond every range (cuaug/transforms/policy_slot.py).
     indices = (3, *range(5, len(arguments))) if draw.opcode == "ListValue" else _PIXEL_VALUE_ARGUMENTS[draw.opcode]
     for i in indices:
         arguments[i] = arguments[i] * max_value / column_max_value

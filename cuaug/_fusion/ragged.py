@@ -62,7 +62,7 @@ class RaggedPrefixes:
             sizes = (height, width), (2 * height + 1, 3 * width + 2)  # heights, widths and ratios all differ
             try:
                 self._lengths[key] = self._length_until_equal([self._new_recipe(images, size) for size in sizes])
-            except ValueError:  # a transform refuses one of the sizes; no error here: the second one is made up
+            except ValueError:  # a transform refuses a size, perhaps the second, which no image of the user has
                 self._lengths[key] = 0
         return self._lengths[key]
 
@@ -112,17 +112,17 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
 
 
 def use_sample_arguments(recipe: Recipe) -> None:
-    """Let the instructions now in the recipe read their arguments per sample."""
+    """Lets the instructions that are in the recipe so far read their arguments per sample."""
     offset = 0
     for instruction in _instructions(recipe):
         instruction.sample_arguments_offset, offset = offset, offset + len(instruction.arguments)
     for op in recipe.ops:
         if isinstance(op, Resize):
-            op.fits_warp = False  # some of the sizes may be reduced more than twofold, which the warp kernel cannot
+            op.fits_warp = False  # the warp kernel cannot reduce more than twofold, as some of the sizes may need
 
 
 def argument_columns(recipe: Recipe) -> np.ndarray:
-    """To add to `RaggedPrefix.arguments`: the column's index where an argument is a column, else 0."""
+    """What to add to `RaggedPrefix.arguments`: a column's index where the argument is a column, else 0."""
     instructions = [i for i in _instructions(recipe) if i.sample_arguments_offset >= 0]
     arguments = [
         a.index if isinstance(a, Column) else 0.0 for instruction in instructions for a in instruction.arguments

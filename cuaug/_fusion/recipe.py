@@ -31,10 +31,10 @@ class Recipe:
     dtype: str
     draws: list[Instruction] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
-    position: int = -1  # of the transform that appends at present
+    position: int = -1  # of the transform that `begin` has started
     name: str = ""  # of that transform
     _gates: tuple[Gate, ...] = ()
-    _min_size: tuple[int, int] = (0, 0)  # the canvas that samples with a closed gate need
+    _min_size: tuple[int, int] = (0, 0)  # the smallest canvas that holds samples whose gate is closed
     _counter: int = 0  # Philox counter of the transform's next draw
     _transform_count: int = 0
     _argument_count: int = 0
@@ -45,7 +45,7 @@ class Recipe:
         self.position, self.name, self._counter = self.position + 1, name, 0
 
     def count_transform(self) -> None:
-        """Refuse recipes whose planning takes long. Transforms count as often as they are written."""
+        """Refuse recipes whose planning takes long. A transform counts as often as it is appended."""
         self._transform_count += 1
         if self._transform_count > MAX_TRANSFORMS:
             raise ValueError(
@@ -71,7 +71,7 @@ class Recipe:
         max_value: float | None = None,
         integer_range: tuple[int, int] | None = None,
     ) -> list[Column]:
-        """New columns, which an instruction of kernels/draws/instruction.cuh fills.
+        """New columns, and the instruction that fills them (`Opcode` of kernels/draws/instruction.cuh).
 
         `max_value` and `integer_range`: those of `Column`. They describe the drawn numbers and do not change them.
         """
@@ -162,7 +162,7 @@ class Recipe:
     ) -> None:
         """A coordinate map, computed by an instruction with this opcode from the columns and constants.
 
-        The columns are adjacent in the table. The instruction takes the first, and the constants.
+        The columns are adjacent in the table; the instruction's arguments are the first column and the constants.
         """
         self._check_gated_size(size or self.size)
         self.size = size or self.size
@@ -188,7 +188,7 @@ class Recipe:
             self.add_geometry("InverseCropResize", box, *constants, size=size, **options)
             return
         flips = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
-        inverse_map = Instruction("InverseCropResize", (), (box[0], *constants))  # as in `add_geometry`
+        inverse_map = Instruction("InverseCropResize", (), (box[0], *constants))  # arguments: see `add_geometry`
         reduces_at_most_twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
         fits_warp = antialias and reduces_at_most_twofold and interpolation == "bilinear"
         self.ops.append(Resize(inverse_map, [*box, *flips], size, interpolation, antialias, fits_warp))

@@ -1,7 +1,7 @@
 """The ops of a recipe, and the columns of the parameter table that they read.
 
-An op describes a change of the images; nothing is drawn and nothing runs here. Parameters are columns of a table with
-one row per sample. A column gets its index in the table once the passes are known.
+An op describes a change of the images. Parameters are columns of a table with one row per sample; a column gets its
+index in the table once the passes are known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 class Column:
     """One number per sample.
 
-    `max_value`: the images' largest value, for numbers in the images' own range; None for all other numbers.
+    `max_value`: the largest value of the images' dtype, for numbers in the images' own range; None for others.
     `integer_range`: for columns of integers, the smallest and the largest that an op accepts; else None.
     """
 
@@ -64,7 +64,7 @@ class CoordinateMap:
     reads_border: bool = False  # may read outside its input
     flip_axis: Literal["", "x", "y"] = ""  # the axis that a flip reverses; empty: no flip
     pixel_aligned: bool = False  # maps pixel centres onto pixel centres: every interpolation gives the same result
-    within_box: bool = False  # its columns are a box (top, left, height, width), outside which it reads nothing
+    within_box: bool = False  # `columns` are a box (top, left, height, width), outside which the map reads nothing
     projective: bool = False
     applies_to: SampleFilter = ()
 
@@ -78,7 +78,7 @@ class Resize:
     size: tuple[int, int]
     interpolation: str
     antialias: bool
-    fits_warp: bool  # antialiased bilinear, at most twofold reduction: the warp kernel of a GPU computes the few taps
+    fits_warp: bool  # antialiased bilinear, at most twofold reduction: a GPU's warp kernel computes these few taps
 
 
 @dataclass
@@ -204,7 +204,7 @@ class Branch:
 class Blend:
     """The images at the first branch, blended with the results of all branches."""
 
-    columns: Sequence[Column]  # stick-breaking fractions: of the image, then of each branch but the last
+    columns: Sequence[Column]  # the `remainder_fractions` of `_passes.mix.blend`
     name: str = "AugMix"
 
 

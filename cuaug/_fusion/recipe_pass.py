@@ -28,9 +28,9 @@ MEAN_FIRST = "the mean of all pixels is needed first"
 
 @dataclass
 class Pass:
-    """Geometry first (consecutive maps are one resample), then the op chain, then the store.
+    """A pass runs `first_ops` (consecutive coordinate maps are one resample), then the op chain, then the store.
 
-    `overrides` replace the sampling of samples that no other op of the pass changes: they read the histogram of the
+    An override replaces the sampling, for samples that no other op of the pass changes. It reads the histogram of the
     whole image, or neighbouring pixels.
     """
 
@@ -43,9 +43,8 @@ class Pass:
     output_dtype: str = ""
     range_changed: bool = False  # a conversion without scaling has changed the full range
     branch: Branch | None = None  # the pass reads the input of the branches, not the result of the previous pass
-    matrix: list[Column] = field(
-        default_factory=list
-    )  # from output to input; empty unless coordinate maps or a resize begin it
+    # From output to input; empty unless the first op is a coordinate map or a resize.
+    matrix: list[Column] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)  # all ops of the pass, in the user's order
     mean_output: Column | None = None  # the mean of the result, summed while storing, for the next pass
     mean_from: Pass | None = None  # the pass whose `mean_output` is the first mean that this pass reads

@@ -34,6 +34,7 @@ class PassReport:
     transforms: tuple[str, ...]
     source: tuple[str, tuple[int, int]]  # dtype, (H, W) of the input; (0, 0): every image has a size of its own
     target: tuple[str, tuple[int, int]]
+    channels: tuple[int, int]  # of the input, of the output
     read: int  # bytes per sample, if the whole sample is read
     written: int
     field: int  # bytes per sample moved to draw and smooth its displacement field
@@ -48,7 +49,6 @@ class Report:
 
     passes: tuple[PassReport, ...]
     launches: int  # on a GPU, for draws, statistics, displacement fields and passes
-    channels: int
     batches: tuple[int, ...] = ()  # for a list of images: the number of images in each batch
 
     @property
@@ -76,7 +76,8 @@ class Report:
     def __str__(self) -> str:
         lines = [self.title]
         for number, pass_ in enumerate(self.passes, 1):
-            lines.append(f"pass {number}  {self._images(pass_.source)} -> {self._images(pass_.target)}   {pass_.why}")
+            source, target = _image_formats(pass_)
+            lines.append(f"pass {number}  {source} -> {target}   {pass_.why}")
             lines += [f"        {line}" for line in pass_.lines]
         return "\n".join(lines)
 
@@ -84,29 +85,35 @@ class Report:
 
     def _repr_html_(self) -> str:
         rows = [
-            (str(number), self._images(pass_.source), self._images(pass_.target), "\n".join(pass_.lines), pass_.why)
+            (str(number), *_image_formats(pass_), "\n".join(pass_.lines), pass_.why)
             for number, pass_ in enumerate(self.passes, 1)
         ]
         return table(self.title, ("pass", "reads", "writes", "does", "begins because"), rows)
 
-    def _images(self, dtype_and_size: tuple[str, tuple[int, int]]) -> str:
-        """Such as ``uint8 [224, 224, 3]``."""
-        dtype, (height, width) = dtype_and_size
-        return f"{dtype} [{f'{height}, {width}' if height else 'H, W'}, {self.channels}]"
+
+def _image_formats(pass_: PassReport) -> list[str]:
+    """Input and output of the pass, such as ``uint8 [224, 224, 3]``."""
+    return [
+        f"{dtype} [{f'{height}, {width}' if height else 'H, W'}, {channels}]"
+        for (dtype, (height, width)), channels in zip((pass_.source, pass_.target), pass_.channels, strict=True)
+    ]
 
 
 def report(
     plan: RecipePlan, images: Sequence[ImageBatch], transform_titles: Mapping[int, str], batches: tuple[int, ...] = ()
 ) -> Report:
-    """The report for one batch, or for the images of a ragged batch. `transform_titles`: by the op's id."""
+    """The report for one batch, or for the images of a ragged batch. `transform_titles`: by `id` of the op."""
     first = images[0]
     stored_means = {id(pass_.mean_output) for pass_ in plan.passes if pass_.mean_output}
-    passes = tuple(_pass_report(pass_, first, transform_titles, stored_means) for pass_ in plan.passes)
+    passes, channels = list[PassReport](), first.channels
+    for pass_ in plan.passes:
+        passes.append(_pass_report(pass_, first.frames, channels, transform_titles, stored_means))
+        channels = passes[-1].channels[1]
     if len(images) > 1:
         pixels = sum(height * width for height, width in (image.size for image in images)) / len(images)
         read = round(pixels * first.channels * ITEM_SIZE[first.dtype])
-        passes = (replace(passes[0], source=(first.dtype, (0, 0)), read=read), *passes[1:])
-    return Report(passes, 1 + _launch_count(plan.passes, stored_means), first.channels, batches)
+        passes[0] = replace(passes[0], source=(first.dtype, (0, 0)), read=read)
+    return Report(tuple(passes), 1 + _launch_count(plan.passes, stored_means), batches)
 
 
 def _launch_count(passes: Sequence[Pass], stored_means: Set[int]) -> int:
@@ -158,14 +165,14 @@ def _extra_launch_count(op: FirstOp | OverrideOp) -> int:
 
 
 def _pass_report(
-    pass_: Pass, images: ImageBatch, transform_titles: Mapping[int, str], stored_means: Set[int]
+    pass_: Pass, frames: int, in_channels: int, transform_titles: Mapping[int, str], stored_means: Set[int]
 ) -> PassReport:
     """`stored_means`: ids of the columns of means that passes sum while they store."""
-    frames, channels = images.axes.extents[1:3]
+    channels = in_channels, pass_.first_op.channels if isinstance(pass_.first_op, Grayscale) else in_channels
     input_format, output_format = (pass_.input_dtype, pass_.input_size), (pass_.output_dtype, pass_.output_size)
     read, written = (
-        frames * channels * height * width * ITEM_SIZE[dtype]
-        for dtype, (height, width) in (input_format, output_format)
+        frames * count * height * width * ITEM_SIZE[dtype]
+        for (dtype, (height, width)), count in zip((input_format, output_format), channels, strict=True)
     )
     names = dict.fromkeys(transform_titles[id(op)] for op in pass_.ops)
     means = _mean_launch_count(pass_, stored_means)
@@ -173,7 +180,8 @@ def _pass_report(
     lines = tuple(_lines(pass_, titles, means))
     field_bytes = sum(op.bytes for op in pass_.first_ops if isinstance(op, Displacement))
     read *= 1 + sum(len(op.columns) for op in pass_.first_ops if isinstance(op, Blend))
-    return PassReport(tuple(names), input_format, output_format, read, written, field_bytes, means, pass_.reason, lines)
+    bytes_moved = read, written, field_bytes
+    return PassReport(tuple(names), input_format, output_format, channels, *bytes_moved, means, pass_.reason, lines)
 
 
 def _part_suffix(op: Op, pass_: Pass, stored_means: Set[int]) -> str:

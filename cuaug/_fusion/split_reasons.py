@@ -65,8 +65,8 @@ def split_reason(pass_: Pass, op: Op) -> str:
 def _may_precede_changes(pass_: Pass, op: Op) -> bool:
     """Whether the op may run before the changes of the pass: its overrides, chain and conversions.
 
-    If there are any, only a coordinate map may that keeps the size of the canvas and changes no sample that they
-    change. None may before a conversion to another dtype, or before an op that needs a mean.
+    Before overrides and a chain, only a coordinate map may run that keeps the size of the canvas and changes no sample
+    that they change. No op may run before a conversion to another dtype, or before an op that needs a mean.
     """
     changes = (*pass_.overrides, *pass_.chain)
     if pass_.output_dtype != pass_.input_dtype or pass_.mean_op_indices:
@@ -77,10 +77,9 @@ def _may_precede_changes(pass_: Pass, op: Op) -> bool:
 
 
 def _override_reason(pass_: Pass, op: OverrideOp) -> str:
-    """A pass takes one override of each type, as a warp's record has one table for each.
+    """A pass takes one override of each type, because a warp's record has one table for each type.
 
-    It takes none after a change of size or dtype, or after an op that needs the mean luma at that point
-    (`Pointwise.mean`).
+    It takes none after a change of size or dtype, nor after an op that needs a mean (`Pointwise.mean`).
     """
     same_size = pass_.output_size == pass_.input_size
     can_override = same_size and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
@@ -133,9 +132,9 @@ def _pointwise_reason(pass_: Pass, op: Pointwise) -> str:
 def _mean_ends_pass(pass_: Pass, op: Pointwise) -> bool:
     """Whether the pass ends at the op's mean.
 
-    A pass with geometry or overrides does: the pixels before the mean are stored, and rounded. A pass that reads the
-    output of the resample kernel also does, at its first mean, if it changes pixels before the mean and not their
-    dtype: both kernels of a resize, resample and warp, must give the same result.
+    A pass with geometry or overrides ends there: the pixels before the mean are stored, and rounded. So does a pass
+    that reads the output of the resample kernel, at its first mean, if it changes pixels before the mean but not their
+    dtype: a resize must give the same result by the resample kernel and by the warp kernel.
     """
     after_resample = pass_.follows_resample and pass_.output_dtype == pass_.input_dtype and not pass_.mean_op_indices
     return not pass_.is_pointwise or (after_resample and bool(pass_.chain or op.parts_at_mean))
@@ -150,7 +149,7 @@ def _map_reason(op: CoordinateMap, maps: Sequence[CoordinateMap]) -> str:
     if not op.reads_border:
         return ""
     earlier = [other for other in maps if not other.flip_axis and not _are_exclusive(other, op)]
-    # The border may begin at the edges of a crop: the box of the pass's first op bounds what the pass reads.
+    # A crop may come first: the border then begins at the edges of its box, the pass's `source_box`.
     only_crop_before = earlier == maps[:1] and all(other.within_box and other.pixel_aligned for other in earlier)
     if earlier and not only_crop_before:
         return f"a border ({op.border}) around the canvas at this point"

@@ -14,7 +14,8 @@ def displacement_geometry(
 ) -> Geometry:
     """Displaces pixels by smoothed uniform noise.
 
-    `parameters`: those of kernels/ops/uniform_noise.cuh. `sigma`: (x, y) of the Gaussian; both 0: not smoothed.
+    `parameters`: a table of those of kernels/ops/uniform_noise.cuh. `sigma`: (x, y) of the Gaussian; both 0: not
+    smoothed.
     """
     # The kernel reads a pixel before it calls the op, which ignores the pixel. As all strides are 0, it reads the first
     # four bytes of the parameters for every pixel.

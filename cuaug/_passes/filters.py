@@ -15,7 +15,7 @@ from .run import axes_and_misalignment, batch_fields, pack_pointwise, run_pass
 
 
 def check_kernel_size(parameter: str, kernel_size: tuple[int, int]) -> None:
-    """Kernels and loops have room for `MAX_TAPS` weights on each axis."""
+    """The size must be odd; kernels and loops have room for `MAX_TAPS` weights on each axis."""
     if not all(size % 2 and 0 < size <= MAX_TAPS for size in kernel_size):
         value = kernel_size[0] if kernel_size[0] == kernel_size[1] else kernel_size
         raise ValueError(f"{parameter} must be odd and at most {MAX_TAPS}, got {value}")
@@ -28,7 +28,7 @@ def gaussian_blur(
     check_kernel_size("kernel_size", kernel_size)
     dtype = images.dtype if dtype is None else dtype
     if dtype != images.dtype and images.device < 0:
-        # CPU loops do not rescale. Through float32 the result is rounded only once, as in the kernel.
+        # CPU loops do not rescale. As the intermediates are float32, an integer result is rounded once, as by a kernel.
         no_parameters = SampleParameters(NULL_ARRAY, ())
         as_float = describe_result(pointwise(images, ("Rescale",), no_parameters, "float32", None), images)
         blurred = describe_result(gaussian_blur(as_float, kernel_size, sigma, None), images)

@@ -44,8 +44,8 @@ def map_geometry(
     """`CoordinateMap`: maps of positions, or of displacements if `relative`, in units of `scale` (x, y) pixels.
 
     `CoordinateMap64` is for float64 maps, for images with negative strides, for sides at which a float32 coordinate has
-    too few bits for its fraction, and for offsets that 32 bits cannot hold: byte offsets in an image, and multiples of
-    a map's stride, for which the same limit is low enough.
+    too few bits for its fraction, and for offsets that 32 bits cannot hold: byte offsets in an image, and offsets of a
+    few columns in a map, for which the limit of the sides is low enough as a limit of the map's strides.
     """
     relative = _check.boolean("relative", relative)
     (height, width), (row_stride, column_stride) = images.size, images.axes.strides[3:]

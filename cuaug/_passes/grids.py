@@ -24,7 +24,7 @@ _UNEVEN_WAVES = 2  # waves of blocks for them (benchmarks/log/recipes-mean-gpu.m
 _SHORT_REGION_ROWS, _TALL_REGION_ROWS = 64, 128
 _REGION_WIDTHS = 32, 64
 _PATCH_WIDTH = 32  # pixels of a row that a CUDA warp makes at a time
-_MIN_TALL_REGIONS = 1500  # with fewer, regions are short: more of them keep a GPU busy
+_MIN_TALL_REGIONS = 1500  # with fewer tall regions, short ones are used: more blocks keep a GPU busy
 # The last regions of a large grid are halved; the number is the same on every GPU, so that results have equal bits
 # (benchmarks/log/warp-launch-tail.md).
 _MAX_HALVED_REGIONS = 192
@@ -64,7 +64,7 @@ def warp(slices: Slices, raw_staged: bool, can_halve: bool) -> Grid:
 
 
 def small_blocks(dtype: str, channels: int, raw_staged: bool) -> bool:
-    """Whether a warp's blocks have half the threads and half the rows: `small_blocks` of kernels/gpu/raw_box.cuh."""
+    """Whether a warp's blocks have half the threads and rows: `small_blocks` of kernels/gpu/raw_box.cuh."""
     return raw_staged and ITEM_SIZE[dtype] == 1 and channels < 4
 
 
@@ -138,7 +138,7 @@ def divide_output(slices: Slices, raw_staged: bool, can_halve: bool) -> Regions:
 
 
 def _region_column(height: int, max_rows: int, tall: bool) -> RegionColumn:
-    step = 8 if tall else 4  # half a region has a multiple of four rows, too
+    step = 8 if tall else 4  # tall regions may be halved, and each half has a multiple of four rows, too
     regions = -(-height // max_rows)
     rows = -(-height // (regions * step)) * step if height else 4
     return RegionColumn(rows, -(-height // rows))

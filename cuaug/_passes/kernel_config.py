@@ -27,7 +27,7 @@ class KernelConfig(NamedTuple):
 
 
 class TemplateArguments(NamedTuple):
-    """What a skeleton's template arguments are chosen from."""
+    """The values from which a skeleton's template arguments are chosen."""
 
     input: tuple[str, str, int]  # dtype, layout, channels of a slice
     functors: tuple[str, ...]
@@ -38,10 +38,10 @@ class TemplateArguments(NamedTuple):
 class KernelTemplate(NamedTuple):
     """A skeleton: the threads of its blocks, its grid, and its template arguments in their order."""
 
-    threads: int  # as its text declares; small blocks have half
+    threads: int  # of a block, as the .cu file declares; half of them for `grids.small_blocks`
     grid: Callable[..., Grid]
     arguments: Callable[[TemplateArguments], tuple[str | int, ...]]
-    slice_per_frame: bool = True  # otherwise a block reduces all frames of a sample
+    slice_per_frame: bool = True  # False: a block reduces all frames of a sample
 
 
 KERNEL_TEMPLATES = {

@@ -46,7 +46,8 @@ def blend(
     if images.samples * images.frames:
         assert all(branch.axes.strides == result.axes.strides for branch in branches)
         pointers = [branch.pointer for branch in branches]
-        misalignment = functools.reduce(int.__or__, pointers, result.pointer) % 16  # vectors need all to be aligned
+        # A vector access needs all pointers aligned: the lowest set bit of their OR is that of the least aligned one.
+        misalignment = functools.reduce(int.__or__, pointers, result.pointer) % 16
         config = kernel_config(
             "blend",
             (images.dtype, dtype, *ops.names),

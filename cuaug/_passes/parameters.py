@@ -1,4 +1,4 @@
-"""Converts parameters to what records hold: host values are checked, arrays on the GPU of the images are not read."""
+"""Converts parameters to the fields of records. Host values are checked; arrays on the images' GPU are not read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor, byte_range
 from .._arrays.images import ImageBatch, overlaps
 from .._arrays.registry import library_of
+from .._integers import is_one_number
 from .._program.dtypes import LABEL_LIMITS
 from .._program.records import MAX_INLINE_VALUES
 
@@ -34,7 +35,7 @@ NULL_ARRAY = StridedArray(0, 0, 0, 0, 0, None)
 
 
 class SampleParameters(NamedTuple):
-    """Parameters as an array, or as numbers stored in the record: one entry of the host for all samples."""
+    """Parameters as an array with a row per sample, or as host numbers that all samples share, stored in the record."""
 
     table: StridedArray
     inline: tuple[float, ...]
@@ -50,7 +51,7 @@ class Fill(NamedTuple):
 def float_array(
     parameter: str, value: Any, images: ImageBatch, dtype: Any = np.float64
 ) -> np.ndarray | ArrayDescriptor:
-    """A host value, or a value for images on the host, as an array of this dtype; else one on the images' device."""
+    """A NumPy array of this dtype if the value or the images are on the host; else an array on the images' device."""
     if not convert.is_host(value) and images.device < 0:
         value = convert.to_host(value)
     if convert.is_host(value):
@@ -131,7 +132,7 @@ def check_no_overlap(parameter: str, table: StridedArray, extents: tuple[int, in
 
 
 def lut_table(parameter: str, value: Any, images: ImageBatch) -> StridedArray:
-    """Tables of 256 uint8 values: one for all, per channel, per sample or both. Rows are channels. [N, C, 256]"""
+    """Tables of 256 uint8 values: one for all, per channel, per sample, or per sample and channel. [N, C, 256]"""
     if not convert.is_host(value) and images.device < 0:
         value = convert.to_host(value)
     if convert.is_host(value):
@@ -150,7 +151,7 @@ def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters
     """A number, (x, y) as a list or tuple, one number per sample [N], or (x, y) per sample [N, 2]."""
     if type(value) in (int, float):
         return SampleParameters(NULL_ARRAY, (float(value),) * 2)
-    if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) in (int, float) for v in value):
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(map(is_one_number, value)):
         return SampleParameters(NULL_ARRAY, (float(value[0]), float(value[1])))
     descriptor = on_images_device(float_array(parameter, value, images), images)
     shape, strides = descriptor.shape, descriptor.strides
@@ -162,21 +163,25 @@ def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters
         _check.one_or_per_sample(parameter, shape[0], images.samples)
     sample_stride = strides[0] if shape and shape[0] > 1 else 0
     column_stride = strides[1] if len(shape) == 2 else 0
-    return SampleParameters(
-        StridedArray(
-            descriptor.pointer, sample_stride, 0, column_stride, int(descriptor.dtype == "float64"), descriptor.owner
-        ),
-        (),
-    )
+    return SampleParameters(_table(descriptor, sample_stride, column_stride), ())
+
+
+def _table(descriptor: ArrayDescriptor, sample_stride: int, column_stride: int) -> StridedArray:
+    is_double = int(descriptor.dtype == "float64")
+    return StridedArray(descriptor.pointer, sample_stride, 0, column_stride, is_double, descriptor.owner)
+
+
+def box_columns(box: tuple[Any, Any, Any, Any]) -> list[Any]:
+    """A `parameter_column` for each of (top, left, height, width); on the host, height and width are checked."""
+    columns = [parameter_column(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]
+    _check.positive("height", columns[2])
+    _check.positive("width", columns[3])
+    return columns
 
 
 def boxes(box: tuple[Any, Any, Any, Any], images: ImageBatch) -> SampleParameters:
     """Boxes from (top, left, height, width), each one number or one per sample. [N, 4]"""
-    sides = [parameter_column(name, v) for name, v in zip(("top", "left", "height", "width"), box, strict=True)]
-    for name, side in zip(("height", "width"), sides[2:], strict=True):
-        if isinstance(side, (float, np.ndarray)) and not np.all(np.asarray(side) > 0):
-            raise ValueError(f"{name} must be greater than 0, got {side}")
-    return per_sample_columns("top, left, height and width", sides, images)
+    return per_sample_columns("top, left, height and width", box_columns(box), images)
 
 
 def per_sample_columns(names: str, values: list[Any], images: ImageBatch) -> SampleParameters:
@@ -192,17 +197,7 @@ def per_sample_columns(names: str, values: list[Any], images: ImageBatch) -> Sam
     count = descriptor.shape[0] if len(descriptor.shape) == 2 else 1
     _check.one_or_per_sample(names, count, images.samples)
     sample_stride = descriptor.strides[0] if count > 1 else 0
-    return SampleParameters(
-        StridedArray(
-            descriptor.pointer,
-            sample_stride,
-            0,
-            descriptor.strides[-1],
-            int(descriptor.dtype == "float64"),
-            descriptor.owner,
-        ),
-        (),
-    )
+    return SampleParameters(_table(descriptor, sample_stride, descriptor.strides[-1]), ())
 
 
 def checked_column(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> Any:
@@ -241,7 +236,7 @@ def matrix_entries(parameter: str, value: Any, shapes: tuple[tuple[int, int], ..
 
 
 def fill(value: Any, images: ImageBatch) -> Fill:
-    """A number, one per channel [C], or one per sample and channel [N, C] ([N, 1] for all channels)."""
+    """A number, one per channel [C], or one per sample and channel [N, C] ([N, 1]: the same for all channels)."""
     if value is None:
         return Fill(NULL_ARRAY, (0.0, 0.0, 0.0, 0.0))
     if type(value) in (int, float):
@@ -266,12 +261,7 @@ def fill(value: Any, images: ImageBatch) -> Fill:
         _check.one_or_per_sample("fill", shape[0], images.samples)
     sample_stride = descriptor.strides[0] if len(shape) == 2 and shape[0] > 1 else 0
     column_stride = descriptor.strides[-1] if shape and shape[-1] > 1 else 0
-    return Fill(
-        StridedArray(
-            descriptor.pointer, sample_stride, 0, column_stride, int(descriptor.dtype == "float64"), descriptor.owner
-        ),
-        (0.0, 0.0, 0.0, 0.0),
-    )
+    return Fill(_table(descriptor, sample_stride, column_stride), (0.0, 0.0, 0.0, 0.0))
 
 
 def _check_label_fill(value: float | np.ndarray, dtype: str) -> None:

@@ -12,7 +12,7 @@ class PartialSums(NamedTuple):
 
     table: StridedArray  # [N, partial_count]
     partial_count: int
-    mean_column: int  # index, among the parameters of the chain, of the one that the sums give; -1: none
+    mean_column: int  # index, among the parameters of the chain, of the parameter that is this sum; -1: none
 
 
 NO_PARTIAL_SUMS = PartialSums(NULL_ARRAY, 0, -1)

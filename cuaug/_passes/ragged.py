@@ -18,8 +18,8 @@ _RECORD_COLUMNS = RAGGED_IMAGE.size // 8  # of the table, each of 8 bytes
 def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
     """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
 
-    Its pointer is that of a table with a row per image: the fields of `RAGGED_IMAGE`, then the sample's arguments, as
-    float64. Its stride of samples is the length of a row.
+    The batch's pointer is that of a table with a row per image: the fields of `RAGGED_IMAGE`, then the sample's
+    arguments, as float64. The batch's sample stride is the number of float64 in a row.
 
     Args:
         images: Each one has a single sample.
@@ -52,7 +52,7 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
 
 
 def _vector_elements(image: ImageBatch, tag: str) -> int:
-    """0 if the batch is read by a slower layout than this image would be alone."""
+    """`layouts.vector_elements`; 0 if the batch's layout is slower than the image's own."""
     if layouts.tag(image.axes) != tag:
         return 0
     return layouts.vector_elements(image.axes, image.dtype, image.pointer % 16)

@@ -48,7 +48,7 @@ def warp(
 
     Args:
         images: Described by the caller.
-        geometry: From output pixels to input pixels; its arrays are checked by the caller.
+        geometry: From output pixels to input pixels; the caller has checked its arrays.
         size: (H, W) of the result.
         interpolation: One of `SAMPLERS`, or a member of an enumeration.
         border: One of `BORDERS`.

@@ -18,6 +18,6 @@ ITEM_SIZE = {
     "int64": 8,
     "float64": 8,
 }
-# Smallest and largest value of labels, as float64: that of int64 has 53 bits.
+# The smallest and the largest label that float64 can hold: below 2**63 its numbers are 2**10 apart.
 LABEL_LIMITS = {"bool": (0, 1), "int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - (1 << 10))}
 MAX_VALUE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # float images: 1

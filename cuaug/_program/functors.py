@@ -1,6 +1,6 @@
 """Names by which callers choose a functor, read from the type lists in the kernels' text.
 
-NVRTC and the C++ compiler read the same lists. They are not read from the extension, which a GPU does not need.
+NVRTC and the C++ compiler read the same lists. Python reads the text, as calls on a GPU do not need the extension.
 """
 
 from __future__ import annotations

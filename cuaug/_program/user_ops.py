@@ -43,7 +43,9 @@ _RESERVED = {
     *("float", "friend", "goto", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "nullptr"),
     *("operator", "private", "protected", "public", "register", "short", "signed", "sizeof", "static", "struct"),
     *("switch", "template", "this", "throw", "true", "typedef", "typeid", "typename", "union", "unsigned", "using"),
-    *("virtual", "void", "volatile", "xor", "scope", "linux", "unix"),
+    *("virtual", "void", "volatile", "xor"),
+    "scope",  # the argument of `evaluate` below
+    *("linux", "unix"),  # macros of GCC
     *("name", "op", "expression", "self", "apply", "clip"),  # names of the transform itself
 }
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -73,7 +75,7 @@ class UserOp(NamedTuple):
 
     @property
     def struct_text(self) -> str:
-        """The struct. `#line` makes compilers report the expression as line 1 of a file with the struct's name."""
+        """The C++ struct. `#line` lets compilers report the expression as line 1 of a file with the struct's name."""
         used_names = set(identifiers(self.expression))
         variables = [f"const auto {name} = scope.{name}();" for name in SCOPE if name in used_names]
         variables += [f"const auto {name} = this->parameter({i});" for i, name in enumerate(self.parameters)]
@@ -132,7 +134,7 @@ def _is_parameter_name(name: str) -> bool:
 
 
 def _check_tokens(expression: str) -> None:
-    """Refuses what would take long to compile, and parentheses without their other half."""
+    """Refuses expressions that would take long to compile, and unbalanced parentheses."""
     if len(expression) > MAX_CHARACTERS:
         raise ValueError(f"expression must have at most {MAX_CHARACTERS} characters, got {len(expression)}")
     tokens = list(_tokens(expression))
@@ -148,7 +150,7 @@ def _check_tokens(expression: str) -> None:
 
 
 def _check_calls(expression: str) -> None:
-    """Refuses functions with another number of arguments, and arguments of names that are no functions."""
+    """Refuses calls with a wrong number of arguments, and calls of names that are not functions."""
     tokens = [token[0].strip() for token in _tokens(expression)]
     for index, name in enumerate(tokens):
         expected, count = _ARGUMENT_COUNTS.get(name), _argument_count(tokens[index + 1 :])
@@ -160,7 +162,7 @@ def _check_calls(expression: str) -> None:
 
 
 def _argument_count(tokens: list[str]) -> int | None:
-    """The number of arguments in the parentheses with which the tokens begin; None without parentheses."""
+    """The number of arguments, if the tokens begin with a list of arguments in parentheses; else None."""
     if tokens[:1] != ["("]:
         return None
     depths = _depths(tokens)
@@ -180,7 +182,7 @@ def identifiers(expression: str) -> list[str]:
 
 
 def _tokens(expression: str) -> Iterator[re.Match[str]]:
-    """The tokens of an expression. As recipes may come from files, it must have these tokens and known names only."""
+    """The tokens of an expression. It may have no others, as recipes may come from files that nobody has checked."""
     position = 0
     while position < len(expression):
         token = _TOKEN.match(expression, position)
@@ -226,7 +228,7 @@ def compile_error_for(structs: Iterable[str], log: str) -> ValueError | None:
 
 
 def _readable(message: str) -> str:
-    """A compiler's message with the names that an expression has."""
+    """A compiler's message without the names of cuaug's types, which an expression does not have."""
     message = _NUMBER.sub("number", _VALUE_TYPE.sub(_kind, message))
     return _STATIC_ASSERTION.sub(r"\1", _LAMBDA.sub(r"\1", message).replace(_NAMESPACE, ""))
 

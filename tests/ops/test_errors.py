@@ -113,6 +113,12 @@ INVALID_CALLS = {
     "a negative size": (lambda: cuaug.warp_affine(BATCH, EYE, (5, -3)), ValueError, "size | -3"),
     "a size of three": (lambda: cuaug.warp_affine(BATCH, EYE, (5, 6, 7)), ValueError, "size | (5, 6, 7)"),
     "a fractional size": (lambda: cuaug.warp_affine(BATCH, EYE, (5.5, 6)), TypeError, "size | 5.5"),
+    "a dict as size": (lambda: cuaug.warp_affine(BATCH, EYE, {"H": 5, "W": 6}), ValueError, "size | (H, W) | {'H': 5"),
+    "a number in an array as size": (
+        lambda: cuaug.warp_affine(BATCH, EYE, np.array(5)),
+        ValueError,
+        "size | (H, W) | array(5)",
+    ),
     "resize to nothing": (lambda: cuaug.resize(BATCH, 0), ValueError, "resize | size | 0"),
     "max_size with two sizes": (lambda: cuaug.resize(BATCH, (4, 4), max_size=9), ValueError, "max_size"),
     "max_size below size": (lambda: cuaug.resize(BATCH, 10, max_size=9), ValueError, "max_size | 9 | 10"),
@@ -128,6 +134,16 @@ INVALID_CALLS = {
     "a NaN angle": (lambda: cuaug.rotate(BATCH, float("nan")), ValueError, "angle | finite"),
     "a scale of zero": (lambda: cuaug.affine(BATCH, 0, [0, 0], 0, [0, 0]), ValueError, "scale | 0"),
     "a crop of height 0": (lambda: cuaug.crop(BATCH, 0, 0, 0, 5), ValueError, "crop | height | 0"),
+    "a nearest crop of height 0": (
+        lambda: cuaug.resized_crop(BATCH, 0, 0, 0, 5, 4, "nearest"),
+        ValueError,
+        "resized_crop | height | greater than 0",
+    ),
+    "a nearest crop of negative width": (
+        lambda: cuaug.resized_crop(BATCH, 0, 0, 5, [5, 5, -5], 4, "nearest"),
+        ValueError,
+        "resized_crop | width | greater than 0",
+    ),
     "a negative padding that leaves nothing": (lambda: cuaug.pad(BATCH, -9), ValueError, "pad | at least 1"),
     "a padding of three": (lambda: cuaug.pad(BATCH, [1, 2, 3]), ValueError, "padding | [1, 2, 3]"),
     "three corners": (lambda: cuaug.perspective(BATCH, [[0, 0]] * 3, [[0, 0]] * 3), ValueError, "startpoints | 4"),
@@ -147,6 +163,11 @@ INVALID_CALLS = {
         lambda: cuaug.elastic(BATCH, np.zeros((1, 5, 5, 2))),
         ValueError,
         "displacement | (1, 5, 5, 2)",
+    ),
+    "displacements for two samples": (
+        lambda: cuaug.elastic(BATCH, np.zeros((2, 17, 11, 2))),
+        ValueError,
+        "displacement | 2 | 3",
     ),
     # out and dtype
     "out of another shape": (

@@ -170,6 +170,7 @@ def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():
     for sigma, sigmas in (
         (x_and_y, [x_and_y] * 2),
         (list(x_and_y), [x_and_y] * 2),
+        (tuple(np.array(x_and_y)), [x_and_y] * 2),  # two NumPy scalars
         (np.array(x_and_y), x_and_y),
         (np.array([x_and_y]), [x_and_y] * 2),
     ):

@@ -81,6 +81,10 @@ def test_rotate_expand_sample_equals_sample_alone(angles, convert, interpolation
                     assert_equal(sample, canvas)
 
 
+def test_rotate_expand_accepts_no_samples_and_no_angles():
+    assert cuaug.rotate(noise((0, 17, 11, 3)), [], expand=True).shape == (0, 17, 11, 3)
+
+
 @pytest.mark.parametrize("angle", [45, 30, 60, 31.3, -118.7, 1, 90, 450])
 def test_rotate_expand_size_equals_torchvision(angle):
     """The truncation to 1e-4 of a pixel decides the height of (38, 59) at -118.7 degrees."""

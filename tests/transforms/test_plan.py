@@ -27,6 +27,13 @@ def test_compose_plan_counts_passes_launches_and_bytes():
     assert str(aug.plan(batch)) == repr(plan) == str(aug.plan(torch.from_numpy(batch), layout="NHWC"))
 
 
+def test_compose_plan_counts_channels_after_grayscale():
+    plan = T.Compose([T.Grayscale(1), T.Resize((8, 8))]).plan(noise((2, 16, 16, 3)))
+    assert [pass_.channels for pass_ in plan.passes] == [(3, 1), (1, 1)]
+    assert plan.bytes_per_sample == 16 * 16 * (3 + 1) + 16 * 16 + 8 * 8
+    assert "uint8 [16, 16, 3] -> uint8 [16, 16, 1]" in str(plan)
+
+
 CROP, JITTER = T.RandomResizedCrop(64, antialias=False), T.ColorJitter(0.4, 0.4, 0.4, 0.1)
 BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 
