@@ -40,8 +40,8 @@ class Row:
 
     @property
     def interpolation(self) -> str:
-        is_copy = self.op in ("rotate", "hflip", "crop", "pad")
-        return str(self.options.get("interpolation", "nearest" if is_copy else "bilinear"))
+        is_nearest = self.op in ("rotate", "hflip", "crop", "pad")  # by default
+        return str(self.options.get("interpolation", "nearest" if is_nearest else "bilinear"))
 
     @property
     def border(self) -> str:
