@@ -1,4 +1,4 @@
-"""A row of a table, and the work of a row: noise, drawn parameters, and enough buffers to defeat the cache."""
+"""A row of a table, and its work: noise, drawn parameters, and enough buffers that no call finds data in the cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the tables of speeds into README and the pages, and the plot, from the files of benchmarks/results.
+"""Writes the tables of speeds into README and the pages, and docs/training.svg, from the files of benchmarks/results.
 
 Run ``python docs/speeds.py`` after a benchmark. A table stands between two comments; a test compares it with the files.
 All cells of a table are from one run. The file of the training benchmark is the newest one; without one, its tables
