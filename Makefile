@@ -16,7 +16,7 @@ PY      := $(VENV)/bin/python
 PIP     := $(PY) -m pip --disable-pip-version-check --quiet
 # For what compiles the extension: shows each file that is compiled, since that takes one to two minutes.
 PIP_SHOW := --disable-pip-version-check --verbose
-# NumPy comes before what needs it, so that `make demo` may run pip twice at a time.
+# With NumPy, which both installations need that `make demo` runs at the same time.
 BUILD   := scikit-build-core>=0.11 pybind11>=3.0 cmake>=3.18 ninja numpy>=2.0
 DEMO    := matplotlib>=3.8 pillow>=11 scikit-image>=0.25 scikit-learn>=1.5 opencv-python-headless>=5
 FUZZ_SECONDS ?= 60
@@ -30,27 +30,30 @@ fuzz: export UBSAN_OPTIONS := abort_on_error=1:print_stacktrace=1
 LINT    := ruff==0.17.6 clang-format==23.1.5 mypy>=1.18 import-linter>=2.16 basedpyright>=1.40
 MAX_WHEEL := 5242880
 # `make wheels` without containers: the interpreters that give the versions, and x86_64 or aarch64.
-PYTHONS ?= $(shell for v in 10 11 12 13 14; do python3.$$v -c 'import sys; print(sys._base_executable)' 2>/dev/null; done)
+PYTHONS ?= $(shell for v in 10 11 12 13 14; do \
+  python3.$$v -c 'import sys; print(sys._base_executable)' 2>/dev/null; done)
 ARCH    ?= $(shell uname -m)
 WHEELS  := ziglang==0.17.1 auditwheel==6.8.2 wheel>=0.46 cibuildwheel==4.3.5 pytest>=8.3
 
 WHEEL_NAME := import platform, sys; v = "cp%d%d" % sys.version_info[:2]; \
   print(f"cuaug-*-{v}-{v}{sys.abiflags}-*linux*_{platform.machine()}.whl")
 
-NATIVE  := pyproject.toml $(shell find cuaug/cpu -name '*.*pp' -o -name CMakeLists.txt -o -name exports.map 2>/dev/null) $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null)
+NATIVE  := pyproject.toml $(shell find cuaug/kernels -name '*.cu*' 2>/dev/null) \
+  $(shell find cuaug/cpu -name '*.*pp' -o -name CMakeLists.txt -o -name '*.cmake' -o -name exports.map 2>/dev/null)
 SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel wheels bare-root clean demo-cuaug
+.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel wheels \
+  bare-root clean demo-cuaug
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-demo: $(VENV)/.demo  ## build, warp real photographs (on the GPU where there is one), write demo.png, print a table
+demo: $(VENV)/.demo  ## build, augment photographs (on the GPU where there is one), write demo.png, print times
 	$(PY) notebooks/demo.py $(ARGS)
 
-test: $(VENV)/.test  ## build and run the CPU suite without what is marked slow; GPU cases are skipped by name and counted
+test: $(VENV)/.test  ## run the CPU suite without the slow tests; GPU cases are skipped by name and counted
 	@$(call pytest,$(PY),$(JOBS), and not slow)
 
 test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architecture: about an hour on 2 cores
@@ -72,12 +75,14 @@ test-gpu:  ## run the GPU suite (needs an NVIDIA GPU)
 sanitize:  ## run the GPU suite under compute-sanitizer, after a planted error that must be found
 	@$(gpu_python); cd tests && exec $$python gpu/sanitize.py $(ARGS)
 
-fuzz: $(VENV)/.test  ## mutated JPEGs: FUZZ_SECONDS under sanitizers, the mutation tests under sanitizers, then a million files
+fuzz: $(VENV)/.test  ## mutated JPEGs: under sanitizers for FUZZ_SECONDS and in the mutation tests, then a million files
 	$(PY) tests/fuzz/corpus.py build/fuzz/corpus
 	cd build/fuzz && if command -v clang++ >/dev/null; \
-	  then clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $(addprefix ../../,tests/fuzz/jpeg_decode.cpp $(JPEG)) -o fuzz -ljpeg && \
+	  then clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer \
+	      $(addprefix ../../,tests/fuzz/jpeg_decode.cpp $(JPEG)) -o fuzz -ljpeg && \
 	    ./fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=2 -rss_limit_mb=1024 corpus; \
-	  else $(CXX) $(FUZZ_FLAGS) $(addprefix ../../,tests/fuzz/jpeg_decode.cpp tests/fuzz/mutate.cpp $(JPEG)) -o fuzz -ljpeg && \
+	  else $(CXX) $(FUZZ_FLAGS) \
+	      $(addprefix ../../,tests/fuzz/jpeg_decode.cpp tests/fuzz/mutate.cpp $(JPEG)) -o fuzz -ljpeg && \
 	    ./fuzz $(FUZZ_SECONDS) $$RANDOM corpus/*.jpg; fi
 	$(call install_site,build/fuzz,cmake.define.CUAUG_SANITIZE=ON) --config-settings=install.strip=false
 	grep -q __asan_init build/fuzz/site/cuaug/_native*.so
@@ -90,7 +95,9 @@ docs: $(VENV)/.docs  ## the documentation site, in build/docs; warnings are erro
 	$(PY) -m sphinx -W -E --keep-going -q -j auto docs build/docs
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
-	@$(gpu_python); $$python benchmarks/warp.py $(ARGS) && $$python benchmarks/transforms.py $(ARGS) && $$python benchmarks/detection.py $(ARGS) && $$python benchmarks/decode.py $(ARGS) && $$python benchmarks/loader.py $(ARGS) && exec $$python benchmarks/training.py
+	@$(gpu_python); \
+	for name in warp transforms detection decode loader; do $$python benchmarks/$$name.py $(ARGS) || exit 1; done; \
+	exec $$python benchmarks/training.py
 
 lint: $(VENV)/.lint  ## ruff, clang-format, mypy and the layers of imports
 	$(VENV)/bin/ruff check .
@@ -114,10 +121,11 @@ wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environmen
 	@ls -l dist/*.whl
 	@test $$(stat -c %s dist/*.whl) -le $(MAX_WHEEL) || { echo "the wheel is over 5 MiB"; exit 1; }
 	@set -e; wheel=$$(realpath dist/*.whl); away=$$(mktemp -d); trap 'rm -rf "$$away"' EXIT; \
-	$(PYTHON) -m venv "$$away/venv"; "$$away/venv/bin/python" -m pip --disable-pip-version-check --quiet install "$$wheel"; \
+	$(PYTHON) -m venv "$$away/venv"; \
+	"$$away/venv/bin/python" -m pip --disable-pip-version-check --quiet install "$$wheel"; \
 	cd "$$away"; venv/bin/python -m cuaug info; venv/bin/python -m cuaug doctor
 
-wheels: $(VENV)/.wheels  ## dist/*.whl for every version of Python, manylinux_2_28 with JPEG, each tried
+wheels: $(VENV)/.wheels  ## dist/*.whl for every version of Python, manylinux_2_28 with JPEG; this machine's are tried
 	rm -f dist/*_$(ARCH).whl
 	if docker info >/dev/null 2>&1; then $(VENV)/bin/cibuildwheel --platform linux --archs $(ARCH) --output-dir dist; \
 	  else $(PY) wheels/build.py --arch $(ARCH) $(PYTHONS); fi
@@ -137,13 +145,14 @@ $(VENV)/.build:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "cuaug needs Python 3.10 or newer, and $(PYTHON) is older: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
-	  { rm -rf $(VENV); echo "$(PYTHON) cannot make environments; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	  { rm -rf $(VENV); echo "$(PYTHON) cannot make environments; Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	$(PIP) install $(foreach p,$(BUILD),'$(p)')
 	@touch $@
 
 # Editable: Python and kernels are read where they stand, and only the compiled extension is rebuilt.
 $(VENV)/.install: $(VENV)/.build $(NATIVE)
-	$(PY) -m pip $(PIP_SHOW) install --no-build-isolation --config-settings=cmake.define.CUAUG_WERROR=$(WERROR) --editable .
+	$(PY) -m pip $(PIP_SHOW) install --no-build-isolation --editable . \
+	  --config-settings=cmake.define.CUAUG_WERROR=$(WERROR)
 	@touch $@
 
 # Python files of an editable install are read where they stand; those of an installed wheel are copies.
@@ -161,7 +170,8 @@ $(VENV)/.demo-packages: $(VENV)/.build
 demo-cuaug: $(VENV)/.build
 	@$(MAKE) --question $(VENV)/.install || { \
 	  wheel=$$($(call find_wheel,$(addprefix -newer ,$(SOURCES)))); \
-	  [ "$$wheel" ] && echo "installing $$wheel" && $(PIP) install --no-deps --force-reinstall "$$wheel" && rm -f $(VENV)/.install; \
+	  [ "$$wheel" ] && echo "installing $$wheel" && $(PIP) install --no-deps --force-reinstall "$$wheel" \
+	    && rm -f $(VENV)/.install; \
 	} || $(MAKE) --no-print-directory $(VENV)/.install
 
 $(VENV)/.test: $(VENV)/.install
@@ -188,7 +198,7 @@ find_wheel = find dist -name "$$($(PY) -c '$(WHEEL_NAME)')" $(1) 2>/dev/null | s
 install_site = $(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps --upgrade --target $(1)/site . \
   --config-settings=build-dir=$(1)/cmake --config-settings=$(2)
 
-# What needs no GPU must not need this to work: without a driver, or without a fitting CuPy, the CPU runs.
+# Installs the extra for the GPU if there is a driver. If the installation fails, the target goes on, on the CPU.
 define install_cuda
 extra=$$($(PY) -c 'from cuaug import _info; print(_info.cuda_extra() or "")'); \
 if [ -n "$$extra" ]; then echo "NVIDIA driver found: installing cuaug[$$extra]"; \

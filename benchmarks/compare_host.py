@@ -71,7 +71,7 @@ def calls():
 
 
 def answer_turns():
-    """The process of one installation: prints its calls, then answers each number that it reads by the ns per call."""
+    """The process of one installation: prints the names of its calls; then for each number read, the ns per call."""
     import torch
 
     measured = calls()
@@ -131,10 +131,10 @@ def compare_pair(before, after, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("before")
-    parser.add_argument("after")
+    parser.add_argument("before", help="a folder of pip install --target")
+    parser.add_argument("after", help="another one")
     parser.add_argument("out", nargs="?", help="a JSON file for the result")
-    parser.add_argument("--pairs", type=int, default=3, help="pairs of processes")
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of processes; pair i runs on core 2 + i")
     parser.add_argument("--seconds", type=float, default=45, help="for each pair")
     options = parser.parse_args()
     rows = {}

@@ -60,6 +60,6 @@ def tolerance(work: Work) -> Tolerance:
         return Tolerance(exact=1.0, reason="pixels are copied")
     if row.interpolation == "nearest":
         return Tolerance(absolute=MAX_VALUE.get(dtype, 1.0), exact=0.999, reason="a position within 1e-5 of a tie")
-    if row.options.get("dtype", row.dtype) != row.dtype:
-        return Tolerance(absolute=255e-4, relative=2**-11, reason="u8 values, unscaled, in " + dtype)
+    if dtype != row.dtype:
+        return Tolerance(absolute=255e-4, relative=2**-11, reason="uint8 levels, unscaled, in " + dtype)
     return TOLERANCES[dtype]

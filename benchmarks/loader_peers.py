@@ -103,16 +103,30 @@ def dataloader(device: str, options: argparse.Namespace) -> Callable[[], Iterato
 
 
 def dali(decoder: str, options: argparse.Namespace) -> Callable[[], Iterator[Any]]:
+    samples = [(path, 0) for path in options.paths]
+    batches = dali_batches(decoder, samples, options.batch, options.threads, "PARTIAL")
+
+    def epoch() -> Iterator[Any]:
+        for (entry,) in batches:
+            yield entry["images"], entry["labels"]
+
+    return epoch
+
+
+def dali_batches(decoder: str, samples: list[tuple[str, int]], batch: int, threads: int, last_batch: str) -> Any:
+    """An iterator over an epoch of (path, label) pairs; one epoch follows the other.
+
+    `decoder`: "mixed" (float16 on a GPU) or "cpu" (float32); `last_batch`: a name of DALI's LastBatchPolicy.
+    """
     from nvidia.dali import fn, pipeline_def, types
     from nvidia.dali.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
 
     on_gpu = decoder == "mixed"
+    files, labels_of_files = map(list, zip(*samples, strict=True))
 
-    @pipeline_def(batch_size=options.batch, num_threads=options.threads, device_id=0 if on_gpu else None, seed=0)
+    @pipeline_def(batch_size=batch, num_threads=threads, device_id=0 if on_gpu else None, seed=0)
     def pipeline() -> Any:
-        encoded, labels = fn.readers.file(
-            files=options.paths, labels=[0] * len(options.paths), random_shuffle=True, name="files"
-        )
+        encoded, labels = fn.readers.file(files=files, labels=labels_of_files, random_shuffle=True, name="files")
         images = fn.decoders.image_random_crop(
             encoded, device=decoder, output_type=types.RGB, random_area=[0.08, 1.0], random_aspect_ratio=[3 / 4, 4 / 3]
         )
@@ -129,12 +143,7 @@ def dali(decoder: str, options: argparse.Namespace) -> Callable[[], Iterator[Any
 
     built = pipeline()
     built.build()
-    iterator = DALIGenericIterator(
-        [built], ["images", "labels"], reader_name="files", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True
+    policy = LastBatchPolicy[last_batch]
+    return DALIGenericIterator(
+        [built], ["images", "labels"], reader_name="files", last_batch_policy=policy, auto_reset=True
     )
-
-    def epoch() -> Iterator[Any]:
-        for (entry,) in iterator:
-            yield entry["images"], entry["labels"]
-
-    return epoch

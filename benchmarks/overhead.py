@@ -1,4 +1,4 @@
-"""Costs beside the pixels: Python per call, the first call of a process, the import."""
+"""Times that do not depend on the number of pixels: Python per call, the first call of a process, the import."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from threads import threads
 
 import cuaug
 
@@ -220,7 +221,7 @@ def dali(name: str) -> Callable[[Any], Any]:
             if on_host:  # prefetched work would run in the pauses between the measurements
                 settings = {
                     "device_id": None,
-                    "num_threads": cuaug._host.extension.extension().threads(),
+                    "num_threads": threads(),
                     "prefetch_queue_depth": 1,
                 }
             define = pipeline_def(enable_conditionals=True, batch_size=len(images), seed=0, **settings)(recipe)
@@ -237,7 +238,7 @@ def dali(name: str) -> Callable[[Any], Any]:
 
 
 def triton_augment(name: str) -> Callable[[Any], Any]:
-    """Draws for each sample. The library takes floats, has its own order and no hue; contrast is about the middle."""
+    """Draws for each sample. The library takes floats and has no hue; contrast is about the middle level."""
     os.environ["TRITON_AUGMENT_SUPPRESS_FIRST_RUN_MESSAGE"] = "1"
     from torchvision.transforms import InterpolationMode
     from triton_augment import TritonFusedAugment

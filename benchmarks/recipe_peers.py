@@ -10,8 +10,6 @@ import numpy as np
 import recipe_chains as chains
 from recipe_chains import MEAN, STD, RecipeNotSupported
 
-import cuaug
-
 
 def kornia(name: str) -> Callable[[Any], Any]:
     """Only float32; draws for each sample."""
@@ -112,16 +110,6 @@ def _find(lists: dict[str, list[Any]], name: str) -> list[Any]:
     if name not in lists:
         raise RecipeNotSupported
     return lists[name]
-
-
-def set_threads(count: int) -> None:
-    """Sets the threads of cuaug, OpenCV and torch; 0: all CPUs."""
-    cuaug.set_num_threads(count)
-    for name, function in (("cv2", "setNumThreads"), ("torch", "set_num_threads")):
-        try:
-            getattr(__import__(name), function)(count or cuaug._host.extension.extension().threads())
-        except ImportError:
-            continue
 
 
 def check(call: Callable[[Any], Any], images: Any, expected: Any) -> str:

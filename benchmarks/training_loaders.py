@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from loader_peers import MEAN, SIZE, STD
+from loader_peers import MEAN, SIZE, STD, dali_batches
 from report import TORCHVISION_IMPORT_ERRORS
 
 from cuaug import transforms as T
@@ -89,30 +89,9 @@ def torchvision_loader(device: str, options: argparse.Namespace) -> Iterator[Any
 
 
 def dali_loader(device: str, options: argparse.Namespace) -> Iterator[Any]:
-    from nvidia.dali import fn, pipeline_def, types
-    from nvidia.dali.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
-
-    @pipeline_def(batch_size=options.batch, num_threads=options.cpus, device_id=0, seed=0)
-    def pipeline() -> Any:
-        files, labels = zip(*options.samples, strict=True)
-        encoded, label = fn.readers.file(files=list(files), labels=list(labels), random_shuffle=True, name="files")
-        images = fn.decoders.image_random_crop(
-            encoded, device="mixed", output_type=types.RGB, random_area=[0.08, 1.0], random_aspect_ratio=[3 / 4, 4 / 3]
-        )
-        images = fn.resize(images, resize_x=SIZE, resize_y=SIZE, interp_type=types.INTERP_LINEAR, antialias=True)
-        images = fn.crop_mirror_normalize(
-            images, dtype=types.FLOAT16, output_layout="CHW", mirror=fn.random.coin_flip(),
-            mean=[255 * m for m in MEAN], std=[255 * s for s in STD],
-        )  # fmt: skip
-        return images, label
-
-    built = pipeline()
-    built.build()
-    iterator = DALIGenericIterator(
-        [built], ["images", "labels"], reader_name="files", last_batch_policy=LastBatchPolicy.DROP, auto_reset=True
-    )
+    batches = dali_batches("mixed", options.samples, options.batch, options.cpus, "DROP")
     while True:
-        for (entry,) in iterator:
+        for (entry,) in batches:
             yield entry["images"], entry["labels"][:, 0].long().to(device, non_blocking=True)
 
 

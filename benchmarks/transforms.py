@@ -27,6 +27,7 @@ import numpy as np  # noqa: E402
 import recipe_peers  # noqa: E402
 from recipe_chains import MEAN, STD, RecipeNotSupported  # noqa: E402
 from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
+from threads import set_threads  # noqa: E402
 
 import cuaug  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
@@ -139,9 +140,7 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
             f"  {name}: {number(gpu_time.us)} us, {number(gpu_time.us / floor_us)} floors, host {number(host)} us",
             flush=True,
         )
-    rows += [
-        row for name in LIST_RECIPES if options.only in f"{name}, list" for row in [list_row(name, options, bandwidth)]
-    ]
+    rows += [list_row(name, options, bandwidth) for name in LIST_RECIPES if options.only in f"{name}, list"]
     images.clear()  # the peers load their own
     torch.cuda.empty_cache()
     problems: dict[str, str] = {}
@@ -242,7 +241,7 @@ def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
     images = photos(samples, 0)
     for name, transforms in selected_recipes("float32", options).items():
         for threads in sorted({1, cpus()}):
-            recipe_peers.set_threads(threads)
+            set_threads(threads)
             aug = T.Compose(transforms, seed=0)
             calls: dict[str, Callable[[], Any]] = {"": lambda aug=aug: aug(images)}
             draws: dict[str, str] = {}
@@ -262,7 +261,7 @@ def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
                 for title, us in times.items()
             }
             rows.append({"name": f"{name}, {threads} threads", "us": cuaug_us, "threads": threads, "peers": peers})
-    recipe_peers.set_threads(0)
+    set_threads(0)
     notes = [f"{name}: {why}" for name, why in problems.items()] + ["us per image; in brackets: ratio to cuaug's time."]
     print_table(f"recipes on {cpu_name()}, {cpus()} CPUs", [cells(row) for row in rows], notes)
     return {"device": cpu_name(), "rows": rows, "problems": problems}

@@ -25,6 +25,7 @@ import overhead  # noqa: E402
 import torch_peers  # noqa: E402
 from report import cpu_name, cpus, default_path, document, number, print_table, write  # noqa: E402
 from rows import CPU, GPU  # noqa: E402
+from threads import set_threads  # noqa: E402
 from work import Contender, NotSupported, Row, Work  # noqa: E402
 
 import cuaug  # noqa: E402
@@ -236,16 +237,6 @@ def cpu_builders(threads: int) -> dict[str, Builder]:
         "cv2": host_peers.cv2, "cv2 pool": lambda work: host_peers.cv2_pool(work, threads), "Pillow": host_peers.pillow,
         "kornia fp32": torch_peers.kornia, "torch": torch_peers.torch, "torchvision one draw": torch_peers.torchvision,
     }  # fmt: skip
-
-
-def set_threads(count: int) -> None:
-    """Sets the threads of cuaug, OpenCV and torch; 0: all CPUs."""
-    cuaug.set_num_threads(count)
-    for name, function in (("cv2", "setNumThreads"), ("torch", "set_num_threads")):
-        try:
-            getattr(__import__(name), function)(count or cpus())
-        except ImportError:
-            continue
 
 
 def with_isa(contender: Contender, isa: str) -> Callable[[], Any]:

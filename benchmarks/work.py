@@ -1,4 +1,4 @@
-"""A row of a table, and the work of a row: noise, drawn parameters, and enough buffers to defeat the cache."""
+"""A row of a table, and its work: noise, drawn parameters, and enough buffers that no call finds data in the cache."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Row:
 
     @property
     def interpolation(self) -> str:
-        is_copy = self.op in ("rotate", "hflip", "crop", "pad")
-        return str(self.options.get("interpolation", "nearest" if is_copy else "bilinear"))
+        is_nearest = self.op in ("rotate", "hflip", "crop", "pad")  # by default
+        return str(self.options.get("interpolation", "nearest" if is_nearest else "bilinear"))
 
     @property
     def border(self) -> str:

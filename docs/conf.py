@@ -1,6 +1,6 @@
 """Settings of the documentation site: ``make docs`` builds it into build/docs.
 
-The pages are Markdown, read as well on a code host as on the site. The reference is generated from the docstrings by
+The pages are Markdown, which can also be read on a code host. The reference is generated from the docstrings by
 ``docs/reference.py``.
 """
 

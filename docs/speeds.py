@@ -1,4 +1,4 @@
-"""Writes the tables of speeds into README and the pages, and the plot, from the files of benchmarks/results.
+"""Writes the tables of speeds into README and the pages, and docs/training.svg, from the files of benchmarks/results.
 
 Run ``python docs/speeds.py`` after a benchmark. A table stands between two comments; a test compares it with the files.
 All cells of a table are from one run. The file of the training benchmark is the newest one; without one, its tables
@@ -31,12 +31,12 @@ RECIPE_TITLES = {
     "imagenet": "the same, contrast about each image's mean",
     "imagenet, antialiased": "the same, antialiased",
     "simclr": "SimCLR, with a blur of 23 pixels",
-    "detection": "affine, flip, jitter, normalize",
+    "detection": "affine, flip, jitter, normalize, at 256x256",
     "trivialaugment": "crop, flip, `TrivialAugmentWide`, normalize",
     "randaugment": "crop, flip, `RandAugment`, normalize",
     "augmix": "`AugMix` at 256x256, normalize",
-    "elastic": "flip, `ElasticTransform`, normalize",
-    "imagenet, list": "ImageNet, a list of images of different sizes",
+    "elastic": "`ElasticTransform` at 256x256, normalize",
+    "imagenet, list": "ImageNet, a list of images of sizes around 375x500",
 }
 RECIPE_PEERS = {
     "kornia fp32": "kornia, float32",
@@ -86,7 +86,7 @@ def markdown(header: list[str], body: list[list[str]], source: Path) -> str:
     lines = [header, ["---"] * len(header), *body]
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     machine = json.loads(source.read_text())["machine"]
-    device = machine["gpus"][0]["name"] if machine["gpus"] else f"{machine['cpus']} processors of a Xeon"
+    device = machine["gpus"][0]["name"] if machine["gpus"] else f"{machine['cpus']} processors, {machine['cpu']}"
     return f"{table}\n\nFrom `benchmarks/results/{source.name}`, {device}."
 
 

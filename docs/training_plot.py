@@ -1,4 +1,4 @@
-"""The plot of the training benchmark: bars of images per second, one group for each number of processors. SVG."""
+"""The plot of the training benchmark, an SVG: bars of images per second, a group for each number of processors."""
 
 from __future__ import annotations
 

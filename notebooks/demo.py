@@ -61,7 +61,7 @@ def main() -> None:
     print(f"{work}, uint8 to float32:\n{'':36}{'ms':>8}{'images/s':>12}")
     for name, ms in times.items():
         print(f"{name:36}{ms:>8.2f}{BATCH / ms * 1e3:>12,.0f}")
-    print("\nOpenCV gets the draws, and processes one image at a time in each thread.")
+    print("\nOpenCV gets the draws of cuaug, and processes one image at a time in each thread.")
     print("Its results were compared with those of cuaug.")
 
 

@@ -1,4 +1,4 @@
-"""Build manylinux_2_28 wheels of cuaug without a container, and try each outside the source tree: ``make wheels``.
+"""Build manylinux_2_28 wheels of cuaug without a container: ``make wheels``. Those for this machine are tried.
 
 GCC compiles, Zig links (``toolchain.cmake``). The interpreters of this machine give the versions of Python; wheels for
 another architecture than theirs are compiled with its cross compiler. Object files that do not depend on Python are

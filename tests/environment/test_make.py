@@ -26,7 +26,8 @@ WHEEL = f"cuaug-0.1.0-{VERSION}-{VERSION}{sys.abiflags}-linux_{platform.machine(
 def tree(tmp_path):
     """A source tree of one file per kind, with an environment whose Python records its calls."""
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("pyproject.toml", "cuaug/__init__.py", "cuaug/_info.py", "cuaug/cpu/loop.cpp", "cuaug/kernels/op.cuh"):
+    native = "cuaug/cpu/loop.cpp", "cuaug/cpu/jpeg/libjpeg.cmake", "cuaug/kernels/op.cuh"
+    for name in ("pyproject.toml", "cuaug/__init__.py", "cuaug/_info.py", *native):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("def cuda_extra(): pass\n" if path.suffix == ".py" else "")
@@ -83,7 +84,14 @@ def test_make_demo_installs_the_wheel(tree):
 
 
 @pytest.mark.parametrize(
-    "source", ["cuaug/cpu/loop.cpp", "cuaug/kernels/op.cuh", "cuaug/__init__.py", "pyproject.toml"]
+    "source",
+    [
+        "cuaug/cpu/loop.cpp",
+        "cuaug/cpu/jpeg/libjpeg.cmake",
+        "cuaug/kernels/op.cuh",
+        "cuaug/__init__.py",
+        "pyproject.toml",
+    ],
 )
 def test_make_demo_compiles_if_a_source_is_newer_than_the_wheel(tree, source):
     write_wheel(tree)
