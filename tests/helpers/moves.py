@@ -1,4 +1,4 @@
-"""Recipes that move pixels, the transforms that move label images alike, and label images."""
+"""Recipes that move pixels, the transforms that move label images as those recipes move masks, and label images."""
 
 from cuaug import transforms as T
 from helpers.arrays import noise

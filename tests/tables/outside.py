@@ -97,7 +97,7 @@ def check(descriptions):
 
 
 def outcome(description):
-    """ "refused" by from_dict; "run"; "accepted": no transform, or not for images of this size or dtype."""
+    """``refused`` by from_dict, ``run``, or ``accepted``: no transform, or none for images of this size or dtype."""
     try:
         restored = T.from_dict(description)
     except (TypeError, ValueError):

@@ -28,7 +28,7 @@ class Recipe:
     exact_share: float = 0.0  # smallest share of equal values, of integers
     float_error: float = 2e-5  # of the range
     dtypes: tuple = ("uint8", "float16", "float32")
-    device_error: float = 1.0  # in units of the tolerance between devices, which `between_devices` has
+    device_error: float = 1.0  # multiplies the tolerance of `between_devices`
     reason: str = ""
 
     def __str__(self):

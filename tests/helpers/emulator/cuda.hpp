@@ -1,10 +1,9 @@
 #pragma once
 
 // CUDA on a CPU, as far as the kernels of cuaug/kernels use it, for tests. Blocks run one after the other. Each thread
-// is a fiber that runs until it waits for others. Three errors that a GPU may hide are faults: a barrier at which a
-// running thread of the block does not arrive, a shuffle that a running lane of the warp does not join, and an
-// asynchronous copy that nothing waits for. Copied bytes are 0xa5 until the wait. A program that __init__.py writes
-// includes this file before the kernel's text.
+// is a fiber that runs until it waits for others. Two errors that a GPU may hide are faults: threads that wait for
+// each other at different barriers or shuffles, and an asynchronous copy that nothing waits for. Copied bytes are 0xa5
+// until the wait. A program that __init__.py writes includes this file before the kernel's text.
 
 #include <ucontext.h>
 
