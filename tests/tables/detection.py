@@ -19,7 +19,7 @@ def iou(a, b):
 
 
 def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output=None):
-    """Greedy suppression, one box after the other. Boxes with a NaN or a NaN score come last; no box suppresses them."""
+    """Greedy suppression, box by box. Boxes with a NaN, also as score, come last; no box suppresses them."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
     bad = np.isnan(scores) | np.isnan(boxes).any(-1)
     present = np.ones(len(boxes), bool) if score_threshold is None else scores > score_threshold
