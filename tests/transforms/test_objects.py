@@ -95,7 +95,7 @@ def test_compose_detection_targets_without_objects_keep_their_shapes(backend, co
     assert {name: tuple(moved[name][1].shape) for name in shapes} == shapes
 
 
-def detected(backend):
+def detection_samples(backend):
     """Photos with the targets of 2, 0 and 3 objects, and which of these objects `CROP` keeps.
 
     Object k of a sample has the number 10 + k in its mask, and the keypoints (7 + k, 7 + k, 2).
@@ -132,7 +132,7 @@ def check_objects(compacted, target, kept):
 
 @every_backend
 def test_compose_compact_removes_all_of_an_object(backend):
-    samples, kept = detected(backend)
+    samples, kept = detection_samples(backend)
     moved = [target for _, target in T.Compose(CROP)(samples)]
     compact = T.Compose(CROP, boxes=T.Boxes(compact=True))
     in_pairs = [target for _, target in compact(samples)]
@@ -149,7 +149,7 @@ def test_compose_compact_removes_all_of_an_object(backend):
 
 @every_backend
 def test_compose_compact_removes_objects_of_padded_batch(backend):
-    samples, kept = detected(backend)
+    samples, kept = detection_samples(backend)
     samples, kept = [samples[0], samples[2]], [kept[0], kept[2]]
 
     def padded(name):
@@ -168,7 +168,7 @@ def test_compose_compact_removes_objects_of_padded_batch(backend):
 
 
 def test_compose_compact_removes_objects_of_ragged_images():
-    samples, _ = detected(("numpy", "cpu"))
+    samples, _ = detection_samples(("numpy", "cpu"))
     heights = (23, 27, 31)
     for n, height in enumerate(heights):
         image, target = samples[n]
@@ -216,7 +216,7 @@ def test_compose_compact_leaves_masks_of_frames():
 
 @pytest.mark.parametrize("name", ["masks", "keypoints"])
 def test_compose_compact_rejects_other_numbers_per_sample(name):
-    samples, _ = detected(("numpy", "cpu"))
+    samples, _ = detection_samples(("numpy", "cpu"))
     samples[2][1][name] = samples[2][1][name][:1]
     message = rf"cuaug.transforms.Compose: {name}\[2\] must hold one entry per box, 3, got 1; .*compact=False"
     with pytest.raises(ValueError, match=message):
@@ -237,7 +237,7 @@ def test_compose_compact_names_the_key_of_the_sample(key):
 
 
 def test_compose_compact_waits_once_for_all_of_an_object(monkeypatch):
-    samples, _ = detected(("numpy", "cpu"))
+    samples, _ = detection_samples(("numpy", "cpu"))
     waits, to_host = [], convert.to_host
     monkeypatch.setattr(convert, "to_host", lambda value: waits.append(1) or to_host(value))
     T.Compose(CROP, boxes=T.Boxes(compact=True))(samples)
@@ -245,7 +245,7 @@ def test_compose_compact_waits_once_for_all_of_an_object(monkeypatch):
 
 
 def test_compose_compact_keeps_type_of_tv_masks(tv):
-    _, target = detected(("torch", "cpu"))[0][0]
+    _, target = detection_samples(("torch", "cpu"))[0][0]
     boxes = tv.BoundingBoxes(target["boxes"], format="XYXY", canvas_size=(23, 17))
     sample = tv.Image(torch.zeros(3, 23, 17)), boxes, tv.Mask(target["masks"])
     _, moved, masks = T.Compose(CROP, boxes=T.Boxes(compact=True))(sample)

@@ -1,4 +1,4 @@
-"""`Compose.show`: the pictures before and after are those of a call, with its targets; it is no call itself."""
+"""`Compose.show` draws the images and targets before and after a call, and is not counted as a call."""
 
 import builtins
 
@@ -139,7 +139,7 @@ def test_compose_show_draws_the_first_samples():
     assert titles(figure) == ["0 before", "0 after", "1 before", "1 after", "2 before", "2 after"]
 
 
-def test_compose_show_mixes_with_samples_that_are_not_drawn():
+def test_compose_show_mixes_with_samples_that_are_not_shown():
     """The partner of the first sample is the last one of the call."""
     recipe = T.Compose([T.MixUp(alpha=1.0, num_classes=8)], seed=2)
     _, (after,) = axes_of(figure := recipe.show(BATCH, LABELS, n=1))
