@@ -141,7 +141,7 @@ def test_boxes_canvas_per_sample(backend):
         expected_boxes(source[i : i + 1], M[i : i + 1].astype(float), out_size=tuple(sizes[i])) for i in range(3)
     ]
     expected = tuple(np.concatenate(part) for part in zip(*expected, strict=True))
-    for canvas in (sizes, put(sizes.astype("i4"), backend), [tuple(map(int, size)) for size in sizes]):
+    for canvas in (sizes, [tuple(map(int, size)) for size in sizes]):
         dense = move_boxes(put(source, backend), put(M, backend), canvas, Boxes())
         assert_boxes(dense, expected, backend, "float32", FLOAT32)
         boxes, valid = move_boxes([put(sample, backend) for sample in source], put(M, backend), canvas, Boxes())

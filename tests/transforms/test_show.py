@@ -11,8 +11,8 @@ from helpers.figures import axes_of, captions, drawn_boxes, drawn_points, pixels
 
 from cuaug import transforms as T
 
-mpl = pytest.importorskip("matplotlib")
-mpl.use("Agg")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+pyplot.switch_backend("Agg")
 
 N, H, W = 3, 17, 11
 BATCH = noise((N, H, W, 3))
@@ -30,7 +30,7 @@ CROP_LEFT = T.Compose([T.CenterCrop((H, 5))], seed=0)  # the columns 3 to 7
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    mpl.pyplot.close("all")
+    pyplot.close("all")
 
 
 def moves(**options):

@@ -8,8 +8,8 @@ from helpers.figures import axes_of, pixels
 
 from cuaug import transforms as T
 
-mpl = pytest.importorskip("matplotlib")
-mpl.use("Agg")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+pyplot.switch_backend("Agg")
 
 N, H, W = 3, 17, 11
 BATCH = noise((N, H, W, 3))
@@ -21,7 +21,7 @@ TO_FLOAT = T.ToDtype("float32", scale=True)
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    mpl.pyplot.close("all")
+    pyplot.close("all")
 
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
