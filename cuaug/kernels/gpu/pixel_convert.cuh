@@ -3,8 +3,8 @@
 #include "gpu/convert.cuh"
 #include "gpu/word_pixel.cuh"
 
-// Conversions between stored pixels and numbers. uint8 is converted without conversion instructions, which run at an
-// eighth of the rate of additions: the bits of 2^23 + n are those of 2^23 with n in the lowest byte.
+// Conversions between stored pixels and numbers. uint8 is converted without conversion instructions, which run at a
+// fraction of the rate of additions: the bits of 2^23 + n are those of 2^23 with n in the lowest byte.
 
 namespace cuaug {
 

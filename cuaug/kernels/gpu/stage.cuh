@@ -74,8 +74,9 @@ struct StagedBox {
     const WordPixel<T, K>* pixels;
     int pitch;
 
-    // For x >= 0, 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at an
-    // eighth of the rate of additions. The 2^30 stays in the index; in the address it is a multiple of 2^32 or masked.
+    // For x >= 0, 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at a
+    // fraction of the rate of additions. The 2^30 stays in the index; in the address it is a multiple of 2^32 or
+    // masked.
     static int split_floor(float x, float& fraction) {
         const float t = __fmaf_rd(x, 1.0f / 4194304.0f, 2.0f);
         fraction = x - (t * 4194304.0f - 8388608.0f);
