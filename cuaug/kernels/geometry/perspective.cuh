@@ -67,8 +67,8 @@ struct Perspective : MatrixParameter<3> {
 
         // The corners bound the tile only if the horizon does not cross it. Close to the horizon a rounding error grows
         // with the ratio of the depths, at a ratio of 128 to 2^-24 * 128 times the side of the box. Points are then up
-        // to 0.0032 pixels outside the bounds of boxes of up to 256 pixels (simulated), less than the slack of
-        // `staged_box_of` (gpu/stage.cuh).
+        // to 0.004 pixels outside the bounds of boxes of up to 256 pixels (simulated), about the slack of
+        // `staged_box_of` (gpu/stage.cuh), and farther outside those of wider boxes.
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));
