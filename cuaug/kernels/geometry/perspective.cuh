@@ -66,9 +66,9 @@ struct Perspective : MatrixParameter<3> {
         }
 
         // The corners bound the tile only if the horizon does not cross it. Close to the horizon a rounding error grows
-        // with the ratio of the depths, at a ratio of 128 to 2^-24 * 128 times the side of the box. Points are then up
-        // to 0.004 pixels outside the bounds of boxes of up to 256 pixels (simulated), about the slack of
-        // `staged_box_of` (gpu/stage.cuh), and farther outside those of wider boxes.
+        // with the ratio of the depths and with the side of the box. At the limits, a ratio of 128 and a side of 256
+        // pixels or the same product, points are up to 0.004 pixels outside the bounds (simulated): about the slack of
+        // `staged_box_of` (gpu/stage.cuh).
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));
@@ -78,7 +78,8 @@ struct Perspective : MatrixParameter<3> {
             const R max_depth = R(1e30);  // an infinite depth gives points of 0, which pass `bounding_box`
             if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && farthest < max_depth && farthest < R(128) * nearest))
                 return false;
-            return bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
+            if (!bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box)) return false;
+            return farthest * fmax(box.x_high - box.x_low, box.y_high - box.y_low) < R(128 * 256) * nearest;
         }
     };
 
