@@ -38,11 +38,11 @@ class Boxes:
         min_area: Minimum area after clipping, in pixels of the result.
         min_visibility: Minimum fraction of a moved box's area that clipping to all canvases leaves, 0 to 1.
         compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, areas, crowd
-            flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and [B, P, 2 or 3] for B boxes.
-            Waits for the device, which computes the lengths of the lists. Arrays without an axis of objects, or with
-            another number of entries in every sample, as masks of classes, are not compacted. If the entries differ in
-            number between samples, they are objects: a call raises a ``ValueError`` where their number is not that of
-            the boxes.
+            and difficult flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and
+            [B, P, 2 or 3] for B boxes. Waits for the device, which computes the lengths of the lists. Masks and
+            keypoints without an axis of objects are not compacted. Nor are those with equally many entries in every
+            sample, as masks of classes, unless every sample has as many boxes. If the number of entries differs between
+            samples, the entries are objects: a call raises a ``ValueError`` if it is not the number of boxes.
 
     Raises:
         TypeError: An argument is of another type.
@@ -103,7 +103,7 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
 
 
 def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
-    """Boxes [N, B, 4] of a float dtype, to a result of `dtype`."""
+    """Moves boxes of a float dtype: the boxes as `dtype`, and the mask of the valid ones. [N, B, 4], [N, B]"""
     xp = convert.namespace(boxes)
     edges = to_edges(boxes, options.format)
     usable = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
@@ -139,8 +139,8 @@ def _move(edges: Any, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
     _, visible_side = mapping.orientation()
     usable = usable & mapping.in_front(corners, visible_side).reshape(samples, count, 4).all(-1)
     corners = (geometry.transform_points(corners, mapping.M) + 0.5).reshape(samples, count, 4, 2)
-    moved = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
-    return xp.where(usable[..., None], moved, 0.0), usable
+    bounds = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
+    return xp.where(usable[..., None], bounds, 0.0), usable
 
 
 def _lose_outside(edges: Any, canvas: Edges, usable: Any, visible: Any) -> tuple[Any, Any, Any]:
@@ -214,7 +214,8 @@ def has_stack_per_box(name: str, stacks: Any, boxes: Any, canvas: Any = None) ->
         canvas: The last two axes of each sample's array, if these are fixed: (H, W), or an array of them [N, 2]
 
     Raises:
-        ValueError: The numbers differ between samples, so the entries are objects, and from those of the boxes.
+        ValueError: The number of entries differs between samples, so the entries are objects, but it is not the number
+            of boxes in every sample.
     """
     shapes, box_shapes = _shapes_by_sample(stacks), _shapes_by_sample(boxes)
     if any(len(shape) != 3 for shape in shapes):
