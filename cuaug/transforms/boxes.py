@@ -30,8 +30,8 @@ class Boxes:
     before that to each canvas of the recipe whose outside a later transform replaces by its border. The edges of
     integer boxes are rounded first, except in "CXCYWH", where centre and size are rounded, as edges may lie between
     pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and passes both limits
-    below. One that was empty, that an earlier canvas lost, or that a perspective takes beyond the horizon, becomes
-    ``(0, 0, 0, 0)``.
+    below. One that was empty, that an earlier canvas lost, or that a perspective takes beyond the horizon (w = 0),
+    becomes ``(0, 0, 0, 0)``.
 
     Args:
         format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
@@ -193,7 +193,10 @@ def has_value_per_box(name: str, values: Any, boxes: Any) -> bool:
             return len(values) == samples and all(_is_list(entry) and len(entry) == count for entry in values)
         shape = tuple(getattr(values, "shape", ()))
         return len(shape) > 1 and shape[:2] == (samples, count)
-    if not isinstance(values, (list, tuple)) or not all(_is_list(entry) for entry in values):
+    if not isinstance(values, (list, tuple)):
+        shape = tuple(getattr(values, "shape", ()))
+        return len(shape) > 1 and len(boxes) > 0 and [shape[1]] * shape[0] == [entry.shape[0] for entry in boxes]
+    if not all(_is_list(entry) for entry in values):
         return False
     _check.per_sample(name, len(values), len(boxes))
     for i, (sample_values, sample_boxes) in enumerate(zip(values, boxes, strict=True)):
