@@ -46,7 +46,7 @@ class Loader:
     """Reads, decodes and augments batches in threads, before they are requested.
 
     If the recipe begins with ``RandomResizedCrop``, with ``Resize`` and ``CenterCrop``, or with ``RandomCrop``, the box
-    is drawn before any image is decoded. Of a JPEG only that region is then decoded, at 1/2, 1/4 or 1/8 of its
+    is drawn before any image is decoded. The CPU then decodes only that region of a JPEG, at 1/2, 1/4 or 1/8 of its
     resolution if the result needs no more. Order and draws depend only on seed and epoch, not on threads, ranks or
     batch size; but ``MixUp`` and ``CutMix`` mix neighbours in a batch.
 
