@@ -183,12 +183,17 @@ def test_compose_compact_removes_objects_of_ragged_images():
 
 
 @pytest.mark.parametrize("as_labels", [lambda rows: rows, lambda rows: [np.array(row) for row in rows], np.array])
-def test_compose_compact_removes_labels_of_boxes_in_an_array(as_labels):
+@pytest.mark.parametrize("as_boxes", [np.asarray, list])
+def test_compose_compact_removes_labels_of_boxes(as_boxes, as_labels):
+    """Labels in an array stayed beside boxes in a list."""
     boxes = np.array([[[0, 0, 5, 5], [9, 9, 9, 9]], [[3, 3, 3, 9], [1, 1, 8, 8]]], np.float32)  # one of each is empty
     aug = T.Compose([T.Identity()], boxes=T.Boxes(compact=True))
-    _, new_boxes, labels = aug(noise((2, 10, 10, 3)), boxes=boxes, labels=as_labels([[1, 2], [3, 4]]))
+    sample = {"images": noise((2, 10, 10, 3)), "boxes": as_boxes(boxes), "labels": as_labels([[1, 2], [3, 4]])}
+    _, new_boxes, labels = aug(sample).values()
     assert [[int(label) for label in entry] for entry in labels] == [[1], [4]]
     assert [entry.tolist() for entry in new_boxes] == [[[0, 0, 5, 5]], [[1, 1, 8, 8]]]
+    weights = np.eye(3)[:2]  # of three classes
+    assert aug(sample | {"labels": weights})["labels"] is weights
 
 
 def test_compose_compact_leaves_arrays_that_are_not_per_object():

@@ -178,6 +178,23 @@ def test_compose_with_seed_warns_once_in_another_process():
     assert all(name in errors for name in ("ids=", "step=", "seed="))
 
 
+@pytest.mark.parametrize("call", ["aug(IMAGE)", "aug({'image': IMAGE})", "aug(IMAGE, labels=1)", "aug.draw(IMAGE)"])
+@pytest.mark.parametrize("first", ["aug(IMAGE, step=0)", "pass"])
+def test_compose_warning_names_the_line_of_the_call(call, first):
+    """The first call with an array has other frames than later ones: it named a line of cuaug."""
+    program = f"""
+import os
+from helpers.process_draws import IMAGE, recipe
+aug = recipe(5)
+{first}
+if os.fork() == 0:
+    {call}
+    os._exit(0)
+os.wait()
+"""
+    assert python(program, PYTHONWARNINGS="always")[1].startswith("<string>:7: RuntimeWarning: ")
+
+
 @pytest.mark.parametrize("call", ["aug(IMAGE, ids=7)", "aug(IMAGE, step=7)", "aug.seed = 9; aug(IMAGE)", "aug.seed"])
 def test_compose_with_seed_does_not_warn_if_ids_step_or_seed_is_chosen(call):
     assert python(FORKED.format(statements=call), PYTHONWARNINGS="always")[1] == ""
