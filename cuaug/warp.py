@@ -7,7 +7,6 @@ one value or one per sample, on the host or on the images' device.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -210,7 +209,7 @@ def affine(
     array([[0, 1, 2]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    shear = (shear, 0.0) if isinstance(shear, Real) else shear
+    shear = (shear, 0.0) if isinstance(shear, (int, float, np.number)) else shear
     M = small_matrices.affine_matrix(angle, translate, scale, shear, _center(batch, center))
     matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, rows=2)
     geometry = matrix_geometry(matrix, inverse=False, origin="center")

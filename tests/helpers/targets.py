@@ -21,8 +21,8 @@ EYE = np.eye(3)
 
 def moves_to(matrices, size):
     """One move, to a canvas of this size: (H, W), or an array with one per sample. [N, 2]"""
-    height, width = np.moveaxis(np.asarray(size), -1, 0)
-    return [Move(matrices, np.stack([0 * width, 0 * height, width, height], -1))]
+    canvas = np.concatenate([np.zeros_like(size), np.flip(size, -1)], -1)
+    return [Move(matrices, tuple(canvas.tolist()) if canvas.ndim == 1 else canvas)]
 
 
 def move_boxes(source, matrices, size, options, valid=None):
