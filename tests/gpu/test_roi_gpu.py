@@ -6,6 +6,7 @@ from helpers.arrays import no_synchronization, seeded
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.cuda_graphs import capture_graph
 from helpers.gpu_regions import features, regions
+from helpers.regions import SCALES
 from numpy.testing import assert_allclose
 
 import cuaug
@@ -37,9 +38,6 @@ def backward_mode(request):
     torch.use_deterministic_algorithms(request.param)
     yield
     torch.use_deterministic_algorithms(False)
-
-
-SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
 
 
 def gpu_and_cpu_results(call, maps, rois):
