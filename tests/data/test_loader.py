@@ -131,7 +131,7 @@ def test_loader_state_dict_after_the_last_batch_is_the_next_epoch(files, last):
     assert loader.state_dict() == {"seed": 1, "epoch": 8, "samples": 0}
 
 
-def test_loader_load_state_dict_refuses_what_is_no_state(files):
+def test_loader_load_state_dict_refuses_values_that_are_no_state(files):
     loader = Loader(files, 4, [T.RandomResizedCrop(8)], seed=1, library="numpy")
     true_state = {"seed": 1, "epoch": 3, "samples": 4}
     states = [*mutations(true_state), *((f"all is value {i}", value) for i, value in enumerate(VALUES))]
