@@ -125,7 +125,7 @@ class Runtime:
 @pytest.mark.parametrize("status", [0, 719])
 @pytest.mark.parametrize("before", [0, 2])
 def test_launch_sequence_sets_current_device(before, status, sequence_class, monkeypatch):
-    """Also in a thread's first launch on the current device, which may have no context yet."""
+    """A thread's first launch sets the device even if it is the current one, which may have no context yet."""
     runtime, loaded = Runtime(before), []
     driver = Driver()
     devices_of_launches, launch = [], driver.launch

@@ -184,7 +184,7 @@ print("30 children")
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_extension_forked_child_starts_its_own_threads():
-    """In a child process, because JAX warns at every fork once it is imported."""
+    """The program runs in a child process, because JAX warns at every fork once it is imported."""
     message, _ = python(FORKS)
     assert message == "30 children"
 

@@ -107,7 +107,7 @@ def test_jax_arguments_on_other_devices_are_moved_to_the_first():
 
 
 def test_compose_list_keeps_library_and_device_of_each_image():
-    """Also of images of one size, which would otherwise be stacked in the library of the first."""
+    """Images of one size are not stacked, which would move them to the library of the first."""
     images = [VALUES[0], jnp.asarray(VALUES[1]), on_device(VALUES[2], 1, True)]
     for batch in (images, [images[0], images[1][:4], images[2]]):
         results = RECIPE(batch, step=0)
