@@ -236,7 +236,7 @@ def test_roi_align_gpu_many_bins(size, backward_mode):
 @every_dtype
 @pytest.mark.parametrize("channels", [5, 20, 70])
 def test_roi_align_gpu_many_columns(channels, dtype):
-    """Beyond 32 columns a warp needs several rounds; beyond 144 a warp of roi_average.cu takes fewer channels."""
+    """A warp of roi_average.cu needs several rounds beyond 32 columns, and takes fewer channels beyond 144."""
     maps = features(dtype, channels, shape=(30, 250))
     corners = [(0, 1, 1, 200, 20), (1, 30, 2, 240, 28), (0, -3, 0, 255, 30), (1, 0, 0, 160, 29), (0, 9, 3, 60, 9)]
     rois = torch.tensor(corners, dtype=torch.float64)

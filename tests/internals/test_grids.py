@@ -62,8 +62,8 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slice_
     top, left = row * max_rows + (half_index & 1) * rows, column * region_width
     pixels = np.minimum(region_width, width - left) * np.minimum(rows, height - top)
 
-    # A warp makes bands of 4 rows. Regions have at most 64 bands; in small blocks, and where blocks stage pixels, at
-    # most 32 (`bands` in gpu/warp_config.cuh): the asserts of `max_rows` below check the 32.
+    # A warp makes bands of 4 rows. Regions have at most 64 bands if blocks are large and stage boxes raw, otherwise 32
+    # (`bands` in gpu/warp_config.cuh): the asserts of `max_rows` below check the 32.
     assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slice_count) & (pixels > 0)).all()
     assert pixels.sum() == slice_count * height * width
     origins = np.stack([slice_, left, top], -1)
