@@ -35,7 +35,6 @@ def instruction_set() -> str: ...
 def instruction_sets() -> list[str]: ...
 def set_instruction_set(name: str) -> None: ...
 def compiler_flags() -> str: ...
-def build_info() -> dict[str, Any]: ...
 def record_layout() -> dict[str, dict[str, tuple[int, int]]]:
     """Struct name -> field name -> (offset, size), of the structs that Python packs or reads as bytes."""
 
@@ -53,16 +52,17 @@ class LaunchSequence:
     def run(self, stream: int, values: Sequence[int]) -> int: ...
 
 class BackgroundTask:
-    """Work without the GIL, done once: in a thread of its own if `start` is called, otherwise in `wait`."""
+    """Work that is done once, without the GIL: in a new thread if `start` is called, otherwise in `wait`."""
 
     def start(self) -> None: ...
     def wait(self) -> tuple[float, Any]:
         """The time at which the work ended, by `time.perf_counter`, and the result."""
 
 class EncodedFiles:
-    """Encoded images in memory; for an image that is missing, the reason.
+    """Encoded images in memory; for an image that is missing, a string: the reason.
 
-    An entry is bytes; or (path, offset, bytes or -1), a range of a file, which is read; or a string, a reason.
+    An entry is a buffer; or (path, offset, length), a range of a file to read, where the length -1 stands for the rest
+    of the file; or the reason why there is no image. A range of more than `max_bytes` bytes is not read; 0: no limit.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ def choose_decode_regions(
 ) -> None:
     """Fills `regions` and `boxes_in_regions` with `jpeg::choose_decode_region` of each image.
 
-    A row per image: `boxes` in the image, the least size at which each box is decoded (`min_sizes`), the sizes of
-    `images`, and whether an image is `scalable`.
+    Each table has a row per image. `boxes`: a box in pixels of the image. `min_sizes`: the size below which the box is
+    not scaled down. `images`: the size of the image. `scalable`: whether it can be decoded at a lower resolution.
     """
 
 def nvjpeg_decode(
@@ -97,13 +97,17 @@ def nvjpeg_decode(
     stream: int,
     event: int,
 ) -> BackgroundTask:
-    """Decodes files into `memory`, by rows (file, address, pitch) of `images`. The result: the rows that failed.
+    """Decodes files into GPU memory, by rows (file, address, pitch) of `images`. The result: the rows that failed.
+
+    `memory` owns the memory at the addresses, and is kept alive until the task is destroyed.
 
     `driver`: the addresses of cuCtxSetCurrent, cuEventRecord and cuEventSynchronize, and the context. `functions`: the
     addresses of nvjpegDecodeBatchedInitialize and nvjpegDecodeBatched. `handle` and `state` are nvJPEG's.
     """
 
-libjpeg_turbo: str
+# What follows is missing in a build without JPEG.
+
+libjpeg_turbo: str  # its version
 jpeg_subsamplings: tuple[str, ...]
 jpeg_color_spaces: tuple[str, ...]
 
@@ -124,9 +128,10 @@ def jpeg_decode(
     threads: int = 0,
     memory: object = None,
 ) -> BackgroundTask:
-    """Decodes rows (file, scale, top, left, height, width, address, pitch) of `regions`. `memory` holds the addresses.
+    """Decodes rows (file, scale, top, left, height, width, address, pitch) of `regions`.
 
-    The result: (row, exception's name, reason) of each failure. `limits` as in `jpeg_headers`.
+    `strict`: a warning of libjpeg is a failure. `memory` owns the memory at the addresses. `limits` as in
+    `jpeg_headers`. The result: (row, exception's name, reason) of each failure.
     """
 
 def jpeg_encode(

@@ -1,4 +1,4 @@
-"""Options, markers, and the summary: registers of compiled kernels, tests skipped for want of a GPU or a decoder."""
+"""Options, skips, and the summary: registers of compiled kernels, tests skipped without a GPU or a JPEG decoder."""
 
 import ctypes
 import functools
@@ -13,7 +13,7 @@ from helpers.torchvision import define_missing_operators
 hypothesis.settings.register_profile("pr", derandomize=True, deadline=None, max_examples=60, database=None)
 hypothesis.settings.load_profile("pr")
 
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX takes three quarters of a GPU when imported
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else JAX reserves three quarters of a GPU
 # Two devices on the CPU, to test where results go; other flags of the user stay.
 os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count=2 {os.environ.get('XLA_FLAGS', '')}".strip()
 define_missing_operators()
@@ -23,7 +23,7 @@ NO_JPEG = "no JPEG decoder"
 
 @functools.cache
 def gpu_count():
-    """GPUs that the driver reports. No library is asked: one that fails to load would report 0."""
+    """GPUs that the driver reports. torch or CuPy would report 0 where they fail to load."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -81,9 +81,9 @@ def pytest_terminal_summary(terminalreporter, config):
     compilations = [value for r in reports if r.when == "call" for key, value in r.user_properties if key == "kernel"]
     if compilations:
         write_kernel_table(terminalreporter, compilations, config.getoption("--kernel-table"))
-    terminalreporter.write_line(f"{len(without_gpu)} skipped for want of a GPU")
+    terminalreporter.write_line(f"{len(without_gpu)} skipped without a GPU")
     if without_jpeg := [r for r in terminalreporter.stats.get("skipped", []) if NO_JPEG in str(r.longrepr)]:
-        terminalreporter.write_line(f"{len(without_jpeg)} skipped for want of a JPEG decoder")
+        terminalreporter.write_line(f"{len(without_jpeg)} skipped without a JPEG decoder")
 
 
 def write_kernel_table(terminalreporter, compilations, all_kernels):

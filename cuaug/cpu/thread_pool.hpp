@@ -20,7 +20,7 @@
 
 namespace native {
 
-// How many processors this process may run on.
+// The number of processors that this process may run on.
 inline int usable_cpus() {
 #ifdef __linux__
     cpu_set_t set;
@@ -50,8 +50,8 @@ private:
 // the same time.
 class ThreadPool {
 public:
-    // A forked child has its parent's memory but none of its threads, so it starts a new pool. No pool is ever
-    // destroyed: neither a child nor the end of the process can join its threads.
+    // A forked child has its parent's memory but none of its threads, so it starts a new pool. A pool with threads is
+    // never destroyed: neither a child nor the end of the process can join them.
     static ThreadPool& instance() {
         static const int registered = pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
         static_cast<void>(registered);
@@ -61,8 +61,8 @@ public:
         return current.compare_exchange_strong(pool, new_pool.get()) ? *new_pool.release() : *pool;
     }
 
-    // Calls `work(task, workspace)` for tasks 0 .. tasks - 1 on up to `threads` threads, including this one: on fewer
-    // where the process may start no more.
+    // Calls `work(task, workspace)` for tasks 0 .. tasks - 1 on up to `threads` threads, including this one; on fewer
+    // if the system refuses to start a thread.
     template <class Work>
     void run(long long tasks, int threads, const Work& work) {
         threads = static_cast<int>(std::min<long long>(threads, tasks));
@@ -87,7 +87,7 @@ public:
 
 private:
     struct Job {
-        const long long tasks, chunk_tasks;
+        const long long tasks, chunk_tasks;  // a thread takes `chunk_tasks` tasks at a time
         const void* const work;
         void (*const call)(const void*, long long, void*);
         std::atomic<long long> next_task{0};
@@ -97,11 +97,11 @@ private:
         std::mutex error_mutex{};
     };
 
-    // Starts workers until there are `count`, or the process may have no more threads. Call with the mutex locked.
+    // Starts workers until there are `count`, or the system refuses to start a thread. Call with the mutex locked.
     void start_workers(int count) {
         try {
             for (; workers_ < count; ++workers_) std::thread([this] { serve(); }).detach();
-        } catch (const std::system_error&) {  // the workers that there are do the work
+        } catch (const std::system_error&) {  // fewer workers do the work
         }
     }
 

@@ -176,7 +176,7 @@ def _check_segmentation(value: Any, size: tuple[int, int]) -> None:
 
 
 def _run_lengths(text: str | bytes) -> list[int]:
-    """The runs of a compressed mask: numbers of 5 bits a character, from the third on relative to the last but one."""
+    """The runs of a compressed mask, 5 bits per character; from the fourth on, differences from the run two before."""
     lengths: list[int] = []
     value = shift = 0
     for character in text.encode() if isinstance(text, str) else text:

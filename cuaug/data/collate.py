@@ -39,7 +39,7 @@ class Collate:
         on_error: "raise", "skip" or "replace", as for :class:`Loader`.
         dct_scale: As for :class:`Loader`.
         strict: As for :class:`Loader`.
-        threads: Threads of each worker process.
+        threads: Threads that decode and augment in each worker process.
         max_pixels: Maximum pixels of an image; an image with more is bad.
 
     >>> from torch.utils.data import DataLoader  # doctest: +SKIP
@@ -83,7 +83,10 @@ class Collate:
 
     @prefix_errors
     def __call__(self, samples: Sequence[tuple[bytes | str, Any, int]]) -> Batch:
-        """The batch of samples (encoded image, label or target, id); a str as image: why its file cannot be read."""
+        """The batch of samples (encoded image, label or target, id).
+
+        A str in place of an encoded image is the reason why its file cannot be read.
+        """
         _check_samples(samples)
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
             extension().set_threads(self._threads)
@@ -98,14 +101,14 @@ class Collate:
         return Batch(batch.images, batch.targets, batch.ids, batch.valid)
 
     def _warn_of_equal_epochs(self) -> None:
-        written = Recipe(_LARGE_SIZE, 3, "uint8")
-        self._recipe.append_to(written)
-        if written.is_random:
+        recipe = Recipe(_LARGE_SIZE, 3, "uint8")
+        self._recipe.append_to(recipe)
+        if recipe.is_random:
             warnings.warn(
                 "cuaug.data.Collate: no epoch is set, so every epoch has the same draws: call "
                 "collate.set_epoch(epoch) before each epoch",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,  # the line that calls `__call__`, which is decorated
             )
 
 

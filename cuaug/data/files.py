@@ -291,7 +291,8 @@ def _read_shards(shards: Sequence[str], extensions: tuple[str, ...]) -> tuple[li
 
 def _read_list(source: Any) -> tuple[list[Image], list[int | None]]:
     """The images of a list of paths, bytes, or pairs with a label."""
-    if isinstance(source, bytes) or not isinstance(source, Iterable):
+    # A dict from path to label would lose its labels, and a set has another order in every process.
+    if isinstance(source, (bytes, Mapping, set, frozenset)) or not isinstance(source, Iterable):
         raise TypeError(f"source must be a folder, .tar files, or a list of paths or bytes, got {value_text(source)}")
     images: list[Image] = []
     labels: list[int | None] = []

@@ -46,7 +46,7 @@ class Loader:
     """Reads, decodes and augments batches in threads, before they are requested.
 
     If the recipe begins with ``RandomResizedCrop``, with ``Resize`` and ``CenterCrop``, or with ``RandomCrop``, the box
-    is drawn before any image is decoded. Of a JPEG only that region is then decoded, at 1/2, 1/4 or 1/8 of its
+    is drawn before any image is decoded. The CPU then decodes only that region of a JPEG, at 1/2, 1/4 or 1/8 of its
     resolution if the result needs no more. Order and draws depend only on seed and epoch, not on threads, ranks or
     batch size; but ``MixUp`` and ``CutMix`` mix neighbours in a batch.
 
@@ -70,13 +70,13 @@ class Loader:
         decoder: "cpu", or "hybrid" on a GPU: nvJPEG decodes some of the baseline JPEGs while the CPU's threads decode
             the others, divided so that both stay busy. Values then differ by 1 here and there from run to run, and for
             nvJPEG's files `strict` rejects only what nvJPEG itself rejects.
-        prefetch: Number of batches to prepare in advance.
+        prefetch: Number of finished batches to keep ready.
         threads: Threads that read and decode; default: as :func:`cuaug.set_num_threads`.
         cache: "memory" keeps the encoded files in memory after they are first read.
         progress: Show a bar with images per second and the slowest stage (needs tqdm).
         library: Library of the results: "torch" (channels first), or, channels last, "numpy", on a GPU "cupy" (needs
-            torch), or "jax" (augmented on the CPU, then on JAX's default device); default: torch if it has been
-            imported, else NumPy.
+            torch), or "jax" (augmented on the CPU, then copied to JAX's default device); default: torch on a GPU or
+            if torch has been imported, else NumPy.
         max_pixels: Maximum pixels of an image; an image with more is bad.
 
     Raises:

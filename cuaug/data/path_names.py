@@ -1,4 +1,4 @@
-"""Paths of users, and the name in a table that is the end of a path."""
+"""Checks of paths, and look-up of a path's entry in a table by the end of the path."""
 
 from __future__ import annotations
 

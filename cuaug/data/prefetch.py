@@ -20,7 +20,7 @@ _active: weakref.WeakSet[Prefetcher[Any]] = weakref.WeakSet()
 
 
 class Prefetcher(Generic[T]):
-    """Iterates in a thread of its own, up to `depth` items before they are requested.
+    """Iterates in a thread of its own: keeps up to `depth` items ready, and makes one more in advance.
 
     An exception of the items is raised again in the consumer. `close` stops the thread between two items and joins it.
 

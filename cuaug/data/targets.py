@@ -96,7 +96,7 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
 
 
 def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
-    """An array of NumPy if the entry is one or has a kind that needs one; other values stay as they are."""
+    """Arrays, and lists under a key that needs an array, as NumPy arrays; other values stay as they are."""
     is_array, is_list = library_of(type(value)) is not None, kind is not None and isinstance(value, (list, tuple))
     if kind in _SHAPES and not (is_array or is_list):
         raise TypeError(f"targets must have an array as {key!r}, got {type(value).__name__} for {name}")

@@ -52,7 +52,7 @@ class WorkSplitter:
 
     def __init__(self, engine: Engine | None) -> None:
         self.engine = engine
-        # at first: 16 cores and an H200
+        # Initial values, in seconds per unit of cost: those of 16 cores and an H200.
         self.cpu_model: CostModel = CostModel(1.2e-9)
         self.engine_model: CostModel = CostModel(1.3e-10)
 

@@ -3,8 +3,8 @@
 #include "type_list.cuh"
 
 // Element types, the types that pixels are computed in, and the conversions between them, which round and clamp.
-// The conversions to and from 16 bits are declared here and defined once per compiler (gpu/convert.cuh,
-// cpu/loops/convert.hpp).
+// Functions that are only declared here have a definition for the GPU (gpu/convert.cuh) and one for the CPU
+// (cpu/loops/convert.hpp).
 
 namespace cuaug {
 
@@ -23,7 +23,7 @@ struct bfloat16 {
     unsigned short bits;
 };
 
-// Pixels are read as any of ImageDtypes; labels may be any of Dtypes, and are only moved.
+// Images have a dtype of ImageDtypes. Label images may have any dtype of Dtypes: their pixels are only moved.
 using ImageDtypes = TypeList<uint8, uint16, int16, float16, bfloat16, float32, float64>;
 using Dtypes = ImageDtypes::Append<int32, int64>;
 
@@ -32,7 +32,8 @@ float16 to_float16(float value);
 bfloat16 to_bfloat16(float value);
 // Clamps to low..high; a NaN becomes `low`.
 float clamp_nan_to_low(float value, float low, float high);
-// CuPy compiles with -ftz, which adds three instructions to a conversion; these conversions do not flush denormals.
+// CuPy compiles with -ftz: a static_cast then takes three more instructions, which flush denormals. These conversions
+// keep denormals.
 float to_float32(double value);
 double to_float64(float value);
 
@@ -50,7 +51,7 @@ inline unsigned int float_to_bits(float value) {
 
 inline float to_float(bfloat16 value) { return bits_to_float(static_cast<unsigned int>(value.bits) << 16); }
 
-// Rounds to nearest, ties to even; a NaN keeps a set mantissa bit instead of rounding up to infinity.
+// Rounds to nearest, ties to even. A NaN gets a set mantissa bit: rounding its bits could make them those of infinity.
 inline bfloat16 round_to_bfloat16(float value) {
     const unsigned int bits = float_to_bits(value);
     if (value != value) return {static_cast<unsigned short>((bits >> 16) | 0x40u)};
@@ -132,8 +133,8 @@ inline R to_compute(T value) {
         return static_cast<R>(value);
 }
 
-// Integer pixels are rounded half to even and clamped; a NaN becomes 0. clamp_nan_to_low does that for unsigned types,
-// whose lower bound is 0. A fill of int32 or int64, which only labels have, is truncated.
+// Integer pixels are rounded half to even and clamped; a NaN becomes 0. For unsigned types clamp_nan_to_low makes it 0,
+// their lower bound. The fill of int32 and int64 labels is truncated.
 template <class T, class R>
 inline T saturate_cast(R value) {
     if constexpr (is_same_v<T, float16>)
@@ -151,7 +152,7 @@ inline T saturate_cast(R value) {
             rintf(clamp_nan_to_low(static_cast<float>(value), IntegerLimits<T>::low, IntegerLimits<T>::high)));
 }
 
-// A value keeps its bits when the type does not change, so that labels beyond 2^24 survive.
+// A value keeps its bits if the type does not change: labels beyond 2^24 would not survive a conversion to float.
 template <class Out, class In>
 inline Out convert(In value) {
     if constexpr (is_same_v<Out, In>)

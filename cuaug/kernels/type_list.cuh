@@ -1,8 +1,8 @@
 #pragma once
 
-// The CPU's enumeration, names and dispatch of a set of types, such as ops or dtypes, follow from one list of the set
-// (cpu/loops/dispatch.hpp, cpu/bindings/names.hpp), in the file named for the set. Kernels do not use the lists: their
-// name expressions name the types.
+// Each set of types, such as ops or dtypes, has one list, from which the CPU side derives the enumeration, the names
+// and the dispatch (cpu/loops/dispatch.hpp, cpu/bindings/names.hpp). Kernels do not use the lists: their name
+// expressions name the types.
 
 namespace cuaug {
 

@@ -49,11 +49,11 @@ __all__ += policies.__all__
 __all__ += registry.__all__
 
 
-if not TYPE_CHECKING:  # a checker must find misspelled names
+if not TYPE_CHECKING:  # type checkers must report misspelled names
 
     def __getattr__(name: str) -> object:
         """Raises an AttributeError that says what to use in place of another library's name."""
-        functions = sys.modules["cuaug"].__all__  # to import the package from here would be a circle
+        functions = sys.modules["cuaug"].__all__  # `import cuaug` here would be circular
         places = {function: f"cuaug.{function}" for function in functions}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.TRANSFORMS, places))
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 4
-_MAX_LABEL = 24  # characters of a title that is as wide as its image
-_NUMBERS = "numbers of the objects"  # as a key
+_MAX_LABEL = 24  # characters; a longer label would make the title wider than the image
+_NUMBERS = "numbers of the objects"  # key of the target that `_with_object_numbers` adds
 
 
 class _Frame(NamedTuple):
@@ -51,7 +51,7 @@ def before_and_after(
 ) -> Figure:
     """Two pictures for each image of the first `n` samples.
 
-    `transform`: a call of the recipe, which gives the arguments of `ParsedSample.rebuild`.
+    `transform`: runs the recipe on a sample and returns the arguments of `ParsedSample.rebuild`.
     """
     samples = range(min(_check.integer("n", n, 1), parsed.samples))
     if not samples:
@@ -181,7 +181,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _label_text(label: Any) -> str:
-    """A class, several classes, or the two largest of the weights of all classes."""
+    """A label as text: one class, several classes, or the two largest of the weights of all classes."""
     if is_array(label):
         texts = _array_texts(convert.host_values("labels", label))
     else:

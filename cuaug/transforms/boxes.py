@@ -30,19 +30,19 @@ class Boxes:
     before that to each canvas of the recipe whose outside a later transform replaces by its border. The edges of
     integer boxes are rounded first, except in "CXCYWH", where centre and size are rounded, as edges may lie between
     pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and passes both limits
-    below. One that was empty, that an earlier canvas lost, or that a perspective takes beyond the horizon, becomes
-    ``(0, 0, 0, 0)``.
+    below. One that was empty, that an earlier canvas lost, or that a perspective takes beyond the horizon (w = 0),
+    becomes ``(0, 0, 0, 0)``.
 
     Args:
         format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
         min_area: Minimum area after clipping, in pixels of the result.
         min_visibility: Minimum fraction of a moved box's area that clipping to all canvases leaves, 0 to 1.
         compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, areas, crowd
-            flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and [B, P, 2 or 3] for B boxes.
-            Waits for the device, which computes the lengths of the lists. Arrays without an axis of objects, or with
-            another number of entries in every sample, as masks of classes, are not compacted. If the entries differ in
-            number between samples, they are objects: a call raises a ``ValueError`` where their number is not that of
-            the boxes.
+            and difficult flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and
+            [B, P, 2 or 3] for B boxes. Waits for the device, which computes the lengths of the lists. Masks and
+            keypoints without an axis of objects are not compacted. Nor are those with equally many entries in every
+            sample, as masks of classes, unless every sample has as many boxes. If the number of entries differs between
+            samples, the entries are objects: a call raises a ``ValueError`` if it is not the number of boxes.
 
     Raises:
         TypeError: An argument is of another type.
@@ -103,7 +103,7 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
 
 
 def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
-    """Boxes [N, B, 4] of a float dtype, to a result of `dtype`."""
+    """Moves boxes of a float dtype: the boxes as `dtype`, and the mask of the valid ones. [N, B, 4], [N, B]"""
     xp = convert.namespace(boxes)
     edges = to_edges(boxes, options.format)
     usable = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
@@ -139,8 +139,8 @@ def _move(edges: Any, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
     _, visible_side = mapping.orientation()
     usable = usable & mapping.in_front(corners, visible_side).reshape(samples, count, 4).all(-1)
     corners = (geometry.transform_points(corners, mapping.M) + 0.5).reshape(samples, count, 4, 2)
-    moved = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
-    return xp.where(usable[..., None], moved, 0.0), usable
+    bounds = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
+    return xp.where(usable[..., None], bounds, 0.0), usable
 
 
 def _lose_outside(edges: Any, canvas: Edges, usable: Any, visible: Any) -> tuple[Any, Any, Any]:
@@ -193,7 +193,10 @@ def has_value_per_box(name: str, values: Any, boxes: Any) -> bool:
             return len(values) == samples and all(_is_list(entry) and len(entry) == count for entry in values)
         shape = tuple(getattr(values, "shape", ()))
         return len(shape) > 1 and shape[:2] == (samples, count)
-    if not isinstance(values, (list, tuple)) or not all(_is_list(entry) for entry in values):
+    if not isinstance(values, (list, tuple)):
+        shape = tuple(getattr(values, "shape", ()))
+        return len(shape) > 1 and len(boxes) > 0 and [shape[1]] * shape[0] == [entry.shape[0] for entry in boxes]
+    if not all(_is_list(entry) for entry in values):
         return False
     _check.per_sample(name, len(values), len(boxes))
     for i, (sample_values, sample_boxes) in enumerate(zip(values, boxes, strict=True)):
@@ -214,7 +217,8 @@ def has_stack_per_box(name: str, stacks: Any, boxes: Any, canvas: Any = None) ->
         canvas: The last two axes of each sample's array, if these are fixed: (H, W), or an array of them [N, 2]
 
     Raises:
-        ValueError: The numbers differ between samples, so the entries are objects, and from those of the boxes.
+        ValueError: The number of entries differs between samples, so the entries are objects, but it is not the number
+            of boxes in every sample.
     """
     shapes, box_shapes = _shapes_by_sample(stacks), _shapes_by_sample(boxes)
     if any(len(shape) != 3 for shape in shapes):

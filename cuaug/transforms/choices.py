@@ -47,7 +47,7 @@ class RandomApply(Transform):
 
 
 class RandomChoice(Transform):
-    """One of these transforms. The geometry of all of them is one resample, as a sample gets at most one.
+    """One of these transforms. Consecutive geometric ones with equal interpolation, border and fill are one resample.
 
     Args:
         transforms: The transforms to choose from.

@@ -83,7 +83,7 @@ class ColorJitter(Transform):
 
 
 class RandomGrayscale(Transform):
-    """Three equal channels of luma, with a probability."""
+    """Convert to luma in three equal channels, with a probability."""
 
     def __init__(self, p: float = 0.1) -> None:
         self.p: float = ranges.probability("p", p)
@@ -94,7 +94,7 @@ class RandomGrayscale(Transform):
 
 
 class RandomInvert(Transform):
-    """The negative, with a probability."""
+    """Invert the images, ``max - value``, with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:
         self.p: float = ranges.probability("p", p)
@@ -153,8 +153,8 @@ class RandomErasing(Transform):
 
     Args:
         p: Probability.
-        scale: Share of the image's area.
-        ratio: Height by width.
+        scale: (low, high) of the box's share of the image's area.
+        ratio: (low, high) of the box's height divided by its width, uniform in its logarithm.
         value: In the images' own range: a number, or one per channel.
         inplace: Accepted for torchvision's signature; images are never written.
     """
@@ -192,7 +192,7 @@ class Normalize(Transform):
 
     Integer images become float32, unless a :class:`ToDtype` follows. For them a mean or standard deviation outside
     -2..2 is a ValueError when the recipe is planned: pass that of the levels divided by their largest value, 255 for
-    uint8. For float images every number is accepted.
+    uint8. For float images every number is accepted. ``inplace`` is accepted for torchvision's signature.
     """
 
     def __init__(self, mean: PerChannel | AnyArray, std: PerChannel | AnyArray, inplace: bool = False) -> None:
@@ -213,7 +213,7 @@ class Normalize(Transform):
 
 
 class ToDtype(Transform):
-    """Convert to another dtype; ``scale`` maps 0..max of an integer dtype to 0..1 of a float dtype."""
+    """Convert to another dtype; ``scale`` maps 0..max of one dtype to 0..max of the other, which is 1 for floats."""
 
     def __init__(self, dtype: DType = "float32", scale: bool = False) -> None:
         if isinstance(dtype, dict):

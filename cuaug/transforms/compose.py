@@ -289,7 +289,7 @@ class Compose(Transform):
 
     @prefix_errors
     def after(self, first: int) -> Compose:
-        """The recipe without its `first` first transforms (each inner one counts), with the draws of the whole recipe.
+        """The recipe without its first `first` transforms (after flattening), with the draws of the whole recipe.
 
         >>> from cuaug import transforms as T
         >>> T.Compose([T.CenterCrop(8), T.RandomInvert()], seed=1).after(1).transforms

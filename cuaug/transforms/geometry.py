@@ -55,8 +55,8 @@ class RandomResizedCrop(Transform):
 
     Args:
         size: Size of the result, (H, W) or one number for both.
-        scale: Share of the image's area, uniform.
-        ratio: Width by height, uniform in its logarithm.
+        scale: (low, high) of the box's share of the image's area, uniform.
+        ratio: (low, high) of the box's width divided by its height, uniform in its logarithm.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         antialias: Widen the filter where the crop is larger than the result.
     """
@@ -123,7 +123,13 @@ class CenterCrop(Transform):
 
 
 class Pad(Transform):
-    """Add a border: a number for all sides, (left and right, top and bottom), or (left, top, right, bottom)."""
+    """Add pixels on each side: :func:`cuaug.pad`; negative numbers crop.
+
+    Args:
+        padding: Pixels for all sides, for (left and right, top and bottom), or for (left, top, right, bottom).
+        fill: Value of the padding: a number, or one per channel.
+        padding_mode: A border mode.
+    """
 
     def __init__(self, padding: Size, fill: PerChannel = 0, padding_mode: Border = "constant") -> None:
         _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
@@ -261,7 +267,14 @@ class RandomRotation(Transform):
 
 
 class RandomPerspective(Transform):
-    """Move the four corners inwards, each by its own draw, with a probability."""
+    """Move the four corners inwards, each by its own draw, with a probability.
+
+    Args:
+        distortion_scale: 0 to 1: a corner moves by at most this share of half the width and half the height.
+        p: Probability.
+        interpolation: A name, or a member of torchvision's or Pillow's enumeration.
+        fill: Value outside the image: a number, or one per channel.
+    """
 
     def __init__(
         self,

@@ -15,9 +15,9 @@ from .transform import Transform
 
 __all__ = ["CutMix", "MixUp", "mixed_labels"]
 
-# Numbers that stand for no index in the column of the partner (`partner_of`, kernels/records/pointwise.cuh).
-_SAMPLE_BEFORE = -1.0  # for the first sample, the last one
-_NO_PARTNER = 2.0**60  # beyond every batch
+# Values of the partner's column that are not indices (`partner_of` of kernels/records/pointwise.cuh).
+_SAMPLE_BEFORE = -1.0  # the previous sample; for the first sample, the last one
+_NO_PARTNER = 2.0**60  # the sample itself: no batch has this index
 
 
 class MixUp(Transform):

@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import convert
 from .params import Params, table_columns
 
-_UNBOUNDED = (-(2.0**30), -(2.0**30), 2.0**30, 2.0**30)  # the edges of no canvas: no image is that large
+_UNBOUNDED = (-(2.0**30), -(2.0**30), 2.0**30, 2.0**30)  # contains every canvas: images have sides below 2**30
 
 
 class Move(NamedTuple):
@@ -54,11 +54,12 @@ def merge_moves(
     """The moves of groups of samples as moves of all samples.
 
     Args:
-        moves_by_group: Those of each group. Sizes decide how many there are: a group of fewer stays at rest first.
-        in_call_order: Function of a sequence of entries for each group. Gives the entries in the order of the call.
+        moves_by_group: The moves of each group. Groups of other sizes may have fewer moves: moves that change nothing
+            are put before theirs.
+        in_call_order: Returns entries in the order of the call, from a sequence of entries for each group.
     """
     count = max(len(moves) for moves in moves_by_group)
-    aligned = [[_rest(moves[0].matrices)] * (count - len(moves)) + moves for moves in moves_by_group]
+    aligned = [[_identity_move(moves[0].matrices)] * (count - len(moves)) + moves for moves in moves_by_group]
     merged = []
     for moves in zip(*aligned, strict=True):
         stack = convert.namespace(moves[0].matrices).stack
@@ -80,8 +81,8 @@ def _canvas(size: Any) -> Any:
     return np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], 1)
 
 
-def _rest(matrices: Any) -> Move:
-    """The move of as many samples that changes nothing."""
+def _identity_move(matrices: Any) -> Move:
+    """A move that changes nothing, for as many samples as there are matrices."""
     return Move(_rows(np.eye(3), matrices), _UNBOUNDED)
 
 

@@ -44,7 +44,7 @@ class GaussianNoise(Transform):
 
 
 class RandomMask(Transform):
-    """Fill a share of the image in squares, with a probability: dropout of pixels, or a grid.
+    """Fill squares that cover a share of the image, with a probability: independent squares, or a grid.
 
     Args:
         p: Probability.
@@ -74,6 +74,7 @@ class RandomMask(Transform):
 
     @property
     def _side(self) -> int:
+        """Side of a grid's square in pixels."""
         return round(self.size * math.sqrt(self.share))
 
     def write(self, recipe: Recipe) -> None:

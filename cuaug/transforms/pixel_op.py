@@ -35,7 +35,7 @@ class PixelOp(Transform):
     ``pi``
     ``abs sqrt exp log``       of numbers and of pixels; also ``sin cos tanh floor ceil round atan2 pow min max``
     ``clamp(a, low, high)``    also ``mod(a, b)``, with the sign of b; ``mix(a, b, share)``, which is b if share is 1
-    ``select(is, a, b)``       channel by channel, as in ``select(px > 0.5, 1 - px, px)``; ``is ? a : b`` takes a number
+    ``select(c, a, b)``        channel by channel, as in ``select(px > 0.5, 1 - px, px)``; ``c ? a : b`` takes a number
     =========================  ========================================================================================
 
     The result is clamped to 0..1 for integer images (also int16); float images keep the expression's result. The CPU
@@ -49,8 +49,8 @@ class PixelOp(Transform):
     Raises:
         ValueError: A name is taken, unknown or longer than 64 characters; a function has another number of arguments;
             the expression has more than 1,000 characters, 256 names, numbers and signs, or 16 parentheses inside each
-            other, or one that is not closed. At the first use: the expression does not compile, or the recipe has more
-            than 16 different ones.
+            other, or one that is not closed; there are more than 30 parameters. At the first use: the expression does
+            not compile, or the recipe has more than 16 different ones.
 
     >>> import numpy as np
     >>> from cuaug import transforms as T

@@ -31,7 +31,7 @@ class PlanCache:
         self.transforms: Sequence[Transform] = transforms
         self.first_position: int = first_position
         self._plans: dict[Any, RecipePlan] = {}
-        # Plans that are no longer cached, while somebody has parameters that were drawn with them.
+        # Plans that are no longer cached, while a `Params` that was drawn with them exists.
         self._evicted: weakref.WeakValueDictionary[Any, RecipePlan] = weakref.WeakValueDictionary()
 
     def __reduce__(self) -> tuple[Any, ...]:

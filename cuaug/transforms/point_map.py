@@ -1,4 +1,7 @@
-"""The matrix of each sample as a map of points, with its horizon, handedness and canvas."""
+"""The matrix of each sample as a map of points, with its horizon, handedness and canvas.
+
+The *horizon* of a perspective (w = 0) is the line of source points that it maps to infinity.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import secrets
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 
 from .. import _check
 
-_process = secrets.randbits(64)  # a number of this process, other than that of any process that pickles a recipe
+_process = secrets.randbits(64)  # identifies this process; unlike a PID, never used by an earlier process
 _warnings: set[str] = set()  # given in this process
 
 _EQUAL_DRAWS = (
@@ -80,7 +81,10 @@ def _worker_seed(seed: int, worker_seed: int) -> int:
 def _warn_once(message: str) -> None:
     if message not in _warnings:
         _warnings.add(message)
-        warnings.warn(message, RuntimeWarning, stacklevel=6)  # the line that calls the recipe with an array
+        frame, level, package = inspect.currentframe(), 1, __name__.partition(".")[0]
+        while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+            frame, level = frame.f_back, level + 1
+        warnings.warn(message, RuntimeWarning, stacklevel=level)  # the line that calls the recipe
 
 
 def _enter_forked_child() -> None:

@@ -1,4 +1,4 @@
-"""Checks of the parameters of transforms: ranges, sizes, probabilities."""
+"""Checks of the parameters of transforms: numbers, ranges, probabilities, values per channel."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
     result = execute.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
     shape = tuple(mask.shape)
     if _has_empty_stack(shape):
-        first = len(shape) - (2 if shape[-1] else 3)  # of the axes H and W
+        first = len(shape) - (2 if shape[-1] else 3)  # index of H; W follows
         return result.reshape((*shape[:first], *params.result_size, *shape[first + 2 :]))
     result = result[..., 0, :, :] if is_plane else result
     return result[0] if mask.ndim < result.ndim else result
@@ -284,7 +284,7 @@ def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[Imag
 
 
 def _with_axes(mask: Any, images: ImageBatch) -> Any:
-    """The array, with the axes of a stack without masks if its shape (0,) states no more than that."""
+    """The array; one of shape (0,), as from `[]`, becomes a stack without masks. [0, H, W]"""
     return mask.reshape((0, *images.size)) if tuple(getattr(mask, "shape", ())) == (0,) else mask
 
 

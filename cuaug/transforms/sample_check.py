@@ -86,7 +86,7 @@ def _target_warnings(target: Target, batches: Sequence[ImageBatch], recipe: Any)
 
 
 def _found_line(target: Target, batches: Sequence[ImageBatch], boxes: Boxes) -> str:
-    """Such as ``images: uint8 (8, 224, 224, 3) of numpy, values 0..255, by position: NHWC, 8 samples, ...``."""
+    """Such as ``images: uint8 (8, 224, 224, 3), values 0..255, found by position at the top, read as NHWC: ...``."""
     facts = [f"{target.kind}: {_shape_text(target.value)}"]
     arrays = [convert.host_values(target.kind, array) for array in _arrays(target) if is_array(array)]
     numbers = [array for array in arrays if array.size and array.dtype.kind in "iufb"]

@@ -14,7 +14,7 @@ LISTED_KINDS = ("boxes", "keypoints")
 
 
 class ListedNumbers(np.ndarray):
-    """Numbers of nested lists, in whose place the result is an array of the images' library."""
+    """Numbers of nested lists. The result in their place is an array of the images' library."""
 
 
 def listed_numbers(node: Sequence[Any], kind: str) -> Any:
@@ -48,7 +48,7 @@ def with_library(value: ListedNumbers, images: Any) -> Any:
 
 
 def with_axes(kind: str, values: list[Any]) -> list[Any]:
-    """Arrays of the samples, those of shape (0,) with the axes of their kind: `[]` states no more than no objects.
+    """Arrays of the samples. Those of shape (0,), from `[]`, get the axes of their kind.
 
     The axes of keypoints are those of another sample, else [P, 2]. The dtype is that of another sample, too: an empty
     array must not change the dtype of the result.

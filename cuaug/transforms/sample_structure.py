@@ -155,7 +155,7 @@ def _split_masks(leaf: Leaf) -> list[Leaf]:
 
 
 def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
-    """The target of a leaf. `like`: an image, whose library nested lists of numbers get."""
+    """The target of a leaf. `like`: an image; nested lists of numbers become arrays of its library."""
     kind, value, is_list = leaf.kind, _plain_arrays(leaf.value, like), isinstance(leaf.value, (list, tuple))
     if count == 0 and isinstance(leaf.value, ListedNumbers):
         value = []

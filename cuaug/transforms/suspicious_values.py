@@ -15,8 +15,8 @@ from .color import Normalize, ToDtype
 from .noise import GaussianNoise
 from .transform import Transform
 
-OVERSHOOT = 0.02  # of 0..1, which a bicubic or Lanczos resize before the recipe may leave
-MAX_CHANNELS = 16  # below which an axis may be the channels of a multispectral image, as of the 13 bands of Sentinel-2
+OVERSHOOT = 0.02  # distance from 0..1 that is no mistake: a bicubic or Lanczos resize may have caused it
+MAX_CHANNELS = 16  # above the number of channels of multispectral images, such as the 13 bands of Sentinel-2
 _GEOMETRY = {module.__name__ for module in (geometry, choices)}  # whose transforms do not read pixel values
 
 

@@ -26,8 +26,8 @@ def transform_targets(
 ) -> dict[str, list[Any]]:
     """Boxes, their validity masks and keypoints: results for `ParsedSample.rebuild`.
 
-    With `boxes.compact` they hold only valid boxes, and also labels, areas, crowd flags and masks: of these boxes, if
-    they are per object.
+    With `boxes.compact` the results hold only valid boxes, and also the kinds of `VALUE_KINDS` and masks. Entries per
+    object are those of the valid boxes.
 
     Args:
         parsed: The sample and its targets.

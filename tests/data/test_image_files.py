@@ -84,6 +84,14 @@ def test_image_files_labels_may_be_bools():
     assert ImageFiles([b"a", b"b"], np.array([True, False])).labels.tolist() == [1, 0]
 
 
+@pytest.mark.parametrize("source", [{"a.jpg": 1}, {"a.jpg", "b.jpg"}, frozenset([b"a"])])
+def test_image_files_refuses_dicts_and_sets(source):
+    """The labels of a dict would be ignored; the order of a set differs between processes."""
+    with pytest.raises(TypeError, match=r"^cuaug\.data\.ImageFiles: source must be a folder, .*, or a list of paths"):
+        ImageFiles(source)
+    assert len(ImageFiles({"a.jpg": 1}.keys())) == len(ImageFiles({"a.jpg": 1}.items())) == 1
+
+
 def test_image_files_extensions_have_any_case_and_are_no_text(tmp_path):
     for name in ("a.JPG", "b.png", "notes.log"):
         (tmp_path / name).write_bytes(b"")

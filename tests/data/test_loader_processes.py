@@ -232,3 +232,16 @@ print((first == second).all() and (second == third).all())
     assert output == "tensor(True)"
     assert errors.count("RuntimeWarning: cuaug.data.Collate:") == warnings
     assert errors.count("set_epoch(epoch) before each epoch") == warnings
+
+
+def test_collate_warning_names_the_line_of_the_call():
+    pytest.importorskip("torch")
+    program = """
+from cuaug.data import Collate
+from cuaug.io import encode_jpeg
+from helpers.loader import RECIPES
+import numpy as np
+Collate(RECIPES["random crop"])([(encode_jpeg(np.zeros((90, 80, 3), "uint8")), None, 0)])
+"""
+    _, errors = python(program, PYTHONWARNINGS="always::RuntimeWarning")
+    assert errors.startswith("<string>:6: RuntimeWarning: cuaug.data.Collate: ")

@@ -52,7 +52,10 @@ def degenerate(count, seed=0):
 
 
 def chain(count, seed=0):
-    """At thresholds of 0.2 to 0.5 a box can suppress only the next one: each decision depends on the one before."""
+    """A row of boxes: the IoU of neighbours is 0.5, that of other pairs at most 0.2.
+
+    At thresholds from 0.2 to below 0.5 a box can suppress only the next one: each decision depends on the one before.
+    """
     left = 2.0 * np.arange(count)
     return np.stack([left, 0 * left, left + 6, 0 * left + 5], 1), -np.arange(count) / count
 
@@ -74,7 +77,7 @@ SCENES = {f.__name__: f for f in (random, clustered, on_grid, degenerate, chain,
 
 
 def labels(count, seed=0):
-    """Classes of very different sizes; one has a single box."""
+    """Classes with very different numbers of boxes; one has a single box."""
     rng = seeded("labels", count, seed)
     classes = np.minimum(rng.geometric(0.3, count), 9) * 10**11 - 3 * 10**11
     classes[0] = np.iinfo(np.int64).max

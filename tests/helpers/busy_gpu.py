@@ -1,4 +1,4 @@
-"""A stream that is busy for a while, which reveals work in a wrong order; multiprocessors that are occupied."""
+"""Keeps a stream busy, which reveals work in a wrong order, or occupies all multiprocessors but one."""
 
 import contextlib
 import functools
@@ -9,7 +9,8 @@ import torch
 from helpers.sanitizer import skip_under_sanitizer
 
 HOLD = """extern "C" __global__ void hold(volatile int* flags, long long cycles) {
-    // flags[0]: 1 lets the block end, 2 is never set; flags[1]: the time ran out before.
+    // flags[0]: the host sets 1 to end the block, and never 2: that branch only keeps `occupied` from being removed.
+    // flags[1]: set if the time ran out first.
     extern __shared__ int occupied[];
     const long long start = clock64();
     if (threadIdx.x == 0) {
@@ -38,8 +39,8 @@ def busy(ms):
 
 
 @contextlib.contextmanager
-def occupied_multiprocessors(free=1):
-    """Occupy the shared memory of all multiprocessors but ``free``: blocks that need shared memory run only there.
+def occupied_multiprocessors():
+    """Occupy the shared memory of all multiprocessors but one: blocks that need shared memory run only there.
 
     Fails if the body takes longer than about ten seconds, after which the multiprocessors are released.
     """
@@ -53,7 +54,7 @@ def occupied_multiprocessors(free=1):
     flags = torch.zeros(2, dtype=torch.int32).pin_memory()
     stream = cupy.cuda.Stream(non_blocking=True)
     with stream:
-        blocks = device.attributes["MultiProcessorCount"] - free
+        blocks = device.attributes["MultiProcessorCount"] - 1
         hold((blocks,), (32,), (flags.data_ptr(), int(10_000 * cycles_per_ms())), shared_mem=shared)
     try:
         yield

@@ -13,8 +13,8 @@ class Tolerance:
 
     ``beyond`` is the largest share of values that may differ by more than ``absolute + relative * |expected|``, and
     ``exact`` the smallest share that must be equal, after rounding if the result is of integers. The share of exact
-    values leaves out ties: weights of a resize are ratios of small integers, so that exact halves are
-    frequent, and rounding errors decide how each is rounded, in float64 as in float32.
+    values leaves out ties. They are frequent, because weights of a resize are ratios of small integers, and rounding
+    errors decide how each is rounded, in float64 as in float32.
     """
 
     absolute: float = 0.0
@@ -59,7 +59,8 @@ def is_integer(dtype):
 def assert_equal(actual, expected, *, library=None, device="cpu", dtype=None, tolerance=EXACT):
     """Fail unless ``actual`` has the library, device and dtype, and ``expected``'s shape and values.
 
-    ``expected`` is a NumPy array of real values: for an integer result it is rounded half to even and clamped first.
+    ``expected`` is a NumPy array of real values. For an integer result they are rounded half to even and clamped; NaN
+    becomes 0.
     Without ``library`` and ``dtype``, they are those of ``expected``, which may then be any library's array.
     """
     if library is None:

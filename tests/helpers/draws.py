@@ -9,9 +9,9 @@ SEED = 2**62 + 987654321
 CANVAS = 61, 83
 
 
-def canvas(samples, size=CANVAS, channels=3):
+def canvas(samples, size=CANVAS):
     """Images that are never read."""
-    return np.broadcast_to(np.zeros(1, np.uint8), (samples, *size, channels))
+    return np.broadcast_to(np.zeros(1, np.uint8), (samples, *size, 3))
 
 
 def columns(transforms, samples, size=CANVAS, seed=SEED, **options):

@@ -33,7 +33,7 @@ class FakeDriver:
     def __init__(self):
         self.launches, self.names = [], []
         self.allocations = []  # arrays in device memory; the fixture `gpu` adds them
-        self.statuses = {}  # what the n-th launch returns, n from 1; default: 0
+        self.statuses = {}  # the status of the n-th launch, n from 1; default: 0
         self.cuLaunchKernelEx = PROTOTYPE(self.launch)
 
     def kernel(self, name, stream):

@@ -1,10 +1,10 @@
-"""What a figure of `Compose.show` shows."""
+"""Reads the pictures, boxes, points and texts of a figure of `Compose.show`."""
 
 import numpy as np
 
 
 def axes_of(figure):
-    """The axes of the pictures before, and after."""
+    """Two lists of axes: of the pictures before the recipe, and after."""
     axes = [axis for axis in figure.axes if axis.images]
     return axes[::2], axes[1::2]
 
@@ -14,7 +14,7 @@ def pixels(axis):
 
 
 def drawn_boxes(axis):
-    """Edges and colour of each box that is drawn."""
+    """Edges (left, top, right, bottom) and colour of each box that is drawn."""
     boxes = [(patch.get_bbox().extents + 0.5, patch.get_edgecolor()) for patch in axis.patches]
     return [(edges.tolist(), color) for edges, color in boxes if np.isfinite(edges).all()]
 

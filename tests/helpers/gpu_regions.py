@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 
 def regions(count, rotated=False, spread=(150.0, 110.0), seed=0):
-    """[count, 5] or [count, 6], in float64: many within, some across an edge, some outside, some empty."""
+    """Regions in float64: many within the map, some across an edge, some outside, some empty. [count, 5 or 6]"""
     rng = seeded("regions", count, rotated, seed)
     centre, size = rng.uniform(-10, np.array(spread) + 10, (count, 2)), np.exp(rng.uniform(0.5, 4.5, (count, 2)))
     size[::17] = 0
@@ -20,7 +20,7 @@ def regions(count, rotated=False, spread=(150.0, 110.0), seed=0):
 
 
 def features(dtype, channels=40, channels_last=False, shape=(60, 77), seed=0):
-    """Maps on the GPU, of distinct values: the maximum is unique."""
+    """Maps on the GPU. Their values are distinct in float32 and float64, so that the maximum of a bin is unique."""
     values = seeded("features", seed, channels, *shape).permutation(2 * channels * shape[0] * shape[1])
     maps = torch.from_numpy(values.reshape(2, channels, *shape) / values.size - 0.5).to(dtype).cuda()
     return maps.contiguous(memory_format=torch.channels_last if channels_last else torch.contiguous_format)

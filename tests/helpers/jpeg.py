@@ -46,7 +46,7 @@ def encoded_by_pillow(image, mode="RGB", **options):
 
 @functools.cache
 def base_files():
-    """21 files of 32 to 320 pixels: all samplings, grey, CMYK, progressive, with restarts, with EXIF."""
+    """21 files with sides of 32 to 320 pixels: all samplings, grey, CMYK, progressive, with restarts, with EXIF."""
     rng = np.random.default_rng(SEED)
     sizes = iter([(int(h), int(w)) for h, w in rng.integers(32, 321, (21, 2))])
     files = [encoded(random_part(rng, *next(sizes)), s, progressive=p) for s in SAMPLINGS for p in (False, True)]
@@ -68,17 +68,17 @@ def base_files():
 
 def segments(file):
     """(marker, start, end) of each segment. Entropy-coded data lies between segments and is in none of them."""
-    found, at = [], 2
+    result, at = [], 2
     while at + 4 <= len(file):
         marker, length = file[at + 1], struct.unpack_from(">H", file, at + 2)[0]
-        found.append((marker, at, at + 2 + length))
+        result.append((marker, at, at + 2 + length))
         at += 2 + length
         if marker == 0xDA:
             while not (file[at] == 0xFF and file[at + 1] not in (0, *range(0xD0, 0xD8))):
                 at += 1
         if file[at + 1] == 0xD9:
             break
-    return found
+    return result
 
 
 def frame_offset(file):

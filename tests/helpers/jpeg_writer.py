@@ -15,6 +15,8 @@ def segment(marker, body):
 
 
 class Bits:
+    """Entropy-coded data: codes are packed from the highest bit on, and a 0 byte follows each 0xFF."""
+
     def __init__(self):
         self.value, self.count, self.out = 0, 0, bytearray()
 
@@ -39,13 +41,13 @@ def amplitude(value):
     return size, value if value > 0 else value + (1 << size) - 1
 
 
-def put_block(bits, rng, previous, textured):
-    """Write a random block and return its DC level. Without ``textured`` the block is flat, of the previous level."""
-    level = int(np.clip(previous + rng.integers(-40, 41), -120, 120)) if textured else previous
+def put_block(bits, rng, previous):
+    """Write a random block, whose DC level is coded as the difference to ``previous``; return the level."""
+    level = int(np.clip(previous + rng.integers(-40, 41), -120, 120))
     size, code = amplitude(level - previous)
     bits.put(DC_SIZES.index(size), 4)
     bits.put(code, size)
-    for _ in range(rng.integers(0, 6) if textured else 0):
+    for _ in range(rng.integers(0, 6)):
         run, size = int(rng.integers(0, 8)), int(rng.integers(1, 6))
         bits.put(AC_SYMBOLS.index(run << 4 | size), 8)
         bits.put(int(rng.integers(0, 1 << size)), size)
@@ -53,8 +55,12 @@ def put_block(bits, rng, previous, textured):
     return level
 
 
-def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None, textured=True):
-    """A baseline file of (H, W) whose components have these (horizontal, vertical) samplings."""
+def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None):
+    """A baseline file of (H, W) whose components have these (horizontal, vertical) samplings.
+
+    ``restart`` is the number of units between restart markers, 0 for none. ``adobe`` is the colour transform that an
+    Adobe segment declares: 0 none, 1 YCbCr, 2 YCCK.
+    """
     height, width = size
     max_h, max_v = (max(s[axis] for s in samplings) for axis in (0, 1))
     table = bytes([0, *[3] * 64])
@@ -81,7 +87,7 @@ def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None
                 out += bits.end() + bytes([0xFF, 0xD0 + (number // restart - 1) % 8])
                 levels = dict.fromkeys(scan, 0)
             for component in unit:
-                levels[component] = put_block(bits, rng, levels[component], textured)
+                levels[component] = put_block(bits, rng, levels[component])
         out += bits.end()
     return out + b"\xff\xd9"
 

@@ -22,7 +22,7 @@ LIBRARIES = [
 
 
 def put(values, library, dtype="float64"):
-    """The values as an array of a library."""
+    """The values as an array of one of `LIBRARIES`."""
     values = np.asarray(values)
     if library in ("torch", "cuda"):
         return torch.tensor(values, dtype=getattr(torch, dtype), device="cuda" if library == "cuda" else "cpu")
@@ -32,14 +32,14 @@ def put(values, library, dtype="float64"):
 
 
 def move(points, M):
-    """Points [..., P, 2] under [..., 2 or 3, 3], in float64."""
+    """Points [..., P, 2] transformed by matrices [..., 2 or 3, 3], in float64."""
     points, M = np.asarray(points, np.float64), np.asarray(M, np.float64)
     moved = np.concatenate([points, np.ones_like(points[..., :1])], -1) @ np.swapaxes(M, -1, -2)
     return moved[..., :2] / moved[..., 2:] if M.shape[-2] == 3 else moved
 
 
-def examples(count=100):
-    return settings(derandomize=True, max_examples=count, deadline=None, database=None)
+def examples():
+    return settings(derandomize=True, max_examples=100, deadline=None, database=None)
 
 
 def numbers(low, high):
@@ -48,7 +48,7 @@ def numbers(low, high):
 
 @st.composite
 def batches(draw, points=3, far=3000):
-    """Well-spread points: a triangle and a square, jittered, rotated and shifted. [N, points, 2]"""
+    """Well-spread points: corners of a square, then of a triangle, jittered, rotated and shifted. [N, points, 2]"""
     shape = np.array([(0, 0), (100, 0), (100, 100), (0, 100), (50, 20), (30, 70), (80, 60)], np.float64)[:points]
     samples = []
     for _ in range(draw(st.integers(1, 3))):

@@ -1,4 +1,4 @@
-"""Recipes that move pixels, and the recipes that move masks; label images."""
+"""Recipes that move pixels, the transforms that move label images as those recipes move masks, and label images."""
 
 from cuaug import transforms as T
 from helpers.arrays import noise
@@ -8,8 +8,8 @@ CROPS = [T.RandomCrop((15, 12), padding=2), T.RandomHorizontalFlip(), T.RandomVe
 
 
 # Two entries for each name. The first is a function from an interpolation to transforms. The second has the transforms
-# that move label images as that recipe moves masks: nearest, 0 outside, no colour ops. None: those of the
-# first function for "nearest".
+# that move label images as the first ones move masks: nearest, 0 outside, no colour ops. None: the first entry's
+# transforms for "nearest".
 MOVES = {
     "crops": (lambda interpolation: [*CROPS], CROPS),
     "nothing": (lambda interpolation: [], []),

@@ -41,7 +41,7 @@ def blocks(page):
 
 
 def programs(page):
-    """Pairs of a program and what it prints, or None."""
+    """Pairs of a program and the text that it prints; None where the page has no text."""
     page_blocks = blocks(page)
     return [
         (block, after.text if after is not None and after.language == "text" else None)
@@ -51,7 +51,7 @@ def programs(page):
 
 
 def need(program):
-    """What a program needs, from its first line: "GPU", or the name of a library; None if it needs nothing."""
+    """The need that the first line of a program states: "GPU", or the name of a library; None for no need."""
     line = re.match(r"# needs (?:a )?(\w+)\n", program.text)
     return line and line[1]
 
@@ -61,7 +61,7 @@ def is_present(needed):
 
 
 def run(page):
-    """Run the programs of a page and compare what they print. Returns what the others need that this machine lacks."""
+    """Run the programs of a page and compare the texts that they print. Returns the needs that this machine lacks."""
     namespace, missing = {"__name__": "page"}, set()
     for program, printed in programs(page):
         needed = need(program)

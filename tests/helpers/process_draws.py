@@ -1,4 +1,4 @@
-"""What child processes import to draw with a recipe: also those that are not forks, which import by name."""
+"""Recipes and datasets for child processes. They are in a module because spawned processes import them by name."""
 
 import itertools
 import multiprocessing
@@ -12,12 +12,12 @@ IMAGE = np.zeros((2, 2, 3), np.float32)
 
 
 def recipe(seed=None):
-    """A recipe whose result is another one for every draw."""
+    """A recipe whose result differs for every draw."""
     return T.Compose([T.GaussianNoise(clip=False)], seed=seed)
 
 
-class Drawn:
-    """A dataset: sample i is the result of the recipe, as text; `options` of a call are "ids" and "step"."""
+class RecipeResults:
+    """A dataset: each sample is a result of the recipe, as text. `options` are those of the call: "ids" and "step"."""
 
     def __init__(self, recipe, options=(), samples=96):
         self.recipe, self.options, self.samples = recipe, options, samples
@@ -42,10 +42,11 @@ def epochs(dataset, generator_seed, count=2, **options):
 
 
 def call(aug, options):
+    """The result of a call, as text."""
     return aug(IMAGE, **options).tobytes().hex()
 
 
-def pool_results(method, aug, count=32, **options):
-    """Results of the recipe, called in four processes."""
+def pool_results(method, aug):
+    """32 results of the recipe, called in four processes."""
     with multiprocessing.get_context(method).Pool(4) as pool:
-        return pool.starmap(call, [(aug, options)] * count, chunksize=1)
+        return pool.starmap(call, [(aug, {})] * 32, chunksize=1)

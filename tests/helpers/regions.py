@@ -13,6 +13,7 @@ TOLERANCE = {
     "float32": Tolerance(1e-5, 1e-5, reason="float32 coordinates and sums"),
     "float64": Tolerance(1e-12, reason="float64"),
 }
+NAN, INF = float("nan"), float("inf")
 N, C, H, W = 2, 21, 12, 9
 ROIS = np.array(
     [  # sample, left, top, right, bottom
@@ -72,6 +73,3 @@ def pyramid():
         stretch, corner = rng.uniform(0.7, 1.4) if size % 7 else 1.0, rng.uniform(-20, 60, 2)
         rois.append((i % 2, *corner, *(corner + np.array([size * stretch, size / stretch]))))
     return [maps(seed=i, shape=shape) for i, shape in enumerate(PYRAMID)], np.array(rois)
-
-
-NAN, INF = float("nan"), float("inf")

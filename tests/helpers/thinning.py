@@ -4,5 +4,5 @@ import pytest
 
 
 def thinned(rows, is_quick):
-    """The rows (tuples of arguments); those without ``is_quick(*row)`` are marked slow."""
+    """The rows (tuples of arguments); those for which ``is_quick(*row)`` is false are marked slow."""
     return [pytest.param(*row, marks=[] if is_quick(*row) else pytest.mark.slow) for row in rows]

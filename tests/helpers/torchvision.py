@@ -1,4 +1,4 @@
-"""Import of torchvision where its extension does not load: the PyPI wheel, built for CUDA, beside torch for the CPU."""
+"""Makes torchvision importable where its extension does not load: its CUDA wheel of PyPI beside torch for the CPU."""
 
 import functools
 import importlib.util

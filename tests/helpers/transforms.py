@@ -4,6 +4,7 @@ import numpy as np
 
 from cuaug import transforms as T
 from helpers.arrays import seeded
+from helpers.compare import Tolerance, assert_equal
 
 N, H, W, C = 48, 33, 47, 3
 
@@ -17,10 +18,10 @@ def batch(dtype="uint8", samples=N):
     return bytes_ if dtype == "uint8" else (bytes_ / 255).astype(dtype)
 
 
-def apply_with_params(transform, images, step=3, **options):
+def apply_with_params(transform, images, **options):
     """The result of a transform, and its drawn parameters, of which `column` finds one by the end of its name."""
     aug = T.Compose([transform], seed=7)
-    params = aug.draw(images, step=step, **options)
+    params = aug.draw(images, step=3, **options)
     return aug.apply(images, params), params
 
 
@@ -35,18 +36,18 @@ def column(params, name, position=None):
 
 
 def one_by_one(images, function):
+    """``function(sample, n)`` of one sample at a time."""
     return np.concatenate([function(images[n : n + 1], n) for n in range(len(images))])
 
 
 def assert_near(actual, expected, levels=1):
-    assert actual.shape == expected.shape
-    assert actual.dtype == expected.dtype
+    """Compare NumPy arrays; ``levels`` is the largest difference of uint8 values."""
     limit = levels if actual.dtype == np.uint8 else 2e-5
-    worst = np.abs(actual.astype(float) - expected.astype(float)).max()
-    assert worst <= limit, worst
+    assert_equal(actual, expected, tolerance=Tolerance(limit, reason="float32 arithmetic, rounded once or twice"))
 
 
 def changed_samples(result, images):
+    """Whether any value of each sample differs. [N]"""
     return (result != images).reshape(len(images), -1).any(1)
 
 

@@ -278,6 +278,14 @@ def test_emulator_reports_faults(body):
     assert run(struct.pack("P", output.ctypes.data), (2, 1, 1), 64) == FAULTS[body]
 
 
+def test_emulator_forgets_copies_of_a_faulty_launch():
+    copy = next(body for body, fault in FAULTS.items() if fault == "copies are never waited for")
+    output = np.zeros(64, np.uint32)
+    record = struct.pack("P", output.ctypes.data)
+    assert emulated.kernel("kernel", emulated.translated(KERNEL.format(copy)))(record, (1, 1, 1), 64)
+    assert not emulated.kernel("kernel", emulated.translated(KERNEL.format("args.out[0] = 1;")))(record, (1, 1, 1), 64)
+
+
 def test_emulator_copies_arrive_when_awaited():
     copy = 'asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(to), "l"(args.out + 4), "r"(8));'
     wait = 'asm volatile("cp.async.wait_all;" : : : "memory");'

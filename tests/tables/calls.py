@@ -171,17 +171,17 @@ WITHOUT_ARGUMENTS = {"info", "is_available", "warmup", "compose_affine"}
 
 
 def function_of(name):
-    """By the first word of a row's name."""
+    """The function whose name is the first word of a row's name."""
     name = name.partition(" ")[0]
     return getattr(io, name.removeprefix("io.")) if name.startswith("io.") else getattr(cuaug, name)
 
 
-_LISTS = {"io.decode_and_crop_jpeg", "io.decode_image", "io.decode_jpeg", "io.read_header"}
+_DECODERS = {"io.decode_and_crop_jpeg", "io.decode_image", "io.decode_jpeg", "io.read_header"}
 _LIMITS = {name for arguments in CALLS.values() for name in arguments if name.startswith("max_")}
-# (kind of the value, function, parameter): what else a parameter accepts besides what its name suggests.
+# (kind of the value, function, parameter): unusual values that a parameter accepts.
 ACCEPTS = {
-    *(("None", name, limit) for name in _LISTS for limit in _LIMITS if limit in CALLS[name]),  # no limit
-    *(("empty list", name, "data") for name in _LISTS),  # no files
+    *(("None", name, limit) for name in _DECODERS for limit in _LIMITS if limit in CALLS[name]),  # no limit
+    *(("empty list", name, "data") for name in _DECODERS),  # no files
     ("empty list", "io.encode_jpeg", "images"),
     *(("None", name, "fill") for name in ("center_crop", "crop", "remap", "warp_affine", "warp_perspective")),  # 0
     *(

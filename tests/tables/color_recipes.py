@@ -109,7 +109,7 @@ COLOR_RECIPES = [
         level_error=5,
         exact_share=0.2,
         float_error=1e-4,
-        reason="the functions round five times, the recipe twice",
+        reason="the functions round six times, the recipe four times",
     ),
     Recipe(
         "crop-invert-jitter-jitter",
@@ -117,7 +117,7 @@ COLOR_RECIPES = [
         level_error=8,
         exact_share=0.15,
         float_error=1e-4,
-        reason="the functions round six times, and then multiply errors by up to 1.5; the recipe rounds twice",
+        reason="the functions round five times, and then multiply errors by up to 1.5; the recipe rounds twice",
     ),
     Recipe(
         "crop-to-floats-jitter",
@@ -132,7 +132,7 @@ COLOR_RECIPES = [
         level_error=6,
         exact_share=0.2,
         float_error=1e-4,
-        reason="the functions round five times, the recipe twice",
+        reason="the functions round six times, the recipe three times",
     ),
     Recipe(
         "jitter-crop-jitter",
@@ -140,7 +140,7 @@ COLOR_RECIPES = [
         level_error=6,
         exact_share=0.2,
         float_error=1e-4,
-        reason="the functions round five times, the recipe twice",
+        reason="the functions round five times, the recipe three times",
     ),
     Recipe(
         "grey-solarize-posterize",

@@ -91,7 +91,7 @@ def lut(image, table, *, max_value):
 
 
 def normals(shape, seed, step, ids):
-    """Box and Muller, for four channels at once: two pairs of words, each a radius and an angle. [H, W, C]
+    """Box and Muller. A block of four words serves four channels; two words are a radius and an angle. [H, W, C]
 
     The logarithm's argument is rounded to float32, as in the kernel, so that the numbers of both are equal.
     """

@@ -103,7 +103,7 @@ def noise_parameters(rng, leading=()):
     return {"mean": rng.uniform(-0.2, 0.2, leading), "sigma": rng.uniform(0.05, 0.3, leading), "ids": ids}
 
 
-BYTES = {"dtypes": ("uint8",), "tolerance_of": {}, "functor": None}  # table look-ups have a kernel of their own
+BYTES = {"dtypes": ("uint8",), "tolerance_of": {}, "functor": None}  # table look-ups are a kernel, not a functor
 LEVELS = {"tolerance_of": EXACT_INTEGERS}  # integer images keep whole levels, so nothing is rounded
 UNIT = {"within_unit_range": True}
 POSITION = {"uses_position": True}

@@ -19,11 +19,11 @@ def iou(a, b):
 
 
 def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output=None):
-    """Greedy suppression, one box after the other. Boxes with a NaN come last; nothing suppresses them."""
+    """Greedy suppression, box by box. Boxes with a NaN, also as score, come last; no box suppresses them."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
     bad = np.isnan(scores) | np.isnan(boxes).any(-1)
     present = np.ones(len(boxes), bool) if score_threshold is None else scores > score_threshold
-    rank = np.where(bad, 0.0, np.where(np.isnan(scores), 0.0, -scores))
+    rank = np.where(bad, 0.0, -scores)
     indices = []
     for i in np.lexsort((np.arange(len(boxes)), rank, bad)):
         if not present[i]:
@@ -73,7 +73,7 @@ def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
 
 
 def roi_pixels(roi, size, extent, scale=1.0):
-    """As `roi_bins`, with a sampling point on each pixel of a roi_pool bin."""
+    """As `roi_bins`, for roi_pool: the sampling points of a bin are its pixels."""
     left, top, right, bottom = (int(np.copysign(np.floor(abs(side * scale) + 0.5), side)) for side in roi)
     starts, lengths = (top, left), (max(bottom - top + 1, 1) / size[0], max(right - left + 1, 1) / size[1])
     bins = {}
@@ -131,7 +131,7 @@ def row_extents(box, y):
     cx, cy, width, height, degrees = box
     cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
-    # Along its width u = dx cos - dy sin, along its height v = dx sin + dy cos.
+    # The offset from the centre along the width is dx cos - dy sin, along the height dx sin + dy cos.
     for x_coefficient, constant, half in ((cosine, -(y - cy) * sine, width / 2), (sine, (y - cy) * cosine, height / 2)):
         if abs(x_coefficient) < 1e-12:
             high[np.abs(constant) > half + 1e-9] = -np.inf
@@ -141,8 +141,8 @@ def row_extents(box, y):
     return low + cx, high + cx
 
 
-def rotated_iou(a, b, rows=20_000):
-    """IoU of rotated boxes: the widths of the intersection are summed row by row."""
+def rotated_iou(a, b):
+    """IoU of rotated boxes: the widths of the intersection are summed in 20,000 rows."""
     half_heights = [
         0.5 * (abs(box[2] * np.sin(np.radians(box[4]))) + abs(box[3] * np.cos(np.radians(box[4])))) for box in (a, b)
     ]
@@ -150,7 +150,7 @@ def rotated_iou(a, b, rows=20_000):
         max(a[1] - half_heights[0], b[1] - half_heights[1]),
         min(a[1] + half_heights[0], b[1] + half_heights[1]),
     )
-    intersection = 0.0
+    rows, intersection = 20_000, 0.0
     if bottom > top:
         y = top + (np.arange(rows) + 0.5) / rows * (bottom - top)
         (low_a, high_a), (low_b, high_b) = row_extents(a, y), row_extents(b, y)

@@ -67,7 +67,7 @@ class Words:
         return radius * math.cos(2 * math.pi * self.uniform())
 
     def gamma(self, shape):
-        """Marsaglia and Tsang 2000, by the boost of their remark 8 below 1."""
+        """Marsaglia and Tsang 2000; for shapes below 1 with remark 8 of the paper."""
         if shape < 1:
             boost = (1 - self.uniform()) ** (1 / shape)
             return boost * self.gamma(shape + 1)
@@ -124,13 +124,13 @@ class Words:
         return (int(top), int(left), h, w), 1 - h * w / (height * width)
 
     def corner_steps(self, canvas, distortion):
-        """torchvision's RandomPerspective, as steps inwards: (x, y) of each corner, clockwise from the top left."""
+        """torchvision's RandomPerspective: steps inwards, x and y of each corner, clockwise from the top left."""
         max_x, max_y = (int(distortion * (extent // 2)) for extent in (canvas[1], canvas[0]))
         return [self.below((max_y if i % 2 else max_x) + 1) for i in range(8)]
 
 
 def uniform_field(seed, step, sample, position, size):
-    """Two numbers in -1..1 per pixel; two pixels share a block of four words, of which 24 bits are used. [H, W, 2]"""
+    """Two numbers in -1..1 per pixel, each of 24 bits of a word; two pixels share a block of four words. [H, W, 2]"""
     height, width = size
     half = -(-width // 2)
     counter_words = position | (sample >> 32 & 0xFFFF) << 16, sample & MASK, step & MASK
@@ -149,7 +149,7 @@ def resized_crop(t, canvas, words):
 
 
 def random_crop(t, canvas, words):
-    """The corner; with a padding, the padding's two columns are the draws 0 and 1."""
+    """The corner. With a padding it is the third draw: the padding draws two columns first."""
     before = 2 if t.padding else 0
     padded = [extent + 2 * (t.padding or 0) for extent in canvas]
     return dict(zip(("top", "left"), words(before).crop(padded, t.size), strict=True))

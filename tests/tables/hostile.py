@@ -16,7 +16,7 @@ from tables.transforms import ROWS as TRANSFORM_ROWS
 
 VALUES = (0.0, -1.0, 1e-300, 1e9, 1e300, float("nan"), float("inf"), float("-inf"), 2.0**63)
 SHAPE = (3, 17, 11, 3)  # N, H, W, C
-MIXED_TABLES = 12  # tables of hostile numbers alone: some faults, as a trap in an integer remainder, need two of them
+MIXED_TABLES = 12  # tables of hostile numbers alone: some faults, such as a trap in a remainder, need two of them
 
 # Groups of recipes, (transforms, dtype): each group runs in one process.
 GROUPS = {
@@ -99,12 +99,12 @@ GROUPS["others"] = [
 
 
 def _plus_numbers(numbers, *shape, base=0.0):
-    """The number of each sample plus ``base``, broadcast to this shape. [N, *shape]"""
+    """Each sample's number plus ``base``, broadcast to this shape. [N, *shape]"""
     return numbers[(slice(None), *(None,) * len(shape))] + _in_library_of(np.full((1, *shape), base), numbers)
 
 
 def _row_function(row):
-    """The function of a row, of a batch and of one number for all parameters of a sample."""
+    """The row's op as a function of a batch and of one number per sample, which all parameters get."""
     names = row.draw(np.random.default_rng(0), (SHAPE[0],))
     options = row.keywords("uint8")
     return lambda x, v, **layout: getattr(cuaug, row.op)(x, **dict.fromkeys(names, v), **options, **layout)
@@ -170,7 +170,7 @@ def tables(values, columns):
 
 
 def check(group, library="numpy"):
-    """Replace every drawn number of every recipe of a group, in both ways; count the rejected and the applied."""
+    """Replace every drawn number of every recipe of a group, in both ways; count rejected and applied tables."""
     rejected = applied = 0
     with np.errstate(all="ignore"):
         for transforms, dtype in GROUPS[group]:
@@ -218,14 +218,14 @@ def _check(aug, dtype, library):
     return rejected, applied
 
 
-def _apply_and_check(aug, images, params, expected, name):
+def _apply_and_check(aug, images, params, expected, case):
     result = aug.apply(images, params, layout="NHWC")
-    if images is not result and hasattr(result, "is_cuda"):
+    if hasattr(result, "is_cuda"):
         import torch
 
         torch.cuda.synchronize()
-    assert result.shape == expected.shape, f"{aug}: {name}"
-    assert result.dtype == expected.dtype, f"{aug}: {name}"
+    assert result.shape == expected.shape, f"{aug}: {case}"
+    assert result.dtype == expected.dtype, f"{aug}: {case}"
 
 
 def _images(dtype, library):

@@ -51,7 +51,7 @@ EXTREMES_FACTORS = {"input_dtype": IMAGE_DTYPES, "input_layout": LAYOUTS, "chann
 LUT_FACTORS = {**BLUR_FACTORS, "input_dtype": ["uint8"]}
 # Chains of ops after a resample, in a recipe's pass.
 JITTER_OPS = ("ColorJitter", "RandomGrayscale", "Normalize")
-AFTER_MEAN_OPS = ("JitterAfterMean", "RandomGrayscale", "Normalize")  # the pass before applies the ops before the mean
+AFTER_MEAN_OPS = ("JitterAfterMean", "RandomGrayscale", "Normalize")  # the previous pass has the ops before the mean
 COLOR_CHAINS = {"jittered": JITTER_OPS, "grey": ("RandomGrayscale",)}
 SLOT_OPS = ("AdjustBrightness", "AdjustSaturation", "Posterize", "Solarize")  # one slot of a policy
 CHAINS = {

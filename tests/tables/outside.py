@@ -1,6 +1,6 @@
-"""Descriptions and states as a stranger may have written them: every field of a true one replaced, dropped or added.
+"""Untrusted descriptions and states: valid ones with an entry replaced, removed or added.
 
-What is accepted must also run, in little time and memory.
+An accepted one must also run, in little time and memory.
 """
 
 import faulthandler
@@ -16,10 +16,11 @@ from cuaug.transforms.transform import Transform
 
 IMAGES = np.random.default_rng(3).integers(0, 256, (2, 12, 10, 3), np.uint8)  # N, H, W, C
 CPU_SECONDS = 2.0  # of the process, for one description
-MEMORY = 3 << 30  # bytes of addresses besides those at the start; threads reserve some
+MEMORY = 3 << 30  # bytes of address space, beyond that at the start; threads reserve some
 
 
-def nested(levels, inner=0):
+def nested(levels):
+    inner = 0
     for _ in range(levels):
         inner = [inner]
     return inner
@@ -43,7 +44,7 @@ VALUES = (
 
 
 def mutations(value):
-    """Copies of a dict or list in which one entry, at any depth, is replaced, dropped or added. [(change, copy)]"""
+    """Copies of a dict or list in which one entry, at any depth, is replaced, removed or added. [(change, copy)]"""
     if isinstance(value, dict):
         yield "another key", {**value, "further": 1}
     keys = list(value) if isinstance(value, dict) else range(len(value))
@@ -75,14 +76,14 @@ def _without(value, key):
 
 
 def check(descriptions):
-    """Every mutation of these JSON texts is refused with ValueError or TypeError, or runs. Counts of both."""
+    """The number of mutations of these JSON texts with each `outcome`. Fails if one takes too much time or memory."""
     T.Compose([T.RandomRotation(3.0)])(IMAGES)  # starts the threads
     resource.setrlimit(resource.RLIMIT_AS, (_address_bytes() + MEMORY, resource.RLIM_INFINITY))
     counts = {"refused": 0, "accepted": 0, "run": 0}
     with np.errstate(all="ignore"):
         for text in descriptions:
             description = json.loads(text)
-            faulthandler.dump_traceback_later(60, exit=True)  # of a loop without end
+            faulthandler.dump_traceback_later(60, exit=True)  # ends an endless loop
             for change, mutated in mutations(description):
                 start = time.process_time()
                 try:
@@ -96,6 +97,7 @@ def check(descriptions):
 
 
 def outcome(description):
+    """``refused`` by from_dict, ``run``, or ``accepted``: no transform, or none for images of this size or dtype."""
     try:
         restored = T.from_dict(description)
     except (TypeError, ValueError):
@@ -106,7 +108,7 @@ def outcome(description):
         aug = T.Compose([restored], seed=1)
         params = aug.draw(IMAGES)
         result = aug(IMAGES)
-    except (TypeError, ValueError):  # not for images of this size or dtype
+    except (TypeError, ValueError):
         return "accepted"
     assert params.samples == len(result) == len(IMAGES)
     return "run"

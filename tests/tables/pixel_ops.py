@@ -43,14 +43,14 @@ class UserOp:
         if is_integer(dtype):
             levels = 1 + self.float_error * max_value(dtype)
             return Tolerance(levels, exact=0.995 if dtype == "uint8" else 0.9, reason="rounded once, on store")
-        rounding = {"float16": 2**-11, "bfloat16": 2**-8, "float64": 0.0}.get(dtype, 0.0)
+        rounding = {"float16": 2**-11, "bfloat16": 2**-8}.get(dtype, 0.0)
         return Tolerance(
             self.float_error + rounding, self.float_error + rounding, reason="float32 arithmetic, the dtype's rounding"
         )
 
 
 def scope(images, parameters):
-    """The names that an expression may use, in float64. Images [N, H, W, C] are in their own range."""
+    """Values of the names that an expression may use, in float64. Images [N, H, W, C] are in their own range."""
     height, width = images.shape[1:3]
     y, x = np.mgrid[:height, :width].astype(float)
     half_x, half_y = (width - 1) / 2, (height - 1) / 2
@@ -72,7 +72,7 @@ def scope(images, parameters):
 
 
 def expected_pixels(user_op, images, parameters):
-    """The formula's result in the images' own range, not rounded; that of integers is clamped to their range."""
+    """The formula's result in the images' own range, not rounded; for integers it is clamped to that range."""
     largest = max_value(str(images.dtype))
     with np.errstate(invalid="ignore", divide="ignore"):
         result = user_op.formula(scope(images, parameters)) * np.ones(images.shape)
@@ -143,7 +143,7 @@ def curved(s):
 
 
 def steps(s):
-    """No value lies on a step: rounding errors change none, and np.rint and C's round differ at halves alone."""
+    """No value but 0 lies on a step, so rounding errors change none; np.rint and C's round differ only at halves."""
     return np.floor(s.px * 3.3) / 8 + np.ceil(s.px * 2.3) / 8 + np.rint(s.u * 4.1) / 16
 
 

@@ -12,7 +12,7 @@ from cuaug import transforms as T
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """A recipe, and how far its result may be from its functions called one after the other.
+    """A recipe, and how far its result may be from that of its functions, called one after the other.
 
     Not a ``tables.row.Row``: a recipe has transforms in place of an op, its oracle is cuaug's own functions, and a
     result is also compared between devices.
@@ -24,11 +24,11 @@ class Recipe:
     name: str
     build: Callable
     channels: tuple = (3,)
-    level_error: float = 0.0  # of integers, in levels: the functions round after each op, the recipe once
-    exact_share: float = 0.0  # of the values of integers
+    level_error: float = 0.0  # of integers, in levels: the functions round after each op, the recipe after each pass
+    exact_share: float = 0.0  # smallest share of equal values, of integers
     float_error: float = 2e-5  # of the range
     dtypes: tuple = ("uint8", "float16", "float32")
-    device_error: float = 1.0  # between two devices, in levels or in 2e-5 of the range
+    device_error: float = 1.0  # multiplies the tolerance of `between_devices`
     reason: str = ""
 
     def __str__(self):

@@ -65,7 +65,7 @@ def perspective(t, images, p, options):
 
 
 def elastic(t, images, p, options):
-    """A displacement field in float64 from the drawn key: smoothed noise, in half widths and half heights."""
+    """The displacement field is computed in float64 from the drawn key: smoothed noise, in half widths and heights."""
     size = tuple(images.shape[options["layout"].index(axis)] for axis in "HW")
     window = [int(8 * sigma + 1) // 2 * 2 + 1 for sigma in t.sigma]
     halves = np.array([size[1], size[0]]) / 2
@@ -106,7 +106,7 @@ def color_jitter(t, images, p, options):
 def for_chosen_samples(is_chosen, function):
     """``TransformRow.functions`` of a transform that applies ``function(t, image, **options)`` to some samples.
 
-    ``is_chosen(t, p)`` tells for each sample whether it is one of them. [N]
+    ``is_chosen(t, p)`` is true for these samples. [N]
     """
 
     def functions(t, images, p, options):

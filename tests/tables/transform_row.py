@@ -27,7 +27,7 @@ class TransformRow:
 
     @property
     def name(self):
-        # Where torch is imported, the class is a subclass of nn.Module that cuaug makes, of the same name.
+        # If torch is imported, the class is a subclass that also derives from nn.Module, and has the same name.
         return type(self.instance).__name__
 
     def drawn(self):

@@ -1,7 +1,7 @@
 """The warps in float64 NumPy: the textbook formula of each op, for one image.
 
-An image is ``[H, W, C]``, a size ``(H, W)``, a point ``(x, y)``; pixel centres are integers. The functions share
-names and keywords with cuaug's, because the table calls both, and share nothing else with it.
+An image is ``[H, W, C]``, a size ``(H, W)``, a point ``(x, y)``; pixel centres are integers. The functions have
+the names and keywords of cuaug's, because the table calls both, and share no code with cuaug.
 ``oracles/test_warp_reference.py`` compares them with OpenCV 5, Pillow, SciPy, torch and torchvision.
 """
 

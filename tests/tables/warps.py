@@ -50,8 +50,8 @@ def homography(rng, leading=()):
     return {"M": np.concatenate([matrix(rng, leading)["M"], bottom], axis=-2)}
 
 
-def maps(rng, leading=(), low=-9.0, high=25.0):
-    return {name: rng.uniform(low, high, (*leading, 14, 19)).astype(np.float32) for name in ("map_x", "map_y")}
+def maps(rng, leading=()):
+    return {name: rng.uniform(-9.0, 25.0, (*leading, 14, 19)).astype(np.float32) for name in ("map_x", "map_y")}
 
 
 def displacements(rng, leading=()):

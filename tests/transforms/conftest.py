@@ -1,4 +1,4 @@
-"""Fixtures of this folder."""
+"""The module torchvision.tv_tensors as a fixture."""
 
 import enum
 import sys
@@ -45,6 +45,7 @@ def stand_in():
 
 @pytest.fixture(params=["a stand-in", "torchvision"])
 def tv(request, monkeypatch):
+    """The module ``torchvision.tv_tensors``, and a stand-in for it."""
     if request.param == "torchvision":
         return pytest.importorskip("torchvision.tv_tensors")
     module = stand_in()

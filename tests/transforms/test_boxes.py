@@ -98,7 +98,7 @@ def test_boxes_integer_edges_are_rounded(backend, format, dtype):
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
 @pytest.mark.parametrize("width", [16, 17])
 def test_boxes_integer_centres_and_sizes_flip_exactly(backend, dtype, width):
-    """Twice flipped boxes are the same, also those of odd sizes, whose edges lie between pixels."""
+    """Two flips restore a box, also one of odd size, whose edges lie on pixel centres."""
     rng = seeded("flip", width)
     boxes = np.concatenate([rng.integers(4, 12, (1, 50, 2)), rng.integers(1, 8, (1, 50, 2))], -1).astype(dtype)
     flip = np.array([[[-1, 0, width - 1], [0, 1, 0], [0, 0, 1]]], "f4")
@@ -141,7 +141,7 @@ def test_boxes_canvas_per_sample(backend):
         expected_boxes(source[i : i + 1], M[i : i + 1].astype(float), out_size=tuple(sizes[i])) for i in range(3)
     ]
     expected = tuple(np.concatenate(part) for part in zip(*expected, strict=True))
-    for canvas in (sizes, put(sizes.astype("i4"), backend), [tuple(map(int, size)) for size in sizes]):
+    for canvas in (sizes, [tuple(map(int, size)) for size in sizes]):
         dense = move_boxes(put(source, backend), put(M, backend), canvas, Boxes())
         assert_boxes(dense, expected, backend, "float32", FLOAT32)
         boxes, valid = move_boxes([put(sample, backend) for sample in source], put(M, backend), canvas, Boxes())
@@ -310,7 +310,7 @@ def test_boxes_empty_inputs_give_empty_results(library):
 
 @every_backend
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
-def test_boxes_compact_keeps_valid_and_companions(backend, ragged, monkeypatch):
+def test_boxes_compact_keeps_valid_boxes_with_their_labels(backend, ragged, monkeypatch):
     source, mask = some_boxes((3, 4)).astype("f4"), seeded("mask").random((3, 4)) < 0.5
     mask[1] = False
     classes, names = np.arange(12, dtype="i4").reshape(3, 4), [[f"{n}.{b}" for b in range(4)] for n in range(3)]

@@ -1,12 +1,11 @@
-"""`Compose.check`: what is found, what is done, and which values are suspicious."""
+"""`Compose.check`: the targets and results that it reports, and its warnings of suspicious values."""
 
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import noise
+from helpers.arrays import noise, put
 from helpers.compare import assert_equal
 
-import cuaug
 from cuaug import transforms as T
 
 SHAPE = (3, 17, 11, 3)
@@ -115,18 +114,18 @@ def test_compose_check_does_not_warn_of_usual_values(call):
     assert str(report).endswith("warnings  none")
 
 
-def test_compose_check_says_what_is_found_and_returned():
+def test_compose_check_describes_targets_and_results():
     boxes = torch.from_numpy(BOXES)
     recipe = T.Compose([T.Resize((8, 6)), T.ToDtype("float16", scale=True)], boxes=T.Boxes("XYXY"))
     sample = {"image": torch.from_numpy(BATCH).permute(0, 3, 1, 2), "target": {"boxes": boxes}, "labels": [1, 2, 3]}
     report = recipe.check(sample)
-    found = "\n".join(report.targets)
+    targets = "\n".join(report.targets)
     for part in (
         "images: uint8 (3, 3, 17, 11), values 0..255, found by name at ['image'], read as NCHW: 17 x 11, 3 channels",
         "boxes: float64 (3, 2, 4), values 1..16, XYXY, found by name at ['target']['boxes']",
         "labels: 3 of int, found by name at ['labels']",
     ):
-        assert part in found
+        assert part in targets
     assert report.results[0] == "images: float16 (3, 3, 8, 6)"
     assert str(recipe.plan(sample["image"])).splitlines()[0] in str(report)
     assert "found by position at [1]" in str(FLIP.check((BATCH, np.arange(3))))
@@ -153,9 +152,6 @@ def test_compose_check_raises_what_a_call_raises():
 @pytest.mark.gpu
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 def test_compose_check_reads_gpu_arrays(library):
-    from helpers.arrays import put
-
     report = JITTER.check(put(FLOATS * 255, (library, "cuda")), layout="NHWC")
     assert "divide them by 255" in report.warnings[0]
     assert f"{library} on GPU 0" in report.targets[0]
-    assert cuaug.is_available()

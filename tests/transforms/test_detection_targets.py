@@ -63,8 +63,8 @@ def test_compose_detection_target_keeps_entries_that_are_no_targets(tv, use_type
     before, after = calls(T.Compose(CROP), tv if use_types else None)
     for name, targets in after.items():
         for old, new in zip(before, targets, strict=True):
-            kept = [key for key in (*UNTOUCHED, *PER_OBJECT) if new[key] is not old[key]]
-            assert not kept, f"changed in {name}: {kept}"
+            changed = [key for key in (*UNTOUCHED, *PER_OBJECT) if new[key] is not old[key]]
+            assert not changed, f"changed in {name}: {changed}"
             assert type(new["boxes"]) is type(old["boxes"])
             assert type(new["masks"]) is type(old["masks"])
             assert tuple(new["masks"].shape) == (len(old["labels"]), 15, 9)

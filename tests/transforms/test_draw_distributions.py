@@ -13,8 +13,6 @@ from cuaug import transforms as T
 
 RARE = 1e-4  # a smaller p-value comes by chance from one seed in 10,000; the seeds are fixed
 
-# Distributions
-
 SAMPLES = 20_000
 LARGE = 4096, 4096  # rounding to whole pixels is negligible
 
@@ -107,8 +105,7 @@ def test_random_affine_distribution():
         assert_equally_often(inner, range(1 - reach, reach))
 
 
-def test_random_rotation_distribution_and_direction():
-    """The drawn angle and `degrees` are counter-clockwise."""
+def test_random_rotation_angle_is_uniform_within_degrees():
     assert_uniform(columns([T.RandomRotation((-10, 70))], SAMPLES)["0.RandomRotation.angle"], -10, 70)
 
 
@@ -154,9 +151,6 @@ def test_draws_permutations_are_uniform():
 
 def test_gaussian_blur_sigma_is_uniform():
     assert_uniform(columns([T.GaussianBlur(5, (0.2, 1.9))], SAMPLES)["0.GaussianBlur.sigma"], 0.2, 1.9)
-
-
-# Independence
 
 
 def assert_independent(a, b):

@@ -7,6 +7,7 @@ from tables.draws import Words, draw_parameters, philox
 from tables.transforms import DRAWN, ROWS
 
 from cuaug import transforms as T
+from cuaug._fusion import program
 from cuaug._fusion.recipe_ops import Column, Instruction
 from cuaug.transforms.transform import Transform
 
@@ -140,7 +141,7 @@ def draw_on(device, samples, **options):
 def test_draws_do_not_depend_on_batch(device):
     large = draw_on(device, 512, step=7)
     batches = {
-        "4": (draw_on(device, 4, step=7), 3),
+        "four samples": (draw_on(device, 4, step=7), 3),
         "offset": (draw_on(device, 2, step=7, ids=2), 1),
         "ids": (draw_on(device, 3, step=7, ids=np.array([400, 3, 2**40])), 1),
         "alone": (draw_on(device, 1, step=7, ids=[3]), 0),
@@ -163,7 +164,7 @@ def test_draws_devices_agree():
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("size", [(1, 3), (7, 49), (224, 299), (511, 1021)])
 def test_random_resized_crop_matrix_is_correctly_rounded(device, size):
-    """The scales of the inverse matrix equal an IEEE division; the draw program multiplies by a reciprocal."""
+    """The scales of the inverse matrix equal correctly rounded quotients; the draw program uses reciprocals."""
     params = (
         T.Compose([T.RandomResizedCrop(size, interpolation="nearest")], seed=SEED)
         .draw(canvas_on(device, 300))
@@ -231,10 +232,8 @@ def test_draws_of_no_samples_are_empty():
     assert all(len(values) == 0 for values in drawn.values())
 
 
-def phases_of(transforms, size=(64, 64)):
-    """The phases of a recipe's draws, and the instructions in the order of the recipe."""
-    from cuaug._fusion import program
-
+def phases_of(transforms):
+    """The phases of a recipe's draws: draws of one phase do not depend on each other. And all instructions in order."""
     written = []
     original = program._dependency_phases
     with pytest.MonkeyPatch.context() as patch:
@@ -243,7 +242,7 @@ def phases_of(transforms, size=(64, 64)):
             "_dependency_phases",
             lambda instructions: written.append(list(instructions)) or original(written[-1]),
         )
-        T.Compose(transforms).plan(size=size)
+        T.Compose(transforms).plan(size=(64, 64))
     return original(written[-1])[:-1], written[-1]  # the last entry has the coordinate instructions
 
 

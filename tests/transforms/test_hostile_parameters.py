@@ -46,9 +46,9 @@ def edited(aug, change):
     return description
 
 
-def set_drawn(name, value, sample=1):
+def set_drawn(name, value):
     def change(description):
-        description["drawn"][name][sample] = value
+        description["drawn"][name][1] = value
 
     return change
 

@@ -68,7 +68,6 @@ def test_compose_inverse_rejects_wrong_size():
 @pytest.mark.parametrize("shape", [(3, 4), (3, 5, 4)])
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_inverse_of_boxes_names_transform_boxes(library, shape):
-    """The message was that the layout is ambiguous."""
     aug = T.Compose([T.RandomAffine(10, scale=(0.8, 1.2)), T.CenterCrop((16, 12))], seed=2)
     params = aug.draw(noise((3, 20, 18, 3)))
     boxes = pytest.importorskip(library).ones(shape)

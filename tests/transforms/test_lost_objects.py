@@ -41,9 +41,9 @@ FIXED = {
     "crops of some images": [T.RandomRotation((10, 10)), T.CenterCrop((66, 66)), T.RandomRotation((45, 45))],
     "rotation, crop": [T.RandomRotation((30, 30)), T.CenterCrop(50)],
 }
-# Scales stay above a half, so that a painted square keeps some pixels. A crop of 46 x 46 pixels, resized to 64 x 64,
-# and a scale of 1.2 enlarge most.
-LARGEST_SQUARE = 7 * 7 * (64 / 46 * 1.2) ** 2
+# No recipe shrinks a painted square of 7 pixels to less than a pixel. "resized crop, affine" enlarges most: 0.3 of the
+# pixels of the smallest image, (66, 66), become 64 x 64, and are scaled by 1.2.
+LARGEST_SQUARE = 7 * 7 * 64 * 64 / (0.3 * 66 * 66) * 1.2**2  # pixels
 RANDOM = {
     "resized crop, affine": [T.RandomResizedCrop(64, (0.3, 1.0)), T.RandomAffine(40, (0.3, 0.3), (0.7, 1.2))],
     "crop, perspective": [T.RandomCrop(48), T.RandomHorizontalFlip(), T.RandomPerspective(0.5, 0.7)],
@@ -132,9 +132,8 @@ def test_compose_keypoints_are_visible_where_their_pixels_are(backend, name, siz
                     assert is_valid
                 else:
                     lost += 1
-                    assert (
-                        pixels.sum() <= 0.6 * LARGEST_SQUARE
-                    )  # the middle of the square is lost: half of it, and rounding
+                    # Without its middle, at most half of a square is left; the rest of the bound is rounding.
+                    assert pixels.sum() <= 0.6 * LARGEST_SQUARE
                 if pixels.any():
                     assert is_valid
         assert kept

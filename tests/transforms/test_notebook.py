@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree as ET
 
-import torch  # transforms are then torch modules, too
+import torch  # with torch imported, transforms are torch modules
 
 from cuaug import transforms as T
 

@@ -95,7 +95,7 @@ def test_compose_detection_targets_without_objects_keep_their_shapes(backend, co
     assert {name: tuple(moved[name][1].shape) for name in shapes} == shapes
 
 
-def detected(backend):
+def detection_samples(backend):
     """Photos with the targets of 2, 0 and 3 objects, and which of these objects `CROP` keeps.
 
     Object k of a sample has the number 10 + k in its mask, and the keypoints (7 + k, 7 + k, 2).
@@ -132,7 +132,7 @@ def check_objects(compacted, target, kept):
 
 @every_backend
 def test_compose_compact_removes_all_of_an_object(backend):
-    samples, kept = detected(backend)
+    samples, kept = detection_samples(backend)
     moved = [target for _, target in T.Compose(CROP)(samples)]
     compact = T.Compose(CROP, boxes=T.Boxes(compact=True))
     in_pairs = [target for _, target in compact(samples)]
@@ -149,7 +149,7 @@ def test_compose_compact_removes_all_of_an_object(backend):
 
 @every_backend
 def test_compose_compact_removes_objects_of_padded_batch(backend):
-    samples, kept = detected(backend)
+    samples, kept = detection_samples(backend)
     samples, kept = [samples[0], samples[2]], [kept[0], kept[2]]
 
     def padded(name):
@@ -168,7 +168,7 @@ def test_compose_compact_removes_objects_of_padded_batch(backend):
 
 
 def test_compose_compact_removes_objects_of_ragged_images():
-    samples, _ = detected(("numpy", "cpu"))
+    samples, _ = detection_samples(("numpy", "cpu"))
     heights = (23, 27, 31)
     for n, height in enumerate(heights):
         image, target = samples[n]
@@ -183,12 +183,17 @@ def test_compose_compact_removes_objects_of_ragged_images():
 
 
 @pytest.mark.parametrize("as_labels", [lambda rows: rows, lambda rows: [np.array(row) for row in rows], np.array])
-def test_compose_compact_removes_labels_of_boxes_in_an_array(as_labels):
+@pytest.mark.parametrize("as_boxes", [np.asarray, list])
+def test_compose_compact_removes_labels_of_boxes(as_boxes, as_labels):
+    """Labels in an array stayed beside boxes in a list."""
     boxes = np.array([[[0, 0, 5, 5], [9, 9, 9, 9]], [[3, 3, 3, 9], [1, 1, 8, 8]]], np.float32)  # one of each is empty
     aug = T.Compose([T.Identity()], boxes=T.Boxes(compact=True))
-    _, new_boxes, labels = aug(noise((2, 10, 10, 3)), boxes=boxes, labels=as_labels([[1, 2], [3, 4]]))
+    sample = {"images": noise((2, 10, 10, 3)), "boxes": as_boxes(boxes), "labels": as_labels([[1, 2], [3, 4]])}
+    _, new_boxes, labels = aug(sample).values()
     assert [[int(label) for label in entry] for entry in labels] == [[1], [4]]
     assert [entry.tolist() for entry in new_boxes] == [[[0, 0, 5, 5]], [[1, 1, 8, 8]]]
+    weights = np.eye(3)[:2]  # of three classes
+    assert aug(sample | {"labels": weights})["labels"] is weights
 
 
 def test_compose_compact_leaves_arrays_that_are_not_per_object():
@@ -216,7 +221,7 @@ def test_compose_compact_leaves_masks_of_frames():
 
 @pytest.mark.parametrize("name", ["masks", "keypoints"])
 def test_compose_compact_rejects_other_numbers_per_sample(name):
-    samples, _ = detected(("numpy", "cpu"))
+    samples, _ = detection_samples(("numpy", "cpu"))
     samples[2][1][name] = samples[2][1][name][:1]
     message = rf"cuaug.transforms.Compose: {name}\[2\] must hold one entry per box, 3, got 1; .*compact=False"
     with pytest.raises(ValueError, match=message):
@@ -237,7 +242,7 @@ def test_compose_compact_names_the_key_of_the_sample(key):
 
 
 def test_compose_compact_waits_once_for_all_of_an_object(monkeypatch):
-    samples, _ = detected(("numpy", "cpu"))
+    samples, _ = detection_samples(("numpy", "cpu"))
     waits, to_host = [], convert.to_host
     monkeypatch.setattr(convert, "to_host", lambda value: waits.append(1) or to_host(value))
     T.Compose(CROP, boxes=T.Boxes(compact=True))(samples)
@@ -245,7 +250,7 @@ def test_compose_compact_waits_once_for_all_of_an_object(monkeypatch):
 
 
 def test_compose_compact_keeps_type_of_tv_masks(tv):
-    _, target = detected(("torch", "cpu"))[0][0]
+    _, target = detection_samples(("torch", "cpu"))[0][0]
     boxes = tv.BoundingBoxes(target["boxes"], format="XYXY", canvas_size=(23, 17))
     sample = tv.Image(torch.zeros(3, 23, 17)), boxes, tv.Mask(target["masks"])
     _, moved, masks = T.Compose(CROP, boxes=T.Boxes(compact=True))(sample)

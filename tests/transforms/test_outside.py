@@ -1,4 +1,4 @@
-"""Recipes, parameters and states from outside: bounded, and refused with ValueError or TypeError only."""
+"""Untrusted descriptions of recipes, parameters, states: bounded, or refused with ValueError or TypeError."""
 
 import json
 
@@ -14,7 +14,8 @@ from cuaug import transforms as T
 from cuaug.transforms.transform import Transform
 
 
-def described(instance):
+def describe(instance):
+    """The dict of a transform, or of `Boxes` or `Keypoints`."""
     if isinstance(instance, Transform):
         return instance.to_dict()
     name = type(instance).__name__.lower()
@@ -23,7 +24,7 @@ def described(instance):
 
 def test_from_dict_mutated_descriptions_are_refused_or_run():
     """In a child process, whose memory is limited."""
-    texts = [json.dumps(described(instance)) for instance in INSTANCES.values()]
+    texts = [json.dumps(describe(instance)) for instance in INSTANCES.values()]
     message, _ = python(
         f"import json; from tables.outside import check; print(json.dumps(check({texts!r})))", timeout=300
     )

@@ -19,19 +19,16 @@ every_user_op = pytest.mark.parametrize("user_op", USER_OPS, ids=str)
 ONCE = Tolerance(1.0, exact=0.995, reason="rounded once, on store")
 
 
-def parameters_of(params, name, position=0):
-    """The drawn parameters of one op, by name."""
-    prefix = f"{position}.{name}."
+def parameters_of(params, name):
+    """The drawn parameters of the first op, which has this name, by their own names."""
+    prefix = f"0.{name}."
     return {column.removeprefix(prefix): params[column] for column in params.names if column.startswith(prefix)}
 
 
-def apply_with_params(transform, batch, seed=5, **options):
-    aug = T.Compose([transform], seed=seed)
+def apply_with_params(transform, batch, **options):
+    aug = T.Compose([transform], seed=5)
     params = aug.draw(batch, **options)
     return aug.apply(batch, params, **options), params
-
-
-# Values
 
 
 @pytest.mark.parametrize(
@@ -60,7 +57,7 @@ def test_pixel_op_equals_formula(user_op, dtype):
 )
 def test_pixel_op_equals_formula_for_all_channels_and_layouts(user_op, layout):
     for count in user_op.channels:
-        batch = noise((3, 9, 300, count), "float32")  # wider than a segment of a row
+        batch = noise((3, 9, 300, count), "float32")  # a CPU loop takes 256 pixels of a row at once
         result, params = apply_with_params(user_op.transform(), to_layout(batch, layout), layout=layout)
         expected = expected_pixels(
             user_op, batch, {n: np.array(v) for n, v in parameters_of(params, user_op.name).items()}
@@ -100,9 +97,6 @@ def test_pixel_op_floats_are_unclamped_and_integers_clamped():
     )
 
 
-# In a recipe
-
-
 def test_pixel_op_is_fused_in_order():
     k, batch = 0.4, noise(SHAPE)
     vignette, lift = T.PixelOp("Vignette", "px * (1 - k * r2)", k=k), T.PixelOp("Lift", "px + 0.1 * u")
@@ -138,8 +132,8 @@ def test_pixel_op_position_is_of_current_image():
 
 def test_pixel_op_before_mean_is_in_the_mean():
     batch = noise(SHAPE, "float32")
-    halved = T.PixelOp("Dimmed", "px * k", k=(0.3, 0.9))
-    aug = T.Compose([halved, T.ColorJitter(contrast=(0.5, 0.5))], seed=3)
+    dimmed = T.PixelOp("Dimmed", "px * k", k=(0.3, 0.9))
+    aug = T.Compose([dimmed, T.ColorJitter(contrast=(0.5, 0.5))], seed=3)
     params = aug.draw(batch)
     dim = batch * np.array(params["0.Dimmed.k"], np.float32)[:, None, None, None]
     about = luma(dim.astype(float)).mean((1, 2), keepdims=True)

@@ -57,7 +57,7 @@ def test_pixel_op_rebuilds_damaged_library(kind, tmp_path):
     assert library_file.is_intact(library)
 
 
-def test_pixel_op_removes_what_killed_processes_left(tmp_path):
+def test_pixel_op_removes_old_files_of_killed_processes(tmp_path):
     folder = tmp_path / "cuaug"
     folder.mkdir(mode=0o700)
     for name, age in (("old", 7200), ("new", 60)):

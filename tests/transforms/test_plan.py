@@ -71,7 +71,7 @@ def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, pass
 
 
 def test_compose_plan_splits_jitter_at_its_mean():
-    """The pass before sums the mean while it stores; `means` counts the launches of other means.
+    """The previous pass sums the mean while it stores; `means` counts the launches of other means.
 
     The mean of a second jitter in one pass has a launch of its own, and so has a mean after a change of dtype.
     """
@@ -85,7 +85,7 @@ def test_compose_plan_splits_jitter_at_its_mean():
 
 
 def test_compose_plan_gives_each_pass_its_reason():
-    """Each of five rules begins a second pass, which names the rule. The first transform alone is one pass."""
+    """Each of five rules begins a second pass, whose `why` names the rule. The first transform alone is one pass."""
     bilinear, nearest = T.RandomRotation(9, "bilinear"), T.RandomRotation(9)
     reasons = {}
     for cause, transforms in {

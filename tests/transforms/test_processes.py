@@ -15,9 +15,9 @@ SEEDS = [None, 5]
 def test_compose_in_data_loader_workers_draws_anew(workers, method, persistent, seed):
     """All samples of two epochs differ, and the seed of torch's generator gives both epochs again."""
     program = f"""
-from helpers.process_draws import Drawn, epochs, recipe
+from helpers.process_draws import RecipeResults, epochs, recipe
 if __name__ == "__main__":
-    dataset = Drawn(recipe({seed}))
+    dataset = RecipeResults(recipe({seed}))
     options = dict(num_workers={workers}, multiprocessing_context="{method}", persistent_workers={persistent})
     first = epochs(dataset, 3, **options)
     print(*(len(set(epoch)) for epoch in first), len(set(sum(first, []))))
@@ -29,9 +29,9 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compose_in_data_loader_without_workers_counts_calls(seed):
     program = f"""
-from helpers.process_draws import Drawn, IMAGE, epochs, recipe
+from helpers.process_draws import RecipeResults, IMAGE, epochs, recipe
 aug = recipe({seed})
-first = epochs(Drawn(aug), 3)
+first = epochs(RecipeResults(aug), 3)
 print(len(set(sum(first, []))), [aug(IMAGE, step=i).tobytes().hex() for i in range(192)] == sum(first, []))
 """
     assert python(program) == ("192 True", "")
@@ -41,9 +41,9 @@ print(len(set(sum(first, []))), [aug(IMAGE, step=i).tobytes().hex() for i in ran
 @pytest.mark.parametrize("method", METHODS)
 def test_compose_with_ids_is_the_same_for_every_number_of_workers(method, seed):
     program = f"""
-from helpers.process_draws import Drawn, epochs, recipe
+from helpers.process_draws import RecipeResults, epochs, recipe
 if __name__ == "__main__":
-    dataset = Drawn(recipe({seed}), options=("ids", "step"), samples=24)
+    dataset = RecipeResults(recipe({seed}), options=("ids", "step"), samples=24)
     (alone,) = epochs(dataset, 1, count=1)
     (workers,) = epochs(dataset, 2, count=1, num_workers=2, multiprocessing_context="{method}")
     print(len(set(alone)), workers == alone)
@@ -56,8 +56,8 @@ if __name__ == "__main__":
 def test_compose_with_ids_but_no_step_draws_anew_in_every_epoch(workers, seed):
     """The counter of a worker's copy begins at 0 in every epoch, so the call warns, once per worker."""
     program = f"""
-from helpers.process_draws import Drawn, epochs, recipe
-first, second = epochs(Drawn(recipe({seed}), options=("ids",), samples=24), 3, num_workers={workers})
+from helpers.process_draws import RecipeResults, epochs, recipe
+first, second = epochs(RecipeResults(recipe({seed}), options=("ids",), samples=24), 3, num_workers={workers})
 print(len(set(first + second)), any(a == b for a, b in zip(first, second)))
 """
     output, errors = python(program, PYTHONWARNINGS="always::RuntimeWarning")
@@ -67,25 +67,25 @@ print(len(set(first + second)), any(a == b for a, b in zip(first, second)))
 
 
 def test_compose_made_in_data_loader_worker_draws_anew():
-    """A seed that every worker gives to its own recipe."""
+    """Every worker makes a recipe of its own, with the same seed."""
     program = """
-from helpers.process_draws import Drawn, epochs, recipe
-class Made(Drawn):
+from helpers.process_draws import RecipeResults, epochs, recipe
+class RecipePerWorker(RecipeResults):
     def __getitem__(self, index):
         self.recipe = self.recipe or recipe(5)
         return super().__getitem__(index)
-first = epochs(Made(None), 3, num_workers=4)
-print(len(set(sum(first, []))), epochs(Made(None), 3, num_workers=4) == first)
+first = epochs(RecipePerWorker(None), 3, num_workers=4)
+print(len(set(sum(first, []))), epochs(RecipePerWorker(None), 3, num_workers=4) == first)
 """
     assert python(program) == ("192 True", "")
 
 
 def test_compose_of_two_seeds_differ_in_data_loader_workers():
-    """The seed of one recipe and worker must not add up to that of another recipe and worker."""
+    """A recipe's seed and a worker's number must not combine to the same draws as another seed and number."""
     program = """
-from helpers.process_draws import Drawn, epochs, recipe
+from helpers.process_draws import RecipeResults, epochs, recipe
 seeds = range(8)
-print(len(set(sum((sum(epochs(Drawn(recipe(seed)), 3, num_workers=4), []) for seed in seeds), []))))
+print(len(set(sum((sum(epochs(RecipeResults(recipe(seed)), 3, num_workers=4), []) for seed in seeds), []))))
 """
     assert python(program) == (str(8 * 192), "")
 
@@ -93,17 +93,17 @@ print(len(set(sum((sum(epochs(Drawn(recipe(seed)), 3, num_workers=4), []) for se
 def test_compose_draw_and_structured_call_draw_anew_in_data_loader_workers():
     program = """
 import numpy as np
-from helpers.process_draws import IMAGE, Drawn, epochs, recipe
-class Structured(Drawn):
+from helpers.process_draws import IMAGE, RecipeResults, epochs, recipe
+class Structured(RecipeResults):
     def __getitem__(self, index):
         return self.recipe({"image": IMAGE})["image"].tobytes().hex()
-class Applied(Drawn):
+class Applied(RecipeResults):
     def __getitem__(self, index):
         return self.recipe.apply(IMAGE, self.recipe.draw(IMAGE)).tobytes().hex()
-class Ragged(Drawn):  # two groups, called with the ids of their samples
+class Ragged(RecipeResults):  # two groups, called with the ids of their samples
     def __getitem__(self, index):
         return self.recipe([IMAGE, IMAGE[:1]])[1].tobytes().hex()
-plain = epochs(Drawn(recipe(5)), 3, num_workers=2)
+plain = epochs(RecipeResults(recipe(5)), 3, num_workers=2)
 for kind in (Structured, Applied, Ragged):
     drawn = epochs(kind(recipe(5)), 3, num_workers=2)
     print(drawn == plain, len(set(sum(drawn, []))))
@@ -127,14 +127,14 @@ import os
 from helpers.process_draws import IMAGE, recipe
 aug = recipe()
 aug(IMAGE)
-made = aug.seed
+parent_seed = aug.seed
 if os.fork() == 0:
-    read, results = aug.seed, [aug(IMAGE) for _ in range(2)]
+    seed, results = aug.seed, [aug(IMAGE) for _ in range(2)]
     same = [(aug(IMAGE, step=step) == result).all() for step, result in zip((1, 2), results)]
-    print(read != made, aug.seed == read == aug.state_dict()["seed"] == aug.to_dict()["seed"], *same, flush=True)
+    print(seed != parent_seed, aug.seed == seed == aug.state_dict()["seed"] == aug.to_dict()["seed"], *same, flush=True)
     os._exit(0)
 os.wait()
-print(aug.seed == made)
+print(aug.seed == parent_seed)
 """
     assert python(program) == ("True True True True\nTrue", "")
 
@@ -178,8 +178,25 @@ def test_compose_with_seed_warns_once_in_another_process():
     assert all(name in errors for name in ("ids=", "step=", "seed="))
 
 
+@pytest.mark.parametrize("call", ["aug(IMAGE)", "aug({'image': IMAGE})", "aug(IMAGE, labels=1)", "aug.draw(IMAGE)"])
+@pytest.mark.parametrize("first", ["aug(IMAGE, step=0)", "pass"])
+def test_compose_warning_names_the_line_of_the_call(call, first):
+    """The first call with an array has other frames than later ones: it named a line of cuaug."""
+    program = f"""
+import os
+from helpers.process_draws import IMAGE, recipe
+aug = recipe(5)
+{first}
+if os.fork() == 0:
+    {call}
+    os._exit(0)
+os.wait()
+"""
+    assert python(program, PYTHONWARNINGS="always")[1].startswith("<string>:7: RuntimeWarning: ")
+
+
 @pytest.mark.parametrize("call", ["aug(IMAGE, ids=7)", "aug(IMAGE, step=7)", "aug.seed = 9; aug(IMAGE)", "aug.seed"])
-def test_compose_with_seed_does_not_warn_if_draws_are_told_apart(call):
+def test_compose_with_seed_does_not_warn_if_ids_step_or_seed_is_chosen(call):
     assert python(FORKED.format(statements=call), PYTHONWARNINGS="always")[1] == ""
 
 

@@ -77,7 +77,7 @@ every_recipe = pytest.mark.parametrize("name", RECIPES)
 
 
 def tolerance_of_single(backend, dtype="uint8", source="uint8"):
-    """Tolerance: a GPU may use another kernel for a single image than for a batch, by layout or resize factor."""
+    """Between a single image and a batch: a GPU may use different kernels, which depend on layout and resize factor."""
     if backend[1] == "cpu":
         return EXACT
     if dtype == "uint8":
@@ -90,7 +90,7 @@ def tolerance_of_single(backend, dtype="uint8", source="uint8"):
 
 
 def ragged_images(backend, sizes, dtype="uint8", channels=3):
-    """Images of these sizes: contiguous, of the other memory layout, views at any offset, views with gaps."""
+    """Images of these sizes: contiguous, or views of larger images, some with gaps; torch's views are channels last."""
     images = []
     for i, (h, w) in enumerate(sizes):
         padded = noise((h + 2, 2 * w + 3, channels), dtype, seed=i)
@@ -175,7 +175,7 @@ def test_ragged_targets_follow_images(backend, batches):
 @every_backend
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64"])
 @pytest.mark.parametrize("several_masks", [False, True])
-def test_ragged_masks_of_different_sizes_go_together(backend, dtype, several_masks, monkeypatch):
+def test_ragged_masks_of_different_sizes_are_warped_in_one_pass(backend, dtype, several_masks, monkeypatch):
     if backend[0] == "jax" and dtype == "int64":
         pytest.skip("JAX holds 64-bit numbers only with jax_enable_x64")
     aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(backend, LARGE)
@@ -192,7 +192,7 @@ def test_ragged_masks_of_different_sizes_go_together(backend, dtype, several_mas
         assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
 
 
-def test_ragged_masks_of_several_dtypes_go_one_by_one():
+def test_ragged_masks_of_several_dtypes_equal_single_masks():
     aug, ragged = T.Compose([T.RandomResizedCrop(20), *FLIPS], seed=3), ragged_images(("numpy", "cpu"), LARGE)
     masks = [noise(size, "uint8" if i else "int32", seed=i) for i, size in enumerate(LARGE)]
     results = aug(ragged, masks, step=1)[1]
@@ -278,7 +278,7 @@ def test_ragged_rejects_image_smaller_than_crop():
         T.Compose([T.RandomCrop(12)])(ragged_images(("numpy", "cpu"), [*LARGE, (1, 1)]))
 
 
-def test_ragged_plan_says_how_it_is_run():
+def test_ragged_plan_describes_batches():
     aug = T.Compose([T.RandomResizedCrop(224), T.RandomHorizontalFlip(), *NORMALIZED])
     plan = aug.plan(ragged_images(("numpy", "cpu"), LARGE))
     assert str(plan).startswith("ragged, 5 images at once: 2 passes, 3 launches, ")

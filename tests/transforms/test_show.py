@@ -1,4 +1,4 @@
-"""`Compose.show`: the pictures before and after are those of a call, with its targets; it is no call itself."""
+"""`Compose.show` draws the images and targets before and after a call, and is not counted as a call."""
 
 import builtins
 
@@ -11,8 +11,8 @@ from helpers.figures import axes_of, captions, drawn_boxes, drawn_points, pixels
 
 from cuaug import transforms as T
 
-mpl = pytest.importorskip("matplotlib")
-mpl.use("Agg")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+pyplot.switch_backend("Agg")
 
 N, H, W = 3, 17, 11
 BATCH = noise((N, H, W, 3))
@@ -30,7 +30,7 @@ CROP_LEFT = T.Compose([T.CenterCrop((H, 5))], seed=0)  # the columns 3 to 7
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    mpl.pyplot.close("all")
+    pyplot.close("all")
 
 
 def moves(**options):
@@ -139,7 +139,7 @@ def test_compose_show_draws_the_first_samples():
     assert titles(figure) == ["0 before", "0 after", "1 before", "1 after", "2 before", "2 after"]
 
 
-def test_compose_show_mixes_with_samples_that_are_not_drawn():
+def test_compose_show_mixes_with_samples_that_are_not_shown():
     """The partner of the first sample is the last one of the call."""
     recipe = T.Compose([T.MixUp(alpha=1.0, num_classes=8)], seed=2)
     _, (after,) = axes_of(figure := recipe.show(BATCH, LABELS, n=1))

@@ -1,4 +1,4 @@
-"""`Compose.show` draws pixels in a range that can be seen: normalized ones as before, other floats stretched."""
+"""`Compose.show` draws pixels in 0..255: it undoes normalization, and stretches other floats outside 0..1."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from helpers.figures import axes_of, pixels
 
 from cuaug import transforms as T
 
-mpl = pytest.importorskip("matplotlib")
-mpl.use("Agg")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+pyplot.switch_backend("Agg")
 
 N, H, W = 3, 17, 11
 BATCH = noise((N, H, W, 3))
@@ -21,11 +21,11 @@ TO_FLOAT = T.ToDtype("float32", scale=True)
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    mpl.pyplot.close("all")
+    pyplot.close("all")
 
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-UNDONE = {
+NORMALIZED = {
     "float32": (BATCH, [TO_FLOAT, T.Normalize(MEAN, STD)]),
     "float16": (TENSOR, [T.ToDtype("float16", scale=True), T.Normalize(MEAN, STD)]),
     "bfloat16": (TENSOR, [T.ToDtype("bfloat16", scale=True), T.Normalize(0.5, 2.0)]),
@@ -39,7 +39,7 @@ UNDONE = {
 }
 
 
-@pytest.mark.parametrize(("images", "transforms"), UNDONE.values(), ids=UNDONE)
+@pytest.mark.parametrize(("images", "transforms"), NORMALIZED.values(), ids=NORMALIZED)
 def test_compose_show_undoes_normalization(images, transforms):
     before, after = axes_of(T.Compose(transforms, seed=0).show(images))
     for old, new, image in zip(before, after, BATCH, strict=True):
@@ -48,15 +48,15 @@ def test_compose_show_undoes_normalization(images, transforms):
 
 
 def test_compose_show_stretches_floats_of_unknown_scale():
-    """Of all images together, so that a darker image stays darker."""
+    """All images are stretched together, so that a darker image stays darker."""
     images = np.stack([np.full((6, 5, 3), value, np.float32) for value in (-2, 0, 2)])
-    sometimes = T.Compose([T.RandomApply([T.Normalize(0.0, 0.5)], p=1.0)])
-    for axes in axes_of(sometimes.show(images)):
+    optional = T.Compose([T.RandomApply([T.Normalize(0.0, 0.5)], p=1.0)])
+    for axes in axes_of(optional.show(images)):
         assert [int(pixels(axis)[0, 0, 0]) for axis in axes] == [0, 128, 255]
     within = T.Compose([T.RandomHorizontalFlip()]).show(np.full((1, 6, 5, 3), 0.5, np.float32))
     for (axis,) in axes_of(within):
         assert (pixels(axis) == 128).all()
-    grey = T.Compose([TO_FLOAT, T.Normalize(MEAN, STD), T.Grayscale()])  # one channel: the means are those of three
+    grey = T.Compose([TO_FLOAT, T.Normalize(MEAN, STD), T.Grayscale()])  # one channel, but three means: not undone
     (_, *_), after = axes_of(grey.show(BATCH))
     assert (min(pixels(axis).min() for axis in after), max(pixels(axis).max() for axis in after)) == (0, 255)
     assert all((pixels(axis) == pixels(axis)[..., :1]).all() for axis in after)

@@ -25,10 +25,7 @@ def shapes(value):
     return [shapes(entry) for entry in value] if isinstance(value, list) else getattr(value, "shape", value)
 
 
-# By position
-
-
-def marked(sample, size=(7, 9)):
+def marked(sample):
     """The sample with the kind in capitals in place of every target."""
 
     def mark(kind, value):
@@ -37,7 +34,7 @@ def marked(sample, size=(7, 9)):
     parsed = parse_sample(sample)
     kinds = {target.kind for target in parsed.targets}
     results = {kind: [mark(kind, entry.value) for entry in parsed.targets_of(kind)] for kind in kinds}
-    return parsed.rebuild(results, size)
+    return parsed.rebuild(results, (7, 9))
 
 
 def test_structure_array_is_images():
@@ -106,9 +103,6 @@ def test_structure_other_values_stay():
     assert rebuilt[:2] == ["IMAGES", "LABELS"]
     assert rebuilt[2] is index
     assert rebuilt[3] is name
-
-
-# By name
 
 
 def test_structure_keys_name_targets():
@@ -267,8 +261,6 @@ def test_structure_results_may_be_lists():
     )
     assert rebuilt["boxes"] == compacted
 
-
-# Ambiguous samples
 
 BATCH = zeros(4, 3, 8, 8)
 REFUSED = {

@@ -1,4 +1,4 @@
-"""Targets of a sample are found, transformed and returned to their places."""
+"""Targets of a sample are transformed and returned in its structure."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,14 @@ from cuaug.transforms.moves import moves_to
 from cuaug.transforms.sample_structure import parse_sample
 
 
-def shifted(sample, boxes=boxes_module.Boxes(), keypoints=keypoints_module.Keypoints(), by=2.0):  # noqa: B008
-    """The sample after a shift to the right, n + 1 times ``by`` for sample n, on a canvas of (8, 10)."""
+def shifted(sample, boxes=boxes_module.Boxes()):  # noqa: B008
+    """The sample after a shift to the right, by 2 (n + 1) pixels for sample n, on a canvas of (8, 10)."""
     parsed = parse_sample(sample)
     M = np.tile(np.eye(3), (parsed.samples, 1, 1))
-    M[:, 0, 2] = by * np.arange(1, parsed.samples + 1)
+    M[:, 0, 2] = 2.0 * np.arange(1, parsed.samples + 1)
     return parsed.rebuild(
-        targets_module.transform_targets(parsed, moves_to(M, (8, 10)), (8, 10), boxes, keypoints), (8, 10)
+        targets_module.transform_targets(parsed, moves_to(M, (8, 10)), (8, 10), boxes, keypoints_module.Keypoints()),
+        (8, 10),
     )
 
 

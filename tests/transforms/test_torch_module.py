@@ -112,7 +112,7 @@ def model(recipe):
     return torch.nn.Sequential(recipe, torch.nn.Linear(2, 2))
 
 
-def test_model_state_of_before_the_recipe_was_added_needs_strict_false():
+def test_model_state_without_a_recipe_needs_strict_false():
     state = {key: value for key, value in model(T.RandomInvert()).state_dict().items() if "_extra_state" not in key}
     with_recipe = model(T.Compose([T.RandomInvert()], seed=5))
     with pytest.raises(RuntimeError, match=r'Missing key\(s\) in state_dict: "0\._extra_state"'):  # torch's message

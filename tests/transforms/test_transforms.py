@@ -1,4 +1,4 @@
-"""Levels, noise, displacements, masks and mixing: each transform equals its function with the drawn parameters."""
+"""Histograms, noise, displacements, masks, mixing: each transform equals its function with the drawn parameters."""
 
 import json
 
@@ -24,7 +24,7 @@ from scipy import stats
 import cuaug
 from cuaug import transforms as T
 
-LEVELS = [
+FUNCTIONS = [  # transform, drawn parameter, function
     (T.RandomAutocontrast(0.5), "apply", lambda x, _: cuaug.autocontrast(x)),
     (T.RandomEqualize(0.5), "apply", lambda x, _: cuaug.equalize(x)),
     (T.RandomAdjustSharpness(2.5, 0.5), "sharpness_factor", cuaug.adjust_sharpness),
@@ -32,8 +32,8 @@ LEVELS = [
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-@pytest.mark.parametrize(("transform", "name", "function"), LEVELS, ids=["autocontrast", "equalize", "sharpness"])
-def test_random_levels_equal_functions(transform, name, function, dtype):
+@pytest.mark.parametrize(("transform", "name", "function"), FUNCTIONS, ids=["autocontrast", "equalize", "sharpness"])
+def test_random_transforms_equal_functions_on_chosen_samples(transform, name, function, dtype):
     images = batch(dtype)
     if dtype != "uint8" and isinstance(transform, T.RandomEqualize):
         with pytest.raises(TypeError, match=r"RandomEqualize: images must be uint8, got float32: put ToDtype"):
@@ -47,13 +47,13 @@ def test_random_levels_equal_functions(transform, name, function, dtype):
     assert changed_samples(result, images)[~unchanged].all()
 
 
-def test_random_levels_follow_current_dtype():
+def test_random_equalize_autocontrast_read_pixels_of_preceding_op():
     images = batch()
     result = T.Compose([T.RandomPosterize(3, 1.0), T.RandomEqualize(1.0), T.RandomAutocontrast(1.0)], seed=0)(images)
     np.testing.assert_array_equal(result, cuaug.autocontrast(cuaug.equalize(cuaug.posterize(images, 3))))
 
 
-def test_random_autocontrast_unselected_keeps_out_of_range():
+def test_random_autocontrast_unselected_keeps_values_out_of_range():
     images = np.array([np.nan, -3.0, 7.5, np.inf], np.float32).reshape(1, 2, 2, 1)
     np.testing.assert_array_equal(T.Compose([T.RandomAutocontrast(0.0)])(images), images)
 
@@ -79,7 +79,7 @@ def test_gaussian_noise_transform_equals_function(dtype):
 
 
 def test_elastic_transform_displacements_are_uniform():
-    """A bilinear warp of ramps shows the displacements; without a Gaussian they are the noise itself."""
+    """A bilinear warp of ramps shows the displacements, which without a Gaussian are the noise itself."""
     y, x = np.mgrid[:120, :121].astype(np.float32)
     ramps = np.broadcast_to(np.stack([x, y], -1), (3, 120, 121, 2))
     result, _ = apply_with_params(T.ElasticTransform((6.0, 14.0), 0.0), ramps)
@@ -240,7 +240,6 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
     ("make", "error", "message"),
     [
         (lambda: T.RandomApply(T.Identity()), TypeError, "transforms must be a list"),
-        (lambda: T.RandomApply([]), TypeError, "at least one"),
         (lambda: T.RandomOrder([abs]), TypeError, "must come from cuaug.transforms"),
         (lambda: T.RandomApply([T.Identity()], p=1.5), ValueError, "p must be in"),
         (lambda: T.RandomChoice([T.Identity()], p=[1, 2]), ValueError, "one weight for each of the 1"),
@@ -251,7 +250,6 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
         (lambda: T.RandomAdjustSharpness(-1), ValueError, "sharpness_factor must be at least 0"),
         (lambda: T.GaussianNoise(sigma=-0.1), ValueError, "sigma must be at least 0"),
         (lambda: T.ElasticTransform(alpha="x"), TypeError, "alpha must be a finite number"),
-        (lambda: T.ElasticTransform(alpha=(1, 2, 3)), ValueError, r"alpha must be a number or \(x, y\)"),
         (lambda: T.ElasticTransform(sigma=-1), ValueError, "sigma must be at least 0"),
         (lambda: T.ElasticTransform(sigma=(0, 1)), ValueError, "sigma must be greater than 0 in x and in y"),
         (lambda: T.ElasticTransform(sigma=15.875), ValueError, "sigma must be below 15.875"),
@@ -267,7 +265,6 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
         (lambda: T.RandAugment(num_ops=0), ValueError, "num_ops"),
         (lambda: T.AugMix(severity=11), ValueError, r"severity must be at most 10, got 11"),
         (lambda: T.AugMix(mixture_width=9), ValueError, "mixture_width must be at most 8, got 9"),
-        (lambda: T.AugMix(chain_depth=0), ValueError, "chain_depth"),
         (lambda: T.AugMix(alpha=0), ValueError, "alpha must be greater than 0"),
         (lambda: T.TrivialAugmentWide(1), ValueError, "num_magnitude_bins"),
         (lambda: T.AutoAugment("cifar"), ValueError, "policy must be one of"),

@@ -24,7 +24,7 @@ public:
         if (thread_.joinable() || end_time_ != 0) return;
         try {
             thread_ = std::thread([this] { run(); });
-        } catch (const std::system_error&) {  // the process may have no more threads
+        } catch (const std::system_error&) {  // `wait` does the work
         }
     }
 

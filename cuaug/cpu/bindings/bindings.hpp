@@ -12,7 +12,7 @@ int threads();             // the number of threads that a call may use
 // A loop over fewer values than this runs in the calling thread: waking another one takes longer.
 constexpr double min_parallel_values = 1 << 15;
 
-// Each of these adds the Python functions and classes of one file: bind_jpeg those of jpeg.cpp, and so on.
+// Each function adds the Python functions and classes of one file: bind_jpeg adds those of jpeg.cpp, and so on.
 void bind_detection(pybind11::module_& module);
 void bind_encoded_files(pybind11::module_& module);
 void bind_jpeg(pybind11::module_& module);

@@ -58,9 +58,9 @@ struct RegionsByImage {
     }
 };
 
-// The number of parts that the channels are divided into: enough tasks for all threads but no more, as each task
-// computes the bins anew. In a forward pass, planar channels are divided into the smallest parts, whose planes stay in
-// the cache.
+// The number of parts that the channels are divided into. More parts keep more threads busy, but each task computes the
+// bins anew, so there are only as many parts as give about eight tasks per thread. In a forward pass, planar channels
+// are divided into the smallest parts, whose planes stay in the cache.
 int channel_parts(const cuaug::RoiRecord& args, long long items, int thread_count, bool backward) {
     const long long groups = (args.channels + cuaug::roi_channel_group - 1) / cuaug::roi_channel_group;
     if (!backward && !cuaug::is_channels_last(args.level[0].values)) return static_cast<int>(groups);
@@ -93,9 +93,9 @@ void nms(const py::bytes& bytes, const std::string& dtype) {
     const RecordCall call = {&record, dtype_named(dtype)};
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
-    ThreadPool::instance().run(record.samples, threads(), [&](long long n, void* workspace) {
+    ThreadPool::instance().run(record.samples, threads(), [&](long long n, void*) {
         cuaug::rank_boxes(record, n, call.source == cuaug::dtype_of<cuaug::float64>);
-        table.nms(call, n, workspace);
+        table.nms(call, n);
     });
 }
 

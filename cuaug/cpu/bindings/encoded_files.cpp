@@ -33,14 +33,14 @@ struct FileRange {
     long long bytes;  // negative: to the end of the file; after `measure`, negative: an error
 };
 
-// Memory that the files of a batch are read into.
+// Memory that the file ranges of a batch are read into.
 struct Block {
     std::size_t size;
     std::unique_ptr<unsigned char[]> data;
 };
 
-// Two blocks are kept for the next batches: mapping and unmapping their pages takes longer than all other work here.
-// They are atomics without a mutex, because a fork might copy a locked mutex.
+// Up to two blocks are kept for the next batches: mapping and unmapping their pages takes longer than all other work in
+// this file. The pointers are atomic and there is no mutex, because a fork might copy a locked mutex.
 std::atomic<Block*> spare_blocks[2];
 constexpr std::size_t max_spare_bytes = 64 << 20;
 

@@ -1,4 +1,4 @@
-// Reads the headers of the JPEG files of a batch, decodes and encodes them.
+// Reads the headers of the JPEG files of a batch; decodes files; encodes images.
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ namespace py = pybind11;
 namespace native {
 namespace {
 
-// By jpeg::Failure::Kind.
+// Indexed by jpeg::Failure::Kind.
 constexpr std::string_view exception_names[] = {"", "DecodeError", "ImageTooLarge", "UnsupportedImage"};
 
 using LimitNumbers = std::tuple<long long, long long, long long, long long, long long, long long>;

@@ -1,5 +1,5 @@
-// Launches all kernels of a recipe in one call, through cuLaunchKernelEx, whose address Python passes: a call from
-// Python for each kernel would cost more than the launch.
+// Launches all kernels of a recipe in one call from Python: a call for each kernel would cost more than the launch.
+// Python passes the address of cuLaunchKernelEx.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace {
 struct LaunchConfig {
     unsigned int grid[3], block[3], shared_bytes;
     void* stream;
-    const void* attributes;  // static memory of Python
+    const void* attributes;  // memory that _gpu/launch.py never frees
     unsigned int attribute_count;
 };
 
@@ -32,7 +32,7 @@ using LaunchKernel = int (*)(const LaunchConfig* config, void* kernel, void** ar
 
 using Qword = std::uint64_t;
 
-// Eight bytes of the records that differ from call to call: one of the values of the call plus `addend`.
+// Eight bytes of the records that differ from call to call: value `value_index` of the call, plus `addend`.
 struct Relocation {
     std::size_t qword_index, value_index;
     Qword addend;

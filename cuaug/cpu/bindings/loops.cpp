@@ -43,12 +43,12 @@ namespace {
 // A loop with its arguments, ready to run.
 struct BoundLoop {
     long long samples;
-    double result_values;  // how many numbers the result has
+    double pixel_values;  // of the result; for a statistic, of the images
     bool reads_other_samples;
     std::function<long long(const LoopTable&)> task_count;
     std::function<void(const LoopTable&, long long task, void* workspace, bool is_last)> run_task;
 
-    int threads() const { return result_values < min_parallel_values ? 1 : native::threads(); }
+    int threads() const { return pixel_values < min_parallel_values ? 1 : native::threads(); }
 };
 
 // Only a pointwise loop needs to know whether it is the last loop of a run.
@@ -61,7 +61,7 @@ PointwiseCall with_is_last(PointwiseCall call, bool is_last) {
     return call;
 }
 
-// `owner` keeps alive what the call points to besides its record.
+// The call may point to memory besides its record: `owner` keeps that memory alive.
 template <class Record, class Call>
 BoundLoop bind_loop(const py::bytes& bytes, Call call, LoopFunctions<Call> LoopTable::* functions,
                     std::shared_ptr<const void> owner = nullptr) {
@@ -98,7 +98,7 @@ void run(const std::vector<const BoundLoop*>& bound_loops) {
             });
             continue;
         }
-        if (end == first) ++end;  // `first` reads other samples and runs alone
+        if (end == first) ++end;  // `first` reads other samples, so it runs alone
         std::for_each(first, end, [&](const BoundLoop* loop) {
             ThreadPool::instance().run(loop->task_count(table), loop->threads(), [&](long long i, void* workspace) {
                 loop->run_task(table, i, workspace, loop == bound_loops.back());
@@ -142,8 +142,8 @@ BoundLoop resample(const py::bytes& record, const std::string& in_dtype, const s
     return bind_loop<cuaug::ResampleRecord>(record, call, &LoopTable::resample);
 }
 
-// A chain of ops: each is the name of a built-in op, or the address of the loop of a user's op and the number of its
-// parameters.
+// A chain of ops. Each is the name of a built-in op, or (address, number of parameters) of a user's op, where the
+// address is that of its native::UserOpLoop.
 using Chain = std::vector<std::variant<std::string, std::pair<std::uintptr_t, int>>>;
 
 std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {
@@ -209,9 +209,12 @@ BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
 void draw(const py::bytes& bytes) {
     const auto record = unpack_record<cuaug::DrawRecord>(bytes);
     const py::gil_scoped_release release;
-    for (long long n = 0; n < record.samples; ++n)
-        cuaug::run_program(record, record.program, record.table + n * record.table_stride,
-                           cuaug::stream_of(record, record.step, cuaug::sample_id(record, n)), n, true, 0, 1, [] {});
+    for (long long n = 0; n < record.samples; ++n) {
+        const auto stream = cuaug::stream_of(record, record.step, cuaug::sample_id(record, n));
+        double* row = record.table + n * record.table_stride;
+        cuaug::run_program(record, record.program, row, stream, n, /*exists=*/true, /*rank=*/0, /*ranks=*/1,
+                           /*barrier=*/[] {});
+    }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Defines the module: its settings, and all that the other files bind.
+// Defines the module `_native`: its settings, and the functions and classes that the other files bind.
 
 #include <atomic>
 #include <string>
@@ -56,13 +56,6 @@ void set_threads(int n) {
     chosen_threads.store(n);
 }
 
-py::dict build_info() {
-    using namespace py::literals;
-    return py::dict("compiler"_a = CUAUG_COMPILER, "flags"_a = CUAUG_FLAGS,
-                    "instruction_set"_a = loops().instruction_set, "instruction_sets"_a = instruction_sets(),
-                    "threads"_a = threads());
-}
-
 }  // namespace
 
 const LoopTable& loops() {
@@ -82,7 +75,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     using namespace py::literals;
     module.doc() =
         "The CPU loops, the JPEG decoder and encoder, and calls of nvJPEG and of kernels. Records are the structs of "
-        "kernels/records, packed by the caller, who has checked all values.";
+        "kernels/records. The caller packs them and has checked all values.";
     py::class_<BackgroundTask>(module, "BackgroundTask")
         .def("start", &BackgroundTask::start)
         .def("wait", &BackgroundTask::wait);
@@ -104,5 +97,4 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     module.def(
         "compiler_flags", [] { return std::string(loops().flags); },
         "The compiler flags of the loops in use. A user's op, which they call, is compiled with the same flags.");
-    module.def("build_info", &build_info);
 }

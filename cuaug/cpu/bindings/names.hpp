@@ -9,7 +9,7 @@
 #include "dtype.cuh"
 #include "../loops/loops.hpp"
 
-// Python passes the C++ names of dtypes and functors; the loops take the index of a name in its list
+// Python passes the C++ names of dtypes and functors; the loops take the index of a type in its list
 // (../loops/dispatch.hpp).
 
 namespace native {

@@ -30,12 +30,12 @@ private:
 };
 
 // A request to decode a region of a file at 1 / `scale` of its resolution: the index of the file, the region in pixels
-// of the scaled image, the address of the first row in memory, and the bytes from row to row.
+// of the scaled image, the address that the first row is written to, and the bytes from row to row.
 struct RegionToDecode {
     std::int64_t file, scale, top, left, height, width, address, pitch;
 };
 
-// A request to decode a whole file with nvJPEG.
+// A request to decode a whole file with nvJPEG; `address` and `pitch` as in RegionToDecode, in GPU memory.
 struct NvjpegImage {
     std::int64_t file, address, pitch;
 };

@@ -105,7 +105,7 @@ struct DecodeBatchTask {
     }
 };
 
-// Decodes files into `memory`. The result: the rows of `images` that failed.
+// Decodes files into `memory`, by rows of NvjpegImage. The result: the rows of `images` that failed.
 std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles>& files, const py::buffer& images,
                                               py::object memory, const DriverAddresses& driver,
                                               const NvjpegAddresses& functions, std::uintptr_t handle,

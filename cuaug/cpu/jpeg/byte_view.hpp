@@ -4,7 +4,7 @@
 
 namespace jpeg {
 
-// Bytes of a file. `has` must be true of what the other functions read.
+// Bytes of a file. The other functions read without a check: call `has` first.
 struct ByteView {
     const unsigned char* data;
     std::size_t size;

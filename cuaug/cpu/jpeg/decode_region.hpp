@@ -21,7 +21,7 @@ struct DecodeRegion {
     std::int64_t top, left, height, width;  // in pixels of the scaled image
 };
 
-// One axis of the scaled image.
+// A box along one axis of the scaled image.
 struct AxisSpan {
     double first, count;   // the pixels that the box touches
     double start, length;  // the box, counted from pixel `first`
@@ -40,8 +40,8 @@ struct AxisSpan {
     }
 };
 
-// Chooses the lowest resolution at which the box has at least `min_size` pixels, or full resolution if the image is not
-// `scalable`. Writes the region to decode and the box within the region.
+// Chooses the lowest resolution at which the box has at least `min_size` pixels; full resolution if there is none, or
+// if the image is not `scalable`. Writes the region to decode and the box within the region.
 inline void choose_decode_region(const Box& box, const Size& min_size, const Size& image, bool scalable,
                                  DecodeRegion& region, Box& box_in_region) {
     std::int64_t scale = scalable ? 8 : 1;

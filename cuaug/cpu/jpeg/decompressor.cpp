@@ -130,7 +130,7 @@ bool Decompressor::within_limits() {
     return within_scan_limits();
 }
 
-// A few bytes may hold a scan over the whole image, so that a small file may take very long.
+// A few bytes may hold a scan over the whole image, so a small file with many scans may take very long to decode.
 bool Decompressor::within_scan_limits() {
     if (!jpeg_has_multiple_scans(&info_)) return true;
     constexpr long long unlimited = std::numeric_limits<int>::max();
@@ -148,8 +148,8 @@ bool Decompressor::within_scan_limits() {
     return true;
 }
 
-// The memory that libjpeg needs for the coefficients of an image of several scans: it keeps all of them, because only
-// all scans together give the pixels.
+// The bytes that libjpeg needs for the coefficients of an image of several scans. libjpeg keeps all coefficients,
+// because only all scans together give the pixels.
 long long Decompressor::coefficient_bytes() {
     if (!jpeg_has_multiple_scans(&info_)) return 0;
     long long blocks = 0;

@@ -10,7 +10,8 @@
 
 namespace jpeg {
 
-// The orientation of a TIFF header and its first directory (Exif 2.32, 4.5 and 4.6.4); 1, "as stored", if invalid.
+// The orientation of a TIFF header and its first directory (Exif 2.32, 4.5 and 4.6.4); 1, "as stored", if it is missing
+// or invalid.
 inline int tiff_orientation(const ByteView& tiff) {
     constexpr unsigned orientation_tag = 0x0112, unsigned_short = 3, entry_bytes = 12;
     if (!tiff.has(0, 8)) return 1;
@@ -32,7 +33,7 @@ inline int tiff_orientation(const ByteView& tiff) {
     return 1;
 }
 
-// The orientation in the first APP1 segment that holds EXIF, before the first scan.
+// The orientation in the first APP1 segment that holds EXIF and precedes the first scan; 1 if there is none.
 inline int exif_orientation(const ByteView& file) {
     constexpr unsigned app1 = 0xe1, end_of_image = 0xd9, start_of_scan = 0xda;
     const auto has_no_length = [](unsigned marker) { return marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8); };

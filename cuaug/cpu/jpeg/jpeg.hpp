@@ -17,7 +17,7 @@ struct Limits {
     long long max_bytes;   // of the file
     long long max_memory;  // bytes that libjpeg may allocate
     long long max_scans;
-    long long max_scan_pixels;  // pixels of the image, times its scans
+    long long max_scan_pixels;  // pixels of the image, times the number of its scans
 };
 
 struct Failure {
@@ -38,7 +38,7 @@ struct Header {
     std::int64_t bytes;        // of the file
 };
 
-// In pixels of the scaled image.
+// A part of the scaled image, in its pixels.
 struct Region {
     long long top, left, height, width;
 };

@@ -1,6 +1,7 @@
 # Defines the target `libjpeg`, which the JPEG decoder links: libjpeg-turbo 2.1 or newer, because no other libjpeg
-# decodes regions of images. It is the system's, or else the pinned source, built here and linked statically. CUAUG_JPEG
-# and CUAUG_LIBJPEG_SOURCE are settings of CMake, or environment variables with these names.
+# decodes regions of images. The system's library is used if there is one; otherwise the pinned source is built here
+# and linked statically. CUAUG_JPEG and CUAUG_LIBJPEG_SOURCE are settings of CMake, or environment variables with these
+# names.
 function(read_setting name default)
   if(NOT DEFINED ${name})
     if(DEFINED ENV{${name}})
@@ -11,7 +12,7 @@ function(read_setting name default)
 endfunction()
 # ON: the system's libjpeg-turbo, or else its source. SOURCE: always its source. OFF: no JPEG.
 read_setting(CUAUG_JPEG ON)
-# The URL of a release of libjpeg-turbo, or a folder with its unpacked source.
+# The URL of the release with the SHA-256 below, or a folder with the unpacked source of release 2.1 or newer.
 read_setting(CUAUG_LIBJPEG_SOURCE
   https://github.com/libjpeg-turbo/libjpeg-turbo/releases/download/3.1.3/libjpeg-turbo-3.1.3.tar.gz)
 set(libjpeg_sha256 075920b826834ac4ddf97661cc73491047855859affd671d52079c6867c1c6c0)
@@ -40,6 +41,7 @@ if(CUAUG_JPEG STREQUAL "ON")
     target_link_libraries(libjpeg INTERFACE JPEG::JPEG)
     return()
   endif()
+  message(STATUS "cuaug: libjpeg-turbo 2.1 or newer was not found and is built from source")
 endif()
 
 string(CONCAT libjpeg_repair "Install libjpeg-turbo 2.1 or newer with its headers (Debian: apt install "
@@ -51,7 +53,7 @@ string(CONCAT libjpeg_repair "Install libjpeg-turbo 2.1 or newer with its header
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   find_program(CUAUG_NASM NAMES nasm yasm)
   if(NOT CUAUG_NASM)
-    message(FATAL_ERROR "cuaug: libjpeg-turbo 2.1 or newer was not found, and its source needs the assembler NASM "
+    message(FATAL_ERROR "cuaug: the source of libjpeg-turbo needs the assembler NASM "
       "(Debian and Ubuntu: apt install nasm). ${libjpeg_repair}")
   endif()
 endif()
@@ -65,8 +67,8 @@ else()
   list(GET libjpeg_status 0 libjpeg_code)
   if(NOT libjpeg_code EQUAL 0)
     list(GET libjpeg_status 1 libjpeg_error)
-    message(FATAL_ERROR "cuaug: libjpeg-turbo 2.1 or newer was not found, and its source cannot be downloaded from "
-      "${CUAUG_LIBJPEG_SOURCE} (${libjpeg_error}). ${libjpeg_repair}")
+    message(FATAL_ERROR "cuaug: the source of libjpeg-turbo cannot be downloaded from ${CUAUG_LIBJPEG_SOURCE} "
+      "(${libjpeg_error}). ${libjpeg_repair}")
   endif()
   file(SHA256 ${libjpeg_archive} libjpeg_actual)
   if(NOT libjpeg_actual STREQUAL libjpeg_sha256)
@@ -77,7 +79,7 @@ else()
   file(GLOB libjpeg_source ${libjpeg_folder}/source/libjpeg-turbo-*)
 endif()
 
-# A build of its own, as libjpeg-turbo demands.
+# A build of its own: libjpeg-turbo refuses to be a subproject (add_subdirectory).
 include(ExternalProject)
 set(libjpeg_archive_file ${libjpeg_folder}/install/lib/libjpeg.a)
 foreach(setting CMAKE_TOOLCHAIN_FILE CMAKE_C_COMPILER)

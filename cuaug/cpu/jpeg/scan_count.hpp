@@ -9,8 +9,8 @@
 namespace jpeg {
 
 // The number of scans, at most `limit` + 1. `data`: the file from the first scan's entropy-coded data on. Finds the
-// markers that libjpeg finds: bytes of entropy-coded data are no markers, because 0 follows each 0xff, and the contents
-// of a segment, such as a thumbnail, are skipped. Takes 2 us for 74 kB.
+// markers that libjpeg finds: in entropy-coded data, 0 follows each 0xff that is no marker, and the contents of a
+// segment, such as a thumbnail, are skipped. Takes 2 us for 74 kB.
 inline long long count_scans(const ByteView& data, long long limit) {
     constexpr unsigned first_with_length = 0xc0, first_restart = 0xd0, start_of_image = 0xd8, end_of_image = 0xd9,
                        start_of_scan = 0xda;

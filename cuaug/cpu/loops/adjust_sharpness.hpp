@@ -16,12 +16,11 @@ struct SharpnessRow : SegmentWorkspace<R> {
 };
 static_assert(sizeof(SharpnessRow<float>) % 4096 == 512 && sizeof(SharpnessRow<double>) % 4096 == 512);
 
-// Three consecutive rows of a segment, with one column beside it on each side; row y, from -1 on, is in
-// slot (y + 3) % 3.
+// Three consecutive rows of a segment, with one more column on each side; row y, from -1 on, is in slot (y + 3) % 3.
 template <class R>
 struct SharpnessWorkspace {
     SharpnessRow<R> row[3];
-    R sum_3[3][4][segment_width];  // of a pixel and its two neighbours in the row
+    R sum_3[3][4][segment_width];  // sums of a pixel and its two neighbours in the row
 };
 static_assert(sizeof(SharpnessWorkspace<double>) <= native::workspace_bytes);
 

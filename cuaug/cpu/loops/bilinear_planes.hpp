@@ -6,7 +6,7 @@ namespace cuaug {
 
 // Bilinear interpolation of `count` float32 pixels, a multiple of 8, at (x, y) - (left, top), counted from the corner
 // of each plane. Coordinates and weights of eight pixels serve all channels. The formula is that of
-// kernels/samplers/bilinear.cuh, but rows are interpolated first: the last bit may differ.
+// kernels/samplers/bilinear.cuh, but each of the two rows is interpolated first: the last bit may differ.
 inline void bilinear_planes(const float* const* plane, int planes, int pitch, const float* __restrict__ x,
                             const float* __restrict__ y, float left, float top, int count, float* const* out) {
     for (int i = 0; i < count; i += 8) {

@@ -8,9 +8,9 @@ namespace cuaug {
 // first pixel. `count` is a multiple of 8.
 #ifdef __AVX2__
 // Horizontal weights are 16-bit multiples of 2^-15. They are negated, because -32768 (a weight of 1) fits a signed
-// 16-bit number and 32768 does not. All other arithmetic is float32. On images of uniform noise 99.95 % of the levels
-// equal those of exact weights and the others differ by one; a value half-way between two levels stays half-way and is
-// rounded to even.
+// 16-bit number and 32768 does not. Horizontal sums are exact in 32-bit integers, and vertical ones float32. On images
+// of uniform noise 99.95 % of the levels equal those of exact weights and the others differ by one; a value half-way
+// between two levels stays half-way and is rounded to even.
 inline void bilinear_rgba32(const Rgba32* __restrict__ box, int pitch, const float* __restrict__ x,
                             const float* __restrict__ y, float left, float top, int count, Rgba32* __restrict__ out) {
     const __m256i pair_order = _mm256_setr_epi8(0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1, 0, -1, 4, -1, 1,

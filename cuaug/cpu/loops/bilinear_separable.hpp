@@ -5,14 +5,14 @@
 #include "rgba32.hpp"
 
 // Bilinear sampling of uint8 where x depends only on the column and y only on the row: crops, flips, scaling. A row of
-// the input is interpolated horizontally once, for all rows of the output that lie next to it; a row of the output is a
-// weighted sum of two such rows.
+// the input is interpolated horizontally once, for all adjacent rows of the output that need it; a row of the output is
+// a weighted sum of two such rows.
 
 namespace cuaug {
 
 // A strip is the part of the output that a task computes: at most strip_width x tile_height pixels (warp_image.hpp).
 constexpr int strip_width = 1024,
-              strip_pitch = strip_width + 16;  // rows a power of two apart would compete for the same cache lines
+              strip_pitch = strip_width + 16;  // rows a power of two apart would compete for the same cache sets
 
 struct SeparableWorkspace {
     // An output pixel lies between source columns left_column and left_column + 1, and between source rows upper_row
@@ -138,8 +138,8 @@ inline bool interpolate_strip(const WarpRecordBase& args, native::Border border,
     return true;
 }
 
-// Returns false if the geometry does not allow it: x or y depends on both row and column, a coordinate is not finite or
-// is beyond 2^20, or the source columns of a row span too many pixels.
+// Returns false unless the geometry is affine, x depends on the column alone and y on the row alone, the coordinates
+// are finite and at most 2^20, and the source columns of a row span at most max_box_side pixels.
 inline bool warp_strip(const native::WarpCall& call, const WarpRecordBase& args, long long n, long long t, int left,
                        int width, int top, int height, SeparableWorkspace& workspace) {
     if (call.geometry != geometry_of<Affine>) return false;

@@ -14,8 +14,8 @@ struct TileWorkspace {
     alignas(64) R x[tile_pixels];
     alignas(64) R y[tile_pixels];
     alignas(64) R result[4 * tile_pixels];
-    alignas(64) R scratch[4 * max_box_side + 16];
-    alignas(64) unsigned char box[max_box_bytes + 64];
+    alignas(64) R scratch[4 * max_box_side];
+    alignas(64) unsigned char box[max_box_bytes + 64];  // the last pixels are read as vectors of 16 bytes
 };
 static_assert(sizeof(TileWorkspace<double>) <= native::workspace_bytes);
 

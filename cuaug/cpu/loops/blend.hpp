@@ -12,7 +12,8 @@ struct BlendWorkspace {
 };
 static_assert(sizeof(BlendWorkspace<double>) <= native::workspace_bytes);
 
-// The weighted sum. The record has no ops on a CPU: another loop applies them to the result (_passes/mix.py).
+// Stores the weighted sum of the input and the branches. On a CPU the record has no ops: another loop applies them to
+// the result (_passes/mix.py).
 template <class T>
 inline void blend_segment(const BlendRecord& args, long long n, long long t, int y, int x, int count,
                           BlendWorkspace<ComputeType<T>>& workspace) {

@@ -21,6 +21,7 @@ struct ChainWorkspace : SegmentWorkspace<R> {
         this->pending_store = {};
     }
 };
+static_assert(sizeof(ChainWorkspace<double>) <= native::workspace_bytes);
 
 // Calls `visit` with an op for pixels of K channels.
 template <class R, int K, class Visitor>
@@ -59,33 +60,33 @@ inline void prepare_chain(const native::PointwiseCall& call, const PointwiseReco
     }
 }
 
-// Returns whether any op changed the segment. Between the ops, parts of the pending store of the previous segment are
-// stored.
+// Returns whether any op was active for the sample. Between the ops, parts of the pending store of the previous segment
+// are stored.
 template <class R, int K>
 inline bool apply_chain(const native::PointwiseCall& call, const PixelContext<R>& context, int count,
                         ChainWorkspace<R>& workspace) {
     const R* params = workspace.params;
-    bool changed = false;
+    bool any_op_active = false;
     workspace.pending_store.store_part(call.op_count + 1);
     for (int i = 0; i < call.op_count; workspace.pending_store.store_part(call.op_count - i), ++i) {
         const native::ChainOp& chain_op = call.ops[i];
         if (chain_op.user != nullptr) {
             chain_op.user(sizeof(R), K, params, &context, count, workspace.channel);
             params += chain_op.user_param_count;
-            changed = true;
+            any_op_active = true;
             continue;
         }
         dispatch_op<R, K>(chain_op.op, [&](auto op) {
             using Op = decltype(op);
-            changed |= apply_op<R, K>(op_of<Op>(params), context, count, workspace.channel);
+            any_op_active |= apply_op<R, K>(op_of<Op>(params), context, count, workspace.channel);
             params += Op::sample_params + Op::channel_params * K;
         });
     }
-    return changed;
+    return any_op_active;
 }
 
-// Whether an op treats all channels alike and each of them independently: `Op::channelwise`, or false for an op without
-// that constant.
+// Whether an op treats all channels alike and each of them independently: `Op::channelwise`; false if the op has no
+// such constant.
 template <class Op>
 constexpr auto is_channelwise(int) -> decltype(Op::channelwise) {
     return Op::channelwise;
@@ -100,9 +101,9 @@ inline bool is_channelwise(const native::ChainOp& chain_op) {
            dispatch_op<float, 1>(chain_op.op, [](auto op) { return is_channelwise<decltype(op)>(0); });
 }
 
-// If all ops are channelwise, packed images are treated as images of one channel, which need no deinterleaving. Not for
-// uint8 with three channels: deinterleave_rgb8 converts faster than load_row does. Adjusting the brightness of 224x224
-// pixels takes 37 us deinterleaved and 63 us as one channel.
+// If all ops are channelwise, packed images are treated as images of one channel, which need no deinterleaving. Images
+// of three uint8 channels are not: deinterleave_rgb8 converts faster than load_row does. Adjusting the brightness of
+// 224x224 pixels takes 37 us deinterleaved and 63 us as one channel.
 inline void treat_channels_as_pixels(native::PointwiseCall& call, PointwiseRecord& args) {
     if (deinterleaves_with_simd && args.channels == 3 && call.source == dtype_of<uint8> &&
         call.target == dtype_of<uint8>)

@@ -55,7 +55,7 @@ inline TaskRows task_rows(const BatchRecord& args, int height, int rows_per_task
     return {n, frame - n * args.frames, top, height - top < rows_per_task ? height : top + rows_per_task};
 }
 
-// In a ragged batch, changes the record to that of sample n's image alone.
+// In a ragged batch, changes the record's input to the image of sample n.
 inline void select_ragged_image(BatchRecord& batch, long long n) {
     if (batch.in_height != 0) return;  // it is 0 in a ragged batch
     const RaggedImage& image = ragged_image(batch, n);
@@ -65,7 +65,8 @@ inline void select_ragged_image(BatchRecord& batch, long long n) {
     batch.in_vector_elements = image.vector_elements;
 }
 
-// The fill of four channels from `first_channel` on, rounded to dtype T.
+// The fill of four channels from `first_channel` on, rounded to dtype T; the last channel's fill stands for further
+// ones.
 template <class T>
 inline Pixel<ComputeType<T>, 4> fill_pixel(const Fill& fill, long long n, int first_channel, int image_channels) {
     using R = ComputeType<T>;

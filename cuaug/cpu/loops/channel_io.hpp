@@ -5,15 +5,15 @@
 #include "pixel_io.hpp"
 #include "row_segment.hpp"
 
-// Loads a segment of a row (row_segment.hpp) into one array per channel, and stores it.
+// Loads a segment of a row (row_segment.hpp) into one array per channel, and stores such arrays.
 
 namespace cuaug {
 
 template <class R>
 struct SegmentWorkspace {
     R channel[4][segment_width];
-    R outgoing[4 * segment_width];  // source of `pending_store`
-    R scratch[4 * segment_width + 4];
+    R outgoing[4 * segment_width];  // the pixels that `pending_store` has yet to store
+    R scratch[4 * segment_width];
     PendingStore<R> pending_store;
 };
 
@@ -71,8 +71,8 @@ inline void load_channels(const ChannelGroup& group, int row, int first, int cou
     }
 }
 
-// Stores `workspace.channel`, times `factor`. Not inlined: one copy of the code serves several loops. `nontemporal`: a
-// result of type R bypasses the cache; if it is packed, it is copied to `workspace.outgoing` and stored later, by
+// Stores `workspace.channel`, times `factor`. Not inlined: one copy of the code serves several loops. `nontemporal`: if
+// T is R, the stores bypass the cache; packed pixels are then copied to `workspace.outgoing` and stored later, by
 // `workspace.pending_store`.
 template <class T, class R>
 __attribute__((noinline)) void store_channels(const ChannelGroup& group, int row, int first, int count, R factor,

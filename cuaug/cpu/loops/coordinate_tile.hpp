@@ -20,7 +20,7 @@ constexpr bool has_matrix(long) {
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
-using WarpRecordBase = BatchWithFill;  // of all geometries
+using WarpRecordBase = BatchWithFill;  // what the records of all geometries begin with
 
 // Coordinates count from the pixel (base_x, base_y). A row is padded to a multiple of 8 pixels with copies of its
 // last pixel.
@@ -30,7 +30,7 @@ struct CoordinateTile {
     int left, top, width, height;
     int task_right;  // the first column after the task's last tile
     int base_x, base_y;
-    bool is_near_base;  // every coordinate is finite and less than 2^20 from the base, which is below 2^29
+    bool is_near_base;  // every coordinate is finite and less than 2^20 from the base; |base| < 2^29
     Bounds<R> bounds;
     R *x, *y;  // [tile_height, tile_width]
 

@@ -4,8 +4,8 @@
 #include "pixel_io.hpp"
 #include "coordinate_tile.hpp"
 
-// Copies pixels without conversion, in units: a unit is a whole pixel if its channels are adjacent in memory, and one
-// channel otherwise.
+// Copies pixels without conversion, in units: a unit is a whole pixel if its channels are adjacent in memory and
+// dispatch_unit_bytes has a loop for their size, and one channel otherwise.
 
 namespace cuaug {
 
@@ -77,16 +77,16 @@ inline PixelCopy pixel_copy(native::Dtype dtype, const WarpRecordBase& args, lon
 
 // The offset of a unit that gets the fill.
 template <class Offset>
-constexpr Offset FILL_OFFSET =
+constexpr Offset fill_offset =
     sizeof(Offset) == 4 ? static_cast<Offset>(-0x7fffffff - 1) : static_cast<Offset>(-0x7fffffffffffffff - 1);
 
-// Copies units of Bytes bytes: unit i comes from in + offset[i], or from `fill` if offset[i] is FILL_OFFSET, and goes
+// Copies units of Bytes bytes: unit i comes from in + offset[i], or from `fill` if offset[i] is fill_offset, and goes
 // to out + i * out_step.
 template <int Bytes, class Offset>
 inline void gather_units(const char* __restrict__ in, const Offset* __restrict__ offset, int count,
                          char* __restrict__ out, long long out_step, const char* fill) {
     for (int i = 0; i < count; ++i)
-        memcpy(out + i * out_step, offset[i] == FILL_OFFSET<Offset> ? fill : in + offset[i], Bytes);
+        memcpy(out + i * out_step, offset[i] == fill_offset<Offset> ? fill : in + offset[i], Bytes);
 }
 
 // Copies adjacent units in reverse order: `in` points to the last unit in memory, which becomes the first of `out`.

@@ -2,8 +2,9 @@
 
 #include "channel_group.hpp"
 
-// Converts packed uint8 pixels of three channels to one array of numbers per channel, and back. AVX-512 intrinsics are
-// the masked ones with a full mask: GCC 12 warns of an uninitialized operand in the headers of the others.
+// Converts packed uint8 pixels of three channels to one array of numbers per channel, and back. Some AVX-512 intrinsics
+// are the masked ones with a full mask, because GCC 12 warns of an uninitialized operand in the headers of the unmasked
+// ones.
 
 namespace cuaug {
 
@@ -51,14 +52,14 @@ __attribute__((noinline)) void deinterleave_rgb8(const uint8* __restrict__ in, i
         for (int k = 0; k < 3; ++k) out[k][i] = static_cast<float>(in[3 * i + k]) * factor;
 }
 
-// out[3 i + k] = in[k][i] * factor, rounded half to even, then clamped, like saturate_cast<uint8>.
+// out[3 i + k] = in[k][i] * factor, rounded half to even and clamped, like saturate_cast<uint8>.
 template <int Pitch>
 __attribute__((noinline)) void interleave_rgb8(const float (*__restrict__ in)[Pitch], int count, float factor,
                                                uint8* __restrict__ out) {
     int i = 0;
 #ifdef __AVX2__  // implied by AVX-512
-    // Saturating packs leave each 128-bit lane with four reds, four greens, four blues and the blues again. A NaN
-    // passes the minimum, converts to the lowest integer, and becomes 0 like every negative value.
+    // Saturating packs leave each 128-bit lane with four reds, four greens, four blues and the blues again. The minimum
+    // returns a NaN as it is; a NaN converts to the lowest integer, and becomes 0 like every negative value.
     const __m128i byte_order = _mm_setr_epi8(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11, -1, -1, -1, -1);
 #endif
 #if defined(__AVX512BW__)

@@ -5,8 +5,8 @@
 #include "pixel_io.hpp"
 
 // The CPU loop that corresponds to kernels/passes/gaussian_blur.cu. It filters horizontally, then vertically. A task is
-// some rows of a frame. For one segment of these rows, a ring holds the source rows that the kernel covers, filtered
-// horizontally.
+// some rows of a frame, of which up to blur_width columns at a time are computed. A ring holds the source rows that the
+// kernel covers, filtered horizontally.
 
 namespace cuaug {
 
@@ -16,7 +16,7 @@ template <class R>
 struct BlurWorkspace {
     R x_weights[max_taps], y_weights[max_taps];
     R padded_row[4 * (blur_width + max_taps)];
-    R scratch[4 * (blur_width + max_taps) + 4];
+    R scratch[4 * (blur_width + max_taps)];
     R sum[4 * blur_width];
     R ring[max_taps][4 * blur_width];
     const R* tap_values[max_taps];  // the row of pixels that each tap weighs
@@ -47,8 +47,8 @@ __attribute__((noinline)) void weighted_sum_of_rows(const R* const* row, const R
 }
 
 // Loads columns first .. first + count - 1 of a row, with reflected pixels for columns outside the image. A column
-// outside the image is reflected to one as far inside, which the centered kernel covers too, so that pixel is loaded
-// already.
+// outside the image is reflected to a column as far inside. The kernel is centred, so it covers that column too, and
+// the column is loaded already.
 template <class T, class R>
 inline void load_row_reflected(const ChannelGroup& in, int row, int first, int count, int width, R* padded_row,
                                R* scratch) {
@@ -80,7 +80,7 @@ inline void blur_segment(const GaussianBlurRecord& args, const ChannelGroup& in,
 }
 
 // The number of rows is small, so that one image alone has enough tasks for the threads of most machines, but not too
-// small: each task also filters the rows above and below its own, as its neighbours do.
+// small: each task also filters kernel_height / 2 rows on either side of its own, as its neighbours do.
 inline int rows_per_blur_task(const GaussianBlurRecord& args) {
     const long long wanted_tasks = 64, frames = args.samples * args.frames,
                     tasks_per_frame = frames >= wanted_tasks ? 1 : wanted_tasks / frames;

@@ -6,7 +6,7 @@
 namespace ISA_NAMESPACE {
 namespace cuaug {
 
-// A task is one sample if the parameter is `n` in place of `task`, and for `nms_task`.
+// A function with a parameter `n` in place of `task` has one task for each sample.
 long long adjust_sharpness_task_count(const native::RecordCall& call);
 void adjust_sharpness_task(const native::RecordCall& call, long long task, void* memory);
 long long blend_task_count(const native::RecordCall& call);
@@ -30,7 +30,7 @@ void resample_task(const native::ResampleCall& call, long long task, void* memor
 long long warp_image_task_count(const native::WarpCall& call);
 void warp_image_task(const native::WarpCall& call, long long task, void* memory);
 
-void nms_task(const native::RecordCall& call, long long task, void* memory);
+void nms_task(const native::RecordCall& call, long long n);
 void pooling_task(const native::PoolingCall& call, long long task);
 void soft_nms_task(const void* record, long long n);
 void rotated_iou_task(const void* record, long long row);

@@ -30,7 +30,7 @@ struct ResampleCall {
 };
 
 // Applies a user's op to a segment (row_segment.hpp) of float32 or float64 values: `value_bytes` is the size of one.
-// `context` is the PixelContext (kernels/ops/pixel_context.cuh) of the first pixel.
+// `context` is the PixelContext (kernels/ops/pixel_context.cuh) of the first pixel. channel: [channels, segment_width]
 using UserOpLoop = void (*)(int value_bytes, int channels, const void* params, const void* context, int count,
                             void* channel);
 
@@ -85,7 +85,8 @@ struct PoolingCall {
 // Scratch memory of one thread, aligned to a cache line.
 constexpr unsigned long workspace_bytes = 1 << 20;
 
-// A call is divided into tasks that are independent of each other and of about equal size.
+// A call is divided into tasks that are independent of each other and of about equal size. All samples have the same
+// number of tasks, and the tasks of a sample follow those of the sample before.
 template <class Call>
 struct LoopFunctions {
     long long (*task_count)(const Call& call);
@@ -94,7 +95,7 @@ struct LoopFunctions {
 
 struct LoopTable {
     const char* instruction_set;
-    const char* flags;  // of the compiler
+    const char* flags;  // options that the compiler was given
     LoopFunctions<RecordCall> adjust_sharpness;
     LoopFunctions<RecordCall> blend;
     LoopFunctions<RecordCall> channel_min_max;
@@ -106,7 +107,7 @@ struct LoopTable {
     LoopFunctions<PointwiseCall> pointwise;
     LoopFunctions<ResampleCall> resample;
     LoopFunctions<WarpCall> warp_image;
-    void (*nms)(const RecordCall& call, long long task, void* memory);
+    void (*nms)(const RecordCall& call, long long n);
     void (*pooling)(const PoolingCall& call, long long task);
     void (*soft_nms)(const void* record, long long n);       // kernels/records/soft_nms.cuh
     void (*rotated_iou)(const void* record, long long row);  // kernels/records/rotated_iou.cuh

@@ -33,17 +33,17 @@ inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord&
             for (int x = 0; x < args.in_width; x += segment_width) {
                 const int count = args.in_width - x < segment_width ? args.in_width - x : segment_width;
                 load_channels<T>(in, y, x, count, scale, workspace);
-                bool changed = false;
+                bool any_op_active = false;
                 if (call.op_count > 0) {
                     const PixelContext<R> context = {
                         x, y, args.in_width, args.in_height, R(max_value<T>), R(max_value<T>), t};
                     dispatch_channels(args.channels, [&](auto K) {
                         prepare_chain<R, decltype(K)::value>(call, args, n, 0, context.max_value, workspace);
-                        changed = apply_chain<R, decltype(K)::value>(call, context, count, workspace);
+                        any_op_active = apply_chain<R, decltype(K)::value>(call, context, count, workspace);
                     });
                 }
                 total += segment_luma_sum(args.channels, count, workspace.channel);
-                if (call.in_place && changed) store_channels<T>(in, y, x, count, R(max_value<T>), workspace);
+                if (call.in_place && any_op_active) store_channels<T>(in, y, x, count, R(max_value<T>), workspace);
             }
     }
     return total / static_cast<double>(scale);

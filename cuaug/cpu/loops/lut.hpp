@@ -9,7 +9,7 @@ inline uint8 table_entry(const LutRecord& args, long long n, int c, int level) {
     return args.table[n * args.table_n_stride + c * args.table_c_stride + level * args.table_x_stride];
 }
 
-// Whether the table maps every level to itself: policies leave most samples unchanged.
+// Whether sample n's table maps every level to itself: an augmentation policy leaves most samples unchanged.
 inline bool is_identity_table(const LutRecord& args, long long n) {
     for (int c = 0; c < args.channels; ++c)
         for (int level = 0; level < 256; ++level)

@@ -39,8 +39,8 @@ struct AxisResolver {
 };
 
 // Computes the source indices of columns left .. left + width - 1 and rows top .. top + height - 1 of the output.
-// Coordinates count from the base of each tile of tile_width columns, as in nearest_tile.hpp: they are then rounded as
-// there.
+// Coordinates count from the base of each tile of tile_width columns, as in nearest_tile.hpp, so that both round to the
+// same pixels.
 template <class Border, class R>
 inline void resolve_indices(const WarpRecordBase& args, const Affine::Matrix& m, int left, int width, int top,
                             int height, NearestStripWorkspace& workspace) {
@@ -56,6 +56,7 @@ inline void resolve_indices(const WarpRecordBase& args, const Affine::Matrix& m,
     for (int dy = 0; dy < height; ++dy) workspace.rows[dy] = axis.index(map.at(R(0), static_cast<R>(dy)).y);
 }
 
+// Divides source columns into runs; returns the number of runs.
 inline int find_runs(const int* columns, int count, CopyRun* runs) {
     int run_count = 0;
     for (int i = 0, end; i < count; i = end) {
@@ -89,7 +90,7 @@ inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& works
         }
 }
 
-// Returns false if x or y depends on both row and column.
+// Returns false unless the geometry is affine, x depends on the column alone, and y on the row alone.
 template <class R>
 inline bool copy_strip(const native::WarpCall& call, const WarpRecordBase& args, long long n, long long t, int left,
                        int width, int top, int height, NearestStripWorkspace& workspace) {
@@ -104,7 +105,7 @@ inline bool copy_strip(const native::WarpCall& call, const WarpRecordBase& args,
         const PixelCopy copy = pixel_copy(call.source, args, n, t, c);
         for (int x = 0; x < width; ++x)
             workspace.offset[x] =
-                workspace.columns[x] < 0 ? FILL_OFFSET<long long> : workspace.columns[x] * copy.in.column_stride;
+                workspace.columns[x] < 0 ? fill_offset<long long> : workspace.columns[x] * copy.in.column_stride;
         dispatch_unit_bytes(copy.unit_bytes, [&](auto size) {
             copy_strip<decltype(size)::value>(copy, workspace, run_count, left, width, top, height);
         });

@@ -17,11 +17,11 @@ struct OffsetImage {
     Offset raw_pixel(int x, int y) const {
         const int column = Border::resolve(base_x + x, width), row = Border::resolve(base_y + y, height);
         const Offset offset = column * column_step + row * row_step;
-        return (column | row) < 0 ? FILL_OFFSET<Offset> : offset;
+        return (column | row) < 0 ? fill_offset<Offset> : offset;
     }
 };
 
-// The border of a tile whose pixels all lie inside the image.
+// The border of a tile whose source pixels all lie inside the image.
 struct NoBorder {
     static int resolve(int i, int) { return i; }
 };
@@ -43,7 +43,7 @@ inline void resolve_offsets(const WarpRecordBase& args, const PixelCopy& copy, c
         else
             for (int i = 0; i < tile.width; ++i) {
                 const Point<R> p = {x[i], y[i]};
-                out[i] = is_in_range(tile, p) ? Nearest::sample(image, p) : FILL_OFFSET<Offset>;
+                out[i] = is_in_range(tile, p) ? Nearest::sample(image, p) : fill_offset<Offset>;
             }
     }
 }

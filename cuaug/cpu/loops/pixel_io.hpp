@@ -2,8 +2,9 @@
 
 #include "rgba32.hpp"
 
-// Loads a row of pixels of any dtype and layout as four adjacent floats or doubles per pixel, and stores it. Numbers
-// beyond the image's channels hold any value, and are not stored. For uint8 see also rgba32.hpp.
+// Loads a row of pixels of any dtype and layout as four adjacent floats or doubles per pixel, and stores such a row.
+// Numbers beyond the image's channels hold any value, and are not stored. rgba32.hpp does the same with uint8 pixels as
+// four bytes.
 
 namespace cuaug {
 
@@ -35,8 +36,7 @@ inline void interleave4(const R* __restrict__ r, const R* __restrict__ g, const 
     }
 }
 
-// Loads columns first .. first + count - 1 of a row. scratch: [4 * count + 4], because four numbers are read
-// from the last packed RGB pixel, too.
+// Loads columns first .. first + count - 1 of a row. scratch: [4 * count]
 template <class T, class R>
 inline void load_pixels(const ChannelGroup& group, int row, int first, int count, R* __restrict__ pixels,
                         R* __restrict__ scratch) {

@@ -18,7 +18,7 @@ struct ColumnTaps {
     Taps<R> taps;
     int first, count;
     // Index of its first weight in workspace.weight. Unused if `count` exceeds max_column_weights: the weights are then
-    // computed piece by piece.
+    // computed for max_source_columns columns at a time.
     int weight_offset;
 };
 
@@ -32,7 +32,7 @@ struct ResampleWorkspace {
     alignas(64) R interleaved_sums[lanes * pitch];
     alignas(64) R result[lanes * result_pitch];
     alignas(64) R interleaved_result[lanes * result_pitch];  // `result` of eight output rows, interleaved
-    alignas(64) R scratch[4 * max_output_columns + 16];
+    alignas(64) R scratch[4 * max_output_columns];
     ColumnTaps<R> columns[max_output_columns];
 };
 static_assert(sizeof(ResampleWorkspace<double>) <= native::workspace_bytes);
@@ -92,7 +92,7 @@ inline void add_rows(const T* const* row, long long offset, const R* weight, int
 }
 
 // Weighted sums of source rows, for columns first .. first + count - 1, which lie inside the image. Packed channels
-// stay packed and planar ones planar: plane k goes to out + k * max_source_columns.
+// stay packed and planar ones planar: plane c goes to out + c * max_source_columns.
 template <class T, class R>
 inline void sum_rows(const ResampleAxis<R>& axis, const Taps<R>& taps, const ChannelGroup& group, int height, int first,
                      int count, const Pixel<R, 4>& fill, R* out) {

@@ -3,9 +3,9 @@
 #include "records/resample.cuh"
 #include "resample_axis.hpp"
 
-// An output row is computed from weighted sums of source rows, which read source values in place: in every layout
-// adjacent columns are contiguous or equally far apart. Weighted sums along the row follow, for eight output rows at
-// once (simd8.hpp) if all source columns lie inside the image.
+// Each output row is computed in two steps. First, source rows are added up with weights, which reads source values in
+// place: in every layout adjacent columns are contiguous or equally far apart. Second, weighted sums along the row of
+// sums give the output pixels: of eight rows at once (simd8.hpp) if the source columns are few and inside the image.
 
 namespace cuaug {
 
@@ -80,7 +80,8 @@ inline void store_result_row(const ResampleTask<R>& task, int c, int y, int left
     });
 }
 
-// Adds source columns begin .. end - 1, at most max_source_columns, to the prepared columns of one row.
+// Adds source columns begin .. end - 1, at most max_source_columns, with their weights to the results of the prepared
+// columns of one row.
 template <class R>
 inline void add_source_columns(const ResampleTask<R>& task, const InputChannels<R>& in, const Taps<R>& y_taps,
                                int begin, int end, int columns) {
@@ -134,8 +135,8 @@ inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in
     store_result_row(task, c, y, left, columns, workspace.result);
 }
 
-// Computes up to eight output rows from y on, whose source columns all lie inside the image. Lanes without a row, and
-// channels beyond the last, hold old values, which are not stored.
+// Computes up to eight output rows from y on. Their source columns lie inside the image and are at most
+// max_source_columns. Lanes without a row, and channels beyond the last, hold old values, which are not stored.
 template <int C, class R>
 inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>& in, int c, int y, int rows, int left,
                             int columns) {
@@ -169,8 +170,7 @@ inline void resample_columns(const ResampleTask<R>& task, int c, int left, int c
     const ColumnTaps<R>&first = workspace.columns[0], &last = workspace.columns[columns - 1];
     const int begin = first.first, end = last.first + last.count;
     const bool is_inside = begin >= 0 && end > begin && end <= task.args.in_width &&
-                           end - begin <= max_source_columns && first.count <= max_column_weights &&
-                           task.y_axis.taps(task.top).count > 0;
+                           end - begin <= max_source_columns && task.y_axis.taps(task.top).count > 0;
     for (int y = task.top; y < task.bottom; y += is_inside ? lanes : 1) {
         if (!is_inside) {
             resample_row(task, in, c, y, left, columns);

@@ -3,7 +3,7 @@
 #include "channel_group.hpp"
 
 // uint8 pixels of four bytes each: one load reads a pixel, or two neighbours. Bytes beyond an image's channels hold any
-// value, and are not stored. For the masks see deinterleave.hpp.
+// value, and are not stored. deinterleave.hpp says why AVX-512 intrinsics have full masks.
 
 namespace cuaug {
 
@@ -106,7 +106,7 @@ inline void store_rgba32(const Rgba32* __restrict__ pixels, int count, const Cha
     }
 }
 
-// Rounds half to even, then clamps, like saturate_cast<uint8>.
+// Rounds half to even and clamps, like saturate_cast<uint8>.
 inline void to_rgba32(const float* __restrict__ in, int count, Rgba32* __restrict__ out) {
     int i = 0;
 #ifdef __SSE2__

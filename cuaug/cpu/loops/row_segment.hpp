@@ -28,15 +28,15 @@ __attribute__((noinline, flatten)) void apply_step(const Op& op, const PixelCont
 // Returns whether the op is active for this sample.
 template <class R, int K, class Op>
 inline bool apply_op(const Op& op, const PixelContext<R>& context, int count, R (*channel)[segment_width]) {
-    bool changed = false;
+    bool active = false;
     for_each_step(
         op,
         [&](const auto& step) {
             apply_step<R, K>(cpu_variant(step), context, count, channel);
-            changed = true;
+            active = true;
         },
         0);
-    return changed;
+    return active;
 }
 
 }  // namespace cuaug

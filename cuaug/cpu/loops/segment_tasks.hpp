@@ -8,7 +8,8 @@
 
 namespace cuaug {
 
-// A task has few rows, so that one image alone has enough tasks for the threads of any machine.
+// A frame is one task if there are many frames; otherwise a call has about wanted_tasks tasks, so that one image alone
+// has enough for the threads of any machine.
 inline int rows_per_segment_task(const BatchRecord& args) {
     const long long wanted_tasks = 256, frames = args.samples * args.frames,
                     tasks_per_frame = frames >= wanted_tasks ? 1 : wanted_tasks / frames;

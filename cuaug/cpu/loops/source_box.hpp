@@ -36,8 +36,8 @@ inline SourceBox source_box_of(const CoordinateTile<R>& tile, int taps_before, i
     return {x, y, width, height, width};
 }
 
-// Fills the box's pixels, of K numbers each: `load(row, first, count, out)` for adjacent pixels of a row, `fill(out,
-// count)` for pixels outside the image if the border is constant.
+// Fills the box's pixels, of K numbers each. Calls `load(row, first, count, out)` for adjacent pixels of a row, and
+// `fill(out, count)` for pixels outside the image if the border is constant.
 template <class P, int K, class Load, class Fill>
 inline void stage_box(const WarpRecordBase& args, native::Border border, const SourceBox& box, int base_x, int base_y,
                       P* pixels, const Load& load, const Fill& fill) {
@@ -82,7 +82,8 @@ struct StagedBox {
     }
 };
 
-// Reads the input directly, for tiles whose source box cannot be staged. Coordinates count from (base_x, base_y).
+// Reads the input directly: for Nearest, and for tiles whose source box cannot be staged. Coordinates count from
+// (base_x, base_y).
 template <class T>
 struct DirectImage {
     using R = ComputeType<T>;

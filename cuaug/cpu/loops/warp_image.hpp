@@ -4,17 +4,17 @@
 #include "nearest_strip.hpp"
 #include "warp_tile.hpp"
 
-// A task computes a strip of the output: at once in the cases of nearest_strip.hpp and bilinear_separable.hpp,
+// A task computes a strip of the output: as a whole in the cases of nearest_strip.hpp and bilinear_separable.hpp,
 // otherwise tile by tile.
 
 namespace cuaug {
 
-// How a frame of the output is divided into tasks: into rows of tasks of equal height, at most 64 pixels. Tasks are as
-// wide as possible, up to strip_width, while the call has wanted_tasks tasks, which are enough for the threads of any
+// The tasks of a frame of the output, in rows and columns. Rows have equal heights, at most tile_height. Tasks are as
+// wide as possible, up to strip_width, as long as the call has about wanted_tasks tasks: enough for the threads of any
 // machine.
 struct TaskGrid {
     int task_height, task_width;  // in pixels
-    int rows, columns;            // tasks of a frame
+    int rows, columns;
 };
 
 inline TaskGrid task_grid(const WarpRecordBase& args) {

@@ -3,11 +3,11 @@
 #include "bilinear_tile.hpp"
 #include "nearest_tile.hpp"
 
-// A tile is computed in stages, which hand over their results in memory that is small enough for the cache: the
-// coordinates; the source box, in groups of four channels and with the border applied; the sampled pixels; the output.
-// Each of geometry, source dtype, sampler and target dtype is a template argument of one stage, so the number of
-// compiled functions is the sum of the numbers of these, not their product. Two cases are compiled for pairs:
-// DirectImage for source dtype and sampler, bilinear_tile.hpp for source and target dtype.
+// A tile is computed in stages: the coordinates; the source box, in groups of four channels and with the border
+// applied; the sampled pixels; the output. A stage passes its result on in memory that fits in the cache. Geometry,
+// source dtype, sampler and target dtype are each a template argument of one stage only, so the number of compiled
+// functions is the sum of their numbers, not the product. Two cases are compiled for pairs: DirectImage for source
+// dtype and sampler, bilinear_tile.hpp for source and target dtype.
 
 namespace cuaug {
 
@@ -48,7 +48,7 @@ inline void store_tile(const WarpRecordBase& args, const CoordinateTile<R>& tile
                         workspace.scratch);
 }
 
-// Samples all channels of one tile as values of type R, and stores them.
+// Samples all channels of one tile in the compute type R, and stores them.
 template <class R>
 inline void warp_tile_pixels(const native::WarpCall& call, const WarpRecordBase& args, const CoordinateTile<R>& tile,
                              TileWorkspace<R>& workspace) {

@@ -3,8 +3,8 @@
 #include "dtype.cuh"
 #include "type_list.cuh"
 
-// Borders, under NumPy's names: each resolves any pixel index to one inside [0, n), or to -1 for the fill.
-// Indices come from coordinates below 2^30 in magnitude, so nothing here overflows.
+// Borders, under NumPy's names: each resolves any pixel index to one inside [0, n), or to -1 for the fill. Nothing here
+// overflows: n is below 2^30, and an index is the sum of a tile's base and an offset, both below 2^30 in magnitude.
 
 namespace cuaug {
 

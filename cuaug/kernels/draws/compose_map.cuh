@@ -3,7 +3,7 @@
 #include "draws/instruction.cuh"
 #include "draws/inverse_map.cuh"
 
-// Coordinate instructions: they compose the map from the result of a pass to its source.
+// Coordinate instructions (instruction.cuh): they compose the map from the result of a pass to its source.
 
 namespace cuaug {
 
@@ -32,7 +32,7 @@ __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& ins
     }
 }
 
-// `row`: the sample's row. `pass_map`: the map of the current pass, composed so far.
+// `row`: the sample's row of the parameter table. `pass_map`: the map of the current pass, composed so far.
 inline void compose_map(const Instruction& instruction, const double* arguments, double* row, InverseMap& pass_map) {
     auto argument_column = [&](int i) { return row + static_cast<int>(arguments[i]); };
     double* out = row + instruction.column;
@@ -60,7 +60,7 @@ inline void compose_map(const Instruction& instruction, const double* arguments,
     } else if (opcode == Opcode::XorFlag) {
         if (*argument_column(0) != 0.0) *out = *out == 0.0 ? 1.0 : 0.0;
     } else {
-        InverseMap in_memory = pass_map;  // a copy, so that only it lies in local memory
+        InverseMap in_memory = pass_map;  // a copy, so that `pass_map` itself stays in registers
         compose_rare_opcode(instruction, arguments, row, in_memory);
         pass_map = in_memory;
     }

@@ -3,8 +3,8 @@
 #include "draws/boxes.cuh"
 #include "draws/instruction.cuh"
 
-// Instructions that draw random numbers into a sample's row of the table. `Opcode` lists the arguments of each
-// (instruction.cuh).
+// Instructions that draw random numbers into a sample's row of the parameter table. `Opcode` (instruction.cuh) lists
+// the arguments of each.
 
 namespace cuaug {
 
@@ -16,7 +16,7 @@ inline void store_box(double* to, const DrawnBox& box) {
 }
 
 // Not inlined, to keep the common opcodes close together: code that runs once waits for its instructions to be fetched,
-// longest after far jumps. `row`: the sample's row. `condition`: whether the condition holds.
+// longest after far jumps. `row`: the sample's row. `condition`: whether the instruction's condition holds.
 __attribute__((noinline)) inline void draw_rare_opcode(const Instruction& instruction, const double* arguments,
                                                        double* row, bool condition, unsigned long long seed,
                                                        unsigned long long step, unsigned long long id) {
@@ -82,7 +82,7 @@ inline void draw_values(const Instruction& instruction, const double* arguments,
     }
     Random random({stream.seed, stream.step, stream.id, static_cast<unsigned int>(instruction.position)},
                   static_cast<unsigned int>(instruction.index));
-    random.refill();  // here, so that the code of the first refill is not repeated for every opcode below
+    random.refill();  // once here, so that its code is not repeated for every opcode below
     if (opcode == Opcode::Uniform) {
         const double value = random.uniform(arguments[0], arguments[1]);
         *out = !condition ? arguments[3] : arguments[2] != 0.0 ? round_half_even(value) : value;

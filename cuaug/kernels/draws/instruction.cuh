@@ -1,43 +1,43 @@
 #pragma once
 
-// The program of a recipe's draws. Every sample runs it by itself: draws write random numbers into the sample's row of
-// the table; then, from the last geometric op to the first, coordinate instructions compose the map from the result's
-// coordinates to the source's. Assembled by cuaug/_fusion/program.py.
+// The program of a recipe's draws. It is run for every sample: draws write random numbers into the sample's row of the
+// parameter table; then, from the last geometric op to the first, coordinate instructions compose the map from the
+// result's coordinates to the source's. Assembled by cuaug/_fusion/program.py.
 
 namespace cuaug {
 
 // Named in cuaug/_fusion/program.py, in this order. A comment lists the arguments. An argument that lies in the table
-// is given by its column. Where the condition does not hold, a draw writes `else_value`, or, if it has none, values
-// that change nothing.
+// is given by its column. If the condition (`gate_column` of Instruction) does not hold, a draw writes `else_value`,
+// or, if it has none, values that change nothing.
 enum class Opcode {
     Constant,           // value, else_value
     Uniform,            // low, high, whether to round, else_value
     RandInt,            // count, first, else_value
-    Bernoulli,          // probability, value if true, else_value
+    Bernoulli,          // probability, value if true, else_value (also if false)
     Permutation,        // count
-    PermutationOrNone,  // count; -1 throughout where the condition does not hold
+    PermutationOrNone,  // count; -1 throughout if the condition does not hold
     Crop,               // height and width of the canvas and of the crop; draws top, left
     ResizedCrop,        // height, width, BoxRange; draws a box
-    RandomErasing,      // height, width, BoxRange; draws a box, empty where the condition does not hold
+    RandomErasing,      // height, width, BoxRange; draws a box, empty if the condition does not hold
     // Rare draws.
-    Categorical,         // count, cumulated weights[count]; -1 where the condition does not hold
-    ListValue,           // column of an index, or -1 to draw one; whether to negate half of the samples; else_value;
+    Categorical,         // count, cumulative weights[count]; -1 if the condition does not hold
+    ListValue,           // column of an index, or -1 to draw one; whether to negate with probability 1/2; else_value;
                          // addend; count, values[count]
     Beta,                // a, b, else_value
-    CutMixBox,           // height, width, column of the fraction kept, which becomes exact; draws a box
+    CutMixBox,           // height, width, column of the fraction kept, replaced by that of the box; draws a box
     PerspectiveCorners,  // height, width, distortion; draws 8 displacements
     StreamColumns,       // none; writes the 8 numbers of `StreamColumns`
-    // Coordinate instructions: each composes the inverse of one op.
+    // Coordinate instructions. Those named Inverse compose the inverse of one op with the map.
     InverseCropResize,  // column of top, left, height, width; height and width of the result, and their reciprocals
     InverseTranslate,   // column of top, left
-    InverseFlip,        // column of a flag; extent; 1 to flip rows
+    InverseFlip,        // column of a flag; height or width; 1 for a vertical flip, 0 for a horizontal one
     StorePassMap,       // how many numbers, 6 or 9: stores the map composed so far and starts anew
-    XorFlag,            // column of a flag that inverts the flag in this column
+    XorFlag,            // column of a flag that inverts the flag in Instruction::column
     // Rare coordinate instructions.
     InverseAffine,       // column of angle, shifts, scale, shears; center; 1 if the angle is clockwise, else -1
     InversePerspective,  // column of 8 displacements; height, width
-    StoreForwardMatrix,  // count; for each pass, the last one first, the column of its map and how many numbers it has:
-                         // stores the recipe's matrix from source to result
+    StoreForwardMatrix,  // number of passes; for each pass, the last one first, the column of its map and how many
+                         // numbers it has: stores the recipe's matrix from source to result
 };
 
 struct Instruction {
@@ -46,18 +46,19 @@ struct Instruction {
     int index;             // of the draw within its position (PhiloxStream::draw)
     int gate_column;       // the condition: this column holds `gate_value`; -1: none
     int column;            // the first that is written
-    int sample_arguments;  // where a sample's own arguments begin, which replace those below; -1: none
+    int sample_arguments;  // index of the first of a sample's own arguments, which replace `arguments()`; -1: none
     double gate_value;
 
+    // They follow the instruction in the program.
     const double* arguments() const { return &gate_value + 1; }
 };
 
-// Draws of one phase are independent of each other and come after the draws that they read. The last phase holds the
-// coordinate instructions.
+// The program begins with this header. Draws of one phase are independent of each other and come after the draws that
+// they read. The last phase holds the coordinate instructions.
 struct ProgramHeader {
     int phases;
-    int first[1];  // [phases + 1]: first instruction of each phase, then how many there are; then, for each
-                   // instruction, where in the program it begins
+    int first[1];  // [phases + 1]: index of each phase's first instruction, then the number of instructions; after
+                   // them, for each instruction, where it begins in the program, in units of 8 bytes
 };
 
 }  // namespace cuaug

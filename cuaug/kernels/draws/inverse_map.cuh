@@ -60,7 +60,7 @@ inline AxisMap inverse_crop_resize(double top, double left, double sy, double sx
 }
 
 // Inverse of torchvision's affine: rotation by `angle` (degrees, clockwise) and shear about a center, scale, then
-// translation. The forward matrix is T(center + translation) R S shear T(-center).
+// translation. The forward matrix is T(center + translation) rotation scale shear T(-center), T for a translation.
 inline InverseMap inverse_affine(double angle, double shift_x, double shift_y, double scale, double shear_x,
                                  double shear_y, double center_x, double center_y) {
     if (angle == 0.0 && shear_x == 0.0 && shear_y == 0.0 && scale == 1.0)

@@ -21,7 +21,8 @@ inline float natural_log(float u) {
            2.0f * s * (1.0f + s2 * (1.0f / 3 + s2 * (1.0f / 5 + s2 * (1.0f / 7 + s2 * (1.0f / 9)))));
 }
 
-// `a` gives the radius, with 31 bits; `b` the angle: a whole number of quarter turns, plus -45 to 45 degrees.
+// The upper 30 bits of `a` give the radius; `b` gives the angle: a whole number of quarter turns, plus -45 to 45
+// degrees.
 inline Normal2 box_muller(unsigned int a, unsigned int b) {
     const float radius = sqrt(-2.0f * natural_log(static_cast<float>(static_cast<int>(a >> 1 | 1u)) * 0x1p-31f));
     const unsigned int quarter = (b + 0x20000000u) >> 30;

@@ -23,14 +23,14 @@ inline PhiloxOutput philox(PhiloxOutput counter, unsigned int key_low, unsigned 
     return counter;
 }
 
-// The random numbers of one sample at one step, for one position of a recipe.
+// The random numbers of one sample at one step, for the transform at one position of a recipe.
 struct PhiloxStream {
     unsigned long long seed;
     unsigned long long step;  // only the lower 32 bits are used
     unsigned long long id;    // only the lower 48 bits are used
     unsigned int position;    // below 2^16
 
-    // Four words; `index` numbers them within the position.
+    // Four words. `index` numbers the draws of a position.
     template <int unroll = 10>
     PhiloxOutput draw(unsigned int index) const {
         const PhiloxOutput counter = {{index, position | static_cast<unsigned int>(id >> 32) << 16,

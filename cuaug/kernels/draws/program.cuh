@@ -17,9 +17,9 @@ inline PhiloxStream stream_of(const DrawRecord& args, long long step, long long 
             static_cast<unsigned long long>(id), 0};
 }
 
-// Runs the program for sample n and writes into `row`. Of `ranks` threads with one sample, each executes every
-// `ranks`-th draw of a phase; `barrier` separates the phases. Rank 0 executes the coordinate instructions, each of
-// which depends on the one before. `exists`: false for threads beyond the batch, which only take part in barriers.
+// Runs the program for sample n and writes into `row`. `ranks` threads share a sample: each executes every `ranks`-th
+// draw of a phase, and `barrier` separates the phases. Rank 0 executes the coordinate instructions, each of which
+// depends on the one before. `exists`: false for threads beyond the batch, which only take part in barriers.
 template <class Barrier>
 inline void run_program(const DrawRecord& args, const double* program, double* row, const PhiloxStream& stream,
                         long long n, bool exists, int rank, int ranks, const Barrier& barrier) {

@@ -18,8 +18,8 @@ struct Affine : MatrixParameter<2> {
         return from_entries([&](int i) { return entry(n, i); });
     }
 
-    // The same matrix, if `entry(i)` returns entry i: a lane that has loaded one entry gets the others from other
-    // lanes.
+    // The same matrix from a function that returns entry i: lanes of a warp may load one entry each and get the others
+    // from other lanes.
     template <class Entry>
     Matrix from_entries(const Entry& entry) const {
         Matrix m = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5)};
@@ -43,7 +43,7 @@ struct Affine : MatrixParameter<2> {
 
         Point<R> at(R dx, R dy) const { return {a * dx + (b * dy + c), d * dx + (e * dy + f)}; }
 
-        // The same map relative to another input pixel, with `rounding` added to both coordinates.
+        // The same map relative to the input pixel (x, y) from the base, with `rounding` added to both coordinates.
         TileMap shifted_to(int x, int y, R rounding) const {
             return {
                 base_x + x, base_y + y, a, b, c - static_cast<R>(x) + rounding, d, e, f - static_cast<R>(y) + rounding};

@@ -13,8 +13,8 @@ struct CoordinateMap {
     double scale_y;
     float scale_x_float32;  // scale_x and scale_y in float32, converted by the host
     float scale_y_float32;
-    float relative_float32;  // times the output column or row is added to the source coordinate
-    int relative;            // the maps hold displacements from the output pixel
+    float relative_float32;  // `relative` as a float, 0 or 1
+    int relative;            // whether the maps hold displacements from the output pixel
     int in_height;
     int in_width;
 
@@ -65,8 +65,9 @@ struct CoordinateMap {
     static int clamp_to(int i, int n) { return i < 0 ? 0 : i < n ? i : n; }
 };
 
-// A CoordinateMap for which the GPU computes coordinates in double precision and offsets in 64 bits: float64 maps, and
-// images that are too large, or have negative strides.
+// A CoordinateMap for which the GPU computes coordinates in double precision and offsets in 64 bits: for float64 maps,
+// and for images or maps that are too large or whose images have negative strides (`map_geometry` of
+// _passes/geometry.py).
 struct CoordinateMap64 : CoordinateMap {
     static constexpr bool is_64bit = true;
 };

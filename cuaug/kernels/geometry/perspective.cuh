@@ -18,8 +18,8 @@ struct Perspective : MatrixParameter<3> {
         return from_entries([&](int i) { return entry(n, i); });
     }
 
-    // The same matrix, if `entry(i)` returns entry i: a lane that has loaded one entry gets the others from other
-    // lanes.
+    // The same matrix from a function that returns entry i: lanes of a warp may load one entry each and get the others
+    // from other lanes.
     template <class Entry>
     Matrix from_entries(const Entry& entry) const {
         Matrix m = {entry(0), entry(1), entry(2), entry(3), entry(4), entry(5), entry(6), entry(7), entry(8)};
@@ -58,16 +58,17 @@ struct Perspective : MatrixParameter<3> {
             return {(a * dx + (b * dy + c)) * scale, (d * dx + (e * dy + f)) * scale};
         }
 
-        // The same map relative to another input pixel, with `rounding` added to both coordinates.
+        // The same map relative to the input pixel (x, y) from the base, with `rounding` added to both coordinates.
         TileMap shifted_to(int x, int y, R rounding) const {
             const R rx = static_cast<R>(x) - rounding, ry = static_cast<R>(y) - rounding;
             return {base_x + x, base_y + y, a - rx * g, b - rx * h, c - rx * i, d - ry * g,
                     e - ry * h, f - ry * i, g,          h,          i};
         }
 
-        // The corners bound the tile only if the horizon does not cross it. Close to the horizon coordinates lose
-        // precision by the ratio of the depths: up to a ratio of 128, and boxes of up to 256 pixels, they are precise
-        // to 2^-24 * 128 * 256 pixels, half of the slack of `staged_box_of` (gpu/stage.cuh).
+        // The corners bound the tile only if the horizon does not cross it. Close to the horizon a rounding error grows
+        // with the ratio of the depths and with the side of the box. At the limits, a ratio of 128 and a side of 256
+        // pixels or the same product, points are up to 0.004 pixels outside the bounds (simulated): about the slack of
+        // `staged_box_of` (gpu/stage.cuh).
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);
             const R p = depth(R(0), R(0)), q = depth(right, R(0));
@@ -77,7 +78,8 @@ struct Perspective : MatrixParameter<3> {
             const R max_depth = R(1e30);  // an infinite depth gives points of 0, which pass `bounding_box`
             if (!(p * q > R(0) && p * r > R(0) && p * s > R(0) && farthest < max_depth && farthest < R(128) * nearest))
                 return false;
-            return bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box);
+            if (!bounding_box(at(R(0), R(0)), at(right, R(0)), at(R(0), bottom), at(right, bottom), box)) return false;
+            return farthest * fmax(box.x_high - box.x_low, box.y_high - box.y_low) < R(128 * 256) * nearest;
         }
     };
 

@@ -9,7 +9,7 @@ namespace cuaug {
 
 // A pixel gets the fill, whatever the border, if a coordinate is not finite, or at least this far from the base or from
 // the input's first pixel.
-constexpr double coordinate_limit = 1073741824.0;
+constexpr double coordinate_limit = 1073741824.0;  // 2^30
 
 template <class R>
 struct Point {

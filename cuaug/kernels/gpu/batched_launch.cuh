@@ -4,8 +4,8 @@
 
 namespace cuaug {
 
-// As the last template argument of a kernel: up to `max_batched` launches in one, each with its own record. blockIdx.z
-// is the launch's index.
+// As the last template argument, it makes a kernel do up to `max_batched` launches in one, each with its own record.
+// blockIdx.z is the index of the launch.
 struct BatchedLaunch {};
 
 constexpr int max_batched = 4;

@@ -16,7 +16,8 @@ inline float16 to_float16(float value) {
     return out;
 }
 
-// The instruction turns every NaN into 0x7fff; `round_to_bfloat16` keeps a NaN's sign and upper mantissa bits.
+// The instruction turns every NaN into 0x7fff; `round_to_bfloat16`, for older GPUs, keeps the sign and the upper
+// mantissa bits of a NaN.
 inline bfloat16 to_bfloat16(float value) {
 #if __CUDA_ARCH__ >= 800
     bfloat16 out;
@@ -41,7 +42,7 @@ inline double to_float64(float value) {
     return out;
 }
 
-// Two 16-bit elements in a word, the first in the lower half.
+// Two values as float16 or bfloat16 in one word, the first in the lower half.
 template <class T>
 inline unsigned int pack_two(float first, float second) {
 #if __CUDA_ARCH__ >= 800

@@ -3,23 +3,22 @@
 #include "geometry/coordinate_map.cuh"
 #include "gpu/word_pixel.cuh"
 
-// Reads coordinate maps.
-
 namespace cuaug {
 
-// The entries of a tile's maps that a thread reads: four columns of each row, `column_step` apart. `is_64bit`: one by
-// one, in double precision.
+// Reads a thread's entries of coordinate maps: in each row of the tile four columns, `column_step` apart. `is_64bit`:
+// entries are read one by one, and coordinates are computed in double precision.
 template <class R, bool is_64bit, int column_step>
 struct CoordinateMapReader {
-    // Entries of float32 maps for the four columns: all are loaded before one is used.
+    // Entries of float32 maps for the four columns: all are loaded before the first is used.
     struct RowEntries {
         float x[4], y[4];
     };
 
     const CoordinateMap& map;
     const CoordinateMap::TileMap<R>& tile;
-    int column, width, rows;
-    // Addresses in float32 maps of the entry for the first of the four columns, in the tile's first row.
+    int column;       // the first of the four, counted from the tile's first
+    int width, rows;  // of the tile
+    // Addresses of the entries for the first of the four columns in the tile's first row; null if `is_64bit`.
     const char *first_x, *first_y;
 
     CoordinateMapReader(const CoordinateMap& map, const CoordinateMap::TileMap<R>& tile, int column, int width,
@@ -41,8 +40,8 @@ struct CoordinateMapReader {
                                                         (tile.left + column) * table.x_stride));
     }
 
-    // A warp samples its whole patch of 8x4 pixels, but maps may end with the tile: rows below it get its last row's
-    // entries, columns beyond it zeros.
+    // A warp samples its whole patch of 8x4 pixels, but maps may end with the tile: rows below the tile get the entries
+    // of its last row, columns to the right of the tile get zeros.
     RowEntries row(int y) const {
         RowEntries out = {};
         if constexpr (!is_64bit) {
@@ -64,7 +63,7 @@ struct CoordinateMapReader {
         return out;
     }
 
-    // Source coordinates of column number i of the four, in row y.
+    // Source coordinates of the pixel in row y and in column i of the four.
     Point<R> point(const RowEntries& entries, int i, int y) const {
         const int x = column + column_step * i;
         if constexpr (is_64bit) {
@@ -72,7 +71,7 @@ struct CoordinateMapReader {
             return {static_cast<R>(map.x(tile.n, left, top) - tile.base_x),
                     static_cast<R>(map.y(tile.n, left, top) - tile.base_y)};
         } else {
-            // A displacement (map.relative_float32 is 1) is added to the index of the pixel, a position (0) to 0.
+            // A displacement is added to the index of the pixel; `relative_float32` is then 1, and 0 for positions.
             auto origin = [&](int index) { return map.relative_float32 * static_cast<float>(index); };
             return {fma(entries.x[i], map.scale_x_float32, origin(tile.left - tile.base_x + x)),
                     fma(entries.y[i], map.scale_y_float32, origin(tile.top - tile.base_y + y))};

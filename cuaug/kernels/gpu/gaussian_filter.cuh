@@ -20,8 +20,8 @@ constexpr int blur_blocks = sizeof(In) == 8   ? 1
                             : sizeof(In) == 1 ? 3
                                               : 2;  // per multiprocessor, by registers
 
-// Channels that are filtered together: all of packed pixels, as they lie. Four channels of float64 would be too many
-// for shared memory.
+// Channels that are filtered together: all channels of packed pixels, except for float64, of which four channels would
+// not fit into shared memory.
 template <class Layout, class In, int K>
 constexpr int channels_together = is_same_v<Layout, Packed> && sizeof(In) < 8 ? K : 1;
 
@@ -42,7 +42,7 @@ struct BlurTile {
     int pitch;
     R* weights_x;  // [2 * center + 4]: 0 outside the kernel; the last three only fill a vector
     R* weights_y;  // [kernel_height, rounded up to four]: the centre is at kernel_height / 2
-    // Of source rows in elements, from half a kernel above the tile on; rows outside the image are reflected.
+    // Offsets of source rows in elements, from half a kernel above the tile on; rows outside the image are reflected.
     long long* row_offset;
     R* filtered;  // filtered vertically. [tile_height, pitch]
 
@@ -61,16 +61,16 @@ struct BlurTile {
     }
 };
 
-// Weights up to this are left out. Together they are at most 2.5e-5 on an axis, 0.006 of a uint8 level; for other
-// dtypes at most the last digits of a float32.
+// Weights up to this are left out. Together they are at most 2.5e-5 on an axis, 0.006 of a level, for uint8; for other
+// dtypes but float64 at most 3.4e-8, less than float32 resolves.
 template <class In>
 constexpr double min_weight = sizeof(In) == 8        ? 0.0
                               : is_same_v<In, uint8> ? 1.0 / (1 << 18)
                                                      : 1.0 / (1 << 27);
 
-// Called by one warp: weights of the Gaussian about `center`, with sum 1, and 0 around them. Returns the distance from
-// the centre of the farthest weight above `min_weight`: a narrow Gaussian does not fill its kernel, and half of
-// SimCLR's taps are skipped.
+// Called by one warp. Computes the weights of the Gaussian about `center`, with sum 1, and zeros beyond `radius`.
+// Returns the distance from the centre of the farthest weight above `min_weight`: a narrow Gaussian does not fill its
+// kernel, so that more than half of SimCLR's taps are skipped.
 template <class In, class R>
 inline int compute_gaussian(R* weight, int center, int radius, double sigma, int lane) {
     R sum = R(0);
@@ -88,7 +88,7 @@ inline int compute_gaussian(R* weight, int center, int radius, double sigma, int
     return min(reach, radius);
 }
 
-// As Reflect, for pixels near the image: a fold or two cost less than a division.
+// As `Reflect` (borders/border.cuh), for pixels near the image: one or two folds cost less than a division.
 inline int reflect_near(int i, int n) {
     while (n > 1 && (i < 0 || i >= n)) i = i < 0 ? -i : 2 * n - 2 - i;
     return n > 1 ? i : 0;

@@ -3,14 +3,15 @@
 #include "samplers/filter.cuh"
 #include "gpu/source_frame.cuh"
 
-// The horizontal pass of a resize, for all dtypes but uint8 (horizontal_filter_u8.cuh): a lane computes its
-// output column for four source rows at a time.
+// The horizontal filter of `resample`, for all dtypes but uint8 (horizontal_filter_u8.cuh): a lane filters four source
+// rows at a time for its output column.
 
 namespace cuaug {
 
 constexpr int rows_at_once = 4;
 
-// The output columns of a block: each lane's span, and the weights of its first pixels.
+// The output columns of a block, one per lane: the span of source pixels of each, and the weights of the span's first
+// pixels.
 template <class T>
 struct HorizontalWeights {
     static constexpr int max_pixels = sizeof(ComputeType<T>) == 4 ? 16 : 4;
@@ -32,7 +33,7 @@ inline ComputeType<T> weight_of(const HorizontalWeights<T>& weights, int lane, i
     return i < HorizontalWeights<T>::max_pixels ? weights.weight[i][lane] : pixel_weight<Filter>(weights.span[lane], i);
 }
 
-// A lane's output column.
+// A lane's output column, and the source pixels that it reads: `count` from `first` on.
 struct LaneColumn {
     int lane, first, count;
 };

@@ -2,27 +2,28 @@
 
 #include "gpu/horizontal_filter.cuh"
 
-// The horizontal pass of a resize of uint8: eight adjacent pixels at once, as two words per channel. __dp4a sums their
-// products with 24-bit weights, one byte of the weights at a time. 16-bit weights miss the exact level too often where
-// weights are ratios of small integers.
+// The horizontal filter of `resample` for uint8: eight adjacent pixels at once, as two words per channel. __dp4a sums
+// their products with 24-bit weights, one byte of the weights at a time. 16-bit weights would miss the exact level too
+// often if the scale is a ratio of small integers (benchmarks/log/resize-gpu.md).
 
 namespace cuaug {
 
-constexpr float weight_one =
-    4194304.0f;  // 2^22: 255 times it, and 1.9 times as much for filters that overshoot, fits an int
+// 2^22, the weight 1. Sums fit an int if the positive weights of an output pixel sum to less than 2; Lanczos filters
+// have the largest sums, up to 1.4.
+constexpr float weight_one = 4194304.0f;
 
-// The weights of eight pixels: their highest byte (signed), the middle and the lowest.
+// The 24-bit weights of eight pixels: their highest bytes (signed), middle bytes and lowest bytes, four to a word.
 struct EightWeights {
     Word high[2], middle[2], low[2];
 };
 
 template <>
 struct HorizontalWeights<uint8> {
-    static constexpr int max_pixels = 3;  // groups of eight: the maximum of `steps`
+    static constexpr int max_steps = 3;
     SourceSpan<float> span[32];
     int left[32];  // first pixel of the first step, a multiple of four
     int steps;     // of eight pixels each
-    uint2 high[max_pixels][32], middle[max_pixels][32], low[max_pixels][32];
+    uint2 high[max_steps][32], middle[max_steps][32], low[max_steps][32];
 };
 
 inline EightWeights eight_weights(const float (&weight)[8]) {
@@ -36,15 +37,15 @@ inline EightWeights eight_weights(const float (&weight)[8]) {
     return out;
 }
 
-// Called by one warp. The pixels of the last step end at the row's last multiple of four or before it, so that words
-// are read without a test. If that is impossible for one lane, no lane has steps.
+// Called by one warp. The last step ends inside the row, so that words are read without bounds checks. If that is
+// impossible for one lane, no lane has steps.
 template <class Filter>
 inline void compute_weights(HorizontalWeights<uint8>& weights, const SourceSpan<float>& span, int width, int lane) {
     int steps = ((span.first & 3) + span.count + 7) / 8;
     for (int i = 1; i < 32; i *= 2) steps = max(steps, __shfl_xor_sync(0xffffffffu, steps, i));
     const int left = min(span.first, width - 8 * steps) & ~3;
     const bool fits =
-        steps <= HorizontalWeights<uint8>::max_pixels && left >= 0 && span.first + span.count <= left + 8 * steps;
+        steps <= HorizontalWeights<uint8>::max_steps && left >= 0 && span.first + span.count <= left + 8 * steps;
     if (!__all_sync(0xffffffffu, fits)) steps = 0;
     weights.span[lane] = span;
     weights.left[lane] = left;
@@ -66,14 +67,14 @@ inline int dot_signed(Word bytes, Word weights, int sum) {
     return sum;
 }
 
-// `sum` plus the products. The 32-bit terms wrap in between, but the result does not.
+// `sum` plus the products of bytes and weights. Intermediate 32-bit terms may wrap; the result does not.
 inline int dot8_u8(const Word (&bytes)[2], const EightWeights& weights, int sum) {
     const Word high = dot_signed(bytes[1], weights.high[1], dot_signed(bytes[0], weights.high[0], 0)) << 8;
     const Word middle = __dp4a(bytes[1], weights.middle[1], __dp4a(bytes[0], weights.middle[0], high));
     return __dp4a(bytes[1], weights.low[1], __dp4a(bytes[0], weights.low[0], (middle << 8) + sum));
 }
 
-// Four packed pixels -> one word per channel. The selectors of bytes are explained at `low_bytes` (word_pixel.cuh).
+// Four packed pixels -> word j of each channel. The selectors of bytes are explained at `low_bytes` (word_pixel.cuh).
 template <int K>
 inline void to_planes(const Word (&packed)[K], Word (&plane)[K][2], int j) {
     if constexpr (K == 1) {

@@ -10,7 +10,7 @@ struct Planar {};   // K = C; stride of x is 1
 struct Packed {};   // K = C; stride of c is 1, of x is C
 struct Strided {};  // any strides; C may exceed K
 
-// a * b in 64 bits by one instruction. Of a product written in C++ the compiler makes four instructions once it has
+// a * b in 64 bits by one instruction. The compiler turns a product written in C++ into four instructions once it has
 // moved a sign extension out of a loop.
 inline long long mul_wide(int a, int b) {
     long long out;
@@ -18,8 +18,8 @@ inline long long mul_wide(int a, int b) {
     return out;
 }
 
-// Offsets of K channels from a first one on. If the layout is Strided, `available` of them exist, and the last one
-// stands in for those beyond; else all exist.
+// Offsets of K channels from the first of them. With Strided only `available` of them may exist; the last one stands in
+// for those beyond.
 template <class Layout, int K>
 inline void channel_offsets(long long stride, int available, long long* offset) {
     for (int k = 0; k < K; ++k) {

@@ -3,8 +3,8 @@
 #include "gpu/convert.cuh"
 #include "gpu/word_pixel.cuh"
 
-// Conversions between stored pixels and numbers. uint8 is converted without conversion instructions, which run at an
-// eighth of the rate of additions: the bits of 2^23 + n are those of 2^23 with n in the lowest byte.
+// Conversions between stored pixels and numbers. uint8 is converted without conversion instructions, which run at a
+// fraction of the rate of additions: the bits of 2^23 + n are those of 2^23 with n in the lowest byte.
 
 namespace cuaug {
 
@@ -22,7 +22,8 @@ inline Pixel<R, K> to_pixel(const WordPixel<T, K>& word_pixel) {
 
 constexpr float inv_255 = 1.0f / 255.0f;
 
-// Pixels scaled to 0..1. (2^23 + n) / 255 - 2^23 / 255 equals n * (1 / 255), because 2^23 only changes the exponent.
+// Pixels scaled to 0..1. The fma gives n * inv_255, rounded once: it computes (2^23 + n) * inv_255 exactly, and a
+// product with 2^23 is exact, too.
 template <class R, class T, int K>
 inline Pixel<R, K> to_unit_range(const WordPixel<T, K>& word_pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {
@@ -41,13 +42,13 @@ inline Pixel<R, K> to_unit_range(const RawPixel<T, K>& raw_pixel) {
     return (R(1) / R(max_value<T>)) * to_pixel<R>(raw_pixel);
 }
 
-// For templates whose pixels may be WordPixels already.
+// For templates that also convert other types of pixels.
 template <class T, int K>
 inline WordPixel<T, K> to_word_pixel(const WordPixel<T, K>& word_pixel) {
     return word_pixel;
 }
 
-// Levels within 0..255, rounded half to even.
+// Packs values within 0..255, rounded half to even: the lowest byte of 1.5 * 2^23 + n is n.
 template <int K>
 inline WordPixel<uint8, K> pack_u8(const Pixel<float, K>& pixel) {
     Word level[4] = {};

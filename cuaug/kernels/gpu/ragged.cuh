@@ -39,7 +39,7 @@ inline int width_of(const BatchRecord& batch, long long n) {
         return batch.in_width;
 }
 
-// Frame t of sample n, from a channel on.
+// The address of frame t of sample n, at a channel. A sample of a ragged batch is a single image.
 template <class T, class Layout>
 inline const T* frame_of(const BatchRecord& batch, long long n, long long t, int channel) {
     if constexpr (LayoutTraits<Layout>::ragged) {

@@ -4,10 +4,10 @@
 #include "gpu/stage.cuh"
 #include "samplers/image.cuh"
 
-// Source boxes that hold the input as it lies in memory, in planes or in rows of packed pixels. All that a tile needs
-// is copied to shared memory 16 bytes at a time, without passing through registers, and nothing is rearranged: samplers
-// read elements, or words of them. With bilinear interpolation this costs less than staging pixels (stage.cuh), as long
-// as the border needs no more than a fill.
+// Raw boxes: source boxes that hold the input as it lies in memory, in planes or in rows of packed pixels. What a tile
+// needs is copied to shared memory in chunks of 16 bytes, or in smaller units if the alignment requires it, and on
+// compute capability 8.0 and newer without passing through registers. Samplers read elements, or words of them. With
+// bilinear interpolation and a constant border this costs less than staging pixels (stage.cuh).
 
 namespace cuaug {
 
@@ -23,7 +23,7 @@ template <class T, int K, bool raw_staged>
 constexpr int block_threads = small_blocks<T, K, raw_staged> ? warp_image_threads / 2 : warp_image_threads;
 template <class T, int K, bool raw_staged>
 constexpr int block_bytes = small_blocks<T, K, raw_staged> ? 32000 : shared_bytes;
-constexpr int max_small_blocks = 7;  // as registers allow
+constexpr int max_small_blocks = 7;  // by shared memory; a launch bound limits the registers to match
 
 template <int PixelBytes>
 constexpr int raw_region_width = PixelBytes <= 6 ? 64 : 32;  // columns of an output region
@@ -35,18 +35,20 @@ struct RawBoxLayout {
     static constexpr int threads = block_threads<T, K, true>;
     static constexpr int channels = K, planes = packed ? 1 : K,
                          step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
-    // Words after which the fill repeats along a row; of planar pixels: one per channel.
+    // Words of the fill pattern (raw_stage.cuh). Packed pixels: after so many the fill repeats along a row; planar
+    // pixels: one per channel.
     static constexpr int pattern_words = packed ? (step % 4 == 0 ? step / 4 : step % 2 ? step : step / 2) : K;
 
-    // Bytes from plane to plane, of a box of this many bytes.
+    // Bytes from one plane to the next in a box of this many bytes.
     static constexpr int plane_bytes_of(int box_bytes) { return box_bytes / planes & -chunk_bytes; }
 
-    // Bytes from the start of a chunk to the pixel of this column in the chunk.
+    // Bytes from the start of its chunk to the pixel in this column.
     static int bytes_before(int column) { return step * column & (chunk_bytes - 1); }
 };
 
-// Chunks from row to row. A warp's taps then have the fewest bank conflicts: simulated over rotations within 30 degrees
-// of a patch of 8x4 pixels, or of every other pixel of 16x4 if a pixel has 6 bytes.
+// Chunks from row to row, at least `chunks`, for few bank conflicts between a warp's taps. Simulated over rotations
+// within 30 degrees of a patch of 8x4 pixels, or of every other pixel of 16x4 for packed 16-bit elements: pixels of 1,
+// 2, 3, 6 and 12 bytes have the fewest possible, others up to 15 % more.
 template <int Step>
 inline int chunks_per_row(int chunks) {
     const int rest = chunks & 7, multiple = chunks - rest;
@@ -68,7 +70,8 @@ inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int taps_before
               height = static_cast<int>(floor(bounds.y_high + slack)) + taps_after - y + 1;
     const int chunks = (BoxLayout::bytes_before(base_x + x) + BoxLayout::step * width + chunk_bytes - 1) / chunk_bytes,
               best = chunk_bytes * chunks_per_row<BoxLayout::step>(chunks);
-    // One chunk more: packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes behind them.
+    // One chunk more: pairs of packed pixels of 3 and 6 bytes are read in words, which end up to 6 bytes after the
+    // pair.
     auto holds = [&](int pitch) { return static_cast<unsigned int>(pitch) * height + chunk_bytes <= plane_bytes; };
     const int pitch =
         holds(best)
@@ -90,9 +93,10 @@ struct RowRange {
 // The part of its source box that a rotated tile reads: in each column of chunks, the rows between two pairs of
 // parallel lines along the tile's sides. Within 30 degrees of rotation this is three quarters of the box.
 struct NeededRows {
-    float slope[2], upper[2], lower[2];  // of a line, in rows per byte, and its row at byte 0
+    // Of both pairs of lines: slope in rows per byte, and the rows of the upper and the lower line at byte 0.
+    float slope[2], upper[2], lower[2];
 
-    // Rows that are read of a chunk that begins at this byte.
+    // The rows in which the chunk that begins at this byte is read.
     RowRange rows(float byte) const {
         const int first = static_cast<int>(floor(fmax(slope[0] * byte + upper[0], slope[1] * byte + upper[1])));
         return {first,
@@ -100,8 +104,8 @@ struct NeededRows {
     }
 };
 
-// For a tile of width x height pixels. Bytes and rows are counted from the tile's base, which is known before the box
-// is, so that both are computed at the same time.
+// The needed rows of a tile of width x height pixels. Bytes and rows are counted from the tile's base and not from the
+// box, so that the compiler can interleave both computations.
 template <class BoxLayout, class TileMap>
 inline NeededRows needed_rows_of(const TileMap& local, int width, int height) {
     // A point lies between the pixels that it reads, so a chunk is read from one pixel before it to one behind it.
@@ -110,7 +114,7 @@ inline NeededRows needed_rows_of(const TileMap& local, int width, int height) {
     constexpr float slack = 1.0f / 16;  // for rounding errors
     constexpr float all_rows = 1e6f;    // more than any box has
     NeededRows out;
-    // Two parallel sides: one along (right, down) from the tile's first pixel, the other at this distance.
+    // Two parallel sides of the tile: one along (right, down) from its first pixel, the other (away_x, away_y) from it.
     auto two_sides = [&](int i, float right, float down, float away_x, float away_y) {
         // Steep sides bound columns, which the box bounds already. They exclude too few rows to outweigh the rounding
         // error of the slope.

@@ -2,11 +2,12 @@
 
 #include "gpu/raw_box.cuh"
 
-// Copies the input to raw boxes in shared memory, and writes the fill around it.
+// Copies the input to raw boxes in shared memory (raw_box.cuh), and writes the fill outside the image.
 
 namespace cuaug {
 
-// The fill as words that repeat along a row: one per channel (planar), or those of a few pixels (packed).
+// Writes the fill as words that repeat along a row: one per channel (planar), or those of a few pixels (packed). Called
+// by one warp. `fill(k)`: the fill of channel k.
 template <class BoxLayout, class T, class Fill>
 inline void write_fill_pattern(Word (&fill_pattern)[4], int lane, const Fill& fill) {
     constexpr int word_elements = elements_per_word<T>;
@@ -15,8 +16,8 @@ inline void write_fill_pattern(Word (&fill_pattern)[4], int lane, const Fill& fi
             fill(BoxLayout::packed ? lane % BoxLayout::channels : lane / word_elements);
 }
 
-// Copies bytes from global to shared memory, or zeros if `in_image` is false, when `from` may point anywhere. They
-// have arrived when `wait_for_copies` returns.
+// Copies bytes from global to shared memory; if `in_image` is false, writes zeros, and `from` may point anywhere. The
+// bytes have arrived when `wait_for_copies` returns.
 #if __CUDA_ARCH__ >= 800
 template <int Bytes>
 inline void copy_async(unsigned int to, const unsigned char* from, bool in_image) {
@@ -42,8 +43,8 @@ inline void copy_async(unsigned int to, const unsigned char* from, bool in_image
 inline void wait_for_copies() { asm volatile("" : : : "memory"); }
 #endif
 
-// The chunks that a thread copies: one column of them, from the top down, all threads `rows_per_pass` rows at a time.
-// Adjacent lanes therefore load adjacent chunks, of which memory delivers two at a time.
+// The chunks that a thread copies: one column of them, from the top down. All threads together copy `rows_per_pass`
+// rows at a time, so that adjacent lanes load adjacent chunks; memory delivers two chunks (32 bytes) at a time.
 template <class Layout, class T, int K>
 struct ThreadChunks {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
@@ -52,17 +53,17 @@ struct ThreadChunks {
     const Image<T, K, Constant>& image;
     const SourceBox& box;
     int byte, end;               // the column of chunks and the image's right edge, in bytes from the image's left edge
-    int y;                       // the first row
-    RowRange needed_range;       // rows of the box that are needed of this column
+    int y;                       // the thread's first row
+    RowRange needed_range;       // rows of the box that the tile needs in this column
     RowRange image_range;        // those of them that lie in the image; none if the column lies outside
-    bool is_inside, is_outside;  // the whole chunk
+    bool is_inside, is_outside;  // whether the column lies wholly inside, or wholly outside, the image's columns
     unsigned int first;          // address of the first chunk in shared memory
 
     ThreadChunks(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
                  unsigned char* memory)
         : image(image), box(box), end(BoxLayout::step * image.window.width) {
         const int row = static_cast<int>((threadIdx.x + 0.5f) * box.inv_groups), chunk = threadIdx.x - row * box.groups;
-        y = row < box.rows_per_pass ? row : box.height;  // threads beyond the last whole row of chunks have none
+        y = row < box.rows_per_pass ? row : box.height;  // threads beyond the last whole row of chunks have no rows
         byte = (BoxLayout::step * image.base_x & -chunk_bytes) + chunk_bytes * chunk;
         is_inside = byte >= 0 && byte + chunk_bytes <= end;
         is_outside = byte + chunk_bytes <= 0 || byte >= end;
@@ -77,7 +78,7 @@ struct ThreadChunks {
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + chunk_bytes * chunk;
     }
 
-    // Calls copy(to, from, in_image, channel) for each needed chunk; `in_image`: part of it lies in the image. `Every`:
+    // Calls copy(to, from, in_image, plane) for each needed chunk; `in_image`: part of it lies in the image. `Every`:
     // also for the other chunks, with in_image false.
     template <bool Every = false, int Unrolled = 1, class Copy>
     void walk(int plane_bytes, const Copy& copy) const {
@@ -128,7 +129,7 @@ inline void stage_raw(const Image<T, K, Constant>& image, const SourceBox& box, 
     }
 }
 
-// Writes the fill outside the image. Called by the threads that copied, each of which has waited for its own copies.
+// Writes the fill outside the image. Called by all threads of the block, each after it has waited for its own copies.
 template <class Layout, class T, int K>
 inline void fill_outside(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
                          const Word (&fill_pattern)[4], unsigned char* memory, int plane_bytes) {

@@ -6,12 +6,12 @@
 
 namespace cuaug {
 
-// What the threads of a block share about their region.
+// What the threads of a block share about their output region.
 template <class In, int K, class Out, class Ops>
 struct alignas(16) OutputRegion {
     const In* in;                   // the frame, at the first of the region's channels
     Out* out;                       // the region's first pixel
-    int in_y_stride, out_y_stride;  // copied here so that the compiler knows that they fit 32 bits
+    int in_y_stride, out_y_stride;  // 64 bits in the record; here the compiler knows that they fit 32 bits
     int bands_per_pass;             // bands of four rows that the block makes at a time
     int left, top;
     int width;             // of the region, clipped to the output
@@ -33,8 +33,9 @@ struct alignas(16) Tile {
 };
 
 // Whether the box holds every pixel that `override_pixel` reads for a tile. It does if the sample's geometry is the
-// identity: `staged_box_of` adds slack, for this geometry one pixel, on every side. Recipes give no override to other
-// samples; if a table does, it is ignored where the box does not hold the pixels.
+// identity: the slack of `staged_box_of` adds one pixel on the left and at the top, and `taps_after` adds one on the
+// right and at the bottom. Recipes give no override to other samples; if a table does, it is ignored where the box does
+// not hold the pixels.
 template <class TileMap, bool raw_staged>
 inline bool holds_neighbours(const Tile<TileMap, raw_staged>& tile, int region_left, int region_top, int width,
                              int group) {
@@ -45,7 +46,8 @@ inline bool holds_neighbours(const Tile<TileMap, raw_staged>& tile, int region_l
 
 // A division of the region into `tiles` tiles; lanes first_lane .. first_lane + tiles - 1 plan one tile each.
 struct TileSplit {
-    int tiles, first_lane, inv_tiles;  // 2^16 / tiles, rounded up
+    int tiles, first_lane;
+    int inv_tiles;  // 2^16 / tiles, rounded up
 };
 
 }  // namespace cuaug

@@ -6,22 +6,23 @@
 
 namespace cuaug {
 
-// A region by number; computed from the record alone, without a read of memory. `lower` is 1 for the lower half of a
-// halved region.
+// The indices of a region. They follow from the record alone, without a read of global memory. `lower` is 1 for the
+// lower half of a halved region.
 struct RegionIndex {
     unsigned int row, column, slice, n;
     int lower;
 };
 
-// A region, or its half, in pixels. `height` is clipped to the output, `rows` is not.
+// A region, or half of one, in pixels. `width` and `height` are clipped to the output, `rows` is not.
 struct OutputRect {
     long long n;
     int t, first_channel, left, top, width, height, rows;
 };
 
-// Regions of `Width` columns and K channels. `split_channels`: a frame has `channel_groups` slices, each of K channels.
-// With raw staging the regions of a slice are consecutive, because neighbours share cache lines. Otherwise the narrow
-// regions come last: they are less work, so that the multiprocessors finish at more equal times.
+// Finds the region of a block. Regions have `Width` columns, the narrow ones at the right edge fewer, and K channels.
+// `split_channels`: a frame has `channel_groups` slices, each of K channels; otherwise a slice is a frame. With raw
+// staging the regions of a slice are consecutive, because neighbours share cache lines. Otherwise all narrow regions
+// come last: they are less work, so that the multiprocessors finish at more equal times.
 template <int K, int Width, bool split_channels, bool raw_staged, class Record>
 struct RegionScheduler {
     const Record& args;

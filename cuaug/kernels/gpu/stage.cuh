@@ -8,7 +8,7 @@
 #include "gpu/vectors.cuh"
 
 // A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border
-// resolved, so that sampling has neither tests nor uncoalesced loads.
+// resolved, so that sampling needs neither bounds checks nor uncoalesced loads.
 
 namespace cuaug {
 
@@ -27,10 +27,10 @@ template <class Pixel>
 constexpr int stage_pixels = sizeof(Pixel) <= 4 ? 8 : 4;  // adjacent pixels that a thread stages at a time: a group
 constexpr int shared_bytes = 49152;                       // of a block, without the opt-in for more
 
-// The input pixels that a tile reads. `groups` is 0 if they are unknown or too many. For a raw box (raw_box.cuh)
-// groups are chunks and the pitch is in bytes.
+// The input pixels that a tile reads. `groups` is 0 if they are unknown or too many. In a raw box (raw_box.cuh) groups
+// are chunks and the pitch is in bytes.
 struct SourceBox {
-    int x, y;            // counted from the base; x such that the first column is a multiple of a group in the image
+    int x, y;            // counted from the tile's base; a staged box begins at a multiple of a group in the image
     int groups, height;  // groups in a row, rows
     int pitch;           // pixels from row to row in shared memory
     int rows_per_pass;   // rows that the block stages at a time
@@ -38,8 +38,8 @@ struct SourceBox {
 };
 
 // A warp samples a patch of 8x4 pixels, rotated by any angle. A pitch of 8 or 24 (mod 32) words has the fewest bank
-// conflicts: 1.7 taps per bank, where other pitches that keep rows 16-byte aligned have 1.9 to 4 (simulated over
-// rotations within 30 degrees). Wider pixels take what room allows: an odd multiple of 4.
+// conflicts: 1.7 taps per bank, where other pitches that keep rows 16-byte aligned have 1.9 to 4.2 (simulated over
+// rotations within 30 degrees). Wider pixels have no room for such a pitch and take an odd multiple of 4.
 template <class Pixel>
 inline int pitch_of(int width) {
     if (sizeof(Pixel) > 4) return width | 4;
@@ -47,6 +47,7 @@ inline int pitch_of(int width) {
     return width - rest + (rest <= 8 ? 8 : rest <= 24 ? 24 : 40);
 }
 
+// The source box of points within `bounds`, which count from the tile's base, in at most `max_bytes` of shared memory.
 template <class Pixel, class R>
 inline SourceBox staged_box_of(const Bounds<R>& bounds, int base_x, int taps_before, int taps_after, int max_bytes,
                                int max_side) {
@@ -73,8 +74,9 @@ struct StagedBox {
     const WordPixel<T, K>* pixels;
     int pitch;
 
-    // 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at an eighth of
-    // the rate. The 2^30 stays in the index; in the address it is a multiple of 2^32 or masked.
+    // For x >= 0, 2 + x 2^-22 rounded down has the bits 2^30 + floor(x): the floor without conversions, which run at a
+    // fraction of the rate of additions. The 2^30 stays in the index; in the address it is a multiple of 2^32 or
+    // masked.
     static int split_floor(float x, float& fraction) {
         const float t = __fmaf_rd(x, 1.0f / 4194304.0f, 2.0f);
         fraction = x - (t * 4194304.0f - 8388608.0f);
@@ -98,7 +100,7 @@ struct StagedBox {
 
     RawPixel<T, K> raw_pixel(int x, int y) const { return to_raw_pixel(word_pixel(x, y)); }
 
-    // The pixel that a point lies in, or a neighbour, `right` columns and `down` rows away.
+    // The pixel above and left of a point, or the pixel `right` columns and `down` rows from it.
     RawPixel<T, K> raw_pixel(const FixedPoint& p, int right = 0, int down = 0) const {
         constexpr Word size = sizeof(WordPixel<T, K>);
         return to_raw_pixel(word_pixel_at(address_of(p, size, size * pitch, 0) + down * size * pitch + right * size));
@@ -111,8 +113,8 @@ struct alignas(16) HalfGroup {
     Word word[4];
 };
 
-// Stores the pixels of a group in shared memory. Where lanes are 32 bytes apart, every other four of them store their
-// halves in the opposite order, so that eight lanes reach all banks.
+// Stores the pixels of a group in shared memory. If groups have 32 bytes, every other four lanes store their halves in
+// the opposite order, so that eight lanes reach all banks.
 template <class T, int K, int Fours>
 inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fours]) {
     if constexpr (sizeof(four) == 2 * sizeof(HalfGroup)) {
@@ -126,8 +128,8 @@ inline void store_group(FourPixels<T, K>* to, const FourPixels<T, K> (&four)[Fou
     }
 }
 
-// Replaces what lies outside the window, before pixel `window_begin` or from pixel `window_end` on, by the border's
-// pixels.
+// Replaces the pixels of a group outside the window, before pixel `window_begin` and from pixel `window_end` on, by
+// those of the border.
 template <class Border, class T, int K, int Fours>
 inline void fill_outside_window(FourPixels<T, K> (&four)[Fours], int window_begin, int window_end,
                                 WordPixel<T, K> fill) {
@@ -142,8 +144,8 @@ inline void fill_outside_window(FourPixels<T, K> (&four)[Fours], int window_begi
     }
 }
 
-// Called by all threads of the block. Each keeps to one column of groups and walks down the rows; it loads `ahead` rows
-// before it waits.
+// Stages a box. Called by all threads of the block. Each keeps to one column of groups and walks down the rows; it
+// loads `ahead` rows before it waits.
 template <class Layout, class T, int K, class Border>
 inline void stage(const Image<T, K, Border>& image, SourceBox box, int vector_elements, WordPixel<T, K> fill,
                   WordPixel<T, K>* pixels) {
@@ -156,8 +158,9 @@ inline void stage(const Image<T, K, Border>& image, SourceBox box, int vector_el
         for (int j = 0; j < fours; ++j) four[j] = {{fill, fill, fill, fill}};
     };
     using BaseBorder = without_window_t<Border>;
-    // Windows cut groups; without a window only images do whose width is no multiple of a group. Wider pixels have no
-    // registers to spare.
+    // The edge of a window may lie inside a group. Without a window only the right edge of an image does, if the width
+    // is no multiple of a group; such groups are staged pixel by pixel, as are those of wider pixels, for which
+    // `fill_outside_window` would take too many registers.
     constexpr bool cuts_groups = Border::has_window &&
                                  (is_same_v<BaseBorder, Constant> || is_same_v<BaseBorder, Edge>) &&
                                  sizeof(WordPixel<T, K>) <= 4;
@@ -168,7 +171,7 @@ inline void stage(const Image<T, K, Border>& image, SourceBox box, int vector_el
             Vectors<T, K, fours> loaded[ahead];
             bool inside[ahead];
             for (int n = 0; n < ahead; ++n) {
-                // Loads without a branch are all under way before the first is waited for.
+                // Without a branch all loads are under way before the thread waits for the first.
                 const int row = image.row_of(min(i + n * box.rows_per_pass, box.height - 1));
                 inside[n] = row >= 0;
                 const T* at = first + mul_wide(inside[n] ? row : image.top(), image.y_stride);

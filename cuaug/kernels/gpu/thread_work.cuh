@@ -13,8 +13,8 @@ namespace cuaug {
 
 constexpr int pointwise_threads = 256;
 
-// Loads and prepares the parameters of sample n; called by one warp. The partial sums of a mean and the parameters are
-// all loaded before the first is used.
+// Loads and prepares the parameters of sample n. Called by one warp. The first partial sums of a mean are loaded at the
+// same time as the other parameters.
 template <class Ops, class R>
 inline void read_params(const PointwiseRecord& args, long long n, int first_channel, R* params, R max_value) {
     const int lane = threadIdx.x & 31, parts = args.mean_column < 0 ? 0 : args.partial_count;
@@ -35,7 +35,7 @@ inline void read_params(const PointwiseRecord& args, long long n, int first_chan
     if (lane == 0) Ops::prepare(params, max_value);
 }
 
-// Stores pixels in 0..1. Two adjacent 16-bit elements become a word by one instruction.
+// Stores pixels that are scaled to 0..1. `pack_two` makes a word of two adjacent 16-bit floats.
 template <class Layout, class T, bool in_unit_range, class R, int K>
 inline void store_unit_range(T* at, const long long* offset, int step, bool aligned, int count, int channels,
                              const Pixel<R, K> (&pixels)[4]) {
@@ -57,8 +57,8 @@ inline void store_unit_range(T* at, const long long* offset, int step, bool alig
     store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
 }
 
-// The groups of four adjacent pixels of a frame that a thread makes: one below the other, in every `row_step`-th
-// row from y on, `steps` of them.
+// The groups of four adjacent pixels of a frame that a thread makes: `steps` groups, one below the other, in every
+// `row_step`-th row from y on.
 struct ThreadWork {
     int x, y, row_step, steps;
     int count;  // pixels of a group: four, or fewer at the right edge
@@ -75,7 +75,8 @@ inline ThreadWork work_in_strips(int width, int height) {
     return {x, begin, rows, end > begin ? (end - begin - 1) / rows + 1 : 0, min(4, width - x)};
 }
 
-// For a frame without gaps, taken as rows of one group per thread, in as many runs as there are blocks.
+// For a frame without gaps between its rows, divided into rows of one group per thread of a block, and these into as
+// many runs as there are blocks.
 inline ThreadWork work_on_contiguous_frame(long long pixels) {
     const long long groups = pixels / 4;
     const int height = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads),
@@ -85,7 +86,7 @@ inline ThreadWork work_on_contiguous_frame(long long pixels) {
     return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, thread_groups) - begin, 0), 4};
 }
 
-// Whether the offsets between the channels of a pixel are known at compile time.
+// Whether an image has exactly K channels, so that all of them exist and a frame is one slice.
 template <class InLayout, class OutLayout>
 constexpr bool has_static_channels = !is_same_v<InLayout, Strided> && !is_same_v<OutLayout, Strided>;
 

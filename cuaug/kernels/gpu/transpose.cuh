@@ -19,15 +19,15 @@ inline BiasedU8<4> channel_of(const BiasedU8<K> (&pixels)[4], int k) {
     return {{pixels[0].c[k], pixels[1].c[k], pixels[2].c[k], pixels[3].c[k]}};
 }
 
-// The column of a lane's first element after the transposition, counted from its eight lanes' first pixel.
+// The column of a lane's first element after the transposition, counted from the first column of its patch.
 template <class T>
 inline int transposed_column(int lane) {
     constexpr int lanes = elements_per_word<T>;
     return (lane & (8 - lanes)) + 8 * (lane & (lanes - 1));
 }
 
-// The column of a lane's element i, counted from its first one's: the elements of a word are adjacent, and two words of
-// 16-bit elements are 16 columns apart. The same for pixels that are stored in pairs.
+// The column of a lane's element i, counted from the column of its first element: the elements of a word are adjacent,
+// and two words of 16-bit elements are 16 columns apart. Pixels that are stored in pairs have the same columns.
 template <class T>
 constexpr int element_column(int i) {
     return sizeof(T) == 2 ? 16 * (i / 2) + i % 2 : i;

@@ -7,7 +7,7 @@
 
 namespace cuaug {
 
-// `Fours` times four pixels, as they lie in memory.
+// `Fours` times four adjacent pixels, as they lie in memory.
 template <class T, int K, int Fours>
 struct Vectors {
     FourElements<T> elements[Fours][K];
@@ -19,7 +19,8 @@ struct alignas(VectorsPerLoad * sizeof(FourElements<T>) < 16 ? VectorsPerLoad * 
     FourElements<T> elements[VectorsPerLoad];
 };
 
-// VectorsPerLoad: how many vectors of four elements one load reads; addresses are aligned to them.
+// VectorsPerLoad: how many vectors of four elements one load reads; addresses are aligned to all of them, up to 16
+// bytes.
 template <class Layout, class T, int K, int Fours = 1, int VectorsPerLoad = 1>
 inline Vectors<T, K, Fours> load_vectors(const T* at, const long long* offset) {
     constexpr bool planar = is_same_v<Layout, Planar>;

@@ -12,18 +12,19 @@
 #include "samplers/bilinear.cuh"
 #include "samplers/sample_override.cuh"
 
-// What the phases of warp_image know at compile time, and the shared memory that they hand on to each other.
+// What the phases of warp_image (plan, stage, sample, store) know at compile time, and the shared memory through which
+// they pass data to each other.
 
 namespace cuaug {
 
-// The epilogue, after the chain of ops: store the pixels, or store them and sum their luma. `BatchedLaunch` in this
-// place stores the pixels of several launches.
+// Epilogues, which follow the chain of ops: store the pixels, or store them and sum their luma. A third one,
+// `BatchedLaunch`, stores the pixels of several launches.
 struct StoreOnly {};
 struct StoreAndMean {};
 
-// Whether source boxes are staged as they lie in memory (gpu/raw_box.cuh): for affine maps without ops and without a
-// change of dtype. `stages_raw` of _passes/kernel_config.py mirrors the rule. `From`: the input's layout, in a ragged
-// batch Ragged<Layout>.
+// Whether source boxes are raw (gpu/raw_box.cuh): for affine bilinear warps with a constant border, without ops and
+// without a change of dtype. `stages_raw` of _passes/kernel_config.py mirrors the rule. `From`: the input's layout, in
+// a ragged batch Ragged<Layout>.
 template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Epilogue>
 constexpr bool is_raw_staged =
     is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && is_same_v<Border, Constant> &&
@@ -35,14 +36,14 @@ template <class Sampler, class Out, class In>
 constexpr bool uses_u8_bilinear =
     is_same_v<In, uint8> && is_same_v<Out, uint8> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
 
-// Whether all pixels are sampled from global memory (samplers/bilinear_global.cuh): the source of a coordinate map's
-// tile has no known bounds. Other geometries do not use this sampler for their few tiles without a source box: it would
-// take registers from the sampler of staged boxes.
+// Whether the sampler of samplers/bilinear_global.cuh is used: for bilinear interpolation through coordinate maps,
+// whose tiles have no source boxes, because their sources have no known bounds. Other geometries do not use it for
+// their few tiles without a source box: it would take registers from the sampler of staged boxes.
 template <class Geometry, class Sampler, class In>
 constexpr bool samples_from_global =
     !Geometry::has_tile_bounds && is_same_v<ComputeType<In>, float> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
 
-// Blocks resident on a multiprocessor, as many as registers allow.
+// Blocks resident on a multiprocessor. As a launch bound it limits the registers.
 template <class Geometry, class Sampler, class In, class From, int K, bool raw_staged, class Chain>
 constexpr int resident_blocks = [] {
     using R = ComputeType<In>;
@@ -55,7 +56,7 @@ constexpr int resident_blocks = [] {
         return max_small_blocks;
     else if constexpr (is_same_v<In, uint8> && is_same_v<base_sampler_t<Sampler>, Bilinear> && Chain::empty &&
                        !Geometry::template TileMap<R>::is_affine)
-        // With 69 registers instead of 64 only three blocks fit, which take 7 % longer
+        // Without this bound the kernel has 69 registers, three blocks fit, and it takes 7 % longer
         // (benchmarks/log/warp-phases-gpu.md).
         return 4;
     else
@@ -87,7 +88,7 @@ struct WarpConfig {
     static constexpr bool raw_staged = is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue_>;
     static constexpr int threads = block_threads<In, K, raw_staged>, warps = threads / 32;
 
-    // Sampling returns the result, or, where ops follow, pixels rounded to the input dtype: pixels of SampledDtype.
+    // Sampling rounds pixels to SampledDtype: the input's dtype where ops follow, else the output's.
     static constexpr bool has_mean = is_same_v<Epilogue_, StoreAndMean>, applies_ops = has_mean || !Chain::empty;
     using SampledDtype = conditional_t<applies_ops, In, Out>;
     // Pixels of a sample for which no op is active are stored as they were sampled.
@@ -110,7 +111,8 @@ struct WarpConfig {
     static constexpr bool stores_pairs =
         stores_words && !stores_transposed && raw_staged && sizeof(Out) == 2 && uses_words<Out, K>;
     static constexpr bool stores_via_shared = stores_words && !stores_transposed && !stores_pairs;
-    // FourPixels of a warp, in 4 rows of 10: 8 pixels of each row, 40 pixels apart, fall into different banks.
+    // FourPixels of a warp: 4 rows of 10. With rows 40 pixels apart, 8 pixels of each of the rows fall into different
+    // banks.
     static constexpr int exchange_pitch = 40;
 
     static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
@@ -123,7 +125,7 @@ struct WarpConfig {
     using Exchange = FourPixels<Out, K>[stores_via_shared ? warps * exchange_pitch : 1];
     using Tiles = WarpTile[max_tiles];
 
-    // What is left of a block's shared memory; 32 bytes for the alignment of all others.
+    // The shared memory of a block that is left for the source box; 32 bytes are for the alignment of all other parts.
     static constexpr int box_bytes =
         block_bytes<In, K, raw_staged> - sizeof(Exchange) - sizeof(Region) - (is_ragged ? sizeof(RaggedImage) : 0) -
         sizeof(Tiles) - (is_fixed_point ? sizeof(RowStarts) : 0) - (has_mean ? sizeof(R) * threads / 32 : 0) -
@@ -132,7 +134,7 @@ struct WarpConfig {
     using BoxLayout = RawBoxLayout<InLayout, In, K>;
     static constexpr int box_plane_bytes = BoxLayout::plane_bytes_of(box_bytes);
 
-    // Column of a thread's pixel number `i` of its four in a row, from the first one's column on.
+    // Column of pixel `i` of a thread's four in a row, counted from the column of pixel 0.
     static constexpr int column_offset(int i) { return stores_pairs ? element_column<Out>(i) : 8 * i; }
 };
 
@@ -181,7 +183,7 @@ struct WarpBlock {
 
     typename C::Pixels* pixels() const { return reinterpret_cast<typename C::Pixels*>(box_memory()); }
 
-    // Column, in a region of this width, of the first of the thread's four pixels of a row.
+    // Column of the first of the thread's four pixels of a row, in a region of this width.
     int first_column(int width) const {
         return (width > 32 ? 32 * (warp_index & 1) : 0) + (C::stores_pairs ? 2 : 1) * (lane & 7);
     }

@@ -8,8 +8,8 @@
 
 namespace cuaug {
 
-// Stores the rows of a tile. A warp makes bands of four rows and 32 columns; a lane has one row of its band and four
-// pixels of it, which come N at a time.
+// Stores the rows of a tile. A warp makes bands of four rows and 32 columns; a lane makes four pixels of one row of the
+// band, N at a time.
 template <class C, int N>
 struct TileStore {
     using Out = typename C::Out;
@@ -30,7 +30,7 @@ struct TileStore {
     int band, y;                       // the band, and the lane's row in it, counted from the tile's first
     const int lane_row, end_band;      // in bands from `end_band` on the lane's row lies beyond the tile
     bool is_inside;                    // the row of the current band lies in the tile
-    const int word_end_bands[2];       // in bands before word_end_bands[i] the lane may store its word i whole
+    const int word_end_bands[2];       // in bands before word_end_bands[i] the lane may store all of its word i
     const Transposition<Out> transposition;
     Out* out;
     const long long band_stride;
@@ -69,7 +69,7 @@ struct TileStore {
         return out;
     }
 
-    // `x`: the word's last column, from `store_column` on.
+    // The band before which a word may be stored. `x`: the last column of the word, counted from `store_column`.
     int end_of_words(int x) const {
         return opaque(block.args.out_vector_elements && store_column + x < width ? end_band : 0);
     }
@@ -82,7 +82,7 @@ struct TileStore {
             for (int k = 0; k < K; ++k) store_as(out + offset.items[k] + x * x_stride, to_raw_pixel(pixel).c[k]);
     }
 
-    // Pixel j of the lane's four.
+    // Takes pixel j of the lane's four.
     void put(int j, const WordPixel<Out, K>& pixel) {
         if constexpr (C::stores_via_shared) {
             reinterpret_cast<WordPixel<Out, K>*>(exchange_row)[(block.lane & 7) + 8 * j] = pixel;
@@ -98,7 +98,7 @@ struct TileStore {
         }
     }
 
-    // N pixels, from number `first` on; `pack` makes words of them.
+    // Takes N pixels, from pixel `first` on; `pack` makes words of them.
     template <class Pixels, class Pack>
     void put_all(int first, const Pixels& pixels, const Pack& pack) {
         if constexpr (transposes) {
@@ -109,7 +109,7 @@ struct TileStore {
         }
     }
 
-    // Called once per band, after its pixels have been put: stores those that are stored together.
+    // Called once per band, after `put` or `put_all`: stores the pixels that are not stored one by one or in pairs.
     void flush() {
         if constexpr (C::stores_via_shared) {
             __syncwarp();
@@ -137,7 +137,7 @@ struct TileStore {
     }
 };
 
-// The ops, on N of a lane's four pixels of row y, from number `first` on.
+// Applies the ops to N of a lane's four pixels of row y, from pixel `first` on.
 template <class C, int N>
 inline void apply_ops(const WarpBlock<C>& block, const typename C::WarpTile& tile, int column, int first, int y,
                       Pixel<typename C::R, C::K> (&pixels)[N]) {
@@ -154,7 +154,8 @@ inline void apply_ops(const WarpBlock<C>& block, const typename C::WarpTile& til
     C::Ops::of(block.region().params).apply(pixels, context);
 }
 
-// N of a lane's four pixels of a row, from number `first` on: sampled, through the ops, and handed to the store.
+// Makes N of a lane's four pixels of a row, from pixel `first` on: samples them, applies the ops and hands them to the
+// store.
 template <class C, int N, class Sampler, class Row>
 inline void make_pixels(const WarpBlock<C>& block, const typename C::WarpTile& tile, TileStore<C, N>& store,
                         const Sampler& sampler, const Row& row, int first, typename C::R& luma_sum) {
@@ -163,8 +164,8 @@ inline void make_pixels(const WarpBlock<C>& block, const typename C::WarpTile& t
     constexpr int K = C::K;
     auto to_word = [](const auto& pixel) { return to_word_pixel(pixel); };
     const int y = 4 * store.band + store.lane_row;
-    // One by one where nothing stores them together: with the taps of all four loaded first, packed float32 takes 8 %
-    // longer.
+    // Sampled one by one unless several are stored together from registers: with the taps of all four loaded first,
+    // packed float32 takes 8 % longer.
     if constexpr (!C::applies_ops && !C::stores_transposed && !C::stores_pairs) {
         for (int i = 0; i < N; ++i)
             store.put(first + i, to_word_pixel(sampler(store.column, first + i, y, row, Int<1>()).items[0]));
@@ -190,9 +191,9 @@ inline void make_pixels(const WarpBlock<C>& block, const typename C::WarpTile& t
     }
 }
 
-// Makes one tile. `N`: pixels of a thread made at once, one on rare paths, to save registers. `wait` waits for the
-// source box, after all other set-up. `sampler.row` loads a band's data one iteration early (loading on use costs 3 %),
-// except for coordinate maps, which would spill.
+// Makes one tile. `N`: pixels that a thread makes at once; 1 on rare paths and for Lanczos, to save registers. `wait`
+// waits for the source box, after all other set-up. `sampler.row` loads a band's data one iteration early (loading on
+// use costs 3 %), except for coordinate maps, which would spill.
 template <class C, int N, class Sampler, class Wait>
 inline void make_tile(const WarpBlock<C>& block, const typename C::WarpTile& tile, const Sampler& sampler, Int<N>,
                       const Wait& wait, typename C::R& luma_sum) {

@@ -5,8 +5,8 @@
 #include "gpu/raw_stage.cuh"
 #include "gpu/warp_config.cuh"
 
-// The first phase of warp_image: which region the block makes, in which tiles, and from which source boxes. Each part
-// is the work of one warp.
+// The first phase of warp_image: which region the block makes, in which tiles, and from which source boxes. The parts
+// of the plan are computed at the same time, by different warps.
 
 namespace cuaug {
 
@@ -42,7 +42,8 @@ inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRec
     return tile;
 }
 
-// One warp: chooses the split with the fewest tiles whose source boxes all fit. Each lane plans one tile of a split.
+// One warp: chooses the split with the fewest tiles whose source boxes all fit, or else the one with the most tiles.
+// Each lane plans one tile of a split.
 template <class C>
 inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& regions,
                        const RegionIndex& region_index) {
@@ -152,7 +153,7 @@ inline void plan_params(const WarpBlock<C>& block, const typename C::Scheduler& 
     }
 }
 
-// Warps that take part in the plan; they know their region before they wait for the previous kernel.
+// Warps that take part in the plan. They compute the indices of their region before they wait for the previous kernel.
 template <class C>
 constexpr int planning_warps = C::has_override           ? C::warps
                                : C::Ops::param_count > 0 ? 5

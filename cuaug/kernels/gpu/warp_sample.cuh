@@ -9,9 +9,9 @@
 #include "samplers/samplers.cuh"
 
 // The sampling phase of warp_image. A thread makes four pixels of each of its rows. The samplers of this file return
-// `count` of the four, of which `first` is the index of the first one. `x` is the column of the thread's pixel 0 and
-// `y` the row, both counted from the tile's first pixel. A band is four rows; `row(band)` returns what the pixels of
-// the thread's row of a band have in common, and is passed back as `row`.
+// `count` of the four, from pixel `first` on. `x` is the column of the thread's pixel 0 and `y` the row, both counted
+// from the tile's first pixel. A band is four rows; `row(band)` returns the data that the pixels of the thread's row of
+// a band share, and the caller passes it back as `row`.
 
 namespace cuaug {
 
@@ -53,7 +53,7 @@ inline auto sample_from_global(const Image<typename C::In, C::K, typename C::Bor
                                     : to_raw_pixel<SampledDtype>(image.fill);
 }
 
-// Through a coordinate map, from global memory.
+// Samples through a coordinate map, from global memory.
 template <class C>
 struct MapSampler {
     using R = typename C::R;
@@ -71,7 +71,7 @@ struct MapSampler {
     }
 };
 
-// From global memory, for a tile whose source box does not fit into shared memory.
+// Samples from global memory, for a tile whose source box does not fit into shared memory.
 template <class C>
 struct GlobalSampler {
     using R = typename C::R;
@@ -91,7 +91,7 @@ struct GlobalSampler {
     }
 };
 
-// From the staged box, for a sample whose geometry is the identity.
+// Applies the override to pixels of the staged box, for a sample whose geometry is the identity.
 template <class C>
 struct OverrideSampler {
     const WarpBlock<C>& block;
@@ -117,7 +117,7 @@ struct OverrideSampler {
     }
 };
 
-// Source coordinates of a tile's pixels: fixed-point where the config says so, else from the tile's map.
+// Source coordinates of a tile's pixels: fixed-point if `is_fixed_point`, else from the tile's map.
 template <class C>
 struct TilePoints {
     using R = typename C::R;
@@ -158,7 +158,7 @@ struct TilePoints {
     }
 };
 
-// From a box that holds the input as it lies in memory.
+// Samples from a raw box.
 template <class C>
 struct RawBoxSampler {
     TilePoints<C> points;
@@ -177,7 +177,7 @@ struct RawBoxSampler {
     }
 };
 
-// From a box of staged pixels.
+// Samples from a box of staged pixels.
 template <class C>
 struct StagedBoxSampler {
     using In = typename C::In;

@@ -4,8 +4,8 @@
 #include "gpu/layout.cuh"
 
 // Pixels in registers and shared memory. Elements narrower than 32 bits are held in 32-bit words, a pixel in one or two
-// of them: for arrays of bytes the compiler makes a shift, a mask and a merge per element, which cost more than the
-// sampling itself.
+// of them: for arrays of bytes the compiler emits a shift, a mask and a merge per element, which cost more than the
+// sampling itself. A single element of 16 bits is held as it is.
 
 namespace cuaug {
 
@@ -101,7 +101,7 @@ inline WordPixel<T, K> bitwise_select(bool chosen, const WordPixel<T, K>& a, con
     return out;
 }
 
-// Four adjacent pixels, moved through shared memory in vectors of 16 bytes.
+// Four adjacent pixels, moved through shared memory in vectors of 16 bytes, or of 8 if a pixel has 2 bytes.
 template <class T, int K>
 struct alignas(sizeof(WordPixel<T, K>) == 2 ? 8 : 16) FourPixels {
     WordPixel<T, K> v[4];

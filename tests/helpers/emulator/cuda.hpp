@@ -1,9 +1,9 @@
 #pragma once
 
 // CUDA on a CPU, as far as the kernels of cuaug/kernels use it, for tests. Blocks run one after the other. Each thread
-// is a fiber that runs until it waits for others. Errors that a GPU may hide show: a barrier that a thread of the block
-// misses, a shuffle that a lane of the warp misses, and an asynchronous copy that nothing waits for are faults, and the
-// copied bytes are 0xa5 until the wait. A program that __init__.py writes includes this file before the kernel's text.
+// is a fiber that runs until it waits for others. Two errors that a GPU may hide are faults: threads that wait for
+// each other at different barriers or shuffles, and an asynchronous copy that nothing waits for. Copied bytes are 0xa5
+// until the wait. A program that __init__.py writes includes this file before the kernel's text.
 
 #include <ucontext.h>
 
@@ -137,6 +137,7 @@ inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Re
                     thread.context.uc_link = &scheduler;
                     thread.index = {static_cast<unsigned int>(i), 0, 0};
                     thread.state = State::running;
+                    thread.copies.clear();  // a block with a fault leaves some
                     makecontext(&thread.context, reinterpret_cast<void (*)()>(&enter<Record>), 2,
                                 static_cast<unsigned int>(address >> 32), static_cast<unsigned int>(address));
                 }

@@ -1,11 +1,7 @@
 // The loops of detection (cuaug.ops), compiled once per instruction set, each time in another namespace
 // (instruction_set.hpp).
 
-#include <cstddef>
-#include <cstring>
-#include <new>
-
-#include "../loops.hpp"
+#include "../instruction_set.hpp"
 
 namespace ISA_NAMESPACE {
 #include "../maths.hpp"

@@ -3,8 +3,8 @@
 #include "detection/nms_boxes.cuh"
 #include "../dispatch_dtype.hpp"
 
-// Non-maximum suppression as in kernels/detection/nms.cu, with one thread per sample: each box that is kept in a class
-// is tested against 64 boxes of the class at a time with SIMD.
+// Non-maximum suppression as in kernels/detection/nms.cu, with one thread per sample. Each kept box of a class is
+// tested against nms_batch boxes of the class at a time, with SIMD.
 
 namespace cuaug {
 
@@ -40,8 +40,8 @@ inline bool all_removed(const CandidateBatch<R>& batch) {
     return sum == nms_batch;
 }
 
-// The indices of the boxes kept so far. Once there are `max_output` of them, boxes of later score ranks need no
-// decision.
+// The indices of the boxes kept so far. Classes are processed one after the other, so a box of a later class may have a
+// better score rank. Once `max_output` boxes are kept, only boxes that rank before the last of them need a decision.
 struct KeptIndices {
     int* index_by_rank;  // [boxes of the sample]: index of the box of each score rank; -1: not kept
     int max_output;
@@ -116,14 +116,14 @@ inline void nms_sample(const NmsRecord& args, long long n) {
     for (; written < args.max_output; ++written) write_index(args, args.out, n * args.max_output + written, -1);
 }
 
-void nms_task(const native::RecordCall& call, long long task, void*) {
+void nms_task(const native::RecordCall& call, long long n) {
     const NmsRecord& args = *static_cast<const NmsRecord*>(call.record);
     if (args.rotated)
-        nms_sample<RankedRotatedBox>(args, task);
+        nms_sample<RankedRotatedBox>(args, n);
     else if (call.source == dtype_of<float64>)
-        nms_sample<RankedBox<double>>(args, task);
+        nms_sample<RankedBox<double>>(args, n);
     else
-        nms_sample<RankedBox<float>>(args, task);
+        nms_sample<RankedBox<float>>(args, n);
 }
 
 }  // namespace cuaug

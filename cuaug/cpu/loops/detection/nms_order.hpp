@@ -5,7 +5,8 @@
 #include "detection/nms_boxes.cuh"
 #include "../convert.hpp"
 
-// Sorts and ranks boxes, as the kernels nms_sort.cu and nms_rank.cu do.
+// Sorts and ranks boxes, as the kernels nms_sort.cu and nms_rank.cu do. Compiled once, with the bindings, because it
+// calls std::sort (instruction_set.hpp).
 
 namespace cuaug {
 

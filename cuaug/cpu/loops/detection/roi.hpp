@@ -6,7 +6,7 @@
 #include "../dispatch_dtype.hpp"
 #include "../vector.hpp"
 
-// Used by pooling and its gradient: groups of channels, and the bins of averages as weighted sums of pixels.
+// For pooling and its gradient: groups of channels, and the bins of average pooling as weighted sums of pixels.
 
 namespace cuaug {
 
@@ -70,12 +70,12 @@ struct AxisBins {
     }
 };
 
-// The columns of the map that the bins of a region read: all columns between the outermost ones if few of them are
-// unused, otherwise one column for each entry.
+// The columns of the map that the bins of a region read: all columns between the outermost ones if most of them are
+// used, otherwise one column for each entry.
 template <class R>
 struct ColumnOffsets {
     Vector<long long> offset;
-    bool is_dense = false;  // whether these columns are adjacent in memory
+    bool is_dense = false;  // the columns are adjacent in memory
 
     // Computes the offsets, and replaces the pixel of each entry by an index into them.
     void fill(AxisBins<R>& columns, long long stride) {

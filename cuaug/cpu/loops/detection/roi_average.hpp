@@ -2,8 +2,8 @@
 
 #include "roi.hpp"
 
-// Averages of unrotated regions, and their gradient. A row of bins is computed from a weighted sum of rows of pixels:
-// each bin is a weighted sum of columns of this sum.
+// Averages of unrotated regions, and their gradient. For each row of bins, rows of pixels are added up with weights;
+// each bin is a weighted sum of entries of that row of sums.
 
 namespace cuaug {
 
@@ -110,7 +110,8 @@ inline void scatter_group(const RoiRecord& args, const SeparableBins<R>& bins, R
     }
 }
 
-// Backward: `out` has the gradients of one sample, with the strides of `map`, from the first channel on.
+// Backward: adds the gradients of region k. `out` has the gradients of the region's sample, with the strides of `map`,
+// from the first channel of `channels` on.
 template <class T, class R>
 inline void scatter_average(const RoiRecord& args, long long k, const ChannelRange& channels, R* out,
                             const FeatureMap& map) {

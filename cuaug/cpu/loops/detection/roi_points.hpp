@@ -2,8 +2,8 @@
 
 #include "roi.hpp"
 
-// Pools point by point: averages of rotated regions, and maxima. The sampling points have the same positions in all
-// channels.
+// Pools sampling point by sampling point: averages of rotated regions, and maxima. The points have the same positions
+// in all channels.
 
 namespace cuaug {
 

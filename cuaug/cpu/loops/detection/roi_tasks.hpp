@@ -36,8 +36,8 @@ inline void scatter_region(const RoiRecord& args, native::PoolingKind kind, long
 }
 
 // Backward: computes the gradients of some channels of one sample of one level. One task adds the gradients of all
-// regions of the sample, in the order of the call, so that no two threads add to one element and every run gives the
-// same bits. Gradients of half precision are summed in a float32 copy.
+// regions of the sample and level, in the order of the call, so that no two threads add to one element and every run
+// gives the same bits. Gradients of half precision are summed in a float32 copy.
 template <class T>
 inline void scatter_level(const native::PoolingCall& call, const RoiRecord& args, int level_index, int n,
                           const ChannelRange& channels) {
@@ -76,7 +76,8 @@ template <class T>
 inline void run_pooling_task(const native::PoolingCall& call, long long task) {
     const RoiRecord& args = *static_cast<const RoiRecord*>(call.record);
     const bool backward = call.region_begin != nullptr;
-    // All regions for one part of the channels, then for the next: the part's planes stay in the cache.
+    // The tasks of one part of the channels come first, for all items, then those of the next part: the part's planes
+    // stay in the cache.
     const long long items = backward ? static_cast<long long>(args.levels) * args.samples : args.count,
                     item = task % items;
     const ChannelRange channels = channel_range(args, static_cast<int>(task / items), call.channel_parts);

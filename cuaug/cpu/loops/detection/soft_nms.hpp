@@ -4,12 +4,12 @@
 #include "../convert.hpp"
 #include "../vector.hpp"
 
-// One thread per sample. Each round returns one box and decays the scores of all remaining boxes.
+// Soft NMS with one thread per sample. Each round returns one box and decays the scores of the boxes that overlap it.
 
 namespace cuaug {
 
-// The boxes of a sample that decay others, in the order of their indices. Removed boxes have the score `removed_score`
-// until a quarter of all boxes is removed.
+// The boxes of a sample with the role `decaying`, in the order of their indices. A removed box stays, with the score
+// `removed_score`, until a quarter of the boxes is removed; the others are then moved together.
 struct SoftBoxes {
     double *left, *top, *right, *bottom, *area, *score;
     int* index;
@@ -49,8 +49,8 @@ inline int argmax(const SoftBoxes& boxes) {
     return -1;
 }
 
-// Decays the scores of the boxes that overlap the chosen one, and removes those that fall too low; returns how many
-// remain. `ious`: workspace for a number per box.
+// Removes the chosen box, decays the scores of the boxes that overlap it, and removes those that are then not above the
+// threshold. Returns the number of boxes that remain. `ious`: workspace for a number per box.
 inline int decay(const SoftNmsRecord& args, SoftBoxes& boxes, int chosen, double* ious) {
     const double left = boxes.left[chosen], top = boxes.top[chosen], right = boxes.right[chosen],
                  bottom = boxes.bottom[chosen], area = boxes.area[chosen];
@@ -90,7 +90,6 @@ inline void soft_nms_sample(const SoftNmsRecord& args, long long n) {
         write(boxes.index[chosen], boxes.score[chosen]);
         const int remaining = decay(args, boxes, chosen, ious.data());
         if (4ll * remaining > 3ll * boxes.count) continue;
-        // A quarter of the boxes is removed: the remaining ones are moved to the front.
         int count = 0;
         for (int i = 0; i < boxes.count; ++i)
             if (boxes.score[i] > removed_score) boxes.move(i, count++);
