@@ -267,8 +267,8 @@ def test_nms_gpu_chain_in_any_order(count):
 
 @pytest.mark.parametrize("count", [1000, 3000, 30_000])
 def test_nms_gpu_result_is_ready_for_every_stream(count):
-    """The host sees the count only after the indices are written. The scratch memory of 30,000 boxes is allocated;
-    smaller calls use that of a host counter."""
+    """The host sees the count only after the indices are written. 1,000 boxes use the scratch memory of a host
+    counter; 3,000 and 30,000 need more, which is allocated."""
     inputs = [boxes_and_scores("clustered", count, seed) for seed in range(4)]
     expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in inputs]
     torch.cuda.synchronize()
