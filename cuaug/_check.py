@@ -90,7 +90,7 @@ def prefix_message(error: Exception, prefix: str) -> None:
 def array_hint(value: Any) -> str:
     """The end of a message about a value that is not an array: how to get an array from it."""
     if isinstance(value, (list, tuple)):
-        return ": stack arrays of one size, or call it on each; transforms take lists, as T.Resize((224, 224))(images)"
+        return ": stack arrays of one size, or pass the list to a transform, as in T.Resize((224, 224))(images)"
     return ": read a file with cuaug.io.decode_image" if isinstance(value, (str, bytes, os.PathLike)) else ""
 
 

@@ -18,7 +18,7 @@ from . import _check
 from ._arrays.convert import namespace
 from ._arrays.small_matrices import broadcast_arguments
 from ._check import prefix_errors
-from ._detection.box_formats import area, from_edges, to_edges
+from ._detection.box_formats import area, from_edges, require_format, to_edges
 from ._detection.box_iou import pairwise_iou
 from ._detection.rotated_iou import pairwise_rotated_iou
 from .typing import Array, HostNumbers, IouKind, LowerCaseBoxFormat, Number, NumPyArray
@@ -46,8 +46,7 @@ def box_area(boxes: Any) -> Any:
     >>> print(box_area([(0, 0, 3, 2)]))
     [6.]
     """
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))  # ("boxes",): arguments that may hold NaN
-    return area(boxes)
+    return area(_corners(boxes))
 
 
 @overload
@@ -74,7 +73,8 @@ def box_convert(boxes: Any, in_fmt: LowerCaseBoxFormat, out_fmt: LowerCaseBoxFor
     """
     for name, value in (("in_fmt", in_fmt), ("out_fmt", out_fmt)):
         _check.one_of(name, value, ("xyxy", "xywh", "cxcywh"))
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    require_format("boxes", boxes, in_fmt.upper())
+    boxes = _as_array(boxes)
     if in_fmt == out_fmt:
         return boxes + 0
     return from_edges(to_edges(boxes, in_fmt.upper()), out_fmt.upper())
@@ -106,12 +106,15 @@ def box_iou(boxes1: Any, boxes2: Any, kind: IouKind = "iou") -> Any:
     [[0.333 1.   ]]
     """
     _check.one_of("kind", kind, ("iou", "giou", "diou", "ciou"))
+    for name, value in (("boxes1", boxes1), ("boxes2", boxes2)):
+        require_format(name, value, "XYXY", "CXCYWHR")
     sizes = (), (4, 5)
     boxes1, boxes2 = broadcast_arguments(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
     if boxes1.shape[-1] != boxes2.shape[-1]:
         raise ValueError("boxes1 and boxes2 must be both upright or both rotated")
     if boxes1.shape[-1] == 5:
-        _check.one_of("kind", kind, ("iou",))
+        if kind != "iou":
+            raise ValueError(f"kind must be 'iou' for rotated boxes, got {kind!r}")
         return pairwise_rotated_iou(boxes1, boxes2)
     return pairwise_iou(boxes1, boxes2, kind)
 
@@ -138,7 +141,7 @@ def clip_boxes(boxes: Any, size: Sequence[int]) -> Any:
     [[0. 2. 8. 6.]]
     """
     height, width = _check.size("size", size)
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    boxes = _corners(boxes)
     xp, limits = namespace(boxes), (width, height, width, height)
     edges = [xp.where(boxes[..., i] < 0, 0.0, boxes[..., i]) for i in range(4)]
     return xp.stack([xp.where(edge > limit, float(limit), edge) for edge, limit in zip(edges, limits, strict=True)], -1)
@@ -166,7 +169,18 @@ def remove_small_boxes(boxes: Any, min_size: Number) -> Any:
     [0]
     """
     _check.number("min_size", min_size, -math.inf)
-    (boxes,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    boxes = _corners(boxes)
     if boxes.ndim != 2:
         raise ValueError(f"boxes must have shape [K, 4], got {list(boxes.shape)}")
     return namespace(boxes).where((boxes[..., 2:] - boxes[..., :2] >= min_size).all(-1))[0]
+
+
+def _corners(boxes: Any) -> Any:
+    require_format("boxes", boxes, "XYXY")
+    return _as_array(boxes)
+
+
+def _as_array(boxes: Any) -> Any:
+    """Boxes as an array of floats, which may hold NaN. [..., 4]"""
+    (array,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+    return array

@@ -7,6 +7,7 @@ one value or one per sample, on the host or on the images' device.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ def affine(
         angle: Degrees, clockwise. [] or [N]
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. [] or [N]
-        shear: Degrees (x, y), or a Python number for x alone. [2] or [N, 2]
+        shear: Degrees (x, y), or one number for x alone. [2] or [N, 2]
         center: The centre (x, y) of rotation, scale and shear, from the image's top left corner; default:
             (W / 2, H / 2). [2] or [N, 2]
 
@@ -209,7 +210,7 @@ def affine(
     array([[0, 1, 2]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    shear = (shear, 0.0) if isinstance(shear, (int, float)) else shear
+    shear = (shear, 0.0) if isinstance(shear, Real) else shear
     M = small_matrices.affine_matrix(angle, translate, scale, shear, _center(batch, center))
     matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, rows=2)
     geometry = matrix_geometry(matrix, inverse=False, origin="center")

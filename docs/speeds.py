@@ -1,8 +1,7 @@
 """Writes the tables of speeds into README and the pages, and docs/training.svg, from the files of benchmarks/results.
 
 Run ``python docs/speeds.py`` after a benchmark. A table stands between two comments; a test compares it with the files.
-All cells of a table are from one run. The file of the training benchmark is the newest one; without one, its tables
-are left out.
+All cells of a table are from one run. The file of the training benchmark is the newest one.
 """
 
 from __future__ import annotations
@@ -82,12 +81,17 @@ def rows(file: Path, device: str) -> dict[str, Any]:
     return {row["name"]: row for row in reversed(table)}
 
 
-def markdown(header: list[str], body: list[list[str]], source: Path) -> str:
+def markdown(header: list[str], body: list[list[str]], file: Path) -> str:
     lines = [header, ["---"] * len(header), *body]
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    machine = json.loads(source.read_text())["machine"]
+    return f"{table}\n\n{source(file)}"
+
+
+def source(file: Path) -> str:
+    """The sentence that names the file of results and its machine."""
+    machine = json.loads(file.read_text())["machine"]
     device = machine["gpus"][0]["name"] if machine["gpus"] else f"{machine['cpus']} processors, {machine['cpu']}"
-    return f"{table}\n\nFrom `benchmarks/results/{source.name}`, {device}."
+    return f"From `benchmarks/results/{file.name}`, {device}."
 
 
 def device_and_wall(row: dict[str, Any] | None) -> str:
@@ -150,52 +154,65 @@ def placement() -> str:
     return f"{markdown(header, step, RECIPES)}\n\n{loaders()}"
 
 
-def newest_training() -> Path | None:
-    files = RESULTS.glob("*-training*.json")
-    return max(files, key=lambda file: json.loads(file.read_text())["date"], default=None)
+def newest_training() -> Path:
+    return max(RESULTS.glob("*-training*.json"), key=lambda file: json.loads(file.read_text())["date"])
 
 
-def training_tables(file: Path) -> list[dict[str, Any]]:
+def training_tables() -> list[dict[str, Any]]:
     """One for each number of processors, the largest first."""
-    return sorted(json.loads(file.read_text())["tables"].values(), key=lambda table: -table["cpus"])
+    tables = json.loads(newest_training().read_text())["tables"]
+    return sorted(tables.values(), key=lambda table: -table["cpus"])
 
 
-def training_plot() -> str | None:
+def training_plot() -> str:
     """The text of docs/training.svg."""
-    file = newest_training()
-    if file is None:
-        return None
-    return plot(training_tables(file), {name: TRAINING_TITLES[name].replace("`", "") for name in PLOTTED})
+    return plot(training_tables(), {name: TRAINING_TITLES[name].replace("`", "") for name in PLOTTED})
 
 
-def training(picture: str = "training.svg") -> str:
+def training_setting() -> str:
+    return (
+        "Images per second of ResNet-50 training, and their share of the step alone: mixed precision, batches of "
+        f"{training_tables()[0]['batch']};\n"
+        "JPEG files of 375x500, random crop resized to 224, flip, normalize."
+    )
+
+
+def training_picture(path: str) -> str:
+    """The plot of a path, with the figures of its first group of bars as text."""
+    table = training_tables()[0]
+    rates = {row["name"]: _rate_and_share(row) for row in table["rows"]}
+    figures = "; ".join(f"{TRAINING_TITLES[name].replace('`', '')}: {rates[name]}" for name in PLOTTED)
+    return f"![{table['cpus']} processors: {figures}]({path})"
+
+
+def training() -> str:
     """The plot, and a row for each way to feed the step."""
-    file = newest_training()
-    if file is None:
-        return ""
-    tables = training_tables(file)
+    tables = training_tables()
     rates = [{row["name"]: row for row in table["rows"]} for table in tables]
     body = [
         [title, *(_rate_and_share(row.get(name)) for row in rates)]
         for name, title in TRAINING_TITLES.items()
         if any(name in row for row in rates)
     ]
-    introduction = (
-        f"Images per second of ResNet-50 training, and their share of the step alone. Mixed precision, batches of\n"
-        f"{tables[0]['batch']}; JPEG files of 375x500, random crop resized to 224, flip, normalize."
-    )
-    table = markdown(["ResNet-50", *(f"{table['cpus']} processors" for table in tables)], body, file)
-    return f"{introduction}\n\n![Bars of images per second]({picture})\n\n{table}"
+    header = ["ResNet-50", *(f"{table['cpus']} processors" for table in tables)]
+    table = markdown(header, body, newest_training())
+    return f"{training_setting()}\n\n{training_picture('training.svg')}\n\n{table}"
 
 
 def loaders_and_training() -> str:
-    return _joined(loaders(), f"### Training\n\n{text}" if (text := training()) else "")
+    return f"{loaders()}\n\n### Training\n\n{training()}"
 
 
 def readme() -> str:
     titles = {name: RECIPE_TITLES[name] for name in ("crop and flip", "simclr", "detection", "randaugment")}
     titles = {"imagenet": "ImageNet: crop, flip, jitter, greyscale, normalize"} | titles
-    return _joined(against_peers(RECIPES, titles, RECIPE_PEERS), training("docs/training.svg"))
+    return (
+        f"{training_setting()}\n{source(newest_training())}\n\n{training_picture('docs/training.svg')}\n\n"
+        "Microseconds (device / wall) for 256 images of 256x256x3, uint8 to float16 224x224 unless the row says\n"
+        "otherwise, draws included. torchvision draws once for the whole batch; compiled functions jitter in one "
+        "order.\n\n"
+        f"{against_peers(RECIPES, titles, RECIPE_PEERS)}"
+    )
 
 
 TABLES: dict[str, list[Callable[[], str]]] = {
@@ -211,16 +228,11 @@ def with_tables(page: str) -> str:
     for table in TABLES[page]:
         start = f"<!-- written by docs/speeds.py: {table.__name__} -->"
         pattern = re.compile(re.escape(start) + ".*?" + re.escape(END), re.S)
-        written = _joined(start, table(), END)
+        written = f"{start}\n\n{table()}\n\n{END}"
         text, count = pattern.subn(lambda _, written=written: written, text)
         if count != 1:
             raise ValueError(f"{page} must have one place for {table.__name__}, got {count}")
     return text
-
-
-def _joined(*parts: str) -> str:
-    """The parts that have a text, with an empty line between them."""
-    return "\n\n".join(filter(None, parts))
 
 
 def _images_per_second(row: dict[str, Any] | None) -> str:
@@ -238,5 +250,4 @@ def _descending(cells: list[str]) -> float:
 if __name__ == "__main__":
     for page_name in TABLES:
         (ROOT / page_name).write_text(with_tables(page_name))
-    if svg := training_plot():
-        PLOT.write_text(svg)
+    PLOT.write_text(training_plot())

@@ -40,7 +40,7 @@ def unsupported_dtype(dtype: Any) -> str:
     """The message that refuses a dtype. For some dtypes of NumPy and CuPy, it also says what to pass."""
     images, labels, name = ", ".join(IMAGE_DTYPES), ", ".join(LABEL_DTYPES), getattr(dtype, "name", dtype)
     hint = ": pass images.astype('float32')" if name in ("int8", "uint32", "uint64") else ""
-    hint = ": pass list(images) to a transform, or call it on each" if name == "object" else hint
+    hint = ": pass list(images) to a transform, or call the function on each" if name == "object" else hint
     return f"{name} is not supported; images may be {images}, labels {labels}{hint}"
 
 

@@ -15,6 +15,7 @@ from .._arrays.registry import result_library
 from .._gpu import devices
 from .._program.records import TYPED_ARRAY
 from .._value_text import value_text
+from .box_formats import require_format
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("uint8", "int16", "int32", "int64", "bool")
@@ -49,6 +50,7 @@ def describe_boxes(
 ) -> BoxBatch:
     """Checks the arguments of a suppression. `columns`: how many numbers a box may have, (4,) or (4, 5)."""
     fixed_size = _check.boolean("fixed_size", fixed_size)
+    require_format("boxes", boxes, "XYXY", "CXCYWHR")
     box_array, library = describe("boxes", boxes, FLOATS)
     batch_shape, samples, count = _extents(box_array.shape, columns, fixed_size)
     score_array = describe_per_box("scores", scores, FLOATS, box_array, library)

@@ -23,6 +23,14 @@ def stated_format(boxes: Any) -> str | None:
     return "XYXY" if isinstance(boxes, XYXYBoxes) else box_format(boxes)
 
 
+def require_format(name: str, boxes: Any, *formats: str) -> None:
+    """Refuses BoundingBoxes of torchvision that are in none of the formats."""
+    stated = box_format(boxes)
+    if stated is not None and stated not in formats:
+        convert = f": pass cuaug.box_convert({name}, '{stated.lower()}', 'xyxy')" if stated in FORMATS else ""
+        raise ValueError(f"{name} must be in the format {' or '.join(formats)}, got BoundingBoxes in {stated}{convert}")
+
+
 def to_edges(boxes: Any, format: str) -> Any:
     """Any format to left, top, right, bottom. [..., 4]"""
     fraction = FORMATS[format]

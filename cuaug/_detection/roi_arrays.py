@@ -12,6 +12,7 @@ from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
 from .._program.records import MAX_LEVELS, ROI
 from .box_arrays import DTYPE_CODES, FLOATS, describe
+from .box_formats import require_format
 from .feature_maps import NULL_MAP, extents, map_fields
 from .roi_options import PoolingOptions
 
@@ -33,6 +34,7 @@ def join_boxes(boxes: Any) -> Any:
         raise ValueError("boxes must have an entry for each image, got none; for no region pass an array (0, 5)")
     regions = []
     for i, sample_boxes in enumerate(boxes):
+        require_format(f"boxes[{i}]", sample_boxes, "XYXY", "CXCYWHR")
         if getattr(sample_boxes, "ndim", 0) != 2 or sample_boxes.shape[1] not in (4, 5):
             raise ValueError(f"boxes[{i}] must be an array of shape (L, 4), or (L, 5) if rotated")
         xp = convert.namespace(sample_boxes)

@@ -156,9 +156,9 @@ def _check_calls(expression: str) -> None:
         expected, count = _ARGUMENT_COUNTS.get(name), _argument_count(tokens[index + 1 :])
         if expected is not None and count != expected:
             arguments = "1 argument" if expected == 1 else f"{expected} arguments"
-            raise ValueError(f"expression must have {arguments} of {name}, got {count or 0}: {expression}")
+            raise ValueError(f"expression must pass {arguments} to {name}, got {count or 0}: {expression}")
         if expected is None and count is not None and re.match(r"[A-Za-z]", name):
-            raise ValueError(f"expression must have no arguments of {name}, which is no function: {expression}")
+            raise ValueError(f"expression must not call {name}, which is not a function: {expression}")
 
 
 def _argument_count(tokens: list[str]) -> int | None:

@@ -25,11 +25,6 @@ class Move(NamedTuple):
     source_box: Any = None  # edges of the part of the canvas before that the map reads; None: all of it
 
 
-def moves_to(matrices: Any, size: Any) -> list[Move]:
-    """One move, to a canvas of this size: (H, W), or an array with one per sample. [N, 2]"""
-    return [Move(matrices, _canvas(size))]
-
-
 def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
     """The moves of the samples for which the parameters were drawn.
 

@@ -98,6 +98,7 @@ INVALID_CALLS = [
     (ValueError, "boxes must have an entry for each image", lambda: cuaug.roi_align(VALID[0], [], 2)),
     (ValueError, r"boxes\[1\] must be an array of shape", lambda: cuaug.roi_align(
         VALID[0], [np.zeros((1, 4)), np.zeros((1, 6))], 2)),
+    (TypeError, "features must be one array", lambda: cuaug.roi_pool([VALID[0]] * 2, VALID[1], 2, [1.0, 0.5])),
     (ValueError, "all upright", lambda: cuaug.roi_align(VALID[0], [np.zeros((1, 4)), np.zeros((1, 5))], 2)),
 ]  # fmt: skip
 

@@ -150,7 +150,10 @@ def test_nms_max_output_stops_early():
 
 INVALID_CALLS = [
     ("both upright or both rotated", lambda: cuaug.box_iou(np.zeros((2, 4)), np.zeros((2, 5)))),
-    ("kind must be one of 'iou', got 'giou'", lambda: cuaug.box_iou(np.zeros((2, 5)), np.zeros((2, 5)), "giou")),
+    (
+        "kind must be 'iou' for rotated boxes, got 'giou'",
+        lambda: cuaug.box_iou(np.zeros((2, 5)), np.zeros((2, 5)), "giou"),
+    ),
     ("boxes1 must have shape", lambda: cuaug.box_iou(np.zeros((2, 6)), np.zeros((2, 6)))),
 ]
 

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cuaug.transforms import boxes, keypoints
-from cuaug.transforms.moves import moves_to
+from cuaug.transforms.moves import Move
 from helpers.arrays import seeded
 from helpers.compare import Tolerance
 
@@ -17,6 +17,12 @@ FLOAT32 = Tolerance(2e-3, 1e-4, reason="float32 coordinates of a few hundred pix
 SIZE, OUT_SIZE = (200, 300), (160, 240)
 HFLIP = np.array([[-1.0, 0, 299], [0, 1, 0], [0, 0, 1]])
 EYE = np.eye(3)
+
+
+def moves_to(matrices, size):
+    """One move, to a canvas of this size: (H, W), or an array with one per sample. [N, 2]"""
+    height, width = np.moveaxis(np.asarray(size), -1, 0)
+    return [Move(matrices, np.stack([0 * width, 0 * height, width, height], -1))]
 
 
 def move_boxes(source, matrices, size, options, valid=None):

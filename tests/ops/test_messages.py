@@ -29,13 +29,12 @@ RECIPE = T.Compose([T.RandomHorizontalFlip()], seed=0)
         (lambda: T.Resize(np.float32(8)), "got np.float32(8.0): pass 8"),
         (
             lambda: cuaug.hflip([BATCH[0], BATCH[1]]),
-            "got list: stack arrays of one size, or call it on each; "
-            "transforms take lists, as T.Resize((224, 224))(images)",
+            "got list: stack arrays of one size, or pass the list to a transform, as in T.Resize((224, 224))(images)",
         ),
         (lambda: cuaug.hflip("photo.jpg"), "got str: read a file with cuaug.io.decode_image"),
         (
             lambda: cuaug.resize([*BATCH], 4),
-            "transforms take lists, as T.Resize((224, 224))(images)",
+            "or pass the list to a transform, as in T.Resize((224, 224))(images)",
         ),
     ],
 )
@@ -84,7 +83,7 @@ def test_draw_and_apply_of_a_list_say_how_to_take_each_image(call, kind):
     assert str(error.value).endswith(
         f"got {kind.__name__}: call it on each image, as in params = aug.draw(image, ids=i, step=step)"
     )
-    assert "transforms take lists" not in str(error.value)
+    assert "pass the list to a transform" not in str(error.value)
 
 
 def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
@@ -102,7 +101,7 @@ def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
         (BATCH.astype(complex), r"complex128 is not supported; [^:]*$"),
         (
             np.array([BATCH[0], BATCH[0, :4], None], object)[:2],
-            r"object is not supported; .*: pass list\(images\) to a transform, or call it on each",
+            r"object is not supported; .*: pass list\(images\) to a transform, or call the function on each",
         ),
     ],
     ids=["uint32", "complex", "object"],

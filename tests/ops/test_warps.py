@@ -236,3 +236,10 @@ def test_op_any_width_and_fill(op, width, channels, backend):
             actual = run(row, batch, parameters, fill=fill.tolist(), layout=layout)
             expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": dtype}
             assert_equal(actual, to_layout(expected, layout), **expected_kind, tolerance=row.tolerance(dtype))
+
+
+@pytest.mark.parametrize("shear", [10, 10.0, np.float32(10), np.int64(10)])
+def test_affine_takes_one_number_as_shear_along_x(shear):
+    images = np.arange(72, dtype=np.uint8).reshape(1, 9, 8, 1)
+    options = {"angle": 0, "translate": (0, 0), "scale": 1}
+    assert_equal(cuaug.affine(images, shear=shear, **options), cuaug.affine(images, shear=(10.0, 0.0), **options))

@@ -55,3 +55,29 @@ def test_transform_points_keeps_key_points(tv):
     points = tv.KeyPoints(torch.tensor([(1.0, 2)]), canvas_size=(8, 10))
     moved = cuaug.transform_points(points, [(-1.0, 0, 9), (0, 1, 0)])
     assert (type(moved), moved.canvas_size, moved.tolist()) == (tv.KeyPoints, (8, 10), [[8, 2]])
+
+
+SCORES = torch.tensor([0.5, 0.25])
+CORNER_CALLS = {
+    "box_area": cuaug.box_area,
+    "box_iou": lambda boxes: cuaug.box_iou(boxes, boxes),
+    "clip_boxes": lambda boxes: cuaug.clip_boxes(boxes, (8, 10)),
+    "remove_small_boxes": lambda boxes: cuaug.remove_small_boxes(boxes, 1),
+    "box_convert": lambda boxes: cuaug.box_convert(boxes, "xyxy", "cxcywh"),
+    "nms": lambda boxes: cuaug.nms(boxes, SCORES, 0.5),
+    "batched_nms": lambda boxes: cuaug.batched_nms(boxes, SCORES, torch.tensor([0, 0]), 0.5),
+    "soft_nms": lambda boxes: cuaug.soft_nms(boxes, SCORES, 0.5)[0],
+    "roi_align": lambda boxes: cuaug.roi_align(torch.ones(1, 1, 8, 8), [boxes], 2),
+    "roi_pool": lambda boxes: cuaug.roi_pool(torch.ones(1, 1, 8, 8), [boxes], 2),
+}
+
+
+@pytest.mark.parametrize("name", CORNER_CALLS)
+def test_functions_of_corners_refuse_bounding_boxes_of_other_formats(tv, name):
+    numbers = torch.tensor([(1.0, 2, 4, 6), (2, 2, 5, 5)])
+    result = CORNER_CALLS[name](tv.BoundingBoxes(numbers, format="XYXY", canvas_size=(8, 10)))
+    assert_equal(result.as_subclass(torch.Tensor), CORNER_CALLS[name](numbers))
+    with pytest.raises(
+        ValueError, match=rf"cuaug\.{name}: boxes.* in the format XYXY.*, got BoundingBoxes in XYWH: pass"
+    ):
+        CORNER_CALLS[name](tv.BoundingBoxes(numbers, format="XYWH", canvas_size=(8, 10)))

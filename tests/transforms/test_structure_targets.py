@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 from helpers.arrays import zeros
+from helpers.targets import moves_to
 
 from cuaug.transforms import boxes as boxes_module
 from cuaug.transforms import keypoints as keypoints_module
 from cuaug.transforms import targets as targets_module
-from cuaug.transforms.moves import moves_to
 from cuaug.transforms.sample_structure import parse_sample
 
 

@@ -16,7 +16,7 @@ struct SharpnessRow : SegmentWorkspace<R> {
 };
 static_assert(sizeof(SharpnessRow<float>) % 4096 == 512 && sizeof(SharpnessRow<double>) % 4096 == 512);
 
-// Three consecutive rows of a segment, with one more column on each side; row y, from -1 on, is in slot (y + 3) % 3.
+// Three consecutive rows of a segment and the image's columns beside it; row y, from -1 on, is in slot (y + 3) % 3.
 template <class R>
 struct SharpnessWorkspace {
     SharpnessRow<R> row[3];

@@ -10,7 +10,7 @@
 
 namespace cuaug {
 
-// A strip is the part of the output that a task computes: at most strip_width x tile_height pixels (warp_image.hpp).
+// A strip is a part of the output of at most strip_width x tile_height pixels: what a task of warp_image.hpp computes.
 constexpr int strip_width = 1024,
               strip_pitch = strip_width + 16;  // rows a power of two apart would compete for the same cache sets
 

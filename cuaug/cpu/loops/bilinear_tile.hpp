@@ -58,8 +58,8 @@ inline void prefetch_next_box(const WarpRecordBase& args, const ChannelGroup& in
                       box.height, 4 * box.width);
 }
 
-// Returns the planes of the source box. float32 planes are read in place if the box lies inside the image; all others
-// are staged.
+// Returns the planes of the source box. float32 planes with adjacent columns are read in place if the box lies inside
+// the image; all others are staged.
 template <class T>
 inline BoxPlanes stage_planes(const native::WarpCall& call, const WarpRecordBase& args,
                               const CoordinateTile<float>& tile, const ChannelGroup& in, const SourceBox& box, int c,
@@ -102,16 +102,16 @@ inline void warp_tile_planes(const native::WarpCall& call, const WarpRecordBase&
     dispatch_image_dtype(call.target, [&](auto element) {
         using U = decltype(element);
         const ChannelGroup out = channel_group<U>(args.out, tile.n, tile.t, c, args.channels);
-        const bool stores_in_place = is_same_v<U, float> && out.x_stride == 1 && tile.width == tile.padded_width();
+        const bool writes_output = is_same_v<U, float> && out.x_stride == 1 && tile.width == tile.padded_width();
         for (int dy = 0; dy < tile.height; ++dy) {
             U* out_row = reinterpret_cast<U*>(out.data) + (tile.top + dy) * out.y_stride + tile.left * out.x_stride;
             float* result[4];
             for (int k = 0; k < in.channels; ++k)
-                result[k] = stores_in_place ? reinterpret_cast<float*>(out_row + out.offset[k])
-                                            : workspace.result + k * tile_width;
+                result[k] = writes_output ? reinterpret_cast<float*>(out_row + out.offset[k])
+                                          : workspace.result + k * tile_width;
             bilinear_planes(staged.plane, in.channels, staged.pitch, tile.x + dy * tile_width, tile.y + dy * tile_width,
                             static_cast<float>(box.x), static_cast<float>(box.y), tile.padded_width(), result);
-            for (int k = 0; k < in.channels && !stores_in_place; ++k)
+            for (int k = 0; k < in.channels && !writes_output; ++k)
                 store_row(result[k], tile.width, out_row + out.offset[k], out.x_stride);
         }
     });

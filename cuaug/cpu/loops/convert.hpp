@@ -31,8 +31,8 @@ inline bfloat16 to_bfloat16(float value) { return round_to_bfloat16(value); }
 inline float to_float32(double value) { return static_cast<float>(value); }
 inline double to_float64(float value) { return value; }
 
-// The smaller of two non-negative numbers, compared as integers. For two consecutive float comparisons the compiler
-// emits mask operations, which take three times as long.
+// The smaller of two non-negative numbers, compared as integers. For two consecutive float comparisons GCC emits mask
+// operations of AVX-512, which take three times as long.
 inline float min_non_negative(float a, float b) {
     int i, j;
     memcpy(&i, &a, 4);

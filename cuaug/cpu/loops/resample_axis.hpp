@@ -28,10 +28,10 @@ struct ResampleWorkspace {
     alignas(64) R weight[max_column_weights];
     // Weighted sums of source rows, for one output row or for eight.
     alignas(64) R column_sums[lanes * pitch];
-    // column_sums of one output row with interleaved channels, or of eight output rows, interleaved.
+    // column_sums, interleaved: the channels of one output row, or eight output rows.
     alignas(64) R interleaved_sums[lanes * pitch];
     alignas(64) R result[lanes * result_pitch];
-    alignas(64) R interleaved_result[lanes * result_pitch];  // `result` of eight output rows, interleaved
+    alignas(64) R interleaved_result[lanes * result_pitch];  // the results of eight output rows, interleaved
     alignas(64) R scratch[4 * max_output_columns];
     ColumnTaps<R> columns[max_output_columns];
 };

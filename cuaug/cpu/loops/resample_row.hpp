@@ -3,8 +3,8 @@
 #include "records/resample.cuh"
 #include "resample_axis.hpp"
 
-// Each output row is computed in two steps. First, source rows are added up with weights, which reads source values in
-// place: in every layout adjacent columns are contiguous or equally far apart. Second, weighted sums along the row of
+// Each output row is computed in two steps. First, weighted source rows are added up. Source values are not
+// copied first: in every layout adjacent columns have one constant distance. Second, weighted sums along the row of
 // sums give the output pixels: of eight rows at once (simd8.hpp) if the source columns are few and inside the image.
 
 namespace cuaug {
@@ -42,7 +42,7 @@ template <class R>
 struct InputChannels {
     ChannelGroup group;
     Pixel<R, 4> fill;
-    int step;  // distance of adjacent pixels in the column sums
+    int step;  // from pixel to pixel in column_sums, or in interleaved_sums if several channels are planar
 
     const R* pixel(const R* sums, int column) const { return sums + static_cast<long long>(column) * step; }
 };

@@ -1,5 +1,5 @@
-// The loops whose only template arguments are the dtype and few others. Compiled once per instruction set, each time in
-// another namespace (instruction_set.hpp).
+// The loops with few template instances. Compiled once per instruction set, each time in another namespace
+// (instruction_set.hpp).
 
 #include "instruction_set.hpp"
 

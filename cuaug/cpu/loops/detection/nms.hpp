@@ -4,7 +4,7 @@
 #include "../dispatch_dtype.hpp"
 
 // Non-maximum suppression as in kernels/detection/nms.cu, with one thread per sample. Each kept box of a class is
-// tested against nms_batch boxes of the class at a time, with SIMD.
+// tested against nms_batch boxes of the class at a time, with SIMD; rotated boxes are tested pair by pair.
 
 namespace cuaug {
 

@@ -9,8 +9,8 @@ namespace cuaug {
 
 // Sums each column of one channel over the rows of pixels of one row of bins: entries first .. end - 1 of `bins.rows`.
 template <class T, class R>
-inline void sum_planar_rows(const SeparableBins<R>& bins, const T* in, const FeatureMap& map, long long first,
-                            long long end, R* sums) {
+inline void sum_channel_rows(const SeparableBins<R>& bins, const T* in, const FeatureMap& map, long long first,
+                             long long end, R* sums) {
     const Vector<PixelWeight<R>>& rows = bins.rows.entries;
     const long long columns = bins.offsets.offset.count();
     for (long long r = first; r < end; ++r) {
@@ -38,7 +38,7 @@ inline void average_group(const RoiRecord& args, const SeparableBins<R>& bins, c
     for (int y = 0; y < args.out_height; ++y) {
         const long long first = bins.rows.first[y], end = bins.rows.first[y + 1];
         if constexpr (W == 1) {
-            sum_planar_rows(bins, in, map, first, end, sums);
+            sum_channel_rows(bins, in, map, first, end, sums);
         } else {
             for (long long i = 0; i < width && first < end; ++i) {
                 R sum[W] = {};
@@ -59,6 +59,7 @@ inline void average_group(const RoiRecord& args, const SeparableBins<R>& bins, c
     }
 }
 
+// For a region that belongs to no sample (`roi.n` is -1).
 template <int W, class T, class R>
 inline void write_zeros(const RoiRecord& args, long long k, int c) {
     const R zeros[W] = {};
