@@ -28,7 +28,7 @@ def damaged(tmp_path_factory):
             bad[i] = "missing"
             continue
         elif i % 200 == 150:
-            # The frame header then says 65,500 rows and columns.
+            # The frame header then declares 65,500 rows and columns.
             at = data.index(b"\xff\xc0")
             data[at + 5 : at + 9] = b"\xff\xdc\xff\xdc"
             bad[i] = "bomb"
@@ -52,9 +52,8 @@ def test_loader_on_error_skip_lists_bad_files(damaged):
     assert all(len(batch.images) == len(batch.ids) and batch.valid.all() for batch in batches)
     assert sorted(loader.bad) == sorted(bad)
     for i, kind in bad.items():
-        assert {"missing": "No such file", "bomb": "pixels", "corrupt": "premature"}[kind].lower() in loader.bad[
-            i
-        ].lower()
+        reason = {"missing": "no such file", "bomb": "pixels", "corrupt": "premature"}[kind]
+        assert reason in loader.bad[i].lower()
 
 
 def test_scan_names_bad_files(damaged, tmp_path, capsys):
@@ -76,9 +75,8 @@ def test_loader_on_error_replace_substitutes(damaged):
         assert len(batch.images) == 16
         assert not {*batch.ids.tolist()} & {*bad}
         for index in np.flatnonzero(~batch.valid):
-            same = np.flatnonzero(batch.ids == batch.ids[index])
-            assert batch.valid[same].sum() == 1
-            assert_equal(batch.images[index], batch.images[same[0]])
+            (replacement,) = np.flatnonzero((batch.ids == batch.ids[index]) & batch.valid)
+            assert_equal(batch.images[index], batch.images[replacement])
         valid_flags += batch.valid.tolist()
     assert [i for i, valid in enumerate(valid_flags) if not valid] == sorted(bad)
 

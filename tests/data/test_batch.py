@@ -25,6 +25,8 @@ def test_batch_keeps_every_argument(arguments):
 def test_batch_of_the_pair_alone():
     """torch's `pin_memory` rebuilds a tuple in this way; the result can be copied to another process."""
     batch = Batch([IMAGES, LABELS])
+    assert batch.images is IMAGES
+    assert batch.labels is LABELS
     assert (batch.ids, batch.valid) == (None, None)
     for same in (batch, copy.copy(batch), copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
         assert type(same) is Batch

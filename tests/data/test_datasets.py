@@ -10,7 +10,7 @@ pytestmark = pytest.mark.jpeg
 
 
 class Encoded:
-    """A dataset of these files."""
+    """A dataset of encoded files. Its method `read` returns what the function `read` returns for their bytes."""
 
     def __init__(self, files, labels=None, read=lambda data: data, **attributes):
         self.files, self.labels, self.read_with = files, labels, read
@@ -52,14 +52,14 @@ DATASETS = {
 
 
 @pytest.mark.parametrize("message", DATASETS)
-def test_loader_refuses_datasets_without_what_it_reads(files, message):
+def test_loader_refuses_datasets_with_wrong_labels_or_missing_methods(files, message):
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         Loader(Encoded(files[:6], **DATASETS[message]), 4, [T.Resize((8, 8))])
 
 
 @pytest.mark.parametrize("cache", [None, "memory"])
 @pytest.mark.parametrize("count", [1, 5])
-def test_loader_refuses_another_number_of_images_than_it_reads(files, count, cache):
+def test_loader_read_returns_an_image_for_each_index(files, count, cache):
     source = Encoded(files[:4], read=lambda data: (data * 2)[:count])
     message = rf"^source.read must return an image for each of 4 indices, got {count}"
     with pytest.raises(ValueError, match=message):

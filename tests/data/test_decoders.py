@@ -1,4 +1,4 @@
-"""A batch is divided between an engine and the CPU. A fake engine decodes on the CPU, and fails on chosen files."""
+"""A batch is divided between nvJPEG (the engine) and the CPU. A fake engine decodes on the CPU, or fails on files."""
 
 import ctypes
 from io import BytesIO
@@ -21,6 +21,8 @@ pytestmark = pytest.mark.jpeg
 
 
 class FakeEngine:
+    """Records the files of each batch. `fails` lists files to report as failed; without `decodes` it writes nothing."""
+
     def __init__(self, fails=(), decodes=True):
         self.batches, self.fails, self.decodes = [], fails, decodes
 

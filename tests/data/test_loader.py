@@ -131,7 +131,7 @@ def test_loader_state_dict_after_the_last_batch_is_the_next_epoch(files, last):
     assert loader.state_dict() == {"seed": 1, "epoch": 8, "samples": 0}
 
 
-def test_loader_load_state_dict_refuses_what_is_no_state(files):
+def test_loader_load_state_dict_refuses_values_that_are_no_state(files):
     loader = Loader(files, 4, [T.RandomResizedCrop(8)], seed=1, library="numpy")
     true_state = {"seed": 1, "epoch": 3, "samples": 4}
     states = [*mutations(true_state), *((f"all is value {i}", value) for i, value in enumerate(VALUES))]
@@ -171,7 +171,7 @@ def test_loader_last_pad_fills_batch(files):
     assert len(last.images) == 10
 
 
-def test_loader_decodes_other_formats_whole(tmp_path):
+def test_loader_decodes_other_formats_whole():
     images = list(photographs(3, 100, 120))
     mixed = [encoded(image, format=kind) for image, kind in zip(images, ("PNG", "JPEG", "BMP"), strict=True)]
     ((result, _),) = Loader(mixed, 3, [T.Resize((30, 30))], library="numpy")
@@ -286,14 +286,6 @@ def test_loader_max_pixels_none_lifts_limit():
         list(Loader([data], 1, [T.Resize((8, 8))], library="numpy"))
     ((images, _),) = Loader([data], 1, [T.Resize((8, 8))], library="numpy", max_pixels=None)
     assert images.max() == 0
-
-
-def test_loader_batch_survives_pin_memory(files):
-    """torch's `pin_memory` rebuilds a tuple from its entries."""
-    batch = next(iter(Loader(files, 4, RECIPES["crop and flip"], library="numpy")))
-    images, labels = type(batch)(array for array in batch)
-    assert images is batch.images
-    assert labels is batch.labels
 
 
 def test_loader_recipe_error_is_raised(files):

@@ -103,7 +103,7 @@ def test_loader_masks_equal_recipe_of_whole_images(files, name):
     assert sorted(ids) == list(range(SAMPLES))
 
 
-def test_loader_targets_are_called_with_the_path(files, tmp_path):
+def test_loader_targets_function_is_called_with_the_path(files, tmp_path):
     paths = [tmp_path / f"{i}.jpg" for i in range(3)]
     for path, (data, _) in zip(paths, files, strict=False):
         path.write_bytes(data)
@@ -322,7 +322,7 @@ def test_loader_targets_of_a_shard(files, tmp_path):
 
 
 def test_loader_compact_removes_difficult_with_the_boxes(files):
-    """VOC's entry, which an evaluation reads beside the boxes."""
+    """`difficult` is an entry of VOC targets that an evaluation reads beside the boxes."""
     boxes = np.array([[0, 0, 3, 3], [0, 0, 500, 500], [1, 1, 2, 2]], np.float32)
     target = {"boxes": boxes, "labels": np.array([4, 5, 6]), "difficult": np.array([0, 1, 0])}
     recipe = T.Compose([T.CenterCrop(40)], boxes=T.Boxes(compact=True))

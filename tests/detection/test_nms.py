@@ -43,7 +43,7 @@ def test_nms_equals_reference(scene, dtype, backend):
 def scene_with_expected(scene, count):
     """Boxes, scores and classes; the kept indices without and with the classes."""
     boxes, scores = (box_cases.rounded(values, "float32") for values in box_cases.SCENES[scene](count, 1))
-    classes = (box_cases.labels(count) // 10**11).astype(np.int32)  # the labels are multiples of 10**11
+    classes = (box_cases.labels(count) // 10**11).astype(np.int32)  # labels differ by 10**11 or more
     indices = reference_ops.nms(boxes, scores, 0.5), reference_ops.nms(boxes, scores, 0.5, classes)
     return boxes, scores, classes, *indices
 

@@ -179,9 +179,8 @@ def test_roi_align_equals_grid_sample(rotated):
     y, x = torch.meshgrid(along * size[1], along * size[0], indexing="ij")
     cosine, sine = torch.cos(torch.deg2rad(angle)), torch.sin(torch.deg2rad(angle))
     positions = torch.stack([x * cosine + y * sine + centre[0], y * cosine - x * sine + centre[1]], -1)
-    grid = (
-        positions / torch.tensor([W, H]) * 2 - 1
-    ).double()  # align_corners=False counts from corners, as aligned=True does
+    # align_corners=False counts from corners, as aligned=True does.
+    grid = (positions / torch.tensor([W, H]) * 2 - 1).double()
     sampled = torch.nn.functional.grid_sample(features[1:], grid[None], align_corners=False)
     expected = torch.nn.functional.avg_pool2d(sampled, ratio)
     box = torch.cat([centre, size, angle[None]]) if rotated else torch.cat([centre - size / 2, centre + size / 2])

@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
 
 import cuaug
-import cuaug._native
 
 ROW_SUMS = Tolerance(1e-6, reason="the reference sums 20,000 rows")
 

@@ -12,7 +12,6 @@ import cuaug
 from cuaug import _native as native
 
 every_method = pytest.mark.parametrize("method", ["linear", "gaussian"])
-SCENES = {name: make for name, make in box_cases.SCENES.items() if name != "equal"}
 TOLERANCE = {
     "float16": Tolerance(1e-4, 1e-3, reason="one rounding to float16"),
     "bfloat16": Tolerance(1e-4, 8e-3, reason="one rounding to bfloat16"),
@@ -24,10 +23,10 @@ TOLERANCE = {
 @every_backend
 @every_method
 @pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scene", box_cases.SCENES)
 def test_soft_nms_equals_reference(scene, dtype, method, backend):
     for count in (1, 3, 65, 130):
-        boxes, scores = (box_cases.rounded(values, dtype) for values in SCENES[scene](count))
+        boxes, scores = (box_cases.rounded(values, dtype) for values in box_cases.SCENES[scene](count))
         arrays = put(boxes, backend, dtype), put(scores, backend, dtype)
         for options in ({}, {"iou_threshold": 0.6, "sigma": 0.1, "score_threshold": 0.2}):
             expected_indices, expected_scores = reference_ops.soft_nms(boxes, scores, method, **options)
@@ -36,7 +35,7 @@ def test_soft_nms_equals_reference(scene, dtype, method, backend):
             assert describe(indices)[:2] == describe(arrays[0])[:2]
             assert describe(actual_scores) == describe(arrays[1])
             tolerance = TOLERANCE[dtype]
-            # assert_allclose takes equal infinities as equal
+            # Unlike helpers.compare.assert_equal, it takes equal infinities as equal.
             limits = {"rtol": tolerance.relative, "atol": tolerance.absolute, "err_msg": tolerance.reason}
             assert_allclose(to_numpy(actual_scores), expected_scores, **limits)
 

@@ -9,7 +9,6 @@ from helpers.thinning import thinned
 from numpy.testing import assert_array_equal
 
 import cuaug
-import cuaug._native
 from cuaug._detection.torch_ops import define_operators
 
 torch = pytest.importorskip("torch")

@@ -11,25 +11,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "warp.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-def bench(*arguments):
+def run(*command, **options):
+    """The finished process of a command of Python."""
     return subprocess.run(
-        [sys.executable, str(SCRIPT), "--cpu", "--quick", "--no-peers", *arguments],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        [sys.executable, *command], capture_output=True, text=True, timeout=300, check=False, **options
+    )
+
+
+def report_of(script, folder, *arguments):
+    """The report that a script writes in a quick run, which must succeed."""
+    path = folder / "results.json"
+    process = run(str(BENCHMARKS / script), "--quick", "--json", str(path), *arguments)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return json.loads(path.read_text())
 
 
 def test_benchmark_warp_checks_results_and_writes_times(tmp_path):
-    process = bench("--only", "hflip u8 NHWC", "--json", str(tmp_path / "results.json"))
-    assert process.returncode == 0, process.stdout + process.stderr
-    report = json.loads((tmp_path / "results.json").read_text())
+    report = report_of("warp.py", tmp_path, "--cpu", "--no-peers", "--only", "hflip u8 NHWC")
     assert {"date", "commit", "machine", "versions"} <= set(report)
     rows = report["tables"]["cpu"]["rows"]
     assert rows
     assert all(row["name"] == "hflip u8 NHWC" and row["check"] == "ok" and row["us"] > 0 for row in rows)
-    assert "hflip u8 NHWC" in process.stdout
 
 
 def test_benchmark_warp_wrong_result_fails(tmp_path):
@@ -40,23 +45,22 @@ def test_benchmark_warp_wrong_result_fails(tmp_path):
         "reference.hflip = lambda image, flip: image[:, ::-1] if not flip else image\n"
         "runpy.run_path(sys.argv[0], run_name='__main__')"
     )
-    process = subprocess.run(
-        [sys.executable, "-c", program, str(SCRIPT), str(Path(__file__).parents[1]),
-         "--cpu", "--quick", "--no-peers", "--only", "hflip"],
-        capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path,
-    )  # fmt: skip
+    arguments = "--cpu", "--quick", "--no-peers", "--only", "hflip"
+    tests = str(Path(__file__).parents[1])
+    process = run("-c", program, str(BENCHMARKS / "warp.py"), tests, *arguments, cwd=tmp_path)
     assert process.returncode == 1, process.stdout + process.stderr
     assert "FAILED: hflip u8 NHWC" in process.stdout
 
 
 def test_benchmark_warp_no_row_fails():
-    assert bench("--only", "no such row").returncode == 1
+    process = run(str(BENCHMARKS / "warp.py"), "--cpu", "--quick", "--no-peers", "--only", "no such row")
+    assert process.returncode == 1
 
 
 @pytest.fixture
 def benchmark_modules(monkeypatch):
     """benchmarks/transforms.py and recipe_peers.py, as modules."""
-    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
     return importlib.import_module("transforms"), importlib.import_module("recipe_peers")
 
 
@@ -101,27 +105,15 @@ def test_benchmark_transforms_reports_peer_crash(benchmark_modules, monkeypatch)
 
 @pytest.mark.slow
 def test_benchmark_transforms_times_and_writes(tmp_path):
-    path = tmp_path / "results.json"
-    process = subprocess.run(
-        [sys.executable, str(SCRIPT.with_name("transforms.py")),
-         "--cpu", "--quick", "--no-peers", "--only", "augment", "--json", str(path)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stdout + process.stderr
-    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    report = report_of("transforms.py", tmp_path, "--cpu", "--no-peers", "--only", "augment")
+    rows = report["tables"]["cpu"]["rows"]
     assert {row["name"].partition(",")[0] for row in rows} == {"randaugment", "trivialaugment"}
     assert all(row["us"] > 0 for row in rows)
 
 
 @pytest.mark.slow
 def test_benchmark_detection_times_and_writes(tmp_path):
-    path = tmp_path / "results.json"
-    process = subprocess.run(
-        [sys.executable, str(SCRIPT.with_name("detection.py")), "--cpu", "--quick", "--no-peers", "--json", str(path)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stdout + process.stderr
-    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    rows = report_of("detection.py", tmp_path, "--cpu", "--no-peers")["tables"]["cpu"]["rows"]
     suppression = ["nms 200", "batched_nms 200", "nms 2000", "batched_nms 2000"]
     assert [row["name"] for row in rows] == [*suppression, "roi_align 50, planes", "roi_align 50, channels last"]
     assert all(row["us"] > 0 for row in rows)
@@ -130,13 +122,7 @@ def test_benchmark_detection_times_and_writes(tmp_path):
 @pytest.mark.slow
 @pytest.mark.jpeg
 def test_benchmark_loader_times_and_writes(tmp_path):
-    path = tmp_path / "results.json"
-    process = subprocess.run(
-        [sys.executable, str(SCRIPT.with_name("loader.py")), "--cpu", "--quick", "--json", str(path)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stdout + process.stderr
-    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    rows = report_of("loader.py", tmp_path, "--cpu")["tables"]["cpu"]["rows"]
     assert rows[0]["name"] == "cuaug"
     assert any(row["name"].startswith("DataLoader") for row in rows)
     assert all(row["images_per_s"] > 0 and row["processor_us"] > 0 for row in rows)
@@ -146,14 +132,8 @@ def test_benchmark_loader_times_and_writes(tmp_path):
 @pytest.mark.jpeg
 def test_benchmark_training_trains_with_every_loader(tmp_path):
     pytest.importorskip("torch")
-    path, counts = tmp_path / "results.json", sorted({len(os.sched_getaffinity(0)), 1}, reverse=True)
-    process = subprocess.run(
-        [sys.executable, str(SCRIPT.with_name("training.py")), "--quick", "--json", str(path),
-         "--cpus", *map(str, counts)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stdout + process.stderr
-    tables = json.loads(path.read_text())["tables"]
+    counts = sorted({len(os.sched_getaffinity(0)), 1}, reverse=True)
+    tables = report_of("training.py", tmp_path, "--cpus", *map(str, counts))["tables"]
     assert list(tables) == [f"training, {count} processors" for count in counts]
     assert [table["cpus"] for table in tables.values()] == counts
     for table in tables.values():
@@ -166,13 +146,7 @@ def test_benchmark_training_trains_with_every_loader(tmp_path):
 @pytest.mark.slow
 @pytest.mark.jpeg
 def test_benchmark_decode_compares_results_and_writes_times(tmp_path):
-    path = tmp_path / "results.json"
-    process = subprocess.run(
-        [sys.executable, str(SCRIPT.with_name("decode.py")), "--quick", "--json", str(path)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert process.returncode == 0, process.stdout + process.stderr
-    rows = json.loads(path.read_text())["tables"]["cpu"]["rows"]
+    rows = report_of("decode.py", tmp_path)["tables"]["cpu"]["rows"]
     assert {row["name"] for row in rows} == {"whole", "crop 256x256", "half the size"}
     assert all(row["images_per_s"] > 0 and row["cpu_us"] > 0 for row in rows)
     assert all({"cv2", "Pillow"} <= set(row["peers"]) for row in rows if row["name"] != "half the size")

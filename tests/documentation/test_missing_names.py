@@ -12,6 +12,7 @@ import cuaug
 from cuaug import _missing_names
 from cuaug import transforms as T
 from cuaug.data import Loader
+from cuaug.transforms.transform import Transform
 
 MISSING_TRANSFORMS = [(lib, name) for lib, names in _missing_names.TRANSFORMS.items() for name in names]
 MISSING_FUNCTIONS = [(lib, name) for lib, names in _missing_names.FUNCTIONS.items() for name in names]
@@ -153,7 +154,7 @@ ARGUMENTS = [(kind, argument) for kind, rows in _missing_names.ARGUMENTS.items()
 
 @pytest.mark.parametrize(("kind", "argument"), ARGUMENTS)
 def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
-    """What the advice says to pass is a parameter."""
+    """The advice names only parameters that the callable has."""
     default = {
         "__init__": T.Compose,
         "__call__": T.Compose([T.Identity()]),
@@ -236,22 +237,33 @@ def test_messages_do_not_recommend_arguments_that_the_callable_lacks(call):
         call()
 
 
-@pytest.mark.parametrize("name", T.__all__)
-def test_transforms_recommend_a_probability_that_works(name):
-    """Every hint for `p` is code that runs."""
-    arguments = {
-        "Normalize": ([0.5] * 3, [0.2] * 3), "Resize": (8,), "CenterCrop": (8,), "RandomCrop": (8,), "Pad": (2,),
-        "RandomResizedCrop": (8,), "RandomRotation": (10,), "RandomAffine": (10,), "GaussianBlur": (3,),
-    }  # fmt: skip
-    transform = getattr(T, name)
-    if not isinstance(transform, type) or name in ("Params", "PixelOp", "RandomChoice", "RandomOrder", "Compose"):
+# Required arguments, by name.
+REQUIRED = {
+    "Normalize": ([0.5] * 3, [0.2] * 3), "Resize": (8,), "CenterCrop": (8,), "RandomCrop": (8,), "Pad": (2,),
+    "RandomResizedCrop": (8,), "RandomRotation": (10,), "RandomAffine": (10,), "GaussianBlur": (3,),
+    "RandomPosterize": (4,), "RandomSolarize": (128,), "RandomAdjustSharpness": (2,),
+    "RandomApply": ([T.Identity()],),
+}  # fmt: skip
+# The hints for Compose and RandomOrder have "..." in place of transforms. The `p` of RandomChoice holds weights.
+# The `p` of PixelOp is a parameter of its expression.
+NO_HINT = {"Compose", "RandomChoice", "RandomOrder", "PixelOp"}
+CLASSES = {name: getattr(T, name) for name in T.__all__ if inspect.isclass(getattr(T, name))}
+
+
+@pytest.mark.parametrize("name", [n for n, cls in CLASSES.items() if issubclass(cls, Transform) and n not in NO_HINT])
+def test_transforms_take_or_recommend_a_probability(name):
+    """A transform takes `p`, or its message has code that runs, or the message says why a recipe cannot skip it."""
+    transform, arguments = CLASSES[name], REQUIRED.get(name, ())
+    if "p" in inspect.signature(transform).parameters:
+        transform(*arguments, p=0.5)
         return
-    try:
-        transform(*arguments.get(name, ()), p=0.5)
-    except TypeError as error:
-        hint = re.search(r"pass (T\.RandomApply.*)$", str(error))
-        if hint is not None and name not in ("MixUp", "CutMix"):  # which need labels
-            assert T.Compose([eval(hint[1], {"T": T})])(BATCH).shape == BATCH.shape
+    with pytest.raises(TypeError, match="argument 'p': ") as error:
+        transform(*arguments, p=0.5)
+    hint = re.search(r"pass (T\.RandomApply.*)$", str(error.value))
+    if hint is None:
+        assert str(error.value).endswith("leave it out: all samples of a batch get one size and dtype")
+    elif name not in ("MixUp", "CutMix"):  # these need labels
+        assert T.Compose([eval(hint[1], {"T": T})])(BATCH).shape == BATCH.shape
 
 
 def test_compose_of_a_transform_of_torchvision_shows_the_compose_of_torchvision():

@@ -127,7 +127,7 @@ def test_documentation_commands_exist(page):
 
 
 def test_documentation_lists_every_extra():
-    """What users may install; contributors read the last two elsewhere."""
+    """The table has the extras for users. Those for contributors, "test" and "docs", are described elsewhere."""
     options = (ROOT / "pyproject.toml").read_text().partition("[project.optional-dependencies]")[2].partition("\n[")[0]
     table = (ROOT / "docs" / "getting-started.md").read_text().partition("### Extras")[2].partition("\n#")[0]
     rows = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))

@@ -60,7 +60,7 @@ def test_public_name_is_listed_and_has_a_docstring(name):
 
 
 def test_dir_lists_the_public_names():
-    """Also in a process that has not used the packages."""
+    """The packages are listed even in a process that has not used them."""
     program = """
 import cuaug
 names = dir(cuaug)

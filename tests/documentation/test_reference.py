@@ -39,7 +39,7 @@ def names_in(program):
 
 
 def test_every_public_name_has_an_example(docs_modules):
-    """In a program of a page, in a docstring, or in a call of the gallery; tests run all of these."""
+    """An example is in a program of a page, in a docstring, or in a call of the gallery; tests run all of these."""
     calls = docs_modules("gallery_calls").calls()
     used = {name.removeprefix("T.") for name in calls}
     for page in PAGES:
@@ -133,7 +133,7 @@ def test_reference_shows_one_signature_of_an_overloaded_function(docs_modules, r
 
 @pytest.mark.parametrize("name", [name for name in T.__all__ if inspect.isclass(getattr(T, name))])
 def test_signature_of_a_class_has_its_parameters(name):
-    """As editors show it; ``T.PixelOp(..., **parameters)`` has parameters of the user's names."""
+    """Editors show this signature. The user chooses the names of the parameters of ``T.PixelOp(..., **parameters)``."""
     parameters = inspect.signature(getattr(T, name)).parameters.values()
     assert not any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
     assert name == "PixelOp" or not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)

@@ -18,7 +18,7 @@ print(sorted(new - set(sys.stdlib_module_names) - {"cuaug", "numpy"}))
 
 
 def test_import_loads_few_modules():
-    """Beyond those that `import numpy` loads, 13 were measured with Python 3.11, each of them small."""
+    """With Python 3.11: 92 of cuaug, and 13 small ones beyond those that `import numpy` loads."""
     program = """
 import sys, numpy
 before = set(sys.modules)

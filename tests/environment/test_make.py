@@ -58,7 +58,7 @@ def write_wheel(tree, name=WHEEL, age=100):
 
 
 def make_demo(tree):
-    """What `make demo` brings into the environment: "wheel", "compilation", both, or neither; then runs the demo."""
+    """Run `make demo`; return what it brought into the environment: "wheel", "compilation", both, or neither."""
     (tree / "calls").write_text("")
     command = ["make", "--silent", "demo", f"PYTHON={sys.executable}"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}

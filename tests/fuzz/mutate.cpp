@@ -90,11 +90,11 @@ int main(int argc, char** argv) {
         const Bytes input = mutate(random, corpus[random() % corpus.size()], corpus[random() % corpus.size()]);
         current_input = &input;
         const auto start = std::clock();
-        alarm(10);  // an input that takes longer ends the run
+        alarm(10);  // seconds; an input that takes longer ends the run
         LLVMFuzzerTestOneInput(input.data(), input.size());
         slowest = std::max(slowest, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
         ++inputs;
     }
     std::printf("%lld inputs, the slowest %.3f s, seed %s\n", inputs, slowest, argv[2]);
-    return slowest < 2 ? 0 : 1;
+    return slowest < 2 ? 0 : 1;  // seconds, as libFuzzer's -timeout in the Makefile
 }

@@ -32,8 +32,7 @@ MAPS = np.stack([cv2.getRotationMatrix2D((40, 30), 25 * i, 0.5 + 0.3 * i) for i 
 BOXES = np.array([(5, 6, 20, 30), (1, 1, 90, 80)]) + RNG.uniform(0, 1, (5, 2, 4))
 WEIGHTS = RNG.uniform(0.5, 2, (5, 4))
 
-
-# test id -> function, and its arguments with one sample per row
+# By test id: a function, and its arguments with one sample per row.
 CASES = {
     "get_affine_transform": (get_affine_transform, (QUADS[:, :3], QUADS_OUT[:, :3])),
     "estimate_affine": (estimate_affine, (QUADS, QUADS_OUT)),

@@ -42,8 +42,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", action="append", choices=PLANTED, help="repeatable; default memcheck")
     parser.add_argument("--timeout", type=int, default=3600, help="seconds for each run under a tool")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="run one test of N")
-    parser.add_argument("--first", type=int, default=0, metavar="I", help="with --every: the first test to run")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="run every N-th test")
+    parser.add_argument("--first", type=int, default=0, metavar="I", help="with --every: index of the first test")
     options, pytest_arguments = parser.parse_known_args()
     sanitizer = find_sanitizer()
     if not sanitizer:
@@ -109,7 +109,8 @@ class EveryNth:
 
     @pytest.hookimpl(trylast=True)  # after -m and -k
     def pytest_collection_modifyitems(self, config, items):
-        config.hook.pytest_deselected(items=[test for i, test in enumerate(items) if (i - self.first) % self.step])
+        chosen = range(self.first, len(items), self.step)
+        config.hook.pytest_deselected(items=[test for i, test in enumerate(items) if i not in chosen])
         items[:] = items[self.first :: self.step]
 
 

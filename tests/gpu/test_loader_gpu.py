@@ -98,9 +98,8 @@ def test_loader_gpu_epoch_may_be_abandoned(files):
     batches = [batch.images for batch in loader]
     for _ in range(20):
         loader.epoch = 0
-        for batch in loader:
-            assert torch.equal(batch.images, batches[0]) or (batch.images.int() - batches[0].int()).abs().max() <= 2
-            break
+        first_batch = next(iter(loader))
+        assert_equal(first_batch.images.cpu(), batches[0].cpu(), tolerance=TWO_LEVELS)
     loader.epoch = 0
     again = [batch.images for batch in loader]
     for images, expected in zip(again, batches, strict=True):
@@ -111,7 +110,7 @@ def test_loader_gpu_on_error_replace(files):
     broken = [*files[:5], (b"\xff\xd8\xff\xe0nothing", 1), *files[5:9]]
     (batch,) = Loader(broken, 10, RECIPES["crop and flip"], device="cuda", on_error="replace", max_bad=None)
     assert batch.valid.tolist() == [True] * 5 + [False] + [True] * 4
-    replacement = batch.ids.tolist().index(batch.ids[5])
+    (replacement,) = (i for i, sample_id in enumerate(batch.ids.tolist()) if sample_id == batch.ids[5] and i != 5)
     assert torch.equal(batch.images[5], batch.images[replacement])
 
 

@@ -136,7 +136,7 @@ def test_nms_gpu_batch_in_one_call(images):
 @every_scene
 @pytest.mark.parametrize("count", [1025, 5000, 10_000])
 def test_nms_gpu_last_block_resolves_the_rest(scene, count):
-    """Blocks stop waiting for blocks that cannot become resident: otherwise the call would never end."""
+    """A block stops waiting for blocks that cannot become resident: otherwise the call would never end."""
     boxes, scores = boxes_and_scores(scene, count)
     classes = torch.from_numpy(box_cases.labels(count)).cuda()
     expected = cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5)
@@ -169,7 +169,7 @@ def test_nms_gpu_stream_priorities_terminate():
 
 
 def test_nms_gpu_more_samples_than_resident_blocks():
-    """Each sample has three blocks of 1,024 threads that wait for each other."""
+    """Each sample has three blocks of nms_resolve.cu, of 1,024 threads each, that wait for each other."""
     boxes, scores = clustered_samples(220, 1100)
     indices, kept_counts = cuaug.nms(boxes, scores, 0.5, fixed_size=True)
     expected = cuaug.nms(boxes.cpu(), scores.cpu(), 0.5, fixed_size=True)
@@ -211,15 +211,6 @@ def test_nms_gpu_word_block_and_method_boundaries(scene, count, dtype):
     actual = cuaug.batched_nms(boxes, scores, classes, 0.5, max_output=40)
     expected = cuaug.batched_nms(boxes.cpu(), scores.cpu(), classes.cpu(), 0.5, max_output=40)
     assert_array_equal(to_numpy(actual), expected)
-
-
-@pytest.mark.parametrize("count", [1, 64, 65, 500, 1025])
-def test_nms_gpu_rotated_equals_cpu(count):
-    boxes, scores = boxes_and_scores("clustered", count, dtype=torch.float64)
-    rotated_boxes = torch.cat([boxes, 180 * scores[:, None]], 1)
-    actual = cuaug.nms(rotated_boxes, scores, 0.3)
-    assert 1 < len(actual) < count or count == 1
-    assert_array_equal(to_numpy(actual), cuaug.nms(rotated_boxes.cpu(), scores.cpu(), 0.3))
 
 
 @pytest.mark.parametrize("samples", [1, 3, 200])
@@ -276,8 +267,8 @@ def test_nms_gpu_chain_in_any_order(count):
 
 @pytest.mark.parametrize("count", [1000, 3000, 30_000])
 def test_nms_gpu_result_is_ready_for_every_stream(count):
-    """The host sees the count only after the indices are written. 30,000 boxes need more scratch
-    memory than calls reuse."""
+    """The host sees the count only after the indices are written. 1,000 boxes use the scratch memory of a host
+    counter; 3,000 and 30,000 need more, which is allocated."""
     inputs = [boxes_and_scores("clustered", count, seed) for seed in range(4)]
     expected = [cuaug.nms(boxes.cpu(), scores.cpu(), 0.5) for boxes, scores in inputs]
     torch.cuda.synchronize()

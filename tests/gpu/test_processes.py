@@ -71,8 +71,7 @@ def test_kernel_cache_damaged_entries_are_replaced(tmp_path):
 
 FOLDERS = """
 assert_gpu_equals_cpu()
-names = entries()
-for path in names:
+for path in entries():
     path.unlink()
     path.mkdir()
 forget_kernels()
@@ -132,8 +131,8 @@ def test_kernel_cache_unusable_folder_becomes_private(case, tmp_path):
     assert not Path(folder).exists()  # the child's temporary folder
 
 
-def test_kernel_cache_folder_removed_while_running(tmp_path):
-    """The same holds for a folder that loses its write permission: CuPy, already imported, fails when it saves."""
+def test_kernel_cache_folder_lost_while_running_warns_once(tmp_path):
+    """A file takes the place of the folder, so that CuPy, already imported, fails when it saves a kernel."""
     remove = "folder = pathlib.Path(os.environ['CUPY_CACHE_DIR'])\nfolder.rmdir()\nfolder.touch()\n"
     assert python(CHECK + remove + COUNT_WARNINGS, CUPY_CACHE_DIR=str(tmp_path / "cache"))[0] == "1"
 

@@ -6,6 +6,7 @@ from helpers.arrays import no_synchronization, seeded
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.cuda_graphs import capture_graph
 from helpers.gpu_regions import features, regions
+from helpers.regions import SCALES
 from numpy.testing import assert_allclose
 
 import cuaug
@@ -37,9 +38,6 @@ def backward_mode(request):
     torch.use_deterministic_algorithms(request.param)
     yield
     torch.use_deterministic_algorithms(False)
-
-
-SCALES = [1 / 4, 1 / 8, 1 / 16, 1 / 32]
 
 
 def gpu_and_cpu_results(call, maps, rois):
@@ -238,7 +236,7 @@ def test_roi_align_gpu_many_bins(size, backward_mode):
 @every_dtype
 @pytest.mark.parametrize("channels", [5, 20, 70])
 def test_roi_align_gpu_many_columns(channels, dtype):
-    """Beyond 32 columns a warp needs several rounds; beyond 144 a warp of roi_average.cu takes fewer channels."""
+    """A warp of roi_average.cu needs several rounds beyond 32 columns, and takes fewer channels beyond 144."""
     maps = features(dtype, channels, shape=(30, 250))
     corners = [(0, 1, 1, 200, 20), (1, 30, 2, 240, 28), (0, -3, 0, 255, 30), (1, 0, 0, 160, 29), (0, 9, 3, 60, 9)]
     rois = torch.tensor(corners, dtype=torch.float64)

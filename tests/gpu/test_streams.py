@@ -9,7 +9,7 @@ from helpers.arrays import SHAPE, images, no_synchronization, noise, put
 from helpers.busy_gpu import busy
 from helpers.child_process import python
 from helpers.compare import assert_equal, to_numpy
-from tables.warps import MAIN_ROWS, ROW_OF_OP, SMOOTH_ROW_OF_OP, matrix
+from tables.warps import MAIN_ROWS, SMOOTH_ROW_OF_OP, matrix
 
 import cuaug
 
@@ -40,7 +40,7 @@ def count_corrupted_sums(call, stream, rounds, ms):
     """How many sums are wrong if ``call`` may get the memory of tensors that are freed while their sums are queued."""
     with torch.cuda.stream(stream):
         like = call()
-        changed = 0
+        corrupted = 0
         for n in range(rounds):
             tensors = [torch.full_like(like, (n + k) % 251 + 1) for k in range(4)]
             expected = [((n + k) % 251 + 1) * like.numel() for k in range(4)]
@@ -48,10 +48,10 @@ def count_corrupted_sums(call, stream, rounds, ms):
             sums = [tensor.sum(dtype=torch.int64) for tensor in tensors]
             del tensors
             results = [call() for _ in range(4)]
-            changed += int((torch.stack(sums).cpu() != torch.tensor(expected)).sum())
+            corrupted += int((torch.stack(sums).cpu() != torch.tensor(expected)).sum())
             del results
         stream.synchronize()
-    return changed
+    return corrupted
 
 
 @every_stream
@@ -221,11 +221,8 @@ def test_op_cupy_current_stream_is_used():
 
 
 def test_op_eight_threads_on_their_own_streams():
-    backend, failures = TORCH, []
-    calls = [
-        (SMOOTH_ROW_OF_OP[op], images(backend, seed=n), n)
-        for n, op in enumerate(["warp_affine", "resize", "remap", "affine"])
-    ]
+    failures, rows = [], [SMOOTH_ROW_OF_OP[op] for op in ("warp_affine", "resize", "remap", "affine")]
+    calls = [(row, images(TORCH, seed=n)) for n, row in enumerate(rows)]
     barrier = threading.Barrier(8)
 
     def work(index):
@@ -234,7 +231,7 @@ def test_op_eight_threads_on_their_own_streams():
             barrier.wait()
             with torch.cuda.stream(stream):
                 for round_ in range(1000):
-                    row, batch, _ = calls[(index + round_) % len(calls)]
+                    row, batch = calls[(index + round_) % len(calls)]
                     result = getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters[row.op])
                     if round_ % 50 == 0:
                         assert_equal(result, expected[row.op])
@@ -242,9 +239,9 @@ def test_op_eight_threads_on_their_own_streams():
             failures.append(failure)
             barrier.abort()
 
-    parameters = {row.op: {k: put(v, backend) for k, v in row.parameters((3,)).items()} for row, _, _ in calls}
+    parameters = {row.op: {k: put(v, TORCH) for k, v in row.parameters((3,)).items()} for row in rows}
     expected = {}
-    for row, batch, _ in calls:
+    for row, batch in calls:
         expected[row.op] = getattr(cuaug, row.op)(batch, **row.keywords("uint8"), **parameters[row.op])
     torch.cuda.synchronize()
     threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
@@ -279,7 +276,3 @@ assert all(abs(r.astype(int) - expected).max() <= 1 for r in results) and len(re
 
 def test_op_eight_threads_compile_cold_kernel(tmp_path):
     python(COLD, CUPY_CACHE_DIR=str(tmp_path))
-
-
-def test_op_main_rows_have_every_op():
-    assert {row.op for row in MAIN_ROWS} == set(ROW_OF_OP)

@@ -1,4 +1,7 @@
-"""The buffer pool reuses memory of large results after they are freed. Guards results that users still hold."""
+"""The buffer pool reuses memory of large results after they are freed. Guards results that users still hold.
+
+Large results are written by nontemporal stores. Guards their values, at every alignment.
+"""
 
 import gc
 import threading
@@ -8,19 +11,19 @@ import pytest
 from helpers.compare import to_numpy
 
 import cuaug
-from cuaug._host import buffer_pool as memory
+from cuaug._host import buffer_pool
 
 torch = pytest.importorskip("torch")
 
-SIZE = memory.POOL_THRESHOLD + 12_345
+SIZE = buffer_pool.POOL_THRESHOLD + 12_345
 
 
 @pytest.fixture(autouse=True)
 def empty_pool():
     gc.collect()
-    memory._free_blocks.clear()
+    buffer_pool._free_blocks.clear()
     yield
-    memory._free_blocks.clear()
+    buffer_pool._free_blocks.clear()
 
 
 def address_of(array):
@@ -28,13 +31,13 @@ def address_of(array):
 
 
 def test_buffer_pool_reuses_memory():
-    first = memory.allocate(SIZE)
+    first = buffer_pool.allocate(SIZE)
     assert type(first) is np.ndarray
     assert first.flags.writeable
     assert first.flags.c_contiguous
     address = address_of(first)
     del first
-    second = memory.allocate(SIZE - 1000)
+    second = buffer_pool.allocate(SIZE - 1000)
     assert address_of(second) == address
     assert second.shape == (SIZE - 1000,)
 
@@ -53,48 +56,48 @@ def test_buffer_pool_reuses_memory():
     ids=["slice", "view", "transposed", "memoryview", "torch", "broadcast", "array of a memoryview"],
 )
 def test_buffer_pool_keeps_memory_while_viewed(view_of):
-    first = memory.allocate(SIZE)
+    first = buffer_pool.allocate(SIZE)
     first[:] = 7
     address, view = address_of(first), view_of(first)
     del first
     gc.collect()
-    second = memory.allocate(SIZE)
+    second = buffer_pool.allocate(SIZE)
     assert address_of(second) != address
     second[:] = 9
     assert (np.asarray(view) == 7).all()
     del view, second
     gc.collect()
-    assert address in {address_of(block) for block in memory._free_blocks.values()}
+    assert address in {address_of(block) for block in buffer_pool._free_blocks.values()}
 
 
 def test_buffer_pool_aligns_to_cache_lines():
-    buffers = [memory.allocate(memory.POOL_THRESHOLD + i) for i in range(3)]
+    buffers = [buffer_pool.allocate(buffer_pool.POOL_THRESHOLD + i) for i in range(3)]
     assert [address_of(buffer) % 64 for buffer in buffers] == [0, 0, 0]
-    assert [buffer.size for buffer in buffers] == [memory.POOL_THRESHOLD + i for i in range(3)]
+    assert [buffer.size for buffer in buffers] == [buffer_pool.POOL_THRESHOLD + i for i in range(3)]
 
 
 def test_buffer_pool_reuses_memory_of_collected_cycle():
-    first = memory.allocate(SIZE)
+    first = buffer_pool.allocate(SIZE)
     address, cycle = address_of(first), {"array": first}
     cycle["self"] = cycle
     del first, cycle
     gc.collect()
-    assert address_of(memory.allocate(SIZE)) == address
+    assert address_of(buffer_pool.allocate(SIZE)) == address
 
 
 def test_buffer_pool_limits_slack_and_total(monkeypatch):
-    large = memory.allocate(3 * SIZE)
+    large = buffer_pool.allocate(3 * SIZE)
     address = address_of(large)
     del large
-    assert address_of(memory.allocate(SIZE)) != address  # more than half of the buffer would be unused
-    monkeypatch.setattr(memory, "_MAX_FREE_BYTES", 5 * SIZE)
-    buffers = [memory.allocate(SIZE) for _ in range(7)]
+    assert address_of(buffer_pool.allocate(SIZE)) != address  # more than half of the buffer would be unused
+    monkeypatch.setattr(buffer_pool, "_MAX_FREE_BYTES", 5 * SIZE)
+    buffers = [buffer_pool.allocate(SIZE) for _ in range(7)]
     buffers.clear()
-    assert sum(block.size for block in memory._free_blocks.values()) <= 5 * SIZE
-    monkeypatch.setattr(memory, "_MAX_FREE_BYTES", SIZE - 1)
-    memory._free_blocks.clear()
-    memory.allocate(SIZE)
-    assert not memory._free_blocks
+    assert sum(block.size for block in buffer_pool._free_blocks.values()) <= 5 * SIZE
+    monkeypatch.setattr(buffer_pool, "_MAX_FREE_BYTES", SIZE - 1)
+    buffer_pool._free_blocks.clear()
+    buffer_pool.allocate(SIZE)
+    assert not buffer_pool._free_blocks
 
 
 def test_buffer_pool_threads_never_share_memory():
@@ -102,7 +105,7 @@ def test_buffer_pool_threads_never_share_memory():
 
     def work(mark):
         for _ in range(200):
-            buffer = memory.allocate(SIZE)
+            buffer = buffer_pool.allocate(SIZE)
             buffer[::4096] = mark
             if not (buffer[::4096] == mark).all():
                 wrong.append(mark)

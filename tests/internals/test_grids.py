@@ -1,10 +1,12 @@
-"""Grids that Python computes with the kernels' formulas. Guards that every pixel is written once."""
+"""Grids that Python computes with the kernels' formulas, and layouts. Guards that every pixel is written once."""
 
 import numpy as np
 import pytest
 
 from cuaug._arrays import images
-from cuaug._passes import grids, kernel_config
+from cuaug._passes import grids
+from cuaug._passes.kernel_config import kernel_config
+from cuaug._program import names
 
 
 @pytest.mark.parametrize("width", [1, 3, 4, 7, 224, 256, 518, 640, 1023, 1024, 1028, 4100, 67_107_841, 2**30 - 1])
@@ -60,8 +62,8 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slice_
     top, left = row * max_rows + (half_index & 1) * rows, column * region_width
     pixels = np.minimum(region_width, width - left) * np.minimum(rows, height - top)
 
-    # A warp makes bands of 4 rows. Regions have at most 64 bands; in small blocks, and where blocks stage pixels, at
-    # most 32 (`bands` in gpu/warp_config.cuh): the asserts of `max_rows` below check the 32.
+    # A warp makes bands of 4 rows. Regions have at most 64 bands if blocks are large and stage boxes raw, otherwise 32
+    # (`bands` in gpu/warp_config.cuh): the asserts of `max_rows` below check the 32.
     assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slice_count) & (pixels > 0)).all()
     assert pixels.sum() == slice_count * height * width
     origins = np.stack([slice_, left, top], -1)
@@ -87,5 +89,41 @@ def test_mean_has_partial_sum_for_each_block():
     image = images.placeholder((256, 224, 224, 3), "uint8")
     partial_sums = 256 * grids.partial_sum_count(image)
     for epilogue, blocks in (((), partial_sums + grids._MAX_HALVED_REGIONS), (("StoreAndMean",), partial_sums)):
-        names = "uint8", "uint8", "Affine", "Bilinear", "WindowedBorder<cuaug::Edge>", "cuaug::Chain<>", *epilogue
-        assert kernel_config.kernel_config("warp_image", names, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)
+        border, chain = "WindowedBorder<cuaug::Edge>", names.chain(())
+        arguments = "uint8", "uint8", "Affine", "Bilinear", border, chain, *epilogue
+        assert kernel_config("warp_image", arguments, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
+def test_fast_divisor_is_exact(number):
+    factor, shift = grids.fast_divisor(number)
+    assert factor < 2**32
+    rng, last = np.random.default_rng(number), 2**31 - 1
+    near = [k * number + rest for k in (0, 1, 2, last // number) for rest in (-1, 0, 1)]
+    for dividend in {*near, last, *rng.integers(0, last, 2000).tolist()}:
+        if 0 <= dividend <= last:
+            assert dividend * factor >> shift == dividend // number
+
+
+@pytest.mark.parametrize(
+    ("extents", "strides", "layout"),
+    [
+        ((1, 1, 1, 3, 64), (3 << 29, 3 << 29, 3 << 29, 1 << 29, 1), "Planar"),
+        ((1, 1, 1, 3, 64), (3 << 29, 3 << 29, 3 << 29, -(1 << 29), 1), "Planar"),
+        ((1, 1, 3, 1, 1 << 28), (3 << 28, 3 << 28, 1, 3 << 28, 3), "Packed"),
+    ],
+)
+def test_kernel_config_long_rows_are_not_raw_staged(extents, strides, layout):
+    """Raw staging counts the bytes of a source box in 32 bits (kernels/gpu/raw_box.cuh)."""
+    channels = extents[2]
+    small_strides = (64, 1) if layout == "Planar" else (64 * channels, channels)  # of rows and columns
+    channel_stride = 192 if layout == "Planar" else 1
+    small_extents, n_stride = (1, 1, channels, 3, 64), 192 * channels
+    small = images.BatchAxes("NCHW", small_extents, (n_stride, 1, channel_stride, *small_strides), None)
+    large = images.BatchAxes("NCHW", extents, strides, None)
+    for dtype, is_strided_if_large in (("float32", True), ("uint8", False)):
+        arguments = dtype, dtype, "Affine", "Bilinear", "Constant", names.chain(())
+        for source, is_strided in ((small, False), (large, is_strided_if_large)):
+            config = kernel_config("warp_image", arguments, source, 0, small, 0)
+            assert ("Strided" in config.kernel) == is_strided, config.kernel
+            assert layout in config.kernel

@@ -77,15 +77,16 @@ def test_launch_plan_table_has_room_for_partial_sums(dtype, channels):
 
 
 def test_launch_plan_torch_memory_on_current_device_only(monkeypatch):
+    """torch's fast allocator works on the current device alone: memory on other devices comes from `torch.empty`."""
     guards = torch._C._dynamo.guards
     shapes = []
 
-    def raw(shape, strides, dtype):
+    def raw_empty(shape, strides, dtype):
         shapes.append(tuple(shape))
         return guards._empty_strided_cpu(shape, strides, dtype)
 
     library = library_of(torch.Tensor)
-    monkeypatch.setattr(library, "raw_empty", raw)
+    monkeypatch.setattr(library, "raw_empty", raw_empty)
     monkeypatch.setattr(library, "current_device", lambda: 1)
     monkeypatch.setattr(torch_library, "_torch_device", lambda device: torch.device("cpu"))
     for shape, order in (((), None), ((0, 3), None), (torch.Size((2, 3, 4)), None), ((2, 3, 4, 5), (0, 2, 3, 1))):

@@ -199,7 +199,7 @@ def test_launch_plan_driver_error_ends_call(gpu, monkeypatch):
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("layout", ["CHW", "HWC"])
 def test_launch_plan_ragged_takes_launches_of_one_batch(layout, antialias, gpu):
-    """Also for new sizes: kernels read the addresses and sizes of images from a table."""
+    """New sizes take the same launches: kernels read the addresses and sizes of images from a table."""
     crop = T.RandomResizedCrop((13, 14), antialias=antialias)
     aug = T.Compose([crop, T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4), T.ToDtype("float16", scale=True)])
     tag = "Planar" if layout == "CHW" else "Packed"

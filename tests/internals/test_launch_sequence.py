@@ -4,29 +4,28 @@ Both make the same launches on the right stream and device; an error ends a call
 """
 
 import ctypes
-import importlib
 import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.fake_driver import PROTOTYPE
 from helpers.gil import releases_gil
 from helpers.replace import replace_everywhere
 
 from cuaug import _check
+from cuaug import _native as native
 from cuaug._gpu import cupy_import, devices, failures, kernels, launch_sequence
 from cuaug._gpu import driver as driver_module
 from cuaug._gpu import launch as launch_module
 from cuaug._gpu.launch_sequence import LaunchSequence
-
-PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)  # of cuLaunchKernelEx
 
 
 @pytest.fixture(params=["extension", "python"])
 def sequence_class(request):
     if request.param == "python":
         return launch_sequence._PythonLaunchSequence
-    return importlib.import_module("cuaug._native").LaunchSequence
+    return native.LaunchSequence
 
 
 def config(grid=(1, 2, 3), attributes=0):
@@ -55,7 +54,7 @@ class Driver:
 
 def test_launch_sequence_passes_kernels_configurations_and_records(sequence_class):
     driver = Driver()
-    # a relocation is (offset in the record, index of the call value, number added to the value)
+    # A relocation is (offset in the record, index of the call value, number added to the value).
     first = 101, config(attributes=1), record(10, 20, 30), [(8, 1, 5), (16, 0, 0)]
     second = 102, config((9, 8, 7)), record(40, 50, 60), [(0, 1, 1 << 39)]
     launches = sequence_class(driver.address, [first, second, (103, config(), record(-1, 0, 1), [])])
@@ -126,7 +125,7 @@ class Runtime:
 @pytest.mark.parametrize("status", [0, 719])
 @pytest.mark.parametrize("before", [0, 2])
 def test_launch_sequence_sets_current_device(before, status, sequence_class, monkeypatch):
-    """Also in a thread's first launch on the current device, which may have no context yet."""
+    """A thread's first launch sets the device even if it is the current one, which may have no context yet."""
     runtime, loaded = Runtime(before), []
     driver = Driver()
     devices_of_launches, launch = [], driver.launch
@@ -175,15 +174,13 @@ def test_launch_sequence_sets_current_device(before, status, sequence_class, mon
         ((1, config()[:-1], record(1), []), "a configuration has 56 bytes"),
     ],
 )
-def test_launch_sequence_rejects_offsets_outside_records(launch, message):
-    from cuaug import _native as native
-
+def test_launch_sequence_rejects_invalid_relocations_and_configurations(launch, message):
     with pytest.raises(ValueError, match=message):
         native.LaunchSequence(1, [launch])
 
 
 def test_launch_sequence_rejects_too_few_values():
-    native, driver = importlib.import_module("cuaug._native"), Driver()
+    driver = Driver()
     launches = native.LaunchSequence(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
     with pytest.raises(ValueError, match="the launches need 3 values"):
         launches.run(0, (1, 2))

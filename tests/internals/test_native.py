@@ -30,7 +30,7 @@ FLOAT = Tolerance(2e-5, reason="float32 coordinates, rounded once or twice")
 
 
 @pytest.fixture(autouse=True)
-def settings():
+def restored_settings():
     isa = native.instruction_set()
     yield
     native.set_instruction_set(isa)
@@ -82,9 +82,9 @@ def test_extension_packed_bytes_of_every_width(width):
     """After an identity op on all channels, the loop writes up to the last byte and not beyond."""
     levels = np.array([-np.inf, -1e30, -0.5, 0, 0.5, 1.5, 2.5, 3.25, 127.5, 254.5, 254.51, 255.5, 1e30, np.inf, np.nan])
     values = seeded(width).choice(np.append(levels, np.arange(256)), (1, 3, width, 3))
-    shares = np.float32(values / 255)
-    expected = np.nan_to_num(np.rint(np.clip(shares * np.float32(255), 0, 255)))
-    image, identity = describe_images(shares), SampleParameters(NULL_ARRAY, (0.0,))
+    scaled = np.float32(values / 255)
+    expected = np.nan_to_num(np.rint(np.clip(scaled * np.float32(255), 0, 255)))
+    image, identity = describe_images(scaled), SampleParameters(NULL_ARRAY, (0.0,))
 
     def make():
         padded = np.full((1, 3, width + 3, 3), 77, np.uint8)
@@ -184,7 +184,7 @@ print("30 children")
 @pytest.mark.alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_extension_forked_child_starts_its_own_threads():
-    """In a child process, because JAX warns at every fork once it is imported."""
+    """The program runs in a child process, because JAX warns at every fork once it is imported."""
     message, _ = python(FORKS)
     assert message == "30 children"
 

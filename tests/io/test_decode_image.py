@@ -4,6 +4,7 @@ import io
 import struct
 import sys
 import threading
+import zlib
 
 import numpy as np
 import pytest
@@ -116,8 +117,6 @@ def test_decode_image_opencv_replaces_pillow(monkeypatch, kind, color):
 def test_decode_image_rejects_claimed_sizes():
     header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
     png = encoded(Image.fromarray(PHOTO), "PNG")
-    import zlib
-
     chunk = b"IHDR" + header
     bomb = png[:8] + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[33:]
     with pytest.raises(cuaug.ImageTooLarge):
@@ -172,7 +171,7 @@ def bmp_run_lengths(side):
     return b"BM" + struct.pack("<IHHI", 1078 + len(body), 0, 0, 1078) + header + palette + body
 
 
-SLOW_FILES = {  # by the values of a pixel
+SLOW_FILES = {  # values of a pixel, and a square file by its side
     "plain bits": (1, lambda side: b"P1 %d %d\n" % (side, side) + b"1" * side**2),
     "plain grey": (1, lambda side: b"P2 %d %d 255\n" % (side, side) + b"1 " * side**2),
     "plain rgb": (3, lambda side: b"P3 %d %d 255\n" % (side, side) + b"1 " * 3 * side**2),
@@ -183,7 +182,7 @@ SLOW_FILES = {  # by the values of a pixel
 
 @pytest.mark.parametrize("kind", SLOW_FILES)
 def test_decode_image_limits_what_pillow_decodes_in_python(kind):
-    """Files within the default limits took minutes."""
+    """Without this limit, files within the others would take minutes."""
     values, file = SLOW_FILES[kind]
     side = int((MAX_PIXELS / 16 / values) ** 0.5)
     with pytest.raises(cuaug.ImageTooLarge, match=r"Python.*limit of 89478485 pixels"):

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import pickle
 import threading
 
 import numpy as np
@@ -270,8 +271,6 @@ def test_decode_jpeg_list_names_first_failure(tmp_path):
     with pytest.raises(cuaug.DecodeError, match=r"cuaug.io.decode_jpeg: image 2 \('.*cut.jpg'\): ") as raised:
         cio.decode_jpeg([good, good, path, b""])
     assert (raised.value.index, raised.value.source) == (2, str(path))
-    import pickle
-
     again = pickle.loads(pickle.dumps(raised.value))
     assert (type(again), again.index, again.source, again.reason, str(again)) == (
         cuaug.DecodeError, 2, str(path), raised.value.reason, str(raised.value),

@@ -1,4 +1,4 @@
-"""Limits on the scans of a JPEG, of which a few bytes may hold thousands."""
+"""Limits on the scans of a JPEG: a small file may hold thousands of them."""
 
 import contextlib
 import functools
@@ -59,7 +59,7 @@ def test_decode_jpeg_max_scans_none_lifts_limit():
 
 
 def test_decode_jpeg_limits_scans_times_pixels():
-    """1.5 kB that would take seconds: many scans of an image within the other limits."""
+    """A file of 1.3 kB that would take seconds: many scans of an image within the other limits."""
     file = with_declared_size(of_many_scans(70, 16, 16), 9_400, 9_500)
     for call in (
         cio.read_header,

@@ -294,17 +294,14 @@ def test_op_imports_no_library():
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("channels_last", [False, True])
 def test_to_dtype_large_torch_result_has_strides_of_images(dtype, channels_last):
-    """Large torch results lie in memory that NumPy allocates, in large pages.
-
-    They have torch's strides and are writable.
-    """
+    """Large torch results lie in memory of the buffer pool: they have torch's strides, and are writable."""
     batch = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (3, 3, 700, 800), "uint8"))
     batch = batch.contiguous(memory_format=torch.channels_last if channels_last else torch.contiguous_format)
     result = cuaug.to_dtype(batch, dtype, scale=True)
     expected = batch if dtype == "uint8" else (batch.double() / 255).to(getattr(torch, dtype))
     assert result.dtype == expected.dtype
     assert result.stride() == batch.stride()
-    # the dtype's step near 1; bytes are scaled in float32
+    # The dtype's step near 1; bytes are scaled in float32.
     tolerance = {"uint8": 0, "float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-23, "float64": 2**-23}[dtype]
     assert (result.double() - expected.double()).abs().max() <= tolerance
     result.fill_(1)

@@ -34,7 +34,9 @@ def test_every_public_name_begins_its_messages(name):
 @pytest.mark.parametrize("cls", [T.Compose, data.Collate, data.Loader])
 def test_methods_begin_their_messages_with_an_importable_name(cls):
     names = [name for name in vars(cls) if not name.startswith("_") or name == "__call__"]
-    for method in [vars(cls)[name] for name in names if hasattr(vars(cls)[name], "__wrapped__")]:
+    methods = [vars(cls)[name] for name in names if hasattr(vars(cls)[name], "__wrapped__")]
+    assert methods
+    for method in methods:
         with pytest.raises(TypeError, match=r"^cuaug\.") as error:
             method(object(), no_such_parameter=1)
         package, *names = str(error.value).partition(": ")[0].removeprefix("cuaug.").split(".")

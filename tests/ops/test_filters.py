@@ -223,5 +223,8 @@ def test_op_rejects_label_dtypes(dtype):
     for call in (lambda x: cuaug.gaussian_blur(x, 3), lambda x: cuaug.adjust_sharpness(x, 2.0)):
         with pytest.raises(TypeError, match="images must be one of"):
             call(noise(dtype=dtype))
+
+
+def test_gaussian_blur_rejects_kernel_size_that_is_no_int():
     with pytest.raises(TypeError, match="kernel_size must be an int"):
         cuaug.gaussian_blur(noise(), 3.0)

@@ -68,7 +68,7 @@ def test_integer_of_every_library_is_accepted(call, number):
 
 @pytest.mark.parametrize("value", REFUSED)
 @pytest.mark.parametrize("call", CALLS)
-def test_integer_refuses_what_is_none(call, value):
+def test_integer_refuses_other_types(call, value):
     make, message = REFUSED[value]
     with pytest.raises(TypeError, match=f"{call.partition(' ')[0]} must be an int, .*{message}"):
         CALLS[call](make())
@@ -84,7 +84,7 @@ def test_integer_refuses_arrays_with_axes(call, value):
 
 @pytest.mark.parametrize("call", [call for call in CALLS if call.startswith("ids")])
 def test_ids_must_be_integers(call):
-    """Floats were truncated."""
+    """Floats are refused, not truncated."""
     for value in (["a"] * 4, [True] * 4):
         with pytest.raises(TypeError, match="ids must be integers, got"):
             CALLS[call](value)
@@ -109,7 +109,7 @@ def test_integer_refuses_tracers_of_jax(call):
 
 
 def test_gaussian_noise_takes_the_id_of_the_first_sample():
-    """As `Compose`: one number was the id of every sample, so that all had the same noise."""
+    """One number is the id of the first sample; each sample after it has the next id, as in `Compose`."""
     expected = cuaug.gaussian_noise(IMAGES, seed=1, ids=[5, 6, 7, 8])
     np.testing.assert_array_equal(cuaug.gaussian_noise(IMAGES, seed=1, ids=5), expected)
     assert (expected[0] != expected[1]).any()

@@ -107,7 +107,7 @@ def test_jax_arguments_on_other_devices_are_moved_to_the_first():
 
 
 def test_compose_list_keeps_library_and_device_of_each_image():
-    """Also of images of one size, which would otherwise be stacked in the library of the first."""
+    """Images of one size are not stacked, which would move them to the library of the first."""
     images = [VALUES[0], jnp.asarray(VALUES[1]), on_device(VALUES[2], 1, True)]
     for batch in (images, [images[0], images[1][:4], images[2]]):
         results = RECIPE(batch, step=0)
@@ -135,7 +135,7 @@ def test_jax_array_on_several_devices_is_refused(call, spec):
 
 
 def test_jax_shards_are_transformed_where_they_are():
-    """The advice of the message. Ids make the draws those of the whole batch."""
+    """The message above advises this. With `ids`, the draws are those of the whole batch."""
     images = sharded(VALUES)
     shards = [RECIPE(shard.data, ids=shard.index[0].start, step=3) for shard in images.addressable_shards]
     result = jax.make_array_from_single_device_arrays(images.shape, images.sharding, shards)
@@ -166,9 +166,9 @@ def test_jax_deleted_array_is_refused():
 
 @pytest.mark.parametrize(("index", "committed"), [(1, True), (1, False)])
 def test_jax_array_does_not_share_memory_with_numpy(index, committed):
-    """Of an internal function, which also converts arrays of the caller, who may write to them.
+    """`to_user_array` also converts arrays of the caller, who may write to them later.
 
-    The memory is aligned as XLA needs it to use it in place.
+    The memory of this array is aligned to 64 bytes, so that XLA could use it in place.
     """
     memory = np.zeros(4096 + 64, np.uint8)
     start = -memory.ctypes.data % 64

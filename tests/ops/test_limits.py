@@ -142,7 +142,7 @@ def test_nms_takes_any_counts():
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_take_hostile_numbers_without_a_crash(name):
-    """In a child process, where a crash is an exit code and an endless loop a timeout."""
+    """The check runs in a child process, where a crash is an exit code and an endless loop a timeout."""
     message, _ = python(f"from tables.hostile import check_function; print(*check_function({name!r}))", timeout=120)
     rejected, applied = map(int, message.split())
     assert rejected + applied == 3 * (len(VALUES) + MIXED_TABLES)  # of three dtypes

@@ -157,7 +157,7 @@ def test_collate_refuses_what_is_no_list(samples):
 
 @pytest.mark.parametrize("make", [lambda recipes: Loader([b""], 4, recipes), Collate], ids=["Loader", "Collate"])
 def test_loader_and_collate_refuse_a_list_of_recipes(make):
-    """It looks like several views of each image, and is one recipe after the other."""
+    """Such a list looks like several views of each image, but would run one recipe after the other."""
     for count in (2, 3):
         with pytest.raises(
             TypeError, match=rf"transform must be one recipe, got a list of {count} recipes: .*T\.Compose\(\[a, b\]\)"

@@ -25,7 +25,10 @@ SIZES = [
 
 
 def boxes(count, seed=0):
-    """Boxes that begin and end within pixels, a third of them partly outside an image of 40x50. Four of [count]"""
+    """Boxes that begin and end within pixels, a third of them beyond the edges of an image of 40x50.
+
+    Returns top, left, height and width, [count] each.
+    """
     rng = seeded("boxes of area", seed)
     top, left = rng.uniform(0, 20, (2, count))
     height, width = rng.uniform(0.3, 20, (2, count))

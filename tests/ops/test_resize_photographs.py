@@ -1,4 +1,4 @@
-"""Antialiased resizes of uint8 photographs beside Pillow's and torch's: the figures of docs/differences.md."""
+"""Antialiased resizes of uint8 photographs beside Pillow's, torch's and OpenCV's; docs/differences.md has the means."""
 
 import cv2
 import numpy as np

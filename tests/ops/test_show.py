@@ -5,6 +5,7 @@ import builtins
 import numpy as np
 import pytest
 from helpers.arrays import noise, put
+from helpers.figures import drawn_points
 
 import cuaug
 
@@ -102,11 +103,6 @@ def test_show_draws_boxes_masks_and_titles():
     assert not empty.images
     assert mpl.colors.to_rgb(first.patches[0].get_edgecolor()) != mpl.colors.to_rgb(first.patches[1].get_edgecolor())
     mpl.pyplot.close(figure)
-
-
-def drawn_points(axis):
-    """The coordinates of each point that an axis shows. [K, 2]"""
-    return np.concatenate([np.asarray(points.get_offsets()) for points in axis.collections]).tolist()
 
 
 def test_show_draws_keypoints_that_are_visible_and_finite():

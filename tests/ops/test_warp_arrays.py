@@ -54,9 +54,6 @@ def test_op_layouts_agree(row, backend):
         assert_equal(results["NCHW"], results["NHWC"], tolerance=layout_tolerance(row, backend, dtype))
 
 
-# Inputs and outputs
-
-
 @every_backend
 def test_crop_takes_positions_on_host_and_device(backend):
     batch, top, left = images(backend), np.array([0, 1, 2]), np.array([2, 0, 1])

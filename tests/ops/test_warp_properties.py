@@ -12,8 +12,6 @@ from tables.warps import BORDERS, INTERPOLATIONS, RESIZE_INTERPOLATIONS, matrix
 
 import cuaug
 
-# Sizes
-
 
 @every_backend_but_jax
 @pytest.mark.parametrize("samples", [65_535, 65_536, 70_000])
@@ -54,9 +52,6 @@ def test_warp_affine_half_precision_has_full_coordinates(dtype, backend):
     relative = {"float16": 2**-11, "bfloat16": 2**-8}[dtype]
     tolerance = Tolerance(absolute=1e-4, relative=relative, reason="float32 coordinates; the storage rounds once")
     assert_equal(actual, expected, library=backend[0], device=device_of(backend), dtype=dtype, tolerance=tolerance)
-
-
-# Properties
 
 
 @st.composite

@@ -30,9 +30,6 @@ every_row = pytest.mark.parametrize("row", ROWS, ids=str)
 main_rows = pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
 
 
-# Values
-
-
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @every_row
 def test_op_equals_reference(row, dtype):

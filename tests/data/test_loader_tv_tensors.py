@@ -1,4 +1,4 @@
-"""A loader and `Collate` read torchvision's `BoundingBoxes` in their own format."""
+"""tv_tensors in the targets of a loader and of `Collate`: boxes state their format, and masks need a key for masks."""
 
 import numpy as np
 import pytest
@@ -35,4 +35,12 @@ def test_loader_refuses_rotated_bounding_boxes(files, tv):
     boxes = tv.BoundingBoxes(torch.ones(2, 5), format="CXCYWHR", canvas_size=(60, 60))
     source = ImageFiles([files[0][0]], targets=[{"boxes": boxes}])
     with pytest.raises(ValueError, match="'boxes' in one of the formats XYXY, XYWH, CXCYWH, got CXCYWHR for image 0"):
+        list(Loader(source, 1, [T.Resize((8, 8))], library="numpy"))
+
+
+def test_loader_refuses_tv_tensors_under_other_keys(files, tv):
+    """A recipe finds masks by their type; the loader finds them by their key."""
+    torch = pytest.importorskip("torch")
+    source = ImageFiles([files[0][0]], targets=[{"m": tv.Mask(torch.ones(40, 60, dtype=torch.uint8))}])
+    with pytest.raises(ValueError, match=r"^targets must have masks under a key such as 'masks', got 'm' for image 0"):
         list(Loader(source, 1, [T.Resize((8, 8))], library="numpy"))
