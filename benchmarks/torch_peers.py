@@ -23,7 +23,7 @@ def tensor(work: Work, name: str) -> Any:
 
 
 def batch_of(work: Work, name: str) -> Any:
-    """A parameter with a leading axis N, also if the row shares one."""
+    """A parameter with a leading axis N, also if all samples share it."""
     values = tensor(work, name)
     return values[None].expand(work.samples, *values.shape).contiguous() if work.row.shared else values
 
@@ -37,7 +37,7 @@ def contender(
 
 
 def kornia(work: Work) -> Contender:
-    """Only for float32."""
+    """In float32, whatever the row's dtype."""
     import kornia.geometry.transform as K
 
     row, size = work.row, work.size

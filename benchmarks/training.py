@@ -85,7 +85,7 @@ def samples(options: argparse.Namespace, folder: Path) -> list[tuple[str, int]]:
 
 
 def measure_in_child(count: int, options: argparse.Namespace) -> dict[str, Any]:
-    """The table of a process of its own: threads keep the processors that they were started on."""
+    """Measures in a new process: threads that run already would keep their processors."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(measure, count, options).result()
 
@@ -179,7 +179,7 @@ def train_for(
         count += batch
         if device == "cuda":
             queued.append(torch.cuda.current_stream().record_event())
-            if len(queued) > STEPS_QUEUED:  # otherwise the time would end with hundreds of steps in the stream
+            if len(queued) > STEPS_QUEUED:  # otherwise the host would queue hundreds of steps
                 queued.popleft().synchronize()
         if time.perf_counter() - start > seconds:
             break

@@ -1,4 +1,4 @@
-"""A batch is divided between nvJPEG (the engine) and the CPU. A fake engine decodes on the CPU, or fails on files."""
+"""A batch is divided between nvJPEG and the CPU. A fake nvJPEG engine decodes on the CPU, and fails on chosen files."""
 
 import ctypes
 from io import BytesIO
@@ -142,7 +142,7 @@ def test_loader_decoders_keep_unsupported_files_on_cpu():
 def settled_split(engine, cpu):
     """The last of 60 batches: the engine's images, each image's CPU cost per engine cost, and the seconds of both.
 
-    A unit of cost takes ``engine`` and ``cpu`` microseconds. A batch starts when the last but one has finished.
+    A unit of cost takes ``engine`` and ``cpu`` microseconds. A batch starts when the second batch before it has ended.
     """
     splitter, random = WorkSplitter(FakeEngine()), np.random.default_rng(0)
     started, finished = [0.0, 0.0], np.zeros(2)
@@ -219,7 +219,7 @@ def test_loader_decode_cost_depends_on_region():
 
 
 @pytest.mark.parametrize(("options", "message"), [({"decoder": "gpu"}, "decoder"), ({"decoder": "hybrid"}, "'cpu'")])
-def test_loader_rejects_missing_decoders(options, message):
+def test_loader_rejects_unknown_decoder_and_hybrid_on_cpu(options, message):
     with pytest.raises(ValueError, match=message):
         Loader(photos(2), 2, **options)
 
@@ -237,7 +237,7 @@ def test_decode_jpeg_rejects_unknown_device(device):
         io.decode_jpeg(photos(1)[0], device=device)
 
 
-def test_decode_jpeg_out_decides_device():
+def test_decode_jpeg_rejects_device_beside_out():
     with pytest.raises(ValueError, match="device"):
         io.decode_jpeg(photos(1)[0], device="cuda", out=np.empty((1, 1, 3), np.uint8))
 

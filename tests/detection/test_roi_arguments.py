@@ -1,4 +1,4 @@
-"""Regions that are not finite, huge or empty, and arguments that roi_align and roi_pool reject."""
+"""Regions that are NaN, infinite or huge, calls without regions, and arguments that roi_align and roi_pool reject."""
 
 import numpy as np
 import pytest

@@ -75,7 +75,7 @@ def test_warp_ops_have_rows():
     assert set(ROW_OF_OP) == {name for module in WARP_MODULES for name in functions(module)}
 
 
-# Headers that are not ops: parts of ops, and chains of them.
+# Headers in the folder of the ops that define no op.
 NO_OPS = {"blendsharpness", "chain", "color", "histogramlut", "pixelcontext", "userop", "expressionvalue", "ops"}
 
 
@@ -98,7 +98,7 @@ def gallery():
     return module
 
 
-def test_gallery_has_picture_of_every_public_name(gallery):
+def test_gallery_has_picture_of_every_image_function_and_transform(gallery):
     image_functions = {name for module in IMAGE_MODULES for name in functions(module)} - {"mix_labels"}
     classes = {f"T.{name}" for name in T.__all__} - {"T.Params", "T.from_dict", "T.mixed_labels"}
     assert set(gallery.PICTURES) == image_functions | classes
@@ -118,7 +118,8 @@ def test_gallery_pictures_are_up_to_date(gallery):
             assert any(not np.array_equal(cells[0], cell) for cell in cells[1:]), name
 
 
-# No rule covers these: a displacement field has the images' size, mixes have no row, others need special arguments.
+# docs/gallery_calls.py derives no call for these: elastic's displacement has the size of the row's images, mixes have
+# no row, the others need special arguments.
 WITHOUT_RULE = ["elastic", "mixup", "cutmix", "T.PixelOp", "T.Boxes", "T.Keypoints"]
 WITHOUT_RULE += ["T.Compose", "T.RandomApply", "T.RandomChoice", "T.RandomOrder"]
 

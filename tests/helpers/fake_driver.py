@@ -1,4 +1,4 @@
-"""A fake CUDA driver that records launches, and the memory that recorded launches use."""
+"""A fake CUDA driver that records launches. `record_call` returns the launches and allocations of one call."""
 
 import ctypes
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ class FakeDriver:
 
     def __init__(self):
         self.launches, self.names = [], []
-        self.allocations = []  # arrays in device memory; the fixture `gpu` adds them
+        self.allocations = []  # what tests/internals/conftest.py allocates instead of device memory
         self.statuses = {}  # the status of the n-th launch, n from 1; default: 0
         self.cuLaunchKernelEx = PROTOTYPE(self.launch)
 

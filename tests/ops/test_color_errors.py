@@ -107,7 +107,7 @@ def test_random_solarize_rejects_threshold_beyond_range(dtype):
     T.RandomSolarize(-1)(batch)
 
 
-def test_random_solarize_threshold_is_of_its_place_in_the_recipe():
+def test_random_solarize_checks_threshold_for_the_dtype_it_receives():
     batch = noise()
     T.Compose([T.RandomSolarize(128), T.ToDtype("float32", scale=True), T.RandomSolarize(0.5)])(batch)
     with pytest.raises(ValueError, match=r"at most 1 for float32 images, got 128: pass threshold / 255"):

@@ -93,7 +93,7 @@ def lut(image, table, *, max_value):
 def normals(shape, seed, step, ids):
     """Box and Muller. A block of four words serves four channels; two words are a radius and an angle. [H, W, C]
 
-    The logarithm's argument is rounded to float32, as in the kernel, so that the numbers of both are equal.
+    The logarithm's argument is rounded to float32, as in the kernel: both take the same argument.
     """
     height, width, channels = shape
     out = np.empty((height, width, -(-channels // 4) * 4))

@@ -17,7 +17,7 @@ every_move = pytest.mark.parametrize("name", MOVES)
 @every_backend
 @every_move
 def test_compose_masks_move_as_label_images(backend, name):
-    """Masks equal the label images of the same recipe with nearest interpolation."""
+    """A mask moves like an image of the same labels in a recipe with nearest interpolation."""
     make, nearest_transforms = MOVES[name]
     _, moved = recipe(name)(images(backend, shape=SHAPE), put(labels(), backend), step=2)
     as_images = T.Compose(make("nearest") if nearest_transforms is None else nearest_transforms, seed=7)
@@ -120,7 +120,7 @@ def test_compose_boxes_and_keypoints_follow_matrices(backend):
     M = to_numpy(aug.draw(batch, step=2).matrices).astype(float)
     _, boxes, moved = aug(batch, boxes=put(edges, backend), keypoints=put(points, backend), step=2)
     homogeneous = np.concatenate([points, np.ones((5, 4, 1))], -1) @ np.swapaxes(M, 1, 2)
-    near = Tolerance(2e-3, 1e-5, reason="coordinates in float32, of integers and of matrices")
+    near = Tolerance(2e-3, 1e-5, reason="coordinates and matrices in float32")
     assert_equal(to_numpy(moved).astype(float), homogeneous[..., :2] / homogeneous[..., 2:], tolerance=near)
     corners = edges[..., [0, 1, 2, 1, 2, 3, 0, 3]].reshape(5, 12, 2) - 0.5
     corners = (np.concatenate([corners, np.ones((5, 12, 1))], -1) @ np.swapaxes(M, 1, 2))[..., :2].reshape(5, 3, 4, 2)
@@ -180,7 +180,7 @@ def test_compose_labels_are_mixed_with_samples(backend):
 
 
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
-def test_compose_mixing_rejects_per_sample_targets(kind):
+def test_compose_mixing_rejects_masks_boxes_keypoints(kind):
     value = {"masks": labels(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]
     for mix, name in ((Mixes(), "Mixes"), (T.MixUp(), "MixUp"), (T.CutMix(), "CutMix")):
         message = rf"^cuaug.transforms.Compose: {kind} must not be given where samples are mixed \({name}\)"
