@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-MAX_VALUES = 1 << 16  # of a recipe's description; one of ten transforms, three of them policies, has 114
-_MAX_LEVELS = 80  # of a description: 32 transforms inside each other are 64, each a dict in a list
+MAX_VALUES = 1 << 16  # of a recipe's description; a recipe of ten transforms, three of them policies, has about 100
+_MAX_LEVELS = 80  # of a description; 32 transforms inside each other take 64: each is a dict in a list
 
 
 def check_nesting(parameter: str, value: Any, max_values: int) -> None:

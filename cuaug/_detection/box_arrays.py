@@ -26,7 +26,7 @@ _NO_LAYOUT = bytes(_LAYOUT.size)
 
 
 class BoxBatch(NamedTuple):
-    """Boxes and scores of one sample or of a batch, and the number of indices to return."""
+    """Boxes and scores of one sample or of a batch, and the largest number of indices to return."""
 
     boxes: ArrayDescriptor
     scores: ArrayDescriptor

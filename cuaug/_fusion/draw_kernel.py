@@ -53,7 +53,7 @@ def draw(
 def draw_on_host(
     program: np.ndarray, table: np.ndarray, ids: np.ndarray, seed: int, step: int, sample_arguments: np.ndarray
 ) -> None:
-    """Fills `table` [N, P]. `sample_arguments`: the arguments of instructions, per sample (ragged.py). [N, K]"""
+    """Fills `table` [N, P]. `sample_arguments`: arguments of instructions, per sample (_fusion/ragged.py). [N, K]"""
     rows = StridedArray(table.ctypes.data, table.shape[1], 0, 1, 1, table)
     address_and_stride = sample_arguments.ctypes.data, sample_arguments.shape[1]
     draws = Draws(ids.ctypes.data, 0, seed, step, 0, ids)

@@ -22,7 +22,7 @@ def extension() -> ModuleType:
 
 
 def thread_count() -> int:
-    """The threads that a call uses; 1 without the extension."""
+    """The number of threads that a call may use; 1 without the extension."""
     try:
         return int(extension().threads())
     except BackendError:
@@ -50,14 +50,14 @@ def chain_ops(structs: tuple[str, ...]) -> list[str | tuple[int, int]]:
 
 
 def _user_op(op: user_ops.UserOp) -> tuple[int, int]:
-    from .compiler import loop_address  # imports subprocess and tempfile, which only users' ops need
+    from .compiler import loop_address  # imports subprocess, which only users' ops need
 
     return loop_address(op, extension().compiler_flags()), op.param_count
 
 
 @prefix_errors
 def set_num_threads(count: int) -> None:
-    """Set how many threads a CPU call uses; 0 means one for each CPU this process may use.
+    """Set how many threads a CPU call may use; 0 means one for each CPU this process may use.
 
     Example:
         >>> import cuaug

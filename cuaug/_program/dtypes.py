@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Ops compute with IMAGE_DTYPES. The pixels of a label mask are moved unchanged.
+# Ops read and write IMAGE_DTYPES. The pixels of a label mask are moved unchanged.
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float16", "bfloat16", "float32", "float64")
 LABEL_DTYPES = ("bool", "uint8", "int16", "int32", "int64")
 ITEM_SIZE = {
@@ -18,6 +18,6 @@ ITEM_SIZE = {
     "int64": 8,
     "float64": 8,
 }
-# The smallest and the largest label that float64 can hold: below 2**63 its numbers are 2**10 apart.
+# Limits of a fill, a float64: below 2**63 its numbers are 2**10 apart. For other label dtypes a fill is clamped.
 LABEL_LIMITS = {"bool": (0, 1), "int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - (1 << 10))}
 MAX_VALUE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # float images: 1

@@ -55,8 +55,8 @@ def encode_jpeg(
         bytes; for a batch or a list, a list of bytes.
 
     Raises:
-        TypeError: The images are not uint8, or not on the host.
-        ValueError: An argument is not as described.
+        TypeError: An argument is of another type, or the images are not uint8 or not on the host.
+        ValueError: An argument's value is not as described.
 
     Example:
         >>> import numpy as np

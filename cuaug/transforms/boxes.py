@@ -26,12 +26,12 @@ class Boxes:
     """The format of the boxes given to a ``Compose``, and the limits for a valid box.
 
     Coordinates are edges in pixels from the image's corner, as in torchvision and COCO: the whole image is
-    ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas, and
-    before that to each canvas of the recipe whose outside a later transform replaces by its border. The edges of
-    integer boxes are rounded first, except in "CXCYWH", where centre and size are rounded, as edges may lie between
-    pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and passes both limits
-    below. One that was empty, that an earlier canvas lost, or that a perspective takes beyond the horizon (w = 0),
-    becomes ``(0, 0, 0, 0)``.
+    ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas. If
+    a later transform replaces the outside of a canvas by its border, boxes are clipped to that canvas, too. The edges
+    of integer boxes are rounded before the last clipping; in "CXCYWH" centre and size are rounded after it, as edges
+    may lie between pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and
+    passes both limits below. A box becomes ``(0, 0, 0, 0)`` if it was empty, lies outside an earlier canvas, or has a
+    corner beyond the horizon (w = 0) of a perspective.
 
     Args:
         format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
@@ -40,9 +40,9 @@ class Boxes:
         compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, areas, crowd
             and difficult flags, masks and keypoints of the same objects: of one image [B], [B, H, W] and
             [B, P, 2 or 3] for B boxes. Waits for the device, which computes the lengths of the lists. Masks and
-            keypoints without an axis of objects are not compacted. Nor are those with equally many entries in every
-            sample, as masks of classes, unless every sample has as many boxes. If the number of entries differs between
-            samples, the entries are objects: a call raises a ``ValueError`` if it is not the number of boxes.
+            keypoints are compacted if every sample has an axis of objects with one entry per box. Others, such as masks
+            of classes, stay as they are; if the length of that axis differs between samples, a call raises a
+            ``ValueError``.
 
     Raises:
         TypeError: An argument is of another type.
@@ -74,8 +74,8 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
         valid: False for boxes that are invalid already; default: all are valid. [N, B], or a list of N arrays [B_i]
 
     Returns:
-        The boxes in their library, format and dtype, on the device of the matrices if these are on a GPU, and the mask:
-        two arrays, or two lists of arrays.
+        The boxes in their format and dtype, and the mask: two arrays, or two lists of arrays. They have the boxes'
+        library and device; if only the matrices are on a GPU, those of the matrices.
     """
     samples = int(moves[0].matrices.shape[0])
     if not isinstance(boxes, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Transforms that move pixels, with torchvision v2's names, parameters and defaults; one draw per sample."""
+"""Transforms that move pixels, with torchvision v2's names, parameters and defaults; every sample has its own draws."""
 
 from __future__ import annotations
 

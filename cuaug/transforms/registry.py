@@ -18,7 +18,7 @@ def register(cls: _Class) -> _Class:
     """Let `from_dict` create objects of the class by its name, and give errors of its constructor their prefix."""
     _CLASSES[cls.__name__] = cls
     if "__init__" in vars(cls):
-        constructed: Any = cls  # for type checkers, which see the annotated `__init__` of each class
+        constructed: Any = cls  # type checkers refuse to assign to a class's `__init__`
         constructed.__init__ = prefix_errors(constructed.__init__)
     return cls
 

@@ -22,7 +22,7 @@ def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Seque
 
 
 def rebuild(node: Any, results: dict[Any, Any]) -> Any:
-    """A copy of the container, of its own type, with entries replaced by those of `results`, which is nested alike."""
+    """A copy of the container in its type (an immutable mapping: a dict), with entries from `results`, nested alike."""
     entries: Any
     if isinstance(node, Mapping):
         entries = copy.copy(node) if isinstance(node, MutableMapping) else dict(node)

@@ -81,7 +81,7 @@ def _integer_range(values: np.ndarray, dtype: str, transforms: Sequence[Transfor
         if isinstance(transform, Normalize):
             yield (
                 f"Normalize scales {dtype} images to 0..1 first, and makes float32 of them: mean and std must be those "
-                "of 0..1; ToDtype before Normalize says so"
+                "of 0..1; ToDtype('float32', scale=True) before it does the same explicitly"
             )
             return
 

@@ -63,7 +63,7 @@ def _shared_methods(cls: Any, module: Any) -> dict[str, Any]:
         return module.state_dict(self, *args, **kwargs) if args or kwargs else cls.state_dict(self)
 
     def load_state_dict(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        """A module's state has the recipe's as an entry; with a recipe's, options such as `strict` are ignored."""
+        """A module's state has a recipe's as an entry. A recipe's is loaded without options such as `strict`."""
         keys = state if isinstance(state, dict) else ()
         if "_extra_state" in keys or ((args or kwargs) and "seed" not in keys):
             return module.load_state_dict(self, state, *args, **kwargs)
