@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers import boxes as box_cases
 from helpers.arrays import every_backend, put
-from helpers.compare import Tolerance, describe, to_numpy
+from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
 
@@ -33,11 +33,9 @@ def test_soft_nms_equals_reference(scene, dtype, method, backend):
             indices, actual_scores = cuaug.soft_nms(*arrays, method=method, **options)
             assert_array_equal(to_numpy(indices), expected_indices)
             assert describe(indices)[:2] == describe(arrays[0])[:2]
-            assert describe(actual_scores) == describe(arrays[1])
-            tolerance = TOLERANCE[dtype]
-            # Unlike helpers.compare.assert_equal, it takes equal infinities as equal.
-            limits = {"rtol": tolerance.relative, "atol": tolerance.absolute, "err_msg": tolerance.reason}
-            assert_allclose(to_numpy(actual_scores), expected_scores, **limits)
+            library, device, name = describe(arrays[1])
+            kind = {"library": library, "device": device, "dtype": name}
+            assert_equal(actual_scores, expected_scores, tolerance=TOLERANCE[dtype], **kind)
 
 
 @every_backend

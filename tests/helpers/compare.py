@@ -79,7 +79,8 @@ def assert_equal(actual, expected, *, library=None, device="cpu", dtype=None, to
         low, high = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         expected = np.clip(np.rint(np.nan_to_num(expected, nan=0.0)), low, high)
     same = (actual == expected) | ((actual != actual) & (expected != expected))  # NaN equals NaN
-    error = np.abs(actual.astype(float) - expected.astype(float))
+    with np.errstate(invalid="ignore"):  # the difference of equal infinities
+        error = np.abs(actual.astype(float) - expected.astype(float))
     error = np.where(same, 0.0, np.where(np.isnan(error), np.inf, error))
     magnitude = np.abs(np.where(np.isfinite(expected), expected, 0).astype(float))
     over = error > tolerance.absolute + tolerance.relative * magnitude

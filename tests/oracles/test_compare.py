@@ -19,7 +19,7 @@ def test_assert_equal_accepts_equal_arrays():
     assert_equal(torch.from_numpy(IMAGE), IMAGE, library="torch", dtype="uint8")
     assert_equal(IMAGE, IMAGE + 0.3, library="numpy", dtype="uint8")
     assert_equal(torch.from_numpy(IMAGE).bfloat16(), IMAGE.astype(float), library="torch", dtype="bfloat16")
-    assert_equal(np.full(3, np.nan), np.full(3, np.nan))
+    assert_equal(np.array([np.nan, np.inf, -np.inf]), np.array([np.nan, np.inf, -np.inf]))
     assert_equal(IMAGE[:0], IMAGE[:0])
 
 
