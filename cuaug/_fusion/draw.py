@@ -65,13 +65,23 @@ def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters:
 
 def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matrix: bool = True) -> StridedArray:
     """The parameters drawn for each sample, with the matrices of the recipe and its moves if asked. [N, columns]"""
-    program = _device_program(plan, images)
     array = images.library.empty((images.samples, plan.column_count), "float64", images.device, None)
     if images.device < 0:
         array[:] = 0.0  # JAX casts the table to float32: garbage in columns that are not drawn could overflow
-    table = StridedArray(images.library.pointer(array), plan.column_count, 0, 1, 1, array)
     # The matrices are the last of the columns that the program fills.
     column_count = plan.program_column_count if with_matrix else plan.matrix_column
+    return _fill_table(plan, images, draws, array, column_count)
+
+
+def draw_table_of_call(plan: RecipePlan, images: ImageBatch, draws: Draws) -> StridedArray:
+    """As `draw_table` without matrices, for a table that only the passes of this call read."""
+    array = images.library.empty((images.samples, plan.column_count), "float64", images.device, None)
+    return _fill_table(plan, images, draws, array, plan.matrix_column)
+
+
+def _fill_table(plan: RecipePlan, images: ImageBatch, draws: Draws, array: Any, column_count: int) -> StridedArray:
+    program = _device_program(plan, images)
+    table = StridedArray(images.library.pointer(array), plan.column_count, 0, 1, 1, array)
     draw_kernel.draw(program, len(plan.program), table, column_count, draws, images)
     return table
 

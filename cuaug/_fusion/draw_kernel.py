@@ -43,7 +43,7 @@ def draw(
     sample_arguments = (images.pointer + RAGGED_IMAGE.size, images.axes.strides[0]) if images.ragged else (0, 0)
     record = _pack(program.pointer, length, table, drawn_columns, draws, samples, sample_arguments, fits_in_shared)
     if images.device < 0:
-        extension().draw(record)
+        images.executor.loop("cuaug::draw", extension().draw(record), record)
     elif samples:
         grid, stream = (block_count(samples), 1, 1), images.library.current_stream(images.device)
         dynamic = shared if fits_in_shared else 0
@@ -60,7 +60,7 @@ def draw_on_host(
     record = _pack(
         program.ctypes.data, len(program), rows, table.shape[1], draws, len(table), address_and_stride, False
     )
-    extension().draw(record)
+    extension().run(extension().draw(record))
 
 
 def _pack(

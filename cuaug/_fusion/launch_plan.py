@@ -1,8 +1,9 @@
-"""Launch plans: a recipe's launches on a GPU, recorded once for images of one kind and replayed by later calls.
+"""Launch plans: a recipe's launches on a GPU, or its loops on a CPU, recorded for images of one kind and replayed.
 
 A plan is recorded by running the passes with symbolic addresses and an executor that records. A later call allocates
-the result and the scratch memory, fills in addresses, seed and step, and makes all launches at once. Kernels, grids and
-offsets are those that were recorded.
+the result and the scratch memory, fills in addresses, seed and step, and makes all launches (or runs all loops) at
+once. Kernels, grids, loops and offsets are those that were recorded. A CPU runs all loops on one sample before the next
+sample, if there are enough samples for all threads: a loop then finds its input in the cache.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from typing import Any
 
 from .._arrays.descriptor import contiguous_strides
 from .._arrays.images import ImageBatch
+from .._arrays.tv_tensors import wrap_like
 from .._gpu import streams
-from .._gpu.executor import RecordingExecutor, symbol
+from .._gpu.executor import RecordedLoop, RecordingExecutor, Relocation, symbol
 from .._gpu.launch_sequence import Launch, LaunchSequence
+from .._host.extension import extension
 from .._passes.parameters import StridedArray
 from .._program.dtypes import ITEM_SIZE
 from . import draw, execute, memory
@@ -30,13 +33,14 @@ _IMAGES, _RESULT, _SCRATCH, _ARGUMENTS = range(4)
 _FIRST_ARRAY = 16  # from this index on: arrays that have no memory while the plan is recorded
 _MAX_PLANS = 64  # per `RecipePlan`; batches come in few sizes
 _NOT_CACHED: Any = object()
+_Assign = Callable[[memory.Lifetime, Sequence[memory.Lifetime]], tuple[list[memory.Allocation], int]]
 
 
 @dataclass
 class LaunchPlan:
-    """A recipe's launches for images of one shape, dtype, layout and alignment on one device."""
+    """A recipe's launches or loops for images of one shape, dtype, layout and alignment on one device."""
 
-    launches: LaunchSequence
+    run: Callable[[int, Sequence[int]], None]  # takes the device's stream (0 for a CPU) and the values of a call
     result: SymbolicArray
     scratch_bytes: int  # for the intermediates outside the result's memory
     constants: list[Any]  # arrays that the records point to
@@ -48,19 +52,20 @@ class LaunchPlan:
         scratch = library.empty((self.scratch_bytes,), "uint8", device, None)
         # The records hold `images.pointer % 16`, which is part of the plan's key.
         values = images.pointer - images.pointer % 16, library.pointer(array), library.pointer(scratch), *arguments
-        self.launches(library.current_stream(device), values)
+        self.run(library.current_stream(device) if device >= 0 else 0, values)
         return library.to_user_array(array)
 
 
 def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
-    """As `execute.apply`."""
+    """The images, transformed by the rows of a parameter table. A tv_tensor gives a tv_tensor of the same type."""
     symbolic_table = table._replace(pointer=symbol(_ARGUMENTS), owner=None)
     launch_plan = _launch_plan(plan, images, "apply", lambda images: execute.apply(plan, images, symbolic_table))
-    return launch_plan(images, [table.pointer]) if launch_plan else execute.apply(plan, images, table)
+    result = launch_plan(images, [table.pointer]) if launch_plan else execute.apply(plan, images, table)
+    return wrap_like(result, images.owner)
 
 
 def draw_and_apply(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:
-    """The images, transformed by parameters that are drawn for them."""
+    """The images, which are not a tv_tensor, transformed by parameters that are drawn for them."""
     launch_plan = _launch_plan(plan, images, "draw_and_apply", lambda images: _run_with_symbolic_draws(plan, images))
     if launch_plan:
         return launch_plan(images, draws.call_values)
@@ -70,7 +75,7 @@ def draw_and_apply(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:
 def _run_with_symbolic_draws(plan: RecipePlan, images: ImageBatch) -> Any:
     ids, replay_counters, seed, step, first_id = (symbol(_ARGUMENTS + i) for i in range(5))
     draws = Draws(ids, replay_counters, seed, step, first_id, None)
-    return execute.apply(plan, images, draw.draw_table(plan, images, draws, with_matrix=False))
+    return execute.apply(plan, images, draw.draw_table_of_call(plan, images, draws))
 
 
 def _launch_plan(
@@ -79,12 +84,12 @@ def _launch_plan(
     """The cached launch plan, or a new one recorded by `run`. None if the caller has to run the passes itself."""
     if not images.samples:
         return None
-    key = entry_point, images.axes, images.pointer % 16, images.dtype, images.device, images.library.name
+    key = images.device, entry_point, images.axes, images.pointer % 16, images.dtype, images.library.name
     cached: LaunchPlan | None = plan.launch_plans.get(key, _NOT_CACHED)
     if cached is not _NOT_CACHED:
         return cached
-    stream = images.library.current_stream(images.device)
-    if streams.is_capturing(stream):
+    stream = images.library.current_stream(images.device) if images.device >= 0 else 0
+    if images.device >= 0 and streams.is_capturing(stream):
         # Not cached: constants that are loaded during a capture get their values when the graph is replayed, so other
         # calls must not read them. A plan with such constants is not used in the capture either.
         uncached = _record(images, run)
@@ -92,13 +97,13 @@ def _launch_plan(
     while len(plan.launch_plans) >= _MAX_PLANS:
         plan.launch_plans.pop(next(iter(plan.launch_plans)), None)
     launch_plan = plan.launch_plans[key] = _record(images, run)
-    if launch_plan and launch_plan.constants:
+    if launch_plan and launch_plan.constants and images.device >= 0:
         streams.synchronize_stream(stream, images.device)  # once: any stream may read the constants afterwards
     return launch_plan
 
 
 def _record(images: ImageBatch, run: Callable[[ImageBatch], Any]) -> LaunchPlan | None:
-    """The launches of `run`. None if its result is not an array that the recipe allocates."""
+    """The launches or loops of `run`. None if its result is not an array that the recipe allocates."""
     arrays = list[SymbolicArray]()
 
     def allocate(shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> SymbolicArray:
@@ -111,36 +116,47 @@ def _record(images: ImageBatch, run: Callable[[ImageBatch], Any]) -> LaunchPlan 
     result = run(images._replace(pointer=pointer, library=library, owner=None, executor=executor))
     if not isinstance(result, SymbolicArray):
         return None
-    launches = merge_launches(executor.launches)
-    addresses, scratch_bytes = _assign_memory(arrays, launches, result)
-    relocated = list[Launch]()
-    for launch in launches:
-        relocations = list[tuple[int, int, int]]()
-        for offset, value_index, addend in launch.relocations:
-            base_index, start = addresses.get(value_index, (value_index, 0))
-            relocations.append((offset, base_index, start + addend))
-        relocated.append(launch._replace(relocations=tuple(relocations)))
-    return LaunchPlan(LaunchSequence(relocated, images.device), result, scratch_bytes, library.constants)
+    if images.device < 0:
+        loops, scratch_bytes = _in_memory(executor.loops, arrays, result, memory.assign_whole_arrays)
+        sequence = extension().LoopSequence(loops)
+        return LaunchPlan(lambda _, values: sequence.run(values), result, scratch_bytes, library.constants)
+    launches, scratch_bytes = _in_memory(merge_launches(executor.launches), arrays, result, memory.assign_offsets)
+    return LaunchPlan(LaunchSequence(launches, images.device), result, scratch_bytes, library.constants)
+
+
+def _in_memory(
+    work: Sequence[Any], arrays: Sequence[SymbolicArray], result: SymbolicArray, assign: _Assign
+) -> tuple[list[Any], int]:
+    """The launches or loops, with relocations to the result and the scratch memory; and the size of the latter."""
+    addresses, scratch_bytes = _assign_memory(arrays, work, result, assign)
+
+    def relocated(relocation: Relocation) -> Relocation:
+        offset, value_index, addend = relocation
+        base_index, start = addresses.get(value_index, (value_index, 0))
+        return offset, base_index, start + addend
+
+    return [item._replace(relocations=tuple(map(relocated, item.relocations))) for item in work], scratch_bytes
 
 
 def _assign_memory(
-    arrays: Sequence[SymbolicArray], launches: Sequence[Launch], result: SymbolicArray
+    arrays: Sequence[SymbolicArray], work: Sequence[Launch | RecordedLoop], result: SymbolicArray, assign: _Assign
 ) -> tuple[dict[int, tuple[int, int]], int]:
     """The address of each array, as _RESULT or _SCRATCH and an offset in bytes; and the size of the scratch memory."""
     uses: dict[int, list[int]] = {}
-    for i, launch in enumerate(launches):
-        for _, value_index, _ in launch.relocations:
+    for i, item in enumerate(work):
+        for _, value_index, _ in item.relocations:
             uses.setdefault(value_index, []).append(i)
     lifetimes = {
         array.value_index: _lifetime(array, uses[array.value_index]) for array in arrays if array.value_index in uses
     }
-    result_lifetime = lifetimes.pop(result.value_index, _lifetime(result, [0]))._replace(last=len(launches) - 1)
-    allocations, scratch_bytes = memory.assign_offsets(result_lifetime, list(lifetimes.values()))
+    result_lifetime = lifetimes.pop(result.value_index, _lifetime(result, [0]))._replace(last=len(work) - 1)
+    allocations, scratch_bytes = assign(result_lifetime, list(lifetimes.values()))
     addresses = {result.value_index: (_RESULT, 0)}
     for value_index, (in_result, offset) in zip(lifetimes, allocations, strict=True):
         addresses[value_index] = (_RESULT if in_result else _SCRATCH, offset)
     return addresses, scratch_bytes
 
 
-def _lifetime(array: SymbolicArray, launch_indices: Sequence[int]) -> memory.Lifetime:
-    return memory.Lifetime(math.prod(array.shape) * ITEM_SIZE[array.dtype], launch_indices[0], launch_indices[-1])
+def _lifetime(array: SymbolicArray, indices: Sequence[int]) -> memory.Lifetime:
+    size, places = math.prod(array.shape) * ITEM_SIZE[array.dtype], (array.shape, array.dtype, array.order)
+    return memory.Lifetime(size, indices[0], indices[-1], places)

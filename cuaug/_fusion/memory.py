@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _ALIGNMENT = 512  # bytes, as the allocators of torch and CuPy align
 
 
 class Lifetime(NamedTuple):
-    """An array's size in bytes, and the indices of the first and the last launch that use it."""
+    """An array's size in bytes, and the indices of the first and the last launch or loop that use it."""
 
     size: int
     first: int
     last: int
+    places: Any = None  # equal for arrays of one size whose samples lie at the same places
 
 
 class Allocation(NamedTuple):
@@ -48,6 +49,31 @@ def assign_offsets(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[lis
         Allocation(start < scratch_start, start if start < scratch_start else start - scratch_start) for start in starts
     ]
     return allocations, max(end for _, end, _ in occupied) - scratch_start
+
+
+def assign_whole_arrays(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[list[Allocation], int]:
+    """As `assign_offsets`, for loops of a CPU, which may run on one sample before the next.
+
+    While a loop writes a sample of one array, the same memory may hold another sample of an earlier array. Arrays
+    therefore share memory only if their samples lie at the same places.
+    """
+    users = [[result]]  # of the result's memory, then of each part of the scratch memory
+    allocations, starts, scratch_bytes = list[Allocation](), [0], 0
+    for lifetime in lifetimes:
+        shared = (
+            i
+            for i, others in enumerate(users)
+            if others[0].places == lifetime.places
+            and all(other.last < lifetime.first or lifetime.last < other.first for other in others)
+        )
+        i = next(shared, len(users))
+        if i == len(users):
+            users.append([])
+            starts.append(scratch_bytes)
+            scratch_bytes += _align_up(lifetime.size)
+        users[i].append(lifetime)
+        allocations.append(Allocation(i == 0, starts[i]))
+    return allocations, scratch_bytes
 
 
 def _smallest_gap(occupied: Sequence[tuple[int, int]], size: int) -> int:

@@ -12,7 +12,7 @@ from .._arrays.convert import dtype_name
 from .._arrays.images import ImageBatch, describe_images
 from .._check import prefix_errors
 from .._descriptions import state_entries
-from .._fusion import dispatch, draw
+from .._fusion import draw, launch_plan
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report
@@ -160,7 +160,7 @@ class Compose(Transform):
                 batch = describe_images(images, layout)
                 plan = self._plans.plan(batch)
                 draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
-                return dispatch.draw_and_apply(plan, batch, draws)
+                return launch_plan.draw_and_apply(plan, batch, draws)
             return self._call_structured(images, ids, step, layout)
         sample = named_sample(images, masks, boxes, keypoints, labels)
         results = self._call_structured(sample, ids, step, layout)

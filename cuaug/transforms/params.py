@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import convert
 from .._arrays.images import BatchAxes, ImageBatch, describe_images
 from .._descriptions import MAX_VALUES, check_nesting
-from .._fusion import dispatch, execute
+from .._fusion import execute, launch_plan
 from .._fusion.plan import RecipePlan
 from .._passes.parameters import StridedArray
 from .._value_text import value_text
@@ -167,7 +167,7 @@ def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
         raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
     if images.device != params.device:
         raise ValueError("images must be on the device on which params were drawn")
-    return dispatch.apply(plan, images, params.table)
+    return launch_plan.apply(plan, images, params.table)
 
 
 def apply_inverse(images: Any, params: Params, interpolation: Interpolation, fill: Any, layout: str | None) -> Any:

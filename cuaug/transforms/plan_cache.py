@@ -100,4 +100,4 @@ class PlanCache:
 
 
 def _is_on_device(plan: RecipePlan) -> bool:
-    return bool(plan.launch_plans) or any(device >= 0 for device, _ in plan.device_programs)
+    return any(device >= 0 for device, *_ in (*plan.launch_plans, *plan.device_programs))

@@ -12,7 +12,7 @@ from .. import _check
 from .._arrays import convert
 from .._arrays.images import ImageBatch, default_layout, describe_images
 from .._arrays.registry import library_of, result_library
-from .._fusion import dispatch, execute
+from .._fusion import execute, launch_plan
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe_ops import Blend, Displacement, Mix
 from .._fusion.recipe_pass import FirstOp
@@ -166,7 +166,7 @@ def in_call_order(groups: Sequence[_Group], values: Sequence[Any]) -> list[Any]:
 
 def _transform_images(target: Target, groups: Sequence[_Group]) -> Any:
     """The transformed images, in a list if the target is a list."""
-    results = [dispatch.apply(group.params.plan, group.batch, group.params.table) for group in groups]
+    results = [launch_plan.apply(group.params.plan, group.batch, group.params.table) for group in groups]
     if not isinstance(target.value, list):
         return results[0]
     pairs = zip(groups, results, strict=True)

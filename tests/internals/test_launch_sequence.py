@@ -182,6 +182,6 @@ def test_launch_sequence_rejects_invalid_relocations_and_configurations(launch, 
 def test_launch_sequence_rejects_too_few_values():
     driver = Driver()
     launches = native.LaunchSequence(driver.address, [(1, config(), record(1, 2, 3), [(0, 2, 0)])])
-    with pytest.raises(ValueError, match="the launches need 3 values"):
+    with pytest.raises(ValueError, match="the records need 3 values"):
         launches.run(0, (1, 2))
     assert not driver.calls

@@ -55,14 +55,14 @@ def test_gaussian_blur_refuses_kernels_that_are_even_or_beyond_127_taps(size):
     for sizes in ((size, 3), (3, size)):
         with pytest.raises(ValueError, match="the record must have an odd kernel of at most 127 taps"):
             blur(*sizes)
-    native.run([blur(127, 1), blur(1, 127)])
+    native.LoopSequence([(blur(127, 1), ()), (blur(1, 127), ())]).run(())
 
 
 @pytest.mark.parametrize("branches", [9, -1, 2**40])
 def test_blend_rejects_more_than_8_branches(branches):
     with pytest.raises(ValueError, match="at most 8 branches"):
         native.blend(image_record_bytes(records.BLEND, branches=branches), "uint8")
-    native.run([native.blend(image_record_bytes(records.BLEND, branches=0), "uint8")])
+    native.run(native.blend(image_record_bytes(records.BLEND, branches=0), "uint8"))
 
 
 @pytest.mark.parametrize(("channels", "out_channels"), [(3, 5), (3, 0), (3, -1), (5, 3), (5, 4), (1, 2**31 - 1)])

@@ -19,6 +19,7 @@ void bind_encoded_files(pybind11::module_& module);
 void bind_jpeg(pybind11::module_& module);
 void bind_launch_sequence(pybind11::module_& module);
 void bind_loops(pybind11::module_& module);
+void bind_loop_sequence(pybind11::module_& module);
 void bind_nvjpeg(pybind11::module_& module);
 void bind_record_layout(pybind11::module_& module);
 

@@ -1,7 +1,6 @@
 // Launches all kernels of a recipe in one call from Python: a call for each kernel would cost more than the launch.
 // Python passes the address of cuLaunchKernelEx.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
+#include "relocated_records.hpp"
 
 namespace py = pybind11;
 
@@ -30,14 +30,6 @@ struct LaunchConfig {
 using LaunchKernel = int (*)(const LaunchConfig* config, void* kernel, void** arguments,
                              void** extra);  // cuLaunchKernelEx
 
-using Qword = std::uint64_t;
-
-// Eight bytes of the records that differ from call to call: value `value_index` of the call, plus `addend`.
-struct Relocation {
-    std::size_t qword_index, value_index;
-    Qword addend;
-};
-
 struct Launch {
     void* kernel;
     LaunchConfig config;
@@ -46,26 +38,28 @@ struct Launch {
 
 class LaunchSequence {
 public:
-    // (offset in the record in bytes, index of the call's value, addend)
-    using RelocationArguments = std::tuple<std::size_t, std::size_t, Qword>;
     // (kernel, configuration, record, relocations). The record is the kernel's only argument.
-    using LaunchArguments = std::tuple<std::uintptr_t, py::bytes, py::bytes, std::vector<RelocationArguments>>;
+    using LaunchArguments =
+        std::tuple<std::uintptr_t, py::bytes, py::bytes, std::vector<native::RelocatedRecords::RelocationArguments>>;
 
     LaunchSequence(std::uintptr_t launch_kernel, const std::vector<LaunchArguments>& launches)
         : launch_kernel_(reinterpret_cast<LaunchKernel>(launch_kernel)) {
-        for (const auto& [kernel, config, record, relocations] : launches)
-            add(reinterpret_cast<void*>(kernel), config, record, relocations);
+        for (const auto& [kernel, config, record, relocations] : launches) {
+            Launch launch = {reinterpret_cast<void*>(kernel), {}, records_.add(record, relocations)};
+            const std::string_view bytes = config;
+            if (bytes.size() != sizeof(LaunchConfig))
+                throw py::value_error("a configuration has " + std::to_string(sizeof(LaunchConfig)) + " bytes");
+            std::memcpy(&launch.config, bytes.data(), sizeof(LaunchConfig));
+            launches_.push_back(launch);
+        }
     }
 
     // Returns the status of the first launch that fails, after which there are no more launches; 0 if none fails.
     int run(std::uintptr_t stream, const std::vector<std::int64_t>& values) const {
-        if (values.size() < value_count_)
-            throw py::value_error("the launches need " + std::to_string(value_count_) + " values");
+        records_.check_values(values);
         // The driver waits if its queue is full, perhaps for a host function that needs the GIL.
         const py::gil_scoped_release release;
-        std::vector<Qword> records = records_;  // a copy, because several threads may run the sequence
-        for (const Relocation& relocation : relocations_)
-            records[relocation.qword_index] = static_cast<Qword>(values[relocation.value_index]) + relocation.addend;
+        std::vector<native::RelocatedRecords::Qword> records = records_.with_values(values);
         for (const Launch& launch : launches_) {
             LaunchConfig config = launch.config;
             config.stream = reinterpret_cast<void*>(stream);
@@ -76,28 +70,9 @@ public:
     }
 
 private:
-    void add(void* kernel, std::string_view config, std::string_view record,
-             const std::vector<RelocationArguments>& relocations) {
-        Launch launch = {kernel, {}, records_.size()};
-        if (config.size() != sizeof(LaunchConfig))
-            throw py::value_error("a configuration has " + std::to_string(sizeof(LaunchConfig)) + " bytes");
-        std::memcpy(&launch.config, config.data(), sizeof(LaunchConfig));
-        records_.resize(records_.size() + (record.size() + sizeof(Qword) - 1) / sizeof(Qword));
-        record.copy(reinterpret_cast<char*>(records_.data() + launch.record_begin), record.size());
-        for (const auto& [offset, value_index, addend] : relocations) {
-            if (offset % sizeof(Qword) != 0 || offset + sizeof(Qword) > record.size())
-                throw py::value_error("a relocation is eight aligned bytes of the record");
-            relocations_.push_back({launch.record_begin + offset / sizeof(Qword), value_index, addend});
-            value_count_ = std::max(value_count_, value_index + 1);
-        }
-        launches_.push_back(launch);
-    }
-
     const LaunchKernel launch_kernel_;
     std::vector<Launch> launches_{};
-    std::vector<Qword> records_{};  // the records of all launches, one after another
-    std::vector<Relocation> relocations_{};
-    std::size_t value_count_ = 0;
+    native::RelocatedRecords records_{};
 };
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Bindings of the loops over images and of the draws of parameters.
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,8 +27,8 @@
 #include "../loops/dispatch_dtype.hpp"
 #include "../loops/dispatch_functor.hpp"
 #include "../loops/loops.hpp"
-#include "../thread_pool.hpp"
 #include "bindings.hpp"
+#include "bound_loop.hpp"
 #include "names.hpp"
 #include "record.hpp"
 #include "record_limits.hpp"
@@ -40,71 +38,36 @@ using namespace native;
 
 namespace {
 
-// A loop with its arguments, ready to run.
-struct BoundLoop {
-    long long samples;
-    double pixel_values;  // of the result; for a statistic, of the images
-    bool reads_other_samples;
-    std::function<long long(const LoopTable&)> task_count;
-    std::function<void(const LoopTable&, long long task, void* workspace, bool is_last)> run_task;
-
-    int threads() const { return pixel_values < min_parallel_values ? 1 : native::threads(); }
-};
-
 // Only a pointwise loop needs to know whether it is the last loop of a run.
 template <class Call>
-Call with_is_last(const Call& call, bool) {
-    return call;
-}
-PointwiseCall with_is_last(PointwiseCall call, bool is_last) {
-    call.is_last = is_last;
-    return call;
-}
+void set_is_last(Call&, bool) {}
+void set_is_last(PointwiseCall& call, bool is_last) { call.is_last = is_last; }
 
 // The call may point to memory besides its record: `owner` keeps that memory alive.
 template <class Record, class Call>
-BoundLoop bind_loop(const py::bytes& bytes, Call call, LoopFunctions<Call> LoopTable::* functions,
-                    std::shared_ptr<const void> owner = nullptr) {
-    const auto record = std::make_shared<const Record>(unpack_record<Record>(bytes));
-    check_limits(*record);
-    call.record = record.get();
-    const cuaug::BatchRecord& batch = *record;
+BoundLoop bind_loop(const py::bytes& bytes, const Call& call, LoopFunctions<Call> LoopTable::* functions,
+                    const std::shared_ptr<const void>& owner = nullptr) {
+    const Record unpacked = unpack_record<Record>(bytes);
+    check_limits(unpacked);
+    const cuaug::BatchRecord& batch = unpacked;
     const double values = 1.0 * batch.samples * batch.frames * batch.channels * batch.out_height * batch.out_width;
-    return {batch.samples, values, false, [=](const LoopTable& table) { return (table.*functions).task_count(call); },
-            [call, functions, record, owner](const LoopTable& table, long long i, void* workspace, bool is_last) {
-                (table.*functions).run_task(with_is_last(call, is_last), i, workspace);
-            }};
-}
-
-// Runs loops one after the other; or, if there are many samples, all loops on one sample before the next sample, so
-// that a loop finds in the cache what the previous loop has written. The GIL is released once for all loops.
-void run(const std::vector<const BoundLoop*>& bound_loops) {
-    const py::gil_scoped_release release;
-    const LoopTable& table = loops();
-    for (auto first = bound_loops.begin(), end = first; first != bound_loops.end(); first = end) {
-        const long long samples = (*first)->samples;
-        end = std::find_if(first, bound_loops.end(), [&](const BoundLoop* loop) {
-            return loop->reads_other_samples || loop->samples != samples;
-        });
-        int threads = 1;
-        std::for_each(first, end, [&](const BoundLoop* loop) { threads = std::max(threads, loop->threads()); });
-        if (end - first > 1 && samples >= 4 * threads) {
-            ThreadPool::instance().run(samples, threads, [&](long long n, void* workspace) {
-                std::for_each(first, end, [&](const BoundLoop* loop) {
-                    const long long sample_tasks = loop->task_count(table) / samples;
-                    for (long long i = n * sample_tasks; i < (n + 1) * sample_tasks; ++i)
-                        loop->run_task(table, i, workspace, loop == bound_loops.back());
-                });
-            });
-            continue;
-        }
-        if (end == first) ++end;  // `first` reads other samples, so it runs alone
-        std::for_each(first, end, [&](const BoundLoop* loop) {
-            ThreadPool::instance().run(loop->task_count(table), loop->threads(), [&](long long i, void* workspace) {
-                loop->run_task(table, i, workspace, loop == bound_loops.back());
-            });
-        });
-    }
+    const auto with_record = [call](const void* record) {
+        Call ready = call;
+        ready.record = static_cast<const Record*>(record);
+        return ready;
+    };
+    return {
+        bytes,
+        batch.samples,
+        values,
+        false,
+        [=](const LoopTable& table, const void* record) { return (table.*functions).task_count(with_record(record)); },
+        [=](const LoopTable& table, const void* record, long long task, void* workspace, bool is_last) {
+            static_cast<void>(owner);  // captured, to live as long as the loop
+            Call ready = with_record(record);
+            set_is_last(ready, is_last);
+            (table.*functions).run_task(ready, task, workspace);
+        }};
 }
 
 Dtype image_dtype(const std::string& name) {
@@ -206,25 +169,26 @@ BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
     return bind_loop<Record>(record, RecordCall{nullptr, image_dtype(dtype)}, Functions);
 }
 
-void draw(const py::bytes& bytes) {
-    const auto record = unpack_record<cuaug::DrawRecord>(bytes);
-    const py::gil_scoped_release release;
-    for (long long n = 0; n < record.samples; ++n) {
-        const auto stream = cuaug::stream_of(record, record.step, cuaug::sample_id(record, n));
-        double* row = record.table + n * record.table_stride;
-        cuaug::run_program(record, record.program, row, stream, n, /*exists=*/true, /*rank=*/0, /*ranks=*/1,
-                           /*barrier=*/[] {});
-    }
+BoundLoop draw(const py::bytes& bytes) {
+    const auto limits = unpack_record<cuaug::DrawRecord>(bytes);
+    return {bytes,
+            limits.samples,
+            0.0,
+            false,
+            [=](const LoopTable&, const void*) { return limits.samples; },
+            [](const LoopTable&, const void* record, long long n, void*, bool) {
+                const auto& args = *static_cast<const cuaug::DrawRecord*>(record);
+                const auto stream = cuaug::stream_of(args, args.step, cuaug::sample_id(args, n));
+                cuaug::run_program(args, args.program, args.table + n * args.table_stride, stream, n, /*exists=*/true,
+                                   /*rank=*/0, /*ranks=*/1, /*barrier=*/[] {});
+            }};
 }
 
 }  // namespace
 
 void native::bind_loops(py::module_& module) {
     using namespace py::literals;
-    py::class_<BoundLoop>(module, "BoundLoop", "A loop over images with its arguments, for `run`.");
-    module.def(
-        "run", &run, "loops"_a,
-        "Runs loops one after the other, or, if there are many samples, all loops on one sample before the next.");
+    py::class_<BoundLoop>(module, "BoundLoop", "A loop over images with its arguments, for `run` and `LoopSequence`.");
     module.def("warp_image", &warp_image, "record"_a, "in_dtype"_a, "out_dtype"_a, "geometry"_a, "sampler"_a,
                "border"_a);
     module.def("resample", &resample, "record"_a, "in_dtype"_a, "out_dtype"_a, "filter"_a);

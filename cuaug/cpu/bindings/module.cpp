@@ -80,6 +80,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
         .def("start", &BackgroundTask::start)
         .def("wait", &BackgroundTask::wait);
     bind_loops(module);
+    bind_loop_sequence(module);
     bind_detection(module);
     bind_encoded_files(module);
     bind_nvjpeg(module);

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "../loops/loops.hpp"
+#include "bindings.hpp"
+
+namespace native {
+
+// A loop with its arguments. The functions get the record, because a recorded loop (LoopSequence) runs with another one
+// in each call.
+struct BoundLoop {
+    std::string record;
+    long long samples;
+    double pixel_values;  // of the result; for a statistic, of the images
+    bool reads_other_samples;
+    std::function<long long(const LoopTable&, const void* record)> task_count;
+    std::function<void(const LoopTable&, const void* record, long long task, void* workspace, bool is_last)> run_task;
+
+    int threads() const { return pixel_values < min_parallel_values ? 1 : native::threads(); }
+};
+
+// A loop and the record of one call.
+struct ReadyLoop {
+    const BoundLoop* loop;
+    const void* record;
+
+    long long task_count(const LoopTable& table) const { return loop->task_count(table, record); }
+};
+
+}  // namespace native

@@ -1,0 +1,121 @@
+"""Launch plans on a CPU: loops recorded once and replayed give the bits of the passes, run one by one."""
+
+import itertools
+import math
+import threading
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from helpers.compare import EXACT, assert_equal
+from tables.recipes import RECIPES
+
+from cuaug import _native as native
+from cuaug import transforms as T
+from cuaug._arrays.images import describe_images
+from cuaug._arrays.registry import library_of
+from cuaug._fusion import draw, execute, launch_plan, memory
+from cuaug._fusion.draw_kernel import Draws
+from cuaug._program import records
+
+POLICIES = {
+    "trivialaugment": [T.TrivialAugmentWide()],
+    "randaugment": [T.RandomResizedCrop(48), T.RandAugment(), T.ToDtype("float16", scale=True)],
+    "autoaugment": [T.AutoAugment(), T.Normalize(0.5, 0.2)],
+    "augmix": [T.AugMix(mixture_width=2, chain_depth=2), T.ToDtype("float32", scale=True)],
+    "levels": [T.RandomAutocontrast(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0), T.Grayscale(1)],
+    "mixes": [T.MixUp(num_classes=3), T.CutMix(num_classes=3), T.GaussianBlur(5)],
+    "elastic": [T.ElasticTransform(30.0, 4.0), T.RandomPerspective(0.4, 1.0)],
+}
+RECIPES_BY_NAME = {
+    **{name: T.Compose(transforms, seed=1) for name, transforms in POLICIES.items()},
+    **{str(recipe): recipe.compose("uint8") for recipe in RECIPES if "uint8" in recipe.dtypes},
+}
+
+
+@pytest.fixture
+def random_memory(monkeypatch):
+    """New arrays hold random bytes, so that a value that nothing has written differs between two calls."""
+    library, random = library_of(np.ndarray), np.random.default_rng()
+    empty = library.empty
+
+    def filled(self, *args):
+        array = empty(*args)
+        if array.flags.c_contiguous:
+            array.reshape(-1).view(np.uint8)[...] = random.integers(0, 256, array.nbytes, np.uint8)
+        return array
+
+    monkeypatch.setattr(type(library), "empty", filled)
+
+
+@pytest.mark.parametrize("samples", [1, 5, 9])
+@pytest.mark.parametrize("name", RECIPES_BY_NAME)
+def test_launch_plan_of_cpu_equals_passes(name, samples, random_memory):
+    aug = RECIPES_BY_NAME[name]
+    for step in range(3):  # the first call records, the others replay
+        batch = np.roll(noise((9, 40, 50, 3)), 7 * step)[:samples]
+        images = describe_images(batch, "NHWC")
+        plan, draws = aug._plans.plan(images), Draws(0, 0, 1, step, 5, None)
+        table = draw.draw_table(plan, images, draws, with_matrix=False)
+        expected = execute.apply(plan, images, table)
+        assert_equal(launch_plan.apply(plan, images, table), expected, tolerance=EXACT)
+        assert_equal(launch_plan.draw_and_apply(plan, images, draws), expected, tolerance=EXACT)
+
+
+def test_launch_plan_of_cpu_is_called_by_several_threads():
+    aug = T.Compose([T.RandomResizedCrop(24), T.ColorJitter(0.4, 0.4, 0.4, 0.1), T.GaussianBlur(5)], seed=1)
+    batches = [np.roll(noise((4, 40, 50, 3)), i) for i in range(8)]
+    expected = [aug(batch, step=i) for i, batch in enumerate(batches)]
+    wrong = []
+
+    def call(i):
+        for _ in range(20):
+            if not np.array_equal(aug(batches[i], step=i), expected[i]):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_whole_arrays_share_memory_if_their_samples_lie_at_the_same_places():
+    """Arrays that live at the same time never overlap, nor do arrays of other places at any time."""
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        kinds, first, duration = random.integers(1, 4, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
+        result, *lifetimes = (
+            memory.Lifetime(700 * int(kind), int(a), int(a + n), int(kind))
+            for kind, a, n in zip(kinds, first, duration, strict=True)
+        )
+        result = result._replace(last=max(lifetime.last for lifetime in (result, *lifetimes)))
+        allocations, scratch_size = memory.assign_whole_arrays(result, lifetimes)
+        placed = [(result, memory.Allocation(True, 0)), *zip(lifetimes, allocations, strict=True)]
+        for (a, place_a), (b, place_b) in itertools.combinations(placed, 2):
+            if place_a.in_result != place_b.in_result:
+                continue
+            disjoint = place_a.offset + a.size <= place_b.offset or place_b.offset + b.size <= place_a.offset
+            may_share = a.places == b.places and place_a == place_b and (a.last < b.first or b.last < a.first)
+            assert disjoint or may_share
+        assert all(p.offset + a.size <= scratch_size for a, p in placed if not p.in_result)
+        assert scratch_size <= sum(math.ceil(lifetime.size / 512) * 512 for lifetime in lifetimes)
+
+
+def invert_loop():
+    values = {"samples": 1, "frames": 1, "channels": 3, "out_height": 2, "out_width": 2}
+    data = bytearray(records.POINTWISE.size)
+    for name, value in values.items():
+        offset, size = records.POINTWISE.offsets[name]
+        data[offset : offset + size] = value.to_bytes(size, "little")
+    return native.pointwise(bytes(data), "uint8", "uint8", ["Invert"], 3)
+
+
+def test_loop_sequence_rejects_too_few_values_and_relocations_outside_the_record():
+    loop, (offset, _) = invert_loop(), records.POINTWISE.offsets["out.data"]
+    with pytest.raises(ValueError, match="the records need 3 values"):
+        native.LoopSequence([(loop, [(offset, 2, 0)])]).run((1, 2))
+    for wrong in (records.POINTWISE.size, records.POINTWISE.size - 4, 4):
+        with pytest.raises(ValueError, match="a relocation is eight aligned bytes of the record"):
+            native.LoopSequence([(loop, [(wrong, 0, 0)])])
