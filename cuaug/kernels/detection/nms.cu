@@ -137,9 +137,9 @@ inline void compute_masks(const NmsRecord& args, const RankedBox<R>* sorted,
         }
 }
 
-// Tests `box`, number `offset` of the block's boxes, against the kept boxes of all blocks before the look-back, as soon
-// as these blocks have decided. A warp polls a word of decisions; up to eight words are used at a time, as many as come
-// before the first that is not decided. Four threads share a box; each tests a quarter of the kept boxes.
+// Tests `box`, number `offset` of the block's boxes, against the kept boxes at positions `begin` .. `end` - 1, as soon
+// as these are decided. A warp polls a word of decisions; up to eight words are used at a time, as many as come before
+// the first that is not decided. Four threads share a box; each tests a quarter of the kept boxes.
 template <class R>
 inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* sorted,
                                    const unsigned long long* decisions, const RankedBox<R>& box, int offset, int begin,
@@ -187,8 +187,8 @@ inline void suppress_by_far_blocks(const NmsRecord& args, const RankedBox<R>* so
 // soon as these have decided, applies each decision of the look-back blocks, and publishes its own decisions. The block
 // that finishes last in its sample writes the sample's result. Blocks are numbered as they begin, so that the blocks a
 // block waits for are running already. Memory is linear in the number of boxes: a bit for each pair would take 1.25 GB
-// for 100,000 boxes. Four blocks per SM: on sm_100 the compiler would otherwise make room for five, and spill. Two
-// blocks for rotated boxes, whose IoU takes twice the registers. Grid: (blocks x samples).
+// for 100,000 boxes. Four blocks per SM leave 64 registers a thread, which suffice. Two blocks for rotated boxes, whose
+// IoU takes up to 125: without a bound some compilers stop at 80, and spill. Grid: (blocks x samples).
 template <class R>
 __global__ void __launch_bounds__(nms_threads, is_same_v<R, Rotated> ? 2 : 4)
     nms(const __grid_constant__ NmsRecord args) {

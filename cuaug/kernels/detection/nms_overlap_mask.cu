@@ -5,7 +5,7 @@
 
 namespace cuaug {
 
-constexpr int nms_boxes_per_lane = 2;  // boxes of a lane with which a box loaded from shared memory is compared
+constexpr int nms_boxes_per_lane = 2;  // boxes of a lane, compared with each box loaded from shared memory
 
 // A block compares `words_per_block` words of 32 boxes with a part of 256 boxes (nms_pairs.cuh). A lane has one box of
 // each of `nms_boxes_per_lane` words at a time, and compares them with the 32 boxes of its warp's word of the part, one
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(nms_part, is_same_v<R, float> ? 4 : 1)
         const OverlapBound<R> overlap[nms_boxes_per_lane] = {{args.iou_threshold, lane_boxes[0].area},
                                                              {args.iou_threshold, lane_boxes[1].area}};
         // Of boxes with equal scores, those of earlier words precede. Within a word, those of lower lanes precede: the
-        // loop over the masks and the loop after it handle this rare case.
+        // loops over `rest` and over the lower lanes handle this rare case.
         unsigned long long min_score[nms_boxes_per_lane];  // of a box that precedes
         unsigned int disjoint[nms_boxes_per_lane];
         float preceding[nms_boxes_per_lane] = {};  // a count: floats are added at twice the rate of integers

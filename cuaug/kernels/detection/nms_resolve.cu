@@ -15,8 +15,9 @@ struct ResolveShared {
     int words, groups, block_words;                                // words of a sample, and their groups
     unsigned long long decisions[nms_max_parts * nms_part_words];  // of each word, as in NmsRecord
     int score_rank[nms_resolve_threads];
-    unsigned int removed[nms_resolve_warps], waiting[2][nms_resolve_warps];  // of the block's words; waiting: in this
-                                                                             // round and the next
+    // For each word of the block: which boxes are removed, and which have an undecided suppressor, in this round and
+    // the next.
+    unsigned int removed[nms_resolve_warps], waiting[2][nms_resolve_warps];
 };
 
 // The decisions of each word of a sample, as published by its block.
@@ -24,7 +25,7 @@ inline volatile unsigned long long* decisions_of(const NmsRecord& args, const Re
     return args.decisions + static_cast<long long>(n) * shared.words;
 }
 
-// Which boxes of a group would suppress the lane's box, and how many of them precede it.
+// Which boxes of a group would suppress the lane's box, and how many boxes of the group precede it.
 struct SuppressorMasks {
     unsigned int by[nms_group];
     int preceding;
@@ -71,8 +72,8 @@ inline bool exchange_decisions(ResolveShared& shared, volatile unsigned long lon
 
 // Resolves the boxes of a block's words from `first` on: a box is removed once a kept box suppresses it, and kept once
 // every box that would suppress it is removed. Every round, each warp reads the decisions about its group of possible
-// suppressors, of this block and others; boxes are decided in a few rounds. Gives up after `max_idle_rounds` rounds
-// without a new decision. Called by all threads of a block.
+// suppressors, of this block and others; boxes are decided in a few rounds. Gives up after more than `max_idle_rounds`
+// consecutive rounds without a new decision. Called by all threads of a block.
 inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, int first, int max_idle_rounds) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, word_in_block = warp / shared.groups,
               group = warp - word_in_block * shared.groups, word = first + word_in_block, index = 32 * word + lane;
@@ -89,7 +90,7 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
          is_removed = masks.is_absent || (!is_kept && (earlier >> (32 + lane) & 1) != 0);
     atomicAdd(shared.score_rank + 32 * word_in_block + lane, masks.preceding);
 
-    // -1: a round publishes the decisions of the round before, so the first round has none to publish.
+    // -1: a round publishes the decisions of the round before; the first round publishes at most absent boxes.
     for (int round = 0, idle_rounds = -1; idle_rounds <= max_idle_rounds; round ^= 1) {
         const unsigned int kept = __ballot_sync(full_warp, is_kept),
                            decided = kept | __ballot_sync(full_warp, is_removed);
@@ -122,8 +123,8 @@ inline void resolve_words(const NmsRecord& args, ResolveShared& shared, int n, i
 }
 
 // The first word of the next block with an undecided box, cyclically after the block whose words begin at `first`; -1
-// if all boxes are decided. Called by all threads of the sample's last block. No other block writes decisions any
-// longer, so all threads take the same branch.
+// if all boxes are decided. Called by all threads of the sample's last block, when no other block writes decisions any
+// longer.
 inline int next_undecided(const NmsRecord& args, const ResolveShared& shared, int n, int first) {
     const int word = threadIdx.x;
     const bool is_undecided = word < shared.words && decisions_of(args, shared, n)[word] >> 32 != full_warp;

@@ -7,8 +7,8 @@ constexpr int separable_threads = 128, separable_warps = separable_threads / 32;
 template <class R>
 constexpr int max_rows = 128 / sizeof(R);  // rows of bins whose sums a thread holds in shared memory
 
-// Planar: a thread has a column of pixels of one channel, adjacent to its neighbours'. It sums what the bins of each
-// row contribute to the column, then what these rows contribute to each pixel.
+// Planar: a thread has a column of pixels of one channel; adjacent threads have adjacent columns. It sums what the bins
+// of each row contribute to the column, then what these rows contribute to each pixel.
 template <class T, class R>
 inline void scatter_planes(const RoiRecord& args, const FeatureMap& map, const T* in, const AxisPixels<R>& rows,
                            const AxisPixels<R>& columns, R* out, R (*sums)[separable_threads]) {

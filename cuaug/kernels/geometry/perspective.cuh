@@ -66,8 +66,8 @@ struct Perspective : MatrixParameter<3> {
         }
 
         // The corners bound the tile only if the horizon does not cross it. Close to the horizon a rounding error grows
-        // with the ratio of the depths and with the side of the box. At the limits, a ratio of 128 and a side of 256
-        // pixels or the same product, points are up to 0.004 pixels outside the bounds (simulated): about the slack of
+        // with the ratio of the depths and with the side of the box in pixels. At the limits, ratio = 128 and ratio x
+        // side = 128 x 256, points are up to 0.004 pixels outside the bounds (simulated): about the slack of
         // `staged_box_of` (gpu/stage.cuh).
         bool bounds(int width, int height, Bounds<R>& box) const {
             const R right = R(width - 1), bottom = R(height - 1);

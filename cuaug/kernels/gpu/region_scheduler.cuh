@@ -6,8 +6,8 @@
 
 namespace cuaug {
 
-// The indices of a region. They follow from the record alone, without a read of global memory. `lower` is 1 for the
-// lower half of a halved region.
+// The indices of a region. They follow from the block index and the record, without a read of global memory. `lower` is
+// 1 for the lower half of a halved region.
 struct RegionIndex {
     unsigned int row, column, slice, n;
     int lower;

@@ -114,12 +114,12 @@ struct alignas(4 * sizeof(T) < 16 ? 4 * sizeof(T) : 16) FourElements {
 };
 
 // Selectors of __byte_perm(a, b, selector): hexadecimal digit i, counted from the right, says which byte becomes byte i
-// of the result; 0 to 3 are the bytes of `a`, 4 to 7 those of `b`. Bytes 0 and 1 of the two words in alternation, or
-// bytes 2 and 3; and the lower halves of both words, or the upper halves.
+// of the result; 0 to 3 are the bytes of `a`, 4 to 7 those of `b`. `low_bytes` selects a0 b0 a1 b1, `high_bytes` a2 b2
+// a3 b3, `low_halves` a0 a1 b0 b1, `high_halves` a2 a3 b2 b3.
 constexpr int low_bytes = 0x5140, high_bytes = 0x7362, low_halves = 0x5410, high_halves = 0x7632;
 
-// Selected bytes of two words; or 16-bit element i of `a` and j of `b`, as one word. i and j are compile-time constants
-// after unrolling.
+// Selected bytes of two words; or 16-bit elements i % 2 of `a` and j % 2 of `b`, as one word. i and j are compile-time
+// constants after unrolling.
 inline Word permute_bytes(Word a, Word b, int selector) { return __byte_perm(a, b, selector); }
 inline Word permute_halves(Word a, int i, Word b, int j) {
     return __byte_perm(a, b, (i % 2 ? 0x32 : 0x10) | (j % 2 ? 0x7600 : 0x5400));
@@ -143,7 +143,7 @@ inline FourPixels<T, K> elements_to_pixels(const FourElements<T>* from) {
     } else if constexpr (sizeof(T) == 1) {
         Word word[K + 1] = {};
         for (int k = 0; k < K; ++k) word[k] = from[k].word[0];
-        for (int i = 0; i < 4; ++i)  // bytes K i .. K i + 3; those from K on are unused
+        for (int i = 0; i < 4; ++i)  // bytes K i .. K i + 3; the last 4 - K are unused
             out.v[i].word[0] = __funnelshift_r(word[K * i / 4], word[K * i / 4 + 1], 8 * (K * i % 4));
     } else if constexpr (uses_words<T, K>) {
         for (int i = 0; i < 4; ++i)

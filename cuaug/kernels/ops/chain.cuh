@@ -3,8 +3,8 @@
 #include "ops/pixel_context.cuh"
 #include "pixel.cuh"
 
-// A chain of ops. An op is a struct of one sample's parameters: `sample_params` numbers, then `channel_params` numbers
-// for each channel.
+// A chain of ops. An op is a struct of one sample's parameters: `sample_params` numbers, then `channel_params` arrays
+// of one number per channel.
 
 namespace cuaug {
 
@@ -17,7 +17,7 @@ inline int param_column(int i, int first_column, int first_channel, int channels
     return first_column + Op::sample_params + j * channels + (c < channels ? c : channels - 1);
 }
 
-// Prepares an op's parameters once per sample, if the op has a `prepare`.
+// Prepares an op's parameters, before it sees pixels, if the op has a `prepare`.
 template <class Op, class R>
 inline auto prepare_op(R* params, R max_value, int) -> decltype(Op::prepare(params, max_value)) {
     return Op::prepare(params, max_value);

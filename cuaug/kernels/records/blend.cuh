@@ -6,7 +6,7 @@ namespace cuaug {
 
 constexpr int max_branches = 8;
 
-// `in` blended with the results of several chains of ops, then a chain of ops.
+// `in` blended with the results of several branches of a recipe, then a chain of ops.
 struct BlendRecord : PointwiseRecord {
     const void* branch[max_branches];  // of the dtype of `in`, with the strides of `out`
     // [N, branches]: the fraction of the remaining weight that `in`, and then each branch but the last, takes

@@ -66,8 +66,8 @@ struct Area : KernelFilter<1> {
     // Leaves out source pixels that overlap only by a rounding error: a weight of 0 would not hide infinity and NaN.
     static double reach(double width) { return 0.5 + (0.5 - 1e-9) * width; }
 
-    // The pixel under the centre has at least half of the largest weight, whatever is rounded: its |t| is at most half
-    // of `inv_width`, exactly.
+    // The sum of weights is not 0: the pixel under the centre has at least half of the largest weight, as its |t| is at
+    // most `inv_width` / 2, even when rounded.
     template <class R>
     static R weight(R t, R inv_width) {
         const R overlap = R(0.5) + (R(0.5) * inv_width - fabs(t)), most = inv_width < R(1) ? inv_width : R(1);

@@ -26,8 +26,8 @@ struct Image {
     int base_y;
     RawPixel<T, K> fill;
 
-    // Whether a point, counted from the base, is within coordinate_limit. If the border gives it the fill anyway, its
-    // distance from the first pixel need not be known.
+    // Whether a point, counted from the base, is within coordinate_limit of the base and of the first pixel. A border
+    // that fills needs only the base: it gives the fill to a point far from the first pixel anyway.
     template <class R>
     bool is_in_range(const Point<R>& p) const {
         if constexpr (is_fill_border<Border>)
@@ -43,7 +43,7 @@ struct Image {
         return data + static_cast<long long>(row) * y_stride + static_cast<long long>(column) * x_stride;
     }
 
-    // The column or row of the image that the border resolves to, or -1.
+    // The column or row of the frame that the border resolves to, or -1.
     int column_of(int x) const {
         const int column = Border::resolve(base_x + x - left(), window.width);
         return column < 0 ? column : left() + column;
