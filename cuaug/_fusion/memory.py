@@ -57,23 +57,24 @@ def assign_whole_arrays(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tupl
     While a loop writes a sample of one array, the same memory may hold another sample of an earlier array. Arrays
     therefore share memory only if their samples lie at the same places.
     """
-    users = [[result]]  # of the result's memory, then of each part of the scratch memory
-    allocations, starts, scratch_bytes = list[Allocation](), [0], 0
-    for lifetime in lifetimes:
-        shared = (
-            i
-            for i, others in enumerate(users)
-            if others[0].places == lifetime.places
-            and all(other.last < lifetime.first or lifetime.last < other.first for other in others)
-        )
-        i = next(shared, len(users))
-        if i == len(users):
-            users.append([])
-            starts.append(scratch_bytes)
-            scratch_bytes += _align_up(lifetime.size)
-        users[i].append(lifetime)
-        allocations.append(Allocation(i == 0, starts[i]))
-    return allocations, scratch_bytes
+    arrays = [result, *lifetimes]
+    parts = list[list[int]]()  # of the memory: the indices of the arrays that use a part, one after the other
+    for i in sorted(range(len(arrays)), key=lambda i: arrays[i].first):  # in this order, first fit needs the fewest
+        free = (part for part in parts if _may_follow(arrays[i], arrays[part[-1]]))
+        part = next(free, [])
+        if not part:
+            parts.append(part)
+        part.append(i)
+    allocations, scratch_bytes = dict[int, Allocation](), 0
+    for part in parts:
+        in_result = 0 in part
+        allocations |= dict.fromkeys(part, Allocation(in_result, 0 if in_result else scratch_bytes))
+        scratch_bytes += 0 if in_result else _align_up(arrays[part[0]].size)
+    return [allocations[i] for i in range(1, len(arrays))], scratch_bytes
+
+
+def _may_follow(array: Lifetime, earlier: Lifetime) -> bool:
+    return earlier.places == array.places and earlier.last < array.first
 
 
 def _smallest_gap(occupied: Sequence[tuple[int, int]], size: int) -> int:
