@@ -15,11 +15,11 @@ FORMATS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
 
 
 class XYXYBoxes(np.ndarray):
-    """Boxes whose type states their format, as that of torchvision's BoundingBoxes does."""
+    """Boxes whose type states their format. torchvision's BoundingBoxes state theirs in an attribute."""
 
 
 def stated_format(boxes: Any) -> str | None:
-    """The format that the type of the boxes states; None if it states none."""
+    """The format that the boxes state by their type or in an attribute; None if they state none."""
     return "XYXY" if isinstance(boxes, XYXYBoxes) else box_format(boxes)
 
 
@@ -27,7 +27,8 @@ def require_format(name: str, boxes: Any, *formats: str) -> None:
     """Refuses BoundingBoxes of torchvision that are in none of the formats."""
     stated = box_format(boxes)
     if stated is not None and stated not in formats:
-        convert = f": pass cuaug.box_convert({name}, '{stated.lower()}', 'xyxy')" if stated in FORMATS else ""
+        source, target = stated.lower(), formats[0].lower()
+        convert = f": pass cuaug.box_convert({name}, '{source}', '{target}')" if stated in FORMATS else ""
         raise ValueError(f"{name} must be in the format {' or '.join(formats)}, got BoundingBoxes in {stated}{convert}")
 
 
