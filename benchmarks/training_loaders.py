@@ -46,7 +46,7 @@ def dataloader(dataset: Any, device: str, options: argparse.Namespace, collate: 
     loader = DataLoader(
         dataset, options.batch, shuffle=True, drop_last=True, num_workers=workers, pin_memory=device == "cuda",
         prefetch_factor=4 if workers else None, persistent_workers=workers > 0, collate_fn=collate,
-        multiprocessing_context="fork" if workers else None,  # as in a script: a spawned process spawns by default
+        multiprocessing_context="fork" if workers else None,  # this process was spawned, so it would spawn them, too
     )  # fmt: skip
     epoch = 0
     while True:

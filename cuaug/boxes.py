@@ -2,7 +2,7 @@
 
 Boxes are corners (left, top, right, bottom), counted from the image's corner: the whole image is ``(0, 0, W, H)``. The
 result is in the library and on the device of the boxes. Leading axes ``[...]`` are accepted. float16 and bfloat16 are
-computed in float32, integers and lists in float64.
+computed in float32, integers and lists in float64, or in float32 beside an array of narrower floats.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def training_setting() -> str:
 
 
 def training_picture(path: str) -> str:
-    """The plot of a path, with the figures of its first group of bars as text."""
+    """The plot at `path`, with the figures of its first group of bars as the alternative text."""
     table = training_tables()[0]
     rates = {row["name"]: _rate_and_share(row) for row in table["rows"]}
     figures = "; ".join(f"{TRAINING_TITLES[name].replace('`', '')}: {rates[name]}" for name in PLOTTED)

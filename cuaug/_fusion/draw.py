@@ -18,7 +18,7 @@ from . import draw_kernel
 from .draw_kernel import SAMPLES_PER_BLOCK, Draws
 from .plan import RecipePlan
 
-_MAX_COUNTERS = 1 << 16  # per device, for all graphs that capture a recipe
+_MAX_COUNTERS = 1 << 16  # per device and library, for all graphs that capture one recipe
 _NOT_CALLED = "a recipe must be called once, with images like these, before it is captured"
 _lock = threading.Lock()
 
@@ -56,7 +56,7 @@ class ReplayCounters:
 
 
 def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters: ReplayCounters) -> Draws:
-    """The draws for these images. `ids`: an int64 array, or the first sample's id; None: 0 to N - 1."""
+    """The draws for these images. `ids`: as a user passes them (`convert.sample_ids`); None: 0 to N - 1."""
     ids = convert.sample_ids(ids)
     first_id = _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64) if isinstance(ids, int) else 0
     id_array = NULL_ARRAY if isinstance(ids, int) else _id_array(ids, images)

@@ -3,7 +3,8 @@
 A plan is recorded by running the passes with symbolic addresses and an executor that records. A later call allocates
 the result and the scratch memory, fills in addresses, seed and step, and makes all launches (or runs all loops) at
 once. Kernels, grids, loops and offsets are those that were recorded. A CPU runs all loops on one sample before the next
-sample, if there are enough samples for all threads: a loop then finds its input in the cache.
+sample, if each thread has four samples or more and no loop reads other samples: a loop then finds its input in the
+cache.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def _record(images: ImageBatch, run: Callable[[ImageBatch], Any]) -> LaunchPlan 
     if not isinstance(result, SymbolicArray):
         return None
     if images.device < 0:
-        loops, scratch_bytes = _in_memory(executor.loops, arrays, result, memory.assign_whole_arrays)
+        loops, scratch_bytes = _in_memory(executor.loops, arrays, result, memory.assign_offsets_for_loops)
         sequence = extension().LoopSequence(loops)
         return LaunchPlan(lambda _, values: sequence.run(values), result, scratch_bytes, library.constants)
     launches, scratch_bytes = _in_memory(merge_launches(executor.launches), arrays, result, memory.assign_offsets)

@@ -28,7 +28,7 @@ class Allocation(NamedTuple):
 def assign_offsets(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[list[Allocation], int]:
     """An allocation for each lifetime, and the size of the scratch memory. The result lives until the last launch.
 
-    Arrays are placed by size, the largest first; of equal sizes, the one that is used last first. Each goes into the
+    Arrays are placed by size, the largest first; equal sizes by their last use, the latest first. Each goes into the
     smallest gap that fits between those alive at the same time. Offsets are assigned in one range of addresses, in
     which the scratch memory follows the result.
     """
@@ -51,7 +51,7 @@ def assign_offsets(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[lis
     return allocations, max(end for _, end, _ in occupied) - scratch_start
 
 
-def assign_whole_arrays(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[list[Allocation], int]:
+def assign_offsets_for_loops(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tuple[list[Allocation], int]:
     """As `assign_offsets`, for loops of a CPU, which may run on one sample before the next.
 
     While a loop writes a sample of one array, the same memory may hold another sample of an earlier array. Arrays
@@ -59,7 +59,7 @@ def assign_whole_arrays(result: Lifetime, lifetimes: Sequence[Lifetime]) -> tupl
     """
     arrays = [result, *lifetimes]
     parts = list[list[int]]()  # of the memory: the indices of the arrays that use a part, one after the other
-    for i in sorted(range(len(arrays)), key=lambda i: arrays[i].first):  # in this order, first fit needs the fewest
+    for i in sorted(range(len(arrays)), key=lambda i: arrays[i].first):  # so first fit makes the fewest parts
         free = (part for part in parts if _may_follow(arrays[i], arrays[part[-1]]))
         part = next(free, [])
         if not part:

@@ -15,7 +15,7 @@ Grid = tuple[int, int, int]
 class Executor(Protocol):
     """Takes the work of a pass: a kernel and its record for a GPU, or a loop of the extension for the CPU.
 
-    A loop is bound to the record of the kernel that computes the same.
+    `loop` takes a `BoundLoop` of the extension, its record, and the name of the kernel that has the same record.
 
     `launch` takes its values one by one: a NamedTuple of them would add 0.4 us to every launch.
     """

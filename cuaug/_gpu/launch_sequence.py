@@ -49,7 +49,7 @@ class LaunchSequence:
         check_status(self._sequence.run(stream, values))
 
     def _load(self, stream: int) -> Any:
-        """The same sequence in the extension, with the kernels' driver handles. Compiles kernels at first use."""
+        """The same sequence with the kernels' driver handles. Compiles kernels at first use."""
         launches = []
         for name, grid, threads, shared, record, relocations in self._launches:
             handle, config = launch.launch_arguments(name, grid, threads, shared, self._device, stream)

@@ -81,8 +81,8 @@ def test_launch_plan_of_cpu_is_called_by_several_threads():
     assert wrong == []
 
 
-def test_whole_arrays_share_memory_if_their_samples_lie_at_the_same_places():
-    """Arrays that live at the same time never overlap, nor do arrays of other places at any time."""
+def test_assign_offsets_for_loops_shares_memory_of_arrays_with_equal_places():
+    """Arrays that live at the same time never overlap, and arrays with different places never do."""
     random = np.random.default_rng(0)
     for _ in range(300):
         kinds, first, duration = random.integers(1, 4, 13), random.integers(0, 8, 13), random.integers(0, 4, 13)
@@ -91,7 +91,7 @@ def test_whole_arrays_share_memory_if_their_samples_lie_at_the_same_places():
             for kind, a, n in zip(kinds, first, duration, strict=True)
         )
         result = result._replace(last=max(lifetime.last for lifetime in (result, *lifetimes)))
-        allocations, scratch_size = memory.assign_whole_arrays(result, lifetimes)
+        allocations, scratch_size = memory.assign_offsets_for_loops(result, lifetimes)
         placed = [(result, memory.Allocation(True, 0)), *zip(lifetimes, allocations, strict=True)]
         for (a, place_a), (b, place_b) in itertools.combinations(placed, 2):
             if place_a.in_result != place_b.in_result:

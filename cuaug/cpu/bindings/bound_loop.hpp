@@ -13,7 +13,7 @@ namespace native {
 struct BoundLoop {
     std::string record;
     long long samples;
-    double pixel_values;  // of the result; for a statistic, of the images
+    double pixel_values;  // their number: the images' channels x the result's pixels; 0 for draws
     bool reads_other_samples;
     std::function<long long(const LoopTable&, const void* record)> task_count;
     std::function<void(const LoopTable&, const void* record, long long task, void* workspace, bool is_last)> run_task;

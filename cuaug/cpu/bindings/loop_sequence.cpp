@@ -19,7 +19,8 @@ using namespace native;
 namespace {
 
 // Runs loops one after the other; or, if there are many samples, all loops on one sample before the next sample, so
-// that a loop finds in the cache what the previous loop has written. Called without the GIL.
+// that a loop finds in the cache what the previous loop has written. A loop that reads other samples divides the loops:
+// it runs alone, after those before it have finished. Called without the GIL.
 void run_loops(const std::vector<ReadyLoop>& ready_loops) {
     const LoopTable& table = loops();
     const auto run_task = [&](const ReadyLoop& ready, long long task, void* workspace) {
