@@ -6,7 +6,7 @@ import numpy as np
 Buffer = bytes | memoryview
 
 class BoundLoop:
-    """A loop over images with its arguments, for `run` and `LoopSequence`."""
+    """A loop with its arguments, for `run` and `LoopSequence`."""
 
 def run(loop: BoundLoop) -> None: ...
 

@@ -170,12 +170,12 @@ BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
 }
 
 BoundLoop draw(const py::bytes& bytes) {
-    const auto limits = unpack_record<cuaug::DrawRecord>(bytes);
+    const auto unpacked = unpack_record<cuaug::DrawRecord>(bytes);
     return {bytes,
-            limits.samples,
+            unpacked.samples,
             0.0,
             false,
-            [=](const LoopTable&, const void*) { return limits.samples; },
+            [=](const LoopTable&, const void*) { return unpacked.samples; },
             [](const LoopTable&, const void* record, long long n, void*, bool) {
                 const auto& args = *static_cast<const cuaug::DrawRecord*>(record);
                 const auto stream = cuaug::stream_of(args, args.step, cuaug::sample_id(args, n));
@@ -188,7 +188,7 @@ BoundLoop draw(const py::bytes& bytes) {
 
 void native::bind_loops(py::module_& module) {
     using namespace py::literals;
-    py::class_<BoundLoop>(module, "BoundLoop", "A loop over images with its arguments, for `run` and `LoopSequence`.");
+    py::class_<BoundLoop>(module, "BoundLoop", "A loop with its arguments, for `run` and `LoopSequence`.");
     module.def("warp_image", &warp_image, "record"_a, "in_dtype"_a, "out_dtype"_a, "geometry"_a, "sampler"_a,
                "border"_a);
     module.def("resample", &resample, "record"_a, "in_dtype"_a, "out_dtype"_a, "filter"_a);
