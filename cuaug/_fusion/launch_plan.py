@@ -95,7 +95,8 @@ def _launch_plan(
         uncached = _record(images, run)
         return None if uncached is None or uncached.constants else uncached
     while len(plan.launch_plans) >= _MAX_PLANS:
-        plan.launch_plans.pop(next(iter(plan.launch_plans)), None)
+        # A list, as other threads may add plans.
+        plan.launch_plans.pop(next(iter(list(plan.launch_plans)), None), None)
     launch_plan = plan.launch_plans[key] = _record(images, run)
     if launch_plan and launch_plan.constants and images.device >= 0:
         streams.synchronize_stream(stream, images.device)  # once: any stream may read the constants afterwards

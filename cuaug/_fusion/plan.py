@@ -36,6 +36,10 @@ class RecipePlan:
     device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
     launch_plans: dict[Any, Any] = field(default_factory=dict)  # recorded launches (launch_plan.py)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy begins without what holds addresses."""
+        return vars(self) | {"device_programs": {}, "launch_plans": {}}
+
     @property
     def op_without_matrix(self) -> str:
         """The name of an op whose geometry is not a matrix; empty if there is none."""

@@ -1,7 +1,10 @@
 """Launch plans on a CPU: loops recorded once and replayed give the bits of the passes, run one by one."""
 
+import copy
 import itertools
 import math
+import pickle
+import sys
 import threading
 
 import numpy as np
@@ -79,6 +82,39 @@ def test_launch_plan_of_cpu_is_called_by_several_threads():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_launch_plan_is_added_while_another_thread_looks_for_the_oldest(monkeypatch):
+    monkeypatch.setattr(launch_plan, "_MAX_PLANS", 1)
+    aug, batch, added = T.Compose([T.RandomHorizontalFlip()], seed=1), noise((2, 4, 4, 3)), []
+    plan = aug._plans.plan(describe_images(batch, "NHWC"))
+
+    def add_plan(frame, event, function):
+        if event == "c_return" and function is iter and frame.f_code.co_name == "_launch_plan" and not added:
+            added.append(plan.launch_plans.setdefault("of another thread"))
+
+    expected = aug(batch, step=0)
+    aug(batch[:1], step=0)
+    sys.setprofile(add_plan)
+    try:
+        result = aug(batch, step=0)
+    finally:
+        sys.setprofile(None)
+    assert len(added) == 1
+    assert_equal(result, expected, tolerance=EXACT)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda params: pickle.loads(pickle.dumps(params))])
+def test_copied_params_have_memory_of_their_own(copied):
+    """A recipe that has been called gives params without addresses of its launch plans or of the drawn table."""
+    aug, batch = T.Compose([T.RandomAffine(30), T.RandomResizedCrop(24)], seed=1), noise((5, 40, 50, 3))
+    result, params = aug(batch, step=0), aug.draw(batch, step=0)
+    expected, copied_params = aug.inverse(result, params), copied(params)
+    assert copied_params.table.pointer == copied_params.table.owner.ctypes.data
+    if copied is not copy.copy:
+        params.table.owner[:] = 0.0
+    assert_equal(aug.inverse(result, copied_params), expected, tolerance=EXACT)
+    assert_equal(copied_params.matrices, aug.draw(batch, step=0).matrices, tolerance=EXACT)
 
 
 def test_whole_arrays_share_memory_if_their_samples_lie_at_the_same_places():
