@@ -1,10 +1,10 @@
 """Launch plans: a recipe's launches on a GPU, or its loops on a CPU, recorded for images of one kind and replayed.
 
-A plan is recorded by running the passes with symbolic addresses and an executor that records. A later call allocates
-the result and the scratch memory, fills in addresses, seed and step, and makes all launches (or runs all loops) at
-once. Kernels, grids, loops and offsets are those that were recorded. A CPU runs all loops on one sample before the next
-sample, if each thread has four samples or more and no loop reads other samples: a loop then finds its input in the
-cache.
+A plan is recorded by running the passes with symbolic addresses and an executor that records; on a CPU at the second
+call with images of a kind. A later call allocates the result and the scratch memory, fills in addresses, seed and step,
+and makes all launches (or runs all loops) at once. Kernels, grids, loops and offsets are those that were recorded. A
+CPU runs all loops on one sample before the next sample, if each thread has four samples or more and no loop reads other
+samples: a loop then finds its input in the cache.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def draw_and_apply(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:
     launch_plan = _launch_plan(plan, images, "draw_and_apply", lambda images: _run_with_symbolic_draws(plan, images))
     if launch_plan:
         return launch_plan(images, draws.call_values)
-    return apply(plan, images, draw.draw_table(plan, images, draws, with_matrix=False))
+    return execute.apply(plan, images, draw.draw_table(plan, images, draws, with_matrix=False))
 
 
 def _run_with_symbolic_draws(plan: RecipePlan, images: ImageBatch) -> Any:
@@ -89,18 +89,28 @@ def _launch_plan(
     cached: LaunchPlan | None = plan.launch_plans.get(key, _NOT_CACHED)
     if cached is not _NOT_CACHED:
         return cached
+    if images.device < 0 and key not in plan.seen_kinds:
+        # Many data sets have images of many sizes, each called once: to record costs more than to run the passes once.
+        _add(plan.seen_kinds, key, None)
+        return None
     stream = images.library.current_stream(images.device) if images.device >= 0 else 0
     if images.device >= 0 and streams.is_capturing(stream):
         # Not cached: constants that are loaded during a capture get their values when the graph is replayed, so other
         # calls must not read them. A plan with such constants is not used in the capture either.
         uncached = _record(images, run)
         return None if uncached is None or uncached.constants else uncached
-    while len(plan.launch_plans) >= _MAX_PLANS:
-        plan.launch_plans.pop(next(iter(plan.launch_plans)), None)
-    launch_plan = plan.launch_plans[key] = _record(images, run)
+    launch_plan = _record(images, run)
+    _add(plan.launch_plans, key, launch_plan)
     if launch_plan and launch_plan.constants and images.device >= 0:
         streams.synchronize_stream(stream, images.device)  # once: any stream may read the constants afterwards
     return launch_plan
+
+
+def _add(cache: dict[Any, Any], key: Any, value: Any) -> None:
+    """Adds an entry in place of the oldest ones, if there are too many."""
+    while len(cache) >= _MAX_PLANS:
+        cache.pop(next(iter(list(cache)), None), None)  # a list, as other threads may add entries
+    cache[key] = value
 
 
 def _record(images: ImageBatch, run: Callable[[ImageBatch], Any]) -> LaunchPlan | None:

@@ -34,7 +34,12 @@ class RecipePlan:
     partial_sums: dict[int, int]  # column of a mean that a pass sums while it stores -> first column of the sums
     argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
     device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
-    launch_plans: dict[Any, Any] = field(default_factory=dict)  # recorded launches (launch_plan.py)
+    launch_plans: dict[Any, Any] = field(default_factory=dict)  # recorded launches and loops (launch_plan.py)
+    seen_kinds: dict[Any, None] = field(default_factory=dict)  # of images that a CPU call has had
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy begins without what holds addresses."""
+        return vars(self) | {"device_programs": {}, "launch_plans": {}, "seen_kinds": {}}
 
     @property
     def op_without_matrix(self) -> str:

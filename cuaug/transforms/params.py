@@ -37,6 +37,11 @@ class Params:
         self.device: int = batch.device
         self._library = batch.library
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy's table has an address of its own."""
+        vars(self).update(state)
+        self.table = self.table._replace(pointer=self._library.pointer(self.table.owner))
+
     def __repr__(self) -> str:
         return f"Params of {self.samples} samples: {', '.join(self.names)}"
 

@@ -1,7 +1,10 @@
 """Launch plans on a CPU: loops recorded once and replayed give the bits of the passes, run one by one."""
 
+import copy
 import itertools
 import math
+import pickle
+import sys
 import threading
 
 import numpy as np
@@ -52,7 +55,7 @@ def random_memory(monkeypatch):
 @pytest.mark.parametrize("name", RECIPES_BY_NAME)
 def test_launch_plan_of_cpu_equals_passes(name, samples, random_memory):
     aug = RECIPES_BY_NAME[name]
-    for step in range(3):  # the first call records, the others replay
+    for step in range(4):  # the first call runs the passes, the second records, the others replay
         batch = np.roll(noise((9, 40, 50, 3)), 7 * step)[:samples]
         images = describe_images(batch, "NHWC")
         plan, draws = aug._plans.plan(images), Draws(0, 0, 1, step, 5, None)
@@ -79,6 +82,48 @@ def test_launch_plan_of_cpu_is_called_by_several_threads():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_launch_plan_is_added_while_another_thread_looks_for_the_oldest(monkeypatch):
+    monkeypatch.setattr(launch_plan, "_MAX_PLANS", 1)
+    aug, batch, added = T.Compose([T.RandomHorizontalFlip()], seed=1), noise((2, 4, 4, 3)), []
+    plan = aug._plans.plan(describe_images(batch, "NHWC"))
+    expected = [aug(batch, step=0) for _ in range(2)][1]
+
+    def add_plan(frame, event, function):
+        if event == "c_return" and function is iter and frame.f_locals.get("cache") is plan.launch_plans and not added:
+            added.append(plan.launch_plans.setdefault("of another thread"))
+
+    aug(batch[:1], step=0)
+    sys.setprofile(add_plan)
+    try:
+        aug(batch[:1], step=0)
+    finally:
+        sys.setprofile(None)
+    assert len(added) == 1
+    assert_equal(aug(batch, step=0), expected, tolerance=EXACT)
+
+
+def test_launch_plan_of_cpu_is_recorded_at_the_second_call_of_a_kind():
+    """Images of a size of their own, as in many data sets, leave no launch plan behind."""
+    aug, images = T.Compose([T.RandomHorizontalFlip(), T.RandomInvert()], seed=1), noise((1, 40, 50, 3))
+    plan = aug._plans.plan(describe_images(images, "NHWC"))
+    for call, plans in enumerate((0, 1, 1)):
+        aug(images, step=call)
+        assert len(plan.launch_plans) == plans
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda params: pickle.loads(pickle.dumps(params))])
+def test_copied_params_have_memory_of_their_own(copied):
+    """A recipe that has been called gives params without addresses of its launch plans or of the drawn table."""
+    aug, batch = T.Compose([T.RandomAffine(30), T.RandomResizedCrop(24)], seed=1), noise((5, 40, 50, 3))
+    result, params = aug(batch, step=0), aug.draw(batch, step=0)
+    expected, copied_params = aug.inverse(result, params), copied(params)
+    assert copied_params.table.pointer == copied_params.table.owner.ctypes.data
+    if copied is not copy.copy:
+        params.table.owner[:] = 0.0
+    assert_equal(aug.inverse(result, copied_params), expected, tolerance=EXACT)
+    assert_equal(copied_params.matrices, aug.draw(batch, step=0).matrices, tolerance=EXACT)
 
 
 def test_assign_offsets_for_loops_shares_memory_of_arrays_with_equal_places():
