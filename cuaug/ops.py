@@ -341,5 +341,7 @@ def roi_pool(
     array([[[25., 27.],
             [41., 43.]]])
     """
+    if isinstance(features, (list, tuple)):
+        raise TypeError("features must be one array, got a list: roi_align takes the levels of a pyramid")
     # roi_align's parameters in its order, with its defaults: "pixels", the mode of roi_pool, uses only the layout.
     return pool(features, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)

@@ -27,8 +27,6 @@ def pool(
     layout: str | None, canonical_size: float, canonical_level: int,
 ) -> Any:  # fmt: skip
     """The result of `roi_align` and `roi_pool` (cuaug/ops.py)."""
-    if kind == "pixels" and isinstance(features, (list, tuple)):
-        raise TypeError("features must be one array, got a list: roi_align takes the levels of a pyramid")
     levels, scales, size = as_lists(features, spatial_scale, output_size)
     options = pooling_options(
         levels, size, scales, sampling_ratio, aligned, kind, layout, canonical_size, canonical_level
