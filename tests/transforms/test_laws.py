@@ -81,7 +81,7 @@ def test_recipe_sample_by_sample_equals_loop_by_loop(recipe):
 
 
 def test_recipe_reuses_intermediate_memory(monkeypatch):
-    """A policy of many passes has scratch memory for two batches, however many intermediates it has."""
+    """A policy of many passes needs one batch beside its result, and small tables."""
     sizes = []
     library = registry.library_of(np.ndarray)
     empty = library.empty
@@ -91,7 +91,7 @@ def test_recipe_reuses_intermediate_memory(monkeypatch):
         return empty(shape, *rest)
 
     monkeypatch.setattr(type(library), "empty", recording_empty)
-    batch = noise((4, 20, 30, 3))
+    batch = noise((4, 100, 120, 3))
     recipe = T.Compose([T.RandAugment(num_ops=6)], seed=0)
     assert len(recipe.plan(batch).passes) >= 6
     recipe(batch)
@@ -99,7 +99,7 @@ def test_recipe_reuses_intermediate_memory(monkeypatch):
     recipe(batch)
     result_size, scratch_size = sizes
     assert result_size == batch.size
-    assert 1.9 * batch.size < scratch_size < 2.9 * batch.size
+    assert batch.size < scratch_size < 1.3 * batch.size
 
 
 def check_devices(recipe, size):
