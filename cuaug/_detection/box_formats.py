@@ -25,6 +25,8 @@ def stated_format(boxes: Any) -> str | None:
 
 def require_format(name: str, boxes: Any, *formats: str) -> None:
     """Refuses BoundingBoxes of torchvision that are in none of the formats."""
+    if not hasattr(boxes, "format"):  # torch.compile traces this, but warns of the cache that `box_format` calls
+        return
     stated = box_format(boxes)
     if stated is not None and stated not in formats:
         source, target = stated.lower(), formats[0].lower()
