@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers.fake_driver import BATCHED, FakeLaunch, bytes_of, record_call
 from helpers.replace import replace_everywhere
-from tables.recipes import RECIPES
+from tables.recipes import OTHER_TRANSFORMS, RECIPES
 
 from cuaug import _check
 from cuaug import transforms as T
@@ -119,16 +119,6 @@ every_layout = pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 def test_launch_plan_equals_passes(recipe, layout, gpu):
     for dtype in recipe.dtypes:
         assert_plan_equals_passes(gpu, recipe.compose(dtype), dtype, layout)
-
-
-OTHER_TRANSFORMS = {
-    "trivialaugment": [T.TrivialAugmentWide()],
-    "randaugment": [T.RandomResizedCrop(48), T.RandAugment(), T.ToDtype("float16", scale=True)],
-    "autoaugment": [T.AutoAugment(), T.Normalize(0.5, 0.2)],
-    "augmix": [T.AugMix(mixture_width=2, chain_depth=2), T.ToDtype("float32", scale=True)],
-    "levels": [T.RandomAutocontrast(), T.RandomEqualize(), T.RandomAdjustSharpness(2.0), T.Grayscale(1)],
-    "mixes": [T.MixUp(num_classes=3), T.CutMix(num_classes=3), T.GaussianBlur(5)],
-}
 
 
 @every_layout
