@@ -31,6 +31,13 @@ inline int split_floor(R x, R& fraction) {
     return static_cast<int>(whole);
 }
 
+// Whether offset + base is at least -coordinate_limit and below coordinate_limit, in integers. Their sum fits an int if
+// the offset is in this range too; of another offset the sum means nothing, but is defined.
+inline bool is_in_range(int offset, int base) {
+    constexpr auto limit = static_cast<unsigned int>(coordinate_limit);
+    return static_cast<unsigned int>(offset) + static_cast<unsigned int>(base) + limit < 2 * limit;
+}
+
 // The whole part of a coordinate, as a base; 0 if the coordinate is beyond `coordinate_limit` or not finite.
 inline int floor_or_zero(double coordinate) {
     return coordinate > -coordinate_limit && coordinate < coordinate_limit ? static_cast<int>(floor(coordinate)) : 0;
