@@ -159,7 +159,7 @@ inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
 // counted from the first pixel of the input.
 template <class R>
 inline bool is_in_range(const CoordinateTile<R>& tile, const Point<R>& p) {
-    return in_range(p) && in_range(Point<R>{p.x + static_cast<R>(tile.base_x), p.y + static_cast<R>(tile.base_y)});
+    return in_range(p.x, tile.base_x) && in_range(p.y, tile.base_y);
 }
 
 }  // namespace cuaug

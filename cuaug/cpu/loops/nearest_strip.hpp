@@ -32,9 +32,7 @@ struct AxisResolver {
 
     template <class R>
     int index(R coordinate) const {
-        return in_range(Point<R>{coordinate, coordinate + static_cast<R>(base)})
-                   ? Nearest::sample(*this, Point<R>{coordinate, R(0)})
-                   : -1;
+        return in_range(coordinate, base) ? Nearest::sample(*this, Point<R>{coordinate, R(0)}) : -1;
     }
 };
 

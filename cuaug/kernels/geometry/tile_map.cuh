@@ -31,11 +31,14 @@ inline int split_floor(R x, R& fraction) {
     return static_cast<int>(whole);
 }
 
-// Whether offset + base is at least -coordinate_limit and below coordinate_limit, in integers. Their sum fits an int if
-// the offset is in this range too; of another offset the sum means nothing, but is defined.
-inline bool is_in_range(int offset, int base) {
+// Whether a coordinate, counted from the base, is within coordinate_limit of the base and of the input's first pixel.
+// The distance from the first pixel is an exact sum of integers, and unsigned, as it may be beyond INT_MAX.
+template <class R>
+inline bool in_range(R coordinate, int base) {
+    if (!(fabs(coordinate) < static_cast<R>(coordinate_limit))) return false;
     constexpr auto limit = static_cast<unsigned int>(coordinate_limit);
-    return static_cast<unsigned int>(offset) + static_cast<unsigned int>(base) + limit < 2 * limit;
+    return static_cast<unsigned int>(static_cast<int>(floor(coordinate))) + static_cast<unsigned int>(base) + limit <
+           2 * limit;
 }
 
 // The whole part of a coordinate, as a base; 0 if the coordinate is beyond `coordinate_limit` or not finite.

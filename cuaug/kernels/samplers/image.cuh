@@ -30,13 +30,10 @@ struct Image {
     // that fills needs only the base: it gives the fill to a point far from the first pixel anyway.
     template <class R>
     bool is_in_range(const Point<R>& p) const {
-        if constexpr (is_fill_border<Border>) {
+        if constexpr (is_fill_border<Border>)
             return in_range(p);
-        } else {
-            R fraction;
-            const int x = split_floor(p.x, fraction), y = split_floor(p.y, fraction);
-            return in_range(p) & cuaug::is_in_range(x, base_x) & cuaug::is_in_range(y, base_y);
-        }
+        else
+            return in_range(p.x, base_x) & in_range(p.y, base_y);
     }
 
     int left() const { return Border::has_window ? window.left : 0; }
