@@ -157,10 +157,10 @@ class Compose(Transform):
         """
         if masks is None and boxes is None and keypoints is None and labels is None:
             if type(images) in self._array_types:
-                batch = describe_images(images, layout)
-                plan = self._plans.plan(batch)
+                plan, batch = self._plans.plan_group([describe_images(images, layout)])
                 draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
-                return launch_plan.draw_and_apply(plan, batch, draws)
+                result = launch_plan.draw_and_apply(plan, batch, draws)
+                return result[0] if batch.ragged else result
             return self._call_structured(images, ids, step, layout)
         sample = named_sample(images, masks, boxes, keypoints, labels)
         results = self._call_structured(sample, ids, step, layout)

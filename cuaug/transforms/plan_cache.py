@@ -17,6 +17,7 @@ from .._fusion.recipe import Recipe
 from .._passes.ragged import ragged_batch
 from .transform import Transform
 
+_MANY_SIZES = 8  # plans of a recipe from which on single images of further sizes share a plan
 _MAX_PLANS = 1024  # of a recipe: up to 17 KB each, one for each size that images have
 
 
@@ -44,14 +45,14 @@ class PlanCache:
         return RaggedPrefixes(self._flattened(), self.first_position)
 
     def plan(self, batch: ImageBatch) -> RecipePlan:
-        key = (batch.dtype, batch.axes.extents[1:])
+        key = _size_key(batch)
         plan = self._plans.get(key)
         return self._add(key, self._evicted.get(key) or self.new_plan(batch, {})) if plan is None else plan
 
     def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
         """One batch, or single images of one ragged batch: their plan, and the images as one batch."""
         first = images[0]
-        if len(images) == 1:
+        if len(images) == 1 and not self._shares_plan(first):
             return self.plan(first), first
         prefixes = [prefix for prefix in map(self.prefixes.prefix, images) if prefix is not None]
         assert len(prefixes) == len(images), "images without a ragged prefix are batches of one size"
@@ -63,6 +64,19 @@ class PlanCache:
         # `prefix.arguments` has 0 in the place of a column, `plan.argument_columns` in the place of a number.
         arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
         return plan, ragged_batch(images, arguments)
+
+    def _shares_plan(self, image: ImageBatch) -> bool:
+        """Whether a single image is a ragged batch of one, so that it shares the plan of images of other sizes.
+
+        On a CPU only, where a plan takes longer than the passes: a GPU would have to copy the image's row of the table.
+        """
+        return (
+            image.device < 0
+            and len(self._plans) >= _MANY_SIZES
+            and image.axes.layout in ("CHW", "HWC")
+            and _size_key(image) not in self._plans
+            and self.prefixes.prefix(image) is not None
+        )
 
     def new_plan(self, batch: ImageBatch, transform_titles: dict[int, str], prefix_length: int = 0) -> RecipePlan:
         """A plan that is not cached.
@@ -97,6 +111,10 @@ class PlanCache:
 
     def _flattened(self) -> list[Transform]:
         return [inner for transform in self.transforms for inner in transform.flattened()]
+
+
+def _size_key(batch: ImageBatch) -> tuple[Any, ...]:
+    return batch.dtype, batch.axes.extents[1:]
 
 
 def _is_on_device(plan: RecipePlan) -> bool:
