@@ -101,7 +101,7 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
 
     def structure(instruction: Instruction) -> tuple[Any, ...]:
         gate = instruction.gate and (column_indices[id(instruction.gate.column)], instruction.gate.value)
-        arguments = tuple(column_indices.get(id(argument)) for argument in instruction.arguments)
+        arguments = tuple([column_indices.get(id(argument)) for argument in instruction.arguments])
         return instruction.opcode, len(instruction.columns), instruction.position, instruction.counter, gate, arguments
 
     map_structures = ((type(op), op.interpolation, *structure(op.inverse_map)) for op in maps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,26 @@ from .._program.records import RAGGED_IMAGE
 from . import layouts
 
 _RECORD_COLUMNS = RAGGED_IMAGE.size // 8  # of the table, each of 8 bytes
+
+
+class _Owners(NamedTuple):
+    """Keeps the memory of a ragged batch alive."""
+
+    table: Any
+    images: list[Any]
+
+
+class RaggedTemplate(NamedTuple):
+    """A ragged batch of one image on a CPU, for other images with the same dtype, axes and alignment."""
+
+    table: np.ndarray
+    axes: BatchAxes
+
+    def batch(self, image: ImageBatch) -> ImageBatch:
+        table = self.table.copy()
+        table.view(np.int64)[0, 0] = image.pointer
+        owners = _Owners(table, [image.owner])
+        return image._replace(pointer=_pointer(table), axes=self.axes, read_only=True, owner=owners)
 
 
 def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
@@ -29,14 +50,15 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
     if first.device >= 0 and streams.is_capturing(first.library.current_stream(first.device)):
         raise BackendError("images of different sizes cannot be captured: the graph would keep their addresses")
     tag = next(tag for tag in layouts.TAGS if all(tag in layouts.possible_tags(image_axes) for image_axes in axes))
-    rows = np.zeros((len(images), _RECORD_COLUMNS + arguments.shape[1]))
+    records = b"".join(
+        RAGGED_IMAGE.pack(
+            image.pointer, *image.axes.strides[2:], *image.axes.extents[3:], _vector_elements(image, tag), 0
+        )
+        for image in images
+    )
+    rows = np.empty((len(images), _RECORD_COLUMNS + arguments.shape[1]))
+    rows[:, :_RECORD_COLUMNS] = np.frombuffer(records).reshape(-1, _RECORD_COLUMNS)
     rows[:, _RECORD_COLUMNS:] = arguments
-    rows.view(np.int64)[:, 0] = [image.pointer for image in images]
-    rows.view(np.int64)[:, 1] = [image.axes.strides[2] for image in images]
-    rows.view(np.int32)[:, 4:9] = [
-        (*image.axes.strides[3:], *image.axes.extents[3:], _vector_elements(image, tag)) for image in images
-    ]
-    table = first.library.from_numpy(rows, first.device)
     orders = {image_axes.memory_order for image_axes in axes}
     order = orders.pop() if len(orders) == 1 else None
     # Strides from which `layouts.tag` finds the tag again; kernels read those of each image from the table.
@@ -47,8 +69,20 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
         (rows.shape[1], 0, c, 0, x),
         None if order is None else (0, *(axis + 1 for axis in order)),
     )
-    owners = table, [image.owner for image in images]
-    return first._replace(pointer=first.library.pointer(table), axes=batch_axes, read_only=True, owner=owners)
+    table = rows if first.device < 0 else first.library.from_numpy(rows, first.device)
+    pointer = _pointer(rows) if first.device < 0 else first.library.pointer(table)
+    owners = _Owners(table, [image.owner for image in images])
+    return first._replace(pointer=pointer, axes=batch_axes, read_only=True, owner=owners)
+
+
+def ragged_template(batch: ImageBatch) -> RaggedTemplate:
+    """`batch`: a result of `ragged_batch` for one image."""
+    assert isinstance(batch.owner, _Owners)
+    return RaggedTemplate(batch.owner.table, batch.axes)
+
+
+def _pointer(table: np.ndarray) -> int:
+    return int(table.__array_interface__["data"][0])
 
 
 def _vector_elements(image: ImageBatch, tag: str) -> int:

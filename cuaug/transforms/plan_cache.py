@@ -14,10 +14,11 @@ from .._arrays.images import ImageBatch
 from .._fusion.plan import RecipePlan, plan_recipe
 from .._fusion.ragged import RaggedPrefixes, use_sample_arguments
 from .._fusion.recipe import Recipe
-from .._passes.ragged import ragged_batch
+from .._passes.ragged import RaggedTemplate, ragged_batch, ragged_template
 from .transform import Transform
 
 _MANY_SIZES = 8  # plans of a recipe from which on single images of further sizes share a plan
+_MAX_TEMPLATES = 1 << 14
 _MAX_PLANS = 1024  # of a recipe: up to 17 KB each, one for each size that images have
 
 
@@ -32,6 +33,7 @@ class PlanCache:
         self.transforms: Sequence[Transform] = transforms
         self.first_position: int = first_position
         self._plans: dict[Any, RecipePlan] = {}
+        self._ragged_templates: dict[Any, tuple[RecipePlan, RaggedTemplate]] = {}
         # Plans that are no longer cached, while a `Params` that was drawn with them exists.
         self._evicted: weakref.WeakValueDictionary[Any, RecipePlan] = weakref.WeakValueDictionary()
 
@@ -51,9 +53,38 @@ class PlanCache:
 
     def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
         """One batch, or single images of one ragged batch: their plan, and the images as one batch."""
+        if len(images) > 1:
+            return self._plan_ragged(images)
+        (image,) = images
+        plan = self._plans.get(_size_key(image))
+        if plan is not None:
+            return plan, image
+        return self._plan_ragged_image(image) if self._shares_plan(image) else (self.plan(image), image)
+
+    def _shares_plan(self, image: ImageBatch) -> bool:
+        """Whether a single image forms a ragged batch of one, so that it shares the plan of images of other sizes.
+
+        On a CPU only, where a plan takes longer than the passes: a GPU would have to copy the image's row of the table.
+        """
+        has_many_sizes = len(self._plans) >= _MANY_SIZES
+        is_single = image.device < 0 and image.axes.layout in ("CHW", "HWC")
+        return has_many_sizes and is_single and self.prefixes.prefix(image) is not None
+
+    def _plan_ragged_image(self, image: ImageBatch) -> tuple[RecipePlan, ImageBatch]:
+        """A single image as a ragged batch. A template is kept for each kind of image."""
+        key = (image.dtype, image.axes, image.pointer % 16)
+        cached = self._ragged_templates.get(key)
+        if cached:
+            plan, template = cached
+            return plan, template.batch(image)
+        plan, batch = self._plan_ragged([image])
+        if len(self._ragged_templates) >= _MAX_TEMPLATES:
+            self._ragged_templates = {}  # a new dict: another thread may still read the old one
+        self._ragged_templates[key] = plan, ragged_template(batch)
+        return plan, batch
+
+    def _plan_ragged(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
         first = images[0]
-        if len(images) == 1 and not self._shares_plan(first):
-            return self.plan(first), first
         prefixes = [prefix for prefix in map(self.prefixes.prefix, images) if prefix is not None]
         assert len(prefixes) == len(images), "images without a ragged prefix are batches of one size"
         key = (first.dtype, first.channels, prefixes[0].batch_key)
@@ -62,21 +93,8 @@ class PlanCache:
             plan = self._evicted.get(key) or self.new_plan(first, {}, self.prefixes.length(first))
             plan = self._add(key, plan)
         # `prefix.arguments` has 0 in the place of a column, `plan.argument_columns` in the place of a number.
-        arguments = np.stack([prefix.arguments for prefix in prefixes]) + plan.argument_columns
+        arguments = np.array([prefix.arguments for prefix in prefixes]) + plan.argument_columns
         return plan, ragged_batch(images, arguments)
-
-    def _shares_plan(self, image: ImageBatch) -> bool:
-        """Whether a single image is a ragged batch of one, so that it shares the plan of images of other sizes.
-
-        On a CPU only, where a plan takes longer than the passes: a GPU would have to copy the image's row of the table.
-        """
-        return (
-            image.device < 0
-            and len(self._plans) >= _MANY_SIZES
-            and image.axes.layout in ("CHW", "HWC")
-            and _size_key(image) not in self._plans
-            and self.prefixes.prefix(image) is not None
-        )
 
     def new_plan(self, batch: ImageBatch, transform_titles: dict[int, str], prefix_length: int = 0) -> RecipePlan:
         """A plan that is not cached.

@@ -73,7 +73,7 @@ def transform_sample(
     first_ops = [op for pass_ in params.plan.passes for op in pass_.first_ops]
     _check_targets(parsed, first_ops)
     mixes = [op for op in first_ops if isinstance(op, Mix)]
-    if mixes and any(len(groups) > 1 or groups[0].batch.ragged for groups in groups_by_target):
+    if mixes and any(len(groups) > 1 or len(groups[0].images) > 1 for groups in groups_by_target):
         raise ValueError(
             f"images must have one shape where samples are mixed ({mixes[0].name}): call a recipe of the transforms "
             f"before {mixes[0].name} with the list, then one of the others with its results as a batch"
@@ -168,7 +168,7 @@ def _transform_images(target: Target, groups: Sequence[_Group]) -> Any:
     """The transformed images, in a list if the target is a list."""
     results = [launch_plan.apply(group.params.plan, group.batch, group.params.table) for group in groups]
     if not isinstance(target.value, list):
-        return results[0]
+        return results[0][0] if groups[0].batch.ragged else results[0]
     pairs = zip(groups, results, strict=True)
     return in_call_order(groups, [result if "N" in group.batch.axes.layout else [result] for group, result in pairs])
 
@@ -220,7 +220,9 @@ def _mix_labels(labels: Any, params: Params, mixes: Sequence[Mix]) -> Any:
 def _transform_masks(target: Target, groups: Sequence[_Group]) -> Any:
     """Masks: an array for the batch or for the only sample, or one for each sample."""
     value, first = target.value, groups[0]
-    if len(groups) == 1 and not first.batch.ragged and not isinstance(value, list):
+    if len(groups) == 1 and len(first.images) == 1 and not isinstance(value, list):
+        if first.batch.ragged:
+            return _transform_group_masks([value], first)[0]
         return _transform_mask(value, first.batch, first.params, "N" if "N" in first.batch.axes.layout else "")
     results = in_call_order(groups, [_transform_group_masks([value[i] for i in g.indices], g) for g in groups])
     return results if isinstance(value, list) else convert.namespace(results[0]).stack(results)
