@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from types import ModuleType
@@ -10,37 +11,34 @@ from typing import Any
 import numpy as np
 
 from .._host import buffer_pool
+from .._host.extension import extension
 from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor
-from .protocol import memory_shape, numpy_dtype, numpy_dtype_name, unsupported_dtype
+from .protocol import memory_shape, numpy_dtype, unsupported_dtype
 
 
 class NumPyLibrary:
     name, channels_first = "numpy", False
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
-        dtype = array.dtype
-        name = numpy_dtype_name(dtype)
-        if not dtype.isnative:
-            raise TypeError(f"{dtype.str} has another byte order: pass array.astype(array.dtype.newbyteorder('='))")
-        if name not in ITEM_SIZE:
-            raise TypeError(unsupported_dtype(dtype))
-        # The strides of a field of a structured array may not be multiples of the item size.
-        is_copy = any(stride % dtype.itemsize for stride in array.strides)
-        if is_copy:
+        name, strides = _name_and_strides(array.dtype, array.strides)
+        is_copy = strides is None
+        if strides is None:
             array = array.copy()
-        pointer, read_only = array.__array_interface__["data"]
-        strides = tuple(stride // dtype.itemsize for stride in array.strides)
-        return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array, is_copy)
+            strides = tuple(stride // array.itemsize for stride in array.strides)
+        pointer = extension().array_address(array)
+        return ArrayDescriptor(pointer, array.shape, strides, name, -1, not array.flags.writeable, array, is_copy)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
-        extents, axes = memory_shape(shape, order)
+        extents, axes = (shape, None) if order is None else memory_shape(shape, order)
         if (size := math.prod(extents) * ITEM_SIZE[dtype]) >= buffer_pool.POOL_THRESHOLD:
-            return buffer_pool.allocate(size).view(numpy_dtype(dtype)).reshape(extents).transpose(axes)
-        return np.empty(extents, numpy_dtype(dtype)).transpose(axes)
+            array = buffer_pool.allocate(size).view(numpy_dtype(dtype)).reshape(extents)
+        else:
+            array = np.empty(extents, numpy_dtype(dtype))
+        return array if axes is None else array.transpose(axes)
 
     def pointer(self, array: Any) -> int:
-        return int(array.__array_interface__["data"][0])
+        return int(extension().array_address(array))
 
     def to_user_array(self, array: Any) -> Any:
         return array
@@ -56,3 +54,16 @@ class NumPyLibrary:
 
 
 NUMPY = NumPyLibrary()
+
+
+@functools.lru_cache(4096)
+def _name_and_strides(dtype: np.dtype[Any], strides: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
+    """The dtype's name, and the strides in elements; None if they are not whole elements (a structured array's)."""
+    if not dtype.isnative:
+        raise TypeError(f"{dtype.str} has another byte order: pass array.astype(array.dtype.newbyteorder('='))")
+    name = dtype.name
+    if name not in ITEM_SIZE:
+        raise TypeError(unsupported_dtype(dtype))
+    if any(stride % dtype.itemsize for stride in strides):
+        return name, None
+    return name, tuple(stride // dtype.itemsize for stride in strides)

@@ -57,11 +57,6 @@ def memory_shape(shape: tuple[int, ...], order: Sequence[int] | None) -> tuple[t
 
 
 @functools.cache
-def numpy_dtype_name(dtype: np.dtype[Any]) -> str:
-    return dtype.name  # NumPy builds the name at every access, which would take half of the time of `describe`
-
-
-@functools.cache
 def numpy_dtype(name: str) -> np.dtype:
     if name != "bfloat16":
         return np.dtype(name)

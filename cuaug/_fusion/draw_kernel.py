@@ -60,7 +60,7 @@ def draw_on_host(
     record = _pack(
         program.ctypes.data, len(program), rows, table.shape[1], draws, len(table), address_and_stride, False
     )
-    extension().run(extension().draw(record))
+    extension().run(extension().draw(record), record)
 
 
 def _pack(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .._arrays.images import BatchAxes
 from .._gpu.executor import Grid
@@ -24,6 +24,7 @@ class KernelConfig(NamedTuple):
     sizes: tuple[int, ...]  # the last fields of `cuaug::BatchRecord`, from `frames` on
     shared_bytes: int  # shared memory in addition to what the kernel declares
     regions: tuple[int, ...]  # the last fields of `cuaug::WarpRecord`; empty for other kernels
+    loops: dict[tuple[Any, ...], Any]  # arguments of the CPU loop -> the loop, bound by `run_pass`
 
 
 class TemplateArguments(NamedTuple):
@@ -118,6 +119,7 @@ def kernel_config(
         ),
         shared_bytes=grid_args.shared_bytes if isinstance(grid_args, grids.Tile) else 0,
         regions=grids.warp_regions(slices, *grid_args) if is_warp else (),
+        loops={},
     )
 
 

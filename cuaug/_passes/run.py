@@ -53,8 +53,11 @@ def pack_pointwise(
 def run_pass(config: KernelConfig, images: ImageBatch, record: bytes, *loop_args: Any) -> None:
     """`loop_args`: arguments of the CPU loop after the record; a tuple of ops is one argument."""
     if images.device < 0:
-        args = (chain_ops(arg) if isinstance(arg, tuple) else arg for arg in loop_args)
-        images.executor.loop(config.kernel, getattr(extension(), config.skeleton)(record, *args), record)
+        loop = config.loops.get(loop_args)
+        if loop is None:
+            args = (chain_ops(arg) if isinstance(arg, tuple) else arg for arg in loop_args)
+            loop = config.loops[loop_args] = getattr(extension(), config.skeleton)(record, *args)
+        images.executor.loop(config.kernel, loop, record)
     else:
         stream = images.library.current_stream(images.device)
         images.executor.launch(

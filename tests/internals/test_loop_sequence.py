@@ -146,13 +146,13 @@ def invert_loop():
     for name, value in values.items():
         offset, size = records.POINTWISE.offsets[name]
         data[offset : offset + size] = value.to_bytes(size, "little")
-    return native.pointwise(bytes(data), "uint8", "uint8", ["Invert"], 3)
+    return native.pointwise(bytes(data), "uint8", "uint8", ["Invert"], 3), bytes(data)
 
 
 def test_loop_sequence_rejects_too_few_values_and_relocations_outside_the_record():
-    loop, (offset, _) = invert_loop(), records.POINTWISE.offsets["out.data"]
+    (loop, record), (offset, _) = invert_loop(), records.POINTWISE.offsets["out.data"]
     with pytest.raises(ValueError, match="the records need 3 values"):
-        native.LoopSequence([(loop, [(offset, 2, 0)])]).run((1, 2))
+        native.LoopSequence([(loop, record, [(offset, 2, 0)])]).run((1, 2))
     for wrong in (records.POINTWISE.size, records.POINTWISE.size - 4, 4):
         with pytest.raises(ValueError, match="a relocation is eight aligned bytes of the record"):
-            native.LoopSequence([(loop, [(wrong, 0, 0)])])
+            native.LoopSequence([(loop, record, [(wrong, 0, 0)])])

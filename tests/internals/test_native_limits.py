@@ -47,7 +47,8 @@ def image_record_bytes(record, **values):
 
 def blur(width, height):
     kernel = {"kernel_width": width, "kernel_height": height, "tile_width": 8, "tile_height": 8, "value": 1.0}
-    return native.gaussian_blur(image_record_bytes(records.GAUSSIAN_BLUR, **kernel), "uint8")
+    record = image_record_bytes(records.GAUSSIAN_BLUR, **kernel)
+    return native.gaussian_blur(record, "uint8"), record
 
 
 @pytest.mark.parametrize("size", [129, 1001, 128, 2, 0, -1, -127, 2**31 - 1])
@@ -55,14 +56,30 @@ def test_gaussian_blur_refuses_kernels_that_are_even_or_beyond_127_taps(size):
     for sizes in ((size, 3), (3, size)):
         with pytest.raises(ValueError, match="the record must have an odd kernel of at most 127 taps"):
             blur(*sizes)
-    native.LoopSequence([(blur(127, 1), ()), (blur(1, 127), ())]).run(())
+    native.LoopSequence([(*blur(127, 1), ()), (*blur(1, 127), ())]).run(())
+
+
+def test_loop_checks_every_record():
+    """A loop is bound once and runs with the records of many calls."""
+    loop, record = blur(3, 3)
+    native.run(loop, record)
+    wrong = image_record_bytes(records.GAUSSIAN_BLUR, kernel_width=129, kernel_height=3, tile_width=8, tile_height=8)
+    for run in (lambda: native.run(loop, wrong), lambda: native.LoopSequence([(loop, wrong, ())])):
+        with pytest.raises(ValueError, match="the record must have an odd kernel of at most 127 taps"):
+            run()
+    with pytest.raises(ValueError, match=r"the record has \d+ bytes, expected \d+"):
+        native.run(loop, record[:-8])
+    invert = native.pointwise(image_record_bytes(records.POINTWISE, channels=3), "uint8", "uint8", ["Invert"], 3)
+    with pytest.raises(ValueError, match="as many channels as the result, or both at most 4"):
+        native.run(invert, image_record_bytes(records.POINTWISE, channels=5))
 
 
 @pytest.mark.parametrize("branches", [9, -1, 2**40])
 def test_blend_rejects_more_than_8_branches(branches):
     with pytest.raises(ValueError, match="at most 8 branches"):
         native.blend(image_record_bytes(records.BLEND, branches=branches), "uint8")
-    native.run(native.blend(image_record_bytes(records.BLEND, branches=0), "uint8"))
+    record = image_record_bytes(records.BLEND, branches=0)
+    native.run(native.blend(record, "uint8"), record)
 
 
 @pytest.mark.parametrize(("channels", "out_channels"), [(3, 5), (3, 0), (3, -1), (5, 3), (5, 4), (1, 2**31 - 1)])

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include <pybind11/pybind11.h>
@@ -53,11 +53,12 @@ void run_loops(const std::vector<ReadyLoop>& ready_loops) {
 // Loops, recorded once. Each call runs them with its own values in their records.
 class LoopSequence {
 public:
-    using RecordedLoop = std::pair<BoundLoop, std::vector<RelocatedRecords::RelocationArguments>>;
+    using RecordedLoop = std::tuple<BoundLoop, py::bytes, std::vector<RelocatedRecords::RelocationArguments>>;
 
     explicit LoopSequence(const std::vector<RecordedLoop>& recorded_loops) {
-        for (const auto& [loop, relocations] : recorded_loops) {
-            record_begins_.push_back(records_.add(loop.record, relocations));
+        for (const auto& [loop, record, relocations] : recorded_loops) {
+            loop.check(record);
+            record_begins_.push_back(records_.add(record, relocations));
             loops_.push_back(loop);
         }
     }
@@ -78,10 +79,11 @@ private:
     RelocatedRecords records_{};
 };
 
-void run(const BoundLoop& loop) {
-    const py::gil_scoped_release release;
+void run(const BoundLoop& loop, const py::bytes& record) {
+    loop.check(record);
     RelocatedRecords records;  // aligns the record
-    records.add(loop.record, {});
+    records.add(record, {});
+    const py::gil_scoped_release release;
     const std::vector<RelocatedRecords::Qword> aligned = records.with_values({});
     run_loops({{&loop, aligned.data()}});
 }
@@ -90,7 +92,7 @@ void run(const BoundLoop& loop) {
 
 void native::bind_loop_sequence(py::module_& module) {
     using namespace py::literals;
-    module.def("run", &run, "loop"_a);
+    module.def("run", &run, "loop"_a, "record"_a);
     py::class_<LoopSequence>(module, "LoopSequence", "Loops, recorded once and run by each call of `run`.")
         .def(py::init<const std::vector<LoopSequence::RecordedLoop>&>(), "loops"_a)
         .def("run", &LoopSequence::run, "values"_a);

@@ -47,8 +47,9 @@ void set_is_last(PointwiseCall& call, bool is_last) { call.is_last = is_last; }
 template <class Record, class Call>
 BoundLoop bind_loop(const py::bytes& bytes, const Call& call, LoopFunctions<Call> LoopTable::* functions,
                     const std::shared_ptr<const void>& owner = nullptr) {
+    const auto check = [](const py::bytes& record) { check_limits(unpack_record<Record>(record)); };
+    check(bytes);
     const Record unpacked = unpack_record<Record>(bytes);
-    check_limits(unpacked);
     const cuaug::BatchRecord& batch = unpacked;
     const double values = 1.0 * batch.samples * batch.frames * batch.channels * batch.out_height * batch.out_width;
     const auto with_record = [call](const void* record) {
@@ -57,10 +58,10 @@ BoundLoop bind_loop(const py::bytes& bytes, const Call& call, LoopFunctions<Call
         return ready;
     };
     return {
-        bytes,
         batch.samples,
         values,
         false,
+        check,
         [=](const LoopTable& table, const void* record) { return (table.*functions).task_count(with_record(record)); },
         [=](const LoopTable& table, const void* record, long long task, void* workspace, bool is_last) {
             static_cast<void>(owner);  // captured, to live as long as the loop
@@ -129,9 +130,12 @@ std::shared_ptr<const std::vector<ChainOp>> find_ops(const Chain& chain) {
 BoundLoop pointwise(const py::bytes& record, const std::string& in_dtype, const std::string& out_dtype,
                     const Chain& chain, int out_channels) {
     const auto ops = find_ops(chain);
-    const int channels = unpack_record<cuaug::PointwiseRecord>(record).channels;
-    require(out_channels == channels || (channels <= 4 && out_channels >= 1 && out_channels <= 4),
-            "as many channels as the result, or both at most 4");
+    const auto check_channels = [=](const py::bytes& bytes) {
+        const int channels = unpack_record<cuaug::PointwiseRecord>(bytes).channels;
+        require(out_channels == channels || (channels <= 4 && out_channels >= 1 && out_channels <= 4),
+                "as many channels as the result, or both at most 4");
+    };
+    check_channels(record);
     const PointwiseCall call = {nullptr,
                                 image_dtype(in_dtype),
                                 image_dtype(out_dtype),
@@ -140,7 +144,12 @@ BoundLoop pointwise(const py::bytes& record, const std::string& in_dtype, const 
                                 out_channels,
                                 false,
                                 false};
-    return bind_loop<cuaug::PointwiseRecord>(record, call, &LoopTable::pointwise, ops);
+    BoundLoop loop = bind_loop<cuaug::PointwiseRecord>(record, call, &LoopTable::pointwise, ops);
+    loop.check = [check_record = loop.check, check_channels](const py::bytes& bytes) {
+        check_record(bytes);
+        check_channels(bytes);
+    };
+    return loop;
 }
 
 BoundLoop luma_mean(const py::bytes& record, const std::string& dtype, const Chain& chain, bool in_place) {
@@ -171,11 +180,13 @@ BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
 
 BoundLoop draw(const py::bytes& bytes) {
     const auto unpacked = unpack_record<cuaug::DrawRecord>(bytes);
-    return {bytes,
-            unpacked.samples,
+    return {unpacked.samples,
             0.0,
             false,
-            [=](const LoopTable&, const void*) { return unpacked.samples; },
+            [](const py::bytes& record) { unpack_record<cuaug::DrawRecord>(record); },
+            [](const LoopTable&, const void* record) -> long long {
+                return static_cast<const cuaug::DrawRecord*>(record)->samples;
+            },
             [](const LoopTable&, const void* record, long long n, void*, bool) {
                 const auto& args = *static_cast<const cuaug::DrawRecord*>(record);
                 const auto stream = cuaug::stream_of(args, args.step, cuaug::sample_id(args, n));
@@ -188,7 +199,7 @@ BoundLoop draw(const py::bytes& bytes) {
 
 void native::bind_loops(py::module_& module) {
     using namespace py::literals;
-    py::class_<BoundLoop>(module, "BoundLoop", "A loop with its arguments, for `run` and `LoopSequence`.");
+    py::class_<BoundLoop>(module, "BoundLoop", "A loop with its arguments but for the record, for `run` and `LoopSequence`.");
     module.def("warp_image", &warp_image, "record"_a, "in_dtype"_a, "out_dtype"_a, "geometry"_a, "sampler"_a,
                "border"_a);
     module.def("resample", &resample, "record"_a, "in_dtype"_a, "out_dtype"_a, "filter"_a);
