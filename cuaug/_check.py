@@ -230,7 +230,11 @@ def _out_of_range(parameter: str, value: Any, min_value: float, max_value: float
 
 def positive(parameter: str, value: Any) -> None:
     """Python and NumPy values only."""
-    if _is_python_or_numpy(value) and not np.all(np.asarray(value) > 0):
+    if type(value) in (int, float):
+        is_allowed = value > 0
+    else:
+        is_allowed = not _is_python_or_numpy(value) or bool(np.all(np.asarray(value) > 0))
+    if not is_allowed:
         raise ValueError(f"{parameter} must be greater than 0, got {value_text(value)}")
 
 

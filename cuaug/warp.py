@@ -250,7 +250,10 @@ def rotate(
     batch, expand = describe_images(images, layout), _check.boolean("expand", expand)
     size, middle = batch.size, _center(batch, None if expand else center)
     # `_center` counts from the image's corner; `rotation_matrix` expects pixel centres at integers.
-    middle = middle - 0.5 if hasattr(middle, "dtype") else (host_array("center", middle) - 0.5).tolist()
+    if center is None or expand:
+        middle = [coordinate - 0.5 for coordinate in middle]
+    else:
+        middle = middle - 0.5 if hasattr(middle, "dtype") else (host_array("center", middle) - 0.5).tolist()
     M = small_matrices.rotation_matrix(angle, 1.0, middle)
     if expand:
         if not convert.is_host(angle):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import scalar_matrices
 from .convert import asarray, detach, is_host, namespace
 
 # One entry for each of an argument's last axes: the extents that it may have; an empty entry allows any extent.
@@ -99,6 +100,9 @@ def cosine_sine(degrees: Any) -> tuple[Any, Any]:
 
 def rotation_matrix(angle: Any, scale: Any, center: Any) -> Any:
     """`cuaug.get_rotation_matrix`, whose errors name the function that calls it."""
+    matrix = scalar_matrices.rotation_matrix(angle, scale, center)
+    if matrix is not None:
+        return matrix
     angle, scale, center = broadcast_arguments(angle=(angle, NUMBER), scale=(scale, NUMBER), center=(center, PAIR))
     cosine, sine = cosine_sine(angle)
     cosine, sine = scale * cosine, scale * sine
@@ -107,6 +111,9 @@ def rotation_matrix(angle: Any, scale: Any, center: Any) -> Any:
 
 def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> Any:
     """`cuaug.affine_matrix`, whose errors name the function that calls it."""
+    matrix = scalar_matrices.affine_matrix(angle, translate, scale, shear, center)
+    if matrix is not None:
+        return matrix
     angle, translate, scale, shear, center = broadcast_arguments(
         angle=(angle, NUMBER),
         translate=(translate, PAIR),

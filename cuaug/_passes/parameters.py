@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _check
-from .._arrays import capsule, convert
+from .._arrays import capsule, convert, scalar_matrices
 from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor, byte_range
 from .._arrays.images import ImageBatch, overlaps
@@ -92,6 +92,9 @@ def matrix_view(descriptor: ArrayDescriptor, per_sample: bool) -> StridedArray:
 
 def matrices(parameter: str, value: Any, images: ImageBatch, rows: int) -> SampleParameters:
     """The first `rows` rows of one matrix or one per sample. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]"""
+    entries = scalar_matrices.affine_entries(value) if rows == 2 else scalar_matrices.perspective_entries(value)
+    if entries is not None:
+        return SampleParameters(NULL_ARRAY, entries)
     array = float_array(parameter, value, images)
     shape = array.shape
     if len(shape) not in (2, 3) or shape[-1] != 3 or not rows <= shape[-2] <= 3:
