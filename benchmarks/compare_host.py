@@ -1,12 +1,16 @@
 """Host time of calls in two installations, compared in turns: ``compare_host.py BEFORE AFTER [OUT.json]``.
 
-BEFORE and AFTER are folders of ``pip install --target``. A machine's speed drifts by more than the difference that
-matters, so two processes on one core take turns of a few calls, in the order before, after, after, before. A process
-has its own memory layout, which changes a call by up to 4 %, so several pairs of processes are measured.
+BEFORE and AFTER are folders of ``pip install --target``. The calls get batches on a GPU; with ``--cpu`` single images,
+as in a worker process of a data loader, and then the time of the loops counts too.
+
+A machine's speed drifts by more than the difference that matters, so two processes on one core take turns of a few
+calls, in the order before, after, after, before. A process has its own memory layout, which changes a call by up to
+4 %, so several pairs of processes are measured.
 """
 
 import argparse
 import gc
+import itertools
 import json
 import os
 import statistics
@@ -18,7 +22,7 @@ from pathlib import Path
 CALLS_PER_TURN = 15
 
 
-def calls():
+def gpu_calls():
     """The measured calls by name. Images are small, so that the device does not delay the host."""
     import torch
 
@@ -70,15 +74,60 @@ def calls():
     }
 
 
-def answer_turns():
+def cpu_calls():
+    """Calls with one image on a CPU, in one thread."""
+    import torch
+
+    import cuaug
+    from cuaug import transforms as T
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    cuaug.set_num_threads(1)
+    image = torch.randint(0, 256, (3, 32, 32), dtype=torch.uint8)
+    floats, pixels = image.float() / 255, image.permute(1, 2, 0).contiguous().numpy()
+    photographs = [torch.randint(0, 256, (3, 340 + i % 25, 480 + i // 25), dtype=torch.uint8) for i in range(500)]
+    cycle = itertools.cycle(photographs)
+    normalize = T.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    cifar = [T.Compose([T.RandomCrop(32, padding=4), T.RandomHorizontalFlip(), normalize], seed=1) for _ in range(2)]
+    policy = T.Compose([T.RandAugment(), normalize], seed=1)
+    crop = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4), normalize]
+    one_size, many_sizes = T.Compose(crop, seed=1), T.Compose(crop, seed=1)
+    for photograph in photographs * 2:
+        many_sizes(photograph)
+    return {
+        "torch.relu": lambda: torch.relu(floats),
+        "warp_affine": lambda: cuaug.warp_affine(image, [[1.0, 0.0, 1.0], [0.0, 1.0, 2.0]]),
+        "rotate": lambda: cuaug.rotate(image, 10.0),
+        "adjust_brightness": lambda: cuaug.adjust_brightness(image, 1.2),
+        "adjust_contrast": lambda: cuaug.adjust_contrast(image, 1.2),
+        "adjust_hue": lambda: cuaug.adjust_hue(image, 0.1),
+        "normalize": lambda: cuaug.normalize(floats, [0.4, 0.5, 0.6], [0.2, 0.2, 0.2]),
+        "resize": lambda: cuaug.resize(image, (24, 24)),
+        "pad": lambda: cuaug.pad(image, 4),
+        "crop": lambda: cuaug.crop(image, 1, 2, 20, 20),
+        "hflip": lambda: cuaug.hflip(image),
+        "hflip, NumPy": lambda: cuaug.hflip(pixels),
+        "invert": lambda: cuaug.invert(image),
+        "gaussian_blur": lambda: cuaug.gaussian_blur(image, 5),
+        "Compose: CIFAR": lambda: cifar[0](image),
+        "Compose: CIFAR, NumPy": lambda: cifar[1](pixels),
+        "Compose: RandAugment": lambda: policy(image),
+        "Compose: ImageNet, one size": lambda: one_size(photographs[0]),
+        "Compose: ImageNet, 500 sizes": lambda: many_sizes(next(cycle)),
+    }
+
+
+def answer_turns(device):
     """The process of one installation: prints the names of its calls; then for each number read, the ns per call."""
     import torch
 
-    measured = calls()
+    measured = gpu_calls() if device == "cuda" else cpu_calls()
+    synchronize = torch.cuda.synchronize if device == "cuda" else lambda: None
     for call in measured.values():
         for _ in range(30):
             call()
-        torch.cuda.synchronize()
+        synchronize()
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -87,20 +136,20 @@ def answer_turns():
     for line in sys.stdin:
         call = by_number[int(line)]
         call()
-        torch.cuda.synchronize()
+        synchronize()
         start = time.perf_counter_ns()
         for _ in range(CALLS_PER_TURN):
             call()
         elapsed = time.perf_counter_ns() - start
-        torch.cuda.synchronize()
+        synchronize()
         print(elapsed / CALLS_PER_TURN, flush=True)
 
 
 class Installation:
     """A process that imports cuaug from a folder."""
 
-    def __init__(self, folder, core):
-        command = ["taskset", "-c", str(core), sys.executable, __file__, "--answer-turns"]
+    def __init__(self, folder, core, device):
+        command = ["taskset", "-c", str(core), sys.executable, __file__, "--answer-turns", device]
         environment = os.environ | {"PYTHONPATH": folder, "PYTHONSAFEPATH": "1"}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -134,12 +183,14 @@ def main():
     parser.add_argument("before", help="a folder of pip install --target")
     parser.add_argument("after", help="another one")
     parser.add_argument("out", nargs="?", help="a JSON file for the result")
-    parser.add_argument("--pairs", type=int, default=3, help="pairs of processes; pair i runs on core 2 + i")
+    parser.add_argument("--cpu", action="store_true", help="single images on the CPU in place of batches on a GPU")
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of processes; each runs on a core of its own")
     parser.add_argument("--seconds", type=float, default=45, help="for each pair")
     options = parser.parse_args()
-    rows = {}
+    rows, device, cores = {}, "cpu" if options.cpu else "cuda", sorted(os.sched_getaffinity(0))
     for pair in range(options.pairs):
-        before, after = (Installation(folder, core=2 + pair) for folder in (options.before, options.after))
+        core = cores[-1 - pair % len(cores)]
+        before, after = (Installation(folder, core, device) for folder in (options.before, options.after))
         for name, turns in compare_pair(before, after, options.seconds).items():
             ratio = statistics.median(b / a for a, b in turns)
             microseconds = [round(statistics.median(side) / 1e3, 2) for side in zip(*turns, strict=True)]
@@ -155,4 +206,4 @@ def main():
 
 
 if __name__ == "__main__":
-    answer_turns() if sys.argv[1:] == ["--answer-turns"] else main()
+    answer_turns(sys.argv[2]) if sys.argv[1] == "--answer-turns" else main()

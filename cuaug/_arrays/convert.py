@@ -222,6 +222,11 @@ def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> A
     return asarray(library.namespace().from_dlpack(value), like=like, dtype=dtype)
 
 
+def copy(array: Any) -> Any:
+    """A copy of an array that `Library.empty` or `Library.from_numpy` returned."""
+    return array.clone() if isinstance(library_of(type(array)), TorchLibrary) else array.copy()
+
+
 def truncate(array: Any, count: int) -> Any:
     """The first `count` entries of a 1-D array that `Library.empty` returned.
 

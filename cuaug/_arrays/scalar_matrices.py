@@ -58,19 +58,25 @@ def perspective_entries(value: Any) -> tuple[float, ...] | None:
 
 
 def _flat(value: Any) -> list[float] | None:
-    """The entries of a 2x3 or 3x3 matrix, row by row."""
-    if type(value) is np.ndarray and value.ndim == 2 and value.dtype.kind == "f":
-        value = value.tolist()
+    """The entries of a 2x3 or 3x3 matrix, row by row. They may be infinite or NaN."""
+    if type(value) is np.ndarray:
+        is_matrix = value.shape in ((2, 3), (3, 3)) and value.dtype.kind == "f"
+        return value.ravel().tolist() if is_matrix else None
     if type(value) not in (list, tuple) or len(value) not in (2, 3):
         return None
-    if not all(type(row) in (list, tuple) and len(row) == 3 for row in value):
+    if not {type(row) for row in value} <= {list, tuple} or {len(row) for row in value} != {3}:
         return None
     entries = [entry for row in value for entry in row]
-    return [float(entry) for entry in entries] if all(map(_is_number, entries)) else None
+    if not {type(entry) for entry in entries} <= {int, float}:
+        return None
+    try:
+        return [float(entry) for entry in entries]
+    except OverflowError:
+        return None
 
 
 def _is_valid(flat: list[float], determinant: float) -> bool:
-    """As `_check.matrices`: the sum of all entries, and the inverse of the determinant, are finite."""
+    """Whether the sum of all entries, and so each of them, and the inverse of the determinant are finite."""
     return determinant != 0 and math.isfinite(sum(flat)) and math.isfinite(1 / determinant)
 
 

@@ -32,6 +32,7 @@ class TorchLibrary:
         )
         guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
         self.raw_empty = getattr(guards, "_empty_strided_cuda", None)  # allocates on the current device
+        self.raw_empty_cpu = getattr(guards, "_empty_strided_cpu", None)
         self.current_device = getattr(torch._C, "_cuda_getDevice", None)
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
@@ -70,6 +71,8 @@ class TorchLibrary:
             return self.empty(extents, dtype, device, None).permute(axes)
         if device < 0 and (size := math.prod(shape) * ITEM_SIZE[dtype]) >= buffer_pool.POOL_THRESHOLD:
             return self.torch.from_numpy(buffer_pool.allocate(size)).view(self.dtypes[dtype]).view(shape)
+        if device < 0 and self.raw_empty_cpu:
+            return self.raw_empty_cpu(*_shape_and_strides(shape), self.dtypes[dtype])
         if device >= 0 and self.raw_empty and self.current_device and self.current_device() == device:
             return self.raw_empty(*_shape_and_strides(shape), self.dtypes[dtype])
         return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))

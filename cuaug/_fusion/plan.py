@@ -42,6 +42,11 @@ class RecipePlan:
         return vars(self) | {"device_programs": {}, "launch_plans": {}, "seen_kinds": {}}
 
     @property
+    def writes_table(self) -> bool:
+        """Whether passes store means of images in the table that they read."""
+        return any(pass_.mean_op_indices or pass_.mean_output for pass_ in self.passes)
+
+    @property
     def op_without_matrix(self) -> str:
         """The name of an op whose geometry is not a matrix; empty if there is none."""
         ops = (op for pass_ in self.passes for op in pass_.first_ops)

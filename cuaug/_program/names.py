@@ -5,6 +5,7 @@ The name determines the kernel completely: its text, its record and its key in t
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -20,6 +21,11 @@ def batched_name(name: str) -> str:
 
 def chain(ops: Sequence[str]) -> str:
     """The template argument for a sequence of ops."""
+    return _chain(tuple(ops))
+
+
+@functools.lru_cache(4096)
+def _chain(ops: tuple[str, ...]) -> str:
     return f"Chain<{', '.join(f'cuaug::{op}' for op in ops)}>"
 
 

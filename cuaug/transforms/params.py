@@ -172,7 +172,11 @@ def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
         raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
     if images.device != params.device:
         raise ValueError("images must be on the device on which params were drawn")
-    return launch_plan.apply(plan, images, params.table)
+    table = params.table
+    if plan.writes_table:  # several threads or streams may apply the same parameters
+        array = convert.copy(table.owner)
+        table = table._replace(pointer=images.library.pointer(array), owner=array)
+    return launch_plan.apply(plan, images, table)
 
 
 def apply_inverse(images: Any, params: Params, interpolation: Interpolation, fill: Any, layout: str | None) -> Any:

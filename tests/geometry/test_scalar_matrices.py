@@ -65,7 +65,9 @@ INVALID = {
     "one row": [[1, 0, 0]],
     "rows of two": [[1, 0], [0, 1]],
     "numbers": [1, 0, 0],
-    "beyond 2**53": [[2**60, 0, 0], [0, 1, 0]],
+    "beyond float64": [[10**400, 0, 0], [0, 1, 0]],
+    "complex": np.eye(3) + 0j,
+    "a batch": np.eye(3)[None],
 }
 
 

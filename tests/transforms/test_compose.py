@@ -228,3 +228,23 @@ def test_compose_after_has_the_draws_of_the_whole_recipe():
     for wrong in (1.0, True, "1", None):
         with pytest.raises(TypeError, match=r"cuaug\.transforms\.Compose\.after: first must be an int, got"):
             aug.after(wrong)
+
+
+@every_backend
+@pytest.mark.parametrize("name", ["jitter", "resize, jitter", "jitter, blur, jitter"])
+def test_compose_apply_does_not_change_params(backend, name):
+    """Several threads may apply the same parameters: the means of the images belong to the call."""
+    jitter = T.ColorJitter(contrast=(1.5, 2.0))
+    transforms = {
+        "jitter": [jitter],
+        "resize, jitter": [T.RandomResizedCrop(7), jitter],
+        "jitter, blur, jitter": [jitter, T.GaussianBlur(3), jitter],
+    }
+    aug = T.Compose(transforms[name], seed=3)
+    images, others = (put(noise((2, 3, 9, 8), "float32", seed=seed), backend) for seed in range(2))
+    params = aug.draw(images, layout="NCHW")
+    table = to_numpy(params._library.to_user_array(params.table.owner)).copy()
+    for _ in range(3):
+        aug.apply(images, params, layout="NCHW")
+        aug.apply(others, params, layout="NCHW")
+        assert np.array_equal(to_numpy(params._library.to_user_array(params.table.owner)), table, equal_nan=True)
