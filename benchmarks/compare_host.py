@@ -86,14 +86,15 @@ def cpu_calls():
     cuaug.set_num_threads(1)
     image = torch.randint(0, 256, (3, 32, 32), dtype=torch.uint8)
     floats, pixels = image.float() / 255, image.permute(1, 2, 0).contiguous().numpy()
-    photographs = [torch.randint(0, 256, (3, 340 + i % 25, 480 + i // 25), dtype=torch.uint8) for i in range(500)]
-    cycle = itertools.cycle(photographs)
+    equal = [torch.randint(0, 256, (3, 352, 490), dtype=torch.uint8) for _ in range(500)]
+    different = [torch.randint(0, 256, (3, 340 + i % 25, 480 + i // 25), dtype=torch.uint8) for i in range(500)]
+    next_equal, next_different = itertools.cycle(equal).__next__, itertools.cycle(different).__next__
     normalize = T.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
     cifar = [T.Compose([T.RandomCrop(32, padding=4), T.RandomHorizontalFlip(), normalize], seed=1) for _ in range(2)]
     policy = T.Compose([T.RandAugment(), normalize], seed=1)
     crop = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4), normalize]
     one_size, many_sizes = T.Compose(crop, seed=1), T.Compose(crop, seed=1)
-    for photograph in photographs * 2:
+    for photograph in different * 2:
         many_sizes(photograph)
     return {
         "torch.relu": lambda: torch.relu(floats),
@@ -113,8 +114,8 @@ def cpu_calls():
         "Compose: CIFAR": lambda: cifar[0](image),
         "Compose: CIFAR, NumPy": lambda: cifar[1](pixels),
         "Compose: RandAugment": lambda: policy(image),
-        "Compose: ImageNet, one size": lambda: one_size(photographs[0]),
-        "Compose: ImageNet, 500 sizes": lambda: many_sizes(next(cycle)),
+        "Compose: ImageNet, one size": lambda: one_size(next_equal()),
+        "Compose: ImageNet, 500 sizes": lambda: many_sizes(next_different()),
     }
 
 

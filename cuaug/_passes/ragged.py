@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays.images import BatchAxes, ImageBatch
+from .._arrays.numpy_library import NUMPY
 from .._check import BackendError
 from .._gpu import streams
 from .._program.records import RAGGED_IMAGE
@@ -33,10 +34,10 @@ class RaggedTemplate(NamedTuple):
         table = self.table.copy()
         table.view(np.int64)[0, 0] = image.pointer
         owners = _Owners(table, [image.owner])
-        return image._replace(pointer=_pointer(table), axes=self.axes, read_only=True, owner=owners)
+        return image._replace(pointer=NUMPY.pointer(table), axes=self.axes, read_only=True, owner=owners)
 
 
-def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
+def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray, has_n_axis: bool = True) -> ImageBatch:
     """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
 
     The batch's pointer is that of a table with a row per image: the fields of `RAGGED_IMAGE`, then the sample's
@@ -45,6 +46,7 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
     Args:
         images: Each one has a single sample.
         arguments: Of the instructions that take arguments per sample. [N, K]
+        has_n_axis: Whether results have the axis N. Without it, there is one image.
     """
     first, axes = images[0], [image.axes for image in images]
     if first.device >= 0 and streams.is_capturing(first.library.current_stream(first.device)):
@@ -63,14 +65,12 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
     order = orders.pop() if len(orders) == 1 else None
     # Strides from which `layouts.tag` finds the tag again; kernels read those of each image from the table.
     c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[tag]
-    batch_axes = BatchAxes(
-        f"N{first.axes.layout}",
-        (len(images), 1, first.channels, 0, 0),
-        (rows.shape[1], 0, c, 0, x),
-        None if order is None else (0, *(axis + 1 for axis in order)),
-    )
+    layout = first.axes.layout
+    if has_n_axis:
+        layout, order = f"N{layout}", None if order is None else (0, *(axis + 1 for axis in order))
+    batch_axes = BatchAxes(layout, (len(images), 1, first.channels, 0, 0), (rows.shape[1], 0, c, 0, x), order)
     table = rows if first.device < 0 else first.library.from_numpy(rows, first.device)
-    pointer = _pointer(rows) if first.device < 0 else first.library.pointer(table)
+    pointer = (NUMPY if first.device < 0 else first.library).pointer(table)
     owners = _Owners(table, [image.owner for image in images])
     return first._replace(pointer=pointer, axes=batch_axes, read_only=True, owner=owners)
 
@@ -79,10 +79,6 @@ def ragged_template(batch: ImageBatch) -> RaggedTemplate:
     """`batch`: a result of `ragged_batch` for one image."""
     assert isinstance(batch.owner, _Owners)
     return RaggedTemplate(batch.owner.table, batch.axes)
-
-
-def _pointer(table: np.ndarray) -> int:
-    return int(table.__array_interface__["data"][0])
 
 
 def _vector_elements(image: ImageBatch, tag: str) -> int:

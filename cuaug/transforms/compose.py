@@ -159,8 +159,7 @@ class Compose(Transform):
             if type(images) in self._array_types:
                 plan, batch = self._plans.plan_group([describe_images(images, layout)])
                 draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
-                result = launch_plan.draw_and_apply(plan, batch, draws)
-                return result[0] if batch.ragged else result
+                return launch_plan.draw_and_apply(plan, batch, draws)
             return self._call_structured(images, ids, step, layout)
         sample = named_sample(images, masks, boxes, keypoints, labels)
         results = self._call_structured(sample, ids, step, layout)

@@ -77,13 +77,13 @@ class PlanCache:
         if cached:
             plan, template = cached
             return plan, template.batch(image)
-        plan, batch = self._plan_ragged([image])
+        plan, batch = self._plan_ragged([image], has_n_axis=False)
         if len(self._ragged_templates) >= _MAX_TEMPLATES:
             self._ragged_templates = {}  # a new dict: another thread may still read the old one
         self._ragged_templates[key] = plan, ragged_template(batch)
         return plan, batch
 
-    def _plan_ragged(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
+    def _plan_ragged(self, images: Sequence[ImageBatch], has_n_axis: bool = True) -> tuple[RecipePlan, ImageBatch]:
         first = images[0]
         prefixes = [prefix for prefix in map(self.prefixes.prefix, images) if prefix is not None]
         assert len(prefixes) == len(images), "images without a ragged prefix are batches of one size"
@@ -94,7 +94,7 @@ class PlanCache:
             plan = self._add(key, plan)
         # `prefix.arguments` has 0 in the place of a column, `plan.argument_columns` in the place of a number.
         arguments = np.array([prefix.arguments for prefix in prefixes]) + plan.argument_columns
-        return plan, ragged_batch(images, arguments)
+        return plan, ragged_batch(images, arguments, has_n_axis)
 
     def new_plan(self, batch: ImageBatch, transform_titles: dict[int, str], prefix_length: int = 0) -> RecipePlan:
         """A plan that is not cached.

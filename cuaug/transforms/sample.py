@@ -168,7 +168,7 @@ def _transform_images(target: Target, groups: Sequence[_Group]) -> Any:
     """The transformed images, in a list if the target is a list."""
     results = [launch_plan.apply(group.params.plan, group.batch, group.params.table) for group in groups]
     if not isinstance(target.value, list):
-        return results[0][0] if groups[0].batch.ragged else results[0]
+        return results[0]
     pairs = zip(groups, results, strict=True)
     return in_call_order(groups, [result if "N" in group.batch.axes.layout else [result] for group, result in pairs])
 
