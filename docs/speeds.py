@@ -21,6 +21,7 @@ WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
 LOADERS = RESULTS / "2026-11-22-nvidia-h200-loader-3.json"
 DETECTION = RESULTS / "2026-11-22-nvidia-h200-detection-3.json"
 DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
+SINGLE_IMAGES = RESULTS / "2026-11-26-amd-epyc-single-images.json"
 PLOT = ROOT / "docs" / "training.svg"
 END = "<!-- until here -->"
 
@@ -146,6 +147,18 @@ def decoding() -> str:
     return markdown(["", "cuaug", *peers], body, DECODING)
 
 
+def single_images() -> str:
+    table, libraries = rows(SINGLE_IMAGES, "cpu"), ("cuaug, NumPy", "torchvision v2", "AlbumentationsX")
+    body = [
+        [name if " " in name and "," in name else f"`{name}`", f"{row['us']:,.0f}"]
+        + [_microseconds(row["peers"].get(library)) for library in libraries]
+        for name, row in table.items()
+    ]
+    relu = table["hflip"]["peers"]["torch.relu"]
+    body.append(["`torch.relu`, for scale", f"{relu:.1f}", "", "", ""])
+    return markdown(["", "cuaug, torch", *libraries], body, SINGLE_IMAGES)
+
+
 def placement() -> str:
     row, batch = rows(RECIPES, "gpu")["imagenet, antialiased"], 256
     rate = batch / row["wall_us"] * 1e6
@@ -218,7 +231,7 @@ def readme() -> str:
 TABLES: dict[str, list[Callable[[], str]]] = {
     "README.md": [readme],
     "docs/placement.md": [placement],
-    "docs/performance.md": [recipes, warps, loaders_and_training, detection, decoding],
+    "docs/performance.md": [recipes, warps, loaders_and_training, detection, decoding, single_images],
 }
 
 
@@ -237,6 +250,10 @@ def with_tables(page: str) -> str:
 
 def _images_per_second(row: dict[str, Any] | None) -> str:
     return "" if row is None else f"{row['images_per_s']:,.0f}"
+
+
+def _microseconds(us: float | None) -> str:
+    return "" if us is None else f"{us:,.0f}"
 
 
 def _rate_and_share(row: dict[str, Any] | None) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -109,6 +110,25 @@ def test_benchmark_transforms_times_and_writes(tmp_path):
     rows = report["tables"]["cpu"]["rows"]
     assert {row["name"].partition(",")[0] for row in rows} == {"randaugment", "trivialaugment"}
     assert all(row["us"] > 0 for row in rows)
+
+
+def test_benchmark_single_images_times_and_writes(tmp_path):
+    rows = report_of("single_images.py", tmp_path, "--no-peers")["tables"]["cpu"]["rows"]
+    assert {"hflip", "warp_affine, host matrix", "ImageNet recipe, images of 500 sizes"} <= {
+        row["name"] for row in rows
+    }
+    assert all(us > 0 for row in rows for us in (row["us"], *row["peers"].values()))
+
+
+def test_benchmark_single_images_reports_wrong_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    single_images = importlib.import_module("single_images")
+    image = torch.zeros(3, 8, 8, dtype=torch.uint8)
+    right = {"torchvision v2": lambda: image, "cuaug, torch": lambda: image + 1}
+    wrong = right | {"cuaug, torch": lambda: image + 2}
+    assert single_images.check({"hflip": right}) == []
+    assert single_images.check({"hflip": wrong}) == ["hflip differs from torchvision's by up to 2.0"]
+    assert len(single_images.check({"hflip": right | {"cuaug, torch": lambda: image[:, :4]}})) == 1
 
 
 @pytest.mark.slow
