@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -52,7 +53,7 @@ def _instruction_bytes(instruction: Instruction) -> bytes:
         gate.value if gate else 0.0,
     )
     arguments = [a.index if isinstance(a, Column) else a for a in instruction.arguments]
-    return head + np.array(arguments, np.float64).tobytes()
+    return head + struct.pack(f"{len(arguments)}d", *arguments)
 
 
 def _dependency_phases(instructions: Iterable[Instruction]) -> list[list[Instruction]]:
@@ -72,13 +73,17 @@ def _dependency_phases(instructions: Iterable[Instruction]) -> list[list[Instruc
         writes = [id(column) for column in instruction.columns]
         if instruction.opcode == "CutMixBox":
             writes += argument_ids  # the fraction kept is corrected to that of the box in whole pixels
-        after_writes = (last_write[column] + 1 for column in reads + writes if column in last_write)
-        after_reads = (last_read[column] + 1 for column in writes if column in last_read)
-        phase = max([0, *after_writes, *after_reads])
+        phase = 0
+        for column in reads:
+            phase = max(phase, last_write.get(column, -1) + 1)
+        for column in writes:
+            phase = max(phase, last_write.get(column, -1) + 1, last_read.get(column, -1) + 1)
         phases += [[] for _ in range(phase + 1 - len(phases))]
         phases[phase].append(instruction)
-        last_write |= dict.fromkeys(writes, phase)
-        last_read |= {column: max(phase, last_read.get(column, 0)) for column in reads}
+        for column in writes:
+            last_write[column] = phase
+        for column in reads:
+            last_read[column] = max(phase, last_read.get(column, 0))
     return [*phases, coordinate_instructions]
 
 

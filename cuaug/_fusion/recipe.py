@@ -75,7 +75,7 @@ class Recipe:
 
         `max_value` and `integer_range`: those of `Column`. They describe the drawn numbers and do not change them.
         """
-        if not all(isinstance(argument, Column) or math.isfinite(argument) for argument in arguments):
+        if not all(map(math.isfinite, [argument for argument in arguments if not isinstance(argument, Column)])):
             raise ValueError(f"{self.name} must draw {names[0]} from finite numbers, got {arguments}")
         self._argument_count += len(arguments)
         if self._argument_count > _MAX_ARGUMENTS:
