@@ -304,7 +304,7 @@ def perspective(
             raise ValueError("coefficients must be None beside startpoints or endpoints, got both")
         xp = convert.namespace(coefficients)
         values = convert.asarray(coefficients, like=coefficients, dtype="float64", parameter="coefficients")
-        if tuple(values.shape)[-1:] != (8,):
+        if tuple(values.shape)[-1:] != (8,) or values.ndim > 2:
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {tuple(values.shape)}")
         entries = xp.concatenate([values, xp.ones_like(values[..., :1])], -1)
         M, inverse = entries.reshape((*values.shape[:-1], 3, 3)), True

@@ -198,4 +198,4 @@ class Recipe:
         """Raises if the canvas gets too small for samples whose gate is closed, which stay at its top left."""
         min_height, min_width = self._min_size
         if self._gates and ((exact and size != self.size) or size[0] < min_height or size[1] < min_width):
-            raise ValueError(f"{self.name} must not change the size of some samples only, from {self.size} to {size}")
+            raise ValueError(f"must not change the size of some samples only, from {self.size} to {size}")

@@ -44,6 +44,11 @@ def test_message_says_what_to_pass(call, message):
     assert str(error.value).endswith(message)
 
 
+def test_perspective_message_of_coefficients_has_their_own_shape():
+    with pytest.raises(ValueError, match=r"coefficients must have shape \(8,\) or \(N, 8\), got \(2, 3, 8\)"):
+        cuaug.perspective(BATCH, None, None, coefficients=np.ones((2, 3, 8)))
+
+
 @pytest.mark.parametrize(
     ("call", "name", "message"),
     [
@@ -57,7 +62,7 @@ def test_message_says_what_to_pass(call, message):
             "RandomInvert.__call__() got an unexpected keyword argument 'nonsense'",
         ),
         (lambda: T.RandomInvert()(BATCH, image=1), "RandomInvert", "RandomInvert.__call__() got an unexpected"),
-        (lambda: T.RandomApply([T.Resize(4)])(BATCH), "RandomApply", "Resize: Resize must not change the size"),
+        (lambda: T.RandomApply([T.Resize(4)])(BATCH), "RandomApply", "Resize: must not change the size"),
         (lambda: T.PixelOp("Mine", "px * k", k=1)(BATCH, layout="?"), "PixelOp", "layout must be one of"),
     ],
 )
