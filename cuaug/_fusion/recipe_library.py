@@ -41,6 +41,9 @@ class RecipeLibrary:
         assert library is not None
         return library.describe(array, stream)
 
+    def kind(self, array: Any) -> tuple[Any, ...] | None:
+        return None
+
     def pointer(self, array: Any) -> int:
         return symbol(array.value_index) if isinstance(array, SymbolicArray) else self.library.pointer(array)
 

@@ -14,71 +14,69 @@ from .._gpu import streams
 from .._program.records import RAGGED_IMAGE
 from . import layouts
 
-_RECORD_COLUMNS = RAGGED_IMAGE.size // 8  # of the table, each of 8 bytes
+
+class RaggedRow(NamedTuple):
+    """A row of a ragged batch's table, for images of one kind: without an address."""
+
+    numbers: bytes  # the fields of `RAGGED_IMAGE`, of which the address is 0, then the sample's arguments as float64
+    tag: str
+    order: tuple[int, ...] | None  # `BatchAxes.memory_order`
 
 
-class _Owners(NamedTuple):
-    """Keeps the memory of a ragged batch alive."""
-
-    table: Any
-    images: list[Any]
-
-
-class RaggedTemplate(NamedTuple):
-    """A ragged batch of one image on a CPU, for other images with the same dtype, axes and alignment."""
-
-    table: np.ndarray
-    axes: BatchAxes
-
-    def batch(self, image: ImageBatch) -> ImageBatch:
-        table = self.table.copy()
-        table.view(np.int64)[0, 0] = image.pointer
-        owners = _Owners(table, [image.owner])
-        return image._replace(pointer=NUMPY.pointer(table), axes=self.axes, read_only=True, owner=owners)
-
-
-def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray, has_n_axis: bool = True) -> ImageBatch:
-    """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
-
-    The batch's pointer is that of a table with a row per image: the fields of `RAGGED_IMAGE`, then the sample's
-    arguments, as float64. The batch's sample stride is the number of float64 in a row.
+def ragged_row(image: ImageBatch, arguments: np.ndarray, tag: str = "") -> RaggedRow:
+    """The row of a single image.
 
     Args:
-        images: Each one has a single sample.
-        arguments: Of the instructions that take arguments per sample. [N, K]
+        image: The image, whose address only its alignment matters.
+        arguments: Of the instructions that take arguments per sample. [K]
+        tag: The layout of the batch; default: the image's own.
+    """
+    tag = tag or layouts.tag(image.axes)
+    fields = (0, *image.axes.strides[2:], *image.axes.extents[3:], _vector_elements(image, tag), 0)
+    return RaggedRow(RAGGED_IMAGE.pack(*fields) + arguments.tobytes(), tag, image.axes.memory_order)
+
+
+def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
+    """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
+
+    `arguments`: of the instructions that take arguments per sample. [N, K]
+    """
+    axes = [image.axes for image in images]
+    tag = next(tag for tag in layouts.TAGS if all(tag in layouts.possible_tags(image_axes) for image_axes in axes))
+    rows = [ragged_row(image, row, tag) for image, row in zip(images, arguments, strict=True)]
+    return batch_of_rows(images[0], rows, [image.pointer for image in images], [image.owner for image in images])
+
+
+def batch_of_rows(
+    first: ImageBatch, rows: Sequence[RaggedRow], pointers: list[int], owners: list[Any], has_n_axis: bool = True
+) -> ImageBatch:
+    """A ragged batch.
+
+    Its pointer is that of a table of the rows, with the images' addresses. Its sample stride is the number of float64
+    in a row.
+
+    Args:
+        first: One of the images.
+        rows: Of the images, with one tag. [N]
+        pointers: Addresses of the images. [N]
+        owners: Keep the memory of the images alive.
         has_n_axis: Whether results have the axis N. Without it, there is one image.
     """
-    first, axes = images[0], [image.axes for image in images]
     if first.device >= 0 and streams.is_capturing(first.library.current_stream(first.device)):
         raise BackendError("images of different sizes cannot be captured: the graph would keep their addresses")
-    tag = next(tag for tag in layouts.TAGS if all(tag in layouts.possible_tags(image_axes) for image_axes in axes))
-    records = b"".join(
-        RAGGED_IMAGE.pack(
-            image.pointer, *image.axes.strides[2:], *image.axes.extents[3:], _vector_elements(image, tag), 0
-        )
-        for image in images
-    )
-    rows = np.empty((len(images), _RECORD_COLUMNS + arguments.shape[1]))
-    rows[:, :_RECORD_COLUMNS] = np.frombuffer(records).reshape(-1, _RECORD_COLUMNS)
-    rows[:, _RECORD_COLUMNS:] = arguments
-    orders = {image_axes.memory_order for image_axes in axes}
+    table: Any = np.frombuffer(bytearray(b"".join([row.numbers for row in rows]))).reshape(len(rows), -1)
+    table.view(np.int64)[:, 0] = pointers
+    row_length, library = table.shape[1], NUMPY if first.device < 0 else first.library
+    table = library.from_numpy(table, first.device)
+    orders = {row.order for row in rows}
     order = orders.pop() if len(orders) == 1 else None
-    # Strides from which `layouts.tag` finds the tag again; kernels read those of each image from the table.
-    c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[tag]
     layout = first.axes.layout
     if has_n_axis:
         layout, order = f"N{layout}", None if order is None else (0, *(axis + 1 for axis in order))
-    batch_axes = BatchAxes(layout, (len(images), 1, first.channels, 0, 0), (rows.shape[1], 0, c, 0, x), order)
-    table = rows if first.device < 0 else first.library.from_numpy(rows, first.device)
-    pointer = (NUMPY if first.device < 0 else first.library).pointer(table)
-    owners = _Owners(table, [image.owner for image in images])
-    return first._replace(pointer=pointer, axes=batch_axes, read_only=True, owner=owners)
-
-
-def ragged_template(batch: ImageBatch) -> RaggedTemplate:
-    """`batch`: a result of `ragged_batch` for one image."""
-    assert isinstance(batch.owner, _Owners)
-    return RaggedTemplate(batch.owner.table, batch.axes)
+    # Strides from which `layouts.tag` finds the tag again; kernels read those of each image from the table.
+    c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[rows[0].tag]
+    axes = BatchAxes(layout, (len(rows), 1, first.channels, 0, 0), (row_length, 0, c, 0, x), order)
+    return first._replace(pointer=library.pointer(table), axes=axes, read_only=True, owner=(table, owners))
 
 
 def _vector_elements(image: ImageBatch, tag: str) -> int:

@@ -149,17 +149,22 @@ class Compose(Transform):
             labels: Returned as they are, mixed as the samples are, or compacted as the boxes are. [N] or [N, classes]
             ids: The samples' ids, or the id of the first; default: 0 to N - 1. [N]
             step: The number of this draw; default: the number of calls so far.
-            layout: The axes of the images, e.g. "NHWC", or of one image in a list, "HWC"; default: channels-first for
-                torch, else channels-last.
+            layout: The axes, e.g. "NHWC", of an image in a list "HWC"; default: channels-first for torch, else last.
 
         Returns:
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.
         """
         if masks is None and boxes is None and keypoints is None and labels is None:
+            planned = None
             if type(images) in self._array_types:
-                plan, batch = self._plans.plan_group([describe_images(images, layout)])
+                planned = self._plans.plan_group([describe_images(images, layout)])
+            elif type(images) is list and images and (ids is None or type(ids) is int):
+                planned = self._plans.ragged.of_list(images, layout)
+            if planned is not None:
+                plan, batch = planned
                 draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
-                return launch_plan.draw_and_apply(plan, batch, draws)
+                result = launch_plan.draw_and_apply(plan, batch, draws)
+                return list(result) if type(images) is list else result
             return self._call_structured(images, ids, step, layout)
         sample = named_sample(images, masks, boxes, keypoints, labels)
         results = self._call_structured(sample, ids, step, layout)

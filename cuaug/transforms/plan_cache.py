@@ -8,17 +8,14 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._arrays.images import ImageBatch
 from .._fusion.plan import RecipePlan, plan_recipe
-from .._fusion.ragged import RaggedPrefixes, use_sample_arguments
+from .._fusion.ragged import RaggedPrefix, RaggedPrefixes, use_sample_arguments
 from .._fusion.recipe import Recipe
-from .._passes.ragged import RaggedTemplate, ragged_batch, ragged_template
+from .ragged_plans import RaggedPlans
 from .transform import Transform
 
 _MANY_SIZES = 8  # plans of a recipe from which on single images of further sizes share a plan
-_MAX_TEMPLATES = 1 << 14
 _MAX_PLANS = 1024  # of a recipe: up to 17 KB each, one for each size that images have
 
 
@@ -33,7 +30,6 @@ class PlanCache:
         self.transforms: Sequence[Transform] = transforms
         self.first_position: int = first_position
         self._plans: dict[Any, RecipePlan] = {}
-        self._ragged_templates: dict[Any, tuple[RecipePlan, RaggedTemplate]] = {}
         # Plans that are no longer cached, while a `Params` that was drawn with them exists.
         self._evicted: weakref.WeakValueDictionary[Any, RecipePlan] = weakref.WeakValueDictionary()
 
@@ -42,9 +38,14 @@ class PlanCache:
         return type(self), (self.transforms, self.first_position)
 
     @functools.cached_property
+    def ragged(self) -> RaggedPlans:
+        """The plans that images of several sizes share."""
+        return RaggedPlans(RaggedPrefixes(self._flattened(), self.first_position), self._ragged_plan)
+
+    @property
     def prefixes(self) -> RaggedPrefixes:
         """The transforms up to the one after which images of all sizes have one size (_fusion/ragged.py)."""
-        return RaggedPrefixes(self._flattened(), self.first_position)
+        return self.ragged.prefixes
 
     def plan(self, batch: ImageBatch) -> RecipePlan:
         key = _size_key(batch)
@@ -52,49 +53,26 @@ class PlanCache:
         return self._add(key, self._evicted.get(key) or self.new_plan(batch, {})) if plan is None else plan
 
     def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
-        """One batch, or single images of one ragged batch: their plan, and the images as one batch."""
+        """One batch, or single images of one ragged batch: their plan, and the images as one batch.
+
+        On a CPU, single images share a plan if they have many sizes, because a plan takes longer than the passes. (On a
+        GPU the table of a ragged batch would have to be copied for each image.)
+        """
         if len(images) > 1:
-            return self._plan_ragged(images)
+            return self.ragged.of_images(images)
         (image,) = images
         plan = self._plans.get(_size_key(image))
-        if plan is not None:
-            return plan, image
-        return self._plan_ragged_image(image) if self._shares_plan(image) else (self.plan(image), image)
+        shares_plan = plan is None and image.device < 0 and len(self._plans) >= _MANY_SIZES
+        shared = self.ragged.of_image(image) if shares_plan else None
+        return shared or (plan or self.plan(image), image)
 
-    def _shares_plan(self, image: ImageBatch) -> bool:
-        """Whether a single image forms a ragged batch of one, so that it shares the plan of images of other sizes.
-
-        On a CPU only, where a plan takes longer than the passes: a GPU would have to copy the image's row of the table.
-        """
-        has_many_sizes = len(self._plans) >= _MANY_SIZES
-        is_single = image.device < 0 and image.axes.layout in ("CHW", "HWC")
-        return has_many_sizes and is_single and self.prefixes.prefix(image) is not None
-
-    def _plan_ragged_image(self, image: ImageBatch) -> tuple[RecipePlan, ImageBatch]:
-        """A single image as a ragged batch. A template is kept for each kind of image."""
-        key = (image.dtype, image.axes, image.pointer % 16)
-        cached = self._ragged_templates.get(key)
-        if cached:
-            plan, template = cached
-            return plan, template.batch(image)
-        plan, batch = self._plan_ragged([image], has_n_axis=False)
-        if len(self._ragged_templates) >= _MAX_TEMPLATES:
-            self._ragged_templates = {}  # a new dict: another thread may still read the old one
-        self._ragged_templates[key] = plan, ragged_template(batch)
-        return plan, batch
-
-    def _plan_ragged(self, images: Sequence[ImageBatch], has_n_axis: bool = True) -> tuple[RecipePlan, ImageBatch]:
-        first = images[0]
-        prefixes = [prefix for prefix in map(self.prefixes.prefix, images) if prefix is not None]
-        assert len(prefixes) == len(images), "images without a ragged prefix are batches of one size"
-        key = (first.dtype, first.channels, prefixes[0].batch_key)
+    def _ragged_plan(self, image: ImageBatch, prefix: RaggedPrefix) -> RecipePlan:
+        key = (image.dtype, image.channels, prefix.batch_key)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._evicted.get(key) or self.new_plan(first, {}, self.prefixes.length(first))
+            plan = self._evicted.get(key) or self.new_plan(image, {}, self.prefixes.length(image))
             plan = self._add(key, plan)
-        # `prefix.arguments` has 0 in the place of a column, `plan.argument_columns` in the place of a number.
-        arguments = np.array([prefix.arguments for prefix in prefixes]) + plan.argument_columns
-        return plan, ragged_batch(images, arguments, has_n_axis)
+        return plan
 
     def new_plan(self, batch: ImageBatch, transform_titles: dict[int, str], prefix_length: int = 0) -> RecipePlan:
         """A plan that is not cached.

@@ -11,7 +11,7 @@ from helpers.compare import assert_equal
 from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPES, ragged_images
 
 from cuaug import transforms as T
-from cuaug.transforms import plan_cache
+from cuaug.transforms import plan_cache, ragged_plans
 
 MANY = plan_cache._MANY_SIZES
 CPU_BACKENDS = [("numpy", "cpu"), ("torch", "cpu"), ("jax", "cpu")]
@@ -39,7 +39,7 @@ def shared_and_own(transforms, monkeypatch):
 def test_image_of_shared_plan_equals_image_of_own_plan(backend, name, dtype, monkeypatch):
     transforms, sizes, _ = RECIPES[name]
     call_shared, call_own = shared_and_own(transforms, monkeypatch)
-    for step in range(3):  # the second image of a size uses a template, the third one a recorded plan
+    for step in range(3):  # the second image of a size has a known kind, the third one a recorded plan
         for i, image in enumerate(ragged_images(backend, sizes, dtype, seed=step)):
             assert_equal(call_shared(image, step=step, ids=i), call_own(image, step=step, ids=i))
 
@@ -97,7 +97,7 @@ def test_batches_of_many_sizes_have_plans_of_their_own():
     assert len(aug._plans._plans) == 2 * MANY
 
 
-def test_templates_do_not_keep_images_alive():
+def test_kinds_do_not_keep_images_alive():
     aug = T.Compose([CROP], seed=3)
     for i in range(MANY + 1):
         image = noise((40, 30 + i, 3))
@@ -106,13 +106,13 @@ def test_templates_do_not_keep_images_alive():
     del image
     gc.collect()
     assert reference() is None
-    assert len(aug._plans._ragged_templates) == 1
+    assert len(aug._plans.ragged._kinds) == 1
 
 
-def test_templates_are_limited(monkeypatch):
-    monkeypatch.setattr(plan_cache, "_MAX_TEMPLATES", 4)
+def test_kinds_are_limited(monkeypatch):
+    monkeypatch.setattr(ragged_plans, "_MAX_KINDS", 4)
     aug = T.Compose([CROP], seed=3)
     for _ in range(2):
         for i in range(MANY + 20):
             aug(noise((40, 30 + i, 3)))
-    assert 1 <= len(aug._plans._ragged_templates) <= 4
+    assert 1 <= len(aug._plans.ragged._kinds) <= 4
