@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _check
+from .._gpu import cupy_import, devices
 from .._integers import is_one_number
 from .._value_text import value_text
 from . import capsule
@@ -222,9 +223,21 @@ def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> A
     return asarray(library.namespace().from_dlpack(value), like=like, dtype=dtype)
 
 
-def copy(array: Any) -> Any:
-    """A copy of an array that `Library.empty` or `Library.from_numpy` returned."""
-    return array.clone() if isinstance(library_of(type(array)), TorchLibrary) else array.copy()
+def copy(array: Any, library: Library, device: int) -> tuple[Any, int]:
+    """A copy of an array that `empty` or `from_numpy` of any library returned, and the copy's address.
+
+    `library` makes the copy on a GPU, on its current stream, which the passes over its images use, too.
+    """
+    is_tensor = isinstance(library_of(type(array)), TorchLibrary)
+    if device < 0:
+        copied = array.clone() if is_tensor else array.copy()
+        return copied, int(copied.data_ptr() if is_tensor else NUMPY.pointer(copied))
+    with devices.use_device(device):  # CuPy copies to its current device
+        if isinstance(library, TorchLibrary):
+            copied = (array if is_tensor else library.torch.from_dlpack(array)).clone()
+        else:
+            copied = (cupy_import.from_dlpack(array) if is_tensor else array).copy()
+    return copied, library.pointer(copied)
 
 
 def truncate(array: Any, count: int) -> Any:

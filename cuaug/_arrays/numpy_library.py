@@ -16,6 +16,11 @@ from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor
 from .protocol import memory_shape, numpy_dtype, unsupported_dtype
 
+# Of `ndarray.flags.num`. A result of `np.broadcast_arrays` also has the flag NPY_ARRAY_WARN_ON_WRITE, counts as
+# read-only, and `flags.writeable` of it warns.
+_WRITEABLE = 1 << 10
+_WRITE_FLAGS = _WRITEABLE | 1 << 31
+
 
 class NumPyLibrary:
     name, channels_first = "numpy", False
@@ -26,8 +31,8 @@ class NumPyLibrary:
         if strides is None:
             array = array.copy()
             strides = tuple(stride // array.itemsize for stride in array.strides)
-        pointer = extension().array_address(array)
-        return ArrayDescriptor(pointer, array.shape, strides, name, -1, not array.flags.writeable, array, is_copy)
+        pointer, read_only = extension().array_address(array), array.flags.num & _WRITE_FLAGS != _WRITEABLE
+        return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array, is_copy)
 
     def kind(self, array: Any) -> tuple[Any, ...] | None:
         is_whole = type(array) is np.ndarray and _name_and_strides(array.dtype, array.strides)[1] is not None

@@ -60,7 +60,8 @@ def perspective_entries(value: Any) -> tuple[float, ...] | None:
 def _flat(value: Any) -> list[float] | None:
     """The entries of a 2x3 or 3x3 matrix, row by row. They may be infinite or NaN."""
     if type(value) is np.ndarray:
-        is_matrix = value.shape in ((2, 3), (3, 3)) and value.dtype.kind == "f"
+        # Not longdouble: its entries, and so the checks of them, have more digits than the float64 that the loops get.
+        is_matrix = value.shape in ((2, 3), (3, 3)) and value.dtype.kind == "f" and value.itemsize <= 8
         return value.ravel().tolist() if is_matrix else None
     if type(value) not in (list, tuple) or len(value) not in (2, 3):
         return None

@@ -174,8 +174,8 @@ def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
         raise ValueError("images must be on the device on which params were drawn")
     table = params.table
     if plan.writes_table:  # several threads or streams may apply the same parameters
-        array = convert.copy(table.owner)
-        table = table._replace(pointer=images.library.pointer(array), owner=array)
+        array, pointer = convert.copy(table.owner, images.library, images.device)  # of any library: that of the draw
+        table = table._replace(pointer=pointer, owner=array)
     return launch_plan.apply(plan, images, table)
 
 

@@ -71,6 +71,14 @@ INVALID = {
 }
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="longdouble is float64")
+@pytest.mark.parametrize("warp", [cuaug.warp_affine, cuaug.warp_perspective])
+def test_longdouble_matrix_is_checked_as_float64(warp):
+    singular = np.array([[1, 1, 0], [1, 1 + np.longdouble(2) ** -60, 0], [0, 0, 1]])
+    with pytest.raises(ValueError, match="M must be invertible"):
+        warp(IMAGES, singular)
+
+
 @pytest.mark.parametrize("name", INVALID)
 def test_values_that_are_no_plain_matrix_are_left_to_numpy(name):
     assert scalar_matrices.affine_entries(INVALID[name]) is None

@@ -5,6 +5,7 @@ import gc
 import hashlib
 import subprocess
 import sys
+import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -228,6 +229,16 @@ def test_op_accepts_read_only_numpy():
     array = BATCH.copy()
     array.flags.writeable = False
     assert check_hflip(array).flags.writeable
+
+
+def test_op_accepts_result_of_broadcast_arrays_without_warning():
+    """Its `flags.writeable` warns. NumPy will make it read-only."""
+    shared = np.broadcast_arrays(BATCH[:1], BATCH)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_hflip(shared, np.broadcast_to(FLIPPED[:1], BATCH.shape))
+        with pytest.raises(TypeError, match="out must be a writable numpy array"):
+            cuaug.hflip(BATCH, out=shared)
 
 
 def test_op_accepts_memory_map(tmp_path):

@@ -248,3 +248,13 @@ def test_compose_apply_does_not_change_params(backend, name):
         aug.apply(images, params, layout="NCHW")
         aug.apply(others, params, layout="NCHW")
         assert np.array_equal(to_numpy(params._library.to_user_array(params.table.owner)), table, equal_nan=True)
+
+
+@pytest.mark.parametrize("drawn", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("applied", ["numpy", "torch", "jax"])
+def test_compose_applies_params_to_images_of_another_library(drawn, applied):
+    aug = T.Compose([T.RandomResizedCrop(7), T.ColorJitter(contrast=(1.5, 2.0))], seed=3)
+    images = noise((2, 9, 8, 3))
+    params = aug.draw(put(images, (drawn, "cpu")), layout="NHWC")
+    result = aug.apply(put(images, (applied, "cpu")), params, layout="NHWC")
+    assert_equal(to_numpy(result), aug(images, step=0))
