@@ -36,7 +36,7 @@ class NumPyLibrary:
 
     def kind(self, array: Any) -> tuple[Any, ...] | None:
         is_whole = type(array) is np.ndarray and _name_and_strides(array.dtype, array.strides)[1] is not None
-        return (array.dtype, array.shape, array.strides, array.flags.writeable) if is_whole else None
+        return (array.dtype, array.shape, array.strides, array.flags.num & _WRITE_FLAGS) if is_whole else None
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         extents, axes = (shape, None) if order is None else memory_shape(shape, order)
