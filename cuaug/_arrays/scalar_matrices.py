@@ -1,7 +1,8 @@
 """Matrices of plain numbers, which small_matrices.py computes with NumPy in ten times the time.
 
 The functions return None if an argument is no plain number, or is not valid: small_matrices.py then computes the matrix
-or raises. Sine, cosine and tangent are NumPy's, so that both compute the same bits.
+or raises. Sine, cosine and tangent are NumPy's scalars: both then compute the same bits, and torch.compile, which may
+trace these functions with symbolic numbers, can guard them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     numbers, pairs = (angle, scale), (translate, shear, center)
     if not (all(map(_is_number, numbers)) and all(map(_is_pair, pairs)) and scale > 0):
         return None
-    slope_x, slope_y = (float(np.tan(degrees * _RADIANS)) for degrees in shear)
+    slope_x, slope_y = (np.tan(degrees * _RADIANS) for degrees in shear)
     cosine, sine = _cosine_sine(angle)
     cosine, sine = scale * cosine, scale * sine
     a, c = cosine + sine * slope_y, sine - cosine * slope_y
@@ -95,7 +96,7 @@ def _cosine_sine(degrees: float) -> tuple[float, float]:
         quarter = degrees % 360 / 90
         return abs(quarter - 2) - 1, 1 - abs(quarter - 1)
     radians = degrees * _RADIANS
-    return float(np.cos(radians)), float(np.sin(radians))
+    return np.cos(radians), np.sin(radians)
 
 
 def _linear_to_affine(a: float, b: float, c: float, d: float, start: Any, end: Any) -> np.ndarray:

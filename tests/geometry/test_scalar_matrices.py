@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import noise
 
 import cuaug
@@ -130,3 +131,15 @@ def test_affine_entries_are_stored_in_the_record():
         matrix = parameters.matrices("M", value, image, rows=2)
         assert matrix.table is parameters.NULL_ARRAY
         assert matrix.inline == (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore:Dynamo")  # does not trace functions of C++
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_compiled_function_turns_images_of_many_sizes_by_many_angles(dynamic):
+    """torch.compile traces the functions of scalar_matrices.py alone, with symbolic numbers."""
+    torch.compiler.reset()
+    rotate = torch.compile(lambda image, angle: cuaug.rotate(image, angle), backend="eager", dynamic=dynamic)
+    for i in range(6):
+        image, angle = torch.from_numpy(noise((3, 10 + i, 20 + 2 * i))), 37.25 * i - 100
+        difference = (rotate(image, angle).int() - cuaug.rotate(image, angle).int()).abs()
+        assert (difference > 0).float().mean() < 0.01  # a rounding error of the matrix may move a pixel
