@@ -176,7 +176,15 @@ def check(calls: Calls) -> list[str]:
 
 def measure(name: str, by_library: dict[str, Callable[[], Any]], count: int, is_quick: bool) -> dict[str, Any]:
     """The time per image; of the fastest of several groups of calls, which are as many as there are images."""
-    groups = {library: lambda call=call: [call() for _ in range(count)] for library, call in by_library.items()}
+
+    def repeated(call: Callable[[], Any]) -> Callable[[], None]:
+        def run() -> None:
+            for _ in range(count):
+                call()
+
+        return run
+
+    groups = {library: repeated(call) for library, call in by_library.items()}
     seconds = 0.05 if is_quick else 4.0
     times = {library: us / count for library, us in clocks.interleaved(groups, seconds).items()}
     return {"name": name, "us": times.pop("cuaug, torch"), "peers": times}
