@@ -38,7 +38,7 @@ def main() -> int:
             for row, call in peer(images).items():
                 calls[row] |= call
     problems = check(calls)
-    rows = [measure(name, by_library, images.count, options.quick) for name, by_library in calls.items()]
+    rows = measure(calls, images.count, seconds=2 if options.quick else 150)
     notes = [f"FAILED: {problem}" for problem in problems] + ["us per image; in brackets: ratio to cuaug with torch"]
     print_table(f"one image a call, one thread of {cpu_name()}", [cells(row) for row in rows], notes)
     results = document({"cpu": {"device": cpu_name(), "rows": rows, "problems": problems}}, "single-images")
@@ -174,8 +174,11 @@ def check(calls: Calls) -> list[str]:
     return problems
 
 
-def measure(name: str, by_library: dict[str, Callable[[], Any]], count: int, is_quick: bool) -> dict[str, Any]:
-    """The time per image; of the fastest of several groups of calls, which are as many as there are images."""
+def measure(calls: Calls, count: int, seconds: float) -> list[dict[str, Any]]:
+    """A row for each name: the time per image, in the fastest of several groups of `count` calls.
+
+    The groups of all rows alternate, because a machine's speed drifts.
+    """
 
     def repeated(call: Callable[[], Any]) -> Callable[[], None]:
         def run() -> None:
@@ -184,10 +187,13 @@ def measure(name: str, by_library: dict[str, Callable[[], Any]], count: int, is_
 
         return run
 
-    groups = {library: repeated(call) for library, call in by_library.items()}
-    seconds = 0.05 if is_quick else 4.0
-    times = {library: us / count for library, us in clocks.interleaved(groups, seconds).items()}
-    return {"name": name, "us": times.pop("cuaug, torch"), "peers": times}
+    groups = {f"{name}|{library}": repeated(call) for name in calls for library, call in calls[name].items()}
+    times = clocks.interleaved(groups, seconds / len(groups))
+    rows = []
+    for name, by_library in calls.items():
+        us = {library: times[f"{name}|{library}"] / count for library in by_library}
+        rows.append({"name": name, "us": us.pop("cuaug, torch"), "peers": us})
+    return rows
 
 
 def cells(row: dict[str, Any]) -> dict[str, str]:
