@@ -76,6 +76,15 @@ DETECTION_TITLES = {
 }
 
 
+SINGLE_IMAGE_TITLES = {
+    "warp_affine, host matrix": "`warp_affine`, a matrix on the host",
+    "CIFAR recipe, 32x32": "pad, crop, flip, normalize: 32x32",
+    "RandAugment, 32x32": "`RandAugment`, normalize: 32x32",
+    "ImageNet recipe, images of one size": "random crop resized to 224, flip, jitter, normalize: 352x490",
+    "ImageNet recipe, images of 500 sizes": "the same, images of 500 sizes around 352x490",
+}
+
+
 def rows(file: Path, device: str) -> dict[str, Any]:
     """The rows of a result's table by name; for several numbers of threads, those of one thread."""
     table = json.loads(file.read_text())["tables"][device]["rows"]
@@ -150,12 +159,11 @@ def decoding() -> str:
 def single_images() -> str:
     table, libraries = rows(SINGLE_IMAGES, "cpu"), ("cuaug, NumPy", "torchvision v2", "AlbumentationsX")
     body = [
-        [name if " " in name and "," in name else f"`{name}`", f"{row['us']:,.0f}"]
+        [SINGLE_IMAGE_TITLES.get(name, f"`{name}`"), f"{row['us']:,.0f}"]
         + [_microseconds(row["peers"].get(library)) for library in libraries]
-        for name, row in table.items()
+        for name, row in reversed(table.items())
     ]
-    relu = table["hflip"]["peers"]["torch.relu"]
-    body.append(["`torch.relu`, for scale", f"{relu:.1f}", "", "", ""])
+    body.append(["`torch.relu`, for scale", _microseconds(table["hflip"]["peers"]["torch.relu"]), "", "", ""])
     return markdown(["", "cuaug, torch", *libraries], body, SINGLE_IMAGES)
 
 

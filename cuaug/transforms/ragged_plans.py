@@ -56,7 +56,10 @@ class RaggedPlans:
 
         None if it cannot share a plan.
         """
-        kind = self._kind((image.dtype, image.axes, image.pointer % 16), lambda: image)
+        key = (image.dtype, image.axes, image.pointer % 16)
+        kind = self._kinds.get(key, _UNKNOWN)
+        if kind is _UNKNOWN:
+            kind = self._add_kind(key, image)
         return kind and (kind.plan, batch_of_rows(image, [kind.row], [image.pointer], [image.owner], has_n_axis=False))
 
     def of_list(self, arrays: list[Any], layout: str | None) -> tuple[RecipePlan, ImageBatch] | None:
@@ -74,25 +77,24 @@ class RaggedPlans:
                 return None
             pointer = library.pointer(array)
             key = (library_kind, pointer % 16, layout)
-            kind = self._kind(key, lambda array=array: describe_images(array, layout, library))  # type: ignore[misc]
+            kind = self._kinds.get(key, _UNKNOWN)
+            if kind is _UNKNOWN:
+                kind = self._add_kind(key, describe_images(array, layout, library))
             if kind is None:
                 return None
             kinds.append(kind)
             pointers.append(pointer)
         _, plan, size, axes = kinds[0]
-        if any(kind.plan is not plan or kind.axes != axes for kind in kinds) or all(
-            kind.size == size for kind in kinds
-        ):
+        form_batch = all(kind.plan is plan and kind.axes == axes for kind in kinds)
+        if not form_batch or all(kind.size == size for kind in kinds):
             return None
         first = describe_images(arrays[0], layout, library)
         return plan, batch_of_rows(first, [kind.row for kind in kinds], pointers, arrays)
 
-    def _kind(self, key: Any, describe: Callable[[], ImageBatch]) -> _Kind | None:
-        kind: _Kind | None = self._kinds.get(key, _UNKNOWN)
-        if kind is _UNKNOWN:
-            if len(self._kinds) >= _MAX_KINDS:
-                self._kinds = {}  # a new dict: another thread may still read the old one
-            kind = self._kinds[key] = self._new_kind(describe())
+    def _add_kind(self, key: Any, image: ImageBatch) -> _Kind | None:
+        if len(self._kinds) >= _MAX_KINDS:
+            self._kinds = {}  # a new dict: another thread may still read the old one
+        kind = self._kinds[key] = self._new_kind(image)
         return kind
 
     def _new_kind(self, image: ImageBatch) -> _Kind | None:
