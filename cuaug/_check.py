@@ -230,11 +230,12 @@ def _out_of_range(parameter: str, value: Any, min_value: float, max_value: float
 
 def positive(parameter: str, value: Any) -> None:
     """Python and NumPy values only."""
-    if type(value) in (int, float):
-        is_allowed = value > 0
-    else:
-        is_allowed = not _is_python_or_numpy(value) or bool(np.all(np.asarray(value) > 0))
-    if not is_allowed:
+    is_positive = True
+    if type(value) in (int, float):  # without the microseconds of NumPy
+        is_positive = value > 0
+    elif _is_python_or_numpy(value):
+        is_positive = bool(np.all(np.asarray(value) > 0))
+    if not is_positive:
         raise ValueError(f"{parameter} must be greater than 0, got {value_text(value)}")
 
 

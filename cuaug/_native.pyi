@@ -6,9 +6,10 @@ import numpy as np
 Buffer = bytes | memoryview
 
 class BoundLoop:
-    """A loop with its arguments but for the record, for `run` and `LoopSequence`.
+    """A loop with its arguments except the record, for `run` and `LoopSequence`.
 
-    The functions that return one read the number of samples and pixels from the record that they get.
+    The numbers of samples and pixels are those of the record with which the loop was bound: `run` must get records with
+    the same numbers.
     """
 
 def run(loop: BoundLoop, record: bytes) -> None: ...
@@ -45,7 +46,7 @@ def soft_nms(record: bytes) -> None: ...
 def set_threads(n: int) -> None: ...
 def threads() -> int: ...
 def array_address(array: np.ndarray) -> int:
-    """The address of an array's first element. NumPy's own attribute for it takes ten times as long."""
+    """The address of an array's first element. `array.__array_interface__` takes ten times as long."""
 
 def instruction_set() -> str: ...
 def instruction_sets() -> list[str]: ...

@@ -248,9 +248,10 @@ def rotate(
            [1, 4, 7]], dtype=uint8)
     """
     batch, expand = describe_images(images, layout), _check.boolean("expand", expand)
-    size, middle = batch.size, _center(batch, None if expand else center)
+    center = None if expand else center
+    size, middle = batch.size, _center(batch, center)
     # `_center` counts from the image's corner; `rotation_matrix` expects pixel centres at integers.
-    if center is None or expand:
+    if center is None:
         middle = [coordinate - 0.5 for coordinate in middle]
     else:
         middle = middle - 0.5 if hasattr(middle, "dtype") else (host_array("center", middle) - 0.5).tolist()

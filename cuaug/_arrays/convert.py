@@ -226,7 +226,7 @@ def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> A
 def copy(array: Any, library: Library, device: int) -> tuple[Any, int]:
     """A copy of an array that `empty` or `from_numpy` of any library returned, and the copy's address.
 
-    `library` makes the copy on a GPU, on its current stream, which the passes over its images use, too.
+    `library`, that of the images, makes a copy on a GPU, on the stream of its passes.
     """
     is_tensor = isinstance(library_of(type(array)), TorchLibrary)
     if device < 0:

@@ -26,7 +26,7 @@ class CuPyLibrary:
         strides = tuple(stride // dtype.itemsize for stride in array.strides)
         return ArrayDescriptor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
 
-    def kind(self, array: Any) -> tuple[Any, ...] | None:
+    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
         return array.dtype, array.shape, array.strides, array.data.device_id
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:

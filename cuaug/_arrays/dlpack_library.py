@@ -27,7 +27,7 @@ class DLPackLibrary:
         device = capsule.device_of(array)
         return capsule.import_array(array, stream if stream is not None or device < 0 else self.current_stream(device))
 
-    def kind(self, array: Any) -> tuple[Any, ...] | None:
+    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
         return None
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:

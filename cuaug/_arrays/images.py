@@ -62,7 +62,7 @@ class ImageBatch(NamedTuple):
 
     @property
     def ragged(self) -> bool:
-        """Whether the images differ in size: H and W are then 0, which no other batch has."""
+        """Whether this is a table of images with sizes of their own: H and W are then 0, which no other batch has."""
         return self.axes.extents[3] == 0
 
     @property

@@ -16,8 +16,8 @@ from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor
 from .protocol import memory_shape, numpy_dtype, unsupported_dtype
 
-# Of `ndarray.flags.num`. A result of `np.broadcast_arrays` also has the flag NPY_ARRAY_WARN_ON_WRITE, counts as
-# read-only, and `flags.writeable` of it warns.
+# Bits of `ndarray.flags.num`: NPY_ARRAY_WRITEABLE, and NPY_ARRAY_WARN_ON_WRITE, which results of `np.broadcast_arrays`
+# have. Such an array counts as read-only; reading its `flags.writeable` would warn.
 _WRITEABLE = 1 << 10
 _WRITE_FLAGS = _WRITEABLE | 1 << 31
 
@@ -27,16 +27,15 @@ class NumPyLibrary:
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         name, strides = _name_and_strides(array.dtype, array.strides)
-        is_copy = strides is None
-        if strides is None:
+        if is_copy := strides is None:
             array = array.copy()
             strides = tuple(stride // array.itemsize for stride in array.strides)
         pointer, read_only = extension().array_address(array), array.flags.num & _WRITE_FLAGS != _WRITEABLE
         return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array, is_copy)
 
-    def kind(self, array: Any) -> tuple[Any, ...] | None:
-        is_whole = type(array) is np.ndarray and _name_and_strides(array.dtype, array.strides)[1] is not None
-        return (array.dtype, array.shape, array.strides, array.flags.num & _WRITE_FLAGS) if is_whole else None
+    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
+        is_plain = type(array) is np.ndarray and _name_and_strides(array.dtype, array.strides)[1] is not None
+        return (array.dtype, array.shape, array.strides, array.flags.num & _WRITE_FLAGS) if is_plain else None
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         extents, axes = (shape, None) if order is None else memory_shape(shape, order)
@@ -67,7 +66,10 @@ NUMPY = NumPyLibrary()
 
 @functools.lru_cache(4096)
 def _name_and_strides(dtype: np.dtype[Any], strides: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
-    """The dtype's name, and the strides in elements; None if they are not whole elements (a structured array's)."""
+    """The dtype's name, and the strides in elements.
+
+    None for strides of which one is no multiple of the item size, as for a field of a structured array.
+    """
     if not dtype.isnative:
         raise TypeError(f"{dtype.str} has another byte order: pass array.astype(array.dtype.newbyteorder('='))")
     name = dtype.name

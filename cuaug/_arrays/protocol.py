@@ -19,9 +19,9 @@ class Library(Protocol):
 
     `describe` returns the pointer, shape and strides of an array, or of a copy (`ArrayDescriptor.is_copy`) if the
     strides are not whole elements or torch has postponed a negation. `stream`, which only DLPack uses: the reader's
-    CUDA stream, which waits for the producer's work on the array. `kind` is a key: arrays of one type and with equal
-    kinds have equal descriptors, but for the pointer and the owner; None if `describe` has to look at the array.
-    `empty` allocates a dense array on the caller's
+    CUDA stream, which waits for the producer's work on the array. `descriptor_key` is hashable:
+    arrays of one type with equal keys have descriptors that differ only in pointer and owner. It is None where only
+    `describe` can tell. `empty` allocates a dense array on the caller's
     current stream; `order` lists the axes from outermost to innermost in memory. Passes write to the caller's `out`, or
     to arrays that `empty` or `from_numpy` returned; `to_user_array` converts such an array to the caller's library.
     """
@@ -30,7 +30,7 @@ class Library(Protocol):
     channels_first: bool
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor: ...
-    def kind(self, array: Any) -> tuple[Any, ...] | None: ...
+    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None: ...
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any: ...
     def pointer(self, array: Any) -> int: ...
     def to_user_array(self, array: Any) -> Any: ...

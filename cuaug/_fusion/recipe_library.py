@@ -41,7 +41,7 @@ class RecipeLibrary:
         assert library is not None
         return library.describe(array, stream)
 
-    def kind(self, array: Any) -> tuple[Any, ...] | None:
+    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
         return None
 
     def pointer(self, array: Any) -> int:

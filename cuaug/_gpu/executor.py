@@ -15,8 +15,8 @@ Grid = tuple[int, int, int]
 class Executor(Protocol):
     """Takes the work of a pass: a kernel and its record for a GPU, or a loop of the extension for the CPU.
 
-    `loop` takes a `BoundLoop` of the extension, the record of this call, and the name of the kernel that has the same
-    record.
+    `loop` takes the name of the kernel with the same type of record, a `BoundLoop` of the extension, and the record of
+    this call.
 
     `launch` takes its values one by one: a NamedTuple of them would add 0.4 us to every launch.
     """

@@ -24,7 +24,7 @@ class KernelConfig(NamedTuple):
     sizes: tuple[int, ...]  # the last fields of `cuaug::BatchRecord`, from `frames` on
     shared_bytes: int  # shared memory in addition to what the kernel declares
     regions: tuple[int, ...]  # the last fields of `cuaug::WarpRecord`; empty for other kernels
-    loops: dict[tuple[Any, ...], Any]  # arguments of the CPU loop -> the loop, bound by `run_pass`
+    loops: dict[tuple[Any, ...], Any]  # CPU loops by their arguments except the record; `run_pass` adds them
 
 
 class TemplateArguments(NamedTuple):

@@ -1,4 +1,4 @@
-"""Ragged batches: images of different sizes and addresses as one batch, described by a table that kernels read."""
+"""Ragged batches: images with sizes and addresses of their own as one batch, described by a table that kernels read."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from . import layouts
 
 
 class RaggedRow(NamedTuple):
-    """A row of a ragged batch's table, for images of one kind: without an address."""
+    """A row of a ragged batch's table, in which the image's address is still 0."""
 
-    numbers: bytes  # the fields of `RAGGED_IMAGE`, of which the address is 0, then the sample's arguments as float64
-    tag: str
+    row_bytes: bytes  # the fields of `RAGGED_IMAGE`, then the arguments as float64
+    tag: str  # of `layouts.TAGS`
     order: tuple[int, ...] | None  # `BatchAxes.memory_order`
 
 
@@ -27,9 +27,9 @@ def ragged_row(image: ImageBatch, arguments: np.ndarray, tag: str = "") -> Ragge
     """The row of a single image.
 
     Args:
-        image: The image, whose address only its alignment matters.
-        arguments: Of the instructions that take arguments per sample. [K]
-        tag: The layout of the batch; default: the image's own.
+        image: The image; of its address only the alignment is used.
+        arguments: The numbers that the instructions with arguments per sample read. [K]
+        tag: The layout tag that all images of the batch have; default: the image's fastest.
     """
     tag = tag or layouts.tag(image.axes)
     fields = (0, *image.axes.strides[2:], *image.axes.extents[3:], _vector_elements(image, tag), 0)
@@ -39,40 +39,42 @@ def ragged_row(image: ImageBatch, arguments: np.ndarray, tag: str = "") -> Ragge
 def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
     """Single images of one library, dtype, device, layout and number of channels, as a ragged batch.
 
-    `arguments`: of the instructions that take arguments per sample. [N, K]
+    `arguments`: the numbers that the instructions with arguments per sample read. [N, K]
     """
     axes = [image.axes for image in images]
     tag = next(tag for tag in layouts.TAGS if all(tag in layouts.possible_tags(image_axes) for image_axes in axes))
     rows = [ragged_row(image, row, tag) for image, row in zip(images, arguments, strict=True)]
-    return batch_of_rows(images[0], rows, [image.pointer for image in images], [image.owner for image in images])
+    return build_ragged_batch(images[0], rows, [image.pointer for image in images], [image.owner for image in images])
 
 
-def batch_of_rows(
+def build_ragged_batch(
     first: ImageBatch, rows: Sequence[RaggedRow], pointers: list[int], owners: list[Any], has_n_axis: bool = True
 ) -> ImageBatch:
-    """A ragged batch.
+    """The ragged batch of these rows, with the images' addresses written into them.
 
-    Its pointer is that of a table of the rows, with the images' addresses. Its sample stride is the number of float64
-    in a row.
+    Its pointer is the address of the table of rows. Its stride of N is the length of a row in units of 8 bytes.
 
     Args:
         first: One of the images.
-        rows: Of the images, with one tag. [N]
-        pointers: Addresses of the images. [N]
-        owners: Keep the memory of the images alive.
+        rows: One for each image, all with the same tag. [N]
+        pointers: The images' addresses. [N]
+        owners: The arrays, which the batch keeps alive.
         has_n_axis: Whether results have the axis N. Without it, there is one image.
     """
     if first.device >= 0 and streams.is_capturing(first.library.current_stream(first.device)):
         raise BackendError("images of different sizes cannot be captured: the graph would keep their addresses")
-    table: Any = np.frombuffer(bytearray(b"".join([row.numbers for row in rows]))).reshape(len(rows), -1)
+    row_bytes = bytearray(b"".join([row.row_bytes for row in rows]))  # writable, unlike bytes
+    table: Any = np.frombuffer(row_bytes, np.float64).reshape(len(rows), -1)
     table.view(np.int64)[:, 0] = pointers
-    row_length, library = table.shape[1], NUMPY if first.device < 0 else first.library
+    row_length = table.shape[1]
+    library = NUMPY if first.device < 0 else first.library  # a tensor on the CPU would only take longer
     table = library.from_numpy(table, first.device)
     orders = {row.order for row in rows}
     order = orders.pop() if len(orders) == 1 else None
     layout = first.axes.layout
     if has_n_axis:
-        layout, order = f"N{layout}", None if order is None else (0, *(axis + 1 for axis in order))
+        layout = f"N{layout}"
+        order = None if order is None else (0, *(axis + 1 for axis in order))
     # Strides from which `layouts.tag` finds the tag again; kernels read those of each image from the table.
     c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[rows[0].tag]
     axes = BatchAxes(layout, (len(rows), 1, first.channels, 0, 0), (row_length, 0, c, 0, x), order)

@@ -149,19 +149,19 @@ class Compose(Transform):
             labels: Returned as they are, mixed as the samples are, or compacted as the boxes are. [N] or [N, classes]
             ids: The samples' ids, or the id of the first; default: 0 to N - 1. [N]
             step: The number of this draw; default: the number of calls so far.
-            layout: The axes, e.g. "NHWC", of an image in a list "HWC"; default: channels-first for torch, else last.
+            layout: E.g. "NHWC", or "HWC" for each image of a list; default: channels-first for torch, else last.
 
         Returns:
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.
         """
         if masks is None and boxes is None and keypoints is None and labels is None:
-            planned = None
+            plan_and_batch = None
             if type(images) in self._array_types:
-                planned = self._plans.plan_group([describe_images(images, layout)])
-            elif type(images) is list and images and (ids is None or type(ids) is int):
-                planned = self._plans.ragged.of_list(images, layout)
-            if planned is not None:
-                plan, batch = planned
+                plan_and_batch = self._plans.plan_group([describe_images(images, layout)])
+            elif type(images) is list and images and (ids is None or type(ids) is int):  # not an array of ids
+                plan_and_batch = self._plans.plan_list(images, layout)
+            if plan_and_batch is not None:
+                plan, batch = plan_and_batch
                 draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
                 result = launch_plan.draw_and_apply(plan, batch, draws)
                 return list(result) if type(images) is list else result

@@ -174,7 +174,9 @@ def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
         raise ValueError("images must be on the device on which params were drawn")
     table = params.table
     if plan.writes_table:  # several threads or streams may apply the same parameters
-        array, pointer = convert.copy(table.owner, images.library, images.device)  # of any library: that of the draw
+        array, pointer = convert.copy(
+            table.owner, images.library, images.device
+        )  # the table may be of another library than the images
         table = table._replace(pointer=pointer, owner=array)
     return launch_plan.apply(plan, images, table)
 

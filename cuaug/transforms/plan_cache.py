@@ -1,4 +1,4 @@
-"""The plans of a recipe, computed once for each shape and dtype of images."""
+"""The plans of a recipe: one for each shape and dtype of images, or one that images of several sizes share."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .._fusion.recipe import Recipe
 from .ragged_plans import RaggedPlans
 from .transform import Transform
 
-_MANY_SIZES = 8  # plans of a recipe from which on single images of further sizes share a plan
-_MAX_PLANS = 1024  # of a recipe: up to 17 KB each, one for each size that images have
+_MANY_SIZES = 8  # a recipe with this many plans makes none for further sizes of single images: they share a plan
+_MAX_PLANS = 1024  # of a recipe; a plan takes up to 17 KB
 
 
 class PlanCache:
@@ -48,25 +48,31 @@ class PlanCache:
         return self.ragged.prefixes
 
     def plan(self, batch: ImageBatch) -> RecipePlan:
-        key = _size_key(batch)
+        key = _shape_key(batch)
         plan = self._plans.get(key)
         return self._add(key, self._evicted.get(key) or self.new_plan(batch, {})) if plan is None else plan
 
     def plan_group(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
-        """One batch, or single images of one ragged batch: their plan, and the images as one batch.
+        """The plan of one batch, or of single images that form a ragged batch, and the images as one batch.
 
-        On a CPU, single images share a plan if they have many sizes, because a plan takes longer than the passes. (On a
-        GPU the table of a ragged batch would have to be copied for each image.)
+        On a CPU, single images of further sizes share a plan once the recipe has `_MANY_SIZES` plans, because planning
+        takes longer than the passes. On a GPU the row of each image would have to be copied to the device.
         """
         if len(images) > 1:
-            return self.ragged.of_images(images)
+            return self.ragged.plan_images(images)
         (image,) = images
-        plan = self._plans.get(_size_key(image))
-        shares_plan = plan is None and image.device < 0 and len(self._plans) >= _MANY_SIZES
-        shared = self.ragged.of_image(image) if shares_plan else None
-        return shared or (plan or self.plan(image), image)
+        if image.device < 0 and len(self._plans) >= _MANY_SIZES and _shape_key(image) not in self._plans:
+            plan_and_batch = self.ragged.plan_image(image)
+            if plan_and_batch is not None:
+                return plan_and_batch
+        return self.plan(image), image
+
+    def plan_list(self, arrays: list[Any], layout: str | None) -> tuple[RecipePlan, ImageBatch] | None:
+        """As `RaggedPlans.plan_list`."""
+        return self.ragged.plan_list(arrays, layout)
 
     def _ragged_plan(self, image: ImageBatch, prefix: RaggedPrefix) -> RecipePlan:
+        """The cached plan of ragged batches with this prefix, or a new one."""
         key = (image.dtype, image.channels, prefix.batch_key)
         plan = self._plans.get(key)
         if plan is None:
@@ -109,7 +115,7 @@ class PlanCache:
         return [inner for transform in self.transforms for inner in transform.flattened()]
 
 
-def _size_key(batch: ImageBatch) -> tuple[Any, ...]:
+def _shape_key(batch: ImageBatch) -> tuple[Any, ...]:
     return batch.dtype, batch.axes.extents[1:]
 
 

@@ -1,7 +1,7 @@
 """Plans that images of several sizes share, as ragged batches (_fusion/ragged.py, _passes/ragged.py).
 
-What depends on an image's kind (its library, dtype, shape, strides, device and alignment) and not on its address is
-looked up: the row of the batch's table, and the plan.
+An image's row of the batch's table and the plan depend on the image's dtype, shape, strides, layout and alignment, but
+not on its address. They are computed once for images that agree in these, and looked up afterwards.
 """
 
 from __future__ import annotations
@@ -16,102 +16,105 @@ from .._arrays.registry import library_of
 from .._fusion.plan import RecipePlan
 from .._fusion.ragged import RaggedPrefix, RaggedPrefixes
 from .._fusion.recipe_ops import Mix
-from .._passes.ragged import RaggedRow, batch_of_rows, ragged_batch, ragged_row
+from .._passes.ragged import RaggedRow, build_ragged_batch, ragged_batch, ragged_row
 
-_MAX_KINDS = 1 << 14  # of images, whose rows are kept
-_UNKNOWN: Any = object()
+_MAX_ROWS = 1 << 14  # that are cached for one recipe
+_NOT_CACHED: Any = object()
 
 
-class _Kind(NamedTuple):
-    """What is known of the images of one kind."""
+class _CachedRow(NamedTuple):
+    """The row, the plan and the size of images that differ only in their address."""
 
     row: RaggedRow
     plan: RecipePlan
     size: tuple[int, int]
-    axes: tuple[Any, ...]  # kinds with equal plans and axes can form one batch
+    batch_key: tuple[Any, ...]  # images with one plan and equal batch keys can form one batch
 
 
 class RaggedPlans:
     """The plans of one recipe that images of several sizes share.
 
     Args:
-        prefixes: The recipe's prefixes.
-        plan_of: Function of an image and its prefix: the plan of all images whose prefix has the same `batch_key`.
+        prefixes: Finds the transforms after which images of all sizes have one size.
+        get_plan: Takes an image and its prefix; returns the plan that all images with this dtype, number of channels
+            and `prefix.batch_key` share.
     """
 
-    def __init__(self, prefixes: RaggedPrefixes, plan_of: Callable[[ImageBatch, RaggedPrefix], RecipePlan]) -> None:
+    def __init__(self, prefixes: RaggedPrefixes, get_plan: Callable[[ImageBatch, RaggedPrefix], RecipePlan]) -> None:
         self.prefixes: RaggedPrefixes = prefixes
-        self._plan_of = plan_of
-        self._kinds: dict[Any, _Kind | None] = {}  # None: images of the kind cannot share a plan
+        self._get_plan = get_plan
+        self._rows: dict[Any, _CachedRow | None] = {}  # None: these images cannot share a plan
 
-    def of_images(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
+    def plan_images(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
         """The plan of single images whose prefixes have one `batch_key`, and the images as one batch."""
         prefixes = [prefix for prefix in map(self.prefixes.prefix, images) if prefix is not None]
         assert len(prefixes) == len(images), "images without a ragged prefix are batches of one size"
-        plan = self._plan_of(images[0], prefixes[0])
+        plan = self._get_plan(images[0], prefixes[0])
         return plan, ragged_batch(images, np.array([_arguments(prefix, plan) for prefix in prefixes]))
 
-    def of_image(self, image: ImageBatch) -> tuple[RecipePlan, ImageBatch] | None:
+    def plan_image(self, image: ImageBatch) -> tuple[RecipePlan, ImageBatch] | None:
         """The plan of a single image on a CPU, and the image as a batch whose results have no axis N.
 
-        None if it cannot share a plan.
+        None if images of this size cannot share a plan.
         """
         key = (image.dtype, image.axes, image.pointer % 16)
-        kind = self._kinds.get(key, _UNKNOWN)
-        if kind is _UNKNOWN:
-            kind = self._add_kind(key, image)
-        return kind and (kind.plan, batch_of_rows(image, [kind.row], [image.pointer], [image.owner], has_n_axis=False))
+        cached = self._rows.get(key, _NOT_CACHED)
+        if cached is _NOT_CACHED:
+            cached = self._add_row(key, image)
+        if cached is None:
+            return None
+        return cached.plan, build_ragged_batch(image, [cached.row], [image.pointer], [image.owner], has_n_axis=False)
 
-    def of_list(self, arrays: list[Any], layout: str | None) -> tuple[RecipePlan, ImageBatch] | None:
+    def plan_list(self, arrays: list[Any], layout: str | None) -> tuple[RecipePlan, ImageBatch] | None:
         """The plan of a list of single images, and the images as one batch.
 
-        None if the images have one size, if one has no kind (`Library.kind`), or if they cannot form one batch.
+        None if the images do not need a ragged batch, as they have one size, or cannot have one: an array is not a
+        plain one (`Library.descriptor_key` is None), or types, dtypes, layouts or channels differ.
         """
         array_type, library = type(arrays[0]), library_of(type(arrays[0]))
         if library is None:
             return None
-        kinds, pointers = [], []
+        rows, pointers = [], []
         for array in arrays:
-            library_kind = library.kind(array) if type(array) is array_type else None
-            if library_kind is None:
+            descriptor_key = library.descriptor_key(array) if type(array) is array_type else None
+            if descriptor_key is None:
                 return None
             pointer = library.pointer(array)
-            key = (library_kind, pointer % 16, layout)
-            kind = self._kinds.get(key, _UNKNOWN)
-            if kind is _UNKNOWN:
-                kind = self._add_kind(key, describe_images(array, layout, library))
-            if kind is None:
+            key = (array_type, descriptor_key, pointer % 16, layout)
+            cached = self._rows.get(key, _NOT_CACHED)
+            if cached is _NOT_CACHED:
+                cached = self._add_row(key, describe_images(array, layout, library))
+            if cached is None:
                 return None
-            kinds.append(kind)
+            rows.append(cached)
             pointers.append(pointer)
-        _, plan, size, axes = kinds[0]
-        form_batch = all(kind.plan is plan and kind.axes == axes for kind in kinds)
-        if not form_batch or all(kind.size == size for kind in kinds):
+        _, plan, size, batch_key = rows[0]
+        form_batch = all(row.plan is plan and row.batch_key == batch_key for row in rows)
+        if not form_batch or all(row.size == size for row in rows):
             return None
         first = describe_images(arrays[0], layout, library)
-        return plan, batch_of_rows(first, [kind.row for kind in kinds], pointers, arrays)
+        return plan, build_ragged_batch(first, [row.row for row in rows], pointers, arrays)
 
-    def _add_kind(self, key: Any, image: ImageBatch) -> _Kind | None:
-        if len(self._kinds) >= _MAX_KINDS:
-            self._kinds = {}  # a new dict: another thread may still read the old one
-        kind = self._kinds[key] = self._new_kind(image)
-        return kind
+    def _add_row(self, key: Any, image: ImageBatch) -> _CachedRow | None:
+        if len(self._rows) >= _MAX_ROWS:
+            self._rows = {}  # a new dict: another thread may still read the old one
+        cached = self._rows[key] = self._new_row(image)
+        return cached
 
-    def _new_kind(self, image: ImageBatch) -> _Kind | None:
+    def _new_row(self, image: ImageBatch) -> _CachedRow | None:
         prefix = self.prefixes.prefix(image) if image.axes.layout in ("CHW", "HWC") else None
         if prefix is None:
             return None
-        plan = self._plan_of(image, prefix)
+        plan = self._get_plan(image, prefix)
         if any(isinstance(op, Mix) for pass_ in plan.passes for op in pass_.first_ops):
             return None  # sample.py refuses to mix images of several sizes
         row = ragged_row(image, _arguments(prefix, plan))
-        return _Kind(row, plan, image.size, (image.axes.layout, image.channels, image.device, row.tag, row.order))
+        return _CachedRow(row, plan, image.size, (image.axes.layout, image.channels, image.device, row.tag, row.order))
 
 
 def _arguments(prefix: RaggedPrefix, plan: RecipePlan) -> np.ndarray:
-    """The arguments of the instructions that take them per sample.
+    """The row's arguments: numbers from the prefix, column indices from the plan.
 
-    `prefix.arguments` has 0 in the place of a column, and `plan.argument_columns` in the place of a number.
+    Each of the two arrays has 0 where the other has its value.
     """
-    arguments: np.ndarray = prefix.arguments + plan.argument_columns
-    return arguments
+    return np.asarray(prefix.arguments + plan.argument_columns)

@@ -9,12 +9,12 @@
 
 namespace native {
 
-// A loop with its arguments but for the record, which differs from call to call.
+// A loop with its arguments except the record, which differs from call to call.
 struct BoundLoop {
     long long samples;
     double pixel_values;  // their number: the images' channels x the result's pixels; 0 for draws
     bool reads_other_samples;
-    std::function<void(const pybind11::bytes& record)> check;  // throws if the record has a size or a value of others
+    std::function<void(const pybind11::bytes& record)> check;  // throws if the record has a wrong size or values
     std::function<long long(const LoopTable&, const void* record)> task_count;
     std::function<void(const LoopTable&, const void* record, long long task, void* workspace, bool is_last)> run_task;
 

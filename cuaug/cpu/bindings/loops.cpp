@@ -199,7 +199,8 @@ BoundLoop draw(const py::bytes& bytes) {
 
 void native::bind_loops(py::module_& module) {
     using namespace py::literals;
-    py::class_<BoundLoop>(module, "BoundLoop", "A loop with its arguments but for the record, for `run` and `LoopSequence`.");
+    py::class_<BoundLoop>(module, "BoundLoop",
+                          "A loop with its arguments except the record, for `run` and `LoopSequence`.");
     module.def("warp_image", &warp_image, "record"_a, "in_dtype"_a, "out_dtype"_a, "geometry"_a, "sampler"_a,
                "border"_a);
     module.def("resample", &resample, "record"_a, "in_dtype"_a, "out_dtype"_a, "filter"_a);

@@ -98,8 +98,9 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
                "The instruction sets that this build contains and this processor supports, the fastest last.");
     module.def("set_instruction_set", &set_instruction_set, "name"_a);
     module.def(
-        "array_address", [](const py::array& array) { return reinterpret_cast<std::uintptr_t>(array.data()); }, "array"_a,
-        "The address of a NumPy array's first element. NumPy's own attribute for it takes ten times as long.");
+        "array_address", [](const py::array& array) { return reinterpret_cast<std::uintptr_t>(array.data()); },
+        "array"_a,
+        "The address of a NumPy array's first element. `array.__array_interface__` takes ten times as long.");
     module.def(
         "compiler_flags", [] { return std::string(loops().flags); },
         "The compiler flags of the loops in use. A user's op, which they call, is compiled with the same flags.");

@@ -32,7 +32,7 @@ inline int split_floor(R x, R& fraction) {
 }
 
 // Whether a coordinate, counted from the base, is within coordinate_limit of the base and of the input's first pixel.
-// The distance from the first pixel is an exact sum of integers, and unsigned, as it may be beyond INT_MAX.
+// The sum of the whole parts is exact. It is unsigned because it may pass INT_MAX; a sum below 0 wraps to a large one.
 template <class R>
 inline bool in_range(R coordinate, int base) {
     if (!(fabs(coordinate) < static_cast<R>(coordinate_limit))) return false;
