@@ -1,7 +1,7 @@
 """Host time of calls in two installations, compared in turns: ``compare_host.py BEFORE AFTER [OUT.json]``.
 
 BEFORE and AFTER are folders of ``pip install --target``. The calls get batches on a GPU; with ``--cpu`` single images,
-as in a worker process of a data loader, and then the time of the loops counts too.
+as in a worker process of a data loader, and the times include those of the loops.
 
 A machine's speed drifts by more than the difference that matters, so two processes on one core take turns of a few
 calls, in the order before, after, after, before. A process has its own memory layout, which changes a call by up to
@@ -94,7 +94,7 @@ def cpu_calls():
     policy = T.Compose([T.RandAugment(), normalize], seed=1)
     crop = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4), normalize]
     one_size, many_sizes = T.Compose(crop, seed=1), T.Compose(crop, seed=1)
-    for photograph in different * 2:
+    for photograph in different * 2:  # twice: an image of a known size costs less
         many_sizes(photograph)
     return {
         "torch.relu": lambda: torch.relu(floats),
@@ -185,7 +185,7 @@ def main():
     parser.add_argument("after", help="another one")
     parser.add_argument("out", nargs="?", help="a JSON file for the result")
     parser.add_argument("--cpu", action="store_true", help="single images on the CPU in place of batches on a GPU")
-    parser.add_argument("--pairs", type=int, default=3, help="pairs of processes; each runs on a core of its own")
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of processes, each on one core")
     parser.add_argument("--seconds", type=float, default=45, help="for each pair")
     options = parser.parse_args()
     rows, device, cores = {}, "cpu" if options.cpu else "cuda", sorted(os.sched_getaffinity(0))
@@ -207,4 +207,4 @@ def main():
 
 
 if __name__ == "__main__":
-    answer_turns(sys.argv[2]) if sys.argv[1] == "--answer-turns" else main()
+    answer_turns(sys.argv[2]) if sys.argv[1:2] == ["--answer-turns"] else main()

@@ -161,7 +161,7 @@ def single_images() -> str:
     body = [
         [SINGLE_IMAGE_TITLES.get(name, f"`{name}`"), f"{row['us']:,.0f}"]
         + [_microseconds(row["peers"].get(library)) for library in libraries]
-        for name, row in reversed(table.items())
+        for name, row in reversed(table.items())  # `rows` has reversed them
     ]
     body.append(["`torch.relu`, for scale", _microseconds(table["hflip"]["peers"]["torch.relu"]), "", "", ""])
     return markdown(["", "cuaug, torch", *libraries], body, SINGLE_IMAGES)

@@ -1,8 +1,11 @@
-"""Matrices of plain numbers, which small_matrices.py computes with NumPy in ten times the time.
+"""One matrix on the host, a tenth of the time of the general path (benchmarks/log/single-images-cpu.md).
 
-The functions return None if an argument is no plain number, or is not valid: small_matrices.py then computes the matrix
-or raises. Sine, cosine and tangent are NumPy's scalars: both then compute the same bits, and torch.compile, which may
-trace these functions with symbolic numbers, can guard them.
+`rotation_matrix` and `affine_matrix` take Python numbers and compute the same bits as small_matrices.py.
+`affine_entries` and `perspective_entries` read nested lists and NumPy's arrays of floats. All return None for other
+values and for invalid ones, which the general path then converts or refuses.
+
+np.sin, np.cos and np.tan, not those of `math`: they have the bits of small_matrices.py, and torch.compile can trace
+them with symbolic angles.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     slope_x, slope_y = (np.tan(degrees * _RADIANS) for degrees in shear)
     cosine, sine = _cosine_sine(angle)
     cosine, sine = scale * cosine, scale * sine
+    # As in torchvision: rotate(angle) @ shear_y @ shear_x.
     a, c = cosine + sine * slope_y, sine - cosine * slope_y
     b, d = -a * slope_x - sine, cosine - c * slope_x
     start = center[0] - 0.5, center[1] - 0.5
@@ -40,28 +44,27 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
 
 def affine_entries(value: Any) -> tuple[float, ...] | None:
     """The first two rows of a 2x3 or 3x3 matrix, row by row: finite and invertible, with a third row of 0 0 1."""
-    flat = _flat(value)
-    if not flat or (len(flat) == 9 and flat[6:] != [0.0, 0.0, 1.0]):
+    flat = _entries(value)
+    if flat is None or (len(flat) == 9 and flat[6:] != [0.0, 0.0, 1.0]):
         return None
     a, b, c, d, e, f = flat[:6]
-    return (a, b, c, d, e, f) if _is_valid(flat, a * e - b * d) else None
+    return (a, b, c, d, e, f) if _is_finite_and_invertible(flat, a * e - b * d) else None
 
 
 def perspective_entries(value: Any) -> tuple[float, ...] | None:
     """A 3x3 matrix, row by row: finite and invertible."""
-    flat = _flat(value)
-    if not flat or len(flat) != 9:
+    m = _entries(value)
+    if m is None or len(m) != 9:
         return None
-    m = flat
     cofactors = m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6]
     determinant = m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2]
-    return tuple(flat) if _is_valid(flat, determinant) else None
+    return tuple(m) if _is_finite_and_invertible(m, determinant) else None
 
 
-def _flat(value: Any) -> list[float] | None:
-    """The entries of a 2x3 or 3x3 matrix, row by row. They may be infinite or NaN."""
+def _entries(value: Any) -> list[float] | None:
+    """The entries of a 2x3 or 3x3 matrix, row by row. The entries may be infinite or NaN."""
     if type(value) is np.ndarray:
-        # Not longdouble: its entries, and so the checks of them, have more digits than the float64 that the loops get.
+        # The general path rounds longdouble to float64, which the loops read, before it checks the entries.
         is_matrix = value.shape in ((2, 3), (3, 3)) and value.dtype.kind == "f" and value.itemsize <= 8
         return value.ravel().tolist() if is_matrix else None
     if type(value) not in (list, tuple) or len(value) not in (2, 3):
@@ -77,12 +80,13 @@ def _flat(value: Any) -> list[float] | None:
         return None
 
 
-def _is_valid(flat: list[float], determinant: float) -> bool:
-    """Whether the sum of all entries, and so each of them, and the inverse of the determinant are finite."""
+def _is_finite_and_invertible(flat: list[float], determinant: float) -> bool:
+    """One sum tests all entries. If it overflows, valid entries take the general path."""
     return determinant != 0 and math.isfinite(sum(flat)) and math.isfinite(1 / determinant)
 
 
 def _is_number(value: Any) -> bool:
+    # float64 holds integers up to 2**53 exactly.
     return (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < 1 << 53)
 
 
@@ -93,7 +97,7 @@ def _is_pair(value: Any) -> bool:
 def _cosine_sine(degrees: float) -> tuple[float, float]:
     """As `small_matrices.cosine_sine` on the host."""
     if degrees % 90 == 0:
-        quarter = degrees % 360 / 90
+        quarter = degrees % 360 / 90  # exactly 0, 1, 2 or 3
         return abs(quarter - 2) - 1, 1 - abs(quarter - 1)
     radians = degrees * _RADIANS
     return np.cos(radians), np.sin(radians)

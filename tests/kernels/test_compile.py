@@ -3,7 +3,7 @@
 ptxas reports registers and spills; the summary at the end of the run lists the largest kernels, and all
 of them with ``--kernel-table``. Not marked slow: one name of each kernel on every architecture, the kernels of
 ``warmup()`` and of the usual recipe on sm_90, and on sm_75 names that together have every template argument. Marked
-exhaustive: two thirds of the rarely used names on architectures other than sm_90.
+exhaustive: about two thirds of the rarely used names on architectures other than sm_90.
 """
 
 import itertools
@@ -47,17 +47,17 @@ def is_quick(name, architecture):
     return name in ONE_OF_EACH_KERNEL or name in chosen.get(architecture, ())
 
 
-def every_compilation(names, shorten=lambda name: name, *, is_rotated=False):
+def every_compilation(names, shorten=lambda name: name, *, is_rare=False):
     """Cases: each name on each architecture.
 
-    `is_rotated`: all but sm_90 and a third of the other architectures, another third for the next name, are exhaustive.
+    `is_rare`: all are exhaustive except sm_90 and about a third of the others, which differ from name to name.
     """
 
     def marks(index, architecture):
         if is_quick(names[index], architecture):
             return []
         position = index + ARCHITECTURES.index(architecture)
-        is_exhaustive = is_rotated and architecture != 90 and position % 3 > 0
+        is_exhaustive = is_rare and architecture != 90 and position % 3 > 0
         return [pytest.mark.slow, *([pytest.mark.exhaustive] if is_exhaustive else [])]
 
     return pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_detection_kernels_compile_without_warning_or_spill(name, architecture, 
     check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL if has_many_registers else 0)
 
 
-@every_compilation(names_of.FUSED, is_rotated=True)
+@every_compilation(names_of.FUSED, is_rare=True)
 def test_compose_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, LANCZOS_SPILL if "Lanczos" in name else RARE_SPILL)
 
 
-@every_compilation(names_of.COVERING, is_rotated=True)
+@every_compilation(names_of.COVERING, is_rare=True)
 def test_op_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL)
 

@@ -232,7 +232,7 @@ def test_op_accepts_read_only_numpy():
 
 
 def test_op_accepts_result_of_broadcast_arrays_without_warning():
-    """Its `flags.writeable` warns. NumPy will make it read-only."""
+    """Reading `flags.writeable` of it warns. It counts as read-only, as a later NumPy will make it."""
     shared = np.broadcast_arrays(BATCH[:1], BATCH)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

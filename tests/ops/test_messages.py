@@ -44,7 +44,7 @@ def test_message_says_what_to_pass(call, message):
     assert str(error.value).endswith(message)
 
 
-def test_perspective_message_of_coefficients_has_their_own_shape():
+def test_perspective_names_shape_of_coefficients():
     with pytest.raises(ValueError, match=r"coefficients must have shape \(8,\) or \(N, 8\), got \(2, 3, 8\)"):
         cuaug.perspective(BATCH, None, None, coefficients=np.ones((2, 3, 8)))
 

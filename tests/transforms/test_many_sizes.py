@@ -1,4 +1,4 @@
-"""Single images of many sizes on a CPU: new sizes share a plan, and results are those of a plan of the size."""
+"""Single images of many sizes on a CPU: an image has the same result with the shared plan as with one for its size."""
 
 import gc
 import weakref
@@ -13,42 +13,42 @@ from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPE
 from cuaug import transforms as T
 from cuaug.transforms import plan_cache, ragged_plans
 
-MANY = plan_cache._MANY_SIZES
+MANY_SIZES = plan_cache._MANY_SIZES
 CPU_BACKENDS = [("numpy", "cpu"), ("torch", "cpu"), ("jax", "cpu")]
 every_cpu_backend = pytest.mark.parametrize("backend", CPU_BACKENDS, ids=lambda backend: backend[0])
 
 
-def shared_and_own(transforms, monkeypatch):
+def shared_and_size_plans(transforms, monkeypatch):
     """Two functions that call the same recipe: with a plan that all sizes share, and with a plan of each size."""
-    shared, own = T.Compose(transforms, seed=5), T.Compose(transforms, seed=5)
+    with_shared_plan, with_size_plans = T.Compose(transforms, seed=5), T.Compose(transforms, seed=5)
 
     def call_shared(*args, **options):
         monkeypatch.setattr(plan_cache, "_MANY_SIZES", 0)
-        return shared(*args, **options)
+        return with_shared_plan(*args, **options)
 
-    def call_own(*args, **options):
+    def call_size_plan(*args, **options):
         monkeypatch.setattr(plan_cache, "_MANY_SIZES", 1 << 30)
-        return own(*args, **options)
+        return with_size_plans(*args, **options)
 
-    return call_shared, call_own
+    return call_shared, call_size_plan
 
 
 @every_cpu_backend
 @pytest.mark.parametrize("name", RECIPES)
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_image_of_shared_plan_equals_image_of_own_plan(backend, name, dtype, monkeypatch):
+def test_compose_shared_plan_equals_plan_of_size(backend, name, dtype, monkeypatch):
     transforms, sizes, _ = RECIPES[name]
-    call_shared, call_own = shared_and_own(transforms, monkeypatch)
-    for step in range(3):  # the second image of a size has a known kind, the third one a recorded plan
+    call_shared, call_size_plan = shared_and_size_plans(transforms, monkeypatch)
+    for step in range(3):  # later steps use cached rows and recorded loops
         for i, image in enumerate(ragged_images(backend, sizes, dtype, seed=step)):
-            assert_equal(call_shared(image, step=step, ids=i), call_own(image, step=step, ids=i))
+            assert_equal(call_shared(image, step=step, ids=i), call_size_plan(image, step=step, ids=i))
 
 
 @every_cpu_backend
 @pytest.mark.parametrize("several_masks", [False, True])
 @pytest.mark.parametrize("name", ["crop", "padded crop", "antialiased crop, normalize, jitter", "affine, crop"])
-def test_targets_of_shared_plan_equal_targets_of_own_plan(backend, name, several_masks, monkeypatch):
-    call_shared, call_own = shared_and_own(RECIPES[name][0], monkeypatch)
+def test_compose_targets_of_shared_plan_equal_those_of_plan_of_size(backend, name, several_masks, monkeypatch):
+    call_shared, call_size_plan = shared_and_size_plans(RECIPES[name][0], monkeypatch)
     for i, (image, size) in enumerate(zip(ragged_images(backend, LARGE), LARGE, strict=True)):
         sample = {
             "image": image,
@@ -57,62 +57,66 @@ def test_targets_of_shared_plan_equal_targets_of_own_plan(backend, name, several
             "keypoints": put(np.array([[3.0, 4.0]]), backend),
             "label": i,
         }
-        result, expected = call_shared(sample, step=2, ids=i), call_own(sample, step=2, ids=i)
+        result, expected = call_shared(sample, step=2, ids=i), call_size_plan(sample, step=2, ids=i)
         assert list(result) == list(expected)
         assert result["label"] == i
         for kind in ("image", "mask", "boxes", "keypoints"):
             assert_equal(result[kind], expected[kind])
 
 
-def test_tv_tensors_of_shared_plan_keep_their_types(tv, monkeypatch):
-    call_shared, call_own = shared_and_own([CROP, *FLIPS], monkeypatch)
+def test_compose_shared_plan_keeps_tv_tensors(tv, monkeypatch):
+    call_shared, call_size_plan = shared_and_size_plans([CROP, *FLIPS], monkeypatch)
     image, mask = tv.Image(torch.from_numpy(noise((3, 40, 30)))), tv.Mask(torch.from_numpy(noise((40, 30))))
-    alone, expected = call_shared(image, step=1), call_own(image, step=1)
+    alone, expected = call_shared(image, step=1), call_size_plan(image, step=1)
     pair = call_shared((image, mask), step=1)
     assert [type(alone), *map(type, pair)] == [tv.Image, tv.Image, tv.Mask]
     assert torch.equal(alone.as_subclass(torch.Tensor), expected.as_subclass(torch.Tensor))
 
 
-def test_shared_plan_accepts_mixing_of_single_image(monkeypatch):
-    call_shared, call_own = shared_and_own([CROP, T.MixUp()], monkeypatch)
-    image = noise((40, 30, 3))
-    assert_equal(call_shared(image, step=1), call_own(image, step=1))
-    assert_equal(call_shared({"image": image}, step=1)["image"], call_own({"image": image}, step=1)["image"])
+def test_compose_plans_mixing_of_single_images_by_size(monkeypatch):
+    monkeypatch.setattr(plan_cache, "_MANY_SIZES", 0)
+    aug = T.Compose([CROP, T.MixUp()], seed=5)
+    for i in range(3):
+        image = noise((40, 30 + i, 3))
+        assert aug(image).shape == aug({"image": image})["image"].shape == (13, 14, 3)
+    assert len(aug._plans._plans) == 4  # of each size, and the one that is not used, as it mixes
 
 
-def test_new_sizes_need_no_new_plan(monkeypatch):
+def test_compose_new_sizes_need_no_new_plan(monkeypatch):
     aug = T.Compose([CROP, *FLIPS, JITTER, *NORMALIZED], seed=3)
-    for i in range(MANY + 1):
+    for i in range(MANY_SIZES + 1):
         aug(noise((40, 30 + i, 3)))
-    assert len(aug._plans._plans) == MANY + 1  # one for each of the first sizes, and the one that further sizes share
-    monkeypatch.setattr(plan_cache.PlanCache, "new_plan", lambda *_: pytest.fail("a plan was written"))
+    assert (
+        len(aug._plans._plans) == MANY_SIZES + 1
+    )  # one for each of the first sizes, and the one that further sizes share
+    monkeypatch.setattr(plan_cache.PlanCache, "new_plan", lambda *_: pytest.fail("a new plan was made"))
     for i in range(200):
         aug(noise((41, 30 + i, 3)))
 
 
-def test_batches_of_many_sizes_have_plans_of_their_own():
+def test_compose_batches_have_a_plan_per_size():
     aug = T.Compose([CROP], seed=3)
-    for i in range(2 * MANY):
+    for i in range(2 * MANY_SIZES):
         aug(noise((2, 40, 30 + i, 3)))
-    assert len(aug._plans._plans) == 2 * MANY
+    assert len(aug._plans._plans) == 2 * MANY_SIZES
 
 
-def test_kinds_do_not_keep_images_alive():
+def test_compose_does_not_keep_images_alive():
     aug = T.Compose([CROP], seed=3)
-    for i in range(MANY + 1):
+    for i in range(MANY_SIZES + 1):
         image = noise((40, 30 + i, 3))
         aug(image)
     reference = weakref.ref(image)
     del image
     gc.collect()
     assert reference() is None
-    assert len(aug._plans.ragged._kinds) == 1
+    assert len(aug._plans.ragged._rows) == 1
 
 
-def test_kinds_are_limited(monkeypatch):
-    monkeypatch.setattr(ragged_plans, "_MAX_KINDS", 4)
+def test_compose_limits_cached_rows(monkeypatch):
+    monkeypatch.setattr(ragged_plans, "_MAX_ROWS", 4)
     aug = T.Compose([CROP], seed=3)
     for _ in range(2):
-        for i in range(MANY + 20):
+        for i in range(MANY_SIZES + 20):
             aug(noise((40, 30 + i, 3)))
-    assert 1 <= len(aug._plans.ragged._kinds) <= 4
+    assert 1 <= len(aug._plans.ragged._rows) <= 4
