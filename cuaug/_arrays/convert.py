@@ -230,14 +230,14 @@ def copy(array: Any, library: Library, device: int) -> tuple[Any, int]:
     """
     is_tensor = isinstance(library_of(type(array)), TorchLibrary)
     if device < 0:
-        copied = array.clone() if is_tensor else array.copy()
-        return copied, int(copied.data_ptr() if is_tensor else NUMPY.pointer(copied))
+        result = array.clone() if is_tensor else array.copy()
+        return result, (torch_library() if is_tensor else NUMPY).pointer(result)
     with devices.use_device(device):  # CuPy copies to its current device
         if isinstance(library, TorchLibrary):
-            copied = (array if is_tensor else library.torch.from_dlpack(array)).clone()
+            result = (array if is_tensor else library.torch.from_dlpack(array)).clone()
         else:
-            copied = (cupy_import.from_dlpack(array) if is_tensor else array).copy()
-    return copied, library.pointer(copied)
+            result = (cupy_import.from_dlpack(array) if is_tensor else array).copy()
+    return result, library.pointer(result)
 
 
 def truncate(array: Any, count: int) -> Any:
