@@ -17,6 +17,7 @@ from .._host.extension import extension
 from ..transforms.transform import Transform
 from ..typing import OnError
 from .batch import Batch
+from .decode_threads import DecodeThreads
 from .decoding import DecodeSettings
 from .pipeline import ON_ERROR, BatchPipeline, EncodedBatch, recipe_of
 from .receivers import TorchReceiver
@@ -67,7 +68,7 @@ class Collate:
         _check.boolean("strict", strict)
         _check.boolean("dct_scale", dct_scale)
         self._threads = _check.integer("threads", threads, 1)
-        settings = DecodeSettings(self._threads, strict, dct_scale, limits_of(max_pixels))
+        settings = DecodeSettings(DecodeThreads(self._threads), strict, dct_scale, limits_of(max_pixels))
         self._recipe = recipe_of(transform, seed)
         self._pipeline = BatchPipeline(self._recipe, _sample_name, on_error, settings)
         self._receiver = TorchReceiver()

@@ -14,6 +14,7 @@ from .._codecs import jpeg_headers, nvjpeg, other_formats
 from .._codecs.limits import Limits
 from .._host.extension import jpeg_extension
 from .._host.threads import parallel_map
+from .decode_threads import DecodeThreads
 
 if TYPE_CHECKING:
     from .._native import EncodedFiles
@@ -24,7 +25,7 @@ _GROUP_ALIGNMENT = 512  # bytes, as CuPy's and torch's allocators align memory
 class DecodeSettings(NamedTuple):
     """Options of the decoders."""
 
-    threads: int
+    threads: DecodeThreads
     strict: bool
     dct_scale: bool
     limits: Limits
@@ -42,12 +43,12 @@ class EncodedImages:
         self._settings = settings
         self.bad: dict[int, str] = dict[int, str]()
         self._files: EncodedFiles = data if isinstance(data, jpeg.EncodedFiles) else jpeg.EncodedFiles(data)
-        self._headers, failures = jpeg_headers.read(self._files, settings.limits, settings.threads)
+        self._headers, failures = jpeg_headers.read(self._files, settings.limits, settings.threads.maximum)
         self._is_jpeg: np.ndarray = self._headers["channels"] > 0
         self.sizes: np.ndarray = np.maximum(self._headers["size"], 1)
         self._decoded: dict[int, np.ndarray] = {}  # whole images of formats other than JPEG, by index
         indices_and_reasons = [(i, reason) for i, _, reason in failures]
-        parallel_map(lambda pair: self._decode_other_format(*pair), indices_and_reasons, settings.threads)
+        parallel_map(lambda pair: self._decode_other_format(*pair), indices_and_reasons, settings.threads.maximum)
 
     def __len__(self) -> int:
         return len(self._files)
@@ -93,7 +94,7 @@ class EncodedImages:
         rows[:, 0], rows[:, 1:6], rows[:, 6], rows[:, 7] = images, regions[images], offset, pitch
         jpegs = rows[self._is_good_jpeg()[images]]
         jpegs[:, 6] += memory.ctypes.data  # the extension takes addresses
-        limits, strict, threads = self._settings.limits, self._settings.strict, self._settings.threads
+        limits, strict, threads = self._settings.limits, self._settings.strict, self._settings.threads.count
         pending = jpeg_extension().jpeg_decode(self._files, limits, jpegs, "rgb", strict, threads, memory)
         pending.start()
 

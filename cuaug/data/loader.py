@@ -21,6 +21,7 @@ from ..transforms.transform import Transform
 from ..typing import Decoder, LastBatch, LibraryName, OnError
 from . import epoch_order
 from .batch import Batch
+from .decode_threads import DecodeThreads
 from .decoding import DecodeSettings
 from .files import Dataset, ImageFiles, Source
 from .pipeline import (
@@ -71,7 +72,8 @@ class Loader:
             the others, divided so that both stay busy. Values then differ by 1 here and there from run to run, and for
             nvJPEG's files `strict` rejects only what nvJPEG itself rejects.
         prefetch: Number of finished batches to keep ready.
-        threads: Threads that read and decode; default: as :func:`cuaug.set_num_threads`.
+        threads: Maximum number of threads that read and decode; default: as :func:`cuaug.set_num_threads`. Fewer
+            decode while batches are ready in time.
         cache: "memory" keeps the encoded files in memory after they are first read.
         progress: Show a bar with images per second and the slowest stage (needs tqdm).
         library: Library of the results: "torch" (channels first), or, channels last, "numpy", on a GPU "cupy" (needs
@@ -140,9 +142,11 @@ class Loader:
         self._cache: dict[int, bytes] | None = {} if cache else None
         self._threads = extension().threads() if threads is None else _check.integer("threads", threads, 1)
         self._receiver = receiver_for(device, library, decoder)
-        # With nvJPEG, its input threads, file reads and Python need processors too (benchmarks/log/loader-gpu.md).
+        # With nvJPEG, its input threads, file reads and Python need processors too (benchmarks/log/loader-gpu.md), and
+        # the model of the CPU's speed, by which batches are divided, holds for one number of threads.
         decode_threads = self._threads if decoder == "cpu" else max(1, 5 * self._threads // 8)
-        settings = DecodeSettings(decode_threads, strict, dct_scale, limits_of(max_pixels))
+        self._decode_threads = DecodeThreads(decode_threads, 1 if decoder == "cpu" else decode_threads)
+        settings = DecodeSettings(self._decode_threads, strict, dct_scale, limits_of(max_pixels))
         self._pipeline = BatchPipeline(recipe, self.source.name, on_error, settings)
         self.clock: StageTimer = self._pipeline.timer
         self.bad: dict[int, str] = {}
@@ -210,6 +214,7 @@ class Loader:
         self._iterating, generation = True, self._generation
         epoch, first, count = self._epoch, self._batch, len(self)
         receiver = self._receiver.new_iteration()
+        self._decode_threads.fill_queue()
         finished = Prefetcher(self._finished_batches(receiver, epoch, first, count), self.prefetch, "cuaug-make")
         with contextlib.closing(finished.__iter__()) as batches, self._progress_bar(first, count) as advance:
             for batch in batches:
@@ -219,6 +224,7 @@ class Loader:
                     self._batch += 1
                 advance(len(batch.ids))
                 yield Batch(images, targets, batch.ids, batch.valid)
+                self._decode_threads.adjust(finished.ready_count, self.prefetch)
         if generation == self._generation:
             self.epoch = epoch + 1
 

@@ -51,6 +51,11 @@ class Prefetcher(Generic[T]):
         finally:
             self.close()
 
+    @property
+    def ready_count(self) -> int:
+        """How many items are ready."""
+        return self._ready.qsize()
+
     def close(self) -> None:
         if self._process != os.getpid():  # after a fork, the thread exists only in the parent
             return

@@ -9,6 +9,7 @@ import numpy as np
 from .._codecs.limits import limits_of
 from .._host.extension import extension
 from .crops import group_by_size
+from .decode_threads import DecodeThreads
 from .decoding import DecodeSettings, EncodedImages, SlotLayout
 from .files import ImageFiles
 from .receivers import NumPyReceiver
@@ -21,11 +22,13 @@ def scan(source: ImageFiles, strict: bool, max_pixels: int | None) -> Iterator[d
 
     JPEGs are decoded at 1/8: the decoder then reads every bit of the file, but computes few pixels.
     """
-    settings = DecodeSettings(extension().threads(), strict, dct_scale=True, limits=limits_of(max_pixels))
+    settings = DecodeSettings(
+        DecodeThreads(extension().threads()), strict, dct_scale=True, limits=limits_of(max_pixels)
+    )
     receiver = NumPyReceiver()
     for first in range(0, len(source), _BATCH):
         ids = range(first, min(first + _BATCH, len(source)))
-        encoded = EncodedImages(source.read(ids, settings.threads), settings)
+        encoded = EncodedImages(source.read(ids, settings.threads.maximum), settings)
         sizes = -(-encoded.sizes // 8)
         # Rows (denominator of the scale, top, left, height, width): whole images at 1/8.
         regions = np.concatenate([np.full_like(sizes[:, :1], 8), np.zeros_like(sizes), sizes], 1)

@@ -13,6 +13,7 @@ from cuaug import io
 from cuaug._codecs import jpeg_headers, limits, nvjpeg
 from cuaug._host import extension
 from cuaug.data import Loader
+from cuaug.data.decode_threads import DecodeThreads
 from cuaug.data.decoding import DecodeSettings, EncodedImages, SlotLayout
 from cuaug.data.work_splitter import CostModel, InFlightBatch, WorkSplitter
 
@@ -44,7 +45,7 @@ class FakeEngine:
         return 0.0, self.failed
 
 
-SETTINGS = DecodeSettings(threads=2, strict=True, dct_scale=True, limits=limits.limits_of())
+SETTINGS = DecodeSettings(threads=DecodeThreads(2), strict=True, dct_scale=True, limits=limits.limits_of())
 
 
 def photos(count=9):

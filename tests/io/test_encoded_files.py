@@ -10,6 +10,7 @@ from cuaug import _native as native
 from cuaug import io
 from cuaug._codecs import jpeg_headers
 from cuaug._codecs import limits as limits_module
+from cuaug.data.decode_threads import DecodeThreads
 from cuaug.data.decoding import DecodeSettings, EncodedImages
 
 
@@ -112,7 +113,7 @@ def test_encoded_images_start_decode_equals_decode():
     rng = np.random.default_rng(20261120)
     files = [io.encode_jpeg(rng.integers(0, 256, (40, 56, 3), np.uint8)) for _ in range(5)]
     files[2] = files[2][:150]
-    settings = DecodeSettings(threads=2, strict=True, dct_scale=True, limits=limits_module.limits_of())
+    settings = DecodeSettings(threads=DecodeThreads(2), strict=True, dct_scale=True, limits=limits_module.limits_of())
     regions = np.array([[1, 3, 5, 20, 30]] * 5)
     memory = np.full(5 * 2000, 77, np.uint8)
     encoded = EncodedImages(files, settings)

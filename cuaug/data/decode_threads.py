@@ -1,0 +1,40 @@
+"""How many threads decode a batch: as few as keep the consumer from waiting."""
+
+from __future__ import annotations
+
+# After so many batches that were ready in time, one thread less is tried, in case fewer are enough by now.
+_BATCHES_BEFORE_RETRY = 100
+
+
+class DecodeThreads:
+    """The number of threads for the next batch, between `minimum` and `maximum`.
+
+    A training step that the host launches takes longer while every processor decodes
+    (benchmarks/log/loader-training.md). If batches wait for the consumer, the next one is therefore decoded by one
+    thread less. If the consumer waits, all threads decode until batches wait again, and from then on at least one
+    thread more than before.
+
+    The consumer's thread sets `count`, and another thread reads it.
+    """
+
+    def __init__(self, maximum: int, minimum: int = 1) -> None:
+        self.maximum: int = maximum
+        self.count: int = maximum
+        self._minimum = self._enough = minimum
+        self._batches_in_time = 0
+
+    def fill_queue(self) -> None:
+        """Called when an iteration begins: no batch is ready yet."""
+        self.count, self._batches_in_time = self.maximum, 0
+
+    def adjust(self, ready: int, depth: int) -> None:
+        """Called when the consumer asks for a batch: `ready` of at most `depth` batches are ready."""
+        if ready >= depth:
+            self._batches_in_time += 1
+            if self._batches_in_time % _BATCHES_BEFORE_RETRY == 0:
+                self._enough = max(self._minimum, self._enough - 1)
+            self.count = max(self._enough, self.count - 1)
+        elif ready == 0:
+            if self._batches_in_time:  # otherwise the queue has not been full yet
+                self._enough = min(self.count + 1, self.maximum)
+            self.fill_queue()

@@ -1,0 +1,59 @@
+"""The number of decoding threads of a Loader follows its consumer."""
+
+import time
+
+import pytest
+from helpers.loader import encoded, photographs
+
+from cuaug import transforms as T
+from cuaug.data import Loader
+from cuaug.data.decode_threads import DecodeThreads
+
+
+def counts(threads, readies, depth=2):
+    values = []
+    for ready in readies:
+        threads.adjust(ready, depth)
+        values.append(threads.count)
+    return values
+
+
+def test_fewer_threads_decode_while_batches_are_ready():
+    assert counts(DecodeThreads(5), [0, 1, 2, 2, 2, 2, 2]) == [5, 5, 4, 3, 2, 1, 1]
+
+
+def test_a_consumer_that_waits_gets_all_threads_and_then_one_more_than_before():
+    threads = DecodeThreads(5)
+    assert counts(threads, [2, 2, 2, 0, 1, 2, 2, 2, 2]) == [4, 3, 2, 5, 5, 4, 3, 3, 3]
+
+
+def test_an_empty_queue_at_the_start_of_an_iteration_is_no_sign_of_too_few_threads():
+    threads = DecodeThreads(4)
+    counts(threads, [2, 2, 2])
+    threads.fill_queue()
+    assert counts(threads, [0, 0, 2, 2, 2]) == [4, 4, 3, 2, 1]
+
+
+def test_fewer_threads_are_tried_again_after_a_hundred_batches():
+    threads = DecodeThreads(3)
+    assert counts(threads, [2, 2, 0, 2]) == [2, 1, 3, 2]
+    assert set(counts(threads, [2] * 98)) == {2}
+    assert counts(threads, [2]) == [1]
+
+
+def test_the_minimum_holds():
+    assert set(counts(DecodeThreads(4, 4), [2, 2, 0, 2, *[2] * 250])) == {4}
+
+
+@pytest.mark.jpeg
+def test_a_loader_whose_consumer_is_slow_decodes_with_fewer_threads():
+    files = [encoded(image) for image in photographs(2)]
+    loader = Loader(files * 100, 2, [T.RandomResizedCrop(32)], threads=2, seed=0)
+    counts = []
+    for _ in loader:
+        counts.append(loader._decode_threads.count)
+        if counts[-1] == 1:
+            break
+        time.sleep(0.01)
+    assert counts[0] == 2
+    assert counts[-1] == 1
