@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from . import _check
-from ._arrays.convert import parameter_column
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
+from ._passes.replay import replayed
 from ._value_text import value_text
 from .typing import AnyArray, Array, Layout, Numbers, PerSample
 
@@ -32,6 +32,7 @@ __all__ = [
 
 
 @prefix_errors
+@replayed
 def adjust_brightness(
     images: Array, brightness_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -60,6 +61,7 @@ def adjust_brightness(
 
 
 @prefix_errors
+@replayed
 def adjust_contrast(
     images: Array,
     contrast_factor: PerSample,
@@ -93,6 +95,7 @@ def adjust_contrast(
 
 
 @prefix_errors
+@replayed
 def adjust_saturation(
     images: Array, saturation_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -115,6 +118,7 @@ def adjust_saturation(
 
 
 @prefix_errors
+@replayed
 def adjust_hue(
     images: Array, hue_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -137,6 +141,7 @@ def adjust_hue(
 
 
 @prefix_errors
+@replayed
 def adjust_gamma(
     images: Array, gamma: PerSample, gain: PerSample = 1.0, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -160,6 +165,7 @@ def adjust_gamma(
 
 
 @prefix_errors
+@replayed
 def invert(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Invert: ``max - in``.
 
@@ -173,6 +179,7 @@ def invert(images: Array, *, layout: Layout | None = None, out: AnyArray | None 
 
 
 @prefix_errors
+@replayed
 def solarize(
     images: Array, threshold: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -191,6 +198,7 @@ def solarize(
 
 
 @prefix_errors
+@replayed
 def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Keep the upper bits of integers; for floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
 
@@ -210,6 +218,7 @@ def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, o
 
 
 @prefix_errors
+@replayed
 def rgb_to_grayscale(
     images: Array, num_output_channels: Literal[1, 3] = 1, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:
@@ -236,6 +245,7 @@ def rgb_to_grayscale(
 
 
 @prefix_errors
+@replayed
 def color_matrix(images: Array, matrix: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Multiply the three channels by a matrix: ``clamp(matrix @ (r, g, b, 1))``, for floats to 0..1.
 
@@ -259,6 +269,6 @@ def color_matrix(images: Array, matrix: Numbers, *, layout: Layout | None = None
 
 
 def _apply_op(batch: ImageBatch, op: str, values: dict[str, Any], out: Any, channels: int | None = None) -> Any:
-    columns = [parameter_column(name, value) for name, value in values.items()]
+    columns = [parameters.column(name, value) for name, value in values.items()]
     sample_parameters = parameters.per_sample_columns(" and ".join(values), columns, batch)
     return pointwise.pointwise(batch, (op,), sample_parameters, batch.dtype, out, channels)

@@ -15,6 +15,7 @@ from ._check import prefix_errors
 from ._passes import parameters, resample, warp
 from ._passes.geometry import matrix_geometry
 from ._passes.parameters import NULL_ARRAY, SampleParameters
+from ._passes.replay import replayed
 from ._program.functors import BORDERS
 from .typing import AnyArray, Array, Border, DType, Fill, Layout, PerSample, ResizeInterpolation, Size
 
@@ -22,6 +23,7 @@ __all__ = ["center_crop", "crop", "hflip", "pad", "resize", "resized_crop", "vfl
 
 
 @prefix_errors
+@replayed
 def resize(
     images: Array,
     size: Size | None,
@@ -56,6 +58,7 @@ def resize(
 
 
 @prefix_errors
+@replayed
 def resized_crop(
     images: Array,
     top: PerSample,
@@ -93,6 +96,7 @@ def resized_crop(
 
 
 @prefix_errors
+@replayed
 def crop(
     images: Array,
     top: PerSample,
@@ -125,6 +129,7 @@ def crop(
 
 
 @prefix_errors
+@replayed
 def center_crop(
     images: Array,
     output_size: Size,
@@ -156,6 +161,7 @@ def center_crop(
 
 
 @prefix_errors
+@replayed
 def pad(
     images: Array,
     padding: Size,
@@ -186,6 +192,7 @@ def pad(
 
 
 @prefix_errors
+@replayed
 def hflip(
     images: Array,
     flip: PerSample = True,
@@ -210,6 +217,7 @@ def hflip(
 
 
 @prefix_errors
+@replayed
 def vflip(
     images: Array,
     flip: PerSample = True,

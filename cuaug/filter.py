@@ -12,6 +12,7 @@ from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import filters, parameters
 from ._passes.parameters import NULL_ARRAY, SampleParameters
+from ._passes.replay import replayed
 from ._sizes import kernel_extents
 from .typing import AnyArray, Array, Layout, Numbers, PerSample, Size
 
@@ -19,6 +20,7 @@ __all__ = ["adjust_sharpness", "gaussian_blur"]
 
 
 @prefix_errors
+@replayed
 def gaussian_blur(
     images: Array,
     kernel_size: Size,
@@ -60,6 +62,7 @@ def gaussian_blur(
 
 
 @prefix_errors
+@replayed
 def adjust_sharpness(
     images: Array, sharpness_factor: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None
 ) -> Array:

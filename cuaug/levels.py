@@ -12,12 +12,14 @@ from ._arrays.convert import dtype_name
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
+from ._passes.replay import replayed
 from .typing import AnyArray, Array, DType, Layout, Numbers, NumPyArray, PillowImage
 
 __all__ = ["autocontrast", "equalize", "lut", "normalize", "to_dtype"]
 
 
 @prefix_errors
+@replayed
 def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Stretch each channel so that its minimum becomes 0 and its maximum the largest value, as torchvision.
 
@@ -37,6 +39,7 @@ def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray |
 
 
 @prefix_errors
+@replayed
 def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
 
@@ -56,6 +59,7 @@ def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | Non
 
 
 @prefix_errors
+@replayed
 def lut(images: Array, table: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Replace each level by its entry in a table: ``out = table[in]``.
 
@@ -106,6 +110,7 @@ def normalize(
     out: AnyArray | None = None,
 ) -> Array: ...
 @prefix_errors
+@replayed
 def normalize(
     images: Any,
     mean: Numbers,
@@ -172,6 +177,7 @@ def to_dtype(
     out: AnyArray | None = None,
 ) -> Array: ...
 @prefix_errors
+@replayed
 def to_dtype(
     images: Any,
     dtype: DType = "float32",

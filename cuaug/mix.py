@@ -13,12 +13,14 @@ from ._arrays.convert import parameter_column
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import mix, parameters
+from ._passes.replay import replayed
 from .typing import AnyArray, Array, Layout, NumPyArray, PerSample
 
 __all__ = ["cutmix", "mix_labels", "mixup"]
 
 
 @prefix_errors
+@replayed
 def mixup(
     images: Array,
     lam: PerSample,
@@ -54,6 +56,7 @@ def mixup(
 
 
 @prefix_errors
+@replayed
 def cutmix(
     images: Array,
     top: PerSample,

@@ -15,6 +15,7 @@ from ._arrays.convert import parameter_column
 from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise
+from ._passes.replay import replayed
 from .typing import AnyArray, Array, Ids, Layout, Numbers, PerSample
 
 __all__ = ["erase", "gaussian_noise"]
@@ -62,7 +63,8 @@ def gaussian_noise(
     sample_ids: Any = ids
     if isinstance(ids, int) and batch.samples != 1:
         sample_ids = ids + np.arange(batch.samples, dtype=float)
-    sample_ids = parameters.checked_column("ids", sample_ids, 0, 2**48 - 1)
+    sample_ids = parameter_column("ids", sample_ids)
+    _check.in_range("ids", sample_ids, 0, 2**48 - 1)
     ids_low = sample_ids % 2.0**24
     ids_high = (sample_ids - ids_low) / 2.0**24
     key = *_chunks_of_24_bits(seed, 3), *_chunks_of_24_bits(step, 2)
@@ -74,6 +76,7 @@ def gaussian_noise(
 
 
 @prefix_errors
+@replayed
 def erase(
     images: Array,
     i: PerSample,

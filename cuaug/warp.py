@@ -19,6 +19,7 @@ from ._arrays.quads import quad_to_quad
 from ._check import prefix_errors
 from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
+from ._passes.replay import replayed
 from .geometry import compose_affine
 from .typing import AnyArray, Array, Border, DType, Fill, Interpolation, Layout, Numbers, Origin, PerSample
 
@@ -26,6 +27,7 @@ __all__ = ["affine", "elastic", "perspective", "remap", "rotate", "warp_affine",
 
 
 @prefix_errors
+@replayed
 def warp_affine(
     images: Array,
     M: Numbers,
@@ -73,6 +75,7 @@ def warp_affine(
 
 
 @prefix_errors
+@replayed
 def warp_perspective(
     images: Array,
     M: Numbers,
@@ -106,6 +109,7 @@ def warp_perspective(
 
 
 @prefix_errors
+@replayed
 def remap(
     images: Array,
     map_x: Numbers,
@@ -140,6 +144,7 @@ def remap(
 
 
 @prefix_errors
+@replayed
 def elastic(
     images: Array,
     displacement: Numbers,
@@ -177,6 +182,7 @@ def elastic(
 
 
 @prefix_errors
+@replayed
 def affine(
     images: Array,
     angle: PerSample,
@@ -217,6 +223,7 @@ def affine(
 
 
 @prefix_errors
+@replayed
 def rotate(
     images: Array,
     angle: PerSample,
@@ -270,6 +277,7 @@ def rotate(
 
 
 @prefix_errors
+@replayed
 def perspective(
     images: Array,
     startpoints: Numbers | None,

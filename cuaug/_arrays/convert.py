@@ -22,6 +22,7 @@ from .numpy_library import NUMPY, NumPyLibrary
 from .pillow_library import PILLOW
 from .protocol import Library, memory_shape
 from .registry import library_of, result_library
+from .symbolic_array import SymbolicLibrary
 from .torch_library import TorchLibrary, torch_library
 
 
@@ -66,6 +67,8 @@ def is_host(value: Any) -> bool:
         return True
     if isinstance(library, TorchLibrary):
         return bool(value.device.type == "cpu")
+    if isinstance(library, SymbolicLibrary):
+        return bool(value.device < 0)
     if isinstance(library, JaxLibrary) and len(value.devices()) > 1:  # which have no DLPack device
         return all(device.platform == "cpu" for device in value.devices())
     return library is not CUPY and capsule.device_of(value) < 0

@@ -14,6 +14,7 @@ from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
 from .._value_text import value_text
 from .descriptor import COPIED_VIEW, REPEATED_ELEMENTS, byte_range, contiguous_strides, repeats_elements
 from .protocol import Library
+from .recording_library import RecordingLibrary
 from .registry import library_of, result_library
 from .tv_tensors import kind_of_type, wrap_like
 
@@ -74,9 +75,7 @@ class ImageBatch(NamedTuple):
         return self.axes.extents[3:]
 
 
-def describe_images(
-    array: Any, layout: str | None = None, library: Library | None = None, executor: Executor = DIRECT
-) -> ImageBatch:
+def describe_images(array: Any, layout: str | None = None, library: Library | None = None) -> ImageBatch:
     """Describes a batch; checks `images` and `layout` of a public function. `library`: that of `array`, if known."""
     library = library or result_library(array)
     if library is None:
@@ -91,12 +90,13 @@ def describe_images(
         devices.check_not_forked()
     axes = _batch_axes(descriptor.shape, descriptor.strides, layout, library.channels_first)
     pointer, _, _, dtype, device, read_only, owner, is_copy = descriptor
+    executor = library.executor if isinstance(library, RecordingLibrary) else DIRECT
     return ImageBatch(pointer, dtype, device, axes, library, read_only, owner, executor, is_copy)
 
 
 def describe_result(array: Any, images: ImageBatch) -> ImageBatch:
     """Describes the result of a pass over these images."""
-    return describe_images(array, images.axes.layout, images.library, images.executor)
+    return describe_images(array, images.axes.layout, images.library)
 
 
 def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:

@@ -21,6 +21,7 @@ from .jax_library import JAX, JaxLibrary
 from .numpy_library import NUMPY
 from .pillow_library import PILLOW
 from .protocol import Library
+from .symbolic_array import SYMBOLIC, SymbolicArray, SymbolicLibrary
 from .torch_library import torch_library
 
 _libraries: dict[type, Library | None] = {}
@@ -40,6 +41,8 @@ def library_of(array_type: type) -> Library | None:
 
 def _find_library(array_type: type) -> Library | None:
     refuse_tracer(array_type)
+    if array_type is SymbolicArray:
+        return SYMBOLIC
     for base in array_type.__mro__:
         root = base.__module__.partition(".")[0]
         if root == "torch" and base.__name__ == "Tensor":
@@ -58,9 +61,11 @@ def _find_library(array_type: type) -> Library | None:
 
 
 def result_library(array: Any) -> Library | None:
-    """As `library_of`; for a JAX array on a CPU device, the library whose results are on that device."""
+    """As `library_of`; the library of results for this array, if that depends on more than its type."""
     library = library_of(type(array))
-    return library.on_device_of(array) if isinstance(library, JaxLibrary) else library
+    if isinstance(library, JaxLibrary):
+        return library.on_device_of(array)
+    return array.library if isinstance(library, SymbolicLibrary) else library
 
 
 def library_by_name(like: Any, device: int = -1) -> Library:

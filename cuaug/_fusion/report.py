@@ -9,8 +9,8 @@ from typing import Any
 
 from .._arrays.images import ImageBatch
 from .._html import table
+from .._passes.batched_launch import MAX_BATCHED
 from .._program.dtypes import ITEM_SIZE
-from .batched_launch import MAX_BATCHED
 from .plan import RecipePlan
 from .recipe_ops import (
     Autocontrast,

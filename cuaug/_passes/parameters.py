@@ -11,7 +11,7 @@ from .._arrays import capsule, convert, scalar_matrices
 from .._arrays.convert import host_array, parameter_column, stack_columns
 from .._arrays.descriptor import ArrayDescriptor, byte_range
 from .._arrays.images import ImageBatch, overlaps
-from .._arrays.registry import library_of
+from .._arrays.registry import result_library
 from .._integers import is_one_number
 from .._program.dtypes import LABEL_LIMITS
 from .._program.records import MAX_INLINE_VALUES
@@ -64,7 +64,7 @@ def float_array(
 
 def _device_array(value: Any, images: ImageBatch) -> ArrayDescriptor:
     """A device array, copied if it is on another device."""
-    library = library_of(type(value))
+    library = result_library(value)
     if library is images.library:
         descriptor = convert.describe(value)
     else:
@@ -195,19 +195,34 @@ def per_sample_columns(names: str, values: list[Any], images: ImageBatch) -> Sam
         shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
         if len(shape) == 1:
             _check.one_or_per_sample(names, shape[0], images.samples)
-    stacked = values[0][..., None] if len(values) == 1 else stack_columns(values)
-    descriptor = on_images_device(float_array(names, stacked, images), images)
-    count = descriptor.shape[0] if len(descriptor.shape) == 2 else 1
+    is_column = len(values) == 1
+    array = values[0] if is_column else stack_columns(values)
+    descriptor = on_images_device(float_array(names, array, images), images)
+    count = descriptor.shape[0] if len(descriptor.shape) == 2 - is_column else 1
     _check.one_or_per_sample(names, count, images.samples)
     sample_stride = descriptor.strides[0] if count > 1 else 0
-    return SampleParameters(_table(descriptor, sample_stride, descriptor.strides[-1]), ())
+    return SampleParameters(_table(descriptor, sample_stride, 0 if is_column else descriptor.strides[-1]), ())
+
+
+def column(parameter: str, value: Any) -> Any:
+    """`parameter_column`, but a device array of float32 or float64 stays as it is: kernels read both."""
+    return value if _is_readable(value) else parameter_column(parameter, value)
 
 
 def checked_column(parameter: str, value: Any, min_value: float, max_value: float = np.inf) -> Any:
-    """`parameter_column`, with its range checked if it is on the host."""
-    column = parameter_column(parameter, value)
-    _check.in_range(parameter, column, min_value, max_value)
-    return column
+    """`column`, with its range checked if it is on the host."""
+    if _is_readable(value):
+        return value
+    checked = parameter_column(parameter, value)
+    _check.in_range(parameter, checked, min_value, max_value)
+    return checked
+
+
+def _is_readable(value: Any) -> bool:
+    """Whether a kernel can read this device array, one number or one per sample."""
+    if type(value) in (int, float) or convert.is_host(value) or not hasattr(value, "ndim"):
+        return False
+    return value.ndim <= 1 and convert.dtype_name(value.dtype) in ("float32", "float64")
 
 
 def per_channel_columns(parameter: str, value: Any, images: ImageBatch) -> list[Any]:

@@ -3,8 +3,8 @@
 import ctypes
 from typing import Any, NamedTuple
 
-from cuaug._fusion import batched_launch
 from cuaug._gpu import launch as launch_module
+from cuaug._passes import batched_launch
 from cuaug._program import records
 
 BATCHED = ", cuaug::BatchedLaunch>"

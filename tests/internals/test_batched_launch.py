@@ -7,8 +7,8 @@ import struct
 import pytest
 from helpers.fake_driver import BATCHED
 
-from cuaug._fusion import batched_launch
 from cuaug._gpu.launch_sequence import Launch
+from cuaug._passes import batched_launch
 
 
 def random_launches(generator, count):

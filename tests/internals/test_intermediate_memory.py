@@ -13,8 +13,7 @@ from helpers.fake_driver import bytes_of, record_call
 from cuaug import transforms as T
 from cuaug._arrays import images, protocol, torch_library
 from cuaug._arrays.registry import library_of
-from cuaug._fusion import batched_launch, memory
-from cuaug._passes import grids
+from cuaug._passes import batched_launch, grids, memory
 from cuaug._program import records
 
 torch = pytest.importorskip("torch")

@@ -17,8 +17,9 @@ from cuaug import _native as native
 from cuaug import transforms as T
 from cuaug._arrays.images import describe_images
 from cuaug._arrays.registry import library_of
-from cuaug._fusion import draw, execute, launch_plan, memory
+from cuaug._fusion import draw, execute, launch_plan
 from cuaug._fusion.draw_kernel import Draws
+from cuaug._passes import memory
 from cuaug._program import records
 
 ELASTIC = [T.ElasticTransform(30.0, 4.0), T.RandomPerspective(0.4, 1.0)]

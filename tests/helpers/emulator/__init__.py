@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from cuaug._gpu import executor
 from cuaug._host import compiler
 from cuaug._passes import run as run_module
 from cuaug._program import sources
@@ -36,6 +37,7 @@ def patch(monkeypatch):
         if plan.skeleton != "warp_image":
             run_by_loops(plan, image, data, *names)
             return
+        assert image.executor is executor.DIRECT, "the emulator runs each call: a call that is recorded has no memory"
         fault = kernel(plan.kernel, sources.kernel_source(plan.kernel)[0])(data, plan.grid, plan.threads)
         assert not fault, f"{plan.kernel}: {fault}"
 

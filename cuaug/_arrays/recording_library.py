@@ -1,0 +1,57 @@
+"""The array library of a call that is recorded: the images' library, with arrays that have no memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._gpu.executor import RecordingExecutor
+from .descriptor import ArrayDescriptor, contiguous_strides
+from .protocol import Library
+from .registry import library_of
+from .symbolic_array import SYMBOLIC, SymbolicArray
+
+FIRST_ARRAY = 16  # from this index of the call's values on: arrays that the call allocates
+
+
+class RecordingLibrary:
+    """Records one call. Constants that the call loads live as long as this object."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.name, self.channels_first = library.name, library.channels_first
+        self.executor = RecordingExecutor()
+        self.arrays: list[SymbolicArray] = []
+        self.constants: list[Any] = []
+
+    def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
+        # Not self.library: for JAX, `empty` returns NumPy or CuPy arrays until `to_user_array`.
+        library = library_of(type(array))
+        assert library is not None
+        return library.describe(array, stream)
+
+    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
+        return None
+
+    def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> SymbolicArray:
+        index, strides = FIRST_ARRAY + len(self.arrays), contiguous_strides(shape, order)
+        self.arrays.append(SymbolicArray(self, index, shape, strides, dtype, device, order))
+        return self.arrays[-1]
+
+    def pointer(self, array: Any) -> int:
+        return (SYMBOLIC if isinstance(array, SymbolicArray) else self.library).pointer(array)
+
+    def to_user_array(self, array: Any) -> Any:
+        return array
+
+    def current_stream(self, device: int) -> int:
+        return self.library.current_stream(device)
+
+    def from_numpy(self, values: np.ndarray, device: int) -> Any:
+        self.constants.append(self.library.from_numpy(values, device))
+        return self.constants[-1]
+
+    def namespace(self) -> Any:
+        return self.library.namespace()

@@ -1,0 +1,143 @@
+"""Calls of functions that are replayed: the second call with arguments of one kind is recorded for all later calls."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+
+from .._arrays.autograd import is_compiling
+from .._arrays.protocol import Library
+from .._arrays.recording_library import FIRST_ARRAY, RecordingLibrary
+from .._arrays.registry import library_of
+from .._arrays.symbolic_array import SymbolicArray
+from .recording import ARGUMENTS, IMAGES, LaunchPlan, plan_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_MAX_PLANS = 1024  # per function
+_MAX_NUMBERS = 32  # in a list or tuple whose values belong to a call's kind
+_PLAIN_TYPES = frozenset([int, float, bool, str, type(None)])
+_UNKNOWN, _SEEN_ONCE = object(), object()
+_caches: list[dict[Any, Any]] = []
+
+
+class _Call(NamedTuple):
+    """The arguments of a call, apart."""
+
+    kind: tuple[Any, ...]  # all that its launches depend on, except addresses
+    library: Library
+    pointers: list[int]  # of the images, then of the other arrays
+
+
+def replayed(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorates a function of images whose only effect is a new array, computed by passes from its arguments alone.
+
+    Calls are of one kind if their arrays have equal types, dtypes, shapes, strides, devices and alignment, and their
+    other arguments equal values. A replayed call describes its arrays, allocates the result and launches what was
+    recorded. Calls that cannot be recorded, such as those that compute with parameters on a device before they launch
+    a pass, run the function.
+    """
+    plans: dict[Any, Any] = {}
+    _caches.append(plans)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        described = _describe_call(args, kwargs)
+        if described is None:
+            return function(*args, **kwargs)
+        kind, library, pointers = described
+        plan = plans.get(kind, _UNKNOWN)
+        if plan is _UNKNOWN:
+            if len(plans) >= _MAX_PLANS:
+                plans.clear()
+            plans[kind] = _SEEN_ONCE
+        elif plan is _SEEN_ONCE:
+            plan = plans[kind] = _record(function, library, args, kwargs)
+        if isinstance(plan, LaunchPlan):
+            result: R = plan(library, pointers[0], pointers[1:])
+            return result
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _describe_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | None:
+    """None if the call cannot be replayed."""
+    if not args or kwargs.get("out") is not None or is_compiling():
+        return None
+    library = library_of(type(args[0]))
+    images_key = None if library is None else library.descriptor_key(args[0])
+    if library is None or images_key is None:
+        return None
+    pointers = [library.pointer(args[0])]
+    kind = [type(args[0]), images_key, pointers[0] % 16, *kwargs]
+    for value in (*args[1:], *kwargs.values()):
+        if type(value) in _PLAIN_TYPES:
+            kind += type(value), value or repr(value)  # 0.0 == -0.0, but their signs differ
+        elif type(value) in (list, tuple):
+            if not _add_numbers(kind, value):
+                return None
+        elif library_of(type(value)) is library:
+            key = library.descriptor_key(value)
+            if key is None or len(pointers) > FIRST_ARRAY - ARGUMENTS:
+                return None
+            kind.append(key)
+            pointers.append(library.pointer(value))
+        elif isinstance(value, (type, enum.Enum, np.dtype)) or type(value).__name__ == "dtype":  # torch's dtype
+            kind.append(value)
+        else:
+            return None
+    return _Call(tuple(kind), library, pointers)
+
+
+def _add_numbers(kind: list[Any], values: Iterable[Any]) -> bool:
+    """Adds numbers, or nested lists of numbers. False if there are too many, or other values."""
+    kind += type(values), "("
+    for value in values:
+        if type(value) in _PLAIN_TYPES:
+            kind += type(value), value or repr(value)
+        elif type(value) not in (list, tuple) or not _add_numbers(kind, value):
+            return False
+    kind.append(")")
+    return len(kind) < 3 * _MAX_NUMBERS
+
+
+def _record(
+    function: Callable[..., Any], library: Library, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> LaunchPlan | None:
+    """The plan of the call; None if it cannot be replayed."""
+    recording = RecordingLibrary(library)
+    count = 0
+
+    def symbolic(value: Any) -> Any:
+        nonlocal count
+        if library_of(type(value)) is not library:
+            return value
+        pointer, shape, strides, dtype, device, *_ = library.describe(value)
+        if count and device < 0:
+            raise ValueError("the values of host arrays are copied to records")
+        index, addend = (ARGUMENTS + count - 1, 0) if count else (IMAGES, pointer % 16)
+        count += 1
+        return SymbolicArray(recording, index, shape, strides, dtype, device, addend=addend)
+
+    try:
+        result = function(*map(symbolic, args), **{name: symbolic(value) for name, value in kwargs.items()})
+    except Exception:  # any: the function's call, which follows, raises the user's own errors
+        return None
+    plan = plan_of(recording, result)
+    return None if plan is None or plan.constants else plan
+
+
+def _forget_plans() -> None:
+    """A forked child must not use its parent's CUDA context; the functions themselves refuse to."""
+    for plans in _caches:
+        plans.clear()
+
+
+os.register_at_fork(after_in_child=_forget_plans)

@@ -1,0 +1,151 @@
+"""Replayed calls of functions on a GPU: values, streams, CUDA graphs, threads, memory."""
+
+import threading
+
+import pytest
+from helpers.compare import EXACT, assert_equal
+from tables.function_calls import CALLS, IDS
+
+import cuaug
+from cuaug._passes import recording, replay
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.gpu
+
+
+def random_parameter(kind):
+    return {
+        "matrices": lambda: torch.eye(3, device="cuda")[:2] + 0.1 * torch.rand(4, 2, 3, device="cuda"),
+        "matrix": lambda: torch.eye(3, dtype=torch.float64, device="cuda") + 0.1 * torch.rand(3, 3, device="cuda"),
+        "numbers": lambda: torch.rand(4, device="cuda"),
+        "doubles": lambda: torch.rand(4, dtype=torch.float64, device="cuda") / 2,
+        "number": lambda: torch.rand((), device="cuda") + 0.5,
+    }[kind]()
+
+
+PER_SAMPLE = [
+    (cuaug.warp_affine, "matrices", {}),
+    (cuaug.warp_affine, "matrix", {"border": "wrap", "inverse": True}),
+    (cuaug.adjust_brightness, "numbers", {}),
+    (cuaug.adjust_contrast, "numbers", {}),
+    (cuaug.adjust_saturation, "number", {}),
+    (cuaug.adjust_hue, "doubles", {}),
+    (cuaug.solarize, "numbers", {}),
+    (cuaug.adjust_sharpness, "numbers", {}),
+]
+
+
+@pytest.fixture
+def replays(monkeypatch):
+    """The number of replayed calls, in a list."""
+    replay._forget_plans()
+    counts, call = [0], recording.LaunchPlan.__call__
+
+    def counted(plan, *arguments):
+        counts[0] += 1
+        return call(plan, *arguments)
+
+    monkeypatch.setattr(recording.LaunchPlan, "__call__", counted)
+    return counts
+
+
+def undecorated(function):
+    return function.__wrapped__.__wrapped__
+
+
+def images_of(library, dtype=torch.float32):
+    images = torch.rand(4, 3, 32, 28, device="cuda")
+    images = images if dtype is torch.float32 else (images * 255).to(dtype)
+    if library == "torch":
+        return images
+    cupy = pytest.importorskip("cupy")
+    return cupy.from_dlpack(images.permute(0, 2, 3, 1).contiguous())
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize(("function", "args", "kwargs"), CALLS, ids=IDS)
+def test_replayed_call_equals_the_function(function, args, kwargs, library, replays):
+    kwargs = {k: v for k, v in kwargs.items() if not (k == "layout" and library == "cupy")}
+    results = []
+    for _ in range(4):
+        images = images_of(library)
+        results.append((function(images, *args, **kwargs), undecorated(function)(images, *args, **kwargs)))
+    assert replays == [3]
+    for actual, expected in results:
+        assert type(actual) is type(expected)
+        assert_equal(actual, expected, tolerance=EXACT)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.uint8])
+@pytest.mark.parametrize(("function", "parameter", "kwargs"), PER_SAMPLE)
+def test_replayed_call_with_parameters_on_the_device(function, parameter, kwargs, dtype, replays):
+    results = []
+    for _ in range(4):
+        images, values = images_of("torch", dtype), random_parameter(parameter)
+        results.append((function(images, values, **kwargs), undecorated(function)(images, values, **kwargs)))
+    assert replays == [3]
+    for actual, expected in results:
+        assert_equal(actual, expected, tolerance=EXACT)
+
+
+def test_replayed_call_runs_on_the_current_stream(replays):
+    """The images are written on the stream after a long sum: a call on another stream would read them too early."""
+    images, busy, stream = (
+        torch.zeros(4, 3, 32, 28, device="cuda"),
+        torch.rand(1 << 26, device="cuda"),
+        torch.cuda.Stream(),
+    )
+    for _ in range(3):
+        cuaug.adjust_contrast(images, 0.5)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        for _ in range(20):
+            busy.cumsum(0)
+        images.fill_(0.75)
+        result = cuaug.adjust_contrast(images, 0.5)
+    stream.synchronize()
+    assert replays[0] >= 3
+    assert_equal(result, torch.full_like(images, 0.75), tolerance=1e-6)
+
+
+@pytest.mark.parametrize("calls_before", [0, 1, 3])
+def test_replayed_call_in_a_cuda_graph(calls_before, replays):
+    images, factors = torch.rand(4, 3, 32, 28, device="cuda"), torch.rand(4, device="cuda")
+    undecorated(cuaug.adjust_contrast)(images, factors)  # compiles
+    for _ in range(calls_before):
+        cuaug.adjust_contrast(images, factors)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = cuaug.adjust_contrast(images, factors)
+    for _ in range(2):
+        images.uniform_()
+        factors.uniform_()
+        graph.replay()
+        assert_equal(result, undecorated(cuaug.adjust_contrast)(images, factors), tolerance=EXACT)
+
+
+def test_threads_replay_one_plan(replays):
+    images = [torch.rand(4, 3, 32, 28, device="cuda") for _ in range(8)]
+    wrong = []
+
+    def work(image):
+        for _ in range(200):
+            if not torch.equal(cuaug.autocontrast(image), undecorated(cuaug.autocontrast)(image)):
+                wrong.append(image)
+
+    threads = [threading.Thread(target=work, args=(image,)) for image in images]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert replays[0] > 1000
+
+
+def test_parameters_on_the_host_with_images_on_a_gpu(replays):
+    images = torch.rand(4, 3, 32, 28, device="cuda")
+    for _ in range(4):
+        factors = torch.rand(4)
+        expected = undecorated(cuaug.adjust_brightness)(images, factors)
+        assert_equal(cuaug.adjust_brightness(images, factors), expected, tolerance=EXACT)
+    assert replays == [0]

@@ -1,0 +1,155 @@
+"""Repeated calls replay recorded launches or loops. Guards that their results are those of a first call."""
+
+import os
+
+import numpy as np
+import pytest
+from helpers.compare import EXACT, assert_equal
+from helpers.fake_driver import record_call
+from helpers.replace import replace_everywhere
+from tables.function_calls import CALLS, IDS
+
+import cuaug
+from cuaug._arrays import convert
+from cuaug._arrays.symbolic_array import SymbolicArray
+from cuaug._passes import recording, replay
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture
+def replays(monkeypatch):
+    """The number of replayed calls, in a list."""
+    replay._forget_plans()
+    counts, call = [0], recording.LaunchPlan.__call__
+
+    def counted(plan, *arguments):
+        counts[0] += 1
+        return call(plan, *arguments)
+
+    monkeypatch.setattr(recording.LaunchPlan, "__call__", counted)
+    yield counts
+    replay._forget_plans()
+
+
+def undecorated(function):
+    return function.__wrapped__.__wrapped__
+
+
+def batch(library, seed):
+    images = torch.rand(4, 3, 32, 28, generator=torch.Generator().manual_seed(seed))
+    return images if library == "torch" else images.permute(0, 2, 3, 1).numpy()
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize(("function", "args", "kwargs"), CALLS, ids=IDS)
+def test_replayed_call_on_a_cpu_equals_the_function(function, args, kwargs, library, replays):
+    kwargs = {k: v for k, v in kwargs.items() if not (k == "layout" and library == "numpy")}
+    results = []
+    for seed in range(4):
+        images = batch(library, seed)
+        results.append((function(images, *args, **kwargs), undecorated(function)(images, *args, **kwargs)))
+    assert replays == [3]
+    for actual, expected in results:  # at the end: a result must not lie in memory that a later call writes
+        assert type(actual) is type(expected)
+        assert_equal(actual, expected, tolerance=EXACT)
+
+
+PER_SAMPLE = [
+    (cuaug.warp_affine, (torch.eye(3)[:2].repeat(4, 1, 1),), {}),
+    (cuaug.warp_affine, (torch.eye(3, dtype=torch.float64),), {"border": "wrap", "inverse": True}),
+    (cuaug.adjust_brightness, (torch.rand(4),), {}),
+    (cuaug.adjust_contrast, (torch.rand(4),), {}),
+    (cuaug.adjust_hue, (torch.rand(4, dtype=torch.float64) / 2,), {}),
+    (cuaug.gaussian_blur, (5, torch.rand(4) + 0.5), {}),
+    (cuaug.adjust_sharpness, (torch.tensor(1.5),), {}),
+]
+
+
+@pytest.mark.parametrize(("function", "args", "kwargs"), [*PER_SAMPLE, *CALLS])
+def test_replayed_call_on_a_gpu_makes_the_launches_of_the_function(function, args, kwargs, gpu, replays, monkeypatch):
+    on_device = torch.Tensor, SymbolicArray
+    replace_everywhere(monkeypatch, convert, "is_host", lambda value: not isinstance(value, on_device))
+    for seed in range(3):
+        images = batch("torch", seed)
+        expected = record_call(gpu, lambda: undecorated(function)(images, *args, **kwargs))  # noqa: B023
+        actual = record_call(gpu, lambda: function(images, *args, **kwargs))  # noqa: B023
+        assert [(x.kernel, x.config) for x in actual.launches] == [(x.kernel, x.config) for x in expected.launches]
+        for launch, expected_launch in zip(actual.launches, expected.launches, strict=True):
+            words, expected_words = (np.frombuffer(x.record, np.int64) for x in (launch, expected_launch))
+            addresses = words != expected_words
+            assert (abs(words[addresses]) > 1 << 32).all()
+            assert (abs(expected_words[addresses]) > 1 << 32).all()
+        assert actual.launches
+    assert replays == [2]
+
+
+def test_calls_with_other_values_are_of_another_kind(replays):
+    images = batch("torch", 0)
+    zeros = torch.zeros_like(images)
+    for _ in range(3):
+        assert cuaug.pad(zeros, 1, fill=-0.0)[0, 0, 0, 0].signbit()
+        assert not cuaug.pad(zeros, 1, fill=0.0)[0, 0, 0, 0].signbit()
+        assert_equal(cuaug.hflip(images, False), images, tolerance=EXACT)
+        assert_equal(cuaug.hflip(images, 1), images.flip(-1), tolerance=EXACT)
+        assert_equal(cuaug.crop(images, 0, 0, 5, 6), images[..., :5, :6], tolerance=EXACT)
+        assert_equal(cuaug.crop(images[:, :1], 0, 0, 5, 6), images[:, :1, :5, :6], tolerance=EXACT)
+        assert_equal(
+            cuaug.crop(images.flip(-1)[..., ::2], 0, 0, 5, 6), images.flip(-1)[..., ::2][..., :5, :6], tolerance=EXACT
+        )
+        with pytest.raises(TypeError, match="interpolation must be a name"):
+            cuaug.resize(images, 8, 2)
+        with pytest.raises(ValueError, match="kernel_size"):
+            cuaug.gaussian_blur(images, 4)
+    assert replays[0] > 0
+
+
+def test_pointers_of_another_alignment_are_of_another_kind(replays):
+    memory = torch.arange(10_000, dtype=torch.uint8)
+    for offset in (0, 1, 3, 0, 1, 3, 0, 1, 3):
+        images = memory[offset : offset + 3 * 32 * 32].view(3, 32, 32)
+        assert_equal(cuaug.hflip(images), images.flip(-1), tolerance=EXACT)
+    assert replays == [6]
+
+
+def test_values_of_host_arrays_are_read_at_each_call(replays):
+    images = batch("numpy", 0)
+    factors = np.array([0.0, 0.25, 0.5, 1.0])
+    for scale in (1.0, 0.5, 0.25, 0.125):
+        expected = undecorated(cuaug.adjust_brightness)(images, factors * scale)
+        assert_equal(cuaug.adjust_brightness(images, factors * scale), expected, tolerance=EXACT)
+    assert replays == [0]
+
+
+def test_out_tv_tensors_and_gradients_take_the_function(replays):
+    images = batch("torch", 0)
+    for _ in range(3):
+        out = torch.full_like(images, torch.nan)
+        assert cuaug.hflip(images, out=out) is out
+        assert_equal(out, images.flip(-1), tolerance=EXACT)
+        with pytest.raises(TypeError, match="requires grad"):
+            cuaug.hflip(images.clone().requires_grad_())
+    assert replays == [0]
+
+
+def test_a_function_that_always_gets_new_numbers_keeps_few_plans(replays, monkeypatch):
+    monkeypatch.setattr(replay, "_MAX_PLANS", 8)
+    images = batch("torch", 0)
+    for i in range(100):
+        cuaug.rotate(images, float(i))
+    assert max(map(len, replay._caches)) <= 8
+    assert replays == [0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_forgets_the_plans(replays):
+    images = batch("torch", 0)
+    for _ in range(3):
+        cuaug.hflip(images)
+    assert any(map(len, replay._caches))
+    child = os.fork()
+    if not child:
+        os._exit(sum(map(len, replay._caches)))
+    assert os.waitpid(child, 0)[1] == 0
+    assert any(map(len, replay._caches))
