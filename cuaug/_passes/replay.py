@@ -127,7 +127,8 @@ def _record(
         return SymbolicArray(recording, index, shape, strides, dtype, device, addend=addend)
 
     try:
-        result = function(*map(symbolic, args), **{name: symbolic(value) for name, value in kwargs.items()})
+        symbolic_args = [symbolic(value) for value in args]  # before the keywords, as in `_describe_call`
+        result = function(*symbolic_args, **{name: symbolic(value) for name, value in kwargs.items()})
     except Exception:  # any: the function's call, which follows, raises the user's own errors
         return None
     plan = plan_of(recording, result)

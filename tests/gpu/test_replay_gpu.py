@@ -1,5 +1,6 @@
 """Replayed calls of functions on a GPU: values, streams, CUDA graphs, threads, memory."""
 
+import inspect
 import threading
 
 import pytest
@@ -78,11 +79,14 @@ def test_replayed_call_equals_the_function(function, args, kwargs, library, repl
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.uint8])
 @pytest.mark.parametrize(("function", "parameter", "kwargs"), PER_SAMPLE)
-def test_replayed_call_with_parameters_on_the_device(function, parameter, kwargs, dtype, replays):
+@pytest.mark.parametrize("is_keyword", [False, True])
+def test_replayed_call_with_parameters_on_the_device(function, parameter, kwargs, dtype, is_keyword, replays):
+    name = list(inspect.signature(function).parameters)[1]
     results = []
     for _ in range(4):
         images, values = images_of("torch", dtype), random_parameter(parameter)
-        results.append((function(images, values, **kwargs), undecorated(function)(images, values, **kwargs)))
+        args, keywords = ((), {**kwargs, name: values}) if is_keyword else ((values,), kwargs)
+        results.append((function(images, *args, **keywords), undecorated(function)(images, values, **kwargs)))
     assert replays == [3]
     for actual, expected in results:
         assert_equal(actual, expected, tolerance=EXACT)
@@ -105,7 +109,8 @@ def test_replayed_call_runs_on_the_current_stream(replays):
         result = cuaug.adjust_contrast(images, 0.5)
     stream.synchronize()
     assert replays[0] >= 3
-    assert_equal(result, torch.full_like(images, 0.75), tolerance=1e-6)
+    assert_equal(result, undecorated(cuaug.adjust_contrast)(images, 0.5), tolerance=EXACT)
+    assert abs(float(result.mean()) - 0.75) < 1e-5
 
 
 @pytest.mark.parametrize("calls_before", [0, 1, 3])
