@@ -83,6 +83,16 @@ class InFlightBatch:
 
     def __init__(self, splitter: WorkSplitter, slots: SlotLayout, memory: Any, pinned: PinnedMemory) -> None:
         self._splitter, self._slots, self._memory, self._pinned = splitter, slots, memory, pinned
+        self._start, self._engine_decode = time.perf_counter(), None
+        self._cpu_cost = self._engine_cost = 0.0
+        if splitter.engine is None:
+            self._cpu_decode = self._start_on_cpu(np.arange(len(slots.order)))
+        else:
+            self._divide(splitter.engine)
+
+    def _divide(self, engine: Engine) -> None:
+        """Starts the engine on its share of the images, and the CPU on the others."""
+        slots, splitter = self._slots, self._splitter
         encoded, images = slots.encoded, slots.order
         # Costs and flags are in the order of the slots, so the splitter's indices are indices of slots.
         cpu_costs, engine_costs = (costs[images] for costs in encoded.decode_costs(slots.regions))
@@ -91,13 +101,12 @@ class InFlightBatch:
         on_cpu = np.ones(len(images), bool)
         on_cpu[self._engine_slots] = False
         self._cpu_cost, self._engine_cost = cpu_costs[on_cpu].sum(), engine_costs[self._engine_slots].sum()
-        self._start, self._engine_decode = time.perf_counter(), None
-        if splitter.engine is not None and len(self._engine_slots):
+        if len(self._engine_slots):
             destinations = self._destinations(self._engine_slots)
             request = encoded.engine_request(destinations, slots.regions, images[self._engine_slots])
-            library = library_of(type(memory))
+            library = library_of(type(self._memory))
             assert library is not None
-            self._engine_decode = splitter.engine.begin(request, library)
+            self._engine_decode = engine.begin(request, library)
         self._cpu_decode = self._start_on_cpu(np.flatnonzero(on_cpu))
 
     def finish(self) -> Any:
