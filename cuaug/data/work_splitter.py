@@ -83,7 +83,8 @@ class InFlightBatch:
 
     def __init__(self, splitter: WorkSplitter, slots: SlotLayout, memory: Any, pinned: PinnedMemory) -> None:
         self._splitter, self._slots, self._memory, self._pinned = splitter, slots, memory, pinned
-        self._start, self._engine_decode = time.perf_counter(), None
+        self._start = time.perf_counter()
+        self._engine_decode: Any = None
         self._cpu_cost = self._engine_cost = 0.0
         if splitter.engine is None:
             self._cpu_decode = self._start_on_cpu(np.arange(len(slots.order)))
