@@ -5,16 +5,10 @@ Arguments, results and conventions are those of :mod:`cuaug.geometry`.
 
 from __future__ import annotations
 
-import math
 from typing import Any, overload
 
-import numpy as np
-
 from . import _check
-from ._arrays import small_matrices
-from ._arrays.convert import namespace
-from ._arrays.quads import centre_points, quad_to_quad
-from ._arrays.small_matrices import POINTS
+from ._matrices.builders import FIT, PERSPECTIVE_TRANSFORM, THREE_POINT_FIT
 from .typing import Array, FitKind, HostNumbers, NumPyArray
 
 __all__ = ["estimate_affine", "get_affine_transform", "get_perspective_transform"]
@@ -42,8 +36,7 @@ def get_affine_transform(src: Any, dst: Any) -> Any:
     [[2. 0. 5.]
      [0. 3. 7.]]
     """
-    src, dst = small_matrices.broadcast_arguments(src=(src, ((3,), (2,))), dst=(dst, ((3,), (2,))))
-    return _fit(src, dst, "affine", 1 / 3)
+    return THREE_POINT_FIT(src=src, dst=dst)
 
 
 @overload
@@ -79,27 +72,9 @@ def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any =
     [[ 0. -2.  5.]
      [ 2.  0.  5.]]
     """
-    min_points = {"affine": 3, "similarity": 2, "rigid": 2}
-    _check.one_of("kind", kind, tuple(min_points))
-    if weights is None:
-        src, dst = small_matrices.broadcast_arguments(src=(src, POINTS), dst=(dst, POINTS))
-    else:
-        src, dst, weights = small_matrices.broadcast_arguments(
-            src=(src, POINTS), dst=(dst, POINTS), weights=(weights, ((),))
-        )
-    count = src.shape[-2]
-    if count < min_points[kind]:
-        raise ValueError(f"src must have at least {min_points[kind]} points for {kind!r}, got {count}")
-    if dst.shape[-2] != count:
-        raise ValueError(f"dst must have as many points as src, {count}, got {dst.shape[-2]}")
-    if weights is None:
-        return _fit(src, dst, kind, 1 / count)
-    if weights.shape[-1] != count:
-        raise ValueError(f"weights must have one number per point, {count}, got {weights.shape[-1]}")
-    valid = (weights >= 0).all(-1) & (weights.sum(-1) > 0)
-    small_matrices.require("weights", weights, valid, "must not be negative, nor all zero")
-    weights = namespace(weights).where(valid[..., None], weights, math.nan)
-    return _fit(src, dst, kind, (weights / weights.sum(-1, keepdims=True))[..., None])
+    _check.one_of("kind", kind, tuple(FIT))
+    points = {"src": src, "dst": dst}
+    return FIT[kind](**points) if weights is None else FIT[kind](**points, weights=weights)
 
 
 @overload
@@ -130,42 +105,4 @@ def get_perspective_transform(src: Any, dst: Any) -> Any:
      [ 0.    1.5   0.  ]
      [-0.25 -0.25  1.  ]]
     """
-    return quad_to_quad(src=src, dst=dst)
-
-
-def _fit(src: Any, dst: Any, kind: FitKind, weights: Any) -> Any:
-    """Weighted least squares; the weights sum to 1: a number or [..., P, 1]."""
-    start, end = centre_points(src, weights), centre_points(dst, weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = start.spread[..., None, None]  # p and q are in units of the spread of `src`, as is `error`
-        p, q, error = start.offsets / scale, end.offsets / scale, start.coordinate_error / start.spread
-        x, y = p[..., :1], p[..., 1:]
-        mean_square = (weights * p * p).sum(-1).sum(-1)
-        if kind == "affine":
-            # Gram-Schmidt, because a solution through the determinant of the moments loses half of the digits for
-            # points near a line.
-            xx = (weights * x * x).sum(-2)
-            slope = (weights * x * y).sum(-2) / xx
-            residual = y - slope[..., None, :] * x
-            yy = (weights * residual * residual).sum(-2)
-            y_column = (weights * residual * q).sum(-2) / yy
-            x_column = (weights * x * q).sum(-2) / xx - slope * y_column
-            linear = namespace(src).stack([x_column, y_column], -1)
-            # xx * yy / mean_square is about the variance across the best line. It must exceed the squared error.
-            valid = (xx * yy)[..., 0] > error * error * mean_square
-            rule = "must not be collinear or coincident"
-        else:
-            # Points as complex numbers x + iy: the best z in q = z * p is <p, q> / <p, p>, never a reflection.
-            dot = (weights * p * q).sum(-1).sum(-1)
-            cross = (weights * (x * q[..., 1:] - y * q[..., :1])).sum(-1).sum(-1)
-            norm = namespace(src).sqrt(dot * dot + cross * cross) if kind == "rigid" else mean_square
-            linear = small_matrices.matrix_2x2(dot / norm, -cross / norm, cross / norm, dot / norm)
-            valid, rule = mean_square > error * error, "must not be coincident"
-    small_matrices.require("src", src, valid, rule)
-    if kind == "rigid":
-        has_rotation = norm > error + end.coordinate_error / start.spread
-        rule = "must determine a rotation: its points coincide, or all rotations of src fit equally well"
-        small_matrices.require("dst", dst, has_rotation, rule)
-        valid = valid & has_rotation
-    M = small_matrices.linear_to_affine(linear, start.centre, end.centre)
-    return namespace(src).where(valid[..., None, None], M, math.nan)
+    return PERSPECTIVE_TRANSFORM(src=src, dst=dst)

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, overload
 
-import numpy as np
-
 from . import _check
 from ._arrays import small_matrices
 from ._arrays.convert import namespace
-from ._arrays.small_matrices import MATRIX, POINTS, AxisScaling
+from ._arrays.small_matrices import MATRIX
 from ._arrays.tv_tensors import box_format, wrap_like
 from ._detection import box_formats
+from ._matrices import builders, matrices
+from ._matrices.formulas import map_each_point
 from ._value_text import value_text
 from .typing import Array, BoxFormat, Convention, HostNumbers, NumPyArray
 
@@ -68,7 +68,7 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
         raise TypeError(
             f"center must be (x, y), got {value_text(center)}: the order is angle, scale, center, unlike cv2's"
         )
-    return small_matrices.rotation_matrix(angle, scale, center)
+    return matrices.rotation_matrix(angle, scale, center)
 
 
 @overload
@@ -105,7 +105,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     [[ 0. -1.  3.]
      [ 1.  0.  0.]]
     """
-    return small_matrices.affine_matrix(angle, translate, scale, shear, center)
+    return matrices.affine_matrix(angle, translate, scale, shear, center)
 
 
 @overload
@@ -129,8 +129,7 @@ def invert_affine(M: Any) -> Any:
     [[ 0.5  0.  -3. ]
      [ 0.   0.5 -4. ]]
     """
-    (M,) = small_matrices.broadcast_arguments(M=(M, MATRIX))
-    return small_matrices.inverse(M)
+    return builders.INVERSE(M=M)
 
 
 @overload
@@ -158,12 +157,7 @@ def compose_affine(*M: Any) -> Any:
     """
     if not M:
         raise TypeError("M must be at least one matrix, got none")
-    maps = small_matrices.broadcast_arguments(**{f"M[{i}]": (matrix, MATRIX) for i, matrix in enumerate(M)})
-    rows = max(matrix.shape[-2] for matrix in maps)
-    product = small_matrices.to_3x3(maps[0])
-    for matrix in maps[1:]:
-        product = (small_matrices.to_3x3(matrix)[..., :, :, None] * product[..., None, :, :]).sum(-2)
-    return product[..., :rows, :]
+    return matrices.composition(M)
 
 
 @overload
@@ -221,10 +215,9 @@ def convert_matrix(
     output_size = input_size if out_size is None else _check.size("out_size", out_size)
     # The sizes of the images that M maps from and to.
     from_size, to_size = (output_size, input_size) if start.inverse else (input_size, output_size)
-    (M,) = small_matrices.broadcast_arguments(M=(M, MATRIX))
-    before, after = _coordinate_change(end, start, from_size), _coordinate_change(start, end, to_size)
-    converted = small_matrices.change_coordinates(small_matrices.to_3x3(M), before, after)[..., : M.shape[-2], :]
-    return converted if start.inverse == end.inverse else small_matrices.inverse(converted)
+    changes = *_coordinate_change(end, start, from_size), *_coordinate_change(start, end, to_size)
+    builder = builders.CONVERSION if start.inverse == end.inverse else builders.INVERSE_CONVERSION
+    return builder(changes, M=M)
 
 
 @overload
@@ -249,10 +242,7 @@ def transform_points(points: Any, M: Any) -> Any:
     [[11.  2.]
      [13.  4.]]
     """
-    # ("points",): the arguments that may hold NaN and infinities.
-    original = points
-    points, M = small_matrices.broadcast_arguments(("points",), points=(points, POINTS), M=(M, MATRIX))
-    return wrap_like(_map_points(points, M[..., None, :, :]), original)
+    return wrap_like(builders.MAPPED_POINTS(points=points, M=M), points)
 
 
 @overload
@@ -286,7 +276,7 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     xp, edges = namespace(boxes), box_formats.to_edges(boxes, format_name)
     left, top, right, bottom = (edges[..., i] for i in range(4))
     x, y = xp.stack([left, right, right, left], -1), xp.stack([top, top, bottom, bottom], -1)
-    corners = _map_points(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
+    corners = map_each_point(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
     edges = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
     return wrap_like(box_formats.from_edges(edges, format_name), original)
 
@@ -319,18 +309,11 @@ _CONVENTIONS = {
 }
 
 
-def _coordinate_change(start: _Convention, end: _Convention, size: tuple[int, int]) -> AxisScaling:
-    """The change from one convention's coordinates to another's on an image of this size."""
+def _coordinate_change(start: _Convention, end: _Convention, size: tuple[int, int]) -> tuple[float, ...]:
+    """(sx, tx, sy, ty): the change from one convention's coordinates to another's on an image of this size."""
     height, width = size
-    changes = []
+    changes: list[float] = []
     for n in (width, height):
         (scale, shift), (new_scale, new_shift) = start.axis(n), end.axis(n)
         changes += [new_scale / scale, new_shift - shift * new_scale / scale]
-    return changes[0], changes[1], changes[2], changes[3]
-
-
-def _map_points(points: Any, M: Any) -> Any:
-    """Points [..., 2] mapped by matrices [..., 2 or 3, 3]."""
-    mapped = (M[..., :2] * points[..., None, :]).sum(-1) + M[..., 2]
-    with np.errstate(divide="ignore", invalid="ignore"):  # points on the horizon map to infinity
-        return mapped[..., :2] / mapped[..., 2:] if M.shape[-2] == 3 else mapped
+    return tuple(changes)

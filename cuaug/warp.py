@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from . import _check, _sizes
-from ._arrays import convert, small_matrices
+from ._arrays import convert
 from ._arrays.convert import host_array
 from ._arrays.images import ImageBatch, describe_images
-from ._arrays.quads import quad_to_quad
 from ._check import prefix_errors
+from ._matrices import matrices
+from ._matrices.builders import PERSPECTIVE_COEFFICIENTS, PERSPECTIVE_TRANSFORM
+from ._matrices.formulas import cosine_sine
 from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
 from ._passes.replay import replayed
@@ -216,7 +218,7 @@ def affine(
     """
     batch = describe_images(images, layout)
     shear = (shear, 0.0) if isinstance(shear, (int, float, np.number)) else shear
-    M = small_matrices.affine_matrix(angle, translate, scale, shear, _center(batch, center))
+    M = matrices.affine_matrix(angle, translate, scale, shear, _center(batch, center))
     matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, rows=2)
     geometry = matrix_geometry(matrix, inverse=False, origin="center")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
@@ -262,15 +264,15 @@ def rotate(
         middle = [coordinate - 0.5 for coordinate in middle]
     else:
         middle = middle - 0.5 if hasattr(middle, "dtype") else (host_array("center", middle) - 0.5).tolist()
-    M = small_matrices.rotation_matrix(angle, 1.0, middle)
+    M = matrices.rotation_matrix(angle, 1.0, middle)
     if expand:
         if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
-        sizes = _sizes.rotated_sizes(batch.size, *small_matrices.cosine_sine(host_array("angle", angle)))
+        sizes = _sizes.rotated_sizes(batch.size, *cosine_sine(host_array("angle", angle)))
         canvas = sizes.reshape(-1, 2).max(0) if sizes.size else np.array(batch.size)
         # From the middle of the image to the middle of its rotated size, which is placed on whole pixels of the canvas.
         shift = (sizes - batch.size) / 2 + (canvas - sizes) // 2
-        M = compose_affine(M, small_matrices.affine_matrix(0.0, shift[..., ::-1], 1.0, (0.0, 0.0), (0.0, 0.0)))
+        M = compose_affine(M, matrices.affine_matrix(0.0, shift[..., ::-1], 1.0, (0.0, 0.0), (0.0, 0.0)))
         size = int(canvas[0]), int(canvas[1])
     geometry = matrix_geometry(parameters.matrices("angle", M, batch, rows=2), inverse=False, origin="center")
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
@@ -311,16 +313,15 @@ def perspective(
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
             raise ValueError("coefficients must be None beside startpoints or endpoints, got both")
-        xp = convert.namespace(coefficients)
-        values = convert.asarray(coefficients, like=coefficients, dtype="float64", parameter="coefficients")
-        if tuple(values.shape)[-1:] != (8,) or values.ndim > 2:
-            raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {tuple(values.shape)}")
-        entries = xp.concatenate([values, xp.ones_like(values[..., :1])], -1)
-        M, inverse = entries.reshape((*values.shape[:-1], 3, 3)), True
+        values: Any = coefficients
+        shape = tuple(np.shape(values))
+        if shape[-1:] != (8,) or len(shape) > 2:
+            raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {shape}")
+        M, inverse = PERSPECTIVE_COEFFICIENTS(coefficients=values), True
     elif startpoints is None and endpoints is None:
         raise ValueError("startpoints and endpoints, or coefficients, must be given, got None for all three")
     else:
-        M, inverse = quad_to_quad(startpoints=startpoints, endpoints=endpoints), False
+        M, inverse = PERSPECTIVE_TRANSFORM(startpoints=startpoints, endpoints=endpoints), False
     name = "startpoints and endpoints" if coefficients is None else "coefficients"
     geometry = matrix_geometry(parameters.matrices(name, M, batch, rows=3), inverse, origin="corner")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)

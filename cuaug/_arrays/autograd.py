@@ -28,6 +28,37 @@ def requires_gradient(*arrays: Any) -> bool:
     )
 
 
+def is_tracing(*values: Any) -> bool:
+    """Whether torch must see the operations on these values, or is the only one that can compute on them.
+
+    That is under torch.compile, torch.func, forward-mode differentiation and modes of torch's dispatcher, for tensors
+    that require a gradient, and for tensors without memory on a CPU or a CUDA device.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return False
+    if torch.compiler.is_compiling() or _has_interpreter():
+        return True
+    for value in values:
+        if isinstance(value, torch.Tensor) and (
+            (value.requires_grad and torch.is_grad_enabled())
+            or not (value.is_cuda or value.is_cpu)
+            or type(value).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+        ):
+            return True
+    return False
+
+
+def _has_interpreter() -> bool:
+    """Whether torch.func, forward-mode differentiation or a dispatch mode intercepts operations."""
+    torch = torch_module()
+    return bool(
+        torch._C._functorch.peek_interpreter_stack() is not None
+        or torch._C._len_torch_dispatch_stack()
+        or torch.autograd.forward_ad._current_level >= 0
+    )
+
+
 def is_deterministic() -> bool:
     """Whether ``torch.use_deterministic_algorithms(True)`` is in force."""
     return bool(torch_library().torch.are_deterministic_algorithms_enabled())

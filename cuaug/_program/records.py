@@ -174,6 +174,25 @@ INSTRUCTION = Record(
     },
 )
 
+SAMPLE_NUMBERS = Record("SampleNumbers", {"table": PARAMETER_TABLE, "value": "9d", "rows": "q"})
+MAX_BUILDER_INPUTS = 5
+MATRIX_BUILDER = Record(
+    "MatrixBuilderRecord",
+    {
+        "input": (SAMPLE_NUMBERS, MAX_BUILDER_INPUTS),
+        "out": "P",
+        "failures": "P",
+        "samples": "q",
+        "items": "q",
+        "points": "q",
+        "error_bound": "d",
+        "item_size": "i",
+        "is_double": "i",
+        "option": "i",
+        "input_count": "i",
+    },
+)
+
 COPY_BOXES = Record("CopyBoxesRecord", {"copies": "P"})
 
 NMS = Record(
@@ -282,6 +301,7 @@ _BY_KERNEL = {
         NMS,
     ),
     "soft_nms": SOFT_NMS,
+    **dict.fromkeys(("build_matrices", "estimate_affine"), MATRIX_BUILDER),
     "rotated_pairs": ROTATED_IOU,
     **dict.fromkeys(("roi_average", "roi_backward_separable"), ROI),
     **dict.fromkeys(("roi_by_point", "roi_backward_scatter"), ROI_ARGMAX),

@@ -20,6 +20,7 @@ void bind_jpeg(pybind11::module_& module);
 void bind_launch_sequence(pybind11::module_& module);
 void bind_loops(pybind11::module_& module);
 void bind_loop_sequence(pybind11::module_& module);
+void bind_matrices(pybind11::module_& module);
 void bind_nvjpeg(pybind11::module_& module);
 void bind_record_layout(pybind11::module_& module);
 

@@ -9,6 +9,7 @@
 #include "records/gaussian_blur.cuh"
 #include "records/lut.cuh"
 #include "records/matrix.cuh"
+#include "records/matrix_builder.cuh"
 #include "records/parameter_table.cuh"
 #include "records/pointwise.cuh"
 #include "records/resample.cuh"
@@ -218,6 +219,22 @@ struct FieldsOf<cuaug::DrawRecord> {
             &S::program, &S::table, &S::ids, &S::sample_arguments, &S::replays, &S::seed, &S::step, &S::first_id,
             &S::samples, &S::sample_arguments_stride, &S::length, &S::table_stride, &S::drawn_columns,
             &S::fits_in_shared);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::SampleNumbers> {
+    using S = cuaug::SampleNumbers;
+    static Fields list() { return fields("table value rows", &S::table, &S::value, &S::rows); }
+};
+
+template <>
+struct FieldsOf<cuaug::MatrixBuilderRecord> {
+    using S = cuaug::MatrixBuilderRecord;
+    static Fields list() {
+        return fields("input out failures samples items points error_bound item_size is_double option input_count",
+                      &S::input, &S::out, &S::failures, &S::samples, &S::items, &S::points, &S::error_bound,
+                      &S::item_size, &S::is_double, &S::option, &S::input_count);
     }
 };
 

@@ -84,6 +84,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     bind_loops(module);
     bind_loop_sequence(module);
     bind_detection(module);
+    bind_matrices(module);
     bind_encoded_files(module);
     bind_nvjpeg(module);
     bind_launch_sequence(module);

@@ -103,6 +103,8 @@ py::dict record_layout() {
     add<cuaug::BoxCopy>(layout, "BoxCopy");
     add<cuaug::CopyBoxesRecord>(layout, "CopyBoxesRecord");
     add<cuaug::DrawRecord>(layout, "DrawRecord");
+    add<cuaug::SampleNumbers>(layout, "SampleNumbers");
+    add<cuaug::MatrixBuilderRecord>(layout, "MatrixBuilderRecord");
     add<cuaug::NmsRecord>(layout, "NmsRecord");
     add<cuaug::SoftNmsRecord>(layout, "SoftNmsRecord");
     add<cuaug::RotatedIouRecord>(layout, "RotatedIouRecord");

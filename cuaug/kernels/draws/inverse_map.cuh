@@ -1,41 +1,12 @@
 #pragma once
 
+#include "geometry/matrix3.cuh"
+
 // Maps from the coordinates of an op's result back to those of its input; pixel centers are at integers.
 
 namespace cuaug {
 
-// A map of each axis by itself: x to sx x + tx, y to sy y + ty.
-struct AxisMap {
-    double sx, tx, sy, ty;
-};
-
-struct InverseMap {
-    double m[9];
-
-    static InverseMap identity() { return {{1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
-    static InverseMap affine(double a, double b, double c, double d, double e, double f) {
-        return {{a, b, c, d, e, f, 0, 0, 1}};
-    }
-
-    // This map first, then `axes`.
-    InverseMap then(const AxisMap& axes) const {
-        InverseMap out = *this;
-        for (int j = 0; j < 3; ++j) {
-            out.m[j] = axes.tx * m[6 + j] + axes.sx * m[j];
-            out.m[3 + j] = axes.ty * m[6 + j] + axes.sy * m[3 + j];
-        }
-        return out;
-    }
-};
-
-// `b` first, then `a`.
-inline InverseMap operator*(const InverseMap& a, const InverseMap& b) {
-    InverseMap out;
-    for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j)
-            out.m[3 * i + j] = a.m[3 * i] * b.m[j] + a.m[3 * i + 1] * b.m[3 + j] + a.m[3 * i + 2] * b.m[6 + j];
-    return out;
-}
+using InverseMap = Matrix3;
 
 // The matrix inverse, by the adjugate.
 inline InverseMap invert(const InverseMap& map) {

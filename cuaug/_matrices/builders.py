@@ -1,0 +1,207 @@
+"""Matrix builders: functions of numbers, points and matrices that run as one kernel, or as one loop on a CPU.
+
+The kernel and the loop have the same functor (kernels/matrices). Calls that torch differentiates or traces take the
+formulas of `formulas.py` instead.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import autograd, small_matrices
+from .._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS
+from .._gpu import launch
+from .._host.extension import extension
+from .._program.names import name_expression
+from .._program.records import MATRIX_BUILDER, MAX_BUILDER_INPUTS, SAMPLE_NUMBERS
+from . import formulas
+from .inputs import Domain, Inputs, describe_inputs, share_numbers
+
+FIT_KINDS = ("affine", "similarity", "rigid")  # in the order of `cuaug::FitKind`
+BUILDER_THREADS = 128  # kernels/matrices/build_matrices.cu
+MAX_FIT_THREADS = 256  # kernels/matrices/estimate_affine.cu
+# 4 eps. Times the sum of the terms' absolute values, it bounds the rounding error of a short sum.
+_ERROR_BOUND = {name: 4 * float(np.finfo(name).eps) for name in ("float32", "float64")}
+_INPUT_BYTES = MAX_BUILDER_INPUTS * SAMPLE_NUMBERS.size
+_PACKER = MATRIX_BUILDER.packer(("input", "input"))  # takes the inputs as bytes
+
+
+class Builder(NamedTuple):
+    """A builder.
+
+    Attributes:
+        functor: Its struct.
+        domains: Of the inputs. The last ones may be missing, or repeat the last domain.
+        formula: The same function in the operations of an array library.
+        result_shape: Checks the shapes of one sample's inputs and returns the shape of its result.
+        rules: For each number of a failure, from 1: the index of the input that breaks a rule, and the rule.
+        option: `MatrixBuilderRecord::option`.
+        kernel: Of a fit, whose item a block computes; otherwise an instance of `build_matrices`.
+        is_per_point: Whether the result has an item for each point of the first input.
+    """
+
+    functor: str
+    domains: tuple[Domain, ...]
+    formula: Callable[..., Any]
+    result_shape: Callable[[Sequence[tuple[int, ...]]], tuple[int, ...]]
+    rules: tuple[tuple[int, str], ...] = ()
+    option: int = 0
+    kernel: str | None = None
+    is_per_point: bool = False
+
+    def __call__(self, numbers: tuple[float, ...] | None = None, /, **values: Any) -> Any:
+        """The result. `values` has the names of the inputs in messages; `numbers`: one more input, for all samples."""
+        domains = self.domains[: len(values)] + self.domains[-1:] * (len(values) - len(self.domains))
+        if autograd.is_tracing(*values.values()):
+            return self._apply_formula(numbers, values, domains)
+        inputs = describe_inputs(values, domains)
+        return self._run(numbers, tuple(values), inputs)
+
+    def _apply_formula(
+        self, numbers: tuple[float, ...] | None, values: Mapping[str, Any], domains: tuple[Domain, ...]
+    ) -> Any:
+        pairs = list(zip(values.items(), domains, strict=True))
+        may_be_nonfinite = tuple(name for (name, _), domain in pairs if domain.numbers == "any")
+        arguments = {name: (value, domain.sizes) for (name, value), domain in pairs}
+        arrays = small_matrices.broadcast_arguments(may_be_nonfinite, **arguments)
+        for ((name, _), domain), array in zip(pairs, arrays, strict=True):
+            if domain.numbers == "positive":
+                small_matrices.require(name, array, array > 0, "must be greater than 0")
+        self.result_shape(
+            [tuple(a.shape)[a.ndim - len(domain.sizes) :] for (_, domain), a in zip(pairs, arrays, strict=True)]
+        )
+        options = {} if numbers is None else {"numbers": numbers}
+        return self.formula(*arrays, **options)
+
+    def _run(self, numbers: tuple[float, ...] | None, names: tuple[str, ...], inputs: Inputs) -> Any:
+        entries, batch, library, device, dtype = inputs
+        shape, samples = self.result_shape([entry.shape for entry in entries]), math.prod(batch)
+        items, item_size = shape if self.is_per_point else (1, math.prod(shape))
+        result = library.empty((*batch, *shape), dtype, device, None)
+        if not samples * items:
+            return library.to_user_array(result)
+        points = entries[0].shape[0] if self.kernel else 1
+        failures = np.empty(samples, np.int32) if device < 0 and self.rules else None
+        packed = [entry.packed for entry in entries]
+        if numbers is not None:
+            packed.append(share_numbers(numbers, (len(numbers),)).packed)
+        record = _PACKER.pack(
+            b"".join(packed).ljust(_INPUT_BYTES, b"\0"),
+            library.pointer(result),
+            0 if failures is None else failures.ctypes.data,
+            samples,
+            items,
+            points,
+            _ERROR_BOUND[dtype],
+            item_size,
+            dtype == "float64",
+            self.option,
+            len(entries),
+        )
+        if device < 0:
+            extension().build_matrices(record, self.functor)
+        else:
+            self._launch(record, samples * items, points, device, library.current_stream(device))
+        if failures is not None and failures.any():
+            self._refuse(names, inputs, failures)
+        return library.to_user_array(result)
+
+    def _launch(self, record: bytes, items: int, points: int, device: int, stream: int) -> None:
+        if self.kernel is None:
+            blocks, threads = -(-items // BUILDER_THREADS), BUILDER_THREADS
+        else:
+            blocks, threads = items, min(-(-points // 32) * 32, MAX_FIT_THREADS)
+        if blocks >= 1 << 31:
+            raise ValueError(f"the result must have fewer than 2**31 blocks of {threads} threads, got {blocks}")
+        name = self.kernel or _kernel_name(self.functor)
+        launch.launch(name, record, (blocks, 1, 1), threads, 0, device, stream)
+
+    def _refuse(self, names: tuple[str, ...], inputs: Inputs, failures: np.ndarray) -> None:
+        """Raises the error of the first rule that a sample breaks."""
+        number = int(failures[failures > 0].min())
+        index, rule = self.rules[number - 1]
+        entry = inputs.numbers[index]
+        array = np.broadcast_to(entry.array, (*inputs.batch, *entry.shape))
+        small_matrices.require(names[index], array, failures.reshape(inputs.batch) != number, rule)
+
+
+@functools.cache
+def _kernel_name(functor: str) -> str:
+    return name_expression("build_matrices", functor)
+
+
+def _always(*shape: int) -> Callable[[Sequence[tuple[int, ...]]], tuple[int, ...]]:
+    return lambda shapes: shape
+
+
+def _largest(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return max(shapes)
+
+
+def _fit_shape(kind: str, min_points: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    (count, _), (dst_count, _), *weights = shapes
+    if count < min_points:
+        raise ValueError(f"src must have at least {min_points} points for {kind!r}, got {count}")
+    if dst_count != count:
+        raise ValueError(f"dst must have as many points as src, {count}, got {dst_count}")
+    if weights and weights[0] != (count,):
+        raise ValueError(f"weights must have one number per point, {count}, got {weights[0][0]}")
+    return 2, 3
+
+
+_NUMBER, _PAIR, _POINTS, _MATRIX = (Domain(sizes) for sizes in (NUMBER, PAIR, POINTS, MATRIX))
+_NOT_SINGULAR = ((0, "must not be singular"),)
+
+ROTATION_MATRIX = Builder("GetRotationMatrix", (_NUMBER, _NUMBER, _PAIR), formulas.rotation_matrix, _always(2, 3))
+AFFINE_MATRIX = Builder(
+    "AffineMatrix",
+    (_NUMBER, _PAIR, Domain(NUMBER, "positive"), _PAIR, _PAIR),
+    formulas.affine_matrix,
+    _always(2, 3),
+)
+INVERSE = Builder("InvertAffine", (_MATRIX,), formulas.inverse, _largest, _NOT_SINGULAR)
+COMPOSITION = Builder("ComposeAffine", (_MATRIX,), formulas.compose, _largest)
+CONVERSION = Builder("ConvertMatrix", (_MATRIX,), formulas.convert, _largest)
+INVERSE_CONVERSION = Builder(
+    "ConvertMatrix", (_MATRIX,), functools.partial(formulas.convert, inverted=True), _largest, _NOT_SINGULAR, option=1
+)
+MAPPED_POINTS = Builder(
+    "TransformPoints",
+    (Domain(POINTS, "any"), _MATRIX),
+    formulas.map_points,
+    lambda shapes: shapes[0],
+    is_per_point=True,
+)
+PERSPECTIVE_TRANSFORM = Builder(
+    "GetPerspectiveTransform",
+    (Domain(((4,), (2,))),) * 2,
+    formulas.quad_to_quad,
+    _always(3, 3),
+    tuple((i, "must not have three collinear points") for i in (0, 1)),
+)
+PERSPECTIVE_COEFFICIENTS = Builder(
+    "PerspectiveCoefficients", (Domain(((8,),), "any"),), formulas.coefficient_matrix, _always(3, 3)
+)
+FIT = {
+    kind: Builder(
+        "EstimateAffine",
+        (_POINTS, _POINTS, Domain(((),))),
+        functools.partial(formulas.fit, kind=kind),
+        functools.partial(_fit_shape, kind, 3 if kind == "affine" else 2),
+        (
+            (0, "must not be collinear or coincident"),
+            (0, "must not be coincident"),
+            (1, "must determine a rotation: its points coincide, or all rotations of src fit equally well"),
+            (2, "must not be negative, nor all zero"),
+        ),
+        option=i,
+        kernel="cuaug::estimate_affine",
+    )
+    for i, kind in enumerate(FIT_KINDS)
+}
+THREE_POINT_FIT = FIT["affine"]._replace(domains=(Domain(((3,), (2,))),) * 2)

@@ -1,0 +1,34 @@
+"""Matrices of plain numbers, which need no builder, and products of any number of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._arrays import scalar_matrices
+from .._program.records import MAX_BUILDER_INPUTS
+from .builders import AFFINE_MATRIX, COMPOSITION, ROTATION_MATRIX
+
+
+def rotation_matrix(angle: Any, scale: Any, center: Any) -> Any:
+    """`cuaug.get_rotation_matrix`, whose errors name the function that calls it."""
+    matrix = scalar_matrices.rotation_matrix(angle, scale, center)
+    return ROTATION_MATRIX(angle=angle, scale=scale, center=center) if matrix is None else matrix
+
+
+def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> Any:
+    """`cuaug.affine_matrix`, whose errors name the function that calls it."""
+    matrix = scalar_matrices.affine_matrix(angle, translate, scale, shear, center)
+    if matrix is not None:
+        return matrix
+    return AFFINE_MATRIX(angle=angle, translate=translate, scale=scale, shear=shear, center=center)
+
+
+def composition(maps: Sequence[Any]) -> Any:
+    """`cuaug.compose_affine`: a builder multiplies five matrices."""
+    values = {f"M[{i}]": matrix for i, matrix in enumerate(maps)}
+    names = list(values)
+    while len(names) > MAX_BUILDER_INPUTS:
+        head, names = names[:MAX_BUILDER_INPUTS], names[MAX_BUILDER_INPUTS - 1 :]
+        values[names[0]] = COMPOSITION(**{name: values[name] for name in head})
+    return COMPOSITION(**{name: values[name] for name in names})

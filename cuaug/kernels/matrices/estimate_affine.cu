@@ -1,0 +1,43 @@
+#include "gpu/convert.cuh"
+#include "gpu/reduce.cuh"
+#include "matrices/estimate_affine.cuh"
+
+namespace cuaug {
+
+constexpr int max_fit_threads = 256;
+
+// Totals over the points of a sample, which the threads of a block share. All threads get the totals.
+struct BlockSum {
+    double (*warp_totals)[8];  // shared memory [warps]
+
+    template <int Count, class Terms>
+    Totals<Count> total(long long points, const Terms& terms) const {
+        Totals<Count> totals = {};
+        for (long long k = threadIdx.x; k < points; k += blockDim.x) {
+            double term[Count];
+            terms(k, term);
+            for (int j = 0; j < Count; ++j) totals.value[j] += term[j];
+        }
+        for (int j = 0; j < Count; ++j) totals.value[j] = warp_sum(totals.value[j]);
+        if (blockDim.x == 32) return totals;
+        __syncthreads();  // the last totals have been read
+        if (threadIdx.x % 32 == 0)
+            for (int j = 0; j < Count; ++j) warp_totals[threadIdx.x / 32][j] = totals.value[j];
+        __syncthreads();
+        for (int j = 0; j < Count; ++j) {
+            totals.value[j] = 0.0;
+            for (int warp = 0; warp < blockDim.x / 32; ++warp) totals.value[j] += warp_totals[warp][j];
+        }
+        return totals;
+    }
+};
+
+// A block fits a map to the points of one sample. Grid: samples. Threads: a multiple of 32, at most 256.
+__global__ void __launch_bounds__(max_fit_threads) estimate_affine(const __grid_constant__ MatrixBuilderRecord args) {
+    __shared__ double warp_totals[max_fit_threads / 32][8];
+    double item[9];
+    const int failure = EstimateAffine::fit(args, blockIdx.x, BlockSum{warp_totals}, item);
+    if (threadIdx.x == 0) store_item(args, blockIdx.x, item, failure);
+}
+
+}  // namespace cuaug
