@@ -37,26 +37,22 @@ def is_tracing(*values: Any) -> bool:
     torch = sys.modules.get("torch")
     if torch is None:
         return False
-    if torch.compiler.is_compiling() or _has_interpreter():
+    if (
+        torch.compiler.is_compiling()
+        or torch._C._functorch.peek_interpreter_stack() is not None
+        or torch._C._len_torch_dispatch_stack()
+        or torch.autograd.forward_ad._current_level >= 0
+    ):
         return True
+    tensor_type = torch.Tensor
     for value in values:
-        if isinstance(value, torch.Tensor) and (
+        if isinstance(value, tensor_type) and (
             (value.requires_grad and torch.is_grad_enabled())
             or not (value.is_cuda or value.is_cpu)
-            or type(value).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+            or type(value).__torch_dispatch__ is not tensor_type.__torch_dispatch__
         ):
             return True
     return False
-
-
-def _has_interpreter() -> bool:
-    """Whether torch.func, forward-mode differentiation or a dispatch mode intercepts operations."""
-    torch = torch_module()
-    return bool(
-        torch._C._functorch.peek_interpreter_stack() is not None
-        or torch._C._len_torch_dispatch_stack()
-        or torch.autograd.forward_ad._current_level >= 0
-    )
 
 
 def is_deterministic() -> bool:

@@ -21,7 +21,7 @@ def broadcast_arguments(may_be_nonfinite: tuple[str, ...] = (), /, **arguments: 
 
     `may_be_nonfinite`: names of arguments that may hold infinities and NaN.
     """
-    like, dtype = like_and_dtype([value for value, _ in arguments.values()])
+    like, _, dtype = result_like([value for value, _ in arguments.values()])
     results, batches = [], []
     for name, (value, sizes) in arguments.items():
         array = asarray(value, like=like, dtype=dtype, parameter=name)
@@ -46,12 +46,18 @@ def broadcast_arguments(may_be_nonfinite: tuple[str, ...] = (), /, **arguments: 
     return results
 
 
-def like_and_dtype(values: Iterable[Any]) -> tuple[Any, str]:
-    """The first device array, else the first array, and the dtype of a result: "float32" or "float64"."""
+def result_like(values: Iterable[Any]) -> tuple[Any, bool, str]:
+    """Which argument has the library and the device of the result, whether it is on the host, and the result's dtype.
+
+    It is the first device array, else the first array. The dtype is "float32" or "float64".
+    """
     arrays = [value for value in values if hasattr(value, "dtype")]
-    like = next((array for array in arrays if not is_host(array)), arrays[0] if arrays else np.empty(0))
     floats = {float_name(array.dtype) for array in arrays} - {None}
-    return like, "float64" if "float64" in floats or not floats else "float32"
+    dtype = "float64" if "float64" in floats or not floats else "float32"
+    for array in arrays:
+        if not is_host(array):
+            return array, False, dtype
+    return arrays[0] if arrays else np.empty(0), True, dtype
 
 
 def float_name(dtype: Any) -> str | None:

@@ -21,6 +21,8 @@ from .._program.records import SAMPLE_NUMBERS
 
 _MAX_SHARED = 9  # numbers of one input that all samples share and the record holds
 _NO_SHARED = (0.0,) * _MAX_SHARED
+_LAYOUT = SAMPLE_NUMBERS.span_packer("table.n_stride", "rows")
+_DTYPES = ("float32", "float64")
 
 
 class Domain(NamedTuple):
@@ -35,7 +37,7 @@ class SampleNumbers(NamedTuple):
 
     packed: bytes
     shape: tuple[int, ...]  # of one sample
-    array: Any  # NumPy's for numbers on the host; keeps the memory alive
+    array: Any  # NumPy's if the numbers are on the host; keeps the memory alive
 
 
 class Inputs(NamedTuple):
@@ -62,30 +64,21 @@ def describe_inputs(values: Mapping[str, Any], domains: Sequence[Domain]) -> Inp
     Up to nine numbers on the host that all samples share are stored in the record. Other numbers on the host are copied
     to the device of the result.
     """
-    like, dtype = small_matrices.like_and_dtype(values.values())
+    like, on_host, dtype = small_matrices.result_like(values.values())
     library = result_library(like) or NUMPY
-    device = -1 if is_host(like) else library.describe(convert.detach(like)).device
-    inputs: list[SampleNumbers | _Array] = []
-    batches = []
-    for (name, value), domain in zip(values.items(), domains, strict=True):
-        shared = _plain_numbers(value, domain)
-        if shared is not None:
-            inputs.append(shared)
-            batches.append(())
-            continue
-        array = _host_array(name, value) if is_host(value) else _device_array(name, value, like, dtype, device)
-        shape = tuple(array.shape)
-        batch_ndim = _batch_ndim(name, shape, domain.sizes)
-        batches.append(shape[:batch_ndim])
-        if isinstance(array, np.ndarray):
-            _check_numbers(name, array, batch_ndim, domain.numbers)
-            if array.size <= _MAX_SHARED and math.prod(batches[-1]) == 1:
-                inputs.append(share_numbers(tuple(array.reshape(-1).tolist()), shape[batch_ndim:]))
-                continue
-            array = array if device < 0 else library.from_numpy(np.ascontiguousarray(array), device)
-        inputs.append(_Array(convert.describe(convert.detach(array)), batch_ndim, array))
+    device = -1 if on_host else library.describe(convert.detach(like)).device
+    inputs = [
+        _plain_numbers(value, domain)
+        or (
+            _host_input(name, value, domain, library, device)
+            if is_host(value)
+            else _device_input(name, value, domain, like, dtype, device)
+        )
+        for (name, value), domain in zip(values.items(), domains, strict=True)
+    ]
+    batches = [entry.descriptor.shape[: entry.batch_ndim] if isinstance(entry, _Array) else () for entry in inputs]
     batch = _broadcast(tuple(values), tuple(batches))
-    numbers = [entry if isinstance(entry, SampleNumbers) else _pack(entry, batch) for entry in inputs]
+    numbers = [_pack(entry, batch) if isinstance(entry, _Array) else entry for entry in inputs]
     return Inputs(numbers, batch, library, device, dtype)
 
 
@@ -114,19 +107,31 @@ def share_numbers(numbers: tuple[float, ...], shape: tuple[int, ...]) -> SampleN
     return SampleNumbers(packed, shape, np.array(numbers, np.float64).reshape(shape))
 
 
-def _host_array(name: str, value: Any) -> np.ndarray:
-    return convert.host_array(name, value, np.float32 if convert.is_float32(value) else np.float64)
+def _host_input(
+    name: str, value: Any, domain: Domain, library: Library, device: int
+) -> SampleNumbers | _Array:
+    array = convert.host_array(name, value, np.float32 if convert.is_float32(value) else np.float64)
+    batch_ndim = _batch_ndim(name, array.shape, domain.sizes)
+    if domain.numbers != "any":
+        if not np.isfinite(array).all():
+            finite = np.isfinite(array).reshape((*array.shape[:batch_ndim], -1)).all(-1)
+            small_matrices.require(name, array, finite, "must be finite")
+        if domain.numbers == "positive":
+            small_matrices.require(name, array, array > 0, "must be greater than 0")
+    if batch_ndim == 0 and array.size <= _MAX_SHARED:
+        return share_numbers(tuple(array.reshape(-1).tolist()), array.shape)
+    moved = array if device < 0 else library.from_numpy(np.ascontiguousarray(array), device)
+    return _Array(convert.describe(moved), batch_ndim, moved)
 
 
-def _device_array(name: str, value: Any, like: Any, dtype: str, device: int) -> Any:
-    """An array of float32 or float64 in the library of `like` and on its device."""
-    is_float = small_matrices.float_name(value.dtype) in ("float32", "float64")
-    if value is like and is_float:
-        return value
-    library = library_of(type(like))
-    if library_of(type(value)) is library and is_float and convert.describe(convert.detach(value)).device == device:
-        return value
-    return convert.asarray(value, like=like, dtype=dtype, parameter=name)
+def _device_input(name: str, value: Any, domain: Domain, like: Any, dtype: str, device: int) -> _Array:
+    """An input in the library of `like` and on its device, converted to `dtype` unless it is float32 or float64."""
+    if library_of(type(value)) is library_of(type(like)) and small_matrices.float_name(value.dtype) in _DTYPES:
+        descriptor = convert.describe(convert.detach(value))
+        if descriptor.device == device:
+            return _Array(descriptor, _batch_ndim(name, descriptor.shape, domain.sizes), value)
+    array = convert.asarray(value, like=like, dtype=dtype, parameter=name)
+    return _Array(convert.describe(convert.detach(array)), _batch_ndim(name, tuple(array.shape), domain.sizes), array)
 
 
 @functools.lru_cache(4096)
@@ -138,16 +143,6 @@ def _batch_ndim(name: str, shape: tuple[int, ...], sizes: Sizes) -> int:
     return ndim
 
 
-def _check_numbers(name: str, array: np.ndarray, batch_ndim: int, numbers: str) -> None:
-    if numbers == "any":
-        return
-    if not np.isfinite(array).all():
-        finite = np.isfinite(array).reshape((*array.shape[:batch_ndim], -1)).all(-1)
-        small_matrices.require(name, array, finite, "must be finite")
-    if numbers == "positive":
-        small_matrices.require(name, array, array > 0, "must be greater than 0")
-
-
 @functools.lru_cache(4096)
 def _broadcast(names: tuple[str, ...], batches: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
     return small_matrices.broadcast_batches(names, batches)
@@ -156,29 +151,29 @@ def _broadcast(names: tuple[str, ...], batches: tuple[tuple[int, ...], ...]) -> 
 def _pack(entry: _Array, batch: tuple[int, ...]) -> SampleNumbers:
     """`cuaug::SampleNumbers` of an array, for a batch whose axes count as one."""
     descriptor, ndim, array = entry
-    shape = tuple(descriptor.shape[ndim:])
-    n_stride = _batch_stride(tuple(descriptor.shape[:ndim]), tuple(descriptor.strides[:ndim]), batch)
-    if n_stride is None:
-        xp = convert.namespace(array)
-        array = xp.broadcast_to(array, (*batch, *shape)).reshape((math.prod(batch), *shape))
+    shape, layout = _layout(descriptor.shape, descriptor.strides, descriptor.dtype, ndim, batch)
+    if layout is None:
+        array = convert.namespace(array).broadcast_to(array, (*batch, *shape)).reshape((math.prod(batch), *shape))
         descriptor = convert.describe(convert.detach(array))
-        n_stride = descriptor.strides[0]
-    strides = (0, 0, *descriptor.strides[len(descriptor.strides) - len(shape) :])[-2:]
-    packed = SAMPLE_NUMBERS.pack(
-        descriptor.pointer, n_stride, *strides, descriptor.dtype == "float64", *_NO_SHARED, shape[0] if shape else 0
-    )
-    return SampleNumbers(packed, shape, array if descriptor.device < 0 else descriptor.owner)
+        _, layout = _layout(descriptor.shape, descriptor.strides, descriptor.dtype, 1, descriptor.shape[:1])
+    assert layout is not None
+    return SampleNumbers(descriptor.pointer.to_bytes(8, "little") + layout, shape, array)
 
 
 @functools.lru_cache(4096)
-def _batch_stride(shape: tuple[int, ...], strides: tuple[int, ...], batch: tuple[int, ...]) -> int | None:
-    """The stride from one sample of the batch to the next; None if there is no such stride."""
-    if math.prod(shape) == 1:
-        return 0
-    if math.prod(shape) != math.prod(batch):
-        return None
-    axes = [(n, stride) for n, stride in zip(shape, strides, strict=True) if n != 1]
-    for (_, outer), (n, inner) in itertools.pairwise(axes):
-        if outer != n * inner:
-            return None
-    return axes[-1][1]
+def _layout(
+    shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, batch_ndim: int, batch: tuple[int, ...]
+) -> tuple[tuple[int, ...], bytes | None]:
+    """The shape of one sample, and the fields after the pointer.
+
+    The fields are None if there is no stride from one sample of the batch to the next.
+    """
+    sample_shape = tuple(shape[batch_ndim:])
+    axes = [(n, stride) for n, stride in zip(shape[:batch_ndim], strides, strict=False) if n != 1]
+    has_stride = all(outer == n * inner for (_, outer), (n, inner) in itertools.pairwise(axes))
+    if axes and (math.prod(shape[:batch_ndim]) != math.prod(batch) or not has_stride):
+        return sample_shape, None
+    n_stride = axes[-1][1] if axes else 0
+    y_stride, x_stride = (0, 0, *strides[batch_ndim:])[-2:]
+    rows = sample_shape[0] if sample_shape else 0
+    return sample_shape, _LAYOUT.pack(n_stride, y_stride, x_stride, dtype == "float64", *_NO_SHARED, rows)
