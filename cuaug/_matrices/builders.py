@@ -106,20 +106,19 @@ class Builder(NamedTuple):
         if device < 0:
             extension().build_matrices(record, self.functor)
         else:
-            self._launch(record, samples * items, points, device, library.current_stream(device))
+            name, blocks, threads = self.launch_plan(samples * items, points)
+            if blocks >= 1 << 31:
+                raise ValueError(f"the batch must need fewer than 2**31 blocks of threads, got {blocks}")
+            launch.launch(name, record, (blocks, 1, 1), threads, 0, device, library.current_stream(device))
         if failures is not None and failures.any():
             self._refuse(names, inputs, failures)
         return library.to_user_array(result)
 
-    def _launch(self, record: bytes, items: int, points: int, device: int, stream: int) -> None:
-        if self.kernel is None:
-            blocks, threads = -(-items // BUILDER_THREADS), BUILDER_THREADS
-        else:
-            blocks, threads = items, min(-(-points // 32) * 32, MAX_FIT_THREADS)
-        if blocks >= 1 << 31:
-            raise ValueError(f"the result must have fewer than 2**31 blocks of {threads} threads, got {blocks}")
-        name = self.kernel or _kernel_name(self.functor)
-        launch.launch(name, record, (blocks, 1, 1), threads, 0, device, stream)
+    def launch_plan(self, items: int, points: int) -> tuple[str, int, int]:
+        """The kernel, its number of blocks and of threads in a block. `points`: that a fit has per item."""
+        if self.kernel is not None:
+            return self.kernel, items, min(-(-points // 32) * 32, MAX_FIT_THREADS)
+        return _kernel_name(self.functor), -(-items // BUILDER_THREADS), BUILDER_THREADS
 
     def _refuse(self, names: tuple[str, ...], inputs: Inputs, failures: np.ndarray) -> None:
         """Raises the error of the first rule that a sample breaks."""

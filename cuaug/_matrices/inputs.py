@@ -107,9 +107,7 @@ def share_numbers(numbers: tuple[float, ...], shape: tuple[int, ...]) -> SampleN
     return SampleNumbers(packed, shape, np.array(numbers, np.float64).reshape(shape))
 
 
-def _host_input(
-    name: str, value: Any, domain: Domain, library: Library, device: int
-) -> SampleNumbers | _Array:
+def _host_input(name: str, value: Any, domain: Domain, library: Library, device: int) -> SampleNumbers | _Array:
     array = convert.host_array(name, value, np.float32 if convert.is_float32(value) else np.float64)
     batch_ndim = _batch_ndim(name, array.shape, domain.sizes)
     if domain.numbers != "any":

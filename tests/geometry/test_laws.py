@@ -3,13 +3,13 @@
 import doctest
 import math
 
-import cv2
 import numpy as np
 import pytest
 import torch
 from helpers.arrays import no_synchronization
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.matrices import FLOAT64, LIBRARIES, put
+from tables.matrices import CASES
 
 from cuaug import fit, geometry
 from cuaug._arrays import small_matrices
@@ -25,30 +25,6 @@ from cuaug.geometry import (
 )
 
 FLOAT32 = Tolerance(absolute=2e-3, relative=1e-4, reason="float32 sums of coordinates of a few hundred pixels")
-RNG = np.random.default_rng(1)
-QUADS = np.array([(0, 0), (100, 0), (110, 90), (5, 120)]) + RNG.uniform(-15, 15, (5, 4, 2))
-QUADS_OUT = np.array([(10, 5), (80, 0), (90, 95), (0, 100)]) + RNG.uniform(-15, 15, (5, 4, 2))
-MAPS = np.stack([cv2.getRotationMatrix2D((40, 30), 25 * i, 0.5 + 0.3 * i) for i in range(5)])
-BOXES = np.array([(5, 6, 20, 30), (1, 1, 90, 80)]) + RNG.uniform(0, 1, (5, 2, 4))
-WEIGHTS = RNG.uniform(0.5, 2, (5, 4))
-
-# By test id: a function, and its arguments with one sample per row.
-CASES = {
-    "get_affine_transform": (get_affine_transform, (QUADS[:, :3], QUADS_OUT[:, :3])),
-    "estimate_affine": (estimate_affine, (QUADS, QUADS_OUT)),
-    "estimate_similarity": (lambda a, b, w: estimate_affine(a, b, "similarity", w), (QUADS, QUADS_OUT, WEIGHTS)),
-    "estimate_rigid": (lambda a, b: estimate_affine(a, b, "rigid"), (QUADS, QUADS_OUT)),
-    "get_perspective_transform": (get_perspective_transform, (QUADS, QUADS_OUT)),
-    "get_rotation_matrix": (get_rotation_matrix, (QUADS[:, 0, 0], WEIGHTS[:, 0], QUADS[:, 1])),
-    "affine_matrix": (
-        affine_matrix, (QUADS[:, 0, 0], QUADS[:, 1], WEIGHTS[:, 0], QUADS[:, 0], QUADS[:, 2])
-    ),
-    "invert_affine": (invert_affine, (MAPS,)),
-    "compose_affine": (compose_affine, (MAPS, np.flip(MAPS, 0).copy())),
-    "transform_points": (transform_points, (QUADS, MAPS)),
-    "transform_boxes": (transform_boxes, (BOXES, MAPS)),
-    "convert_matrix": (lambda M: convert_matrix(M, "cuaug", "torch", size=(60, 90)), (MAPS,)),
-}  # fmt: skip
 every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values(), ids=CASES)
 
 

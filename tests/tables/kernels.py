@@ -9,6 +9,7 @@ import itertools
 from helpers.arrays import IMAGE_DTYPES
 
 from cuaug import _warmup
+from cuaug._matrices import builders
 from cuaug._program import names as kernels
 from tables import pixel_ops
 from tables.colors import FUNCTORS
@@ -305,7 +306,14 @@ def detection_names():
 
 
 DETECTION = detection_names()
+MATRICES = [
+    *(
+        kernels.name_expression("build_matrices", builder)
+        for builder in sorted({b.functor for b in vars(builders).values() if isinstance(b, builders.Builder)})
+    ),
+    "cuaug::estimate_affine",
+]
 WARMUP = _warmup.warmup_names()
 USUAL = [*WARMUP, *USUAL_RECIPES, "cuaug::copy_boxes"]
-ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *DETECTION]
+ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *DETECTION, *MATRICES]
 ONE_OF_EACH_KERNEL = set({kernels.skeleton_of(name): name for name in reversed(ALL_NAMES)}.values())

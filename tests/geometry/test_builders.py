@@ -1,0 +1,190 @@
+"""Matrix builders: kernels, CPU loops and the formulas for autograd agree; batches of every shape and mixture."""
+
+import ctypes
+import types
+
+import numpy as np
+import pytest
+import torch
+from helpers import emulator
+from helpers.arrays import seeded
+from helpers.compare import Tolerance, assert_equal
+from helpers.matrices import put
+from tables.matrices import CASES
+
+import cuaug
+from cuaug._matrices import builders
+from cuaug._program import sources
+from cuaug._program.records import MATRIX_BUILDER
+
+ROUNDING = Tolerance(
+    absolute=1e-9, relative=1e-11, reason="float64 sums in another order, and fused multiplications on a GPU"
+)
+ROUNDED_ONCE = Tolerance(absolute=2e-5, relative=2e-5, reason="float32 results, of which one was rounded at every step")
+BUILDERS = {name: case for name, case in CASES.items() if name != "transform_boxes"}
+every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values(), ids=CASES)
+every_builder = pytest.mark.parametrize(("function", "arguments"), BUILDERS.values(), ids=BUILDERS)
+BY_FUNCTOR = {
+    builder.functor: builder
+    for entry in vars(builders).values()
+    for builder in (entry.values() if isinstance(entry, dict) else [entry])
+    if isinstance(builder, builders.Builder)
+}
+
+
+@every_function
+def test_matrix_function_with_gradient_equals_without(function, arguments):
+    """The formulas of autograd, and the loops."""
+    tensors = [put(a, "torch") for a in arguments]
+    expected = function(*tensors)
+    traced = function(*(tensor.requires_grad_() for tensor in tensors))
+    assert traced.requires_grad
+    assert_equal(traced.detach(), expected.numpy(), library="torch", dtype="float64", tolerance=ROUNDING)
+
+
+@every_builder
+def test_matrix_builder_float32_is_rounded_once(function, arguments):
+    inputs = [a.astype("f4") for a in arguments]
+    exact = function(*(a.astype("f8") for a in inputs))
+    actual = function(*inputs)
+    assert actual.dtype == np.float32
+    assert np.array_equal(actual, exact.astype("f4"))
+
+
+@every_builder
+def test_matrix_builder_kernel_equals_loop(function, arguments, monkeypatch):
+    """The kernel, run by the emulator, writes what the loop has written: the result and the failures."""
+    loops = builders.extension()
+    functors = []
+
+    def build(record, functor):
+        loops.build_matrices(record, functor)
+        fields = np.frombuffer(record, np.uint8)
+
+        def field(name):
+            offset, size = MATRIX_BUILDER.offsets[name]
+            return int(fields[offset : offset + size].view(f"i{size}")[0])
+
+        items, points = field("samples") * field("items"), field("points")
+        size, dtype = items * field("item_size"), np.float64 if field("is_double") else np.float32
+        result = memory(field("out"), size, dtype)
+        expected, result[:] = result.copy(), 1e30
+        name, blocks, threads = BY_FUNCTOR[functor].launch_plan(items, points)
+        fault = emulator.kernel(name, sources.kernel_source(name)[0])(record, (blocks, 1, 1), threads)
+        assert not fault, f"{name}: {fault}"
+        assert_equal(result, expected, dtype=dtype.__name__, tolerance=ROUNDING)
+        functors.append(functor)
+
+    monkeypatch.setattr(builders, "extension", lambda: types.SimpleNamespace(build_matrices=build))
+    function(*arguments)
+    assert len(functors) == 1
+
+
+def memory(address, count, dtype):
+    """The array of this many elements at an address."""
+    size = count * np.dtype(dtype).itemsize
+    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)
+
+
+@pytest.mark.parametrize("count", [3, 32, 33, 100, 1000])
+def test_estimate_affine_kernel_sums_over_all_points(count, monkeypatch):
+    rng = seeded("fits", count)
+    src, dst, weights = rng.uniform(0, 300, (2, count, 2)), rng.uniform(0, 300, (2, count, 2)), rng.random((2, count))
+    test_matrix_builder_kernel_equals_loop(
+        lambda a, b, w: cuaug.estimate_affine(a, b, "affine", w), (src, dst, weights), monkeypatch
+    )
+
+
+def test_estimate_affine_loop_equals_reference_for_many_points():
+    rng = seeded("fits")
+    src, noise, weights = rng.uniform(0, 300, (3, 5000, 2)), rng.normal(0, 1, (3, 5000, 2)), rng.random((3, 5000))
+    dst = src @ np.array([[0.9, 0.3], [-0.2, 1.1]]) + noise + 40
+    expected = []
+    for a, b, w in zip(src, dst, np.sqrt(weights)[..., None], strict=True):
+        design = np.column_stack([a, np.ones(len(a))])
+        expected.append(np.linalg.lstsq(w * design, w * b, rcond=None)[0].T)
+    actual = cuaug.estimate_affine(src, dst, weights=weights)
+    assert_equal(actual, np.stack(expected), tolerance=Tolerance(1e-8, reason="a solution about the origin"))
+
+
+MIXTURES = {
+    "one scale": (np.array([1.0, 2, 3]), 0.5, (4.0, 5.0)),
+    "array of one scale": (np.array([1.0, 2, 3]), np.array([0.5]), np.array([[4.0, 5.0]])),
+    "one angle": (30.0, np.array([1.0, 2, 3]), [4, 5]),
+    "one angle, centers": (np.array(30.0), 2, np.array([[1.0, 2], [3, 4], [5, 6]])),
+    "two axes": (np.array([[1.0], [2]]), np.array([0.5, 0.25, 2]), np.array([[[1.0, 2]], [[3, 4]]])),
+    "strided axes": (np.arange(24.0).reshape(4, 6)[::2, ::-2], np.ones((1, 3)), (0, 0)),
+    "repeated": (np.broadcast_to(np.float64(3), (2, 3)), 1, (1, 2)),
+    "no samples": (np.empty(0), 1, (1, 2)),
+}
+
+
+@pytest.mark.parametrize(
+    "library", ["numpy", "torch", "jax", *(pytest.param(n, marks=pytest.mark.gpu) for n in ("cuda", "cupy"))]
+)
+@pytest.mark.parametrize("arguments", MIXTURES.values(), ids=MIXTURES)
+def test_get_rotation_matrix_mixes_arrays_and_numbers(arguments, library):
+    angle, scale, center = arguments
+    arrays = [np.asarray(a, np.float64) for a in arguments]
+    batch = np.broadcast_shapes(arrays[0].shape, arrays[1].shape, arrays[2].shape[:-1])
+    angles, scales = np.broadcast_to(arrays[0], batch), np.broadcast_to(arrays[1], batch)
+    centers = np.broadcast_to(arrays[2], (*batch, 2))
+    c, s = scales * np.cos(np.radians(angles)), scales * np.sin(np.radians(angles))
+    linear = np.stack([c, s, -s, c], -1).reshape((*batch, 2, 2))
+    expected = np.concatenate([linear, (centers - (linear @ centers[..., None])[..., 0])[..., None]], -1)
+    dtype = "float32" if library == "jax" else "float64"
+    inputs = [put(np.array(a), library, dtype) if isinstance(a, np.ndarray) else a for a in (angle, scale, center)]
+    if library == "torch":  # strides without a copy
+        inputs = [torch.from_numpy(a.copy()).expand(a.shape) if isinstance(a, np.ndarray) else a for a in arguments]
+    actual = cuaug.get_rotation_matrix(*inputs)
+    names = {"cuda": "torch"}
+    assert_equal(
+        actual,
+        expected.astype(dtype),
+        library=names.get(library, library),
+        device="cuda:0" if library in ("cuda", "cupy") else "cpu",
+        dtype=dtype,
+        tolerance=ROUNDED_ONCE if dtype == "float32" else ROUNDING,
+    )
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 6, 9, 10, 14])
+def test_compose_affine_multiplies_any_number_of_matrices(count):
+    maps = seeded("products").normal(0, 1, (count, 7, 2, 3))
+    expected = np.eye(3)
+    for matrix in maps:
+        row = np.broadcast_to([[[0, 0, 1.0]]], (7, 1, 3))
+        expected = np.concatenate([matrix, row], 1) @ expected
+    assert_equal(cuaug.compose_affine(*maps), expected[:, :2], tolerance=ROUNDING)
+
+
+def test_compose_affine_names_the_matrix_that_is_not_finite():
+    maps = [np.eye(2, 3)] * 9
+    maps[7] = np.full((2, 3), np.nan)
+    with pytest.raises(ValueError, match=r"compose_affine: M\[7\] must be finite"):
+        cuaug.compose_affine(*maps)
+
+
+def test_transform_points_of_many_samples_in_several_threads():
+    rng = seeded("points")
+    points, M = rng.normal(0, 100, (50, 1000, 2)), rng.normal(0, 1, (50, 2, 3))
+    expected = points @ np.swapaxes(M[..., :2], -1, -2) + M[:, None, :, 2]
+    assert_equal(cuaug.transform_points(points, M), expected, tolerance=ROUNDING)
+
+
+@pytest.mark.parametrize("name", ["perspective", "coefficients"])
+def test_perspective_of_samples_equals_single_calls(name):
+    rng = seeded("perspective")
+    batch = rng.integers(0, 256, (3, 20, 30, 3), np.uint8)
+    square = np.array([(0, 0), (30, 0), (30, 20), (0, 20)], np.float64)
+    if name == "perspective":
+        sets = square + rng.uniform(0, 4, (3, 4, 2))
+        calls = [(square, points, None) for points in (sets, *sets)]
+    else:
+        sets = np.array([1, 0, 0, 0, 1, 0, 0, 0]) + rng.uniform(-1e-3, 1e-3, (3, 8))
+        calls = [(None, None, values) for values in (sets, *sets)]
+    together, *singles = (
+        cuaug.perspective(batch if i == 0 else batch[i - 1], start, end, coefficients=values)
+        for i, (start, end, values) in enumerate(calls)
+    )
+    assert np.array_equal(together, np.stack(singles))
