@@ -28,28 +28,30 @@ def requires_gradient(*arrays: Any) -> bool:
     )
 
 
-def is_tracing(*values: Any) -> bool:
-    """Whether torch must see the operations on these values, or is the only one that can compute on them.
-
-    That is under torch.compile, torch.func, forward-mode differentiation and modes of torch's dispatcher, for tensors
-    that require a gradient, and for tensors without memory on a CPU or a CUDA device.
-    """
+def is_intercepting() -> bool:
+    """Whether torch must see operations: under torch.compile, torch.func, forward-mode autograd or a dispatch mode."""
     torch = sys.modules.get("torch")
-    if torch is None:
-        return False
-    if (
+    return torch is not None and bool(
         torch.compiler.is_compiling()
         or torch._C._functorch.peek_interpreter_stack() is not None
         or torch._C._len_torch_dispatch_stack()
         or torch.autograd.forward_ad._current_level >= 0
-    ):
-        return True
-    tensor_type = torch.Tensor
+    )
+
+
+def needs_operations(*values: Any) -> bool:
+    """Whether autograd records operations on a value, or only torch's operations can read it.
+
+    That is a tensor on a device other than the CPU and CUDA devices, or of a class with its own dispatch.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return False
     for value in values:
-        if isinstance(value, tensor_type) and (
+        if isinstance(value, torch.Tensor) and (
             (value.requires_grad and torch.is_grad_enabled())
             or not (value.is_cuda or value.is_cpu)
-            or type(value).__torch_dispatch__ is not tensor_type.__torch_dispatch__
+            or type(value).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
         ):
             return True
     return False

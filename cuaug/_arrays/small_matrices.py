@@ -21,7 +21,8 @@ def broadcast_arguments(may_be_nonfinite: tuple[str, ...] = (), /, **arguments: 
 
     `may_be_nonfinite`: names of arguments that may hold infinities and NaN.
     """
-    like, _, dtype = result_like([value for value, _ in arguments.values()])
+    arrays = [value for value, _ in arguments.values() if hasattr(value, "dtype")]
+    (like, _), dtype = result_like(arrays), result_dtype({float_name(array.dtype) for array in arrays})
     results, batches = [], []
     for name, (value, sizes) in arguments.items():
         array = asarray(value, like=like, dtype=dtype, parameter=name)
@@ -46,18 +47,20 @@ def broadcast_arguments(may_be_nonfinite: tuple[str, ...] = (), /, **arguments: 
     return results
 
 
-def result_like(values: Iterable[Any]) -> tuple[Any, bool, str]:
-    """Which argument has the library and the device of the result, whether it is on the host, and the result's dtype.
+def result_like(arrays: Sequence[Any]) -> tuple[Any, bool]:
+    """The array that has the library and the device of the result, and whether it is on the host.
 
-    It is the first device array, else the first array. The dtype is "float32" or "float64".
+    It is the first device array, else the first array.
     """
-    arrays = [value for value in values if hasattr(value, "dtype")]
-    floats = {float_name(array.dtype) for array in arrays} - {None}
-    dtype = "float64" if "float64" in floats or not floats else "float32"
     for array in arrays:
         if not is_host(array):
-            return array, False, dtype
-    return arrays[0] if arrays else np.empty(0), True, dtype
+            return array, False
+    return arrays[0] if arrays else np.empty(0), True
+
+
+def result_dtype(float_names: set[str | None]) -> str:
+    """The dtype of a result, from the `float_name` of each array."""
+    return "float64" if "float64" in float_names or not float_names - {None} else "float32"
 
 
 def float_name(dtype: Any) -> str | None:

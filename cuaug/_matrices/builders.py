@@ -6,21 +6,24 @@ formulas of `formulas.py` instead.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .._arrays import autograd, small_matrices
 from .._arrays.small_matrices import MATRIX, NUMBER, PAIR, POINTS
-from .._gpu import launch
 from .._host.extension import extension
 from .._program.names import name_expression
 from .._program.records import MATRIX_BUILDER, MAX_BUILDER_INPUTS, SAMPLE_NUMBERS
 from . import formulas
 from .inputs import Domain, Inputs, describe_inputs, share_numbers
+from .plans import MAX_PLANS, Plan, call_key, split_record
+
+Numbers: TypeAlias = tuple[float, ...] | None  # one more input, which all samples share
 
 FIT_KINDS = ("affine", "similarity", "rigid")  # in the order of `cuaug::FitKind`
 BUILDER_THREADS = 128  # kernels/matrices/build_matrices.cu
@@ -31,7 +34,17 @@ _INPUT_BYTES = MAX_BUILDER_INPUTS * SAMPLE_NUMBERS.size
 _PACKER = MATRIX_BUILDER.packer(("input", "input"))  # takes the inputs as bytes
 
 
-class Builder(NamedTuple):
+class _Sizes(NamedTuple):
+    result: tuple[int, ...]
+    items: int
+    samples: int
+    items_per_sample: int
+    points: int  # that an item is fitted to
+    item_size: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Builder:
     """A builder.
 
     Attributes:
@@ -43,6 +56,7 @@ class Builder(NamedTuple):
         option: `MatrixBuilderRecord::option`.
         kernel: Of a fit, whose item a block computes; otherwise an instance of `build_matrices`.
         is_per_point: Whether the result has an item for each point of the first input.
+        plans: Of earlier calls on a GPU, by the keys of `call_key`.
     """
 
     functor: str
@@ -53,19 +67,33 @@ class Builder(NamedTuple):
     option: int = 0
     kernel: str | None = None
     is_per_point: bool = False
+    plans: dict[Any, Plan] = dataclasses.field(default_factory=dict)
 
-    def __call__(self, numbers: tuple[float, ...] | None = None, /, **values: Any) -> Any:
-        """The result. `values` has the names of the inputs in messages; `numbers`: one more input, for all samples."""
-        domains = self.domains[: len(values)] + self.domains[-1:] * (len(values) - len(self.domains))
-        if autograd.is_tracing(*values.values()):
-            return self._apply_formula(numbers, values, domains)
-        inputs = describe_inputs(values, domains)
-        return self._run(numbers, tuple(values), inputs)
+    def __call__(self, numbers: Numbers = None, /, **values: Any) -> Any:
+        """The result. `values` has the names of the inputs in messages."""
+        if autograd.is_intercepting():
+            return self._apply_formula(numbers, values)
+        key, addresses = call_key(numbers, values.values())
+        plan = self.plans.get(key)
+        if plan is not None:
+            return plan.run(addresses)
+        if autograd.needs_operations(*values.values()):
+            return self._apply_formula(numbers, values)
+        inputs = describe_inputs(values, self._domains(len(values)))
+        if inputs.device < 0:
+            return self._run_loop(numbers, tuple(values), inputs)
+        plan, addresses, is_reusable = self._plan(numbers, inputs, tuple(values.values()))
+        if key is not None and is_reusable:
+            if len(self.plans) >= MAX_PLANS:
+                self.plans.clear()
+            self.plans[key] = plan
+        return plan.run(addresses)
 
-    def _apply_formula(
-        self, numbers: tuple[float, ...] | None, values: Mapping[str, Any], domains: tuple[Domain, ...]
-    ) -> Any:
-        pairs = list(zip(values.items(), domains, strict=True))
+    def _domains(self, count: int) -> tuple[Domain, ...]:
+        return self.domains[:count] + self.domains[-1:] * (count - len(self.domains))
+
+    def _apply_formula(self, numbers: Numbers, values: Mapping[str, Any]) -> Any:
+        pairs = list(zip(values.items(), self._domains(len(values)), strict=True))
         may_be_nonfinite = tuple(name for (name, _), domain in pairs if domain.numbers == "any")
         arguments = {name: (value, domain.sizes) for (name, value), domain in pairs}
         arrays = small_matrices.broadcast_arguments(may_be_nonfinite, **arguments)
@@ -78,47 +106,59 @@ class Builder(NamedTuple):
         options = {} if numbers is None else {"numbers": numbers}
         return self.formula(*arrays, **options)
 
-    def _run(self, numbers: tuple[float, ...] | None, names: tuple[str, ...], inputs: Inputs) -> Any:
-        entries, batch, library, device, dtype = inputs
-        shape, samples = self.result_shape([entry.shape for entry in entries]), math.prod(batch)
-        items, item_size = shape if self.is_per_point else (1, math.prod(shape))
-        result = library.empty((*batch, *shape), dtype, device, None)
-        if not samples * items:
-            return library.to_user_array(result)
-        points = entries[0].shape[0] if self.kernel else 1
-        failures = np.empty(samples, np.int32) if device < 0 and self.rules else None
-        packed = [entry.packed for entry in entries]
-        if numbers is not None:
-            packed.append(share_numbers(numbers, (len(numbers),)).packed)
-        record = _PACKER.pack(
-            b"".join(packed).ljust(_INPUT_BYTES, b"\0"),
-            library.pointer(result),
-            0 if failures is None else failures.ctypes.data,
-            samples,
-            items,
-            points,
-            _ERROR_BOUND[dtype],
-            item_size,
-            dtype == "float64",
-            self.option,
-            len(entries),
-        )
-        if device < 0:
+    def _run_loop(self, numbers: Numbers, names: tuple[str, ...], inputs: Inputs) -> Any:
+        sizes = self._sizes(inputs)
+        result = inputs.library.empty(sizes.result, inputs.dtype, -1, None)
+        if sizes.items:
+            failures = np.zeros(sizes.items, np.int32) if self.rules else None
+            address = 0 if failures is None else failures.ctypes.data
+            record = self._pack(numbers, inputs, sizes, inputs.library.pointer(result), address)
             extension().build_matrices(record, self.functor)
-        else:
-            name, blocks, threads = self.launch_plan(samples * items, points)
-            if blocks >= 1 << 31:
-                raise ValueError(f"the batch must need fewer than 2**31 blocks of threads, got {blocks}")
-            launch.launch(name, record, (blocks, 1, 1), threads, 0, device, library.current_stream(device))
-        if failures is not None and failures.any():
-            self._refuse(names, inputs, failures)
-        return library.to_user_array(result)
+            if failures is not None and failures.any():
+                self._refuse(names, inputs, failures)
+        return inputs.library.to_user_array(result)
+
+    def _plan(self, numbers: Numbers, inputs: Inputs, values: tuple[Any, ...]) -> tuple[Plan, list[int], bool]:
+        """The plan of a call, the addresses to run it with, and whether it serves all calls with the same key."""
+        sizes = self._sizes(inputs)
+        record, addresses, is_reusable = split_record(self._pack(numbers, inputs, sizes, 0, 0), values, inputs.numbers)
+        name, blocks, threads = self.launch_plan(sizes.items, sizes.points)
+        if blocks >= 1 << 31:
+            raise ValueError(f"the batch must need fewer than 2**31 blocks of threads, got {blocks}")
+        grid = blocks, 1, 1
+        plan = Plan(record, name, grid, threads, inputs.library, sizes.result, inputs.dtype, inputs.device)
+        return plan, addresses, is_reusable
 
     def launch_plan(self, items: int, points: int) -> tuple[str, int, int]:
         """The kernel, its number of blocks and of threads in a block. `points`: that a fit has per item."""
         if self.kernel is not None:
             return self.kernel, items, min(-(-points // 32) * 32, MAX_FIT_THREADS)
         return _kernel_name(self.functor), -(-items // BUILDER_THREADS), BUILDER_THREADS
+
+    def _sizes(self, inputs: Inputs) -> _Sizes:
+        shape, samples = self.result_shape([entry.shape for entry in inputs.numbers]), math.prod(inputs.batch)
+        items, item_size = shape if self.is_per_point else (1, math.prod(shape))
+        points = inputs.numbers[0].shape[0] if self.kernel else 1
+        return _Sizes((*inputs.batch, *shape), samples * items, samples, items, points, item_size)
+
+    def _pack(self, numbers: Numbers, inputs: Inputs, sizes: _Sizes, out: int, failures: int) -> bytes:
+        """`cuaug::MatrixBuilderRecord`."""
+        packed = [entry.packed for entry in inputs.numbers]
+        if numbers is not None:
+            packed.append(share_numbers(numbers, (len(numbers),)).packed)
+        return _PACKER.pack(
+            b"".join(packed).ljust(_INPUT_BYTES, b"\0"),
+            out,
+            failures,
+            sizes.samples,
+            sizes.items_per_sample,
+            sizes.points,
+            _ERROR_BOUND[inputs.dtype],
+            sizes.item_size,
+            inputs.dtype == "float64",
+            self.option,
+            len(packed),
+        )
 
     def _refuse(self, names: tuple[str, ...], inputs: Inputs, failures: np.ndarray) -> None:
         """Raises the error of the first rule that a sample breaks."""
@@ -203,4 +243,4 @@ FIT = {
     )
     for i, kind in enumerate(FIT_KINDS)
 }
-THREE_POINT_FIT = FIT["affine"]._replace(domains=(Domain(((3,), (2,))),) * 2)
+THREE_POINT_FIT = dataclasses.replace(FIT["affine"], domains=(Domain(((3,), (2,))),) * 2, plans={})

@@ -25,6 +25,9 @@ _LAYOUT = SAMPLE_NUMBERS.span_packer("table.n_stride", "rows")
 _DTYPES = ("float32", "float64")
 
 
+_float_name = functools.cache(small_matrices.float_name)
+
+
 class Domain(NamedTuple):
     """The sizes of an input's last axes, and which numbers it may hold. Only numbers on the host are checked."""
 
@@ -37,7 +40,8 @@ class SampleNumbers(NamedTuple):
 
     packed: bytes
     shape: tuple[int, ...]  # of one sample
-    array: Any  # NumPy's if the numbers are on the host; keeps the memory alive
+    array: Any  # keeps the memory alive; NumPy's if the numbers are on the host
+    is_shared: bool  # whether `packed` holds the numbers
 
 
 class Inputs(NamedTuple):
@@ -64,19 +68,25 @@ def describe_inputs(values: Mapping[str, Any], domains: Sequence[Domain]) -> Inp
     Up to nine numbers on the host that all samples share are stored in the record. Other numbers on the host are copied
     to the device of the result.
     """
-    like, on_host, dtype = small_matrices.result_like(values.values())
+    arrays = [value for value in values.values() if hasattr(value, "dtype")]
+    (like, on_host), dtype = (
+        small_matrices.result_like(arrays),
+        small_matrices.result_dtype({_float_name(array.dtype) for array in arrays}),
+    )
     library = result_library(like) or NUMPY
-    device = -1 if on_host else library.describe(convert.detach(like)).device
-    inputs = [
-        _plain_numbers(value, domain)
-        or (
-            _host_input(name, value, domain, library, device)
-            if is_host(value)
-            else _device_input(name, value, domain, like, dtype, device)
-        )
-        for (name, value), domain in zip(values.items(), domains, strict=True)
-    ]
-    batches = [entry.descriptor.shape[: entry.batch_ndim] if isinstance(entry, _Array) else () for entry in inputs]
+    descriptor = None if on_host else library.describe(convert.detach(like))
+    device = -1 if descriptor is None else descriptor.device
+    inputs: list[SampleNumbers | _Array] = []
+    batches = []
+    for (name, value), domain in zip(values.items(), domains, strict=True):
+        entry: SampleNumbers | _Array | None = _plain_numbers(value, domain)
+        if entry is None and (descriptor is None or is_host(value)):
+            entry = _host_input(name, value, domain, library, device)
+        elif entry is None and descriptor is not None:
+            entry = _device_input(name, value, domain, like, dtype, descriptor)
+        assert entry is not None
+        inputs.append(entry)
+        batches.append(entry.descriptor.shape[: entry.batch_ndim] if isinstance(entry, _Array) else ())
     batch = _broadcast(tuple(values), tuple(batches))
     numbers = [_pack(entry, batch) if isinstance(entry, _Array) else entry for entry in inputs]
     return Inputs(numbers, batch, library, device, dtype)
@@ -104,7 +114,7 @@ def _plain_numbers(value: Any, domain: Domain) -> SampleNumbers | None:
 def share_numbers(numbers: tuple[float, ...], shape: tuple[int, ...]) -> SampleNumbers:
     strides = (0, 0, *contiguous_strides(shape))[-2:]
     packed = SAMPLE_NUMBERS.pack(0, 0, *strides, 1, *numbers, *_NO_SHARED[len(numbers) :], shape[0] if shape else 0)
-    return SampleNumbers(packed, shape, np.array(numbers, np.float64).reshape(shape))
+    return SampleNumbers(packed, shape, np.array(numbers, np.float64).reshape(shape), is_shared=True)
 
 
 def _host_input(name: str, value: Any, domain: Domain, library: Library, device: int) -> SampleNumbers | _Array:
@@ -122,14 +132,21 @@ def _host_input(name: str, value: Any, domain: Domain, library: Library, device:
     return _Array(convert.describe(moved), batch_ndim, moved)
 
 
-def _device_input(name: str, value: Any, domain: Domain, like: Any, dtype: str, device: int) -> _Array:
+def _device_input(
+    name: str, value: Any, domain: Domain, like: Any, dtype: str, like_descriptor: ArrayDescriptor
+) -> _Array:
     """An input in the library of `like` and on its device, converted to `dtype` unless it is float32 or float64."""
-    if library_of(type(value)) is library_of(type(like)) and small_matrices.float_name(value.dtype) in _DTYPES:
+    array, descriptor = value, like_descriptor
+    if value is not like and library_of(type(value)) is library_of(type(like)) and _float_name(value.dtype):
         descriptor = convert.describe(convert.detach(value))
-        if descriptor.device == device:
-            return _Array(descriptor, _batch_ndim(name, descriptor.shape, domain.sizes), value)
-    array = convert.asarray(value, like=like, dtype=dtype, parameter=name)
-    return _Array(convert.describe(convert.detach(array)), _batch_ndim(name, tuple(array.shape), domain.sizes), array)
+    if (
+        descriptor.dtype not in _DTYPES
+        or descriptor.device != like_descriptor.device
+        or (descriptor is like_descriptor and value is not like)
+    ):
+        array = convert.asarray(value, like=like, dtype=dtype, parameter=name)
+        descriptor = convert.describe(convert.detach(array))
+    return _Array(descriptor, _batch_ndim(name, descriptor.shape, domain.sizes), array)
 
 
 @functools.lru_cache(4096)
@@ -155,7 +172,7 @@ def _pack(entry: _Array, batch: tuple[int, ...]) -> SampleNumbers:
         descriptor = convert.describe(convert.detach(array))
         _, layout = _layout(descriptor.shape, descriptor.strides, descriptor.dtype, 1, descriptor.shape[:1])
     assert layout is not None
-    return SampleNumbers(descriptor.pointer.to_bytes(8, "little") + layout, shape, array)
+    return SampleNumbers(descriptor.pointer.to_bytes(8, "little") + layout, shape, descriptor.owner, is_shared=False)
 
 
 @functools.lru_cache(4096)

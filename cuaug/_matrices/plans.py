@@ -1,0 +1,85 @@
+"""Plans of calls on a GPU: what the layouts and the plain numbers of the inputs determine, without the addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from .._arrays.protocol import Library
+from .._arrays.registry import library_of
+from .._gpu import devices, launch
+from .._program.records import MATRIX_BUILDER, SAMPLE_NUMBERS
+from .inputs import SampleNumbers
+
+MAX_PLANS = 1024  # of a builder
+_NUMBER_TYPES = {int, float}
+_OUT_OFFSET = MATRIX_BUILDER.offsets["out"][0]
+
+
+class Plan(NamedTuple):
+    """A launch whose addresses are missing."""
+
+    record: tuple[bytes, ...]  # the parts of the record between the addresses of the inputs and of the result
+    kernel: str
+    grid: tuple[int, int, int]
+    threads: int
+    library: Library
+    shape: tuple[int, ...]  # of the result
+    dtype: str
+    device: int
+
+    def run(self, addresses: Iterable[int]) -> Any:
+        """Launches the kernel and returns the result."""
+        devices.check_not_forked()
+        library, device = self.library, self.device
+        result = library.empty(self.shape, self.dtype, device, None)
+        if not self.grid[0]:
+            return library.to_user_array(result)
+        parts = iter(self.record)
+        pieces = [next(parts)]
+        for address in (*addresses, library.pointer(result)):
+            pieces += address.to_bytes(8, "little"), next(parts)
+        stream = library.current_stream(device)
+        launch.launch(self.kernel, b"".join(pieces), self.grid, self.threads, 0, device, stream)
+        return library.to_user_array(result)
+
+
+def call_key(numbers: Any, values: Iterable[Any]) -> tuple[tuple[Any, ...] | None, list[int]]:
+    """What a plan depends on, and the addresses of the arrays. The key is None for calls that are not cached."""
+    key: list[Any] = [numbers]
+    addresses: list[int] = []
+    for value in values:
+        value_type = type(value)
+        if value_type in _NUMBER_TYPES:
+            key.append(value)
+        elif value_type is tuple or value_type is list:
+            if not _NUMBER_TYPES.issuperset(map(type, value)):
+                return None, addresses
+            key.append(tuple(value))
+        else:
+            library = library_of(value_type)
+            array_key = None if library is None else library.descriptor_key(value)
+            if library is None or array_key is None:
+                return None, addresses
+            key.append(array_key)
+            addresses.append(library.pointer(value))
+    return tuple(key), addresses
+
+
+def split_record(
+    record: bytes, values: Iterable[Any], entries: Iterable[SampleNumbers]
+) -> tuple[tuple[bytes, ...], list[int], bool]:
+    """The parts of a record between the addresses that `call_key` returns, the addresses, and whether there are others.
+
+    There are others, or numbers that are not in the key, if an input was moved or converted.
+    """
+    parts, addresses, begin, is_complete = [], [], 0, True
+    for i, (value, entry) in enumerate(zip(values, entries, strict=True)):
+        if entry.array is value:
+            offset = i * SAMPLE_NUMBERS.size
+            parts.append(record[begin:offset])
+            addresses.append(int.from_bytes(entry.packed[:8], "little"))
+            begin = offset + 8
+        else:
+            is_complete = is_complete and type(value) in (int, float, tuple, list) and entry.is_shared
+    return (*parts, record[begin:_OUT_OFFSET], record[_OUT_OFFSET + 8 :]), addresses, is_complete
