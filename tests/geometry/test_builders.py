@@ -10,10 +10,13 @@ from helpers import emulator
 from helpers.arrays import seeded
 from helpers.compare import Tolerance, assert_equal
 from helpers.matrices import put
+from helpers.replace import replace_everywhere
 from tables.matrices import CASES
 
 import cuaug
-from cuaug._matrices import builders
+from cuaug._arrays import convert
+from cuaug._arrays.torch_library import TorchLibrary
+from cuaug._matrices import builders, plans
 from cuaug._program import sources
 from cuaug._program.records import MATRIX_BUILDER
 
@@ -24,12 +27,13 @@ ROUNDED_ONCE = Tolerance(absolute=2e-5, relative=2e-5, reason="float32 results, 
 BUILDERS = {name: case for name, case in CASES.items() if name != "transform_boxes"}
 every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values(), ids=CASES)
 every_builder = pytest.mark.parametrize(("function", "arguments"), BUILDERS.values(), ids=BUILDERS)
-BY_FUNCTOR = {
-    builder.functor: builder
+BUILDER_OBJECTS = [
+    builder
     for entry in vars(builders).values()
     for builder in (entry.values() if isinstance(entry, dict) else [entry])
     if isinstance(builder, builders.Builder)
-}
+]
+BY_FUNCTOR = {builder.functor: builder for builder in BUILDER_OBJECTS}
 
 
 @every_function
@@ -188,3 +192,132 @@ def test_perspective_of_samples_equals_single_calls(name):
         for i, (start, end, values) in enumerate(calls)
     )
     assert np.array_equal(together, np.stack(singles))
+
+
+@pytest.fixture
+def emulated_gpu(monkeypatch):
+    """CPU tensors count as device tensors, and launches run in the emulator; returns the names of those kernels."""
+    describe, allocate, is_host = TorchLibrary.describe, TorchLibrary.empty, convert.is_host
+    launches = []
+
+    def launch(name, record, grid, threads, shared, device, stream):
+        assert (shared, device, stream) == (0, 0, 7)
+        fault = emulator.kernel(name, sources.kernel_source(name)[0])(record, grid, threads)
+        assert not fault, f"{name}: {fault}"
+        launches.append(name)
+
+    monkeypatch.setattr(
+        TorchLibrary, "describe", lambda self, array, stream=None: describe(self, array)._replace(device=0)
+    )
+    monkeypatch.setattr(
+        TorchLibrary,
+        "empty",
+        lambda self, shape, dtype, device, order: allocate(self, shape, dtype, -1, order).fill_(1e30),
+    )
+    monkeypatch.setattr(TorchLibrary, "from_numpy", lambda self, values, device: torch.from_numpy(values.copy()))
+    monkeypatch.setattr(TorchLibrary, "current_stream", lambda self, device: 7)
+    replace_everywhere(
+        monkeypatch, convert, "is_host", lambda value: is_host(value) and not isinstance(value, torch.Tensor)
+    )
+    monkeypatch.setattr(plans.launch, "launch", launch)
+    yield launches
+    for builder in BUILDER_OBJECTS:
+        builder.plans.clear()
+
+
+@every_builder
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_matrix_builder_on_device_is_one_kernel_for_all_values(function, arguments, dtype, emulated_gpu):
+    rounding = ROUNDED_ONCE if dtype == "float32" else ROUNDING
+    for order in (slice(None), slice(None, None, -1), slice(None)):
+        values = [np.ascontiguousarray(a[order]).astype(dtype) for a in arguments]
+        expected = function(*(a.astype(np.float64) for a in values)).astype(dtype)
+        actual = function(*map(torch.from_numpy, values))
+        assert_equal(actual, expected, library="torch", dtype=dtype, tolerance=rounding)
+        views = [torch.from_numpy(np.repeat(a, 2, 0))[::2] for a in values]
+        assert_equal(function(*views), expected, library="torch", dtype=dtype, tolerance=rounding)
+    assert len(emulated_gpu) == 6
+    assert len(set(emulated_gpu)) == 1
+    empty = function(*(torch.from_numpy(a[:0]) for a in values))
+    assert empty.shape == (0, *expected.shape[1:])
+    assert len(emulated_gpu) == 6
+
+
+@pytest.mark.parametrize("arguments", MIXTURES.values(), ids=MIXTURES)
+def test_get_rotation_matrix_on_device_mixes_arrays_and_numbers(arguments, emulated_gpu):
+    for _ in range(2):
+        expected = cuaug.get_rotation_matrix(*arguments)
+        actual = cuaug.get_rotation_matrix(
+            *(torch.from_numpy(a.copy()) if isinstance(a, np.ndarray) else a for a in arguments)
+        )
+        assert_equal(actual, expected, library="torch", dtype="float64", tolerance=ROUNDING)
+        # One array on the device, the others on the host.
+        actual = cuaug.get_rotation_matrix(
+            torch.from_numpy(np.array(arguments[0], np.float64, order="C")), *arguments[1:]
+        )
+        assert_equal(actual, expected, library="torch", dtype="float64", tolerance=ROUNDING)
+
+
+def test_matrix_builder_plan_depends_on_numbers(emulated_gpu):
+    angles = torch.tensor([0.0, 90, 30], dtype=torch.float64)
+    for scale, center in (
+        (1, (0, 0)),
+        (2.0, (0, 0)),
+        (1, [3.0, 4]),
+        (1.0, (3, 4)),
+        (2, np.array([3.0, 4])),
+        (1, np.array([5.0, 4])),
+    ):
+        expected = cuaug.get_rotation_matrix(angles.numpy(), scale, center)
+        actual = cuaug.get_rotation_matrix(angles, scale, center)
+        assert_equal(actual, expected, library="torch", dtype="float64", tolerance=ROUNDING)
+    M = torch.eye(3, dtype=torch.float64)[None]
+    for size in ((4, 6), (7, 6)):
+        for target in ("torch", "pillow", "opencv"):
+            expected = cuaug.convert_matrix(M.numpy(), "cuaug", target, size=size)
+            actual = cuaug.convert_matrix(M, "cuaug", target, size=size)
+            assert_equal(actual, expected, library="torch", dtype="float64", tolerance=ROUNDING)
+
+
+def test_matrix_builder_plan_is_not_shared_with_host_tensors(emulated_gpu, monkeypatch):
+    """A tensor on the host has the layout of its key, but its numbers are in the record."""
+    angles = torch.zeros(3, dtype=torch.float64)
+    host = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    is_host = convert.is_host
+    replace_everywhere(monkeypatch, convert, "is_host", lambda value: value is host or is_host(value))
+    for _ in range(2):
+        expected = cuaug.get_rotation_matrix(angles.numpy(), 2.0, host.numpy())
+        actual = cuaug.get_rotation_matrix(angles, 2.0, host)
+        assert_equal(actual, expected, library="torch", dtype="float64", tolerance=ROUNDING)
+        host += 1
+
+
+@every_builder
+def test_matrix_builder_device_failure_is_nan(function, arguments, emulated_gpu):
+    values = [torch.from_numpy(a.copy()) for a in arguments]
+    expected = function(*arguments)
+    values[0][1] = float("nan")
+    actual = function(*values)
+    assert torch.isnan(actual[1]).any()
+    expected[1] = np.nan
+    actual[1] = float("nan")
+    assert_equal(actual, expected, library="torch", dtype="float64", tolerance=ROUNDING)
+    assert len(emulated_gpu) == 1
+
+
+def test_compose_affine_of_many_device_matrices(emulated_gpu):
+    maps = seeded("products").normal(0, 1, (14, 7, 2, 3))
+    actual = cuaug.compose_affine(*map(torch.from_numpy, maps))
+    assert_equal(actual, cuaug.compose_affine(*maps), library="torch", dtype="float64", tolerance=ROUNDING)
+    assert len(emulated_gpu) == 4
+
+
+@pytest.mark.parametrize("angle", [-450, -90, 0, 90, 180, 270, 1170])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_rotation_multiples_of_90_are_exact_on_device(angle, dtype, emulated_gpu):
+    c, s = [(1, 0), (0, 1), (-1, 0), (0, -1)][angle // 90 % 4]
+    angles = torch.full((2,), angle, dtype=dtype)
+    M, N = cuaug.get_rotation_matrix(angles), cuaug.affine_matrix(-angles, (0, 0), 1, (0, 0), (0.5, 0.5))
+    for matrix in (*M, *N):
+        assert matrix.tolist() == [[c, s, 0], [-s, c, 0]]
+    assert emulated_gpu

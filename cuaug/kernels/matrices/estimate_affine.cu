@@ -33,7 +33,7 @@ struct BlockSum {
 };
 
 // A block fits a map to the points of one sample. Grid: samples. Threads: a multiple of 32, at most 256.
-__global__ void __launch_bounds__(max_fit_threads) estimate_affine(const __grid_constant__ MatrixBuilderRecord args) {
+__global__ void __launch_bounds__(max_fit_threads, 1) estimate_affine(const __grid_constant__ MatrixBuilderRecord args) {
     __shared__ double warp_totals[max_fit_threads / 32][8];
     double item[9];
     const int failure = EstimateAffine::fit(args, blockIdx.x, BlockSum{warp_totals}, item);
