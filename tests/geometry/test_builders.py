@@ -271,7 +271,7 @@ def test_matrix_builder_plan_depends_on_numbers(emulated_gpu):
         expected = cuaug.get_rotation_matrix(angles.numpy(), scale, center)
         actual = cuaug.get_rotation_matrix(angles, scale, center)
         assert_equal(actual, expected, library="torch", dtype="float64", tolerance=ROUNDING)
-    M = torch.eye(3, dtype=torch.float64)[None]
+    M = torch.tensor([[[0.5, 0.25, 3.0], [0, 2.0, 4.0]]], dtype=torch.float64)
     for size in ((4, 6), (7, 6)):
         for target in ("torch", "pillow", "opencv"):
             expected = cuaug.convert_matrix(M.numpy(), "cuaug", target, size=size)
@@ -302,6 +302,37 @@ def test_matrix_builder_device_failure_is_nan(function, arguments, emulated_gpu)
     expected[1] = np.nan
     actual[1] = float("nan")
     assert_equal(actual, expected, library="torch", dtype="float64", tolerance=ROUNDING)
+    assert len(emulated_gpu) == 1
+
+
+DEGENERATE = {
+    "singular": (cuaug.invert_affine, [(1, 2, 3), (2, 4, 5)], None),
+    "singular up to rounding": (cuaug.invert_affine, [(0.1, 0.3, 0), (0.3, 0.9, 0)], None),
+    "singular 3x3": (cuaug.invert_affine, [(1, 2, 3), (0.1, 0.3, 0.7), (0.2, 0.6, 1.4)], None),
+    "converted": (lambda M: cuaug.convert_matrix(M, "cuaug", "torch", size=(4, 4)), [(1, 2, 3), (2, 4, 5)], None),
+    "line": (cuaug.get_affine_transform, [(0, 0), (1, 1), (3, 3)], [(0, 0), (4, 0), (0, 4)]),
+    "point": (lambda a, b: cuaug.estimate_affine(a, b, "similarity"), [(3, 3)] * 3, [(0, 0), (4, 0), (0, 4)]),
+    "point for a rotation": (lambda a, b: cuaug.estimate_affine(a, b, "rigid"), [(0, 0), (4, 0), (0, 4)], [(3, 3)] * 3),
+    "negative weight": (
+        lambda w, a: cuaug.estimate_affine(a, a, weights=w), [-1, 1, 1, 1], [(0, 0), (4, 0), (0, 4), (5, 5)]
+    ),
+    "triangle": (cuaug.get_perspective_transform, [(0, 0), (4, 0), (2, 2), (0, 4)], [(0, 0), (4, 0), (4, 4), (0, 4)]),
+    "onto a triangle": (
+        cuaug.get_perspective_transform, [(0, 0), (4, 0), (4, 4), (0, 4)], [(0, 0), (4, 0), (2, 2), (0, 4)]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "first", "second"), DEGENERATE.values(), ids=DEGENERATE)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_matrix_builder_degenerate_device_sample_is_nan(function, first, second, dtype, emulated_gpu):
+    degenerate = torch.tensor(first, dtype=dtype)
+    others = () if second is None else (torch.tensor(second, dtype=dtype),)
+    good = torch.tensor(seeded("degenerate").uniform(1, 9, degenerate.shape), dtype=dtype)
+    result = function(torch.stack([good, degenerate, good]), *others)
+    assert torch.isnan(result[1]).all()
+    if others == () or function is cuaug.get_affine_transform or degenerate.ndim == 1:
+        assert torch.isfinite(result[[0, 2]]).all()
     assert len(emulated_gpu) == 1
 
 

@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-constexpr int max_fit_threads = 256;
+constexpr int max_fit_threads = 512;
 
 // Totals over the points of a sample, which the threads of a block share. All threads get the totals.
 struct BlockSum {
@@ -32,7 +32,7 @@ struct BlockSum {
     }
 };
 
-// A block fits a map to the points of one sample. Grid: samples. Threads: a multiple of 32, at most 256.
+// A block fits a map to the points of one sample. Grid: samples. Threads: a multiple of 32, at most 512.
 __global__ void __launch_bounds__(max_fit_threads, 1) estimate_affine(const __grid_constant__ MatrixBuilderRecord args) {
     __shared__ double warp_totals[max_fit_threads / 32][8];
     double item[9];
