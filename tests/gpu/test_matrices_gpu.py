@@ -125,3 +125,13 @@ def test_warp_with_device_parameters_equals_host_parameters(warp, numbers):
         with no_synchronization():
             actual = warp(batch, on_gpu)
         assert_equal(actual, expected, tolerance=Tolerance(1e-5, reason="matrices that differ in the last bit"))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear", "bicubic"])
+def test_rotate_by_device_multiples_of_90_equals_rot90(interpolation, dtype):
+    batch = images(GPU, shape=(5, 33, 33, 3))
+    turns = torch.tensor([0, 1, 2, 3, -5])
+    actual = cuaug.rotate(batch, (90 * turns).to("cuda", dtype), interpolation, fill=1)
+    expected = [torch.rot90(image, count, (1, 2)) for image, count in zip(batch, turns.tolist(), strict=True)]
+    assert_equal(actual, torch.stack(expected))
