@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, overload
 
+import numpy as np
+
 from . import _check
 from ._arrays import small_matrices
 from ._arrays.convert import namespace
@@ -276,7 +278,8 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     xp, edges = namespace(boxes), box_formats.to_edges(boxes, format_name)
     left, top, right, bottom = (edges[..., i] for i in range(4))
     x, y = xp.stack([left, right, right, left], -1), xp.stack([top, top, bottom, bottom], -1)
-    corners = map_each_point(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
+    with np.errstate(divide="ignore", invalid="ignore"):  # corners on the horizon map to infinity
+        corners = map_each_point(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
     edges = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
     return wrap_like(box_formats.from_edges(edges, format_name), original)
 

@@ -28,8 +28,6 @@ Numbers: TypeAlias = tuple[float, ...] | None  # one more input, which all sampl
 FIT_KINDS = ("affine", "similarity", "rigid")  # in the order of `cuaug::FitKind`
 BUILDER_THREADS = 128  # kernels/matrices/build_matrices.cu
 MAX_FIT_THREADS = 512  # kernels/matrices/estimate_affine.cu
-# 4 eps. Times the sum of the terms' absolute values, it bounds the rounding error of a short sum.
-_ERROR_BOUND = {name: 4 * float(np.finfo(name).eps) for name in ("float32", "float64")}
 _INPUT_BYTES = MAX_BUILDER_INPUTS * SAMPLE_NUMBERS.size
 _PACKER = MATRIX_BUILDER.packer(("input", "input"))  # takes the inputs as bytes
 
@@ -153,7 +151,7 @@ class Builder:
             sizes.samples,
             sizes.items_per_sample,
             sizes.points,
-            _ERROR_BOUND[inputs.dtype],
+            formulas.ERROR_BOUND[inputs.dtype],
             sizes.item_size,
             inputs.dtype == "float64",
             self.option,

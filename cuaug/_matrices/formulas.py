@@ -17,6 +17,8 @@ from .._arrays.small_matrices import cofactors, require
 
 # Scale and shift of both axes, (sx, tx, sy, ty): u = sx * x + tx, v = sy * y + ty. Numbers or arrays [..., 1].
 AxisScaling = Sequence[Any]
+# 4 eps. Times the sum of the terms' absolute values, it bounds the rounding error of a short sum.
+ERROR_BOUND = {name: 4 * float(np.finfo(name).eps) for name in ("float32", "float64")}
 
 
 def rotation_matrix(angle: Any, scale: Any, center: Any) -> Any:
@@ -44,10 +46,9 @@ def inverse(M: Any) -> Any:
     determinant, magnitude = terms.sum(-1), abs(terms).sum(-1)
     # The expansion along each row gives the determinant. If one of the three expansions differs from 0 by no more than
     # its rounding error, the matrix counts as singular.
-    valid = (abs(determinant) > error_bound(M) * magnitude).all(-1)
+    valid = (abs(determinant) > ERROR_BOUND[_dtype_name(M)] * magnitude).all(-1)
     require("M", M, valid, "must not be singular")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result = xp.swapaxes(cofactor_matrix, -1, -2) / determinant[..., :1, None]
+    result = xp.swapaxes(cofactor_matrix, -1, -2) / determinant[..., :1, None]
     return xp.where(valid[..., None, None], result, math.nan)[..., : M.shape[-2], :]
 
 
@@ -73,8 +74,7 @@ def map_points(points: Any, M: Any) -> Any:
 def map_each_point(points: Any, M: Any) -> Any:
     """Points [..., 2] mapped by matrices [..., 2 or 3, 3]."""
     mapped = (M[..., :2] * points[..., None, :]).sum(-1) + M[..., 2]
-    with np.errstate(divide="ignore", invalid="ignore"):  # points on the horizon map to infinity
-        return mapped[..., :2] / mapped[..., 2:] if M.shape[-2] == 3 else mapped
+    return mapped[..., :2] / mapped[..., 2:] if M.shape[-2] == 3 else mapped
 
 
 def cosine_sine(degrees: Any) -> tuple[Any, Any]:
@@ -88,9 +88,8 @@ def cosine_sine(degrees: Any) -> tuple[Any, Any]:
     return xp.where(is_multiple, exact_cosine, cosine), xp.where(is_multiple, exact_sine, sine)
 
 
-def error_bound(array: Any) -> float:
-    """4 eps of the dtype. Times the sum of the terms' absolute values, it bounds the rounding error of a short sum."""
-    return 4 * float(np.finfo(str(array.dtype).rpartition(".")[2]).eps)
+def _dtype_name(array: Any) -> str:
+    return str(array.dtype).rpartition(".")[2]
 
 
 def _matrix_2x2(a: Any, b: Any, c: Any, d: Any) -> Any:
@@ -139,7 +138,7 @@ def _centre_points(points: Any, weights: Any) -> _CentredPoints:
     shift = (weights * (points - first)).sum(-2, keepdims=True)
     offsets, centre = points - first - shift, (first + shift)[..., 0, :]
     spread = (weights * abs(offsets)).sum(-1).sum(-1)
-    coordinate_error = error_bound(points) * (abs(centre).sum(-1) + spread)
+    coordinate_error = ERROR_BOUND[_dtype_name(points)] * (abs(centre).sum(-1) + spread)
     return _CentredPoints(offsets, centre, spread, coordinate_error)
 
 
@@ -152,20 +151,19 @@ def fit(src: Any, dst: Any, weights: Any = None, *, kind: str) -> Any:
         weights = namespace(weights).where(valid[..., None], weights, math.nan)
         share = (weights / weights.sum(-1, keepdims=True))[..., None]
     start, end = _centre_points(src, share), _centre_points(dst, share)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = start.spread[..., None, None]  # p and q are in units of the spread of `src`, as is `error`
-        p, q, error = start.offsets / scale, end.offsets / scale, start.coordinate_error / start.spread
-        mean_square = (share * p * p).sum(-1).sum(-1)
-        if kind == "affine":
-            linear, valid = _fit_linear(p, q, share, error, mean_square)
-            rule = "must not be collinear or coincident"
-        else:
-            # Points as complex numbers x + iy: the best z in q = z * p is <p, q> / <p, p>, never a reflection.
-            dot = (share * p * q).sum(-1).sum(-1)
-            cross = (share * (p[..., :1] * q[..., 1:] - p[..., 1:] * q[..., :1])).sum(-1).sum(-1)
-            norm = namespace(src).sqrt(dot * dot + cross * cross) if kind == "rigid" else mean_square
-            linear = _matrix_2x2(dot / norm, -cross / norm, cross / norm, dot / norm)
-            valid, rule = mean_square > error * error, "must not be coincident"
+    scale = start.spread[..., None, None]  # p and q are in units of the spread of `src`, as is `error`
+    p, q, error = start.offsets / scale, end.offsets / scale, start.coordinate_error / start.spread
+    mean_square = (share * p * p).sum(-1).sum(-1)
+    if kind == "affine":
+        linear, valid = _fit_linear(p, q, share, error, mean_square)
+        rule = "must not be collinear or coincident"
+    else:
+        # Points as complex numbers x + iy: the best z in q = z * p is <p, q> / <p, p>, never a reflection.
+        dot = (share * p * q).sum(-1).sum(-1)
+        cross = (share * (p[..., :1] * q[..., 1:] - p[..., 1:] * q[..., :1])).sum(-1).sum(-1)
+        norm = namespace(src).sqrt(dot * dot + cross * cross) if kind == "rigid" else mean_square
+        linear = _matrix_2x2(dot / norm, -cross / norm, cross / norm, dot / norm)
+        valid, rule = mean_square > error * error, "must not be coincident"
     require("src", src, valid, rule)
     if kind == "rigid":
         has_rotation = norm > error + end.coordinate_error / start.spread
@@ -204,15 +202,14 @@ class _Quad(NamedTuple):
 
 def _quad(points: Any) -> _Quad:
     xp, (offsets, centre, spread, coordinate_error) = namespace(points), _centre_points(points, 1 / 4)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        normalized_points = offsets / spread[..., None, None]
-        homogeneous = xp.concatenate([normalized_points, xp.ones_like(normalized_points[..., :1])], -1)
-        corners = homogeneous[..., :3, :]
-        lines = cofactors(corners)
-        areas = (lines * homogeneous[..., 3:, :]).sum(-1)
-        # The three areas add up to that of the triangle of the first three points.
-        triangles = xp.concatenate([areas, areas.sum(-1, keepdims=True)], -1)
-        valid = (abs(triangles) > (coordinate_error / spread)[..., None]).all(-1)
+    normalized_points = offsets / spread[..., None, None]
+    homogeneous = xp.concatenate([normalized_points, xp.ones_like(normalized_points[..., :1])], -1)
+    corners = homogeneous[..., :3, :]
+    lines = cofactors(corners)
+    areas = (lines * homogeneous[..., 3:, :]).sum(-1)
+    # The three areas add up to that of the triangle of the first three points.
+    triangles = xp.concatenate([areas, areas.sum(-1, keepdims=True)], -1)
+    valid = (abs(triangles) > (coordinate_error / spread)[..., None]).all(-1)
     spread = spread[..., None]
     return _Quad(corners, lines, areas, (spread, centre[..., :1], spread, centre[..., 1:]), valid)
 
@@ -222,15 +219,14 @@ def quad_to_quad(src: Any, dst: Any) -> Any:
     for name, points, quad in zip(("src", "dst"), (src, dst), quads, strict=True):
         require(name, points, quad.valid, "must not have three collinear points")
     xp = namespace(src)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # M maps each corner of `src` to a multiple of the same corner of `dst`, because the line opposite a corner is 0
-        # at the other two corners. The ratios of the areas map the fourth point to the fourth point.
-        rows = (end.areas / start.areas)[..., None] * start.lines
-        M = (end.corners[..., :, :, None] * rows[..., :, None, :]).sum(-3)
-        sx, tx, sy, ty = start.to_pixels
-        M = _change_coordinates(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.to_pixels)
-        last = M[..., 2:, 2:]
-        M = M / xp.where(last == 0, 1.0, last)
+    # M maps each corner of `src` to a multiple of the same corner of `dst`, because the line opposite a corner is 0
+    # at the other two corners. The ratios of the areas map the fourth point to the fourth point.
+    rows = (end.areas / start.areas)[..., None] * start.lines
+    M = (end.corners[..., :, :, None] * rows[..., :, None, :]).sum(-3)
+    sx, tx, sy, ty = start.to_pixels
+    M = _change_coordinates(M, (1 / sx, -tx / sx, 1 / sy, -ty / sy), end.to_pixels)
+    last = M[..., 2:, 2:]
+    M = M / xp.where(last == 0, 1.0, last)
     return xp.where((start.valid & end.valid)[..., None, None], M, math.nan)
 
 

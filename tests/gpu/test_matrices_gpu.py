@@ -54,6 +54,16 @@ def test_matrix_function_with_gradient_equals_without_on_gpu(function, arguments
     assert_equal(traced.detach(), expected, tolerance=ROUNDING)
 
 
+@pytest.mark.filterwarnings("ignore:Dynamo")  # Dynamo warns of cached functions
+@pytest.mark.parametrize("name", [name for name in CASES if name != "transform_boxes"])
+def test_matrix_function_is_one_graph_in_torch_compile(name):
+    torch.compiler.reset()
+    function, arguments = CASES[name]
+    tensors = [torch.tensor(a, device="cuda") for a in arguments]
+    compiled = torch.compile(function, backend="eager", fullgraph=True)
+    assert_equal(compiled(*tensors), function(*tensors), tolerance=ROUNDING)
+
+
 @pytest.mark.parametrize("count", [2, 31, 33, 600, 20_000])
 @pytest.mark.parametrize("kind", ["affine", "similarity", "rigid"])
 def test_estimate_affine_of_many_points_equals_cpu(kind, count):
