@@ -49,8 +49,8 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     """Rotation and scale about a point, as ``cv2.getRotationMatrix2D(center, angle, scale)``, in another order.
 
     Args:
-        angle: Degrees, counter-clockwise as seen on the screen. A number or [N]. Multiples of 90 are exact on the
-            host: the cosine and the sine are 0, 1 or -1.
+        angle: Degrees, counter-clockwise as seen on the screen. A number or [N]. Multiples of 90 are exact: the
+            cosine and the sine are 0, 1 or -1.
         scale: A number or [N]
         center: The fixed point (x, y), in pixels with centres at integers: 0.5 less than the ``center`` of
             :func:`affine_matrix`. [2] or [N, 2]
@@ -90,7 +90,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     """The map of torchvision's ``affine``: shear, then scale, then rotate about ``center``, then translate.
 
     Args:
-        angle: Degrees, clockwise as seen on the screen. A number or [N]. Multiples of 90 are exact on the host.
+        angle: Degrees, clockwise as seen on the screen. A number or [N]. Multiples of 90 are exact.
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. A number or [N]
         shear: Degrees (x, y). [2] or [N, 2]

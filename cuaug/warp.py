@@ -242,8 +242,8 @@ def rotate(
     """Rotate about a point, as torchvision's ``rotate``; the angle may be one per sample.
 
     Args:
-        angle: Degrees, counter-clockwise. [] or [N]. Multiples of 90 on the host are exact: square images, images
-            turned by 180 degrees, and all images with ``expand``, equal ``np.rot90`` with every interpolation.
+        angle: Degrees, counter-clockwise. [] or [N]. Multiples of 90 are exact: square images, images turned by
+            180 degrees, and all images with ``expand``, equal ``np.rot90`` with every interpolation.
         expand: Make the result large enough for every rotated image; needs angles on the host, and ignores
             ``center``. Each image is in the middle, on whole pixels: an odd pixel is to the right and below.
         center: As in :func:`affine`. [2] or [N, 2]

@@ -11,6 +11,7 @@ from helpers.arrays import seeded
 from helpers.compare import Tolerance, assert_equal
 from helpers.matrices import put
 from helpers.replace import replace_everywhere
+from tables.kernels import BUILDERS
 from tables.matrices import CASES
 
 import cuaug
@@ -24,16 +25,10 @@ ROUNDING = Tolerance(
     absolute=1e-9, relative=1e-11, reason="float64 sums in another order, and fused multiplications on a GPU"
 )
 ROUNDED_ONCE = Tolerance(absolute=2e-5, relative=2e-5, reason="float32 results, of which one was rounded at every step")
-BUILDERS = {name: case for name, case in CASES.items() if name != "transform_boxes"}
+BUILDER_CASES = {name: case for name, case in CASES.items() if name != "transform_boxes"}
 every_function = pytest.mark.parametrize(("function", "arguments"), CASES.values(), ids=CASES)
-every_builder = pytest.mark.parametrize(("function", "arguments"), BUILDERS.values(), ids=BUILDERS)
-BUILDER_OBJECTS = [
-    builder
-    for entry in vars(builders).values()
-    for builder in (entry.values() if isinstance(entry, dict) else [entry])
-    if isinstance(builder, builders.Builder)
-]
-BY_FUNCTOR = {builder.functor: builder for builder in BUILDER_OBJECTS}
+every_builder = pytest.mark.parametrize(("function", "arguments"), BUILDER_CASES.values(), ids=BUILDER_CASES)
+BY_FUNCTOR = {builder.functor: builder for builder in BUILDERS}
 
 
 @every_function
@@ -221,7 +216,7 @@ def emulated_gpu(monkeypatch):
     )
     monkeypatch.setattr(plans.launch, "launch", launch)
     yield launches
-    for builder in BUILDER_OBJECTS:
+    for builder in BUILDERS:
         builder.plans.clear()
 
 

@@ -37,7 +37,14 @@ def with_new_arguments(names):
     return chosen
 
 
-SETS = names_of.COVERING, names_of.FUSED, names_of.RAGGED, names_of.RAW_STAGED, names_of.DETECTION
+SETS = (
+    names_of.COVERING,
+    names_of.FUSED,
+    names_of.RAGGED,
+    names_of.RAW_STAGED,
+    names_of.DETECTION,
+    names_of.MATRICES,
+)
 NEW_ARGUMENTS = set().union(*map(with_new_arguments, SETS))
 USER_OPS = *names_of.USER_OPS_POINTWISE, names_of.USER_OPS_FUSED[0]
 
@@ -117,6 +124,11 @@ def test_detection_kernels_compile_without_warning_or_spill(name, architecture, 
     # The sums of a thread of roi_backward_gather.cu take 32 registers; a block of soft_nms.cu has 1,024 threads.
     has_many_registers = name.startswith(("cuaug::roi_backward_gather", "cuaug::soft_nms"))
     check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL if has_many_registers else 0)
+
+
+@every_compilation(names_of.MATRICES)
+def test_matrix_builders_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
+    check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
 @every_compilation(names_of.FUSED, is_rare=True)

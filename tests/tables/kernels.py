@@ -306,13 +306,13 @@ def detection_names():
 
 
 DETECTION = detection_names()
-MATRICES = [
-    *(
-        kernels.name_expression("build_matrices", builder)
-        for builder in sorted({b.functor for b in vars(builders).values() if isinstance(b, builders.Builder)})
-    ),
-    "cuaug::estimate_affine",
+BUILDERS = [
+    builder
+    for entry in vars(builders).values()
+    for builder in (entry.values() if isinstance(entry, dict) else [entry])
+    if isinstance(builder, builders.Builder)
 ]
+MATRICES = sorted({builder.launch_plan(1, 1)[0] for builder in BUILDERS})
 WARMUP = _warmup.warmup_names()
 USUAL = [*WARMUP, *USUAL_RECIPES, "cuaug::copy_boxes"]
 ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *DETECTION, *MATRICES]
