@@ -22,7 +22,8 @@ def broadcast_arguments(may_be_nonfinite: tuple[str, ...] = (), /, **arguments: 
     `may_be_nonfinite`: names of arguments that may hold infinities and NaN.
     """
     arrays = [value for value, _ in arguments.values() if hasattr(value, "dtype")]
-    (like, _), dtype = result_like(arrays), result_dtype({float_name(array.dtype) for array in arrays})
+    dtype = result_dtype({float_name(array.dtype) for array in arrays})
+    like, _ = result_like(arrays)
     results, batches = [], []
     for name, (value, sizes) in arguments.items():
         array = asarray(value, like=like, dtype=dtype, parameter=name)

@@ -25,7 +25,6 @@ from .plans import MAX_PLANS, Plan, call_key, split_record
 
 Numbers: TypeAlias = tuple[float, ...] | None  # one more input, which all samples share
 
-FIT_KINDS = ("affine", "similarity", "rigid")  # in the order of `cuaug::FitKind`
 BUILDER_THREADS = 128  # kernels/matrices/build_matrices.cu
 MAX_FIT_THREADS = 512  # kernels/matrices/estimate_affine.cu
 _INPUT_BYTES = MAX_BUILDER_INPUTS * SAMPLE_NUMBERS.size
@@ -33,6 +32,8 @@ _PACKER = MATRIX_BUILDER.packer(("input", "input"))  # takes the inputs as bytes
 
 
 class _Sizes(NamedTuple):
+    """The shape of a result, and the numbers in `cuaug::MatrixBuilderRecord`."""
+
     result: tuple[int, ...]
     items: int
     samples: int
@@ -239,6 +240,6 @@ FIT = {
         option=i,
         kernel="cuaug::estimate_affine",
     )
-    for i, kind in enumerate(FIT_KINDS)
+    for i, kind in enumerate(("affine", "similarity", "rigid"))  # the order of `cuaug::FitKind`
 }
 THREE_POINT_FIT = dataclasses.replace(FIT["affine"], domains=(Domain(((3,), (2,))),) * 2, plans={})

@@ -23,8 +23,6 @@ _MAX_SHARED = 9  # numbers of one input that all samples share and the record ho
 _NO_SHARED = (0.0,) * _MAX_SHARED
 _LAYOUT = SAMPLE_NUMBERS.span_packer("table.n_stride", "rows")
 _DTYPES = ("float32", "float64")
-
-
 _float_name = functools.cache(small_matrices.float_name)
 
 
@@ -69,10 +67,8 @@ def describe_inputs(values: Mapping[str, Any], domains: Sequence[Domain]) -> Inp
     to the device of the result.
     """
     arrays = [value for value in values.values() if hasattr(value, "dtype")]
-    (like, on_host), dtype = (
-        small_matrices.result_like(arrays),
-        small_matrices.result_dtype({_float_name(array.dtype) for array in arrays}),
-    )
+    dtype = small_matrices.result_dtype({_float_name(array.dtype) for array in arrays})
+    like, on_host = small_matrices.result_like(arrays)
     library = result_library(like) or NUMPY
     descriptor = None if on_host else library.describe(convert.detach(like))
     device = -1 if descriptor is None else descriptor.device
@@ -112,6 +108,7 @@ def _plain_numbers(value: Any, domain: Domain) -> SampleNumbers | None:
 
 @functools.lru_cache(1024)
 def share_numbers(numbers: tuple[float, ...], shape: tuple[int, ...]) -> SampleNumbers:
+    """An input that the record holds for all samples."""
     strides = (0, 0, *contiguous_strides(shape))[-2:]
     packed = SAMPLE_NUMBERS.pack(0, 0, *strides, 1, *numbers, *_NO_SHARED[len(numbers) :], shape[0] if shape else 0)
     return SampleNumbers(packed, shape, np.array(numbers, np.float64).reshape(shape), is_shared=True)
@@ -136,14 +133,10 @@ def _device_input(
     name: str, value: Any, domain: Domain, like: Any, dtype: str, like_descriptor: ArrayDescriptor
 ) -> _Array:
     """An input in the library of `like` and on its device, converted to `dtype` unless it is float32 or float64."""
-    array, descriptor = value, like_descriptor
-    if value is not like and library_of(type(value)) is library_of(type(like)) and _float_name(value.dtype):
+    array, descriptor = value, like_descriptor if value is like else None
+    if descriptor is None and library_of(type(value)) is library_of(type(like)) and _float_name(value.dtype):
         descriptor = convert.describe(convert.detach(value))
-    if (
-        descriptor.dtype not in _DTYPES
-        or descriptor.device != like_descriptor.device
-        or (descriptor is like_descriptor and value is not like)
-    ):
+    if descriptor is None or descriptor.dtype not in _DTYPES or descriptor.device != like_descriptor.device:
         array = convert.asarray(value, like=like, dtype=dtype, parameter=name)
         descriptor = convert.describe(convert.detach(array))
     return _Array(descriptor, _batch_ndim(name, descriptor.shape, domain.sizes), array)
