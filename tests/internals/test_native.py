@@ -23,6 +23,7 @@ from cuaug import _native as native
 from cuaug._arrays.images import describe_images
 from cuaug._passes import pointwise
 from cuaug._passes.parameters import NULL_ARRAY, SampleParameters
+from cuaug._program import records
 
 MATRIX = np.array([[0.9, 0.3, -2.0], [-0.25, 1.1, 1.0]])
 FUSED = Tolerance(1.0, reason="a fused multiply-add rounds once: a value beside a tie falls to its other side")
@@ -211,6 +212,10 @@ def test_extension_errors_name_the_argument():
             loop(b"abc", "uint8")
         with pytest.raises(ValueError, match="dtype 'int64' can be moved with Nearest"):
             loop(b"abc", "int64")
+    with pytest.raises(ValueError, match="record has 3 bytes, expected"):
+        native.build_matrices(b"abc", "InvertAffine")
+    with pytest.raises(ValueError, match="matrix builder 'Invert' is not known"):
+        native.build_matrices(bytes(records.MATRIX_BUILDER.size - 4) + b"\1\0\0\0", "Invert")
     for chain, message in (
         (["Blur"], "op 'Blur'"),
         ([(0, 2)], "a user's op has an address"),

@@ -110,6 +110,20 @@ def test_pooling_rejects_more_than_8_levels(levels):
         native.pooling(record_bytes(records.ROI, levels=levels, channels=1), "float32", "avg", False)
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"input_count": 0, "item_size": 6}, "1 to 5 inputs"),
+        ({"input_count": 6, "item_size": 6}, "1 to 5 inputs"),
+        ({"input_count": 1, "item_size": 10}, "at most 9 numbers per item"),
+        ({"input_count": 1, "item_size": -1}, "at most 9 numbers per item"),
+    ],
+)
+def test_matrix_builders_reject_records_beyond_their_arrays(fields, message):
+    with pytest.raises(ValueError, match=message):
+        native.build_matrices(record_bytes(records.MATRIX_BUILDER, **fields), "ComposeAffine")
+
+
 @pytest.mark.parametrize("field", ["frames", "channels", "out_height", "out_width", "samples"])
 @pytest.mark.parametrize("make", [
     lambda field: native.histogram_lut(image_record_bytes(records.POINTWISE, **field), "uint8"),
@@ -129,6 +143,7 @@ def test_loops_reject_records_without_pixels(make, field):
         ("kernels/records/gaussian_blur.cuh", "max_taps", records.MAX_TAPS),
         ("kernels/records/blend.cuh", "max_branches", records.MAX_BRANCHES),
         ("kernels/records/roi.cuh", "max_levels", records.MAX_LEVELS),
+        ("kernels/records/matrix_builder.cuh", "max_builder_inputs", records.MAX_BUILDER_INPUTS),
         ("cpu/loops/loops.hpp", "max_ops", records.MAX_OPS),
         ("cpu/loops/loops.hpp", "max_op_params", MAX_PARAMETERS + 2),
     ],

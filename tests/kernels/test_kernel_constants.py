@@ -10,8 +10,9 @@ from cuaug._detection import nms_plan, roi_kernels, rotated_iou, soft_nms
 from cuaug._fusion import draw_kernel
 from cuaug._gpu import kernels
 from cuaug._matrices import builders
+from cuaug._matrices import builders
 from cuaug._passes import batched_launch, geometry, grids, kernel_config
-from cuaug._program import functors, records, sources
+from cuaug._program import functors, sources
 from cuaug._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 
 
@@ -38,7 +39,6 @@ def nvrtc():
         ("detection/rotated_pairs.cu", "pair_side", rotated_iou._TILE_SIDE),
         ("matrices/build_matrices.cu", "builder_threads", builders.BUILDER_THREADS),
         ("matrices/estimate_affine.cu", "max_fit_threads", builders.MAX_FIT_THREADS),
-        ("records/matrix_builder.cuh", "max_builder_inputs", records.MAX_BUILDER_INPUTS),
         ("detection/roi_gather.cuh", "tile_rows", roi_kernels._GATHER_TILE[0]),
         ("detection/roi_gather.cuh", "tile_columns", roi_kernels._GATHER_TILE[1]),
         ("detection/roi_by_point.cuh", "planar_channels", roi_kernels._PLANAR_CHANNELS),

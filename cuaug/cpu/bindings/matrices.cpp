@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "names.hpp"
 #include "record.hpp"
+#include "record_limits.hpp"
 
 namespace py = pybind11;
 using namespace native;
@@ -29,6 +30,7 @@ auto builder_named(cuaug::TypeList<Builders...> list, const std::string& name) {
 
 void build_matrices(const py::bytes& record, const std::string& name) {
     const auto args = unpack_record<cuaug::MatrixBuilderRecord>(record);
+    check_limits(args);
     const auto build = builder_named(cuaug::MatrixBuilders(), name);
     const py::gil_scoped_release release;
     const long long items = args.samples * args.items, points = items * args.points;

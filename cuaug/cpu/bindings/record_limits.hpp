@@ -7,6 +7,7 @@
 #include "records/batch.cuh"
 #include "records/blend.cuh"
 #include "records/gaussian_blur.cuh"
+#include "records/matrix_builder.cuh"
 #include "records/roi.cuh"
 
 // Loops rely on the counts in a record and have arrays of fixed size, so a record beyond these limits raises an error.
@@ -35,6 +36,13 @@ inline void check_limits(const cuaug::GaussianBlurRecord& record) {
     for (const int taps : {record.kernel_width, record.kernel_height})
         require(taps % 2 == 1 && taps <= cuaug::max_taps,
                 "an odd kernel of at most " + std::to_string(cuaug::max_taps) + " taps");
+}
+
+inline void check_limits(const cuaug::MatrixBuilderRecord& record) {
+    require(record.input_count >= 1 && record.input_count <= cuaug::max_builder_inputs,
+            "1 to " + std::to_string(cuaug::max_builder_inputs) + " inputs");
+    require(record.item_size >= 0 && record.item_size <= cuaug::max_item_size,
+            "at most " + std::to_string(cuaug::max_item_size) + " numbers per item");
 }
 
 inline void check_limits(const cuaug::RoiRecord& record) {

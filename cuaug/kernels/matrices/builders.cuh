@@ -20,7 +20,7 @@ using MatrixBuilders = TypeList<AffineMatrix, ComposeAffine, ConvertMatrix, Esti
 template <class Builder>
 inline void build_item(const MatrixBuilderRecord& args, long long i) {
     const long long n = args.items == 1 ? i : i / args.items;
-    double item[9];
+    double item[max_item_size];
     const int failure = Builder::build(args, n, i - n * args.items, item);
     store_item(args, i, item, failure);
 }

@@ -33,9 +33,10 @@ struct BlockSum {
 };
 
 // A block fits a map to the points of one sample. Grid: samples. Threads: a multiple of 32, at most 512.
-__global__ void __launch_bounds__(max_fit_threads, 1) estimate_affine(const __grid_constant__ MatrixBuilderRecord args) {
+__global__ void __launch_bounds__(max_fit_threads, 1)
+    estimate_affine(const __grid_constant__ MatrixBuilderRecord args) {
     __shared__ double warp_totals[max_fit_threads / 32][8];
-    double item[9];
+    double item[max_item_size];
     const int failure = EstimateAffine::fit(args, blockIdx.x, BlockSum{warp_totals}, item);
     if (threadIdx.x == 0) store_item(args, blockIdx.x, item, failure);
 }

@@ -26,7 +26,7 @@ struct SampleNumbers {
     }
 };
 
-constexpr int max_builder_inputs = 5;
+constexpr int max_builder_inputs = 5, max_item_size = 9;
 
 // The arguments of a matrix builder (matrices/builders.cuh), which computes one item per sample, or several: points.
 struct MatrixBuilderRecord {
