@@ -1,11 +1,11 @@
 """One matrix on the host, a tenth of the time of the general path (benchmarks/log/single-images-cpu.md).
 
-`rotation_matrix` and `affine_matrix` take Python numbers and compute the same bits as small_matrices.py.
+`rotation_matrix` and `affine_matrix` take Python numbers and compute the same bits as the CPU loop of kernels/matrices.
 `affine_entries` and `perspective_entries` read nested lists and NumPy's arrays of floats. All return None for other
 values and for invalid ones, which the general path then converts or refuses.
 
-np.sin, np.cos and np.tan, not those of `math`: they have the bits of small_matrices.py, and torch.compile can trace
-them with symbolic angles.
+The sines are those of `math`, which has the bits of the loop. torch.compile can trace only those of NumPy with symbolic
+angles.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from .autograd import is_compiling
+
 _RADIANS = math.pi / 180
 
 
 def rotation_matrix(angle: Any, scale: Any, center: Any) -> np.ndarray | None:
-    """As `small_matrices.rotation_matrix`."""
+    """As `cuaug::GetRotationMatrix`."""
     if not (_is_number(angle) and _is_number(scale) and _is_pair(center)):
         return None
     cosine, sine = _cosine_sine(angle)
@@ -28,11 +30,12 @@ def rotation_matrix(angle: Any, scale: Any, center: Any) -> np.ndarray | None:
 
 
 def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> np.ndarray | None:
-    """As `small_matrices.affine_matrix`."""
+    """As `cuaug::AffineMatrix`."""
     numbers, pairs = (angle, scale), (translate, shear, center)
     if not (all(map(_is_number, numbers)) and all(map(_is_pair, pairs)) and scale > 0):
         return None
-    slope_x, slope_y = (np.tan(degrees * _RADIANS) for degrees in shear)
+    maths = np if is_compiling() else math
+    slope_x, slope_y = (maths.tan(degrees * _RADIANS) for degrees in shear)
     cosine, sine = _cosine_sine(angle)
     cosine, sine = scale * cosine, scale * sine
     # As in torchvision: rotate(angle) @ shear_y @ shear_x.
@@ -95,12 +98,12 @@ def _is_pair(value: Any) -> bool:
 
 
 def _cosine_sine(degrees: float) -> tuple[float, float]:
-    """As `small_matrices.cosine_sine` on the host."""
+    """As `cuaug::cosine_sine`."""
     if degrees % 90 == 0:
         quarter = degrees % 360 / 90  # exactly 0, 1, 2 or 3
         return abs(quarter - 2) - 1, 1 - abs(quarter - 1)
-    radians = degrees * _RADIANS
-    return np.cos(radians), np.sin(radians)
+    radians, maths = degrees * _RADIANS, np if is_compiling() else math
+    return maths.cos(radians), maths.sin(radians)
 
 
 def _linear_to_affine(a: float, b: float, c: float, d: float, start: Any, end: Any) -> np.ndarray:

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "geometry/matrix3.cuh"
-
 namespace cuaug {
 
 constexpr double radians_per_degree = 0.017453292519943295;
