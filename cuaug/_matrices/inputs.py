@@ -165,7 +165,9 @@ def _pack(entry: _Array, batch: tuple[int, ...]) -> SampleNumbers:
         descriptor = convert.describe(convert.detach(array))
         _, layout = _layout(descriptor.shape, descriptor.strides, descriptor.dtype, 1, descriptor.shape[:1])
     assert layout is not None
-    return SampleNumbers(descriptor.pointer.to_bytes(8, "little") + layout, shape, descriptor.owner, is_shared=False)
+    return SampleNumbers(
+        descriptor.pointer.to_bytes(8, "little", signed=True) + layout, shape, descriptor.owner, is_shared=False
+    )
 
 
 @functools.lru_cache(4096)

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .._arrays.protocol import Library
+from .._arrays.recording_library import RecordingLibrary
 from .._arrays.registry import library_of
-from .._gpu import devices, launch
+from .._gpu import devices
+from .._gpu.executor import DIRECT
 from .._program.records import MATRIX_BUILDER, SAMPLE_NUMBERS
 from .inputs import SampleNumbers
 
@@ -29,7 +31,7 @@ class Plan(NamedTuple):
     device: int
 
     def run(self, addresses: Iterable[int]) -> Any:
-        """Launches the kernel and returns the result."""
+        """Launches the kernel, or records the launch if the call is recorded, and returns the result."""
         devices.check_not_forked()
         library, device = self.library, self.device
         result = library.empty(self.shape, self.dtype, device, None)
@@ -38,9 +40,10 @@ class Plan(NamedTuple):
         parts = iter(self.record)
         pieces = [next(parts)]
         for address in (*addresses, library.pointer(result)):
-            pieces += address.to_bytes(8, "little"), next(parts)
+            pieces += address.to_bytes(8, "little", signed=True), next(parts)
         stream = library.current_stream(device)
-        launch.launch(self.kernel, b"".join(pieces), self.grid, self.threads, 0, device, stream)
+        executor = library.executor if isinstance(library, RecordingLibrary) else DIRECT
+        executor.launch(self.kernel, b"".join(pieces), self.grid, self.threads, 0, device, stream)
         return library.to_user_array(result)
 
 
@@ -78,7 +81,7 @@ def split_record(
         if entry.array is value:
             offset = i * SAMPLE_NUMBERS.size
             parts.append(record[begin:offset])
-            addresses.append(int.from_bytes(entry.packed[:8], "little"))
+            addresses.append(int.from_bytes(entry.packed[:8], "little", signed=True))
             begin = offset + 8
         else:
             is_complete = is_complete and type(value) in (int, float, tuple, list) and entry.is_shared

@@ -17,7 +17,8 @@ from tables.matrices import CASES
 import cuaug
 from cuaug._arrays import convert
 from cuaug._arrays.torch_library import TorchLibrary
-from cuaug._matrices import builders, plans
+from cuaug._gpu import launch as launch_module
+from cuaug._matrices import builders
 from cuaug._program import sources
 from cuaug._program.records import MATRIX_BUILDER
 
@@ -214,7 +215,7 @@ def emulated_gpu(monkeypatch):
     replace_everywhere(
         monkeypatch, convert, "is_host", lambda value: is_host(value) and not isinstance(value, torch.Tensor)
     )
-    monkeypatch.setattr(plans.launch, "launch", launch)
+    monkeypatch.setattr(launch_module, "launch", launch)
     yield launches
     for builder in BUILDERS:
         builder.plans.clear()

@@ -18,6 +18,9 @@ def random_parameter(kind):
     return {
         "matrices": lambda: torch.eye(3, device="cuda")[:2] + 0.1 * torch.rand(4, 2, 3, device="cuda"),
         "matrix": lambda: torch.eye(3, dtype=torch.float64, device="cuda") + 0.1 * torch.rand(3, 3, device="cuda"),
+        "points": lambda: (
+            torch.tensor([[0.0, 0], [20, 0], [20, 20], [0, 20]], device="cuda") + torch.rand(4, 4, 2, device="cuda")
+        ),
         "numbers": lambda: torch.rand(4, device="cuda"),
         "doubles": lambda: torch.rand(4, dtype=torch.float64, device="cuda") / 2,
         "number": lambda: torch.rand((), device="cuda") + 0.5,
@@ -27,6 +30,10 @@ def random_parameter(kind):
 PER_SAMPLE = [
     (cuaug.warp_affine, "matrices", {}),
     (cuaug.warp_affine, "matrix", {"border": "wrap", "inverse": True}),
+    (cuaug.rotate, "numbers", {"interpolation": "bilinear"}),
+    (cuaug.rotate, "doubles", {"center": (3.0, 4.0)}),
+    (cuaug.affine, "numbers", {"translate": (1, 2), "scale": 0.9, "shear": (5.0, 0.0)}),
+    (cuaug.perspective, "points", {"endpoints": [[0, 0], [22, 1], [23, 19], [0, 18]]}),
     (cuaug.adjust_brightness, "numbers", {}),
     (cuaug.adjust_contrast, "numbers", {}),
     (cuaug.adjust_saturation, "number", {}),

@@ -10,7 +10,6 @@ from cuaug._detection import nms_plan, roi_kernels, rotated_iou, soft_nms
 from cuaug._fusion import draw_kernel
 from cuaug._gpu import kernels
 from cuaug._matrices import builders
-from cuaug._matrices import builders
 from cuaug._passes import batched_launch, geometry, grids, kernel_config
 from cuaug._program import functors, sources
 from cuaug._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
