@@ -34,7 +34,10 @@ class NumPyLibrary:
         return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array, is_copy)
 
     def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
-        is_plain = type(array) is np.ndarray and _name_and_strides(array.dtype, array.strides)[1] is not None
+        try:
+            is_plain = type(array) is np.ndarray and _name_and_strides(array.dtype, array.strides)[1] is not None
+        except TypeError:  # a dtype that `describe` refuses
+            return None
         return (array.dtype, array.shape, array.strides, array.flags.num & _WRITE_FLAGS) if is_plain else None
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:

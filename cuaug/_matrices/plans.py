@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from .._arrays.numpy_library import NUMPY
 from .._arrays.protocol import Library
 from .._arrays.recording_library import RecordingLibrary
 from .._arrays.registry import library_of
@@ -61,8 +62,10 @@ def call_key(numbers: Any, values: Iterable[Any]) -> tuple[tuple[Any, ...] | Non
             key.append(tuple(value))
         else:
             library = library_of(value_type)
-            array_key = None if library is None else library.descriptor_key(value)
-            if library is None or array_key is None:
+            if library is None or library is NUMPY:
+                return None, addresses
+            array_key = library.descriptor_key(value)
+            if array_key is None:
                 return None, addresses
             key.append(array_key)
             addresses.append(library.pointer(value))

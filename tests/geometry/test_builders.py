@@ -148,6 +148,14 @@ def test_get_rotation_matrix_mixes_arrays_and_numbers(arguments, library):
     )
 
 
+@pytest.mark.parametrize("dtype", ["uint32", "int8", "bool", ">f4", "longdouble", "float16", "object"])
+def test_matrix_builders_read_every_dtype_of_numpy(dtype):
+    values = np.array([[1, 0, 1], [0, 1, 1]])
+    expected = cuaug.compose_affine(values.astype(np.float64), np.eye(2, 3) * 2)
+    actual = cuaug.compose_affine(values.astype(dtype), (np.eye(2, 3) * 2).tolist())
+    assert_equal(actual.astype(np.float64), expected)
+
+
 @pytest.mark.parametrize("count", [1, 4, 5, 6, 9, 10, 14])
 def test_compose_affine_multiplies_any_number_of_matrices(count):
     maps = seeded("products").normal(0, 1, (count, 7, 2, 3))
