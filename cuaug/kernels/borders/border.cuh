@@ -25,6 +25,7 @@ struct Wrap {
     static constexpr bool has_window = false;
 
     static int resolve(int i, int n) {
+        if (i >= 0 && i < n) return i;
         const int remainder = i % n;
         return remainder < 0 ? remainder + n : remainder;
     }
@@ -36,6 +37,8 @@ struct Reflect {
 
     static int resolve(int i, int n) {
         if (i >= 0 && i < n) return i;
+        const int mirrored = i < 0 ? -i : 2 * n - 2 - i;
+        if (mirrored >= 0 && mirrored < n) return mirrored;
         if (n == 1) return 0;
         const int folded = Wrap::resolve(i, 2 * n - 2);
         return folded < n ? folded : 2 * n - 2 - folded;
@@ -48,6 +51,8 @@ struct Symmetric {
 
     static int resolve(int i, int n) {
         if (i >= 0 && i < n) return i;
+        const int mirrored = i < 0 ? -1 - i : 2 * n - 1 - i;
+        if (mirrored >= 0 && mirrored < n) return mirrored;
         const int folded = Wrap::resolve(i, 2 * n);
         return folded < n ? folded : 2 * n - 1 - folded;
     }

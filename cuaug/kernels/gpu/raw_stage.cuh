@@ -45,21 +45,22 @@ inline void wait_for_copies() { asm volatile("" : : : "memory"); }
 
 // The chunks that a thread copies: one column of them, from the top down. All threads together copy `rows_per_pass`
 // rows at a time, so that adjacent lanes load adjacent chunks; memory delivers two chunks (32 bytes) at a time.
-template <class Layout, class T, int K>
+template <class Layout, class T, int K, class Border>
 struct ThreadChunks {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
     static constexpr int size = sizeof(T);
+    static constexpr bool fills = is_fill_border<Border>;
 
-    const Image<T, K, Constant>& image;
+    const Image<T, K, Border>& image;
     const SourceBox& box;
     int byte, end;               // the column of chunks and the image's right edge, in bytes from the image's left edge
     int y;                       // the thread's first row
     RowRange needed_range;       // rows of the box that the tile needs in this column
-    RowRange image_range;        // those of them that lie in the image; none if the column lies outside
+    RowRange image_range;        // those of them that are pixels of the image; none if the column lies outside
     bool is_inside, is_outside;  // whether the column lies wholly inside, or wholly outside, the image's columns
     unsigned int first;          // address of the first chunk in shared memory
 
-    ThreadChunks(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
+    ThreadChunks(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
                  unsigned char* memory)
         : image(image), box(box), end(BoxLayout::step * image.window.width) {
         const int row = static_cast<int>((threadIdx.x + 0.5f) * box.inv_groups), chunk = threadIdx.x - row * box.groups;
@@ -69,12 +70,15 @@ struct ThreadChunks {
         is_outside = byte + chunk_bytes <= 0 || byte >= end;
         needed_range = needed_rows.rows(static_cast<float>(byte - BoxLayout::step * (image.base_x - box.x)));
         needed_range.first -= box.y;
-        image_range.first = max(needed_range.first, -image.base_y);
-        image_range.count = is_outside
-                                ? 0
-                                : max(min(needed_range.first + needed_range.count, image.window.height - image.base_y) -
-                                          image_range.first,
-                                      0);
+        image_range = needed_range;
+        if constexpr (fills) {
+            image_range.first = max(needed_range.first, -image.base_y);
+            image_range.count =
+                is_outside ? 0
+                           : max(min(needed_range.first + needed_range.count, image.window.height - image.base_y) -
+                                     image_range.first,
+                                 0);
+        }
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + chunk_bytes * chunk;
     }
 
@@ -86,47 +90,101 @@ struct ThreadChunks {
         const unsigned char* from[BoxLayout::planes];
         for (int k = 0; k < BoxLayout::planes; ++k)
             from[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte +
-                      mul_wide(image.base_y + y, step);
+                      (fills ? mul_wide(image.base_y + y, step) : 0);
         unsigned int to = first;
 #pragma unroll Unrolled
         for (int row = y; row < box.height; row += box.rows_per_pass, to += pass_bytes) {
-            if (Every || needed_range.has(row))
+            if (Every || needed_range.has(row)) {
+                const long long row_offset = fills ? 0 : mul_wide(image.row_of(row), step);
                 for (int k = 0; k < BoxLayout::planes; ++k)
-                    copy(to + k * plane_bytes, from[k], image_range.has(row), k);
-            for (int k = 0; k < BoxLayout::planes; ++k) from[k] += mul_wide(box.rows_per_pass, step);
+                    copy(to + k * plane_bytes, from[k] + row_offset, image_range.has(row), k);
+            }
+            for (int k = 0; k < BoxLayout::planes && fills; ++k) from[k] += mul_wide(box.rows_per_pass, step);
         }
     }
 };
 
-// Called by all threads of the block. The copies are under way when it returns.
-template <class Layout, class T, int K>
-inline void stage_raw(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
-                      int vector_elements, unsigned char* memory, int plane_bytes) {
-    const ThreadChunks<Layout, T, K> thread_chunks(image, box, needed_rows, memory);
+// The columns of a box, in pixels, that are not copied in chunks: columns [0, left) and `right` columns from `begin`
+// on.
+struct PixelColumns {
+    int left, begin, right;
+};
+
+// `copies_chunks`: the chunks that lie wholly inside the image are copied. With a border that fills, those that lie
+// wholly outside are, too.
+template <class BoxLayout, bool fills>
+inline PixelColumns pixel_columns(const SourceBox& box, int base_x, int image_width, bool copies_chunks) {
+    constexpr int step = BoxLayout::step;
+    const int columns = (chunk_bytes * box.groups - BoxLayout::bytes_before(base_x)) / step;
+    if (!copies_chunks) return {columns, 0, 0};
+    const int whole_bytes = step * image_width & -chunk_bytes,  // of a row's chunks that lie inside the image
+        left = fills ? 0 : min(max(-base_x, 0), columns), begin = min(max(whole_bytes / step - base_x, left), columns),
+              end = !fills ? columns
+                    : whole_bytes == step * image_width
+                        ? begin
+                        : min((whole_bytes + chunk_bytes + step - 1) / step - base_x, columns);
+    return {left, begin, max(end - begin, 0)};
+}
+
+// Stages columns pixel by pixel, with the border resolved: those outside the image, and those of chunks that cannot be
+// copied. A thread keeps to one column; it loads `ahead` rows before it waits.
+template <class Layout, class T, int K, class Border>
+inline void copy_pixels(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
+                         const PixelColumns& columns, unsigned char* memory, int plane_bytes) {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
-    constexpr int size = thread_chunks.size;
-    const bool is_whole = thread_chunks.is_inside || thread_chunks.is_outside;
-    if (is_whole && vector_elements * size >= chunk_bytes) {
-        // Two rows per iteration are requested without waiting for registers. With one plane, a chunk that is not
-        // needed is requested as zeros, which takes less time than a branch (benchmarks/log/warp-needed-rows.md).
-        thread_chunks.template walk<BoxLayout::planes == 1, 2>(
-            plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
-                copy_async<chunk_bytes>(to, from, in_image);
-            });
-    } else if (is_whole && vector_elements * size >= 4) {
-        thread_chunks.walk(plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
-            for (int b = 0; b < chunk_bytes; b += 4) copy_async<4>(to + b, from + b, in_image);
-        });
-    } else {
-        thread_chunks.walk(plane_bytes, [&](unsigned int to, const unsigned char* from, bool in_image, int) {
+    constexpr int step = BoxLayout::step, threads = BoxLayout::threads, ahead = 4;
+    const int count = columns.left + columns.right;
+    const float inv_count = __fdividef(1.0f, static_cast<float>(count));
+    const int rows_per_pass = max(static_cast<int>((threads + 0.5f) * inv_count), 1),
+              thread_row = static_cast<int>((threadIdx.x + 0.5f) * inv_count);
+    if (thread_row >= rows_per_pass) return;
+    __builtin_assume(__isGlobal(image.data));
 #pragma unroll 1
-            for (int at = 0; at < chunk_bytes; at += size)
-                *static_cast<T*>(__cvta_shared_to_generic(to + at)) =
-                    in_image && thread_chunks.byte + at >= 0 && thread_chunks.byte + at < thread_chunks.end
-                        ? *reinterpret_cast<const T*>(from + at)
-                        : T();
-        });
+    for (int i = threadIdx.x - thread_row * count; i < count; i += threads) {
+        const int x = i < columns.left ? i : i - columns.left + columns.begin;
+        // The rows in which a chunk with the pixel at its centre is read.
+        const RowRange needed = needed_rows.rows(static_cast<float>(step * (x + box.x) + (step - chunk_bytes) / 2));
+        const int end = min(needed.first - box.y + needed.count, box.height);
+        unsigned char* const to = memory + BoxLayout::bytes_before(image.base_x) + step * x;
+#pragma unroll 1
+        for (int row = max(needed.first - box.y, 0) + thread_row; row < end; row += ahead * rows_per_pass) {
+            RawPixel<T, K> pixels[ahead];
+            for (int j = 0; j < ahead; ++j) pixels[j] = image.raw_pixel(x, min(row + j * rows_per_pass, end - 1));
+            for (int j = 0; j < ahead; ++j)
+                if (row + j * rows_per_pass < end)
+                    for (int k = 0; k < K; ++k)
+                        *reinterpret_cast<T*>(to + (row + j * rows_per_pass) * box.pitch +
+                                              k * (BoxLayout::packed ? static_cast<int>(sizeof(T)) : plane_bytes)) =
+                            pixels[j].c[k];
+        }
     }
+}
+
+// Called by all threads of the block. The copies are under way when it returns.
+template <class Layout, class T, int K, class Border>
+inline void stage_raw(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
+                      int vector_elements, unsigned char* memory, int plane_bytes) {
+    using BoxLayout = RawBoxLayout<Layout, T, K>;
+    const ThreadChunks<Layout, T, K, Border> thread_chunks(image, box, needed_rows, memory);
+    constexpr bool fills = thread_chunks.fills;
+    const int vector_bytes = vector_elements * static_cast<int>(sizeof(T));
+    if (thread_chunks.is_inside || (fills && thread_chunks.is_outside)) {
+        if (vector_bytes >= chunk_bytes) {
+            // Two rows per iteration are requested without waiting for registers. With one plane, a chunk that is not
+            // needed is requested as zeros, which takes less time than a branch (benchmarks/log/warp-needed-rows.md).
+            thread_chunks.template walk<BoxLayout::planes == 1, 2>(
+                plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
+                    copy_async<chunk_bytes>(to, from, in_image);
+                });
+        } else if (vector_bytes >= 4) {
+            thread_chunks.walk(plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
+                for (int b = 0; b < chunk_bytes; b += 4) copy_async<4>(to + b, from + b, in_image);
+            });
+        }
+    }
+    const PixelColumns columns =
+        pixel_columns<BoxLayout, fills>(box, image.base_x, image.window.width, vector_bytes >= 4);
+    if (columns.left + columns.right > 0) copy_pixels<Layout>(image, box, needed_rows, columns, memory, plane_bytes);
 }
 
 // Writes the fill outside the image. Called by all threads of the block, each after it has waited for its own copies.
@@ -135,7 +193,7 @@ inline void fill_outside(const Image<T, K, Constant>& image, const SourceBox& bo
                          const Word (&fill_pattern)[4], unsigned char* memory, int plane_bytes) {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
     constexpr int size = sizeof(T), word_elements = elements_per_word<T>;
-    const ThreadChunks<Layout, T, K> thread_chunks(image, box, needed_rows, memory);
+    const ThreadChunks<Layout, T, K, Constant> thread_chunks(image, box, needed_rows, memory);
     const int byte = thread_chunks.byte,
               phase = BoxLayout::packed
                           ? word_elements * ((byte / 4 % BoxLayout::pattern_words + BoxLayout::pattern_words) %

@@ -22,12 +22,12 @@ namespace cuaug {
 struct StoreOnly {};
 struct StoreAndMean {};
 
-// Whether source boxes are raw (gpu/raw_box.cuh): for affine bilinear warps with a constant border, without ops and
-// without a change of dtype. `stages_raw` of _passes/kernel_config.py mirrors the rule. `From`: the input's layout, in
-// a ragged batch Ragged<Layout>.
+// Whether source boxes are raw (gpu/raw_box.cuh): for affine bilinear warps without ops and without a change of dtype,
+// whose border surrounds the whole image. `stages_raw` of _passes/kernel_config.py mirrors the rule. `From`: the
+// input's layout, in a ragged batch Ragged<Layout>.
 template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Epilogue>
 constexpr bool is_raw_staged =
-    is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && is_same_v<Border, Constant> &&
+    is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && !Border::has_window &&
     (is_same_v<From, Planar> || is_same_v<From, Packed>) && is_same_v<ComputeType<In>, float> && Chain::empty &&
     is_same_v<In, Out> && !is_same_v<Epilogue, StoreAndMean>;
 

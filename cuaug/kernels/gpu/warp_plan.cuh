@@ -116,7 +116,7 @@ inline void plan_fill(const WarpBlock<C>& block, const typename C::Scheduler& re
     if (block.lane < C::K)
         reinterpret_cast<In*>(&block.region().fill)[block.lane] =
             saturate_cast<In>(fill_value(args.fill, rect.n, min(rect.first_channel + block.lane, args.channels - 1)));
-    if constexpr (C::raw_staged)
+    if constexpr (C::raw_staged && is_fill_border<typename C::Border>)
         write_fill_pattern<typename C::BoxLayout, In>(block.fill_pattern(), block.lane, [&](int k) {
             return saturate_cast<In>(fill_value(args.fill, rect.n, k));
         });

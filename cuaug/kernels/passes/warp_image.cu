@@ -93,12 +93,14 @@ inline void make_raw_staged_tile(const WarpBlock<C>& block, int index, typename 
         stage_raw<InLayout>(source.image(), box, block.tiles()[index].needed_rows, source.vector_elements(),
                             block.box_memory(), C::box_plane_bytes);
     auto wait = [&] {
-        Word any_fill = 0;
-        for (int j = 0; j < C::BoxLayout::pattern_words; ++j) any_fill |= block.fill_pattern()[j];
         wait_for_copies();
-        if (any_fill != 0)
-            fill_outside<InLayout>(source.image(), box, block.tiles()[index].needed_rows, block.fill_pattern(),
-                                   block.box_memory(), C::box_plane_bytes);
+        if constexpr (is_fill_border<typename C::Border>) {
+            Word any_fill = 0;
+            for (int j = 0; j < C::BoxLayout::pattern_words; ++j) any_fill |= block.fill_pattern()[j];
+            if (any_fill != 0)
+                fill_outside<InLayout>(source.image(), box, block.tiles()[index].needed_rows, block.fill_pattern(),
+                                       block.box_memory(), C::box_plane_bytes);
+        }
         __syncthreads();
     };
     const typename C::WarpTile tile = block.tiles()[index];
