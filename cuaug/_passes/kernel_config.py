@@ -126,9 +126,11 @@ def kernel_config(
 def stages_raw(names: tuple[str, ...], layout: str) -> bool:
     """Whether a warp stages its source boxes raw: `is_raw_staged` of kernels/gpu/warp_config.cuh."""
     in_dtype, out_dtype, *functors = names
-    is_plain_bilinear = functors[:2] == ["Affine", "Bilinear"] and functors[3:] == [chain(())]
-    has_window = functors[2].startswith("WindowedBorder")
-    return is_plain_bilinear and not has_window and layout in ("Planar", "Packed") and in_dtype == out_dtype != "float64"
+    geometry, sampler, border, *rest = functors
+    is_plain_bilinear = (geometry, sampler, *rest) == ("Affine", "Bilinear", chain(()))
+    has_window = border.startswith("WindowedBorder")
+    has_raw_layout = layout in ("Planar", "Packed") and in_dtype == out_dtype != "float64"
+    return is_plain_bilinear and not has_window and has_raw_layout
 
 
 def _row_bytes(axes: BatchAxes, item_size: int) -> int:

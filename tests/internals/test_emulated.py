@@ -173,6 +173,41 @@ def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, m
     assert_equal(affine(planes[1:], "NCHW"), to_layout(expected, "NCHW")[1:])
 
 
+BORDERS = ["constant", "edge", "reflect", "symmetric", "wrap"]
+SIZES = [(1, 1), (2, 3), (3, 2), (33, 31), (21, 75), (40, 76), (70, 80)]  # some are smaller than a source box
+
+
+@both_layouts
+@pytest.mark.parametrize(
+    ("dtype", "channels", "border"),
+    thinned(
+        [(*kind, border) for kind in (("uint8", 3), ("uint8", 1), ("float16", 3)) for border in BORDERS],
+        lambda dtype, channels, border: (dtype, channels) == ("uint8", 3) and border in ("constant", "reflect"),
+    ),
+)
+def test_warp_kernel_resolves_borders_in_source_boxes(dtype, channels, border, layout, monkeypatch):
+    """Source boxes that lie inside the image, across its edges, or outside, of rows that can be copied or cannot."""
+    fill = {"fill": 0.625} if border == "constant" else {}
+    batches = [images(NUMPY, dtype, layout, (2, *size, channels)) for size in SIZES]
+    shifts = (0, 0), (-9, 14), (-200, 40), (90, -170)
+    calls = [
+        (batch, np.column_stack([scale * rotation_and_shear(angle, 0.2), shift]))
+        for batch in batches
+        for shift, scale, angle in zip(shifts, (1, 1.2, 0.7, 1), (0, 20, 100, -35), strict=True)
+    ]
+
+    def warp_all():
+        return [
+            cuaug.warp_affine(batch, M, inverse=True, size=(45, 70), border=border, layout=layout, **fill)
+            for batch, M in calls
+        ]
+
+    expected = warp_all()
+    emulated.patch(monkeypatch)
+    for actual, expected_images in zip(warp_all(), expected, strict=True):
+        assert_equal(actual, expected_images, tolerance=TOLERANCES[dtype])
+
+
 @both_layouts
 @pytest.mark.parametrize(
     ("reduction", "dtype"),

@@ -29,6 +29,7 @@ from tables.kernel_factors import (
     MEAN_FACTORS,
     MIX_FACTORS,
     POINTWISE_FACTORS,
+    RAW_STAGED_BORDER_FACTORS,
     RESAMPLE_FACTORS,
     SAMPLE_OVERRIDES,
     SLOT_OPS,
@@ -256,13 +257,17 @@ def ragged_names():
 RAGGED = ragged_names()
 # Warps whose source boxes are staged raw, as they lie in memory.
 RAW_STAGED = [
-    kernels.name_expression(
-        "warp_image", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, layout
+    warp_of(
+        {**CROP, "input_dtype": dtype, "output_dtype": dtype, "channels": channels, "border": border}
+        | {"input_layout": layout, "output_layout": layout},
+        kernels.chain(()),
     )
-    for dtype in IMAGE_DTYPES
-    if dtype != "float64"
-    for layout in ("Planar", "Packed")
-    for channels in (1, 2, 3, 4)
+    for dtype, layout, channels, border in [
+        *itertools.product(
+            [dtype for dtype in IMAGE_DTYPES if dtype != "float64"], ("Planar", "Packed"), (1, 2, 3, 4), ["Constant"]
+        ),
+        *covering(RAW_STAGED_BORDER_FACTORS),
+    ]
 ]
 
 
