@@ -7,7 +7,7 @@
 // Raw boxes: source boxes that hold the input as it lies in memory, in planes or in rows of packed pixels. What a tile
 // needs is copied to shared memory in chunks of 16 bytes, or in smaller units if the alignment requires it, and on
 // compute capability 8.0 and newer without passing through registers. Samplers read elements, or words of them. With
-// bilinear interpolation and a constant border this costs less than staging pixels (stage.cuh).
+// bilinear interpolation this costs less than staging pixels (stage.cuh).
 
 namespace cuaug {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu/raw_box.cuh"
+#include "gpu/raw_words.cuh"
 
 // Copies the input to raw boxes in shared memory (raw_box.cuh), and writes the fill outside the image.
 
@@ -90,75 +91,20 @@ struct ThreadChunks {
         const unsigned char* from[BoxLayout::planes];
         for (int k = 0; k < BoxLayout::planes; ++k)
             from[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte +
-                      (fills ? mul_wide(image.base_y + y, step) : 0);
+                      (fills ? mul_wide(image.base_y + y, step) : 0);  // else in row 0
         unsigned int to = first;
 #pragma unroll Unrolled
         for (int row = y; row < box.height; row += box.rows_per_pass, to += pass_bytes) {
             if (Every || needed_range.has(row)) {
-                const long long row_offset = fills ? 0 : mul_wide(image.row_of(row), step);
+                const int image_row = fills ? 0 : image.row_of(row);
                 for (int k = 0; k < BoxLayout::planes; ++k)
-                    copy(to + k * plane_bytes, from[k] + row_offset, image_range.has(row), k);
+                    copy(to + k * plane_bytes, fills ? from[k] : mad_wide(image_row, step, from[k]),
+                         image_range.has(row), k);
             }
             for (int k = 0; k < BoxLayout::planes && fills; ++k) from[k] += mul_wide(box.rows_per_pass, step);
         }
     }
 };
-
-// The columns of a box, in pixels, that are not copied in chunks: columns [0, left) and `right` columns from `begin`
-// on.
-struct PixelColumns {
-    int left, begin, right;
-};
-
-// `copies_chunks`: the chunks that lie wholly inside the image are copied. With a border that fills, those that lie
-// wholly outside are, too.
-template <class BoxLayout, bool fills>
-inline PixelColumns pixel_columns(const SourceBox& box, int base_x, int image_width, bool copies_chunks) {
-    constexpr int step = BoxLayout::step;
-    const int columns = (chunk_bytes * box.groups - BoxLayout::bytes_before(base_x)) / step;
-    if (!copies_chunks) return {columns, 0, 0};
-    const int whole_bytes = step * image_width & -chunk_bytes,  // of a row's chunks that lie inside the image
-        left = fills ? 0 : min(max(-base_x, 0), columns), begin = min(max(whole_bytes / step - base_x, left), columns),
-              end = !fills ? columns
-                    : whole_bytes == step * image_width
-                        ? begin
-                        : min((whole_bytes + chunk_bytes + step - 1) / step - base_x, columns);
-    return {left, begin, max(end - begin, 0)};
-}
-
-// Stages columns pixel by pixel, with the border resolved: those outside the image, and those of chunks that cannot be
-// copied. A thread keeps to one column; it loads `ahead` rows before it waits.
-template <class Layout, class T, int K, class Border>
-inline void copy_pixels(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
-                         const PixelColumns& columns, unsigned char* memory, int plane_bytes) {
-    using BoxLayout = RawBoxLayout<Layout, T, K>;
-    constexpr int step = BoxLayout::step, threads = BoxLayout::threads, ahead = 4;
-    const int count = columns.left + columns.right;
-    const float inv_count = __fdividef(1.0f, static_cast<float>(count));
-    const int rows_per_pass = max(static_cast<int>((threads + 0.5f) * inv_count), 1),
-              thread_row = static_cast<int>((threadIdx.x + 0.5f) * inv_count);
-    if (thread_row >= rows_per_pass) return;
-    __builtin_assume(__isGlobal(image.data));
-#pragma unroll 1
-    for (int i = threadIdx.x - thread_row * count; i < count; i += threads) {
-        const int x = i < columns.left ? i : i - columns.left + columns.begin;
-        // The rows in which a chunk with the pixel at its centre is read.
-        const RowRange needed = needed_rows.rows(static_cast<float>(step * (x + box.x) + (step - chunk_bytes) / 2));
-        const int end = min(needed.first - box.y + needed.count, box.height);
-        unsigned char* const to = memory + BoxLayout::bytes_before(image.base_x) + step * x;
-#pragma unroll 1
-        for (int row = max(needed.first - box.y, 0) + thread_row; row < end; row += ahead * rows_per_pass) {
-            RawPixel<T, K> pixels[ahead];
-            for (int j = 0; j < ahead; ++j) pixels[j] = image.raw_pixel(x, min(row + j * rows_per_pass, end - 1));
-            for (int j = 0; j < ahead; ++j)
-                if (row + j * rows_per_pass < end)
-                    for (int k = 0; k < K; ++k)
-                        *reinterpret_cast<T*>(to + (row + j * rows_per_pass) * box.pitch +
-                                              k * (BoxLayout::packed ? static_cast<int>(sizeof(T)) : plane_bytes)) =
-                            pixels[j].c[k];
-        }
-    }
-}
 
 // Called by all threads of the block. The copies are under way when it returns.
 template <class Layout, class T, int K, class Border>
@@ -182,9 +128,10 @@ inline void stage_raw(const Image<T, K, Border>& image, const SourceBox& box, co
             });
         }
     }
-    const PixelColumns columns =
-        pixel_columns<BoxLayout, fills>(box, image.base_x, image.window.width, vector_bytes >= 4);
-    if (columns.left + columns.right > 0) copy_pixels<Layout>(image, box, needed_rows, columns, memory, plane_bytes);
+    if (fills && !stages_words_if_filled<BoxLayout>(image.window.width, vector_bytes)) return;
+    const WordColumns columns =
+        word_columns<BoxLayout, fills>(box, image.base_x, image.window.width, vector_bytes >= 4);
+    if (columns.left + columns.right > 0) stage_words<Layout>(image, box, needed_rows, columns, memory, plane_bytes);
 }
 
 // Writes the fill outside the image. Called by all threads of the block, each after it has waited for its own copies.
