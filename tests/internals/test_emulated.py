@@ -187,19 +187,20 @@ SIZES = [(1, 1), (2, 3), (3, 2), (33, 31), (21, 75), (40, 76), (70, 80)]  # some
 )
 def test_warp_kernel_resolves_borders_in_source_boxes(dtype, channels, border, layout, monkeypatch):
     """Source boxes that lie inside the image, across its edges, or outside, of rows that can be copied or cannot."""
-    fill = {"fill": 0.625} if border == "constant" else {}
+    fills = (0, 99 if dtype == "uint8" else 0.625) if border == "constant" else (0,)
     batches = [images(NUMPY, dtype, layout, (2, *size, channels)) for size in SIZES]
     shifts = (0, 0), (-9, 14), (-200, 40), (90, -170)
     calls = [
-        (batch, np.column_stack([scale * rotation_and_shear(angle, 0.2), shift]))
+        (batch, np.column_stack([scale * rotation_and_shear(angle, 0.2), shift]), fill)
         for batch in batches
+        for fill in fills
         for shift, scale, angle in zip(shifts, (1, 1.2, 0.7, 1), (0, 20, 100, -35), strict=True)
     ]
 
     def warp_all():
         return [
-            cuaug.warp_affine(batch, M, inverse=True, size=(45, 70), border=border, layout=layout, **fill)
-            for batch, M in calls
+            cuaug.warp_affine(batch, M, inverse=True, size=(45, 70), border=border, fill=fill, layout=layout)
+            for batch, M, fill in calls
         ]
 
     expected = warp_all()
