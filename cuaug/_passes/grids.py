@@ -20,7 +20,7 @@ POINTWISE_BLOCKS_PER_MULTIPROCESSOR = 4
 UNEVEN_OPS = {"JitterAfterMean"}  # their work differs between samples
 _UNEVEN_WAVES = 2  # waves of blocks for them (benchmarks/log/recipes-mean-gpu.md)
 
-# Maximum rows of a warp region; halved for small blocks, doubled for narrow raw-staged regions.
+# Maximum rows of a warp region; halved for small blocks of several channels, doubled for narrow raw-staged regions.
 _SHORT_REGION_ROWS, _TALL_REGION_ROWS = 64, 128
 _REGION_WIDTHS = 32, 64
 _PATCH_WIDTH = 32  # pixels of a row that a CUDA warp makes at a time
@@ -64,7 +64,7 @@ def warp(slices: Slices, raw_staged: bool, can_halve: bool) -> Grid:
 
 
 def small_blocks(dtype: str, channels: int, raw_staged: bool) -> bool:
-    """Whether a warp's blocks have half the threads and rows: `small_blocks` of kernels/gpu/raw_box.cuh."""
+    """Whether a warp's blocks have half the threads: `small_blocks` of kernels/gpu/raw_box.cuh."""
     return raw_staged and ITEM_SIZE[dtype] == 1 and channels < 4
 
 
@@ -119,8 +119,8 @@ def divide_output(slices: Slices, raw_staged: bool, can_halve: bool) -> Regions:
     staged_bytes = _staged_bytes(dtype, channels)
     region_width = _REGION_WIDTHS[ITEM_SIZE[dtype] * channels <= 6 if raw_staged else staged_bytes <= 4]
     per_row, leftover = divmod(width, region_width)
-    small = small_blocks(dtype, channels, raw_staged)
-    short_rows, tall_rows = _SHORT_REGION_ROWS >> small, _TALL_REGION_ROWS >> small
+    halves_rows = small_blocks(dtype, channels, raw_staged) and channels > 1
+    short_rows, tall_rows = _SHORT_REGION_ROWS >> halves_rows, _TALL_REGION_ROWS >> halves_rows
     tall = (per_row + (leftover > 0)) * count * -(-height // tall_rows) >= _MIN_TALL_REGIONS and staged_bytes <= 16
     can_halve = can_halve and tall
     full_width = _region_column(height, tall_rows if tall else short_rows, tall)

@@ -14,9 +14,10 @@ namespace cuaug {
 constexpr int chunk_bytes = 16;
 
 // Raw-staging blocks plan and copy for longer than they sample, so more resident blocks keep the multiprocessor
-// sampling. uint8 with up to three channels leaves room: half the threads and half the rows per block. Counting 1 KiB
-// reserved per block, seven fit into 228 KiB and three into 100 KiB (benchmarks/log/warp-small-blocks.md). Boxes of
-// four channels, rotated by 45 degrees, would often not fit.
+// sampling. uint8 with up to three channels leaves room: half the threads per block, and half the rows unless there is
+// one channel, whose boxes are small (benchmarks/log/warp-small-outputs.md). Counting 1 KiB reserved per block, seven
+// fit into 228 KiB and three into 100 KiB (benchmarks/log/warp-small-blocks.md). Boxes of four channels, rotated by 45
+// degrees, would often not fit.
 template <class T, int K, bool raw_staged>
 constexpr bool small_blocks = raw_staged && sizeof(T) == 1 && K < 4;
 template <class T, int K, bool raw_staged>

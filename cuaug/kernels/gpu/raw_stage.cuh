@@ -114,19 +114,18 @@ inline void stage_raw(const Image<T, K, Border>& image, const SourceBox& box, co
     const ThreadChunks<Layout, T, K, Border> thread_chunks(image, box, needed_rows, memory);
     constexpr bool fills = thread_chunks.fills;
     const int vector_bytes = vector_elements * static_cast<int>(sizeof(T));
-    if (thread_chunks.is_inside || (fills && thread_chunks.is_outside)) {
-        if (vector_bytes >= chunk_bytes) {
-            // Two rows per iteration are requested without waiting for registers. With one plane, a chunk that is not
-            // needed is requested as zeros, which takes less time than a branch (benchmarks/log/warp-needed-rows.md).
-            thread_chunks.template walk<BoxLayout::planes == 1, 2>(
-                plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
-                    copy_async<chunk_bytes>(to, from, in_image);
-                });
-        } else if (vector_bytes >= 4) {
-            thread_chunks.walk(plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
-                for (int b = 0; b < chunk_bytes; b += 4) copy_async<4>(to + b, from + b, in_image);
+    const bool is_whole = thread_chunks.is_inside || (fills && thread_chunks.is_outside);
+    if (is_whole && vector_bytes >= chunk_bytes) {
+        // Two rows per iteration are requested without waiting for registers. With one plane, a chunk that is not
+        // needed is requested as zeros, which takes less time than a branch (benchmarks/log/warp-needed-rows.md).
+        thread_chunks.template walk<BoxLayout::planes == 1, 2>(
+            plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
+                copy_async<chunk_bytes>(to, from, in_image);
             });
-        }
+    } else if (is_whole && vector_bytes >= 4) {
+        thread_chunks.walk(plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
+            for (int b = 0; b < chunk_bytes; b += 4) copy_async<4>(to + b, from + b, in_image);
+        });
     }
     if (fills && !stages_words_if_filled<BoxLayout>(image.window.width, vector_bytes)) return;
     const WordColumns columns =

@@ -133,12 +133,13 @@ inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, 
         source.with_load([&](const auto& load) {
 #pragma unroll 1
             for (int row = max(needed.first - box.y, 0) + thread_row; row < end; row += ahead * rows_per_pass) {
+                int image_rows[ahead];
                 Word words[ahead][planes];
+                for (int j = 0; j < ahead; ++j) image_rows[j] = image.row_of(min(row + j * rows_per_pass, end - 1));
                 for (int j = 0; j < ahead; ++j) {
-                    const int image_row = image.row_of(min(row + j * rows_per_pass, end - 1));
-                    const bool is_fill = source.fills && (image_row < 0 || source.mask == 0);
+                    const bool is_fill = source.fills && (image_rows[j] < 0 || source.mask == 0);
                     for (int k = 0; k < planes; ++k)
-                        words[j][k] = is_fill ? 0 : load(mad_wide(image_row, row_bytes, windows[k]));
+                        words[j][k] = is_fill ? 0 : load(mad_wide(image_rows[j], row_bytes, windows[k]));
                 }
                 unsigned char* const to = memory + row * box.pitch + byte;
                 for (int j = 0; j < ahead; ++j)

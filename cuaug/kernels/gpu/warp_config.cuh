@@ -101,7 +101,7 @@ struct WarpConfig {
     // Half a step of the interpolation weights, added to coordinates so that rounding down rounds to nearest.
     static constexpr double half_weight_step = uses_integer_weights ? u8_half_weight_step : 1.0 / (1 << 24);
     // Bands of four rows in the tallest regions (_passes/grids.py).
-    static constexpr int bands = raw_staged && !small_blocks<In, K, raw_staged> ? 64 : 32;
+    static constexpr int bands = raw_staged && !(small_blocks<In, K, raw_staged> && K > 1) ? 64 : 32;
 
     // Elements narrower than 32 bits are stored as whole words. Planar output is transposed with warp shuffles. Packed
     // 16-bit output is written in pairs when the source box is staged raw, and otherwise exchanged through shared
