@@ -68,6 +68,14 @@ def small_blocks(dtype: str, channels: int, raw_staged: bool) -> bool:
     return raw_staged and ITEM_SIZE[dtype] == 1 and channels < 4
 
 
+def small_output(slices: Slices) -> bool:
+    """Whether small blocks have half the threads again, because each makes a whole frame of at most 32x32 pixels.
+
+    The kernel's name has `SmallOutput` of kernels/gpu/raw_box.cuh.
+    """
+    return max(slices.height, slices.width) <= _PATCH_WIDTH
+
+
 def warp_regions(slices: Slices, raw_staged: bool, can_halve: bool) -> tuple[int, ...]:
     """The last fields of `cuaug::WarpRecord`, from `full_width` on."""
     regions = divide_output(slices, raw_staged, can_halve)

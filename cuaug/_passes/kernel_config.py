@@ -39,7 +39,7 @@ class TemplateArguments(NamedTuple):
 class KernelTemplate(NamedTuple):
     """A skeleton: the threads of its blocks, its grid, and its template arguments in their order."""
 
-    threads: int  # of a block, as the .cu file declares; half of them for `grids.small_blocks`
+    threads: int  # of a block, as the .cu file declares; fewer for `grids.small_blocks`
     grid: Callable[..., Grid]
     arguments: Callable[[TemplateArguments], tuple[str | int, ...]]
     slice_per_frame: bool = True  # False: a block reduces all frames of a sample
@@ -100,6 +100,10 @@ def kernel_config(
     if template.slice_per_frame:
         count *= frames * (-(-channels // slice_channels) if "Strided" in in_layout + out_layout else 1)
     slices = Slices(in_dtype, slice_channels, count, *output_axes.extents[3:])
+    small_blocks = is_warp and grids.small_blocks(in_dtype, slice_channels, raw_staged)
+    small_output = small_blocks and grids.small_output(slices)
+    if small_output:
+        out_layout = f"SmallOutput<cuaug::{out_layout}>"
     if is_warp:
         grid_args = raw_staged, "StoreAndMean" not in functors  # partial sums are those of whole regions
     arguments = template.arguments(
@@ -111,7 +115,7 @@ def kernel_config(
         skeleton,
         name_expression(skeleton, *arguments),
         template.grid(slices, *grid_args),
-        template.threads // 2 if grids.small_blocks(in_dtype, slice_channels, raw_staged) else template.threads,
+        template.threads >> small_blocks + small_output,
         sizes=(
             *(frames, channels, height, width, *output_axes.extents[3:]),
             layouts.vector_elements(input_axes, in_dtype, input_misalignment),

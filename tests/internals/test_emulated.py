@@ -261,6 +261,29 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
 
 
 @both_layouts
+@pytest.mark.parametrize("border", ["constant", "reflect"])
+def test_warp_kernel_small_outputs_equal_parts_of_large_ones(border, layout, monkeypatch):
+    """Blocks of outputs of at most 32x32 pixels have half as many threads."""
+    emulated.patch(monkeypatch)
+    kernels, run = [], run_module.run_pass
+    replace_everywhere(
+        monkeypatch, run_module, "run_pass", lambda plan, *rest: (kernels.append(plan.kernel), run(plan, *rest))
+    )
+    batch = images(NUMPY, "uint8", layout, (2, 90, 84, 3))
+    for scale in (0.7, 1.3, 2.2):
+        M = np.column_stack([scale * rotation_and_shear(35, 0.2), (20, -9)])
+
+        def warped(*size, M=M):
+            return cuaug.warp_affine(batch, M, inverse=True, size=size, border=border, fill=99, layout=layout)
+
+        large = np.moveaxis(warped(40, 32), -1 if layout == "NCHW" else -2, 0)
+        for height, width in ((32, 32), (5, 31), (31, 6), (1, 1)):
+            rows = large[:width, :, :, :height] if layout == "NCHW" else large[:width, :, :height]
+            assert_equal(np.moveaxis(warped(height, width), -1 if layout == "NCHW" else -2, 0), rows)
+    assert ["SmallOutput" in kernel for kernel in kernels] == 3 * [False, True, True, True, True]
+
+
+@both_layouts
 @pytest.mark.parametrize("dtype", ["uint8", "float16"])
 def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
     """Lanes store words of several columns, or single elements at the end of a row."""

@@ -269,6 +269,14 @@ RAW_STAGED = [
         *covering(RAW_STAGED_BORDER_FACTORS),
     ]
 ]
+SMALL_OUTPUT = [
+    name.replace(f", cuaug::{layout}>", f", cuaug::SmallOutput<cuaug::{layout}>>")
+    for layout in ("Planar", "Packed")
+    for name in RAW_STAGED
+    if name.startswith("cuaug::warp_image<cuaug::uint8")
+    and name.endswith(f"{layout}>")
+    and "4, cuaug::Affine" not in name
+]
 
 
 def detection_names():
@@ -312,5 +320,5 @@ def detection_names():
 DETECTION = detection_names()
 WARMUP = _warmup.warmup_names()
 USUAL = [*WARMUP, *USUAL_RECIPES, "cuaug::copy_boxes"]
-ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *DETECTION]
+ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *SMALL_OUTPUT, *DETECTION]
 ONE_OF_EACH_KERNEL = set({kernels.skeleton_of(name): name for name in reversed(ALL_NAMES)}.values())

@@ -112,8 +112,9 @@ template <class Layout, class T, int K, class Border>
 inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
                         const WordColumns& columns, unsigned char* memory, int plane_bytes) {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
-    constexpr int threads = BoxLayout::threads, planes = BoxLayout::planes, ahead = planes > 2 ? 2 : 4;
-    const int count = columns.left + columns.right, before = BoxLayout::bytes_before(image.base_x);
+    constexpr int planes = BoxLayout::planes, ahead = planes > 2 ? 2 : 4;
+    const int threads = blockDim.x, count = columns.left + columns.right,
+              before = BoxLayout::bytes_before(image.base_x);
     const float inv_count = __fdividef(1.0f, static_cast<float>(count));
     const int rows_per_pass = max(static_cast<int>((threads + 0.5f) * inv_count), 1),
               thread_row = static_cast<int>((threadIdx.x + 0.5f) * inv_count);

@@ -181,9 +181,8 @@ inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& r
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out,
           class OutLayout, class Epilogue = StoreOnly>
 __global__ void __launch_bounds__(
-    block_threads<In, K, is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue>>,
-    resident_blocks<Geometry, Sampler, In, From, K,
-                    is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue>, Chain>)
+    WarpConfig<In, From, K, Geometry, Sampler, Border, Chain, Out, OutLayout, Epilogue>::threads,
+    WarpConfig<In, From, K, Geometry, Sampler, Border, Chain, Out, OutLayout, Epilogue>::resident)
     warp_image(const __grid_constant__ BatchedRecords<WarpRecord<Geometry>, Epilogue> records) {
     using C = WarpConfig<In, From, K, Geometry, Sampler, Border, Chain, Out, OutLayout, Epilogue>;
     using R = ComputeType<In>;
