@@ -75,7 +75,7 @@ def kernel_config(
     input_misalignment: int,
     output_axes: BatchAxes,
     output_misalignment: int,
-    grid_args: grids.Tile | tuple[int, ...] = (),
+    grid_args: grids.Tile | tuple[grids.Staging | int, ...] = (),
 ) -> KernelConfig:
     """The launch of a skeleton.
 
@@ -101,11 +101,12 @@ def kernel_config(
         count *= frames * (-(-channels // slice_channels) if "Strided" in in_layout + out_layout else 1)
     slices = Slices(in_dtype, slice_channels, count, *output_axes.extents[3:])
     small_blocks = is_warp and grids.small_blocks(in_dtype, slice_channels, raw_staged)
-    small_output = small_blocks and grids.small_output(slices)
+    small_output = small_blocks and grids.small_output(slices, (height, width))
     if small_output:
         out_layout = f"SmallOutput<cuaug::{out_layout}>"
     if is_warp:
-        grid_args = raw_staged, "StoreAndMean" not in functors  # partial sums are those of whole regions
+        staging = grids.Staging(raw_staged, functors[2] == "Constant")
+        grid_args = staging, "StoreAndMean" not in functors  # partial sums are those of whole regions
     arguments = template.arguments(
         TemplateArguments(
             (in_dtype, in_layout, slice_channels), tuple(functors), (out_dtype, out_layout), output_axes.extents[2]

@@ -269,7 +269,7 @@ def test_warp_kernel_small_outputs_equal_parts_of_large_ones(border, layout, mon
     replace_everywhere(
         monkeypatch, run_module, "run_pass", lambda plan, *rest: (kernels.append(plan.kernel), run(plan, *rest))
     )
-    batch = images(NUMPY, "uint8", layout, (2, 90, 84, 3))
+    batch = images(NUMPY, "uint8", layout, (2, 64, 60, 3))
     for scale in (0.7, 1.3, 2.2):
         M = np.column_stack([scale * rotation_and_shear(35, 0.2), (20, -9)])
 

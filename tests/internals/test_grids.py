@@ -33,11 +33,12 @@ def test_pointwise_grid_columns_fit_a_block(width):
     ("dtype", "channels", "raw_staged"),
     [("uint8", 3, True), ("uint8", 1, True), ("uint8", 3, False), ("float32", 3, True), ("float64", 3, False)],
 )
-def test_warp_grid_regions_cover_each_pixel_once(dtype, channels, raw_staged, size, slice_count, can_halve):
+@pytest.mark.parametrize("fills", [True, False])
+def test_warp_grid_regions_cover_each_pixel_once(dtype, channels, raw_staged, fills, size, slice_count, can_halve):
     """The arithmetic of `RegionScheduler` in gpu/region_scheduler.cuh covers each pixel once."""
     height, width = size
     slices = grids.Slices(dtype, channels, slice_count, height, width)
-    args = slices, raw_staged, can_halve
+    args = slices, grids.Staging(raw_staged, fills), can_halve
     full_rows, full_regions, narrow_rows, narrow_regions, *divisors, whole_regions = grids.warp_regions(*args)
     divide_by_slice, divide_by_row = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
     block, region_width = np.arange(grids.warp(*args)[0]), grids.divide_output(*args).width

@@ -20,8 +20,9 @@ constexpr int chunk_bytes = 16;
 template <class T, int K, bool raw_staged>
 constexpr bool small_blocks = raw_staged && sizeof(T) == 1 && K < 4;
 
-// The layout of an output of at most 32x32 pixels. A small block makes a frame of it, with half the threads again: more
-// of them would repeat the same set-up for few pixels (benchmarks/log/warp-small-outputs.md).
+// The layout of an output of at most 32x32 pixels from an input of at most 64x64. A small block makes a frame of it,
+// with half the threads again: more of them would repeat the same set-up for few pixels
+// (benchmarks/log/warp-small-outputs.md).
 template <class Layout>
 struct SmallOutput {};
 
@@ -47,8 +48,10 @@ constexpr BlockSize block_size = !small_blocks<T, K, raw_staged>  ? BlockSize{wa
                                  : OutputTraits<OutLayout>::small ? BlockSize{64, 15500, 14}
                                                                   : BlockSize{128, 32000, 7};
 
-template <int PixelBytes>
-constexpr int raw_region_width = PixelBytes <= 6 ? 64 : 32;  // columns of an output region
+// Columns of an output region. 64 are faster for pixels of 6 bytes, too, but boxes of rotated regions fit less often;
+// with other borders than `Constant` sampling from global memory costs more.
+template <int PixelBytes, bool fills>
+constexpr int raw_region_width = PixelBytes <= (fills ? 6 : 4) ? 64 : 32;
 
 // How pixels lie in a raw box.
 template <class Layout, class T, int K>

@@ -118,7 +118,8 @@ struct WarpConfig {
     static constexpr int exchange_pitch = 40;
 
     static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    static constexpr int max_region_width = raw_staged ? raw_region_width<sizeof(In) * K> : region_width<Pixels>;
+    static constexpr int max_region_width =
+        raw_staged ? raw_region_width<sizeof(In) * K, is_fill_border<Border>> : region_width<Pixels>;
     using Scheduler = RegionScheduler<K, max_region_width, split_channels, raw_staged, Record>;
     using Region = OutputRegion<In, K, Out, Ops>;
     using WarpTile = Tile<TileMap, raw_staged>;
