@@ -130,7 +130,8 @@ inline void stage_raw(const Image<T, K, Border>& image, const SourceBox& box, co
     if (fills && !stages_words_if_filled<BoxLayout>(image.window.width, vector_bytes)) return;
     const WordColumns columns =
         word_columns<BoxLayout, fills>(box, image.base_x, image.window.width, vector_bytes >= 4);
-    if (columns.left + columns.right > 0) stage_words<Layout>(image, box, needed_rows, columns, memory, plane_bytes);
+    if (columns.left + columns.right > 0)
+        stage_words<Layout>(image, box, needed_rows, columns, vector_bytes >= 4, memory, plane_bytes);
 }
 
 // Writes the fill outside the image. Called by all threads of the block, each after it has waited for its own copies.

@@ -17,8 +17,7 @@ inline Word element_at(const unsigned char* address) {
 
 // The elements of a row of the image, or of one of its planes, from which a word of a box is made; the border is
 // resolved. The four sources of a word of uint8 lie close to each other: even if the border mirrors them, a window of 4
-// bytes holds them, or of 6 bytes for packed pixels of three. The words that hold the window are loaded and permuted. A
-// word that holds a byte of the image lies in the same memory page, so its other bytes may be read.
+// bytes holds them, or of 6 bytes for packed pixels of three. The words that hold the window are loaded and permuted.
 template <class BoxLayout, class T, int K, class Border>
 struct WordSource {
     static constexpr int step = BoxLayout::step, size = sizeof(T), elements = elements_per_word<T>;
@@ -70,10 +69,12 @@ struct WordSource {
         return mask & out;
     }
 
-    // Calls function(load).
+    // Calls function(load). No word is read that may end beyond the row, which has `row_bytes` bytes; `is_aligned`:
+    // rows begin at multiples of four bytes.
     template <class Function>
-    void with_load(const Function& function) const {
-        if (size == 1 && last < window)
+    void with_load(int row_bytes, bool is_aligned, const Function& function) const {
+        const int highest = first + last, window_end = is_aligned ? highest | 3 : highest + 3;
+        if (size == 1 && last < window && window_end < row_bytes)
             function([&](const unsigned char* at) { return load_window(at); });
         else
             function([&](const unsigned char* at) { return load_elements(at); });
@@ -110,7 +111,7 @@ inline WordColumns word_columns(const SourceBox& box, int base_x, int image_widt
 // before it waits.
 template <class Layout, class T, int K, class Border>
 inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
-                        const WordColumns& columns, unsigned char* memory, int plane_bytes) {
+                        const WordColumns& columns, bool is_aligned, unsigned char* memory, int plane_bytes) {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
     constexpr int planes = BoxLayout::planes, ahead = planes > 2 ? 2 : 4;
     const int threads = blockDim.x, count = columns.left + columns.right,
@@ -119,7 +120,7 @@ inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, 
     const int rows_per_pass = max(static_cast<int>((threads + 0.5f) * inv_count), 1),
               thread_row = static_cast<int>((threadIdx.x + 0.5f) * inv_count);
     if (thread_row >= rows_per_pass) return;
-    const int row_bytes = static_cast<int>(sizeof(T)) * image.y_stride;
+    const int row_stride = static_cast<int>(sizeof(T)) * image.y_stride;
 #pragma unroll 1
     for (int i = threadIdx.x - thread_row * count; i < count; i += threads) {
         const int byte = 4 * (i < columns.left ? i : i - columns.left + columns.right_begin);
@@ -131,7 +132,7 @@ inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, 
         const RowRange needed =
             needed_rows.rows(static_cast<float>(byte - before + BoxLayout::step * box.x - (chunk_bytes - 4) / 2));
         const int end = min(needed.first - box.y + needed.count, box.height);
-        source.with_load([&](const auto& load) {
+        source.with_load(BoxLayout::step * image.window.width, is_aligned, [&](const auto& load) {
 #pragma unroll 1
             for (int row = max(needed.first - box.y, 0) + thread_row; row < end; row += ahead * rows_per_pass) {
                 int image_rows[ahead];
@@ -140,7 +141,7 @@ inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, 
                 for (int j = 0; j < ahead; ++j) {
                     const bool is_fill = source.fills && (image_rows[j] < 0 || source.mask == 0);
                     for (int k = 0; k < planes; ++k)
-                        words[j][k] = is_fill ? 0 : load(mad_wide(image_rows[j], row_bytes, windows[k]));
+                        words[j][k] = is_fill ? 0 : load(mad_wide(image_rows[j], row_stride, windows[k]));
                 }
                 unsigned char* const to = memory + row * box.pitch + byte;
                 for (int j = 0; j < ahead; ++j)
