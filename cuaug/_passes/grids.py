@@ -20,7 +20,7 @@ POINTWISE_BLOCKS_PER_MULTIPROCESSOR = 4
 UNEVEN_OPS = {"JitterAfterMean"}  # their work differs between samples
 _UNEVEN_WAVES = 2  # waves of blocks for them (benchmarks/log/recipes-mean-gpu.md)
 
-# Maximum rows of a warp region; halved for small blocks, doubled for narrow raw-staged regions.
+# Maximum rows of a warp region; halved for small blocks of several channels, doubled for narrow raw-staged regions.
 _SHORT_REGION_ROWS, _TALL_REGION_ROWS = 64, 128
 _REGION_WIDTHS = 32, 64
 _PATCH_WIDTH = 32  # pixels of a row that a CUDA warp makes at a time
@@ -40,13 +40,20 @@ class Slices(NamedTuple):
     width: int
 
 
+class Staging(NamedTuple):
+    """How a warp stages its source boxes."""
+
+    raw: bool  # as the input lies in memory
+    fills: bool = True  # the border is `Constant`; used if `raw`
+
+
 def partial_sum_count(images: ImageBatch) -> int:
     """How many partial sums of a sample's mean luma `warp_image` stores: one per output region.
 
     `images`: the warp's result, which has the dtype of its input.
     """
     slices = Slices(images.dtype, min(images.channels, 4), images.samples * images.frames, *images.size)
-    return images.frames * divide_output(slices, raw_staged=False, can_halve=False).per_slice
+    return images.frames * divide_output(slices, Staging(raw=False), can_halve=False).per_slice
 
 
 def max_partial_sum_count(frames: int, size: tuple[int, int]) -> int:
@@ -54,9 +61,9 @@ def max_partial_sum_count(frames: int, size: tuple[int, int]) -> int:
     return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _SHORT_REGION_ROWS)
 
 
-def warp(slices: Slices, raw_staged: bool, can_halve: bool) -> Grid:
+def warp(slices: Slices, staging: Staging, can_halve: bool) -> Grid:
     """A block makes an output region or half of one; its source boxes are staged raw or as pixels."""
-    regions = divide_output(slices, raw_staged, can_halve)
+    regions = divide_output(slices, staging, can_halve)
     blocks = regions.whole + 2 * regions.halved
     if blocks >= 1 << 31:
         raise ValueError(f"size must leave fewer than 2**31 regions, got {(slices.height, slices.width)}")
@@ -64,14 +71,24 @@ def warp(slices: Slices, raw_staged: bool, can_halve: bool) -> Grid:
 
 
 def small_blocks(dtype: str, channels: int, raw_staged: bool) -> bool:
-    """Whether a warp's blocks have half the threads and rows: `small_blocks` of kernels/gpu/raw_box.cuh."""
+    """Whether a warp's blocks have half the threads: `small_blocks` of kernels/gpu/raw_box.cuh."""
     return raw_staged and ITEM_SIZE[dtype] == 1 and channels < 4
 
 
-def warp_regions(slices: Slices, raw_staged: bool, can_halve: bool) -> tuple[int, ...]:
+def small_output(slices: Slices, input_size: tuple[int, int]) -> bool:
+    """Whether small blocks have half the threads again, because each makes a whole frame of at most 32x32 pixels.
+
+    Source boxes of a strong reduction would not fit into their shared memory, so large inputs take other blocks.
+
+    The kernel's name has `SmallOutput` of kernels/gpu/raw_box.cuh.
+    """
+    return max(slices.height, slices.width) <= _PATCH_WIDTH and max(input_size) <= 2 * _PATCH_WIDTH
+
+
+def warp_regions(slices: Slices, staging: Staging, can_halve: bool) -> tuple[int, ...]:
     """The last fields of `cuaug::WarpRecord`, from `full_width` on."""
-    regions = divide_output(slices, raw_staged, can_halve)
-    per_slice = regions.per_slice if raw_staged else regions.full_width.regions  # see kernels/gpu/region_scheduler.cuh
+    regions = divide_output(slices, staging, can_halve)
+    per_slice = regions.per_slice if staging.raw else regions.full_width.regions  # see kernels/gpu/region_scheduler.cuh
     divisors = *fast_divisor(max(per_slice, 1)), *fast_divisor(max(regions.per_row, 1))
     return *regions.full_width, *regions.remainder, *divisors, regions.whole
 
@@ -104,7 +121,7 @@ class Regions(NamedTuple):
         return self.per_row * self.full_width.regions + self.remainder.regions
 
 
-def divide_output(slices: Slices, raw_staged: bool, can_halve: bool) -> Regions:
+def divide_output(slices: Slices, staging: Staging, can_halve: bool) -> Regions:
     """Divides the output of a warp into regions (kernels/passes/warp_image.cu).
 
     Regions of wide pixels, such as four channels of 16 bits, are narrower: else the source box of a rotated region
@@ -117,14 +134,15 @@ def divide_output(slices: Slices, raw_staged: bool, can_halve: bool) -> Regions:
     """
     dtype, channels, count, height, width = slices
     staged_bytes = _staged_bytes(dtype, channels)
-    region_width = _REGION_WIDTHS[ITEM_SIZE[dtype] * channels <= 6 if raw_staged else staged_bytes <= 4]
+    is_wide = ITEM_SIZE[dtype] * channels <= (6 if staging.fills else 4) if staging.raw else staged_bytes <= 4
+    region_width = _REGION_WIDTHS[is_wide]
     per_row, leftover = divmod(width, region_width)
-    small = small_blocks(dtype, channels, raw_staged)
-    short_rows, tall_rows = _SHORT_REGION_ROWS >> small, _TALL_REGION_ROWS >> small
+    halves_rows = small_blocks(dtype, channels, staging.raw) and channels > 1
+    short_rows, tall_rows = _SHORT_REGION_ROWS >> halves_rows, _TALL_REGION_ROWS >> halves_rows
     tall = (per_row + (leftover > 0)) * count * -(-height // tall_rows) >= _MIN_TALL_REGIONS and staged_bytes <= 16
     can_halve = can_halve and tall
     full_width = _region_column(height, tall_rows if tall else short_rows, tall)
-    doubled = raw_staged and can_halve and leftover <= _PATCH_WIDTH < region_width
+    doubled = staging.raw and can_halve and leftover <= _PATCH_WIDTH < region_width
     remainder = _region_column(height, 2 * tall_rows, tall) if doubled else full_width
     if not leftover:
         remainder = remainder._replace(regions=0)

@@ -39,7 +39,7 @@ class TemplateArguments(NamedTuple):
 class KernelTemplate(NamedTuple):
     """A skeleton: the threads of its blocks, its grid, and its template arguments in their order."""
 
-    threads: int  # of a block, as the .cu file declares; half of them for `grids.small_blocks`
+    threads: int  # of a block, as the .cu file declares; fewer for `grids.small_blocks`
     grid: Callable[..., Grid]
     arguments: Callable[[TemplateArguments], tuple[str | int, ...]]
     slice_per_frame: bool = True  # False: a block reduces all frames of a sample
@@ -75,7 +75,7 @@ def kernel_config(
     input_misalignment: int,
     output_axes: BatchAxes,
     output_misalignment: int,
-    grid_args: grids.Tile | tuple[int, ...] = (),
+    grid_args: grids.Tile | tuple[grids.Staging | int, ...] = (),
 ) -> KernelConfig:
     """The launch of a skeleton.
 
@@ -100,8 +100,13 @@ def kernel_config(
     if template.slice_per_frame:
         count *= frames * (-(-channels // slice_channels) if "Strided" in in_layout + out_layout else 1)
     slices = Slices(in_dtype, slice_channels, count, *output_axes.extents[3:])
+    small_blocks = is_warp and grids.small_blocks(in_dtype, slice_channels, raw_staged)
+    small_output = small_blocks and grids.small_output(slices, (height, width))
+    if small_output:
+        out_layout = f"SmallOutput<cuaug::{out_layout}>"
     if is_warp:
-        grid_args = raw_staged, "StoreAndMean" not in functors  # partial sums are those of whole regions
+        staging = grids.Staging(raw_staged, functors[2] == "Constant")
+        grid_args = staging, "StoreAndMean" not in functors  # partial sums are those of whole regions
     arguments = template.arguments(
         TemplateArguments(
             (in_dtype, in_layout, slice_channels), tuple(functors), (out_dtype, out_layout), output_axes.extents[2]
@@ -111,7 +116,7 @@ def kernel_config(
         skeleton,
         name_expression(skeleton, *arguments),
         template.grid(slices, *grid_args),
-        template.threads // 2 if grids.small_blocks(in_dtype, slice_channels, raw_staged) else template.threads,
+        template.threads >> small_blocks + small_output,
         sizes=(
             *(frames, channels, height, width, *output_axes.extents[3:]),
             layouts.vector_elements(input_axes, in_dtype, input_misalignment),
@@ -126,8 +131,11 @@ def kernel_config(
 def stages_raw(names: tuple[str, ...], layout: str) -> bool:
     """Whether a warp stages its source boxes raw: `is_raw_staged` of kernels/gpu/warp_config.cuh."""
     in_dtype, out_dtype, *functors = names
-    is_plain_bilinear = functors == ["Affine", "Bilinear", "Constant", chain(())]
-    return is_plain_bilinear and layout in ("Planar", "Packed") and in_dtype == out_dtype != "float64"
+    geometry, sampler, border, *rest = functors
+    is_plain_bilinear = (geometry, sampler, *rest) == ("Affine", "Bilinear", chain(()))
+    has_window = border.startswith("WindowedBorder")
+    has_raw_layout = layout in ("Planar", "Packed") and in_dtype == out_dtype != "float64"
+    return is_plain_bilinear and not has_window and has_raw_layout
 
 
 def _row_bytes(axes: BatchAxes, item_size: int) -> int:

@@ -173,6 +173,42 @@ def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, m
     assert_equal(affine(planes[1:], "NCHW"), to_layout(expected, "NCHW")[1:])
 
 
+BORDERS = ["constant", "edge", "reflect", "symmetric", "wrap"]
+SIZES = [(1, 1), (2, 3), (3, 2), (33, 31), (21, 75), (40, 76), (70, 80)]  # some are smaller than a source box
+
+
+@both_layouts
+@pytest.mark.parametrize(
+    ("dtype", "channels", "border"),
+    thinned(
+        [(*kind, border) for kind in (("uint8", 3), ("uint8", 1), ("float16", 3)) for border in BORDERS],
+        lambda dtype, channels, border: (dtype, channels) == ("uint8", 3) and border in ("constant", "reflect"),
+    ),
+)
+def test_warp_kernel_resolves_borders_in_source_boxes(dtype, channels, border, layout, monkeypatch):
+    """Source boxes that lie inside the image, across its edges, or outside, of rows that can be copied or cannot."""
+    fills = (0, 99 if dtype == "uint8" else 0.625) if border == "constant" else (0,)
+    batches = [images(NUMPY, dtype, layout, (2, *size, channels)) for size in SIZES]
+    shifts = (0, 0), (-9, 14), (-200, 40), (90, -170)
+    calls = [
+        (batch, np.column_stack([scale * rotation_and_shear(angle, 0.2), shift]), fill)
+        for batch in batches
+        for fill in fills
+        for shift, scale, angle in zip(shifts, (1, 1.2, 0.7, 1), (0, 20, 100, -35), strict=True)
+    ]
+
+    def warp_all():
+        return [
+            cuaug.warp_affine(batch, M, inverse=True, size=(45, 70), border=border, fill=fill, layout=layout)
+            for batch, M, fill in calls
+        ]
+
+    expected = warp_all()
+    emulated.patch(monkeypatch)
+    for actual, expected_images in zip(warp_all(), expected, strict=True):
+        assert_equal(actual, expected_images, tolerance=TOLERANCES[dtype])
+
+
 @both_layouts
 @pytest.mark.parametrize(
     ("reduction", "dtype"),
@@ -222,6 +258,29 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
     assert_equal(*results)
     blocks_of_short, blocks_of_tall = block_counts
     assert blocks_of_short > blocks_of_tall > blocks_of_short / 4
+
+
+@both_layouts
+@pytest.mark.parametrize("border", ["constant", "reflect"])
+def test_warp_kernel_small_outputs_equal_parts_of_large_ones(border, layout, monkeypatch):
+    """Blocks of outputs of at most 32x32 pixels have half as many threads."""
+    emulated.patch(monkeypatch)
+    kernels, run = [], run_module.run_pass
+    replace_everywhere(
+        monkeypatch, run_module, "run_pass", lambda plan, *rest: (kernels.append(plan.kernel), run(plan, *rest))
+    )
+    batch = images(NUMPY, "uint8", layout, (2, 64, 60, 3))
+    for scale in (0.7, 1.3, 2.2):
+        M = np.column_stack([scale * rotation_and_shear(35, 0.2), (20, -9)])
+
+        def warped(*size, M=M):
+            return cuaug.warp_affine(batch, M, inverse=True, size=size, border=border, fill=99, layout=layout)
+
+        large = np.moveaxis(warped(40, 32), -1 if layout == "NCHW" else -2, 0)
+        for height, width in ((32, 32), (5, 31), (31, 6), (1, 1)):
+            rows = large[:width, :, :, :height] if layout == "NCHW" else large[:width, :, :height]
+            assert_equal(np.moveaxis(warped(height, width), -1 if layout == "NCHW" else -2, 0), rows)
+    assert ["SmallOutput" in kernel for kernel in kernels] == 3 * [False, True, True, True, True]
 
 
 @both_layouts

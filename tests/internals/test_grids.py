@@ -30,13 +30,15 @@ def test_pointwise_grid_columns_fit_a_block(width):
     "size", [(224, 224), (129, 65), (127, 64), (250, 33), (520, 95), (1025, 31), (1, 276), (2433, 40)]
 )
 @pytest.mark.parametrize(
-    ("dtype", "raw_staged"), [("uint8", True), ("uint8", False), ("float32", True), ("float64", False)]
+    ("dtype", "channels", "raw_staged"),
+    [("uint8", 3, True), ("uint8", 1, True), ("uint8", 3, False), ("float32", 3, True), ("float64", 3, False)],
 )
-def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slice_count, can_halve):
+@pytest.mark.parametrize("fills", [True, False])
+def test_warp_grid_regions_cover_each_pixel_once(dtype, channels, raw_staged, fills, size, slice_count, can_halve):
     """The arithmetic of `RegionScheduler` in gpu/region_scheduler.cuh covers each pixel once."""
     height, width = size
-    slices = grids.Slices(dtype, channels=3, slice_count=slice_count, height=height, width=width)
-    args = slices, raw_staged, can_halve
+    slices = grids.Slices(dtype, channels, slice_count, height, width)
+    args = slices, grids.Staging(raw_staged, fills), can_halve
     full_rows, full_regions, narrow_rows, narrow_regions, *divisors, whole_regions = grids.warp_regions(*args)
     divide_by_slice, divide_by_row = (lambda n, f=f, s=s: n * f >> s for f, s in (divisors[:2], divisors[2:]))
     block, region_width = np.arange(grids.warp(*args)[0]), grids.divide_output(*args).width
@@ -62,14 +64,13 @@ def test_warp_grid_regions_cover_each_pixel_once(dtype, raw_staged, size, slice_
     top, left = row * max_rows + (half_index & 1) * rows, column * region_width
     pixels = np.minimum(region_width, width - left) * np.minimum(rows, height - top)
 
-    # A warp makes bands of 4 rows. Regions have at most 64 bands if blocks are large and stage boxes raw, otherwise 32
-    # (`bands` in gpu/warp_config.cuh): the asserts of `max_rows` below check the 32.
+    # A warp makes bands of 4 rows. Raw-staged regions have at most 64 bands, except those of small blocks of several
+    # channels; others have at most 32 (`bands` in gpu/warp_config.cuh): the asserts of `max_rows` below check the 32.
     assert ((rows % 4 == 0) & (rows <= 256) & (slice_ < slice_count) & (pixels > 0)).all()
     assert pixels.sum() == slice_count * height * width
     origins = np.stack([slice_, left, top], -1)
     assert len(np.unique(origins, axis=0)) == len(origins)
-    has_small_blocks = raw_staged and dtype == "uint8"
-    tall_rows = 64 if has_small_blocks else 128
+    tall_rows = 64 if raw_staged and dtype == "uint8" and channels > 1 else 128
     regions = -(-width // region_width) * -(-height // tall_rows) * slice_count
     has_many_regions = regions >= grids._MIN_TALL_REGIONS and dtype != "float64"
     narrow_regions_are_doubled = (

@@ -42,6 +42,7 @@ SETS = (
     names_of.FUSED,
     names_of.RAGGED,
     names_of.RAW_STAGED,
+    names_of.SMALL_OUTPUT,
     names_of.DETECTION,
     names_of.MATRICES,
 )
@@ -114,7 +115,7 @@ def test_compose_ragged_kernels_compile_without_warning_or_spill(name, architect
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
 
-@every_compilation(names_of.RAW_STAGED)
+@every_compilation([*names_of.RAW_STAGED, *names_of.SMALL_OUTPUT])
 def test_warp_raw_staged_compiles_without_warning_or_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
@@ -216,13 +217,18 @@ def test_warp_launch_has_threads_of_its_blocks(nvrtc):
     from cuaug._arrays import images
     from cuaug._passes.kernel_config import kernel_config, stages_raw
 
-    claims = []
-    for dtype, channels, border in itertools.product(IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"]):
+    claims, has_small_output = [], []
+    for dtype, channels, border, height in itertools.product(
+        IMAGE_DTYPES, [1, 2, 3, 4], ["Constant", "Edge"], [32, 33]
+    ):
         names = dtype, dtype, "Affine", "Bilinear", border, kernels.chain(())
-        axes = images.placeholder((4, 64, 64, channels), dtype).axes
-        raw_staged = str(stages_raw(names, "Packed")).lower()
-        threads = kernel_config("warp_image", names, axes, 0, axes, 0).threads
-        claims.append(f"static_assert(cuaug::block_threads<cuaug::{dtype}, {channels}, {raw_staged}> == {threads});")
+        axes = images.placeholder((4, height, 32, channels), dtype).axes
+        config = kernel_config("warp_image", names, axes, 0, axes, 0)
+        raw_staged, out_layout = str(stages_raw(names, "Packed")).lower(), config.kernel.split(", ")[-1][:-1]
+        size = f"cuaug::block_size<cuaug::{dtype}, {channels}, {raw_staged}, {out_layout}>"
+        claims.append(f"static_assert({size}.threads == {config.threads});")
+        has_small_output.append("SmallOutput" in config.kernel)
+    assert {True, False} == set(has_small_output)
     text, options = sources.kernel_source(names_of.RAW_STAGED[0])
     compile_kernel(nvrtc, "\n".join([text, *claims, ""]), names_of.RAW_STAGED[0], 90, options)
 

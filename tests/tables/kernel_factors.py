@@ -21,6 +21,12 @@ WARP_FACTORS = {
     "sampler": [struct_name(name) for name in INTERPOLATIONS],
     "border": [struct_name(name) for name in BORDERS],
 }
+RAW_STAGED_BORDER_FACTORS = {
+    "input_dtype": [dtype for dtype in IMAGE_DTYPES if dtype != "float64"],
+    "input_layout": ["Planar", "Packed"],
+    "channels": [1, 2, 3, 4],
+    "border": [border for border in WARP_FACTORS["border"] if border != "Constant"],
+}
 SAMPLE_OVERRIDES = [f"SampleOverride<cuaug::{sampler}>" for sampler in WARP_FACTORS["sampler"]]
 WINDOWED_BORDERS = [f"WindowedBorder<cuaug::{border}>" for border in ("Constant", "Edge")]
 FILTERS = ["Triangle", "CatmullRom", "Cubic75", "Lanczos3", "Lanczos4", "Area"]

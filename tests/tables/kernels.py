@@ -30,6 +30,7 @@ from tables.kernel_factors import (
     MEAN_FACTORS,
     MIX_FACTORS,
     POINTWISE_FACTORS,
+    RAW_STAGED_BORDER_FACTORS,
     RESAMPLE_FACTORS,
     SAMPLE_OVERRIDES,
     SLOT_OPS,
@@ -257,13 +258,25 @@ def ragged_names():
 RAGGED = ragged_names()
 # Warps whose source boxes are staged raw, as they lie in memory.
 RAW_STAGED = [
-    kernels.name_expression(
-        "warp_image", dtype, layout, channels, "Affine", "Bilinear", "Constant", kernels.chain(()), dtype, layout
+    warp_of(
+        {**CROP, "input_dtype": dtype, "output_dtype": dtype, "channels": channels, "border": border}
+        | {"input_layout": layout, "output_layout": layout},
+        kernels.chain(()),
     )
-    for dtype in IMAGE_DTYPES
-    if dtype != "float64"
+    for dtype, layout, channels, border in [
+        *itertools.product(
+            [dtype for dtype in IMAGE_DTYPES if dtype != "float64"], ("Planar", "Packed"), (1, 2, 3, 4), ["Constant"]
+        ),
+        *covering(RAW_STAGED_BORDER_FACTORS),
+    ]
+]
+SMALL_OUTPUT = [
+    name.replace(f", cuaug::{layout}>", f", cuaug::SmallOutput<cuaug::{layout}>>")
     for layout in ("Planar", "Packed")
-    for channels in (1, 2, 3, 4)
+    for name in RAW_STAGED
+    if name.startswith("cuaug::warp_image<cuaug::uint8")
+    and name.endswith(f"{layout}>")
+    and "4, cuaug::Affine" not in name
 ]
 
 
@@ -315,5 +328,5 @@ BUILDERS = [
 MATRICES = sorted({builder.launch_plan(1, 1)[0] for builder in BUILDERS})
 WARMUP = _warmup.warmup_names()
 USUAL = [*WARMUP, *USUAL_RECIPES, "cuaug::copy_boxes"]
-ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *DETECTION, *MATRICES]
+ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *SMALL_OUTPUT, *DETECTION, *MATRICES]
 ONE_OF_EACH_KERNEL = set({kernels.skeleton_of(name): name for name in reversed(ALL_NAMES)}.values())

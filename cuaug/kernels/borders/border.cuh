@@ -21,10 +21,13 @@ struct Edge {
     static int resolve(int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; }
 };
 
+// This one and those below divide only if an index is more than one period away.
 struct Wrap {
     static constexpr bool has_window = false;
 
     static int resolve(int i, int n) {
+        const int shifted = i < 0 ? i + n : i < n ? i : i - n;
+        if (shifted >= 0 && shifted < n) return shifted;
         const int remainder = i % n;
         return remainder < 0 ? remainder + n : remainder;
     }
@@ -35,7 +38,8 @@ struct Reflect {
     static constexpr bool has_window = false;
 
     static int resolve(int i, int n) {
-        if (i >= 0 && i < n) return i;
+        const int right = i < 0 ? -i : i, mirrored = right < n ? right : 2 * n - 2 - right;
+        if (mirrored >= 0) return mirrored;
         if (n == 1) return 0;
         const int folded = Wrap::resolve(i, 2 * n - 2);
         return folded < n ? folded : 2 * n - 2 - folded;
@@ -47,7 +51,8 @@ struct Symmetric {
     static constexpr bool has_window = false;
 
     static int resolve(int i, int n) {
-        if (i >= 0 && i < n) return i;
+        const int right = i < 0 ? -1 - i : i, mirrored = right < n ? right : 2 * n - 1 - right;
+        if (mirrored >= 0) return mirrored;
         const int folded = Wrap::resolve(i, 2 * n);
         return folded < n ? folded : 2 * n - 1 - folded;
     }

@@ -18,6 +18,13 @@ inline long long mul_wide(int a, int b) {
     return out;
 }
 
+// address + a * b, by one instruction.
+inline const unsigned char* mad_wide(int a, int b, const unsigned char* address) {
+    const unsigned char* out;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(out) : "r"(a), "r"(b), "l"(address));
+    return out;
+}
+
 // Offsets of K channels from the first of them. With Strided only `available` of them may exist; the last one stands in
 // for those beyond.
 template <class Layout, int K>

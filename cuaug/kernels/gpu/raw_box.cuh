@@ -7,32 +7,56 @@
 // Raw boxes: source boxes that hold the input as it lies in memory, in planes or in rows of packed pixels. What a tile
 // needs is copied to shared memory in chunks of 16 bytes, or in smaller units if the alignment requires it, and on
 // compute capability 8.0 and newer without passing through registers. Samplers read elements, or words of them. With
-// bilinear interpolation and a constant border this costs less than staging pixels (stage.cuh).
+// bilinear interpolation this costs less than staging pixels (stage.cuh).
 
 namespace cuaug {
 
 constexpr int chunk_bytes = 16;
 
 // Raw-staging blocks plan and copy for longer than they sample, so more resident blocks keep the multiprocessor
-// sampling. uint8 with up to three channels leaves room: half the threads and half the rows per block. Counting 1 KiB
-// reserved per block, seven fit into 228 KiB and three into 100 KiB (benchmarks/log/warp-small-blocks.md). Boxes of
-// four channels, rotated by 45 degrees, would often not fit.
+// sampling. uint8 with up to three channels leaves room: half the threads per block, and half the rows unless there is
+// one channel, whose boxes are small. Counting 1 KiB reserved per block, seven fit into 228 KiB and three into 100 KiB
+// (benchmarks/log/warp-small-blocks.md). Boxes of four channels, rotated by 45 degrees, would often not fit.
 template <class T, int K, bool raw_staged>
 constexpr bool small_blocks = raw_staged && sizeof(T) == 1 && K < 4;
-template <class T, int K, bool raw_staged>
-constexpr int block_threads = small_blocks<T, K, raw_staged> ? warp_image_threads / 2 : warp_image_threads;
-template <class T, int K, bool raw_staged>
-constexpr int block_bytes = small_blocks<T, K, raw_staged> ? 32000 : shared_bytes;
-constexpr int max_small_blocks = 7;  // by shared memory; a launch bound limits the registers to match
 
-template <int PixelBytes>
-constexpr int raw_region_width = PixelBytes <= 6 ? 64 : 32;  // columns of an output region
+// The layout of an output of at most 32x32 pixels from an input of at most 64x64. A small block makes a frame of it,
+// with half the threads again: more of them would repeat the same set-up for few pixels
+// (benchmarks/log/warp-small-outputs.md).
+template <class Layout>
+struct SmallOutput {};
+
+template <class Layout>
+struct OutputTraits {
+    using type = Layout;
+    static constexpr bool small = false;
+};
+
+template <class Layout>
+struct OutputTraits<SmallOutput<Layout>> {
+    using type = Layout;
+    static constexpr bool small = true;
+};
+
+struct BlockSize {
+    int threads, bytes;  // of shared memory
+    int resident;  // blocks on a multiprocessor, if shared memory limits them; a launch bound makes registers match
+};
+
+template <class T, int K, bool raw_staged, class OutLayout>
+constexpr BlockSize block_size = !small_blocks<T, K, raw_staged>  ? BlockSize{warp_image_threads, shared_bytes, 0}
+                                 : OutputTraits<OutLayout>::small ? BlockSize{64, 15500, 14}
+                                                                  : BlockSize{128, 32000, 7};
+
+// Columns of an output region. 64 are faster for pixels of 6 bytes, too, but boxes of rotated regions fit less often;
+// with other borders than `Constant` sampling from global memory costs more.
+template <int PixelBytes, bool fills>
+constexpr int raw_region_width = PixelBytes <= (fills ? 6 : 4) ? 64 : 32;
 
 // How pixels lie in a raw box.
 template <class Layout, class T, int K>
 struct RawBoxLayout {
     static constexpr bool packed = is_same_v<Layout, Packed>;
-    static constexpr int threads = block_threads<T, K, true>;
     static constexpr int channels = K, planes = packed ? 1 : K,
                          step = (packed ? K : 1) * sizeof(T);  // bytes from pixel to pixel
     // Words of the fill pattern (raw_stage.cuh). Packed pixels: after so many the fill repeats along a row; planar
@@ -60,7 +84,7 @@ inline int chunks_per_row(int chunks) {
 // As `staged_box_of` of stage.cuh, with `groups` counted in chunks and `pitch` in bytes.
 template <class BoxLayout, class R>
 inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int taps_before, int taps_after, int plane_bytes,
-                            int max_side) {
+                            int max_side, int threads) {
     const R slack = R(1.0 / 256), limit = R(1 << 20);
     const bool near =
         (bounds.x_low > -limit) & (bounds.x_high < limit) & (bounds.y_low > -limit) & (bounds.y_high < limit);
@@ -77,10 +101,9 @@ inline SourceBox raw_box_of(const Bounds<R>& bounds, int base_x, int taps_before
         holds(best)
             ? best
             : chunk_bytes * (chunks | 1);  // more bank conflicts, which cost far less than sampling from global memory
-    const bool fits = near & (width <= max_side) & (height <= max_side) & (chunks <= BoxLayout::threads) & holds(pitch);
+    const bool fits = near & (width <= max_side) & (height <= max_side) & (chunks <= threads) & holds(pitch);
     const float inv_groups = __fdividef(1.0f, static_cast<float>(chunks));
-    return {x,         y, fits ? chunks : 0, height, pitch, static_cast<int>((BoxLayout::threads + 0.5f) * inv_groups),
-            inv_groups};
+    return {x, y, fits ? chunks : 0, height, pitch, static_cast<int>((threads + 0.5f) * inv_groups), inv_groups};
 }
 
 // Rows of a box, or rows counted from a tile's base.

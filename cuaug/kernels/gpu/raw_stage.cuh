@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu/raw_box.cuh"
+#include "gpu/raw_words.cuh"
 
 // Copies the input to raw boxes in shared memory (raw_box.cuh), and writes the fill outside the image.
 
@@ -45,21 +46,22 @@ inline void wait_for_copies() { asm volatile("" : : : "memory"); }
 
 // The chunks that a thread copies: one column of them, from the top down. All threads together copy `rows_per_pass`
 // rows at a time, so that adjacent lanes load adjacent chunks; memory delivers two chunks (32 bytes) at a time.
-template <class Layout, class T, int K>
+template <class Layout, class T, int K, class Border>
 struct ThreadChunks {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
     static constexpr int size = sizeof(T);
+    static constexpr bool fills = is_fill_border<Border>;
 
-    const Image<T, K, Constant>& image;
+    const Image<T, K, Border>& image;
     const SourceBox& box;
     int byte, end;               // the column of chunks and the image's right edge, in bytes from the image's left edge
     int y;                       // the thread's first row
     RowRange needed_range;       // rows of the box that the tile needs in this column
-    RowRange image_range;        // those of them that lie in the image; none if the column lies outside
+    RowRange image_range;        // those of them that are pixels of the image; none if the column lies outside
     bool is_inside, is_outside;  // whether the column lies wholly inside, or wholly outside, the image's columns
     unsigned int first;          // address of the first chunk in shared memory
 
-    ThreadChunks(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
+    ThreadChunks(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
                  unsigned char* memory)
         : image(image), box(box), end(BoxLayout::step * image.window.width) {
         const int row = static_cast<int>((threadIdx.x + 0.5f) * box.inv_groups), chunk = threadIdx.x - row * box.groups;
@@ -69,12 +71,15 @@ struct ThreadChunks {
         is_outside = byte + chunk_bytes <= 0 || byte >= end;
         needed_range = needed_rows.rows(static_cast<float>(byte - BoxLayout::step * (image.base_x - box.x)));
         needed_range.first -= box.y;
-        image_range.first = max(needed_range.first, -image.base_y);
-        image_range.count = is_outside
-                                ? 0
-                                : max(min(needed_range.first + needed_range.count, image.window.height - image.base_y) -
-                                          image_range.first,
-                                      0);
+        image_range = needed_range;
+        if constexpr (fills) {
+            image_range.first = max(needed_range.first, -image.base_y);
+            image_range.count =
+                is_outside ? 0
+                           : max(min(needed_range.first + needed_range.count, image.window.height - image.base_y) -
+                                     image_range.first,
+                                 0);
+        }
         first = static_cast<unsigned int>(__cvta_generic_to_shared(memory)) + row * box.pitch + chunk_bytes * chunk;
     }
 
@@ -86,47 +91,47 @@ struct ThreadChunks {
         const unsigned char* from[BoxLayout::planes];
         for (int k = 0; k < BoxLayout::planes; ++k)
             from[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + byte +
-                      mul_wide(image.base_y + y, step);
+                      (fills ? mul_wide(image.base_y + y, step) : 0);  // else in row 0
         unsigned int to = first;
 #pragma unroll Unrolled
         for (int row = y; row < box.height; row += box.rows_per_pass, to += pass_bytes) {
-            if (Every || needed_range.has(row))
+            if (Every || needed_range.has(row)) {
+                const int image_row = fills ? 0 : image.row_of(row);
                 for (int k = 0; k < BoxLayout::planes; ++k)
-                    copy(to + k * plane_bytes, from[k], image_range.has(row), k);
-            for (int k = 0; k < BoxLayout::planes; ++k) from[k] += mul_wide(box.rows_per_pass, step);
+                    copy(to + k * plane_bytes, fills ? from[k] : mad_wide(image_row, step, from[k]),
+                         image_range.has(row), k);
+            }
+            for (int k = 0; k < BoxLayout::planes && fills; ++k) from[k] += mul_wide(box.rows_per_pass, step);
         }
     }
 };
 
 // Called by all threads of the block. The copies are under way when it returns.
-template <class Layout, class T, int K>
-inline void stage_raw(const Image<T, K, Constant>& image, const SourceBox& box, const NeededRows& needed_rows,
+template <class Layout, class T, int K, class Border>
+inline void stage_raw(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
                       int vector_elements, unsigned char* memory, int plane_bytes) {
-    const ThreadChunks<Layout, T, K> thread_chunks(image, box, needed_rows, memory);
     using BoxLayout = RawBoxLayout<Layout, T, K>;
-    constexpr int size = thread_chunks.size;
-    const bool is_whole = thread_chunks.is_inside || thread_chunks.is_outside;
-    if (is_whole && vector_elements * size >= chunk_bytes) {
+    const ThreadChunks<Layout, T, K, Border> thread_chunks(image, box, needed_rows, memory);
+    constexpr bool fills = thread_chunks.fills;
+    const int vector_bytes = vector_elements * static_cast<int>(sizeof(T));
+    const bool is_whole = thread_chunks.is_inside || (fills && thread_chunks.is_outside);
+    if (is_whole && vector_bytes >= chunk_bytes) {
         // Two rows per iteration are requested without waiting for registers. With one plane, a chunk that is not
         // needed is requested as zeros, which takes less time than a branch (benchmarks/log/warp-needed-rows.md).
         thread_chunks.template walk<BoxLayout::planes == 1, 2>(
             plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
                 copy_async<chunk_bytes>(to, from, in_image);
             });
-    } else if (is_whole && vector_elements * size >= 4) {
+    } else if (is_whole && vector_bytes >= 4) {
         thread_chunks.walk(plane_bytes, [](unsigned int to, const unsigned char* from, bool in_image, int) {
             for (int b = 0; b < chunk_bytes; b += 4) copy_async<4>(to + b, from + b, in_image);
         });
-    } else {
-        thread_chunks.walk(plane_bytes, [&](unsigned int to, const unsigned char* from, bool in_image, int) {
-#pragma unroll 1
-            for (int at = 0; at < chunk_bytes; at += size)
-                *static_cast<T*>(__cvta_shared_to_generic(to + at)) =
-                    in_image && thread_chunks.byte + at >= 0 && thread_chunks.byte + at < thread_chunks.end
-                        ? *reinterpret_cast<const T*>(from + at)
-                        : T();
-        });
     }
+    if (fills && !stages_words_if_filled<BoxLayout>(image.window.width, vector_bytes)) return;
+    const WordColumns columns =
+        word_columns<BoxLayout, fills>(box, image.base_x, image.window.width, vector_bytes >= 4);
+    if (columns.left + columns.right > 0)
+        stage_words<Layout>(image, box, needed_rows, columns, vector_bytes >= 4, memory, plane_bytes);
 }
 
 // Writes the fill outside the image. Called by all threads of the block, each after it has waited for its own copies.
@@ -135,7 +140,7 @@ inline void fill_outside(const Image<T, K, Constant>& image, const SourceBox& bo
                          const Word (&fill_pattern)[4], unsigned char* memory, int plane_bytes) {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
     constexpr int size = sizeof(T), word_elements = elements_per_word<T>;
-    const ThreadChunks<Layout, T, K> thread_chunks(image, box, needed_rows, memory);
+    const ThreadChunks<Layout, T, K, Constant> thread_chunks(image, box, needed_rows, memory);
     const int byte = thread_chunks.byte,
               phase = BoxLayout::packed
                           ? word_elements * ((byte / 4 % BoxLayout::pattern_words + BoxLayout::pattern_words) %

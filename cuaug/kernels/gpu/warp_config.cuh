@@ -22,12 +22,12 @@ namespace cuaug {
 struct StoreOnly {};
 struct StoreAndMean {};
 
-// Whether source boxes are raw (gpu/raw_box.cuh): for affine bilinear warps with a constant border, without ops and
-// without a change of dtype. `stages_raw` of _passes/kernel_config.py mirrors the rule. `From`: the input's layout, in
-// a ragged batch Ragged<Layout>.
+// Whether source boxes are raw (gpu/raw_box.cuh): for affine bilinear warps without ops and without a change of dtype,
+// whose border surrounds the whole image. `stages_raw` of _passes/kernel_config.py mirrors the rule. `From`: the
+// input's layout, in a ragged batch Ragged<Layout>.
 template <class Geometry, class Sampler, class Border, class From, class In, class Chain, class Out, class Epilogue>
 constexpr bool is_raw_staged =
-    is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && is_same_v<Border, Constant> &&
+    is_same_v<Geometry, Affine> && is_same_v<Sampler, Bilinear> && !Border::has_window &&
     (is_same_v<From, Planar> || is_same_v<From, Packed>) && is_same_v<ComputeType<In>, float> && Chain::empty &&
     is_same_v<In, Out> && !is_same_v<Epilogue, StoreAndMean>;
 
@@ -43,8 +43,8 @@ template <class Geometry, class Sampler, class In>
 constexpr bool samples_from_global =
     !Geometry::has_tile_bounds && is_same_v<ComputeType<In>, float> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
 
-// Blocks resident on a multiprocessor. As a launch bound it limits the registers.
-template <class Geometry, class Sampler, class In, class From, int K, bool raw_staged, class Chain>
+// Blocks resident on a multiprocessor. As a launch bound it limits the registers. `by_memory`: of `BlockSize`.
+template <class Geometry, class Sampler, class In, class From, int K, class Chain, int by_memory>
 constexpr int resident_blocks = [] {
     using R = ComputeType<In>;
     constexpr bool is_plain =
@@ -52,8 +52,8 @@ constexpr int resident_blocks = [] {
     if constexpr (!Geometry::has_tile_bounds)
         // Three or five are slower (benchmarks/log/remap-gpu.md).
         return samples_from_global<Geometry, Sampler, In> && !Geometry::is_64bit ? 4 : 1;
-    else if constexpr (small_blocks<In, K, raw_staged>)
-        return max_small_blocks;
+    else if constexpr (by_memory > 0)
+        return by_memory;
     else if constexpr (is_same_v<In, uint8> && is_same_v<base_sampler_t<Sampler>, Bilinear> && Chain::empty &&
                        !Geometry::template TileMap<R>::is_affine)
         // Without this bound the kernel has 69 registers, three blocks fit, and it takes 7 % longer
@@ -73,7 +73,7 @@ struct WarpConfig {
     using Border = Border_;
     using Chain = Chain_;
     using Out = Out_;
-    using OutLayout = OutLayout_;
+    using OutLayout = typename OutputTraits<OutLayout_>::type;
     static constexpr int K = K_;
 
     using Record = WarpRecord<Geometry>;
@@ -86,7 +86,9 @@ struct WarpConfig {
     static constexpr bool is_ragged = LayoutTraits<From>::ragged, has_override = cuaug::has_override<Sampler>,
                           is_antialiased = is_same_v<Sampler, Antialiased>;
     static constexpr bool raw_staged = is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue_>;
-    static constexpr int threads = block_threads<In, K, raw_staged>, warps = threads / 32;
+    static constexpr BlockSize block_size = cuaug::block_size<In, K, raw_staged, OutLayout_>;
+    static constexpr int threads = block_size.threads, warps = threads / 32,
+                         resident = resident_blocks<Geometry, Sampler, In, From, K, Chain, block_size.resident>;
 
     // Sampling rounds pixels to SampledDtype: the input's dtype where ops follow, else the output's.
     static constexpr bool has_mean = is_same_v<Epilogue_, StoreAndMean>, applies_ops = has_mean || !Chain::empty;
@@ -101,7 +103,7 @@ struct WarpConfig {
     // Half a step of the interpolation weights, added to coordinates so that rounding down rounds to nearest.
     static constexpr double half_weight_step = uses_integer_weights ? u8_half_weight_step : 1.0 / (1 << 24);
     // Bands of four rows in the tallest regions (_passes/grids.py).
-    static constexpr int bands = raw_staged && !small_blocks<In, K, raw_staged> ? 64 : 32;
+    static constexpr int bands = raw_staged && !(small_blocks<In, K, raw_staged> && K > 1) ? 64 : 32;
 
     // Elements narrower than 32 bits are stored as whole words. Planar output is transposed with warp shuffles. Packed
     // 16-bit output is written in pairs when the source box is staged raw, and otherwise exchanged through shared
@@ -116,7 +118,8 @@ struct WarpConfig {
     static constexpr int exchange_pitch = 40;
 
     static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    static constexpr int max_region_width = raw_staged ? raw_region_width<sizeof(In) * K> : region_width<Pixels>;
+    static constexpr int max_region_width =
+        raw_staged ? raw_region_width<sizeof(In) * K, is_fill_border<Border>> : region_width<Pixels>;
     using Scheduler = RegionScheduler<K, max_region_width, split_channels, raw_staged, Record>;
     using Region = OutputRegion<In, K, Out, Ops>;
     using WarpTile = Tile<TileMap, raw_staged>;
@@ -127,8 +130,8 @@ struct WarpConfig {
 
     // The shared memory of a block that is left for the source box; 32 bytes are for the alignment of all other parts.
     static constexpr int box_bytes =
-        block_bytes<In, K, raw_staged> - sizeof(Exchange) - sizeof(Region) - (is_ragged ? sizeof(RaggedImage) : 0) -
-        sizeof(Tiles) - (is_fixed_point ? sizeof(RowStarts) : 0) - (has_mean ? sizeof(R) * threads / 32 : 0) -
+        block_size.bytes - sizeof(Exchange) - sizeof(Region) - (is_ragged ? sizeof(RaggedImage) : 0) - sizeof(Tiles) -
+        (is_fixed_point ? sizeof(RowStarts) : 0) - (has_mean ? sizeof(R) * threads / 32 : 0) -
         (has_override ? sizeof(Override) : 0) - (raw_staged ? sizeof(Word[4]) : 0) - 32;
     using BoxMemory = unsigned char[Geometry::has_tile_bounds ? box_bytes : 16];
     using BoxLayout = RawBoxLayout<InLayout, In, K>;

@@ -30,7 +30,7 @@ inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRec
         if (is_bounded)
             tile.box = C::raw_staged
                            ? raw_box_of<typename C::BoxLayout>(bounds, tile.map.base_x, Sampler::taps_before,
-                                                               Sampler::taps_after, C::box_plane_bytes, 256)
+                                                               Sampler::taps_after, C::box_plane_bytes, 256, C::threads)
                            : staged_box_of<typename C::Pixels>(
                                  bounds, tile.map.base_x, Sampler::taps_before, Sampler::taps_after, C::box_bytes,
                                  C::is_fixed_point ? 256 : stage_pixels<typename C::Pixels> * C::threads);
@@ -116,7 +116,7 @@ inline void plan_fill(const WarpBlock<C>& block, const typename C::Scheduler& re
     if (block.lane < C::K)
         reinterpret_cast<In*>(&block.region().fill)[block.lane] =
             saturate_cast<In>(fill_value(args.fill, rect.n, min(rect.first_channel + block.lane, args.channels - 1)));
-    if constexpr (C::raw_staged)
+    if constexpr (C::raw_staged && is_fill_border<typename C::Border>)
         write_fill_pattern<typename C::BoxLayout, In>(block.fill_pattern(), block.lane, [&](int k) {
             return saturate_cast<In>(fill_value(args.fill, rect.n, k));
         });
@@ -165,8 +165,9 @@ inline void plan_region(const WarpBlock<C>& block, const typename C::Scheduler& 
     const int warp_index = block.warp_index;
     if (warp_index == 0) {
         plan_tiles(block, regions, index);
-    } else if (warp_index == 1 && block.lane == 0) {
-        plan_memory(block, regions, index);
+    } else if (warp_index == 1) {
+        if (block.lane == 0) plan_memory(block, regions, index);
+        if (C::warps == 2) plan_fill(block, regions, index);
     } else if (warp_index == 2) {
         plan_fill(block, regions, index);
     } else if (C::Border::has_window && warp_index == 3 && block.lane < 2) {

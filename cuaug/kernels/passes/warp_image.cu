@@ -93,12 +93,19 @@ inline void make_raw_staged_tile(const WarpBlock<C>& block, int index, typename 
         stage_raw<InLayout>(source.image(), box, block.tiles()[index].needed_rows, source.vector_elements(),
                             block.box_memory(), C::box_plane_bytes);
     auto wait = [&] {
-        Word any_fill = 0;
-        for (int j = 0; j < C::BoxLayout::pattern_words; ++j) any_fill |= block.fill_pattern()[j];
         wait_for_copies();
-        if (any_fill != 0)
-            fill_outside<InLayout>(source.image(), box, block.tiles()[index].needed_rows, block.fill_pattern(),
-                                   block.box_memory(), C::box_plane_bytes);
+        if constexpr (is_fill_border<typename C::Border>) {
+            Word any_fill = 0;
+            for (int j = 0; j < C::BoxLayout::pattern_words; ++j) any_fill |= block.fill_pattern()[j];
+            if (any_fill != 0) {
+                // Other threads' zeros are written before the fill.
+                if (stages_words_if_filled<typename C::BoxLayout>(source.window.width,
+                                                                  source.vector_elements() * sizeof(typename C::In)))
+                    __syncthreads();
+                fill_outside<InLayout>(source.image(), box, block.tiles()[index].needed_rows, block.fill_pattern(),
+                                       block.box_memory(), C::box_plane_bytes);
+            }
+        }
         __syncthreads();
     };
     const typename C::WarpTile tile = block.tiles()[index];
@@ -174,9 +181,8 @@ inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& r
 template <class In, class From, int K, class Geometry, class Sampler, class Border, class Chain, class Out,
           class OutLayout, class Epilogue = StoreOnly>
 __global__ void __launch_bounds__(
-    block_threads<In, K, is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue>>,
-    resident_blocks<Geometry, Sampler, In, From, K,
-                    is_raw_staged<Geometry, Sampler, Border, From, In, Chain, Out, Epilogue>, Chain>)
+    WarpConfig<In, From, K, Geometry, Sampler, Border, Chain, Out, OutLayout, Epilogue>::threads,
+    WarpConfig<In, From, K, Geometry, Sampler, Border, Chain, Out, OutLayout, Epilogue>::resident)
     warp_image(const __grid_constant__ BatchedRecords<WarpRecord<Geometry>, Epilogue> records) {
     using C = WarpConfig<In, From, K, Geometry, Sampler, Border, Chain, Out, OutLayout, Epilogue>;
     using R = ComputeType<In>;

@@ -276,6 +276,9 @@ inline void ptx_cp_async_wait_all() {
 }
 inline void ptx_cvt_rn_f32_f64(float& out, double value) { out = static_cast<float>(value); }
 inline void ptx_cvt_f64_f32(double& out, float value) { out = value; }
+inline void ptx_mad_wide_s32(const unsigned char*& out, int a, int b, const unsigned char* c) {
+    out = c + static_cast<long long>(a) * b;
+}
 inline void ptx_mul_wide_s32(long long& out, int a, int b) { out = static_cast<long long>(a) * b; }
 inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
     out = fma(a, b, c);
