@@ -48,6 +48,8 @@ inline float clamp_nan_to_low(float value, float low, float high) {
 
 inline float fma_saturate(float a, float b, float c) { return clamp_nan_to_low(a * b + c, 0.0f, 1.0f); }
 inline double fma_saturate(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
+inline float add_saturate(float a, float b) { return clamp_nan_to_low(a + b, 0.0f, 1.0f); }
+inline double add_saturate(double a, double b) { return fmin(fmax(a + b, 0.0), 1.0); }
 inline float reciprocal(float value) { return 1.0f / value; }
 inline double reciprocal(double value) { return 1.0 / value; }
 

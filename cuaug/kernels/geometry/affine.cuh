@@ -77,4 +77,8 @@ struct Affine : MatrixParameter<2> {
     }
 };
 
+inline bool is_identity(const Affine::Matrix& m) {
+    return m.a == 1.0 && m.b == 0.0 && m.c == 0.0 && m.d == 0.0 && m.e == 1.0 && m.f == 0.0;
+}
+
 }  // namespace cuaug

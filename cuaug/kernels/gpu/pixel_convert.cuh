@@ -53,8 +53,9 @@ template <int K>
 inline WordPixel<uint8, K> pack_u8(const Pixel<float, K>& pixel) {
     Word level[4] = {};
     for (int k = 0; k < K; ++k) level[k] = __float_as_uint(__fadd_rn(pixel.c[k], 12582912.0f));
-    const Word low = __byte_perm(level[0], level[1], 0x0040), high = __byte_perm(level[2], level[3], 0x0040);
-    return {{__byte_perm(low, high, 0x5410)}};
+    const Word low = __byte_perm(level[0], level[1], 0x0040);
+    if constexpr (K == 3) return {{__byte_perm(low, level[2], 0x0410)}};  // byte 3 is unused
+    return {{__byte_perm(low, __byte_perm(level[2], level[3], 0x0040), 0x5410)}};
 }
 
 // Values of integer dtypes are clamped and rounded half to even; a NaN becomes 0.
@@ -76,6 +77,12 @@ inline WordPixel<T, K> saturate_pack(const Pixel<R, K>& pixel) {
 inline float fma_saturate(float a, float b, float c) {
     float out;
     asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(out) : "f"(a), "f"(b), "f"(c));
+    return out;
+}
+
+inline float add_saturate(float a, float b) {
+    float out;
+    asm("add.ftz.sat.f32 %0, %1, %2;" : "=f"(out) : "f"(a), "f"(b));
     return out;
 }
 
@@ -102,6 +109,7 @@ inline WordPixel<T, K> pack_unit_range(const Pixel<R, K>& pixel) {
 }
 
 inline double fma_saturate(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
+inline double add_saturate(double a, double b) { return fma_saturate(1.0, a, b); }
 inline double reciprocal(double value) { return 1.0 / value; }
 
 }  // namespace cuaug

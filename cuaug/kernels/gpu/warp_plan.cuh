@@ -4,6 +4,7 @@
 #include "geometry/perspective.cuh"
 #include "gpu/raw_stage.cuh"
 #include "gpu/warp_config.cuh"
+#include "gpu/warp_copy.cuh"
 
 // The first phase of warp_image: which region the block makes, in which tiles, and from which source boxes. The parts
 // of the plan are computed at the same time, by different warps.
@@ -48,7 +49,8 @@ template <class C>
 inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& regions,
                        const RegionIndex& region_index) {
     using Geometry = typename C::Geometry;
-    const auto& geometry = block.args.geometry;
+    const auto& args = block.args;
+    const auto& geometry = args.geometry;
     const int lane = block.lane;
     // The matrix is loaded first, one entry per lane.
     [[maybe_unused]] const auto raw_entry = [&] {
@@ -76,6 +78,12 @@ inline void plan_tiles(const WarpBlock<C>& block, const typename C::Scheduler& r
     if constexpr (C::is_fixed_point)
         block.row_starts().compute(matrix, row_start_column(rect.left), rect.top, rect.height, C::half_weight_step,
                                    lane);
+    if constexpr (can_copy<C>)
+        if (lane == 0)
+            block.block_override().copied_rows =
+                is_identity(matrix) && args.in_width == args.out_width && args.in_height == args.out_height
+                    ? rect.height
+                    : 0;
     const typename C::WarpTile tile = plan_tile(block, rect, matrix, first, end);
     const unsigned int fit_mask = __ballot_sync(0xffffffffu, tile.box.groups > 0 || end <= first);
     int chosen = Geometry::has_tile_bounds ? max_tiles : 1;

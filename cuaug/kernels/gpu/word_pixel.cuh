@@ -16,6 +16,10 @@ inline int opaque(int number) {
     asm volatile("" : "+r"(number));
     return number;
 }
+inline long long opaque(long long number) {
+    asm volatile("" : "+l"(number));
+    return number;
+}
 inline const char* opaque(const char* address) {
     asm volatile("" : "+l"(address));
     return address;

@@ -26,7 +26,7 @@ struct AdjustHue {
             const R rounding = sizeof(R) == 4 ? R(12582912) : R(6755399441055744), unwrapped_hue = h + R(6) * factor;
             const R hue = unwrapped_hue - R(6) * ((unwrapped_hue * (one / R(6)) + rounding) - rounding);
             Pixel<R, K> out = in;
-            out.c[0] = v - c * fma_saturate(one, fabs(hue), -one);
+            out.c[0] = v - c * add_saturate(fabs(hue), -one);
             out.c[1] = v - c * fma_saturate(-one, hue, one) * fma_saturate(one, hue, R(3));
             out.c[2] = v - c * fma_saturate(one, hue, one) * fma_saturate(-one, hue, R(3));
             return out;

@@ -14,10 +14,12 @@ inline Pixel<R, K> splat(R value) {
     return out;
 }
 
-// a * b + c clamped to 0..1, a NaN to 0; and 1 / value, to within an ulp. Defined in gpu/pixel_convert.cuh, where each
-// is one instruction for floats, and in cpu/loops/convert.hpp.
+// a * b + c and a + b clamped to 0..1, a NaN to 0; and 1 / value, to within an ulp. Defined in gpu/pixel_convert.cuh,
+// where each is one instruction for floats, and in cpu/loops/convert.hpp.
 float fma_saturate(float a, float b, float c);
 double fma_saturate(double a, double b, double c);
+float add_saturate(float a, float b);
+double add_saturate(double a, double b);
 float reciprocal(float value);
 double reciprocal(double value);
 

@@ -12,7 +12,8 @@ template <class R, int K>
 struct ColorJitter {
     static constexpr int sample_params = 9, channel_params = 0;
     static constexpr bool keeps_unit_range = true;
-    // After `prepare`, the first 32 bits hold the active steps, three bits each: step + 1, and 0 after the last.
+    // After `prepare`, the first 32 bits hold the active steps, four bits each, of which bit `step` is set; 0 after the
+    // last.
     R order[4];
     R brightness, saturation, hue, contrast, pivot;
 
@@ -26,10 +27,10 @@ struct ColorJitter {
         for (int i = 0; i < 4; ++i) {
             const int step = static_cast<int>(params[i]);
             if (step == 1) is_included = after;
-            // A table may hold any number. There is no step beyond 3, and `packed_steps` would not end with a 0.
+            // A table may hold any number.
             if (!is_included || step < 0 || step > 3 || identity_steps >> step & 1) continue;
-            packed_steps |= (step + 1) << shift;
-            shift += 3;
+            packed_steps |= 1 << (shift + step);
+            shift += 4;
         }
         memcpy(params, &packed_steps, sizeof(packed_steps));
     }
@@ -44,16 +45,15 @@ struct ColorJitter {
         int remaining_steps;
         memcpy(&remaining_steps, order, sizeof(remaining_steps));
 #pragma unroll 1
-        for (; remaining_steps != 0; remaining_steps >>= 3) {
-            const int step = (remaining_steps & 7) - 1;
-            if (step == 0)
-                visit(AdjustBrightness<R, K>{brightness});
-            else if (step == 1)
-                visit(AdjustContrast<R, K>{contrast, pivot});
-            else if (step == 2)
-                visit(AdjustSaturation<R, K>{saturation});
-            else
+        for (; remaining_steps != 0; remaining_steps >>= 4) {
+            if (remaining_steps & 8)
                 visit(AdjustHue<R, K>{hue});
+            else if (remaining_steps & 4)
+                visit(AdjustSaturation<R, K>{saturation});
+            else if (remaining_steps & 2)
+                visit(AdjustContrast<R, K>{contrast, pivot});
+            else
+                visit(AdjustBrightness<R, K>{brightness});
         }
     }
 };

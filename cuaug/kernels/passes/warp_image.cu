@@ -202,6 +202,8 @@ __global__ void __launch_bounds__(
     allow_next_launch();
     plan_region(block, regions, index);
     __syncthreads();
+    if constexpr (can_copy<C>)
+        if (block.block_override().copied_rows > 0 && !block.block_override().sharpens()) return copy_region(block);
 
     // The phases read the records again after each barrier, so that none holds registers for another.
     R luma_sum = R(0);

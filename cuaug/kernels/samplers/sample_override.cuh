@@ -29,9 +29,18 @@ struct alignas(16) BlockOverride {
     ComputeType<T> sharpness;  // 1: not sharpened
     int uses_lut;
     int applies_to_tile;  // whether the current tile is sampled with the override
+    int copied_rows;      // rows of the region if its pixels stay in place and are not sharpened; else 0
     unsigned char lut[sizeof(T) == 1 ? K : 1][256];
 
-    bool is_active() const { return sharpness != ComputeType<T>(1) || uses_lut; }
+    bool sharpens() const { return sharpness != ComputeType<T>(1); }
+    bool is_active() const { return sharpens() || uses_lut; }
+
+    WordPixel<T, K> looked_up(const WordPixel<T, K>& pixel) const {
+        RawPixel<T, K> out = to_raw_pixel(pixel);
+        if constexpr (sizeof(T) == 1)
+            for (int k = 0; k < K; ++k) out.c[k] = lut[k][out.c[k]];
+        return to_word_pixel(out);
+    }
 };
 
 // Reads the override for K channels from `first_channel` on. Called by `count` threads together; this is thread `i` of
@@ -81,12 +90,7 @@ inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& block_override,
                                       int y, bool is_inside) {
     using R = ComputeType<T>;
     const WordPixel<T, K> center = pixels.word_pixel(x, y);
-    if (block_override.uses_lut) {
-        RawPixel<T, K> out = to_raw_pixel(center);
-        if constexpr (sizeof(T) == 1)
-            for (int k = 0; k < K; ++k) out.c[k] = block_override.lut[k][out.c[k]];
-        return to_word_pixel(out);
-    }
+    if (block_override.uses_lut) return block_override.looked_up(center);
     const Pixel<R, K> in = to_pixel<R>(center), sum = sum_3x3(pixels, x, y);
     Pixel<R, K> out;
     for (int k = 0; k < K; ++k)

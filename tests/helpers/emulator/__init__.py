@@ -18,6 +18,7 @@ from cuaug._program import sources
 from helpers.replace import replace_everywhere
 
 EMULATOR = Path(__file__).parent
+MAX_SHARED = 48 << 10  # bytes
 OPTIONS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-fpermissive", "-frounding-math", "-ffp-contract=off")
 PROGRAM = """\
 #include "cuda.hpp"
@@ -29,12 +30,12 @@ extern "C" const char* launch(const void* record, const unsigned int* grid, int 
 """
 
 
-def patch(monkeypatch):
-    """Warps of CPU arrays run the GPU's kernel until the test ends."""
+def patch(monkeypatch, skeletons=("warp_image",)):
+    """Passes of CPU arrays by these skeletons run the GPU's kernel until the test ends."""
     run_by_loops = run_module.run_pass
 
     def run(plan, image, data, *names):
-        if plan.skeleton != "warp_image":
+        if plan.skeleton not in skeletons:
             run_by_loops(plan, image, data, *names)
             return
         assert image.executor is executor.DIRECT, "the emulator runs each call: a call that is recorded has no memory"
@@ -89,8 +90,10 @@ def translated(text):
         call = f"ptx_{instruction.replace('.', '_')}({', '.join(operands)})" if instruction else "(void)0"
         out += [text[end : match.start()], call]
         end = close + 1
-    # cuda.hpp defines __shared__ as static, and alignas must stand before static.
-    return re.sub(r"__shared__ (alignas\(\d+\))", r"\1 __shared__", "".join([*out, text[end:]]))
+    # cuda.hpp defines __shared__ as static, and alignas must stand before static. Dynamic shared memory is static, too.
+    dynamic = r"extern __shared__ (?:__align__\(16\) )?(\w+ \w+)\[\]"
+    text = re.sub(dynamic, rf"alignas(16) static \1[{MAX_SHARED}]", "".join([*out, text[end:]]))
+    return re.sub(r"__shared__ (alignas\(\d+\))", r"\1 __shared__", text)
 
 
 def _operands(text, start, end):

@@ -49,7 +49,7 @@ constexpr int warp_size = 32, stack_bytes = 128 << 10;
 inline ucontext_t scheduler;
 inline std::vector<Thread> threads;
 inline Thread* current;
-inline uint3 block;
+inline uint3 block, grid_size;
 inline unsigned long long exchanged[1024];  // by each thread of a block: its value in the last shuffle
 
 inline void wait(State state) {
@@ -125,6 +125,7 @@ inline const char* launch(void (*kernel)(std::type_identity_t<Record>), const Re
     const Call<Record> call = {kernel, &record};
     const auto address = reinterpret_cast<unsigned long>(&call);
     threads.resize(count);
+    grid_size = {grid[0], grid[1], grid[2]};
     for (block.z = 0; block.z < grid[2]; ++block.z)
         for (block.y = 0; block.y < grid[1]; ++block.y)
             for (block.x = 0; block.x < grid[0]; ++block.x) {
@@ -161,6 +162,7 @@ inline float rounded_down(float (*operation)(float, float, float), float a, floa
 
 #define threadIdx (emulator::current->index)
 #define blockIdx (emulator::block)
+#define gridDim (emulator::grid_size)
 #define blockDim (uint3{static_cast<unsigned int>(emulator::threads.size()), 1, 1})
 
 using std::abs, std::ceil, std::fabs, std::floor, std::fma, std::fmax, std::fmin, std::round, std::sqrt;
@@ -284,6 +286,7 @@ inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
     out = fma(a, b, c);
     out = out > 0.0f ? out < 1.0f ? out : 1.0f : 0.0f;
 }
+inline void ptx_add_ftz_sat_f32(float& out, float a, float b) { ptx_fma_rn_sat_f32(out, 1.0f, a, b); }
 inline void ptx_rcp_approx_ftz_f32(float& out, float value) { out = 1.0f / value; }
 inline void ptx_cvt_f32_f16(float& out, unsigned short bits) { out = half_value(bits); }
 inline void ptx_cvt_rn_f16_f32(unsigned short& out, float value) { out = half_bits(value); }

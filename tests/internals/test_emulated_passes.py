@@ -1,0 +1,62 @@
+"""The GPU's blur and a policy's pass, run on the CPU by helpers/emulator: GPU and CPU agree, without a GPU."""
+
+import numpy as np
+import pytest
+from helpers import emulator as emulated
+from helpers.arrays import noise
+from helpers.compare import Tolerance, assert_equal
+from helpers.replace import replace_everywhere
+
+import cuaug
+from cuaug import transforms as T
+from cuaug._arrays.images import describe_images
+from cuaug._fusion import draw, execute
+from cuaug._passes import statistics
+
+BLUR_CASES = [  # the last tiles in each direction are partial
+    ((2, 56, 128, 3), "NHWC", (23, 23)),
+    ((1, 3, 40, 240), "NCHW", (23, 5)),
+    ((1, 45, 68, 4), "NHWC", (5, 23)),
+    ((1, 9, 12, 3), "NHWC", (23, 23)),  # reflected more than once
+    ((2, 20, 37, 3), "NHWC", (7, 7)),  # rows begin at odd addresses
+    ((1, 40, 132, 3), "NHWC", (63, 63)),
+]
+
+
+@pytest.mark.parametrize(("shape", "layout", "kernel_size"), BLUR_CASES, ids=str)
+def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, monkeypatch):
+    batch, sigma = noise(shape, "uint8"), np.random.default_rng().uniform(0.1, 3.0, (shape[0], 2))
+    expected = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout)
+    emulated.patch(monkeypatch, ["gaussian_blur"])
+    actual = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout, out=np.full_like(batch, 99))
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
+    assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout"), [((24, 70, 68, 3), "NHWC"), ((24, 3, 70, 68), "NCHW"), ((24, 33, 45, 3), "NHWC")]
+)
+def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout, monkeypatch):
+    aug = T.Compose(
+        [T.TrivialAugmentWide(interpolation="bilinear")], seed=int(np.random.default_rng().integers(1 << 30))
+    )
+    images = noise(shape, "uint8")
+    batch = describe_images(images, layout)
+    plan = aug._plans.plan(batch)
+    table = draw.draw_table(plan, batch, draw.describe_draws(batch, None, aug.seed, 0, draw.ReplayCounters()))
+    expected = execute.apply(plan, batch, table)
+
+    emulated.patch(monkeypatch)
+    lut_on_cpu = statistics.histogram_lut
+    replace_everywhere(
+        monkeypatch, statistics, "histogram_lut", lambda images, kinds: lut_on_cpu(images._replace(device=-1), kinds)
+    )
+    actual = execute.apply(plan, batch._replace(device=0), table)  # as on a GPU, colours are part of the warp
+
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="sampling may miss 0.5 % of the exact values by a level")
+    assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+    first = plan.passes[0].matrix[0].index
+    stays = (table.owner[:, first : first + 6] == [1, 0, 0, 0, 1, 0]).all(1)
+    assert 0 < stays.sum() < len(images)
+    tolerance = Tolerance(absolute=1, exact=0.9999, reason="ops may round a value next to a half to either level")
+    assert_equal(actual[stays], expected[stays], library="numpy", dtype="uint8", tolerance=tolerance)
