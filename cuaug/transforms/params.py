@@ -94,7 +94,7 @@ class Params:
             "recipe": self.recipe.to_dict()["transforms"],
             "images": _shape_description(self.samples, self.axes, self.dtype),
             "drawn": {name: values[:, column].tolist() for name, column in self.plan.parameter_columns.items()},
-            "matrices": [values[:, columns].tolist() for columns in _matrix_columns(self.plan)],
+            "matrices": [values[:, columns].tolist() for columns in _map_columns(self.plan)],
         }
 
 
@@ -138,7 +138,7 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
                 f"params must be of the same {key}: {path} must be {repr(expected_value)}, got {repr(given)}"
             )
     values = np.zeros((batch.samples, plan.column_count))  # the passes compute the means, which are not described
-    drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
+    drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _map_columns(plan)
     if not isinstance(drawn, dict) or not plan.parameter_columns.keys() <= drawn.keys():
         raise ValueError(f"params must have 'drawn' with {', '.join(plan.parameter_columns)}, got {repr(drawn)}")
     if not isinstance(matrices, (list, tuple)) or len(matrices) != len(matrix_columns):
@@ -244,7 +244,7 @@ def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, A
     return {**shape, "dtype": dtype}
 
 
-def _matrix_columns(plan: RecipePlan) -> list[slice]:
-    """The columns of each pass's matrix, then of the recipe's."""
-    passes = [slice(pass_.matrix[0].index, pass_.matrix[-1].index + 1) for pass_ in plan.passes if pass_.matrix]
-    return [*passes, slice(plan.matrix_column, plan.matrix_column + 9)]
+def _map_columns(plan: RecipePlan) -> list[slice]:
+    """The columns of each pass's maps, then of the recipe's matrix."""
+    runs = (columns for pass_ in plan.passes for columns in pass_.map_columns)
+    return [*(slice(run[0].index, run[-1].index + 1) for run in runs), slice(plan.matrix_column, plan.matrix_column + 9)]

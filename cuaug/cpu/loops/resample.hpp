@@ -32,14 +32,15 @@ long long resample_task_count(const native::ResampleCall& call) {
 }
 
 // Flips the result: reverses the strides of the output.
-inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, long long n) {
+inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, const AxisWindow& rows,
+                        const AxisWindow& columns) {
     dispatch_image_dtype(call.target, [&](auto element) {
         auto flip = [&](long long& stride, int extent) {
             args.out.data = static_cast<decltype(element)*>(args.out.data) + (extent - 1) * stride;
             stride = -stride;
         };
-        if (flips_vertically(args, n)) flip(args.out.y_stride, args.out_height);
-        if (flips_horizontally(args, n)) flip(args.out.x_stride, args.out_width);
+        if (rows.is_flipped) flip(args.out.y_stride, args.out_height);
+        if (columns.is_flipped) flip(args.out.x_stride, args.out_width);
     });
 }
 
@@ -49,12 +50,13 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
     const TaskRows rows = task_rows(args, args.out_height, rows_per_resample_task(args), task);
     const long long n = rows.n;
     select_ragged_image(args, n);
-    flip_output(call, args, n);
+    const AxisWindow y_window = window_rows(args, n), x_window = window_columns(args, n);
+    flip_output(call, args, y_window, x_window);
     const bool antialias = args.antialias != 0;
-    const ResampleAxis<R> x_axis = {call.filter,   box_entry(args, n, 1), box_entry(args, n, 3),
-                                    args.in_width, args.out_width,        antialias};
-    const ResampleAxis<R> y_axis = {call.filter,    box_entry(args, n, 0), box_entry(args, n, 2),
-                                    args.in_height, args.out_height,       antialias};
+    const ResampleAxis<R> x_axis = {call.filter, box_entry(args, n, 1), box_entry(args, n, 3), args.in_width, x_window,
+                                    antialias};
+    const ResampleAxis<R> y_axis = {call.filter, box_entry(args, n, 0), box_entry(args, n, 2), args.in_height, y_window,
+                                    antialias};
     if constexpr (is_same_v<R, float>)
         if (call.filter == filter_of<Triangle> && !antialias && call.source == dtype_of<uint8> &&
             call.target == dtype_of<uint8>) {
@@ -62,7 +64,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
                 const Taps<R> taps = axis.taps(0);
                 // An invalid box has no taps; -1 lies outside the image, so that resize_bilinear refuses it.
                 const int low = taps.count > 0 ? taps.low : -1;
-                return AxisPositions{axis.start, axis.extent / axis.out_size, low, taps.high};
+                return AxisPositions{axis.start, axis.extent / axis.window.size, axis.window.first, low, taps.high};
             };
             if (resize_bilinear(args, n, rows.t, rows.top, rows.bottom, positions(x_axis), positions(y_axis),
                                 *static_cast<SeparableWorkspace*>(memory)))

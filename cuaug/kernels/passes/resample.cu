@@ -40,8 +40,10 @@ struct OutputRow {
 
 template <class Filter, class From, class R>
 inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
-    const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2),
-                                                      height_of<From>(args, n), args.out_height, index, args.antialias);
+    const AxisWindow window = window_rows(args, n);
+    const SourceSpan<R> span =
+        source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n), window.size,
+                               window.first + index, args.antialias);
     row.span = span;
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
@@ -161,9 +163,10 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if (warp_index == resize_warps - 1) {
+            const AxisWindow window = window_columns(args, n);
             const SourceSpan<R> span =
                 source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
-                                       args.out_width, left + min(lane, columns - 1), args.antialias);
+                                       window.size, window.first + left + min(lane, columns - 1), args.antialias);
             compute_weights<Filter>(weights, span, width_of<From>(args, n), lane);
         }
         if (static_cast<int>(threadIdx.x) < rows)
@@ -179,8 +182,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
         const int x_stride = column_stride<OutLayout, K>(args.out.x_stride),
                   last = min((warp_index + 1) * warp_rows, rows);
-        const bool flips_vertically = cuaug::flips_vertically(args, n),
-                   flips_horizontally = cuaug::flips_horizontally(args, n);
+        const bool flips_vertically = window_rows(args, n).is_flipped,
+                   flips_horizontally = window_columns(args, n).is_flipped;
         const int column_out = flips_horizontally ? args.out_width - 1 - left - lane : left + lane,
                   row_out = top + warp_index * warp_rows;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +

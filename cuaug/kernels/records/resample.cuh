@@ -4,11 +4,13 @@
 
 namespace cuaug {
 
-// Resizes a box of each sample.
+// Resizes a box of each sample. The result is the resized box, or a window of it.
 struct ResampleRecord : BatchWithFill {
     ParameterTable box;  // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];
-    int has_flips;  // the table is [N, 6]: also whether the result is flipped vertically and horizontally
+    // The table is [N, 10]. After the box, for y and for x: the size of the resized box; a step of 1 or -1; an origin.
+    // Pixel i of the result is pixel origin + step i of the resized box.
+    int has_window;
     int antialias;  // widen the filter by the scale and drop taps outside the box; otherwise repeat the box's edge
 };
 
@@ -18,11 +20,31 @@ inline double box_entry(const ResampleRecord& record, long long n, int k) {
                                       : record.value[k];
 }
 
-inline bool flips_vertically(const ResampleRecord& record, long long n) {
-    return record.has_flips && entry(record.box, n, 4) != 0.0;
+// One axis of the window: pixels `first` .. `first` + out_size - 1 of the `size` pixels of the resized box, in reverse
+// order if flipped.
+struct AxisWindow {
+    int first, size;
+    bool is_flipped;
+};
+
+constexpr double max_resized_size = 1 << 30;
+
+// `column`: the first column of the axis in the table. `size` is 0 if the window leaves the resized box.
+inline AxisWindow axis_window(const ResampleRecord& record, long long n, int column, int out_size) {
+    if (!record.has_window) return {0, out_size, false};
+    const double size = entry(record.box, n, column), step = entry(record.box, n, column + 1),
+                 origin = entry(record.box, n, column + 2);
+    const bool is_flipped = step < 0.0;
+    const double first = is_flipped ? origin - (out_size - 1) : origin;
+    if (!(first >= 0.0 && first + out_size <= size && size <= max_resized_size)) return {0, 0, is_flipped};
+    return {static_cast<int>(first), static_cast<int>(size), is_flipped};
 }
-inline bool flips_horizontally(const ResampleRecord& record, long long n) {
-    return record.has_flips && entry(record.box, n, 5) != 0.0;
+
+inline AxisWindow window_rows(const ResampleRecord& record, long long n) {
+    return axis_window(record, n, 4, record.out_height);
+}
+inline AxisWindow window_columns(const ResampleRecord& record, long long n) {
+    return axis_window(record, n, 7, record.out_width);
 }
 
 }  // namespace cuaug
