@@ -8,8 +8,8 @@ namespace cuaug {
 struct ResampleRecord : BatchWithFill {
     ParameterTable box;  // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];
-    // The table is [N, 10]. After the box, for y and for x: the size of the resized box; a step of 1 or -1; an origin.
-    // Pixel i of the result is pixel origin + step i of the resized box.
+    // The table is float64 [N, 10]. After the box, for y and for x: the size of the resized box; a step of 1 or -1; an
+    // origin. Pixel i of the result is pixel origin + step i of the resized box.
     int has_window;
     int antialias;  // widen the filter by the scale and drop taps outside the box; otherwise repeat the box's edge
 };
@@ -27,17 +27,12 @@ struct AxisWindow {
     bool is_flipped;
 };
 
-constexpr double max_resized_size = 1 << 30;
-
-// `column`: the first column of the axis in the table. `size` is 0 if the window leaves the resized box.
+// `column`: the first column of the axis in the table.
 inline AxisWindow axis_window(const ResampleRecord& record, long long n, int column, int out_size) {
     if (!record.has_window) return {0, out_size, false};
-    const double size = entry(record.box, n, column), step = entry(record.box, n, column + 1),
-                 origin = entry(record.box, n, column + 2);
-    const bool is_flipped = step < 0.0;
-    const double first = is_flipped ? origin - (out_size - 1) : origin;
-    if (!(first >= 0.0 && first + out_size <= size && size <= max_resized_size)) return {0, 0, is_flipped};
-    return {static_cast<int>(first), static_cast<int>(size), is_flipped};
+    const double* axis = static_cast<const double*>(record.box.data) + n * record.box.n_stride + column;
+    const bool is_flipped = axis[1] < 0.0;
+    return {static_cast<int>(axis[2]) - (is_flipped ? out_size - 1 : 0), static_cast<int>(axis[0]), is_flipped};
 }
 
 inline AxisWindow window_rows(const ResampleRecord& record, long long n) {

@@ -102,11 +102,11 @@ inline R weight(const Taps<R>& taps, int i) {
 constexpr double max_outside = 65536.0;
 
 // The taps of output pixel `index` of `size`; the output covers [start, start + extent) of an image of `length` pixels.
-// There are no taps if the box is not finite, is empty, or reaches too far beyond the image, or if the output has no
-// such pixel. The weights are not normalised.
+// There are no taps if the box is not finite, is empty, or reaches too far beyond the image. The weights are not
+// normalised.
 template <class Filter, class R>
 inline Taps<R> unnormalized_taps(double start, double extent, int length, int size, int index, bool antialias) {
-    if (!(start >= -max_outside && extent > 0.0 && start + extent <= length + max_outside && index < size))
+    if (!(start >= -max_outside && extent > 0.0 && start + extent <= length + max_outside))
         return {0, 0, 0, 1, R(0), R(0), R(0)};
     const double scale = extent / size, width = antialias ? Filter::width(scale) : 1.0,
                  centre = start + (index + 0.5) * scale;
