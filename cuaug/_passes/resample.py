@@ -38,6 +38,9 @@ def resample(
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
+    planes = images.samples * images.frames * images.channels
+    if planes >= 1 << 32:  # the kernel counts them in 32 bits, for lack of registers
+        raise ValueError(f"images must have fewer than 2**32 planes, got {planes}")
     result = allocate_output(images, size, out_dtype, out)
     antialias = antialias or interpolation == "area"
     if images.samples * images.frames:

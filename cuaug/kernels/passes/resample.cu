@@ -38,12 +38,25 @@ struct OutputRow {
     SourceSpan<R> span;
 };
 
+// The source pixels of row or column `index` of the result. Not inlined: with its registers in the kernel, the
+// horizontal filter has too few to load all pixels before it uses the first ones (benchmarks/log/resize-window.md).
+template <class Filter, class R>
+__attribute__((noinline)) inline SourceSpan<R> row_span(const ResampleRecord& args, long long n, int height,
+                                                        int index) {
+    const AxisWindow window = window_rows(args, n);
+    return source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height, window.size,
+                                  window.first + index, args.antialias);
+}
+template <class Filter, class R>
+__attribute__((noinline)) inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int width, int index) {
+    const AxisWindow window = window_columns(args, n);
+    return source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width, window.size,
+                                  window.first + index, args.antialias);
+}
+
 template <class Filter, class From, class R>
 inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
-    const AxisWindow window = window_rows(args, n);
-    const SourceSpan<R> span =
-        source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n), window.size,
-                               window.first + index, args.antialias);
+    const SourceSpan<R> span = row_span<Filter, R>(args, n, height_of<From>(args, n), index);
     row.span = span;
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
@@ -149,6 +162,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
     constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     const int channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
+    const unsigned int slices = static_cast<unsigned int>(args.samples * args.frames * channel_groups);
     const RowRing<R, K> ring = {opaque(ring_memory[warp_index] + lane)};
 
     if constexpr (finite)
@@ -157,16 +171,14 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
 
     wait_for_previous();
     allow_next_launch();
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
+    for (unsigned int slice = blockIdx.z; slice < slices; slice += gridDim.z) {
         const int first = split_channels ? static_cast<int>(slice % channel_groups) * K : 0,
                   channels = split_channels ? min(K, args.channels - first) : K;
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if (warp_index == resize_warps - 1) {
-            const AxisWindow window = window_columns(args, n);
             const SourceSpan<R> span =
-                source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
-                                       window.size, window.first + left + min(lane, columns - 1), args.antialias);
+                column_span<Filter, R>(args, n, width_of<From>(args, n), left + min(lane, columns - 1));
             compute_weights<Filter>(weights, span, width_of<From>(args, n), lane);
         }
         if (static_cast<int>(threadIdx.x) < rows)
