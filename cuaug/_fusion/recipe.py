@@ -188,8 +188,8 @@ class Recipe:
             self.add_geometry("InverseCropResize", box, *constants, size=size, **options)
             return
         window = [Column("") for _ in range(6)]
-        arguments = box[0], *constants  # as in `add_geometry`
-        inverse_map = Instruction("InverseWindowedResize", window, arguments)
+        # The arguments are those of `add_geometry`.
+        inverse_map = Instruction("InverseWindowedResize", window, (box[0], *constants))
         reduces_at_most_twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
         fits_warp = antialias and reduces_at_most_twofold and interpolation == "bilinear"
         self.ops.append(Resize(inverse_map, box, window, size, interpolation, antialias, fits_warp))

@@ -96,6 +96,11 @@ class Pass:
         return isinstance(self.first_op, Resize) and not self.first_op.fits_warp
 
     @property
+    def crops_resize(self) -> bool:
+        """Whether the result may be a part of the resized image."""
+        return any(not op.flip_axis for op in self.first_ops[1:] if isinstance(op, CoordinateMap))
+
+    @property
     def is_blur(self) -> bool:
         return isinstance(self.first_op, Blur)
 

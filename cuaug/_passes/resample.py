@@ -29,23 +29,22 @@ def resample(
     dtype: Any,
     out: Any,
     has_window: bool = False,
+    crops: bool = False,
 ) -> Any:
     """Resizes `box` of each sample. The caller checks `interpolation`, and uses a warp for "nearest".
 
     "area" averages with and without `antialias`.
-    `has_window`: the result is a window of the resized box, which six more columns of `box` describe
-    (kernels/records/resample.cuh).
+    `has_window`: six more columns of `box` describe the part of the resized box that is the result
+    (kernels/records/resample.cuh). `crops`: this part may be smaller than the resized box; else it is flipped only.
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
-    planes = images.samples * images.frames * images.channels
-    if planes >= 1 << 32:  # the kernel counts them in 32 bits, for lack of registers
-        raise ValueError(f"images must have fewer than 2**32 planes, got {planes}")
     result = allocate_output(images, size, out_dtype, out)
     antialias = antialias or interpolation == "area"
     if images.samples * images.frames:
         names = (cpp_dtype(images.dtype), cpp_dtype(out_dtype), _FILTERS[antialias][interpolation])
-        config = kernel_config("resample", names, *axes_and_misalignment(images, result))
+        part = ("BoxWindow",) if crops else ()
+        config = kernel_config("resample", (*names, *part), *axes_and_misalignment(images, result))
         batch = batch_fields(images, result.pointer, result.axes.strides, config)
         fill = (*NULL_ARRAY[:5], 0.0, 0.0, 0.0, 0.0)
         sides = (*box.table[:5], *(box.inline or (0.0,) * 4))

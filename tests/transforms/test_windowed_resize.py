@@ -7,9 +7,6 @@ from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
 from cuaug import transforms as T
-from cuaug._arrays.images import placeholder
-from cuaug._passes.parameters import NULL_ARRAY, SampleParameters
-from cuaug._passes.resample import resample
 
 SHAPE = 6, 37, 53, 3
 SIDE, RESIZED = 24, (24, 34)
@@ -125,9 +122,3 @@ def test_params_from_dict_rejects_window_outside_of_resize(number, column):
     window[2][column] = number
     with pytest.raises(ValueError, match=r"windows of \(16, 16\) inside the resized images, \(24, 34\)"):
         aug.params_from_dict(description, batch)
-
-
-def test_resize_rejects_more_planes_than_its_kernel_counts():
-    batch = placeholder((1 << 30, 1, 1, 4), "uint8")
-    with pytest.raises(ValueError, match=r"fewer than 2\*\*32 planes, got 4294967296"):
-        resample(batch, SampleParameters(NULL_ARRAY, (0.0, 0.0, 1.0, 1.0)), (1, 1), "bilinear", True, None, None)

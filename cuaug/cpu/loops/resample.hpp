@@ -32,15 +32,14 @@ long long resample_task_count(const native::ResampleCall& call) {
 }
 
 // Flips the result: reverses the strides of the output.
-inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, const AxisWindow& rows,
-                        const AxisWindow& columns) {
+inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, long long n) {
     dispatch_image_dtype(call.target, [&](auto element) {
         auto flip = [&](long long& stride, int extent) {
             args.out.data = static_cast<decltype(element)*>(args.out.data) + (extent - 1) * stride;
             stride = -stride;
         };
-        if (rows.is_flipped) flip(args.out.y_stride, args.out_height);
-        if (columns.is_flipped) flip(args.out.x_stride, args.out_width);
+        if (flips_vertically(args, n)) flip(args.out.y_stride, args.out_height);
+        if (flips_horizontally(args, n)) flip(args.out.x_stride, args.out_width);
     });
 }
 
@@ -51,7 +50,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
     const long long n = rows.n;
     select_ragged_image(args, n);
     const AxisWindow y_window = window_rows(args, n), x_window = window_columns(args, n);
-    flip_output(call, args, y_window, x_window);
+    flip_output(call, args, n);
     const bool antialias = args.antialias != 0;
     const ResampleAxis<R> x_axis = {call.filter, box_entry(args, n, 1), box_entry(args, n, 3), args.in_width, x_window,
                                     antialias};

@@ -38,25 +38,20 @@ struct OutputRow {
     SourceSpan<R> span;
 };
 
-// The source pixels of row or column `index` of the result. Not inlined: with its registers in the kernel, the
-// horizontal filter has too few to load all pixels before it uses the first ones (benchmarks/log/resize-window.md).
-template <class Filter, class R>
-__attribute__((noinline)) inline SourceSpan<R> row_span(const ResampleRecord& args, long long n, int height,
-                                                        int index) {
-    const AxisWindow window = window_rows(args, n);
-    return source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height, window.size,
-                                  window.first + index, args.antialias);
-}
-template <class Filter, class R>
-__attribute__((noinline)) inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int width, int index) {
-    const AxisWindow window = window_columns(args, n);
-    return source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width, window.size,
-                                  window.first + index, args.antialias);
-}
+// The result is the whole resized box, or a window of it. Separate kernels: the code of windows leaves the horizontal
+// filter too few registers to load all pixels before it uses the first ones (benchmarks/log/resize-window.md).
+struct WholeBox {};
+struct BoxWindow {};
 
-template <class Filter, class From, class R>
+template <class Filter, class From, class Part, class R>
 inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
-    const SourceSpan<R> span = row_span<Filter, R>(args, n, height_of<From>(args, n), index);
+    int size = args.out_height;
+    if constexpr (is_same_v<Part, BoxWindow>) {
+        const AxisWindow window = window_rows(args, n);
+        size = window.size, index += window.first;
+    }
+    const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2),
+                                                      height_of<From>(args, n), size, index, args.antialias);
     row.span = span;
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
@@ -141,7 +136,7 @@ inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
 // rows at a time horizontally, and sums the rows of its ring vertically. Grid: (tiles in x, tiles in y, frames x groups
 // of K).
-template <class In, class From, int K, class Filter, class Out, class OutLayout>
+template <class In, class From, int K, class Filter, class Out, class OutLayout, class Part = WholeBox>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
                                                                                                           : 5)
@@ -162,7 +157,6 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
     constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     const int channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
-    const unsigned int slices = static_cast<unsigned int>(args.samples * args.frames * channel_groups);
     const RowRing<R, K> ring = {opaque(ring_memory[warp_index] + lane)};
 
     if constexpr (finite)
@@ -171,18 +165,23 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
 
     wait_for_previous();
     allow_next_launch();
-    for (unsigned int slice = blockIdx.z; slice < slices; slice += gridDim.z) {
+    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
         const int first = split_channels ? static_cast<int>(slice % channel_groups) * K : 0,
                   channels = split_channels ? min(K, args.channels - first) : K;
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if (warp_index == resize_warps - 1) {
-            const SourceSpan<R> span =
-                column_span<Filter, R>(args, n, width_of<From>(args, n), left + min(lane, columns - 1));
+            int size = args.out_width, index = left + min(lane, columns - 1);
+            if constexpr (is_same_v<Part, BoxWindow>) {
+                const AxisWindow window = window_columns(args, n);
+                size = window.size, index += window.first;
+            }
+            const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3),
+                                                              width_of<From>(args, n), size, index, args.antialias);
             compute_weights<Filter>(weights, span, width_of<From>(args, n), lane);
         }
         if (static_cast<int>(threadIdx.x) < rows)
-            compute_output_row<Filter, From>(args, n, top + threadIdx.x, output_rows[threadIdx.x]);
+            compute_output_row<Filter, From, Part>(args, n, top + threadIdx.x, output_rows[threadIdx.x]);
         if (static_cast<int>(threadIdx.x) < K)
             fill_memory[threadIdx.x] = to_compute<R>(saturate_cast<In>(
                 fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
@@ -194,8 +193,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
         const int x_stride = column_stride<OutLayout, K>(args.out.x_stride),
                   last = min((warp_index + 1) * warp_rows, rows);
-        const bool flips_vertically = window_rows(args, n).is_flipped,
-                   flips_horizontally = window_columns(args, n).is_flipped;
+        const bool flips_vertically = cuaug::flips_vertically(args, n),
+                   flips_horizontally = cuaug::flips_horizontally(args, n);
         const int column_out = flips_horizontally ? args.out_width - 1 - left - lane : left + lane,
                   row_out = top + warp_index * warp_rows;
         Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +

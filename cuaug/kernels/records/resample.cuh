@@ -8,7 +8,7 @@ namespace cuaug {
 struct ResampleRecord : BatchWithFill {
     ParameterTable box;  // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];
-    // The table is float64 [N, 10]. After the box, for y and for x: the size of the resized box; a step of 1 or -1; an
+    // The table is [N, 10]. After the box, for y and for x: the size of the resized box; a step of 1 or -1; an
     // origin. Pixel i of the result is pixel origin + step i of the resized box.
     int has_window;
     int antialias;  // widen the filter by the scale and drop taps outside the box; otherwise repeat the box's edge
@@ -20,19 +20,25 @@ inline double box_entry(const ResampleRecord& record, long long n, int k) {
                                       : record.value[k];
 }
 
-// One axis of the window: pixels `first` .. `first` + out_size - 1 of the `size` pixels of the resized box, in reverse
-// order if flipped.
+inline bool flips_vertically(const ResampleRecord& record, long long n) {
+    return record.has_window && entry(record.box, n, 5) < 0.0;
+}
+inline bool flips_horizontally(const ResampleRecord& record, long long n) {
+    return record.has_window && entry(record.box, n, 8) < 0.0;
+}
+
+// One axis of the window, before flips: pixels `first` .. `first` + out_size - 1 of the `size` pixels of the resized
+// box.
 struct AxisWindow {
     int first, size;
-    bool is_flipped;
 };
 
 // `column`: the first column of the axis in the table.
 inline AxisWindow axis_window(const ResampleRecord& record, long long n, int column, int out_size) {
-    if (!record.has_window) return {0, out_size, false};
-    const double* axis = static_cast<const double*>(record.box.data) + n * record.box.n_stride + column;
-    const bool is_flipped = axis[1] < 0.0;
-    return {static_cast<int>(axis[2]) - (is_flipped ? out_size - 1 : 0), static_cast<int>(axis[0]), is_flipped};
+    if (!record.has_window) return {0, out_size};
+    const int origin = static_cast<int>(entry(record.box, n, column + 2)),
+              before = entry(record.box, n, column + 1) < 0.0 ? out_size - 1 : 0;
+    return {origin - before, static_cast<int>(entry(record.box, n, column))};
 }
 
 inline AxisWindow window_rows(const ResampleRecord& record, long long n) {
