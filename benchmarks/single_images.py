@@ -3,7 +3,8 @@
     python benchmarks/single_images.py [--quick] [--no-peers] [--json PATH]
 
 Functions and the CIFAR recipe get one image of 32x32; the ImageNet recipe gets 500 images of 352x490, then 500 images
-of different sizes. The results of cuaug's functions are compared with torchvision's. Exit code 1: some differ.
+of different sizes, which the evaluation recipe gets, too. The results of cuaug's functions are compared with
+torchvision's. Exit code 1: some differ.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from cuaug import transforms as T
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CIFAR, IMAGENET = "CIFAR recipe, 32x32", "ImageNet recipe, images of one size"
 MANY_SIZES = "ImageNet recipe, images of 500 sizes"
+EVALUATION = "evaluation recipe, images of 500 sizes"
 Calls = dict[str, dict[str, Callable[[], Any]]]  # row -> library -> call
 
 
@@ -79,6 +81,7 @@ def cuaug_calls(images: Images) -> Calls:
     normalize = T.Normalize(MEAN, STD)
     cifar = [T.RandomCrop(32, padding=4), T.RandomHorizontalFlip(), normalize]
     imagenet = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ColorJitter(0.4, 0.4, 0.4), normalize]
+    evaluation = [T.Resize(256), T.CenterCrop(224), normalize]
     functions: dict[str, Callable[[], Any]] = {
         "hflip": lambda: cuaug.hflip(small),
         "crop": lambda: cuaug.crop(small, 1, 2, 20, 20),
@@ -100,6 +103,7 @@ def cuaug_calls(images: Images) -> Calls:
         ("RandAugment, 32x32", [T.RandAugment(), normalize], [images.small]),
         (IMAGENET, imagenet, images.equal),
         (MANY_SIZES, imagenet, images.different),
+        (EVALUATION, evaluation, images.different),
     ):
         calls[name] = {
             "cuaug, torch": cycling_call(T.Compose(recipe, seed=0), list(map(as_tensor, pixels))),
@@ -119,6 +123,7 @@ def torchvision_calls(images: Images) -> Calls:
     end = [v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)]
     cifar = [v2.RandomCrop(32, padding=4), v2.RandomHorizontalFlip(), *end]
     imagenet = [v2.RandomResizedCrop(224), v2.RandomHorizontalFlip(), v2.ColorJitter(0.4, 0.4, 0.4), *end]
+    evaluation = [v2.Resize(256), v2.CenterCrop(224), *end]
     calls: dict[str, Callable[[], Any]] = {
         "hflip": lambda: F.horizontal_flip(small),
         "crop": lambda: F.crop(small, 1, 2, 20, 20),
@@ -135,6 +140,7 @@ def torchvision_calls(images: Images) -> Calls:
         "RandAugment, 32x32": cycling_call(v2.Compose([v2.RandAugment(), *end]), [small]),
         IMAGENET: cycling_call(v2.Compose(imagenet), list(map(as_tensor, images.equal))),
         MANY_SIZES: cycling_call(v2.Compose(imagenet), list(map(as_tensor, images.different))),
+        EVALUATION: cycling_call(v2.Compose(evaluation), list(map(as_tensor, images.different))),
     }
     return {name: {"torchvision v2": call} for name, call in calls.items()}
 
@@ -150,10 +156,12 @@ def albumentations_calls(images: Images) -> Calls:
     cifar = A.Compose([A.Pad(4), A.RandomCrop(32, 32), A.HorizontalFlip(p=0.5), A.Normalize()])
     jitter = A.ColorJitter(factors, factors, factors, (0, 0), p=1)
     imagenet = A.Compose([A.RandomResizedCrop((224, 224)), A.HorizontalFlip(p=0.5), jitter, A.Normalize()])
+    evaluation = A.Compose([A.SmallestMaxSize(256), A.CenterCrop(224, 224), A.Normalize()])
     calls = {
         CIFAR: cycling_call(lambda image: cifar(image=image), [images.small]),
         IMAGENET: cycling_call(lambda image: imagenet(image=image), images.equal),
         MANY_SIZES: cycling_call(lambda image: imagenet(image=image), images.different),
+        EVALUATION: cycling_call(lambda image: evaluation(image=image), images.different),
     }
     return {name: {"AlbumentationsX": call} for name, call in calls.items()}
 

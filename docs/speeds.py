@@ -82,6 +82,7 @@ SINGLE_IMAGE_TITLES = {
     "RandAugment, 32x32": "`RandAugment`, normalize: 32x32",
     "ImageNet recipe, images of one size": "random crop resized to 224, flip, jitter, normalize: 352x490",
     "ImageNet recipe, images of 500 sizes": "the same, images of 500 sizes around 352x490",
+    "evaluation recipe, images of 500 sizes": "resize, centre crop of 224, normalize: images of 500 sizes",
 }
 
 

@@ -79,7 +79,9 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
     if isinstance(first, Resize) and not (first.fits_warp and images.device >= 0):
         box = _parameters(table, first.columns)
         resize_filter = first.interpolation, first.antialias
-        resized = resample.resample(images, box, pass_.output_size, *resize_filter, None, None, has_flips=True)
+        resized = resample.resample(
+            images, box, pass_.output_size, *resize_filter, None, None, has_window=True, crops=pass_.crops_resize
+        )
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
     if pass_.is_pointwise:
         stored_sums = _stored_sums(pass_, plan, images, table)

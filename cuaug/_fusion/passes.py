@@ -24,6 +24,8 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]
             passes[-1].add(op)
     for pass_ in passes:
         _check.result_size(pass_.output_size, size)
+        if isinstance(pass_.first_op, Resize):
+            _check.result_size(pass_.first_op.size, size)
         if len(pass_.chain) > MAX_OPS:
             raise ValueError(f"a recipe must have at most {MAX_OPS} consecutive pointwise ops, got {len(pass_.chain)}")
         if isinstance(pass_.first_op, (CoordinateMap, Resize)):

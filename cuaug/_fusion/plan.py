@@ -70,7 +70,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> 
     draws = [rescale_draw(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     forward_matrices = [_forward_matrix(matrix, [pass_ for pass_ in passes if pass_.matrix])]
     forward_matrices += [_forward_matrix(move.matrix, move.passes) for move in moves if move.matrix is not matrix]
-    program = assemble([*draws, *_merged_flips(passes), *_inverse_maps(passes), *forward_matrices])
+    program = assemble([*draws, *_inverse_maps(passes), *forward_matrices])
     columns_by_name: dict[str, Column] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
         name = f"{column.name}_{column.index}" if column.name in columns_by_name else column.name
@@ -107,16 +107,6 @@ def _assign_columns(runs: Sequence[Sequence[Column]]) -> int:
             if column.index < 0:
                 column.index, count = count, count + 1
     return count
-
-
-def _merged_flips(passes: Sequence[Pass]) -> Iterator[Instruction]:
-    """Instructions that merge the flips after an antialiased resize into the resize's own flags."""
-    for pass_ in passes:
-        if isinstance(pass_.first_op, Resize):
-            for op in pass_.first_ops[1:]:
-                if isinstance(op, CoordinateMap):
-                    flag = pass_.first_op.columns[4 if op.flip_axis == "y" else 5]
-                    yield Instruction("XorFlag", [flag], [op.columns[0]])
 
 
 def _inverse_maps(passes: Sequence[Pass]) -> Iterator[Instruction]:

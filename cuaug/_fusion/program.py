@@ -18,7 +18,7 @@ _DRAWS = (
     *("Categorical", "ListValue", "Beta", "CutMixBox", "PerspectiveCorners", "StreamColumns"),
 )
 _COORDINATE_INSTRUCTIONS = (
-    *("InverseCropResize", "InverseTranslate", "InverseFlip", "StorePassMap", "XorFlag"),
+    *("InverseCropResize", "InverseWindowedResize", "InverseTranslate", "InverseFlip", "StorePassMap"),
     *("InverseAffine", "InversePerspective", "StoreForwardMatrix"),
 )
 OPCODES = _DRAWS + _COORDINATE_INSTRUCTIONS  # in the order of `cuaug::Opcode` (kernels/draws/instruction.cuh)

@@ -187,11 +187,12 @@ class Recipe:
             options = {"interpolation": interpolation, "border": "edge", "within_box": True}
             self.add_geometry("InverseCropResize", box, *constants, size=size, **options)
             return
-        flips = [self.constant(name, 0.0) for name in ("upside_down", "left_to_right")]
-        inverse_map = Instruction("InverseCropResize", (), (box[0], *constants))  # arguments: see `add_geometry`
+        window = [Column("") for _ in range(6)]
+        # The arguments are those of `add_geometry`.
+        inverse_map = Instruction("InverseWindowedResize", window, (box[0], *constants))
         reduces_at_most_twofold = self.size[0] <= 2 * size[0] and self.size[1] <= 2 * size[1]
         fits_warp = antialias and reduces_at_most_twofold and interpolation == "bilinear"
-        self.ops.append(Resize(inverse_map, [*box, *flips], size, interpolation, antialias, fits_warp))
+        self.ops.append(Resize(inverse_map, box, window, size, interpolation, antialias, fits_warp))
         self.size = size
 
     def _check_gated_size(self, size: tuple[int, int], exact: bool = False) -> None:

@@ -71,14 +71,22 @@ class CoordinateMap:
 
 @dataclass
 class Resize:
-    """A box (top, left, height, width) of the input, resized by a separable filter."""
+    """A box (top, left, height, width) of the input, resized by a separable filter.
 
-    inverse_map: Instruction
-    columns: Sequence[Column]  # the box, then two flags: flip rows, flip columns
-    size: tuple[int, int]
+    Crops and flips after it choose a window of the resized box: only the window is computed.
+    """
+
+    inverse_map: Instruction  # also stores the window
+    box: Sequence[Column]
+    window: Sequence[Column]  # six numbers of kernels/records/resample.cuh, adjacent to the box
+    size: tuple[int, int]  # of the whole resized box
     interpolation: str
     antialias: bool
     fits_warp: bool  # antialiased bilinear, at most twofold reduction: a GPU's warp kernel computes these few taps
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        return *self.box, *self.window
 
 
 @dataclass

@@ -96,6 +96,11 @@ class Pass:
         return isinstance(self.first_op, Resize) and not self.first_op.fits_warp
 
     @property
+    def crops_resize(self) -> bool:
+        """Whether the result may be a part of the resized image."""
+        return any(not op.flip_axis for op in self.first_ops[1:] if isinstance(op, CoordinateMap))
+
+    @property
     def is_blur(self) -> bool:
         return isinstance(self.first_op, Blur)
 
@@ -108,7 +113,15 @@ class Pass:
     def source_box(self) -> Sequence[Column]:
         """The box outside which the first op treats its input as border."""
         op = self.first_op
-        return op.columns if isinstance(op, Resize) or (isinstance(op, CoordinateMap) and op.within_box) else ()
+        if isinstance(op, Resize):
+            return op.box
+        return op.columns if isinstance(op, CoordinateMap) and op.within_box else ()
+
+    @property
+    def map_columns(self) -> list[Sequence[Column]]:
+        """Runs of columns that the coordinate instructions of the pass fill."""
+        window = self.first_op.window if isinstance(self.first_op, Resize) else ()
+        return [columns for columns in (window, self.matrix) if columns]
 
     @property
     def has_geometry(self) -> bool:

@@ -58,7 +58,8 @@ def split_reason(pass_: Pass, op: Op) -> str:
     if isinstance(op, Resize):
         return "an antialiased resize reads stored pixels"
     if isinstance(pass_.first_op, Resize):
-        return "" if op.flip_axis else "an antialiased resize comes before"
+        only_selects_pixels = op.pixel_aligned and not op.reads_border
+        return "" if only_selects_pixels else "an antialiased resize comes before"
     return _map_reason(op, [first for first in pass_.first_ops if isinstance(first, CoordinateMap)])
 
 

@@ -1,4 +1,4 @@
-"""A box of each sample, resized by a separable filter."""
+"""A box of each sample, or a window of it, resized by a separable filter."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ def resample(
     antialias: bool,
     dtype: Any,
     out: Any,
-    has_flips: bool = False,
+    has_window: bool = False,
+    crops: bool = False,
 ) -> Any:
     """Resizes `box` of each sample. The caller checks `interpolation`, and uses a warp for "nearest".
 
     "area" averages with and without `antialias`.
-    `has_flips`: `box` has two more columns: whether to flip the result vertically, and horizontally.
+    `has_window`: six more columns of `box` describe the part of the resized box that is the result
+    (kernels/records/resample.cuh). `crops`: this part may be smaller than the resized box; else it is flipped only.
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
@@ -41,9 +43,10 @@ def resample(
     antialias = antialias or interpolation == "area"
     if images.samples * images.frames:
         names = (cpp_dtype(images.dtype), cpp_dtype(out_dtype), _FILTERS[antialias][interpolation])
-        config = kernel_config("resample", names, *axes_and_misalignment(images, result))
+        part = ("BoxWindow",) if crops else ()
+        config = kernel_config("resample", (*names, *part), *axes_and_misalignment(images, result))
         batch = batch_fields(images, result.pointer, result.axes.strides, config)
         fill = (*NULL_ARRAY[:5], 0.0, 0.0, 0.0, 0.0)
         sides = (*box.table[:5], *(box.inline or (0.0,) * 4))
-        run_pass(config, images, RESAMPLE.pack(*batch, *fill, *sides, has_flips, antialias), *names)
+        run_pass(config, images, RESAMPLE.pack(*batch, *fill, *sides, has_window, antialias), *names)
     return images.library.to_user_array(result.array)

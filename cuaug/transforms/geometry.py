@@ -305,9 +305,8 @@ def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: st
     if min(size) < 1:
         raise ValueError(f"padding must leave pixels, got {sides} for {recipe.size}")
     corner = [recipe.constant("pad_top", -top, otherwise=0.0), recipe.constant("pad_left", -left, otherwise=0.0)]
-    recipe.add_geometry(
-        "InverseTranslate", corner, size=size, pixel_aligned=True, reads_border=True, border=border, fill=fill
-    )
+    options = {"reads_border": max(sides) > 0, "border": border, "fill": fill}
+    recipe.add_geometry("InverseTranslate", corner, size=size, pixel_aligned=True, **options)
 
 
 def _pad_to(recipe: Recipe, size: tuple[int, int], fill: Any, border: str) -> None:

@@ -12,6 +12,7 @@ from .._arrays.images import BatchAxes, ImageBatch, describe_images
 from .._descriptions import MAX_VALUES, check_nesting
 from .._fusion import execute, launch_plan
 from .._fusion.plan import RecipePlan
+from .._fusion.recipe_ops import Resize
 from .._passes.parameters import StridedArray
 from .._value_text import value_text
 from ..typing import Interpolation
@@ -94,7 +95,7 @@ class Params:
             "recipe": self.recipe.to_dict()["transforms"],
             "images": _shape_description(self.samples, self.axes, self.dtype),
             "drawn": {name: values[:, column].tolist() for name, column in self.plan.parameter_columns.items()},
-            "matrices": [values[:, columns].tolist() for columns in _matrix_columns(self.plan)],
+            "matrices": [values[:, columns].tolist() for columns in _map_columns(self.plan)],
         }
 
 
@@ -138,7 +139,7 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
                 f"params must be of the same {key}: {path} must be {repr(expected_value)}, got {repr(given)}"
             )
     values = np.zeros((batch.samples, plan.column_count))  # the passes compute the means, which are not described
-    drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _matrix_columns(plan)
+    drawn, matrices, matrix_columns = description.get("drawn"), description.get("matrices"), _map_columns(plan)
     if not isinstance(drawn, dict) or not plan.parameter_columns.keys() <= drawn.keys():
         raise ValueError(f"params must have 'drawn' with {', '.join(plan.parameter_columns)}, got {repr(drawn)}")
     if not isinstance(matrices, (list, tuple)) or len(matrices) != len(matrix_columns):
@@ -148,6 +149,9 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
     for columns, matrix in zip(matrix_columns, matrices, strict=True):
         # The matrix of a drawn map without an inverse is not finite; its sample becomes the fill.
         values[:, columns] = np.reshape(_float64_array("matrices", matrix), (batch.samples, -1))
+    for pass_ in plan.passes:
+        if isinstance(pass_.first_op, Resize):
+            _check_windows(pass_.first_op, pass_.output_size, values)
     array = batch.library.from_numpy(values, batch.device)
     table = StridedArray(
         pointer=batch.library.pointer(array),
@@ -225,6 +229,17 @@ def _float64_array(name: str, numbers: Any) -> np.ndarray:
         raise ValueError(f"params must have numbers as {name}, got {repr(numbers)}") from error
 
 
+def _check_windows(resize: Resize, result_size: tuple[int, int], values: np.ndarray) -> None:
+    """Raises if a window is not a part of the resized image. The kernels do not check windows."""
+    first, last = resize.window[0].index, resize.window[-1].index
+    extent, step, origin = values[:, first : last + 1].reshape(-1, 2, 3).transpose(2, 0, 1)  # [N, (y, x)] each
+    with np.errstate(invalid="ignore", over="ignore"):
+        end = origin + step * (np.array(result_size) - 1)
+    inside = (np.minimum(origin, end) >= 0) & (np.maximum(origin, end) < extent) & (origin == np.rint(origin))
+    if not (inside & (extent == resize.size) & (np.abs(step) == 1)).all():
+        raise ValueError(f"params must have windows of {result_size} inside the resized images, {resize.size}")
+
+
 def _first_difference(expected: Any, given: Any, path: str) -> tuple[str, Any, Any]:
     """Where two unequal descriptions differ, and the two values there."""
     keys: Any = ()
@@ -244,7 +259,8 @@ def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, A
     return {**shape, "dtype": dtype}
 
 
-def _matrix_columns(plan: RecipePlan) -> list[slice]:
-    """The columns of each pass's matrix, then of the recipe's."""
-    passes = [slice(pass_.matrix[0].index, pass_.matrix[-1].index + 1) for pass_ in plan.passes if pass_.matrix]
+def _map_columns(plan: RecipePlan) -> list[slice]:
+    """The columns of each pass's maps, then of the recipe's matrix."""
+    runs = (columns for pass_ in plan.passes for columns in pass_.map_columns)
+    passes = [slice(run[0].index, run[-1].index + 1) for run in runs]
     return [*passes, slice(plan.matrix_column, plan.matrix_column + 9)]

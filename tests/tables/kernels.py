@@ -63,6 +63,10 @@ def covering_names():
         kernels.name_expression("resample", input_dtype, input_layout, channels, filter_, output_dtype, output_layout)
         for input_dtype, output_dtype, input_layout, output_layout, channels, filter_ in covering(RESAMPLE_FACTORS)
     ]
+    resamples += [
+        kernels.name_expression("resample", dtype, layout, 3, "Triangle", dtype, layout, "BoxWindow")
+        for dtype, layout in itertools.product(["uint8", "float16", "float32", "float64"], LAYOUTS)
+    ]
     pointwises = [
         kernels.name_expression(
             "pointwise", input_dtype, input_layout, channels, kernels.chain([op]), output_dtype, output_layout, channels
@@ -234,6 +238,7 @@ def ragged_names():
             kernels.name_expression("resample", dtype, ragged_layout, 3, kind, dtype, layout)
             for kind in (filter_, "Area")
         ]
+        names.append(kernels.name_expression("resample", dtype, ragged_layout, 3, filter_, dtype, layout, "BoxWindow"))
     label_row = {
         **CROP,
         "sampler": "Nearest",

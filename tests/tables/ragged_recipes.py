@@ -53,6 +53,12 @@ RECIPES = {
     "resize": ([T.Resize((12, 10), antialias=False), T.RandomRotation(30)], SIZES, 1),
     "antialiased resize": ([T.Resize((12, 10), "area"), *FLIPS], SIZES, 1),
     "resize by a side": ([T.Resize(12, antialias=False), T.CenterCrop(10)], SIZES, 1),
+    "antialiased resize by a side": ([T.Resize(12), T.CenterCrop(10), *NORMALIZED], SIZES, 1),
+    "bicubic resize by a side, flips, crops": (
+        [T.Resize(15, "bicubic", antialias=False), *FLIPS, T.RandomCrop((13, 12)), *FLIPS, T.CenterCrop(9), JITTER],
+        SIZES,
+        1,
+    ),
     "padded crop": ([T.RandomCrop((15, 12), padding=2, fill=9), *FLIPS], LARGE, 1),
     "reflected crop": ([T.RandomCrop((15, 12), padding=5, padding_mode="reflect")], LARGE, 1),
     "affine, crop": ([T.RandomAffine(30, (0.1, 0.2), (0.8, 1.2), 9, "bilinear", 7), T.RandomCrop(12)], LARGE, 1),
@@ -65,7 +71,7 @@ RECIPES = {
     # Results of different sizes, or a resize in several passes: a batch for each size.
     "flips": (FLIPS, SIZES, 8),
     "jitter, crop": ([JITTER, T.RandomCrop(12)], LARGE, 5),
-    "antialiased resize by a side": ([T.Resize(12), T.CenterCrop(10)], SIZES, 8),
+    "antialiased resize by a side, padded": ([T.Resize(12), T.Pad(2), T.CenterCrop(10)], SIZES, 8),
 }
 
 

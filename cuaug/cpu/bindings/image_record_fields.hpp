@@ -112,7 +112,7 @@ struct FieldsOf<cuaug::ResampleRecord> {
     using S = cuaug::ResampleRecord;
     static Fields list() {
         return with_base<S, cuaug::BatchWithFill>(
-            fields("box value has_flips antialias", &S::box, &S::value, &S::has_flips, &S::antialias));
+            fields("box value has_window antialias", &S::box, &S::value, &S::has_window, &S::antialias));
     }
 };
 

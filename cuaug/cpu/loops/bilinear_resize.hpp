@@ -11,10 +11,11 @@ namespace cuaug {
 // The positions of output pixels along one axis of the input, clamped to [low, high - 1].
 struct AxisPositions {
     double start, scale;
+    int first;  // the window's first pixel of the resized box
     int low, high;
 
     double at(int i) const {
-        const double position = start + (i + 0.5) * scale - 0.5;
+        const double position = start + (first + i + 0.5) * scale - 0.5;
         return fmin(fmax(position, static_cast<double>(low)), static_cast<double>(high - 1));
     }
 };

@@ -49,12 +49,13 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
     const TaskRows rows = task_rows(args, args.out_height, rows_per_resample_task(args), task);
     const long long n = rows.n;
     select_ragged_image(args, n);
+    const AxisWindow y_window = window_rows(args, n), x_window = window_columns(args, n);
     flip_output(call, args, n);
     const bool antialias = args.antialias != 0;
-    const ResampleAxis<R> x_axis = {call.filter,   box_entry(args, n, 1), box_entry(args, n, 3),
-                                    args.in_width, args.out_width,        antialias};
-    const ResampleAxis<R> y_axis = {call.filter,    box_entry(args, n, 0), box_entry(args, n, 2),
-                                    args.in_height, args.out_height,       antialias};
+    const ResampleAxis<R> x_axis = {call.filter, box_entry(args, n, 1), box_entry(args, n, 3), args.in_width, x_window,
+                                    antialias};
+    const ResampleAxis<R> y_axis = {call.filter, box_entry(args, n, 0), box_entry(args, n, 2), args.in_height, y_window,
+                                    antialias};
     if constexpr (is_same_v<R, float>)
         if (call.filter == filter_of<Triangle> && !antialias && call.source == dtype_of<uint8> &&
             call.target == dtype_of<uint8>) {
@@ -62,7 +63,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
                 const Taps<R> taps = axis.taps(0);
                 // An invalid box has no taps; -1 lies outside the image, so that resize_bilinear refuses it.
                 const int low = taps.count > 0 ? taps.low : -1;
-                return AxisPositions{axis.start, axis.extent / axis.out_size, low, taps.high};
+                return AxisPositions{axis.start, axis.extent / axis.window.size, axis.window.first, low, taps.high};
             };
             if (resize_bilinear(args, n, rows.t, rows.top, rows.bottom, positions(x_axis), positions(y_axis),
                                 *static_cast<SeparableWorkspace*>(memory)))

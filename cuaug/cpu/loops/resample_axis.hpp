@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dispatch_functor.hpp"
+#include "records/resample.cuh"
 #include "pixel_io.hpp"
 #include "simd8.hpp"
 
@@ -37,18 +38,19 @@ struct ResampleWorkspace {
 };
 static_assert(sizeof(ResampleWorkspace<double>) <= native::workspace_bytes);
 
-// One axis of the resampling of one sample: the box [start, start + extent) of an input of `in_size` pixels becomes
-// `out_size` pixels.
+// One axis of the resampling of one sample: the box [start, start + extent) of an input of `in_size` pixels is resized,
+// of which the result is a window.
 template <class R>
 struct ResampleAxis {
     native::Filter filter;
     double start, extent;
-    int in_size, out_size;
+    int in_size;
+    AxisWindow window;
     bool antialias;
 
     Taps<R> taps(int i) const {
         return dispatch_filter(filter, [&](auto kind) {
-            return taps_of<decltype(kind), R>(start, extent, in_size, out_size, i, antialias);
+            return taps_of<decltype(kind), R>(start, extent, in_size, window.size, window.first + i, antialias);
         });
     }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "records/resample.cuh"
 #include "resample_axis.hpp"
 
 // Each output row is computed in two steps. First, weighted source rows are added up. Source values are not

@@ -32,6 +32,12 @@ __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& ins
     }
 }
 
+// Stores the window of a resized box that a map of crops and flips shows (records/resample.cuh).
+inline void store_window(const InverseMap& map, double height, double width, double* out) {
+    out[0] = height, out[1] = map.m[4], out[2] = map.m[5];
+    out[3] = width, out[4] = map.m[0], out[5] = map.m[2];
+}
+
 // `row`: the sample's row of the parameter table. `pass_map`: the map of the current pass, composed so far.
 inline void compose_map(const Instruction& instruction, const double* arguments, double* row, InverseMap& pass_map) {
     auto argument_column = [&](int i) { return row + static_cast<int>(arguments[i]); };
@@ -40,7 +46,8 @@ inline void compose_map(const Instruction& instruction, const double* arguments,
     if (opcode <= Opcode::InverseFlip) {
         const double* drawn = argument_column(0);
         AxisMap axes = {1.0, 0.0, 1.0, 0.0};
-        if (opcode == Opcode::InverseCropResize)
+        if (opcode == Opcode::InverseWindowedResize) store_window(pass_map, arguments[1], arguments[2], out);
+        if (opcode <= Opcode::InverseWindowedResize)
             axes = inverse_crop_resize(drawn[0], drawn[1], divide(drawn[2], arguments[1], arguments[3]),
                                        divide(drawn[3], arguments[2], arguments[4]));
         else if (opcode == Opcode::InverseTranslate)
@@ -57,8 +64,6 @@ inline void compose_map(const Instruction& instruction, const double* arguments,
         for (int i = 0; i < 6; ++i) out[i] = pass_map.m[i];
         for (int i = 6; projective && i < 9; ++i) out[i] = pass_map.m[i];
         pass_map = InverseMap::identity();
-    } else if (opcode == Opcode::XorFlag) {
-        if (*argument_column(0) != 0.0) *out = *out == 0.0 ? 1.0 : 0.0;
     } else {
         InverseMap in_memory = pass_map;  // a copy, so that `pass_map` itself stays in registers
         compose_rare_opcode(instruction, arguments, row, in_memory);

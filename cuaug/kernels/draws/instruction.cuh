@@ -28,11 +28,12 @@ enum class Opcode {
     PerspectiveCorners,  // height, width, distortion; draws 8 displacements
     StreamColumns,       // none; writes the 8 numbers of `StreamColumns`
     // Coordinate instructions. Those named Inverse compose the inverse of one op with the map.
-    InverseCropResize,  // column of top, left, height, width; height and width of the result, and their reciprocals
-    InverseTranslate,   // column of top, left
-    InverseFlip,        // column of a flag; height or width; 1 for a vertical flip, 0 for a horizontal one
-    StorePassMap,       // how many numbers, 6 or 9: stores the map composed so far and starts anew
-    XorFlag,            // column of a flag that inverts the flag in Instruction::column
+    InverseCropResize,      // column of top, left, height, width; height and width of the result, and their reciprocals
+    InverseWindowedResize,  // the same; also stores the window of the result that the map composed so far shows, as
+                            // a ResampleRecord has it
+    InverseTranslate,       // column of top, left
+    InverseFlip,            // column of a flag; height or width; 1 for a vertical flip, 0 for a horizontal one
+    StorePassMap,           // how many numbers, 6 or 9: stores the map composed so far and starts anew
     // Rare coordinate instructions.
     InverseAffine,       // column of angle, shifts, scale, shears; center; 1 if the angle is clockwise, else -1
     InversePerspective,  // column of 8 displacements; height, width

@@ -38,10 +38,20 @@ struct OutputRow {
     SourceSpan<R> span;
 };
 
-template <class Filter, class From, class R>
+// The result is the whole resized box, or a window of it. Separate kernels: the code of windows leaves the horizontal
+// filter too few registers to load all pixels before it uses the first ones (benchmarks/log/resize-window.md).
+struct WholeBox {};
+struct BoxWindow {};
+
+template <class Filter, class From, class Part, class R>
 inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
+    int size = args.out_height;
+    if constexpr (is_same_v<Part, BoxWindow>) {
+        const AxisWindow window = window_rows(args, n);
+        size = window.size, index += window.first;
+    }
     const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2),
-                                                      height_of<From>(args, n), args.out_height, index, args.antialias);
+                                                      height_of<From>(args, n), size, index, args.antialias);
     row.span = span;
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
@@ -126,7 +136,7 @@ inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
 // rows at a time horizontally, and sums the rows of its ring vertically. Grid: (tiles in x, tiles in y, frames x groups
 // of K).
-template <class In, class From, int K, class Filter, class Out, class OutLayout>
+template <class In, class From, int K, class Filter, class Out, class OutLayout, class Part = WholeBox>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
                                                                                                           : 5)
@@ -161,13 +171,17 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if (warp_index == resize_warps - 1) {
-            const SourceSpan<R> span =
-                source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
-                                       args.out_width, left + min(lane, columns - 1), args.antialias);
+            int size = args.out_width, index = left + min(lane, columns - 1);
+            if constexpr (is_same_v<Part, BoxWindow>) {
+                const AxisWindow window = window_columns(args, n);
+                size = window.size, index += window.first;
+            }
+            const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3),
+                                                              width_of<From>(args, n), size, index, args.antialias);
             compute_weights<Filter>(weights, span, width_of<From>(args, n), lane);
         }
         if (static_cast<int>(threadIdx.x) < rows)
-            compute_output_row<Filter, From>(args, n, top + threadIdx.x, output_rows[threadIdx.x]);
+            compute_output_row<Filter, From, Part>(args, n, top + threadIdx.x, output_rows[threadIdx.x]);
         if (static_cast<int>(threadIdx.x) < K)
             fill_memory[threadIdx.x] = to_compute<R>(saturate_cast<In>(
                 fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));

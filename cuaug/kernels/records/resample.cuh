@@ -4,11 +4,13 @@
 
 namespace cuaug {
 
-// Resizes a box of each sample.
+// Resizes a box of each sample. The result is the resized box, or a window of it.
 struct ResampleRecord : BatchWithFill {
     ParameterTable box;  // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];
-    int has_flips;  // the table is [N, 6]: also whether the result is flipped vertically and horizontally
+    // The table is [N, 10]. After the box, for y and for x: the size of the resized box; a step of 1 or -1; an
+    // origin. Pixel i of the result is pixel origin + step i of the resized box.
+    int has_window;
     int antialias;  // widen the filter by the scale and drop taps outside the box; otherwise repeat the box's edge
 };
 
@@ -19,10 +21,31 @@ inline double box_entry(const ResampleRecord& record, long long n, int k) {
 }
 
 inline bool flips_vertically(const ResampleRecord& record, long long n) {
-    return record.has_flips && entry(record.box, n, 4) != 0.0;
+    return record.has_window && entry(record.box, n, 5) < 0.0;
 }
 inline bool flips_horizontally(const ResampleRecord& record, long long n) {
-    return record.has_flips && entry(record.box, n, 5) != 0.0;
+    return record.has_window && entry(record.box, n, 8) < 0.0;
+}
+
+// One axis of the window, before flips: pixels `first` .. `first` + out_size - 1 of the `size` pixels of the resized
+// box.
+struct AxisWindow {
+    int first, size;
+};
+
+// `column`: the first column of the axis in the table.
+inline AxisWindow axis_window(const ResampleRecord& record, long long n, int column, int out_size) {
+    if (!record.has_window) return {0, out_size};
+    const int origin = static_cast<int>(entry(record.box, n, column + 2)),
+              before = entry(record.box, n, column + 1) < 0.0 ? out_size - 1 : 0;
+    return {origin - before, static_cast<int>(entry(record.box, n, column))};
+}
+
+inline AxisWindow window_rows(const ResampleRecord& record, long long n) {
+    return axis_window(record, n, 4, record.out_height);
+}
+inline AxisWindow window_columns(const ResampleRecord& record, long long n) {
+    return axis_window(record, n, 7, record.out_width);
 }
 
 }  // namespace cuaug

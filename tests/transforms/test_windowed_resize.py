@@ -1,0 +1,124 @@
+"""A resize and the crops and flips after it are one pass, which computes only a window of the resized image."""
+
+import numpy as np
+import pytest
+from helpers.arrays import default_layout, every_backend, from_layout, images, noise
+from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
+
+import cuaug
+from cuaug import transforms as T
+
+SHAPE = 6, 37, 53, 3
+SIDE, RESIZED = 24, (24, 34)
+FILTERS = [*[(name, True) for name in ("bilinear", "bicubic", "lanczos", "area")], ("bicubic", False)]
+RECIPES = {
+    "centre crop": [T.CenterCrop((17, 20))],
+    "random crop, flips": [T.RandomCrop(16), T.RandomHorizontalFlip(), T.RandomVerticalFlip()],
+    "flips, crop, flip, crop": [
+        T.RandomHorizontalFlip(),
+        T.RandomVerticalFlip(),
+        T.RandomCrop((20, 21)),
+        T.RandomHorizontalFlip(),
+        T.CenterCrop(11),
+    ],
+    "negative padding": [T.Pad((-3, -1, -4, -2)), T.RandomHorizontalFlip()],
+}
+every_recipe = pytest.mark.parametrize("name", RECIPES)
+
+
+def windowed_resize(name, filter_=FILTERS[0]):
+    return T.Compose([T.Resize(SIDE, filter_[0], antialias=filter_[1]), *RECIPES[name]], seed=3)
+
+
+def windows(pixels, params):
+    """The crops and flips of the recipe that drew `params`, of resized images or masks. [N, H, W, ...]"""
+    drawn = {name: to_numpy(params[name]) for name in params.names}
+    results = []
+    for n, view in enumerate(pixels):
+        for position, transform in list(enumerate(params.recipe.transforms))[1:]:
+            numbers = {name.split(".")[2]: int(drawn[name][n]) for name in drawn if name.startswith(f"{position}.")}
+            if isinstance(transform, T.RandomHorizontalFlip):
+                view = view[:, ::-1] if numbers["flip"] else view
+            elif isinstance(transform, T.RandomVerticalFlip):
+                view = view[::-1] if numbers["flip"] else view
+            elif isinstance(transform, T.Pad):
+                view = view[1:-2, 3:-4]
+            else:
+                (top, left), (height, width) = (numbers["top"], numbers["left"]), transform.size
+                view = view[top : top + height, left : left + width]
+        results.append(view)
+    return np.stack(results)
+
+
+def near(backend, dtype):
+    """From the function's result: a GPU may run the warp kernel instead, and cuts the window into other tiles."""
+    if backend[1] == "cpu":
+        return EXACT
+    if dtype == "uint8":
+        return Tolerance(absolute=1, exact=0.97, reason="a value that is nearly a tie may be rounded either way")
+    relative = {"float16": 2e-3, "float32": 2e-5}[dtype]
+    return Tolerance(absolute=relative, relative=relative, reason="sums in another order, rounded to the dtype")
+
+
+@every_backend
+@every_recipe
+@pytest.mark.parametrize("filter_", FILTERS, ids=str)
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
+def test_compose_window_of_resize_equals_window_of_function(backend, name, filter_, dtype):
+    layout, aug = default_layout(backend), windowed_resize(name, filter_)
+    batch = images(backend, dtype, shape=SHAPE)
+    assert len(aug.plan(batch).passes) == 1
+    function_result = to_numpy(cuaug.resize(batch, RESIZED, filter_[0], antialias=filter_[1]))
+    expected = windows(from_layout(function_result, layout), aug.draw(batch, step=1))
+    result = from_layout(to_numpy(aug(batch, step=1)), layout)
+    assert_equal(result, expected, tolerance=near(backend, dtype))
+
+
+@every_recipe
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("channels", [1, 2, 4, 5])
+def test_compose_window_of_resize_accepts_any_layout_and_channels(name, layout, channels):
+    aug, pixels = windowed_resize(name), noise((*SHAPE[:3], channels))
+    batch = np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)) if layout == "NCHW" else pixels
+    expected = windows(cuaug.resize(pixels, RESIZED, layout="NHWC"), aug.draw(batch, step=1, layout=layout))
+    assert_equal(from_layout(aug(batch, step=1, layout=layout), layout), expected)
+
+
+@every_backend
+@every_recipe
+def test_compose_targets_follow_window_of_resize(backend, name):
+    """Masks, boxes and keypoints equal those of the resize alone, cropped and flipped."""
+    aug, resize, batch = windowed_resize(name), T.Compose([T.Resize(SIDE)]), images(backend, shape=SHAPE)
+    masks = images(backend, "int32", "NHWC", shape=(*SHAPE[:3], 1), seed=1)[..., 0]
+    resized_masks = to_numpy(resize(batch, masks, step=1)[1])
+    params = aug.draw(batch, step=1)
+    _, result_masks = aug(batch, masks, step=1)
+    assert_equal(to_numpy(result_masks), windows(resized_masks, params))
+    matrices = to_numpy(params.matrices)
+    (height, width), (scale_y, scale_x) = RESIZED, (24 / 37, 34 / 53)
+    grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), -1)[None].repeat(SHAPE[0], 0)
+    corner_points = windows(grid, params)[:, 0, 0]  # the pixel of the resized image at the result's top left
+    for matrix, (x, y) in zip(matrices, corner_points, strict=True):
+        source = (x + 0.5) / scale_x - 0.5, (y + 0.5) / scale_y - 0.5, 1.0
+        np.testing.assert_allclose(matrix @ source, (0, 0, 1), atol=2e-5)  # float32 in JAX
+
+
+@every_backend
+@every_recipe
+def test_params_from_dict_keeps_window_of_resize(backend, name):
+    aug, batch = windowed_resize(name), images(backend, shape=SHAPE)
+    params = aug.draw(batch, step=1)
+    restored = aug.params_from_dict(params.to_dict(), batch)
+    assert_equal(to_numpy(aug.apply(batch, restored)), to_numpy(aug.apply(batch, params)))
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e300, -1e300, 2.0**31, -2.0, 0.5])
+@pytest.mark.parametrize("column", range(6))
+def test_params_from_dict_rejects_window_outside_of_resize(number, column):
+    aug, batch = windowed_resize("random crop, flips"), noise(SHAPE)
+    description = aug.draw(batch, step=1).to_dict()
+    window = description["matrices"][0]
+    assert all((row[0], row[3]) == RESIZED for row in window)
+    window[2][column] = number
+    with pytest.raises(ValueError, match=r"windows of \(16, 16\) inside the resized images, \(24, 34\)"):
+        aug.params_from_dict(description, batch)
