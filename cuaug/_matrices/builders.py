@@ -54,6 +54,7 @@ class Builder:
         rules: For each number of a failure, from 1: the index of the input that breaks a rule, and the rule.
         option: `MatrixBuilderRecord::option`.
         kernel: Of a fit, whose item a block computes; otherwise an instance of `build_matrices`.
+        is_exact: Whether the result is float64 for inputs of every dtype.
         is_per_point: Whether the result has an item for each point of the first input.
         plans: Of earlier calls on a GPU, by the keys of `call_key`.
     """
@@ -66,6 +67,7 @@ class Builder:
     option: int = 0
     kernel: str | None = None
     is_per_point: bool = False
+    is_exact: bool = False
     plans: dict[Any, Plan] = dataclasses.field(default_factory=dict)
 
     def __call__(self, numbers: Numbers = None, /, **values: Any) -> Any:
@@ -79,6 +81,8 @@ class Builder:
         if autograd.needs_operations(*values.values()):
             return self._apply_formula(numbers, values)
         inputs = describe_inputs(values, self._domains(len(values)))
+        if self.is_exact:
+            inputs = inputs._replace(dtype="float64")
         if inputs.device < 0:
             return self._run_loop(numbers, tuple(values), inputs)
         plan, addresses, is_reusable = self._plan(numbers, inputs, tuple(values.values()))
@@ -224,6 +228,9 @@ PERSPECTIVE_TRANSFORM = Builder(
 )
 PERSPECTIVE_COEFFICIENTS = Builder(
     "PerspectiveCoefficients", (Domain(((8,),), "any"),), formulas.coefficient_matrix, _always(3, 3)
+)
+NUMBER_COLUMNS = Builder(
+    "StackNumbers", (_NUMBER,), formulas.stack_numbers, lambda shapes: (len(shapes),), is_exact=True
 )
 FIT = {
     kind: Builder(

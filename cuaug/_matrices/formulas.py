@@ -66,6 +66,10 @@ def convert(M: Any, numbers: Sequence[float], inverted: bool = False) -> Any:
     return inverse(converted) if inverted else converted
 
 
+def stack_numbers(*numbers: Any) -> Any:
+    return namespace(*numbers).stack(numbers, -1)
+
+
 def map_points(points: Any, M: Any) -> Any:
     """Points [..., P, 2] mapped by matrices [..., 2 or 3, 3]."""
     return map_each_point(points, M[..., None, :, :])

@@ -13,8 +13,9 @@ from .._arrays.descriptor import ArrayDescriptor, byte_range
 from .._arrays.images import ImageBatch, overlaps
 from .._arrays.registry import result_library
 from .._integers import is_one_number
+from .._matrices.builders import NUMBER_COLUMNS
 from .._program.dtypes import LABEL_LIMITS
-from .._program.records import MAX_INLINE_VALUES
+from .._program.records import MAX_BUILDER_INPUTS, MAX_INLINE_VALUES
 
 
 class StridedArray(NamedTuple):
@@ -196,12 +197,22 @@ def per_sample_columns(names: str, values: list[Any], images: ImageBatch) -> Sam
         if len(shape) == 1:
             _check.one_or_per_sample(names, shape[0], images.samples)
     is_column = len(values) == 1
-    array = values[0] if is_column else stack_columns(values)
+    array = values[0] if is_column else _columns(values, images)
     descriptor = on_images_device(float_array(names, array, images), images)
     count = descriptor.shape[0] if len(descriptor.shape) == 2 - is_column else 1
     _check.one_or_per_sample(names, count, images.samples)
     sample_stride = descriptor.strides[0] if count > 1 else 0
     return SampleParameters(_table(descriptor, sample_stride, 0 if is_column else descriptor.strides[-1]), ())
+
+
+def _columns(values: list[Any], images: ImageBatch) -> Any:
+    """The values side by side: by one kernel if they are numbers and arrays on the images' GPU. [N, len(values)]"""
+    arrays = [value for value in values if not isinstance(value, float)]
+    if images.device < 0 or len(values) > MAX_BUILDER_INPUTS or not all(map(_is_readable, arrays)):
+        return stack_columns(values)
+    if any(result_library(array) is not images.library for array in arrays):
+        return stack_columns(values)
+    return NUMBER_COLUMNS(**{f"column {i}": value for i, value in enumerate(values)})
 
 
 def column(parameter: str, value: Any) -> Any:

@@ -8,14 +8,16 @@
 #include "matrices/get_rotation_matrix.cuh"
 #include "matrices/invert_affine.cuh"
 #include "matrices/perspective_coefficients.cuh"
+#include "matrices/stack_numbers.cuh"
 #include "matrices/transform_points.cuh"
 #include "type_list.cuh"
 
 namespace cuaug {
 
 // `build(args, n, k, item)` computes item k of sample n and returns 0, or the number of the rule that its input breaks.
-using MatrixBuilders = TypeList<AffineMatrix, ComposeAffine, ConvertMatrix, EstimateAffine, GetPerspectiveTransform,
-                                GetRotationMatrix, InvertAffine, PerspectiveCoefficients, TransformPoints>;
+using MatrixBuilders =
+    TypeList<AffineMatrix, ComposeAffine, ConvertMatrix, EstimateAffine, GetPerspectiveTransform, GetRotationMatrix,
+             InvertAffine, PerspectiveCoefficients, StackNumbers, TransformPoints>;
 
 template <class Builder>
 inline void build_item(const MatrixBuilderRecord& args, long long i) {
