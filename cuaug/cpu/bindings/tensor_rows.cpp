@@ -70,7 +70,8 @@ public:
         api_ = static_cast<const ExchangeApi*>(PyCapsule_GetPointer(capsule_.ptr(), "dlpack_exchange_api"));
         if (api_ == nullptr) throw py::error_already_set();
         if (api_->major != 1 || api_->view == nullptr)
-            throw py::value_error("version 1 of DLPack's exchange API is needed, got " + std::to_string(api_->major));
+            throw py::value_error(
+                "the exchange API of DLPack must be of version 1, with a function that views tensors");
     }
 
     // The table and the group of the tensors, or None. Python code runs in `new_row`: the list may change meanwhile.
