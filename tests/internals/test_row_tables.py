@@ -70,7 +70,8 @@ def kinds_of_images():
     views = [memory[offset : offset + 96].view(3, 4, 8) for offset in (0, 1, 5, 16)]
     strided = [torch.zeros(6, 8, 10)[::2, ::2, 1::3], torch.zeros(9, 5, 3).permute(2, 0, 1), torch.zeros(3, 1, 1)]
     dtypes = [torch.zeros(3, 5, 7, dtype=dtype) for dtype in (torch.uint8, torch.int16, torch.float16, torch.bfloat16)]
-    return [*views, *strided, *dtypes, torch.zeros(1, 4, 8, dtype=torch.float64).expand(3, 4, 8)]
+    strides = [torch.zeros(3, 8, 8), torch.zeros(3, 8, 8).mT, torch.zeros(8, 8, 3).permute(2, 0, 1)]
+    return [*views, *strided, *dtypes, *strides, torch.zeros(1, 4, 8, dtype=torch.float64).expand(3, 4, 8)]
 
 
 def test_tables_have_a_row_for_each_kind_and_every_address(rows):
