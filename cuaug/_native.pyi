@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,17 @@ class LaunchSequence:
         self, launch_kernel: int, launches: Sequence[tuple[int, bytes, bytes, Sequence[tuple[int, int, int]]]]
     ) -> None: ...
     def run(self, stream: int, values: Sequence[int]) -> int: ...
+
+class TensorRows:
+    """As `KeyedRows` of `_arrays/row_tables.py`, for torch tensors, which `exchange_api` describes.
+
+    `exchange_api`: torch's `DLPackExchangeAPI`. `tensor_type`: torch.Tensor. `max_rows`: the number of rows to keep.
+    """
+
+    def __init__(self, tensor_type: type, exchange_api: object, max_rows: int) -> None: ...
+    def table(
+        self, tensors: list[Any], new_row: Callable[[Any], tuple[bytes, Any, tuple[int, int]] | None]
+    ) -> tuple[bytearray, Any] | None: ...
 
 class BackgroundTask:
     """Work that is done once, without the GIL: in a new thread if `start` is called, otherwise in `wait`."""

@@ -34,6 +34,7 @@ class TorchLibrary:
         self.raw_empty = getattr(guards, "_empty_strided_cuda", None)  # allocates on the current device
         self.raw_empty_cpu = getattr(guards, "_empty_strided_cpu", None)  # 1.4 us in place of 2.4
         self.current_device = getattr(torch._C, "_cuda_getDevice", None)
+        self.exchange_api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)  # DLPackExchangeAPI
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         dtype, on_gpu = self.dtype_names.get(array.dtype), array.is_cuda

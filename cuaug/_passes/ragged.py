@@ -9,8 +9,9 @@ import numpy as np
 
 from .._arrays.images import BatchAxes, ImageBatch
 from .._arrays.numpy_library import NUMPY
+from .._arrays.row_tables import join_rows
 from .._check import BackendError
-from .._gpu import streams
+from .._gpu import devices, streams
 from .._program.records import RAGGED_IMAGE
 from . import layouts
 
@@ -44,41 +45,42 @@ def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBa
     axes = [image.axes for image in images]
     tag = next(tag for tag in layouts.TAGS if all(tag in layouts.possible_tags(image_axes) for image_axes in axes))
     rows = [ragged_row(image, row, tag) for image, row in zip(images, arguments, strict=True)]
-    return build_ragged_batch(images[0], rows, [image.pointer for image in images], [image.owner for image in images])
+    table = join_rows([row.row_bytes for row in rows], [image.pointer for image in images])
+    orders = {row.order for row in rows}
+    order = orders.pop() if len(orders) == 1 else None
+    return batch_of_table(table, images[0], rows[0]._replace(order=order), [image.owner for image in images])
 
 
-def build_ragged_batch(
-    first: ImageBatch, rows: Sequence[RaggedRow], pointers: list[int], owners: list[Any], has_n_axis: bool = True
+def batch_of_table(
+    table: bytearray, first: ImageBatch, row: RaggedRow, owners: list[Any], has_n_axis: bool = True
 ) -> ImageBatch:
-    """The ragged batch of these rows, with the images' addresses written into them.
+    """The ragged batch of a table of rows, in which the images' addresses are.
 
-    Its pointer is the address of the table of rows. Its stride of N is the length of a row in units of 8 bytes.
+    Its pointer is the address of the table. Its stride of N is the length of a row in units of 8 bytes.
 
     Args:
-        first: One of the images.
-        rows: One for each image, all with the same tag. [N]
-        pointers: The images' addresses. [N]
+        table: One row for each image, all with the same tag.
+        first: One of the images; its address and its size are not used.
+        row: One of the rows, for its length, tag and order.
         owners: The arrays, which the batch keeps alive.
         has_n_axis: Whether results have the axis N. Without it, there is one image.
     """
-    if first.device >= 0 and streams.is_capturing(first.library.current_stream(first.device)):
-        raise BackendError("images of different sizes cannot be captured: the graph would keep their addresses")
-    row_bytes = bytearray(b"".join([row.row_bytes for row in rows]))  # writable, unlike bytes
-    table: Any = np.frombuffer(row_bytes, np.float64).reshape(len(rows), -1)
-    table.view(np.int64)[:, 0] = pointers
-    row_length = table.shape[1]
+    if first.device >= 0:
+        devices.check_not_forked()
+        if streams.is_capturing(first.library.current_stream(first.device)):
+            raise BackendError("images of different sizes cannot be captured: the graph would keep their addresses")
+    row_length = len(row.row_bytes) // 8
+    rows: Any = np.frombuffer(table, np.float64).reshape(-1, row_length)
     library = NUMPY if first.device < 0 else first.library  # a tensor on the CPU would only take longer
-    table = library.from_numpy(table, first.device)
-    orders = {row.order for row in rows}
-    order = orders.pop() if len(orders) == 1 else None
-    layout = first.axes.layout
+    array = library.from_numpy(rows, first.device)
+    layout, order = first.axes.layout, row.order
     if has_n_axis:
         layout = f"N{layout}"
         order = None if order is None else (0, *(axis + 1 for axis in order))
     # Strides from which `layouts.tag` finds the tag again; kernels read those of each image from the table.
-    c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[rows[0].tag]
+    c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[row.tag]
     axes = BatchAxes(layout, (len(rows), 1, first.channels, 0, 0), (row_length, 0, c, 0, x), order)
-    return first._replace(pointer=library.pointer(table), axes=axes, read_only=True, owner=(table, owners))
+    return first._replace(pointer=library.pointer(array), axes=axes, read_only=True, owner=(array, owners))
 
 
 def _vector_elements(image: ImageBatch, tag: str) -> int:

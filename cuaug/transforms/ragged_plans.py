@@ -6,29 +6,41 @@ not on its address. They are computed once for images that agree in these, and l
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._arrays.images import ImageBatch, describe_images
+from .._arrays.protocol import Library
 from .._arrays.registry import library_of
+from .._arrays.row_tables import ArrayRow, ArrayRows, array_rows, join_rows
 from .._fusion.plan import RecipePlan
 from .._fusion.ragged import RaggedPrefix, RaggedPrefixes
 from .._fusion.recipe_ops import Mix
-from .._passes.ragged import RaggedRow, build_ragged_batch, ragged_batch, ragged_row
+from .._passes.ragged import RaggedRow, batch_of_table, ragged_batch, ragged_row
 
-_MAX_ROWS = 1 << 14  # that are cached for one recipe
+_MAX_ROWS = 1 << 14  # of single images that are cached for one recipe
 _NOT_CACHED: Any = object()
 
 
-class _CachedRow(NamedTuple):
-    """The row, the plan and the size of images that differ only in their address."""
+class _PlannedRow(NamedTuple):
+    """The row and the plan of images that differ only in their address."""
 
     row: RaggedRow
     plan: RecipePlan
-    size: tuple[int, int]
-    batch_key: tuple[Any, ...]  # images with one plan and equal batch keys can form one batch
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Group:
+    """What images have in common that can form one batch."""
+
+    plan: RecipePlan
+    row: RaggedRow  # of one of them
+    image: ImageBatch  # one of them, without its array
 
 
 class RaggedPlans:
@@ -43,7 +55,9 @@ class RaggedPlans:
     def __init__(self, prefixes: RaggedPrefixes, get_plan: Callable[[ImageBatch, RaggedPrefix], RecipePlan]) -> None:
         self.prefixes: RaggedPrefixes = prefixes
         self._get_plan = get_plan
-        self._rows: dict[Any, _CachedRow | None] = {}  # None: these images cannot share a plan
+        self._rows: dict[Any, _PlannedRow | None] = {}  # of single images; None: these images cannot share a plan
+        self._array_rows: dict[tuple[type, str | None], ArrayRows] = {}  # of lists, by array type and layout
+        self._groups: weakref.WeakValueDictionary[Any, _Group] = weakref.WeakValueDictionary()
 
     def plan_images(self, images: Sequence[ImageBatch]) -> tuple[RecipePlan, ImageBatch]:
         """The plan of single images whose prefixes have one `batch_key`, and the images as one batch."""
@@ -58,12 +72,16 @@ class RaggedPlans:
         None if images of this size cannot share a plan.
         """
         key = (image.dtype, image.axes, image.pointer % 16)
-        cached = self._rows.get(key, _NOT_CACHED)
-        if cached is _NOT_CACHED:
-            cached = self._add_row(key, image)
-        if cached is None:
+        planned = self._rows.get(key, _NOT_CACHED)
+        if planned is _NOT_CACHED:
+            if len(self._rows) >= _MAX_ROWS:
+                self._rows = {}  # a new dict: another thread may still read the old one
+            planned = self._rows[key] = self._plan_row(image)
+        if planned is None:
             return None
-        return cached.plan, build_ragged_batch(image, [cached.row], [image.pointer], [image.owner], has_n_axis=False)
+        row, plan = planned
+        table = join_rows([row.row_bytes], [image.pointer])
+        return plan, batch_of_table(table, image, row, [image.owner], has_n_axis=False)
 
     def plan_list(self, arrays: list[Any], layout: str | None) -> tuple[RecipePlan, ImageBatch] | None:
         """The plan of a list of single images, and the images as one batch.
@@ -71,45 +89,38 @@ class RaggedPlans:
         None if the images do not need a ragged batch, as they have one size, or cannot have one: an array is not a
         plain one (`Library.descriptor_key` is None), or types, dtypes, layouts or channels differ.
         """
-        array_type, library = type(arrays[0]), library_of(type(arrays[0]))
+        array_type = type(arrays[0])
+        library = library_of(array_type)
         if library is None:
             return None
-        rows, pointers = [], []
-        for array in arrays:
-            descriptor_key = library.descriptor_key(array) if type(array) is array_type else None
-            if descriptor_key is None:
-                return None
-            pointer = library.pointer(array)
-            key = (array_type, descriptor_key, pointer % 16, layout)
-            cached = self._rows.get(key, _NOT_CACHED)
-            if cached is _NOT_CACHED:
-                cached = self._add_row(key, describe_images(array, layout, library))
-            if cached is None:
-                return None
-            rows.append(cached)
-            pointers.append(pointer)
-        _, plan, size, batch_key = rows[0]
-        form_batch = all(row.plan is plan and row.batch_key == batch_key for row in rows)
-        if not form_batch or all(row.size == size for row in rows):
+        rows = self._array_rows.get((array_type, layout))
+        if rows is None:
+            rows = self._array_rows.setdefault((array_type, layout), array_rows(library, array_type))
+        table_and_group = rows.table(arrays, functools.partial(self._array_row, layout, library))
+        if table_and_group is None:
             return None
-        first = describe_images(arrays[0], layout, library)
-        return plan, build_ragged_batch(first, [row.row for row in rows], pointers, arrays)
+        table, group = table_and_group
+        return group.plan, batch_of_table(table, group.image, group.row, arrays)
 
-    def _add_row(self, key: Any, image: ImageBatch) -> _CachedRow | None:
-        if len(self._rows) >= _MAX_ROWS:
-            self._rows = {}  # a new dict: another thread may still read the old one
-        cached = self._rows[key] = self._new_row(image)
-        return cached
+    def _array_row(self, layout: str | None, library: Library, array: Any) -> ArrayRow | None:
+        image = describe_images(array, layout, library)
+        planned = self._plan_row(image)
+        if planned is None:
+            return None
+        row, plan = planned
+        # The group keeps the plan alive, so no other plan has this id as long as the group is found.
+        key = (id(plan), library, image.axes.layout, image.channels, image.device, row.tag, row.order)
+        group = _Group(plan, row, image._replace(pointer=0, owner=None))
+        return ArrayRow(row.row_bytes, self._groups.setdefault(key, group), image.size)
 
-    def _new_row(self, image: ImageBatch) -> _CachedRow | None:
+    def _plan_row(self, image: ImageBatch) -> _PlannedRow | None:
         prefix = self.prefixes.prefix(image) if image.axes.layout in ("CHW", "HWC") else None
         if prefix is None:
             return None
         plan = self._get_plan(image, prefix)
         if any(isinstance(op, Mix) for pass_ in plan.passes for op in pass_.first_ops):
             return None  # sample.py refuses to mix images of several sizes
-        row = ragged_row(image, _arguments(prefix, plan))
-        return _CachedRow(row, plan, image.size, (image.axes.layout, image.channels, image.device, row.tag, row.order))
+        return _PlannedRow(ragged_row(image, _arguments(prefix, plan)), plan)
 
 
 def _arguments(prefix: RaggedPrefix, plan: RecipePlan) -> np.ndarray:

@@ -142,3 +142,15 @@ def test_compose_accepts_list_of_read_only_images(planned_lists):
     T.Compose([CROP], seed=1)(images)
     assert planned_lists == [True]
     assert all(np.array_equal(image, copy) for image, copy in zip(images, copies, strict=True))
+
+
+def test_compose_lists_of_two_libraries_share_a_plan(planned_lists):
+    arrays = [noise(size, seed=i) for i, size in enumerate([(9, 8, 3), (7, 8, 3)])]
+    lists = arrays, [torch.from_numpy(array) for array in arrays]
+    aug = T.Compose([CROP, *FLIPS], seed=1)
+    for images in (*lists, *lists):
+        results = aug(images, layout="HWC", step=0)
+        assert {type(result) for result in results} == {type(images[0])}
+        for result, expected in zip(results, aug(arrays, layout="HWC", step=0), strict=True):
+            assert_equal(np.asarray(result), expected)
+    assert planned_lists == [True] * 8

@@ -23,5 +23,6 @@ void bind_loop_sequence(pybind11::module_& module);
 void bind_matrices(pybind11::module_& module);
 void bind_nvjpeg(pybind11::module_& module);
 void bind_record_layout(pybind11::module_& module);
+void bind_tensor_rows(pybind11::module_& module);
 
 }  // namespace native

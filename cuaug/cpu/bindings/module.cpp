@@ -89,6 +89,7 @@ PYBIND11_MODULE(_native, module, py::mod_gil_not_used()) {
     bind_nvjpeg(module);
     bind_launch_sequence(module);
     bind_record_layout(module);
+    bind_tensor_rows(module);
 #ifdef CUAUG_JPEG
     bind_jpeg(module);
 #endif
