@@ -135,10 +135,10 @@ def _record(
     return None if plan is None or plan.constants else plan
 
 
-def _forget_plans() -> None:
+def forget_plans() -> None:
     """A forked child must not use its parent's CUDA context; the functions themselves refuse to."""
     for plans in _caches:
         plans.clear()
 
 
-os.register_at_fork(after_in_child=_forget_plans)
+os.register_at_fork(after_in_child=forget_plans)

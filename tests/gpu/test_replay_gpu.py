@@ -46,7 +46,7 @@ PER_SAMPLE = [
 @pytest.fixture
 def replays(monkeypatch):
     """The number of replayed calls, in a list."""
-    replay._forget_plans()
+    replay.forget_plans()
     counts, call = [0], recording.LaunchPlan.__call__
 
     def counted(plan, *arguments):

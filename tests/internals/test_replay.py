@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 @pytest.fixture
 def replays(monkeypatch):
     """The number of replayed calls, in a list."""
-    replay._forget_plans()
+    replay.forget_plans()
     counts, call = [0], recording.LaunchPlan.__call__
 
     def counted(plan, *arguments):
@@ -29,7 +29,7 @@ def replays(monkeypatch):
 
     monkeypatch.setattr(recording.LaunchPlan, "__call__", counted)
     yield counts
-    replay._forget_plans()
+    replay.forget_plans()
 
 
 def undecorated(function):
