@@ -15,6 +15,7 @@ CHECK = """
 import hashlib, os, pathlib, random, sys, warnings
 import cupy, numpy, cuaug
 from cuaug._gpu import kernels
+from cuaug._passes import replay
 
 image = numpy.random.default_rng(0).integers(0, 256, (2, 40, 50, 3), numpy.uint8)
 M = numpy.array([[0.9, -0.2, 3], [0.2, 0.9, 1]])
@@ -27,6 +28,7 @@ def assert_gpu_equals_cpu():
 
 def forget_kernels():
     kernels.compiled_kernels.clear()
+    replay.forget_plans()  # which hold loaded kernels
     cupy.clear_memo()
 
 def entries():

@@ -117,7 +117,7 @@ def test_replayed_call_runs_on_the_current_stream(replays):
     stream.synchronize()
     assert replays[0] >= 3
     assert_equal(result, undecorated(cuaug.adjust_contrast)(images, 0.5), tolerance=EXACT)
-    assert abs(float(result.mean()) - 0.75) < 1e-5
+    assert abs(float(result.mean()) - 0.75) < 1e-4  # the weights of the luma add up to 0.9999
 
 
 @pytest.mark.parametrize("calls_before", [0, 1, 3])
