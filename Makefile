@@ -59,7 +59,7 @@ test: $(VENV)/.test  ## run the CPU suite without the slow tests; GPU cases are 
 test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architecture: about an hour on 2 cores
 	@$(call pytest,$(PY),$(JOBS))
 
-kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; rarely used ones on sm_90 and a third of the others
+kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; rarely used ones on sm_90 and a quarter of the others
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "slow and not exhaustive" tests/kernels $(ARGS)
 
 clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the CPU tests on it
