@@ -309,24 +309,6 @@ def byte_values(parameter: str, values: np.ndarray) -> None:
         raise ValueError(f"{parameter} must hold whole numbers in 0..255, got {value_text(values)}")
 
 
-def lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: int) -> tuple[int, int]:
-    """A lookup table's number of samples and of channels; 1 means one table for all."""
-    leading = shape[:-1]
-    if leading == (samples,) == (channels,) and samples > 1:
-        raise ValueError(
-            f"{parameter} of shape {shape} may be one per channel or one per sample here: "
-            f"pass (1, {channels}, 256) or ({samples}, 1, 256)"
-        )
-    if len(leading) < 2:
-        leading = (1, *leading) if leading == (channels,) else (*leading, *(1, 1)[len(leading) :])
-    if len(leading) != 2 or shape[-1:] != (256,) or leading[0] not in (1, samples) or leading[1] not in (1, channels):
-        raise ValueError(
-            f"{parameter} must have shape (256,), ({channels}, 256), ({samples}, 256) or ({samples}, {channels}, 256), "
-            f"got {shape}"
-        )
-    return leading[0], leading[1]
-
-
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
     """Host matrices: finite and invertible; if `rows` is 2, a third row must be 0 0 1. [N, 2, 3] or [N, 3, 3]"""
     flat = values.reshape(len(values), 3 * values.shape[1])

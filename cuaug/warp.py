@@ -13,12 +13,9 @@ import numpy as np
 
 from . import _check, _sizes
 from ._arrays import convert
-from ._arrays.convert import host_array
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
-from ._matrices import matrices
-from ._matrices.builders import PERSPECTIVE_COEFFICIENTS, PERSPECTIVE_TRANSFORM
-from ._matrices.formulas import cosine_sine
+from ._matrices import builders, formulas, matrices
 from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
 from ._passes.replay import replayed
@@ -175,7 +172,7 @@ def elastic(
     height, width = batch.size
     field: Any = displacement
     if isinstance(displacement, (list, tuple)):
-        field = host_array("displacement", displacement)
+        field = convert.host_array("displacement", displacement)
     shape = tuple(np.shape(field))
     if shape[-3:] != (height, width, 2):
         raise ValueError(f"displacement must have shape (1 or N, {height}, {width}, 2), got {shape}")
@@ -263,12 +260,12 @@ def rotate(
     if center is None:
         middle = [coordinate - 0.5 for coordinate in middle]
     else:
-        middle = middle - 0.5 if hasattr(middle, "dtype") else (host_array("center", middle) - 0.5).tolist()
+        middle = middle - 0.5 if hasattr(middle, "dtype") else (convert.host_array("center", middle) - 0.5).tolist()
     M = matrices.rotation_matrix(angle, 1.0, middle)
     if expand:
         if not convert.is_host(angle):
             raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
-        sizes = _sizes.rotated_sizes(batch.size, *cosine_sine(host_array("angle", angle)))
+        sizes = _sizes.rotated_sizes(batch.size, *formulas.cosine_sine(convert.host_array("angle", angle)))
         canvas = sizes.reshape(-1, 2).max(0) if sizes.size else np.array(batch.size)
         # From the middle of the image to the middle of its rotated size, which is placed on whole pixels of the canvas.
         shift = (sizes - batch.size) / 2 + (canvas - sizes) // 2
@@ -313,15 +310,13 @@ def perspective(
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
             raise ValueError("coefficients must be None beside startpoints or endpoints, got both")
-        values: Any = coefficients
-        shape = tuple(np.shape(values))
-        if shape[-1:] != (8,) or len(shape) > 2:
+        if (shape := np.shape(coefficients))[-1:] != (8,) or len(shape) > 2:  # type: ignore[arg-type]
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {shape}")
-        M, inverse = PERSPECTIVE_COEFFICIENTS(coefficients=values), True
+        M, inverse = builders.PERSPECTIVE_COEFFICIENTS(coefficients=coefficients), True
     elif startpoints is None and endpoints is None:
         raise ValueError("startpoints and endpoints, or coefficients, must be given, got None for all three")
     else:
-        M, inverse = PERSPECTIVE_TRANSFORM(startpoints=startpoints, endpoints=endpoints), False
+        M, inverse = builders.PERSPECTIVE_TRANSFORM(startpoints=startpoints, endpoints=endpoints), False
     name = "startpoints and endpoints" if coefficients is None else "coefficients"
     geometry = matrix_geometry(parameters.matrices(name, M, batch, rows=3), inverse, origin="corner")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
@@ -343,15 +338,13 @@ def _remap(
     if size != y_size:
         raise ValueError(f"map_x and map_y must have the same size, got {size} and {y_size}")
     if out is not None:
-        output = describe_images(out, batch.axes.layout)
-        for (name, _), coordinate_map in zip(maps, (x, y), strict=True):
-            parameters.check_no_overlap(name, coordinate_map, (batch.samples, *size), output)
+        for (name, _), values in zip(maps, (x, y), strict=True):
+            parameters.check_no_overlap(name, values, (batch.samples, *size), describe_images(out, batch.axes.layout))
     geometry = map_geometry(batch, x, y, size, scale, relative)
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
 
 def _center(batch: ImageBatch, center: Any) -> Any:
     """`center` or the image's middle, from the top left corner."""
-    if center is None:
-        return [batch.size[1] / 2, batch.size[0] / 2]
-    return list(center) if isinstance(center, tuple) else center
+    middle = [batch.size[1] / 2, batch.size[0] / 2]
+    return middle if center is None else list(center) if isinstance(center, tuple) else center

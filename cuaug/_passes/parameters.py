@@ -145,10 +145,28 @@ def lut_table(parameter: str, value: Any, images: ImageBatch) -> StridedArray:
         descriptor = convert.describe(images.library.from_numpy(np.asarray(values, np.uint8, order="C"), images.device))
     else:
         descriptor = _device_array(convert.asarray(value, like=value, dtype="uint8"), images)
-    samples, channels = _check.lut_shape(parameter, tuple(descriptor.shape), images.samples, images.channels)
+    samples, channels = _lut_shape(parameter, tuple(descriptor.shape), images.samples, images.channels)
     sample_stride = descriptor.strides[0] if samples > 1 else 0
     row_stride = descriptor.strides[-2] if channels > 1 else 0
     return StridedArray(descriptor.pointer, sample_stride, row_stride, descriptor.strides[-1], 0, descriptor.owner)
+
+
+def _lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: int) -> tuple[int, int]:
+    """A lookup table's number of samples and of channels; 1 means one table for all."""
+    leading = shape[:-1]
+    if leading == (samples,) == (channels,) and samples > 1:
+        raise ValueError(
+            f"{parameter} of shape {shape} may be one per channel or one per sample here: "
+            f"pass (1, {channels}, 256) or ({samples}, 1, 256)"
+        )
+    if len(leading) < 2:
+        leading = (1, *leading) if leading == (channels,) else (*leading, *(1, 1)[len(leading) :])
+    if len(leading) != 2 or shape[-1:] != (256,) or leading[0] not in (1, samples) or leading[1] not in (1, channels):
+        raise ValueError(
+            f"{parameter} must have shape (256,), ({channels}, 256), ({samples}, 256) or ({samples}, {channels}, 256), "
+            f"got {shape}"
+        )
+    return leading[0], leading[1]
 
 
 def xy_pairs(parameter: str, value: Any, images: ImageBatch) -> SampleParameters:

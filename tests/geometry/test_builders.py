@@ -156,23 +156,6 @@ def test_matrix_builders_read_every_dtype_of_numpy(dtype):
     assert_equal(actual.astype(np.float64), expected)
 
 
-@pytest.mark.parametrize("count", [1, 4, 5, 6, 9, 10, 14])
-def test_compose_affine_multiplies_any_number_of_matrices(count):
-    maps = seeded("products").normal(0, 1, (count, 7, 2, 3))
-    expected = np.eye(3)
-    for matrix in maps:
-        row = np.broadcast_to([[[0, 0, 1.0]]], (7, 1, 3))
-        expected = np.concatenate([matrix, row], 1) @ expected
-    assert_equal(cuaug.compose_affine(*maps), expected[:, :2], tolerance=ROUNDING)
-
-
-def test_compose_affine_names_the_matrix_that_is_not_finite():
-    maps = [np.eye(2, 3)] * 9
-    maps[7] = np.full((2, 3), np.nan)
-    with pytest.raises(ValueError, match=r"compose_affine: M\[7\] must be finite"):
-        cuaug.compose_affine(*maps)
-
-
 def test_transform_points_of_many_samples_in_several_threads():
     rng = seeded("points")
     points, M = rng.normal(0, 100, (50, 1000, 2)), rng.normal(0, 1, (50, 2, 3))
