@@ -1,4 +1,4 @@
-"""Replays calls of functions: the second call with arguments of one kind is recorded as a plan, which later calls run."""
+"""Replays calls of functions: the second call with arguments of one kind is recorded as a plan that later calls run."""
 
 from __future__ import annotations
 
