@@ -1,4 +1,4 @@
-"""The array library of a call that is recorded: the images' library, with arrays that have no memory."""
+"""The array library of a call that is recorded: the images' library, but allocated arrays are symbolic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ FIRST_ARRAY = 16  # from this index of the call's values on: arrays that the cal
 
 
 class RecordingLibrary:
-    """Records one call. Constants that the call loads live as long as this object."""
+    """Records one call.
+
+    Attributes:
+        executor: Records the call's launches or loops.
+        arrays: What the call has allocated.
+        constants: What the call has copied from the host. Records hold their addresses, so the plan keeps them alive.
+    """
 
     def __init__(self, library: Library) -> None:
         self.library = library

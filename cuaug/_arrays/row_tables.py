@@ -12,7 +12,7 @@ from .._host.extension import extension
 from .protocol import Library
 from .torch_library import TorchLibrary
 
-_MAX_ROWS = 1 << 14  # that are kept for the arrays of one type
+_MAX_ROWS = 1 << 14  # cached for the arrays of one type
 _UNKNOWN: Any = object()
 
 
@@ -33,8 +33,8 @@ class ArrayRows(Protocol):
     def table(self, arrays: list[Any], new_row: NewRow) -> tuple[bytearray, Any] | None:
         """The table of the arrays, and their group.
 
-        None if they have several groups or one size, or if an array is not a plain one: `Library.descriptor_key` is
-        None.
+        None if they have several groups or all have one size, if `new_row` returned None for one of them, or if one is
+        not a plain array (`Library.descriptor_key` is None).
         """
 
 

@@ -35,7 +35,7 @@ class SymbolicArray:
 
 
 class SymbolicLibrary:
-    """Describes symbolic arrays. A recorded call allocates by its own library, and has no values to convert."""
+    """The library of symbolic arrays, which have addresses but no values. `RecordingLibrary` allocates them."""
 
     name, channels_first = "symbolic", False
 

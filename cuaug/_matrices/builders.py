@@ -44,16 +44,16 @@ class _Sizes(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Builder:
-    """A builder.
+    """A function of matrices, points or numbers, and how to run it.
 
     Attributes:
-        functor: Its struct.
+        functor: The struct in kernels/matrices.
         domains: Of the inputs. The last ones may be missing, or repeat the last domain.
         formula: The same function in the operations of an array library.
         result_shape: Checks the shapes of one sample's inputs and returns the shape of its result.
-        rules: For each number of a failure, from 1: the index of the input that breaks a rule, and the rule.
+        rules: The index of an input, and the rule that it may break. A functor returns the number of the rule, from 1.
         option: `MatrixBuilderRecord::option`.
-        kernel: Of a fit, whose item a block computes; otherwise an instance of `build_matrices`.
+        kernel: For fits: a block computes one fit. None: an instance of `build_matrices`, a thread per item.
         is_exact: Whether the result is float64 for inputs of every dtype.
         is_per_point: Whether the result has an item for each point of the first input.
         plans: Of earlier calls on a GPU, by the keys of `call_key`.

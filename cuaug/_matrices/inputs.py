@@ -157,7 +157,7 @@ def _broadcast(names: tuple[str, ...], batches: tuple[tuple[int, ...], ...]) -> 
 
 
 def _pack(entry: _Array, batch: tuple[int, ...]) -> SampleNumbers:
-    """`cuaug::SampleNumbers` of an array, for a batch whose axes count as one."""
+    """`cuaug::SampleNumbers` of an array. The kernel sees the axes of the batch as one axis."""
     descriptor, ndim, array = entry
     shape, layout = _layout(descriptor.shape, descriptor.strides, descriptor.dtype, ndim, batch)
     if layout is None:

@@ -25,7 +25,7 @@ def affine_matrix(angle: Any, translate: Any, scale: Any, shear: Any, center: An
 
 
 def composition(maps: Sequence[Any]) -> Any:
-    """`cuaug.compose_affine`: a builder multiplies five matrices."""
+    """`cuaug.compose_affine`: a builder multiplies up to five matrices, so more take several calls."""
     values = {f"M[{i}]": matrix for i, matrix in enumerate(maps)}
     names = list(values)
     while len(names) > MAX_BUILDER_INPUTS:

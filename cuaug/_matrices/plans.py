@@ -1,4 +1,4 @@
-"""Plans of calls on a GPU: what the layouts and the plain numbers of the inputs determine, without the addresses."""
+"""Plans of calls on a GPU: launches whose record is complete except for the addresses of the inputs and the result."""
 
 from __future__ import annotations
 
@@ -75,9 +75,10 @@ def call_key(numbers: Any, values: Iterable[Any]) -> tuple[tuple[Any, ...] | Non
 def split_record(
     record: bytes, values: Iterable[Any], entries: Iterable[SampleNumbers]
 ) -> tuple[tuple[bytes, ...], list[int], bool]:
-    """The parts of a record between the addresses that `call_key` returns, the addresses, and whether there are others.
+    """The parts of a record between the addresses of `call_key`, these addresses, and if the parts are reusable.
 
-    There are others, or numbers that are not in the key, if an input was moved or converted.
+    If an input was copied or converted, the parts hold its address, or numbers that are not in the key. Other calls
+    with this key must then not use the parts.
     """
     parts, addresses, begin, is_complete = [], [], 0, True
     for i, (value, entry) in enumerate(zip(values, entries, strict=True)):

@@ -1,10 +1,10 @@
 """Launch plans: a call's launches on a GPU, or its loops on a CPU, recorded for arrays of one kind and replayed.
 
 A plan is recorded by running the passes with symbolic addresses and an executor that records. A later call allocates
-the result and the scratch memory, fills in addresses and numbers, and makes all launches (or runs all loops) at once.
-Kernels, grids, loops and offsets are those that were recorded. A CPU runs all loops on one sample before the next
-sample, if each thread has four samples or more and no loop reads other samples: a loop then finds its input in the
-cache.
+the result and the scratch memory, fills in addresses and numbers, and makes all launches (or runs all loops) in one
+call of the extension. Kernels, grids, loops and offsets are those that were recorded. A CPU runs all loops on one
+sample before the next sample, if each thread has four samples or more and no loop reads other samples: a loop then
+finds its input in the cache.
 """
 
 from __future__ import annotations

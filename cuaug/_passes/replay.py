@@ -1,4 +1,4 @@
-"""Calls of functions that are replayed: the second call with arguments of one kind is recorded for all later calls."""
+"""Replays calls of functions: the second call with arguments of one kind is recorded as a plan that later calls run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _MAX_PLANS = 1024  # per function
-_MAX_NUMBERS = 32  # in a list or tuple whose values belong to a call's kind
+_MAX_KIND_LENGTH = 96  # entries, after a list or tuple; calls with more numbers are not replayed
 _PLAIN_TYPES = frozenset([int, float, bool, str, type(None)])
 _UNKNOWN, _SEEN_ONCE = object(), object()
 _caches: list[dict[Any, Any]] = []
 
 
 class _Call(NamedTuple):
-    """The arguments of a call, apart."""
+    """The arguments of a call: their kind, and the addresses of the arrays."""
 
     kind: tuple[Any, ...]  # all that its launches depend on, except addresses
     library: Library
@@ -97,7 +97,7 @@ def _describe_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | Non
 
 
 def _add_numbers(kind: list[Any], values: Iterable[Any]) -> bool:
-    """Adds numbers, or nested lists of numbers. False if there are too many, or other values."""
+    """Adds plain values, or nested lists of them, to a kind. False if there are too many, or other values."""
     kind += type(values), "("
     for value in values:
         if type(value) in _PLAIN_TYPES:
@@ -105,7 +105,7 @@ def _add_numbers(kind: list[Any], values: Iterable[Any]) -> bool:
         elif type(value) not in (list, tuple) or not _add_numbers(kind, value):
             return False
     kind.append(")")
-    return len(kind) < 3 * _MAX_NUMBERS
+    return len(kind) < _MAX_KIND_LENGTH
 
 
 def _record(

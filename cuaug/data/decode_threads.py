@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# After so many batches that were ready in time, one thread less is tried, in case fewer are enough by now.
+# After so many requests that found a full queue, one thread fewer is tried: files or the consumer may have changed.
 _BATCHES_BEFORE_RETRY = 100
 
 
@@ -10,9 +10,9 @@ class DecodeThreads:
     """The number of threads for the next batch, between `minimum` and `maximum`.
 
     A training step that the host launches takes longer while every processor decodes
-    (benchmarks/log/loader-training.md). If batches wait for the consumer, the next one is therefore decoded by one
-    thread less. If the consumer waits, all threads decode until batches wait again, and from then on at least one
-    thread more than before.
+    (benchmarks/log/loader-training.md). Each time that the consumer finds the queue full, the next batch is
+    therefore decoded by one thread fewer. If the consumer has to wait, all threads decode until the queue is full
+    again; from then on at least one thread more decodes than when the consumer had to wait.
 
     The consumer's thread sets `count`, and another thread reads it.
     """

@@ -72,8 +72,8 @@ class Loader:
             the others, divided so that both stay busy. Values then differ by 1 here and there from run to run, and for
             nvJPEG's files `strict` rejects only what nvJPEG itself rejects.
         prefetch: Number of finished batches to keep ready.
-        threads: Maximum number of threads that read and decode; default: as :func:`cuaug.set_num_threads`. Fewer
-            decode while batches are ready in time.
+        threads: Maximum number of threads that read and decode; default: as :func:`cuaug.set_num_threads`. With
+            the decoder "cpu", fewer decode while batches are ready in time.
         cache: "memory" keeps the encoded files in memory after they are first read.
         progress: Show a bar with images per second and the slowest stage (needs tqdm).
         library: Library of the results: "torch" (channels first), or, channels last, "numpy", on a GPU "cupy" (needs

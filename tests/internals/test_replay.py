@@ -153,6 +153,7 @@ def test_a_function_that_always_gets_new_numbers_keeps_few_plans(replays, monkey
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork.. was called:RuntimeWarning")  # JAX, if an earlier test has imported it
 def test_a_forked_child_forgets_the_plans(replays):
     images = batch("torch", 0)
     for _ in range(3):

@@ -38,7 +38,7 @@ struct ExchangeApi {
     std::uint32_t major, minor;
     const void* previous;
     const void* unused[3];
-    int (*view)(void* object, TensorView* tensor);  // dltensor_from_py_object_no_sync: the view lives as long as object
+    int (*view)(void* object, TensorView* tensor);  // dltensor_from_py_object_no_sync; valid while object lives
 };
 
 constexpr std::size_t ndim = 3;
@@ -107,7 +107,7 @@ private:
         const auto is_neg = owned(PyObject_CallMethodNoArgs(tensor.ptr(), is_neg_name_.ptr()));
         if (is_neg.ptr() != Py_False) return false;
         TensorView view{};
-        if (api_->view(tensor.ptr(), &view) != 0) {  // no strides, or no memory
+        if (api_->view(tensor.ptr(), &view) != 0) {  // for example sparse tensors
             PyErr_Clear();
             return false;
         }

@@ -48,8 +48,9 @@ constexpr BlockSize block_size = !small_blocks<T, K, raw_staged>  ? BlockSize{wa
                                  : OutputTraits<OutLayout>::small ? BlockSize{64, 15500, 14}
                                                                   : BlockSize{128, 32000, 7};
 
-// Columns of an output region. 64 are faster for pixels of 6 bytes, too, but boxes of rotated regions fit less often;
-// with other borders than `Constant` sampling from global memory costs more.
+// Columns of an output region. For pixels of up to 6 bytes 64 are faster, but source boxes of rotated regions then fit
+// less often. Pixels of 6 bytes have 64 only with `Constant`: with other borders, sampling without a box costs more
+// (benchmarks/log/warp-raw-borders.md).
 template <int PixelBytes, bool fills>
 constexpr int raw_region_width = PixelBytes <= (fills ? 6 : 4) ? 64 : 32;
 

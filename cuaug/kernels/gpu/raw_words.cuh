@@ -2,8 +2,8 @@
 
 #include "gpu/raw_box.cuh"
 
-// Stages words (four bytes) of raw boxes through registers: those that are not copied in chunks (raw_stage.cuh),
-// because they lie outside the image or because rows are not aligned.
+// Stages words (four bytes) of raw boxes through registers: those that raw_stage.cuh does not copy in chunks, because
+// they lie outside the image or because rows are not aligned.
 
 namespace cuaug {
 
@@ -16,8 +16,9 @@ inline Word element_at(const unsigned char* address) {
 }
 
 // The elements of a row of the image, or of one of its planes, from which a word of a box is made; the border is
-// resolved. The four sources of a word of uint8 lie close to each other: even if the border mirrors them, a window of 4
-// bytes holds them, or of 6 bytes for packed pixels of three. The words that hold the window are loaded and permuted.
+// resolved. The four sources of a word of uint8 mostly lie close to each other: even if the border mirrors them, a
+// window of 4 bytes holds them, or of 6 bytes for packed pixels of three. The words that hold the window are then
+// loaded and permuted. Other elements, such as those on both sides of the seam of `Wrap`, are loaded one by one.
 template <class BoxLayout, class T, int K, class Border>
 struct WordSource {
     static constexpr int step = BoxLayout::step, size = sizeof(T), elements = elements_per_word<T>;
@@ -28,7 +29,7 @@ struct WordSource {
     int offset[elements];  // of each element from it, in bytes
     int last;              // the highest of them
     Word selector;         // of __byte_perm: offset[i] in digit i
-    Word mask;             // zeros for elements that the border fills; otherwise all ones, which the compiler knows
+    Word mask;  // zeros for elements that the border fills; otherwise all ones: a constant with other borders
 
     // For the word of the box that begins at a byte, counted from the first pixel of the box.
     WordSource(const Image<T, K, Border>& image, int byte) : first(0x7fffffff), last(0), selector(0), mask(~0u) {
@@ -69,8 +70,9 @@ struct WordSource {
         return mask & out;
     }
 
-    // Calls function(load). No word is read that may end beyond the row, which has `row_bytes` bytes; `is_aligned`:
-    // rows begin at multiples of four bytes.
+    // Calls function(load) with the function that loads the word: `load_window` for uint8, if a window holds all
+    // elements and no word that is read may end beyond the row of `row_bytes` bytes; else `load_elements`.
+    // `is_aligned`: rows begin at multiples of four bytes.
     template <class Function>
     void with_load(int row_bytes, bool is_aligned, const Function& function) const {
         const int highest = first + last, window_end = is_aligned ? highest | 3 : highest + 3;

@@ -4,8 +4,8 @@
 #include "gpu/warp_config.cuh"
 #include "ops/chain.cuh"
 
-// Regions of samples that a policy leaves in place: no sampling, only a lookup table and ops. Two thirds of a policy's
-// samples get an op that moves no pixel.
+// Regions of samples that a policy leaves in place: no sampling, only a lookup table and ops. About two thirds of the
+// ops of RandAugment and TrivialAugment move no pixel.
 
 namespace cuaug {
 

@@ -8,7 +8,7 @@ constexpr int max_fit_threads = 512;
 
 // Totals over the points of a sample, which the threads of a block share. All threads get the totals.
 struct BlockSum {
-    double (*warp_totals)[8];  // shared memory [warps]
+    double (*warp_totals)[8];  // shared memory [warps, 8]
 
     template <int Count, class Terms>
     Totals<Count> total(long long points, const Terms& terms) const {
@@ -20,7 +20,7 @@ struct BlockSum {
         }
         for (int j = 0; j < Count; ++j) totals.value[j] = warp_sum(totals.value[j]);
         if (blockDim.x == 32) return totals;
-        __syncthreads();  // the last totals have been read
+        __syncthreads();  // all threads have read the totals of the call before
         if (threadIdx.x % 32 == 0)
             for (int j = 0; j < Count; ++j) warp_totals[threadIdx.x / 32][j] = totals.value[j];
         __syncthreads();

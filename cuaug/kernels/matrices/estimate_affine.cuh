@@ -17,8 +17,9 @@ struct PointWeights {
 };
 
 // The least-squares affine map, in the coordinates of `p` and `q`: offsets of both sets divided by the spread of the
-// first. By Gram-Schmidt, because a solution through the determinant of the moments loses half of the digits for points
-// near a line. xx * yy / mean_square is about the variance across the best line: it must exceed the squared error.
+// first. `moments`: weighted sums of the products p.x p.x, p.x p.y, p.y p.y, p.x q.x, p.x q.y. By Gram-Schmidt, because
+// a solution through the determinant of the moments loses half of the digits for points near a line. xx * yy /
+// mean_square is about the variance across the best line: it must exceed the squared error.
 template <class Sum, class P, class Q>
 inline bool fit_linear(long long points, const PointWeights& weight, const P& p, const Q& q, const double* moments,
                        double error, const Sum& sum, double* linear) {
@@ -37,7 +38,7 @@ inline bool fit_linear(long long points, const PointWeights& weight, const P& p,
 }
 
 // The least-squares map of points to points. Inputs: points before and after [P, 2]; if there are three inputs, weights
-// [P]. `option`: the FitKind. Rules: 1: the first points are not collinear (affine); 2: nor coincident (other kinds);
+// [P]. `option`: the FitKind. Rules: 1: the first points are not collinear (affine); 2: not coincident (other kinds);
 // 3: a rotation is determined (rigid); 4: weights are not negative, nor all zero.
 struct EstimateAffine {
     template <class Sum>

@@ -8,7 +8,7 @@ struct CosineSine {
     double cosine, sine;
 };
 
-// 0, 1 or -1 for multiples of 90 degrees.
+// Exactly 0, 1 or -1 for multiples of 90 degrees.
 inline CosineSine cosine_sine(double degrees) {
     if (fmod(degrees, 90.0) != 0.0) {  // also for infinities and NaN
         const double radians = degrees * radians_per_degree;

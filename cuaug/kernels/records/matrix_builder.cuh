@@ -5,8 +5,8 @@
 
 namespace cuaug {
 
-// Numbers, points or a matrix of each sample. If `table.data` is null, all samples share `value`, in which the table's
-// strides count.
+// Numbers, points or a matrix of each sample. If `table.data` is null, all samples share `value`, which is indexed with
+// the table's strides.
 struct SampleNumbers {
     ParameterTable table;  // [N, rows, columns]
     double value[9];
@@ -32,10 +32,9 @@ constexpr int max_builder_inputs = 5, max_item_size = 9;
 struct MatrixBuilderRecord {
     SampleNumbers input[max_builder_inputs];
     void* out;      // [samples, items, item_size]
-    int* failures;  // 0, or the number of the rule that the item's input breaks; null if nobody reads it [samples,
-                    // items]
+    int* failures;  // 0, or the number of the rule that the item's input breaks; null if unused [samples, items]
     long long samples;
-    long long items;
+    long long items;     // of a sample
     long long points;    // of a sample, which one item is fitted to
     double error_bound;  // times a sum of absolute values: the rounding error of short sums in the inputs' dtype
     int item_size;       // numbers of an item

@@ -8,8 +8,9 @@ namespace cuaug {
 struct ResampleRecord : BatchWithFill {
     ParameterTable box;  // [N, 4]: top, left, height, width in pixels; data null: `value` serves all samples
     double value[4];
-    // The table is [N, 10]. After the box, for y and for x: the size of the resized box; a step of 1 or -1; an
-    // origin. Pixel i of the result is pixel origin + step i of the resized box.
+    // Whether the result is a window. The table is then [N, 10]: after the box, for y and then for x, the size of the
+    // resized box, a step of 1 or -1, and an origin. Pixel i of the result is pixel origin + step * i of the resized
+    // box.
     int has_window;
     int antialias;  // widen the filter by the scale and drop taps outside the box; otherwise repeat the box's edge
 };
