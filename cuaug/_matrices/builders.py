@@ -168,7 +168,13 @@ class Builder:
         number = int(failures[failures > 0].min())
         index, rule = self.rules[number - 1]
         entry = inputs.numbers[index]
-        array = np.broadcast_to(entry.array, (*inputs.batch, *entry.shape))
+        array = entry.array
+        if tuple(array.shape) == (
+            math.prod(inputs.batch),
+            *entry.shape,
+        ):  # the axes of the batch are one axis of the array
+            array = array.reshape((*inputs.batch, *entry.shape))
+        array = np.broadcast_to(array, (*inputs.batch, *entry.shape))
         small_matrices.require(names[index], array, failures.reshape(inputs.batch) != number, rule)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +22,7 @@ from .._program.records import SAMPLE_NUMBERS
 
 _MAX_SHARED = 9  # numbers of one input that all samples share and the record holds
 _NO_SHARED = (0.0,) * _MAX_SHARED
+_DOUBLES = [struct.Struct(f"{count}d") for count in range(_MAX_SHARED + 1)]
 _LAYOUT = SAMPLE_NUMBERS.span_packer("table.n_stride", "rows")
 _DTYPES = ("float32", "float64")
 _float_name = functools.cache(small_matrices.float_name)
@@ -106,9 +108,15 @@ def _plain_numbers(value: Any, domain: Domain) -> SampleNumbers | None:
     return share_numbers(numbers, shape)
 
 
-@functools.lru_cache(1024)
 def share_numbers(numbers: tuple[float, ...], shape: tuple[int, ...]) -> SampleNumbers:
     """An input that the record holds for all samples."""
+    return _share_bytes(_DOUBLES[len(numbers)].pack(*numbers), shape)
+
+
+@functools.lru_cache(1024)
+def _share_bytes(number_bytes: bytes, shape: tuple[int, ...]) -> SampleNumbers:
+    """`share_numbers`. By bytes: 0.0 == -0.0, but points on the horizon map to infinities of different signs."""
+    numbers = _DOUBLES[len(number_bytes) // 8].unpack(number_bytes)
     strides = (0, 0, *contiguous_strides(shape))[-2:]
     packed = SAMPLE_NUMBERS.pack(0, 0, *strides, 1, *numbers, *_NO_SHARED[len(numbers) :], shape[0] if shape else 0)
     return SampleNumbers(packed, shape, np.array(numbers, np.float64).reshape(shape), is_shared=True)

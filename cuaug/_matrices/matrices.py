@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays import scalar_matrices
+from .._arrays import scalar_matrices, small_matrices
+from .._arrays.small_matrices import MATRIX
 from .._program.records import MAX_BUILDER_INPUTS
 from .builders import AFFINE_MATRIX, COMPOSITION, ROTATION_MATRIX
 
@@ -28,6 +29,9 @@ def composition(maps: Sequence[Any]) -> Any:
     """`cuaug.compose_affine`: a builder multiplies up to five matrices, so more take several calls."""
     values = {f"M[{i}]": matrix for i, matrix in enumerate(maps)}
     names = list(values)
+    if len(names) > MAX_BUILDER_INPUTS:  # in the result's dtype: that of a product must not depend on its own matrices
+        arrays = small_matrices.broadcast_arguments(**{name: (matrix, MATRIX) for name, matrix in values.items()})
+        values = dict(zip(names, arrays, strict=True))
     while len(names) > MAX_BUILDER_INPUTS:
         head, names = names[:MAX_BUILDER_INPUTS], names[MAX_BUILDER_INPUTS - 1 :]
         values[names[0]] = COMPOSITION(**{name: values[name] for name in head})

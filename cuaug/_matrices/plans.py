@@ -55,11 +55,11 @@ def call_key(numbers: Any, values: Iterable[Any]) -> tuple[tuple[Any, ...] | Non
     for value in values:
         value_type = type(value)
         if value_type in _NUMBER_TYPES:
-            key.append(value)
+            key.append(value or repr(value))  # 0.0 == -0.0, but their signs differ
         elif value_type is tuple or value_type is list:
             if not _NUMBER_TYPES.issuperset(map(type, value)):
                 return None, addresses
-            key.append(tuple(value))
+            key.append(tuple([number or repr(number) for number in value]))
         else:
             library = library_of(value_type)
             if library is None or library is NUMPY:

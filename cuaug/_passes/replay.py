@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _MAX_PLANS = 1024  # per function
-_MAX_KIND_LENGTH = 96  # entries, after a list or tuple; calls with more numbers are not replayed
+_MAX_KIND_LENGTH = 96  # entries; a number in a list or tuple adds two
 _PLAIN_TYPES = frozenset([int, float, bool, str, type(None)])
 _UNKNOWN, _SEEN_ONCE = object(), object()
 _caches: list[dict[Any, Any]] = []
@@ -53,16 +53,17 @@ def replayed(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         kind, library, pointers = described
         plan = plans.get(kind, _UNKNOWN)
-        if plan is _UNKNOWN:
+        if plan is _SEEN_ONCE:
+            plan = plans[kind] = _record(function, library, args, kwargs)
+        if isinstance(plan, LaunchPlan):
+            replayed_result: R = plan(library, pointers[0], pointers[1:])
+            return replayed_result
+        result = function(*args, **kwargs)
+        if plan is _UNKNOWN:  # and the call raised no error: kinds of such calls are not kept
             if len(plans) >= _MAX_PLANS:
                 plans.clear()
             plans[kind] = _SEEN_ONCE
-        elif plan is _SEEN_ONCE:
-            plan = plans[kind] = _record(function, library, args, kwargs)
-        if isinstance(plan, LaunchPlan):
-            result: R = plan(library, pointers[0], pointers[1:])
-            return result
-        return function(*args, **kwargs)
+        return result
 
     return call
 
@@ -89,23 +90,27 @@ def _describe_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | Non
                 return None
             kind.append(key)
             pointers.append(library.pointer(value))
+        elif type(value).__hash__ is None:
+            return None
         elif isinstance(value, (type, enum.Enum, np.dtype)) or type(value).__name__ == "dtype":  # torch's dtype
-            kind.append(value)
+            kind += type(value), value  # members of different IntEnums are equal if their numbers are
         else:
             return None
     return _Call(tuple(kind), library, pointers)
 
 
-def _add_numbers(kind: list[Any], values: Iterable[Any]) -> bool:
+def _add_numbers(kind: list[Any], values: Sequence[Any]) -> bool:
     """Adds plain values, or nested lists of them, to a kind. False if there are too many, or other values."""
     kind += type(values), "("
+    if len(kind) + 2 * len(values) > _MAX_KIND_LENGTH:  # before the loop: a list may be long, or contain itself
+        return False
     for value in values:
         if type(value) in _PLAIN_TYPES:
             kind += type(value), value or repr(value)
         elif type(value) not in (list, tuple) or not _add_numbers(kind, value):
             return False
     kind.append(")")
-    return len(kind) < _MAX_KIND_LENGTH
+    return True
 
 
 def _record(

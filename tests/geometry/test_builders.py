@@ -156,6 +156,13 @@ def test_matrix_builders_read_every_dtype_of_numpy(dtype):
     assert_equal(actual.astype(np.float64), expected)
 
 
+def test_sign_of_zero_does_not_depend_on_earlier_calls_on_device(emulated_gpu):
+    for zero in (0.0, -0.0, 0.0, -0.0):
+        row = builders.NUMBER_COLUMNS(a=torch.ones(1), b=zero)[0]
+        assert bool(row[1].signbit()) == np.signbit(zero)
+    assert len(emulated_gpu) == 4
+
+
 def test_transform_points_of_many_samples_in_several_threads():
     rng = seeded("points")
     points, M = rng.normal(0, 100, (50, 1000, 2)), rng.normal(0, 1, (50, 2, 3))

@@ -25,3 +25,22 @@ def test_compose_affine_names_the_matrix_that_is_not_finite():
     maps[7] = np.full((2, 3), np.nan)
     with pytest.raises(ValueError, match=r"compose_affine: M\[7\] must be finite"):
         cuaug.compose_affine(*maps)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compose_affine_of_many_matrices_has_the_precision_of_its_arrays(dtype):
+    """Products of numbers without a precision of their own, and of float32 matrices before float64 ones."""
+    rng = seeded("products")
+    maps = [rng.integers(-3, 4, (2, 3)), *(rng.normal(0, 1, (7, 2, 3)).astype("f4") for _ in range(5))]
+    maps += [rng.integers(-3, 4, (2, 3)) for _ in range(6)] + [rng.normal(0, 1, (2, 3)).astype(dtype)]
+    for order in (maps, maps[::-1]):
+        product = cuaug.compose_affine(*order)
+        assert product.dtype == dtype
+        exact = cuaug.compose_affine(*(matrix.astype("f8") for matrix in order))
+        assert_equal(
+            product.astype("f8"),
+            exact,
+            tolerance=ROUNDING
+            if dtype == np.float64
+            else Tolerance(absolute=2e-5, relative=2e-5, reason="a float32 result, rounded once"),
+        )

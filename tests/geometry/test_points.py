@@ -69,3 +69,9 @@ def test_transform_boxes_cover_their_pixels(M):
     rows, columns = np.nonzero(cv2.warpAffine(image, np.array(M, np.float64), (90, 90), flags=cv2.INTER_NEAREST))
     expected = np.array([(columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)], np.float64)
     assert_equal(transform_boxes([(12, 5, 18, 9)], M), expected)
+
+
+def test_sign_of_the_horizon_does_not_depend_on_earlier_calls():
+    for zero in (0.0, -0.0, 0.0, -0.0):
+        M = np.array([[1, 0, 0], [0, 1, 0], [zero, zero, zero]])
+        assert np.array_equal(transform_points(np.ones((1, 2)), M), np.full((1, 2), np.copysign(np.inf, zero)))

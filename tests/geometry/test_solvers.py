@@ -165,3 +165,12 @@ def test_get_perspective_transform_ignores_corner_order(src, dst, order):
     src, dst = same_length(src, dst)
     M, permuted = get_perspective_transform(src, dst), get_perspective_transform(src[:, order], dst[:, order])
     assert_equal(transform_points(src, permuted), transform_points(src, M), tolerance=Tolerance(1e-5, reason="horizon"))
+
+
+def test_error_of_a_sample_in_a_batch_of_several_axes():
+    src = np.array([[[0, 0], [1, 0], [0, 1]], [[0, 0], [1, 0], [0, 1]], [[0, 0], [1, 1], [2, 2]]])
+    dst = np.ones((2, 3, 3, 2)) * [1, 2]
+    with pytest.raises(ValueError, match=r"src must not be collinear or coincident, got .*2.* in sample 2"):
+        get_affine_transform(src, dst)
+    with pytest.raises(ValueError, match=r"src must not be collinear or coincident, got .*2.* in sample 2"):
+        get_affine_transform(put(src, "torch"), put(dst, "torch"))

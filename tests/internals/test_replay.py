@@ -7,6 +7,7 @@ import pytest
 from helpers.compare import EXACT, assert_equal
 from helpers.fake_driver import bytes_of, record_call
 from helpers.replace import replace_everywhere
+from PIL.Image import Resampling, Transpose
 from tables.function_calls import CALLS, IDS
 
 import cuaug
@@ -112,6 +113,37 @@ def test_calls_with_other_values_are_of_another_kind(replays):
         with pytest.raises(ValueError, match="kernel_size"):
             cuaug.gaussian_blur(images, 4)
     assert replays[0] > 0
+
+
+def test_members_of_enums_with_equal_numbers_are_of_different_kinds(replays):
+    images = batch("torch", 0)
+    for _ in range(3):
+        cuaug.resize(images, 8, Resampling.BILINEAR)
+        with pytest.raises(ValueError, match="interpolation must be one of"):
+            cuaug.resize(images, 8, Transpose.ROTATE_90)
+    assert Resampling.BILINEAR == Transpose.ROTATE_90
+    assert replays == [2]
+
+
+def test_values_that_cannot_be_a_key_raise_the_error_of_the_function():
+    class Unhashable(type):
+        __hash__ = None
+
+    images, contains_itself = batch("torch", 0), [1]
+    contains_itself.append(contains_itself)
+    for _ in range(3):
+        with pytest.raises(TypeError, match="brightness_factor must hold numbers"):
+            cuaug.adjust_brightness(images, contains_itself)
+        with pytest.raises(TypeError, match="must be one of uint8"):
+            cuaug.to_dtype(images, Unhashable("Unhashable", (), {}))
+
+
+def test_kinds_of_calls_that_raise_are_not_kept(replays):
+    images = batch("torch", 0)
+    for i in range(4):
+        with pytest.raises(ValueError, match="interpolation"):
+            cuaug.resize(images, 8, "x" * 1000 + str(i))
+    assert not any(map(len, replay._caches))
 
 
 def test_pointers_of_another_alignment_are_of_another_kind(replays):
