@@ -23,6 +23,7 @@ R = TypeVar("R")
 _MAX_PLANS = 1024  # per function
 _MAX_KIND_LENGTH = 96  # entries; a number in a list or tuple adds two
 _PLAIN_TYPES = frozenset([int, float, bool, str, type(None)])
+_OPTION_TYPES = type, enum.Enum, np.dtype, np.generic
 _UNKNOWN, _SEEN_ONCE = object(), object()
 _caches: list[dict[Any, Any]] = []
 
@@ -92,8 +93,8 @@ def _describe_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | Non
             pointers.append(library.pointer(value))
         elif type(value).__hash__ is None:
             return None
-        elif isinstance(value, (type, enum.Enum, np.dtype)) or type(value).__name__ == "dtype":  # torch's dtype
-            kind += type(value), value  # members of different IntEnums are equal if their numbers are
+        elif isinstance(value, _OPTION_TYPES) or type(value).__name__ == "dtype":  # torch's dtype
+            kind += type(value), value or repr(value)  # members of different IntEnums are equal if their numbers are
         else:
             return None
     return _Call(tuple(kind), library, pointers)

@@ -154,6 +154,15 @@ def test_pointers_of_another_alignment_are_of_another_kind(replays):
     assert replays == [6]
 
 
+@pytest.mark.parametrize("number_type", [np.float64, np.float32, np.int16])
+def test_numpy_scalars_are_numbers(number_type, replays):
+    images = batch("numpy", 0)
+    for factor in (0, 1, 0, 1, 0, 1):
+        expected = undecorated(cuaug.adjust_brightness)(images, number_type(factor))
+        assert_equal(cuaug.adjust_brightness(images, number_type(factor)), expected, tolerance=EXACT)
+    assert replays == [4]
+
+
 def test_values_of_host_arrays_are_read_at_each_call(replays):
     images = batch("numpy", 0)
     factors = np.array([0.0, 0.25, 0.5, 1.0])
