@@ -43,13 +43,21 @@ inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, 
     });
 }
 
+// The window, or the whole result if the table does not hold a window of the resized box: the table may have been
+// changed, and the taps of other windows have no bound.
+inline AxisWindow window_in_box(const AxisWindow& window, int out_size) {
+    const bool is_inside = window.first >= 0 && static_cast<long long>(window.first) + out_size <= window.size;
+    return is_inside ? window : AxisWindow{0, out_size};
+}
+
 template <class R>
 inline void resample_typed(const native::ResampleCall& call, long long task, void* memory) {
     auto args = read_record<ResampleRecord>(call.record);
     const TaskRows rows = task_rows(args, args.out_height, rows_per_resample_task(args), task);
     const long long n = rows.n;
     select_ragged_image(args, n);
-    const AxisWindow y_window = window_rows(args, n), x_window = window_columns(args, n);
+    const AxisWindow y_window = window_in_box(window_rows(args, n), args.out_height),
+                     x_window = window_in_box(window_columns(args, n), args.out_width);
     flip_output(call, args, n);
     const bool antialias = args.antialias != 0;
     const ResampleAxis<R> x_axis = {call.filter, box_entry(args, n, 1), box_entry(args, n, 3), args.in_width, x_window,
