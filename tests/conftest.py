@@ -99,3 +99,20 @@ def write_kernel_table(terminalreporter, compilations, all_kernels):
     for name in names if all_kernels else names[:10]:
         cells = (kernels[name].get(a, "-") for a in architectures)
         terminalreporter.write_line("".join(f"{cell:>8}" for cell in cells) + f"  {name}")
+
+
+@pytest.fixture
+def replays(monkeypatch):
+    """The number of replayed calls of functions, in a list."""
+    from cuaug._passes import recording, replay
+
+    replay.forget_plans()
+    counts, call = [0], recording.LaunchPlan.__call__
+
+    def counted(plan, *arguments):
+        counts[0] += 1
+        return call(plan, *arguments)
+
+    monkeypatch.setattr(recording.LaunchPlan, "__call__", counted)
+    yield counts
+    replay.forget_plans()

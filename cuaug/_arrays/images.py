@@ -14,7 +14,7 @@ from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
 from .._value_text import value_text
 from .descriptor import COPIED_VIEW, REPEATED_ELEMENTS, byte_range, contiguous_strides, repeats_elements
 from .protocol import Library
-from .recording_library import RecordingLibrary
+from .recording_library import executor_of
 from .registry import library_of, result_library
 from .tv_tensors import kind_of_type, wrap_like
 
@@ -90,8 +90,7 @@ def describe_images(array: Any, layout: str | None = None, library: Library | No
         devices.check_not_forked()
     axes = _batch_axes(descriptor.shape, descriptor.strides, layout, library.channels_first)
     pointer, _, _, dtype, device, read_only, owner, is_copy = descriptor
-    executor = library.executor if isinstance(library, RecordingLibrary) else DIRECT
-    return ImageBatch(pointer, dtype, device, axes, library, read_only, owner, executor, is_copy)
+    return ImageBatch(pointer, dtype, device, axes, library, read_only, owner, executor_of(library), is_copy)
 
 
 def describe_result(array: Any, images: ImageBatch) -> ImageBatch:

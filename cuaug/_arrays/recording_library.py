@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._gpu.executor import RecordingExecutor
+from .._gpu.executor import DIRECT, Executor, RecordingExecutor
 from .descriptor import ArrayDescriptor, contiguous_strides
 from .protocol import Library
 from .registry import library_of
@@ -61,3 +61,8 @@ class RecordingLibrary:
 
     def namespace(self) -> Any:
         return self.library.namespace()
+
+
+def executor_of(library: Library) -> Executor:
+    """The executor of the passes on this library's images: it records the call of a `RecordingLibrary`."""
+    return library.executor if isinstance(library, RecordingLibrary) else DIRECT

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from .._arrays.numpy_library import NUMPY
 from .._arrays.protocol import Library
-from .._arrays.recording_library import RecordingLibrary
+from .._arrays.recording_library import executor_of
 from .._arrays.registry import library_of
 from .._gpu import devices
-from .._gpu.executor import DIRECT
 from .._program.records import MATRIX_BUILDER, SAMPLE_NUMBERS
 from .inputs import SampleNumbers
 
@@ -43,8 +42,7 @@ class Plan(NamedTuple):
         for address in (*addresses, library.pointer(result)):
             pieces += address.to_bytes(8, "little", signed=True), next(parts)
         stream = library.current_stream(device)
-        executor = library.executor if isinstance(library, RecordingLibrary) else DIRECT
-        executor.launch(self.kernel, b"".join(pieces), self.grid, self.threads, 0, device, stream)
+        executor_of(library).launch(self.kernel, b"".join(pieces), self.grid, self.threads, 0, device, stream)
         return library.to_user_array(result)
 
 

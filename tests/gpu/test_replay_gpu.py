@@ -5,10 +5,10 @@ import threading
 
 import pytest
 from helpers.compare import EXACT, assert_equal
+from helpers.replay import undecorated
 from tables.function_calls import CALLS, IDS
 
 import cuaug
-from cuaug._passes import recording, replay
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
@@ -41,24 +41,6 @@ PER_SAMPLE = [
     (cuaug.solarize, "numbers", {}),
     (cuaug.adjust_sharpness, "numbers", {}),
 ]
-
-
-@pytest.fixture
-def replays(monkeypatch):
-    """The number of replayed calls, in a list."""
-    replay.forget_plans()
-    counts, call = [0], recording.LaunchPlan.__call__
-
-    def counted(plan, *arguments):
-        counts[0] += 1
-        return call(plan, *arguments)
-
-    monkeypatch.setattr(recording.LaunchPlan, "__call__", counted)
-    return counts
-
-
-def undecorated(function):
-    return function.__wrapped__.__wrapped__
 
 
 def images_of(library, dtype=torch.float32):

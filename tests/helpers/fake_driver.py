@@ -79,3 +79,8 @@ def record_call(gpu, call):
 
 def bytes_of(array):
     return array.numel() * array.element_size()
+
+
+def inside(address, array):
+    """Whether an address lies in an array's memory."""
+    return 0 <= address - array.data_ptr() < bytes_of(array)

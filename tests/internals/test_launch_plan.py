@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from helpers.fake_driver import BATCHED, FakeLaunch, bytes_of, record_call
+from helpers.fake_driver import BATCHED, FakeLaunch, bytes_of, inside, record_call
 from helpers.replace import replace_everywhere
 from tables.recipes import OTHER_TRANSFORMS, RECIPES
 
@@ -23,10 +23,6 @@ from cuaug._passes import batched_launch
 from cuaug._passes.parameters import StridedArray
 
 torch = pytest.importorskip("torch")
-
-
-def inside(address, array):
-    return 0 <= address - array.data_ptr() < bytes_of(array)
 
 
 class Placement(NamedTuple):

@@ -5,40 +5,18 @@ import os
 import numpy as np
 import pytest
 from helpers.compare import EXACT, assert_equal
-from helpers.fake_driver import bytes_of, record_call
+from helpers.fake_driver import inside, record_call
 from helpers.replace import replace_everywhere
+from helpers.replay import undecorated
 from PIL.Image import Resampling, Transpose
 from tables.function_calls import CALLS, IDS
 
 import cuaug
 from cuaug._arrays import convert
 from cuaug._arrays.symbolic_array import SymbolicArray
-from cuaug._passes import recording, replay
+from cuaug._passes import replay
 
 torch = pytest.importorskip("torch")
-
-
-@pytest.fixture
-def replays(monkeypatch):
-    """The number of replayed calls, in a list."""
-    replay.forget_plans()
-    counts, call = [0], recording.LaunchPlan.__call__
-
-    def counted(plan, *arguments):
-        counts[0] += 1
-        return call(plan, *arguments)
-
-    monkeypatch.setattr(recording.LaunchPlan, "__call__", counted)
-    yield counts
-    replay.forget_plans()
-
-
-def undecorated(function):
-    return function.__wrapped__.__wrapped__
-
-
-def inside(address, array):
-    return 0 <= address - array.data_ptr() < bytes_of(array)
 
 
 def batch(library, seed):
