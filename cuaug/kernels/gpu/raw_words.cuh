@@ -110,12 +110,12 @@ inline WordColumns word_columns(const SourceBox& box, int base_x, int image_widt
 }
 
 // Stages columns of words, with zeros where the border fills. A thread keeps to one column; it loads `ahead` rows
-// before it waits.
+// before it waits. Four rows of several planes or of large blocks' pixels (K > 3) would not fit into registers.
 template <class Layout, class T, int K, class Border>
 inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
                         const WordColumns& columns, bool is_aligned, unsigned char* memory, int plane_bytes) {
     using BoxLayout = RawBoxLayout<Layout, T, K>;
-    constexpr int planes = BoxLayout::planes, ahead = planes > 2 ? 2 : 4;
+    constexpr int planes = BoxLayout::planes, ahead = planes > 1 || K > 3 ? 2 : 4;
     const int threads = blockDim.x, count = columns.left + columns.right,
               before = BoxLayout::bytes_before(image.base_x);
     const float inv_count = __fdividef(1.0f, static_cast<float>(count));

@@ -207,15 +207,14 @@ __global__ void __launch_bounds__(
 
     // The phases read the records again after each barrier, so that none holds registers for another.
     R luma_sum = R(0);
-    int i = 0;
-    do {
+    for (int i = 0, count = block.tile_count(); i < count; ++i) {
         if constexpr (!Geometry::has_tile_bounds)
             make_mapped_tile(block, i, luma_sum);
         else if constexpr (C::raw_staged)
             make_raw_staged_tile(block, i, luma_sum);
         else
             make_staged_tile(block, i, luma_sum);
-    } while (++i < block.tile_count());
+    }
     if constexpr (C::has_mean) store_mean(block, regions, luma_sum, sums);
 }
 
