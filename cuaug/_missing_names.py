@@ -20,7 +20,6 @@ _ANY_LIBRARY_OR_DATASET = (
     "for tensors put it before the recipe, in the Dataset"
 )
 _ONE_SIZE = "all results of a batch have the same size here; use "
-_OUTSIDE_RECIPE = "call the function before or after the recipe"
 
 # By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
@@ -33,7 +32,6 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "FiveCrop": "crop five times with cuaug.crop",
         "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s enum is accepted too',
         "JPEG": "no codec runs within a recipe",
-        "Lambda": _OUTSIDE_RECIPE,
         "LinearTransformation": "multiply the flattened batch by the matrix",
         "PILToTensor": (
             "leave it out to get PIL images, or NumPy arrays after ToDtype, from PIL images; for tensors put "
@@ -60,7 +58,6 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
             "ToDtype('float32', scale=True) in its place scales uint8 to 0..1; for tensors from PIL images put "
             "torchvision's PILToTensor before the recipe: v2.Compose([v2.PILToTensor(), recipe])"
         ),
-        "Transform": "compose the transforms of this package, or change the batch before or after the recipe",
         "UniformTemporalSubsample": "index the axis of time",
         "functional": "its functions are in cuaug itself: cuaug.rotate, cuaug.hflip",
     },
@@ -87,7 +84,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "Albumentations": {
         "Affine": "use RandomAffine",
         "BboxParams": "use Boxes, as boxes=... of Compose",
-        "BasicTransform": "compose the transforms of this package, or change the batch before or after the recipe",
+        "BasicTransform": "derive from Transform, or put a function into Compose",
         "CoarseDropout": "use RandomErasing or RandomMask",
         "Crop": "call cuaug.crop before the recipe",
         "ElasticDeform": "use ElasticTransform",

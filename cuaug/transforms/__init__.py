@@ -18,6 +18,7 @@ from . import (
     pixel_op,
     policies,
     registry,
+    transform,
 )
 from .boxes import *
 from .choices import *
@@ -32,6 +33,7 @@ from .params import *
 from .pixel_op import *
 from .policies import *
 from .registry import *
+from .transform import *
 
 __all__: list[str] = []
 __all__ += boxes.__all__
@@ -47,6 +49,7 @@ __all__ += params.__all__
 __all__ += pixel_op.__all__
 __all__ += policies.__all__
 __all__ += registry.__all__
+__all__ += transform.__all__
 
 
 if not TYPE_CHECKING:  # type checkers must report misspelled names

@@ -93,4 +93,9 @@ def _non_empty_list(transforms: Any) -> list[Transform]:
     entries = transform_list(transforms)
     if not entries:
         raise TypeError("transforms must be at least one, got none")
+    for transform in (inner for entry in entries for inner in entry.flattened()):
+        if not transform.is_fused:
+            raise TypeError(
+                f"transforms must be fused, got {transform.title}, which runs on whole samples: put it into Compose"
+            )
     return entries

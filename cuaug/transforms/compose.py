@@ -9,26 +9,21 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .. import _check
 from .._arrays.convert import dtype_name
-from .._arrays.images import ImageBatch, describe_images
 from .._check import prefix_errors
 from .._descriptions import state_entries
-from .._fusion import draw, launch_plan
-from .._fusion.plan import RecipePlan
 from .._fusion.recipe import Recipe
 from .._fusion.report import Report
 from .._html import table
 from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel, PillowImage
+from . import parts
 from .before_after import before_and_after
 from .boxes import Boxes
 from .keypoints import Keypoints
 from .params import Params, apply_inverse, apply_params, describe_one_array, params_from_dict
-from .plan_cache import PlanCache
 from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
-from .sample import needs_matrices, transform_sample
 from .sample_check import CheckReport, check_sample
-from .sample_kinds import is_plain_array
-from .sample_structure import ParsedSample, call_sample, named_sample, parse_sample
+from .sample_structure import call_sample, named_sample, parse_sample
 from .transform import Transform, transform_list, transforms_after, typed_as
 
 if TYPE_CHECKING:
@@ -75,10 +70,8 @@ class Compose(Transform):
         for name, kind in (("boxes", Boxes), ("keypoints", Keypoints)):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
-        self._step = 0
-        self._plans = PlanCache(self.transforms)
-        self._replay_counters = draw.ReplayCounters()  # of CUDA graphs that capture calls
-        self._array_types: set[type] = set()  # whose objects are images, not structured samples
+        self._step = self._first_position = 0
+        self._parts = parts.split(self.transforms, 0, self.boxes, self.keypoints)
 
     @property
     def seed(self) -> int:
@@ -92,12 +85,12 @@ class Compose(Transform):
     @property
     def first_position(self) -> int:
         """Position of the first transform in the recipe from which :meth:`after` took this one; else 0."""
-        return self._plans.first_position
+        return self._first_position
 
-    def __getstate__(self) -> dict[str, Any]:
-        plans = PlanCache(self._plans.transforms, self.first_position)
-        fresh = {"_plans": plans, "_replay_counters": draw.ReplayCounters(), "_array_types": set()}
-        return super().__getstate__() | fresh
+    @property
+    def _fused(self) -> parts.FusedPart:
+        """All transforms, if they are fused."""
+        return parts.only_fused(self._parts)
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
@@ -155,19 +148,9 @@ class Compose(Transform):
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.
         """
         if masks is None and boxes is None and keypoints is None and labels is None:
-            plan_and_batch = None
-            if type(images) in self._array_types:
-                plan_and_batch = self._plans.plan_group([describe_images(images, layout)])
-            elif type(images) is list and images and (ids is None or type(ids) is int):  # not an array of ids
-                plan_and_batch = self._plans.plan_list(images, layout)
-            if plan_and_batch is not None:
-                plan, batch = plan_and_batch
-                draws = draw.describe_draws(batch, ids, *self._next_key(ids, step), self._replay_counters)
-                result = launch_plan.draw_and_apply(plan, batch, draws)
-                return list(result) if type(images) is list else result
-            return self._call_structured(images, ids, step, layout)
+            return self._call(images, (), ids, step, layout)
         sample = named_sample(images, masks, boxes, keypoints, labels)
-        results = self._call_structured(sample, ids, step, layout)
+        results = self._call(sample, tuple(sample), ids, step, layout)
         return tuple(results[name] for name in sample)
 
     @prefix_errors
@@ -176,7 +159,7 @@ class Compose(Transform):
     ) -> Params:
         """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
         batch = describe_one_array(images, layout)
-        return self._draw(self._plans.plan(batch), batch, ids, self._next_key(ids, step))
+        return self._fused.draw(self._fused.plans.plan(batch), batch, ids, self._next_key(ids, step))
 
     @overload
     def apply(self, images: NumPyArray, params: Params, *, layout: Layout | None = None) -> NumPyArray: ...
@@ -186,7 +169,7 @@ class Compose(Transform):
     def apply(self, images: Any, params: Params, *, layout: Layout | None = None) -> Any:
         """Transform images with parameters that were drawn for images of the same shape and dtype."""
         batch = describe_one_array(images, layout)
-        return apply_params(self._plans.plan(batch), batch, params)
+        return apply_params(self._fused.plans.plan(batch), batch, params)
 
     @prefix_errors
     def inverse(
@@ -227,7 +210,7 @@ class Compose(Transform):
             ValueError: It is of another recipe or of other images, or has a number that an op does not accept.
         """
         batch = describe_one_array(images, layout)
-        return params_from_dict(self._plans.plan(batch), description, batch, self)
+        return params_from_dict(self._fused.plans.plan(batch), description, batch, self._fused)
 
     @prefix_errors
     def plan(
@@ -254,7 +237,7 @@ class Compose(Transform):
         pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read
                 CenterCrop, RandomHorizontalFlip: one move, nearest
         """
-        return plan_report(self._plans, images, size, dtype_name(dtype), channels, layout)
+        return plan_report(self._fused.plans, images, size, dtype_name(dtype), channels, layout)
 
     @prefix_errors
     def check(self, images: Any, *targets: Any, step: int | None = None, **arguments: Any) -> CheckReport:
@@ -288,7 +271,7 @@ class Compose(Transform):
         """
         sample = call_sample(images, masks, boxes, keypoints, labels)
         key = self._next_key(ids, self._step if step is None else step)
-        transform = functools.partial(self._transform, key=key, ids=ids, layout=layout)
+        transform = functools.partial(self._fused.transform, key=key, ids=ids, layout=layout)
         return before_and_after(self, parse_sample(sample), transform, n, layout)
 
     @prefix_errors
@@ -300,7 +283,10 @@ class Compose(Transform):
         [RandomInvert(p=0.5)]
         """
         remainder = Compose(transforms_after(self, first), self.seed, boxes=self.boxes, keypoints=self.keypoints)
-        remainder._plans = PlanCache(remainder.transforms, self.first_position + first)
+        remainder._first_position = self.first_position + first
+        remainder._parts = parts.split(
+            remainder.transforms, remainder.first_position, remainder.boxes, remainder.keypoints
+        )
         return remainder
 
     def state_dict(self) -> dict[str, int]:
@@ -316,18 +302,12 @@ class Compose(Transform):
     def _init_arguments(self) -> dict[str, Any]:
         return super()._init_arguments() | {"seed": self.seed}  # a property, which `vars(self)` lacks
 
-    def _call_structured(self, sample: Any, ids: Any, step: int | None, layout: Layout | None) -> Any:
-        """A call with a sample of any structure."""
-        if is_plain_array(type(sample)):  # the first array of this type
-            self._array_types.add(type(sample))
-            return self(sample, ids=ids, step=step, layout=layout)
-        parsed = parse_sample(sample)
-        return parsed.rebuild(*self._transform(parsed, self._next_key(ids, step), ids, layout))
-
-    def _transform(self, parsed: ParsedSample, key: tuple[int, int], ids: Any, layout: str | None) -> tuple[Any, Any]:
-        """The results and sizes for `ParsedSample.rebuild`. `key`: of :meth:`_next_key`."""
-        draw_params = functools.partial(self._draw, key=key, with_matrix=needs_matrices(parsed))
-        return transform_sample(parsed, self._plans, draw_params, ids, layout, self.boxes, self.keypoints)
+    def _call(self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: Layout | None) -> Any:
+        """A call with a sample. `names`: of the call's arguments, if these are the sample; else none."""
+        first = self._parts[0]
+        if len(self._parts) == 1 and isinstance(first, parts.FusedPart):
+            return first(sample, ids, step, layout, self._next_key)
+        return parts.call_parts(self._parts, sample, names, ids, step, layout, self._next_key(ids, step))
 
     def _next_key(self, ids: Any, step: int | None) -> tuple[int, int]:
         """Seed and step of this call; `ids` and `step` are those that the user passes."""
@@ -338,12 +318,6 @@ class Compose(Transform):
         step = attributes["_step"]
         attributes["_step"] = step + 1
         return seed, step
-
-    def _draw(
-        self, plan: RecipePlan, batch: ImageBatch, ids: Any, key: tuple[int, int], with_matrix: bool = True
-    ) -> Params:
-        draws = draw.describe_draws(batch, ids, *key, self._replay_counters)
-        return Params(plan, draw.draw_table(plan, batch, draws, with_matrix=with_matrix), batch, self)
 
 
 Transform._new_recipe = Compose

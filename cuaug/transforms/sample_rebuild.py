@@ -18,7 +18,18 @@ def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Seque
     """
     values = _values_by_path(target, value, sizes) if target.paths else []
     for path, path_value in zip(target.paths, values, strict=True):
-        _set_path(results, path, path_value)
+        set_path(results, path, path_value)
+
+
+class _InnerResults(dict[Any, Any]):
+    """The results inside one container; a result itself may be a plain dict."""
+
+
+def set_path(results: dict[Any, Any], path: Path, value: Any) -> None:
+    """Record a result in nested dicts of results."""
+    for key in path[:-1]:
+        results = results.setdefault(key, _InnerResults())
+    results[path[-1]] = value
 
 
 def rebuild(node: Any, results: dict[Any, Any]) -> Any:
@@ -30,7 +41,7 @@ def rebuild(node: Any, results: dict[Any, Any]) -> Any:
         entries = list(node) if isinstance(node, tuple) else copy.copy(node)
     for key, result in results.items():
         index = _index(node, key)
-        entries[index] = rebuild(node[index], result) if isinstance(result, dict) else result
+        entries[index] = rebuild(node[index], result) if isinstance(result, _InnerResults) else result
     if isinstance(node, tuple):
         return node._make(entries) if hasattr(node, "_make") else tuple(entries)
     return entries
@@ -41,7 +52,7 @@ def validity_target(sample: Any, boxes: Target) -> Target:
     # Without tv_tensors: a mask that replaces BoundingBoxes would be wrapped as boxes.
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
-    in_dicts = (path for path in boxes.paths if isinstance(_value_at(sample, path[:-1]), Mapping))
+    in_dicts = (path for path in boxes.paths if isinstance(value_at(sample, path[:-1]), Mapping))
     return boxes._replace(kind="valid", paths=tuple((*path[:-1], "valid") for path in in_dicts), original=original)
 
 
@@ -64,7 +75,8 @@ def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     return wrap_like(image_like(result, example), example, size)
 
 
-def _value_at(node: Any, path: Path) -> Any:
+def value_at(node: Any, path: Path) -> Any:
+    """The entry of nested containers at a path."""
     for key in path:
         node = node[_index(node, key)]
     return node
@@ -74,9 +86,3 @@ def _index(node: Any, key: Any) -> Any:
     """The key, or the position of a namedtuple's field."""
     fields = getattr(node, "_fields", ())
     return fields.index(key) if key in fields and not isinstance(node, Mapping) else key
-
-
-def _set_path(results: dict[Any, Any], path: Path, value: Any) -> None:
-    for key in path[:-1]:
-        results = results.setdefault(key, {})
-    results[path[-1]] = value

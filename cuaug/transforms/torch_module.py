@@ -40,7 +40,7 @@ def _module_subclass(cls: Any, module: Any) -> type:
     if issubclass(cls, module):
         return cls
     # Keeps the class's own `__call__`: torch's, which looks for hooks first, would add 2 us to every call.
-    body = {"_plain_class": cls, "forward": cls.__call__}
+    body = {"_plain_class": cls}
     body |= {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
     if hasattr(cls, "state_dict"):
         body |= _shared_methods(cls, module)

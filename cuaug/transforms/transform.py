@@ -1,4 +1,4 @@
-"""`Transform`: checked parameters that append their draws and ops to a recipe."""
+"""`Transform`: an entry of a recipe, which appends draws and ops to the recipe or runs on whole samples."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from .. import _check
 from .._arrays.convert import dtype_name
 from .._check import prefix_message
 from .._fusion.recipe import MAX_TRANSFORMS, Recipe
+from .._value_text import value_text
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
 from . import registry, torch_module
+from .sample_parts import transform_targets
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+__all__ = ["Lambda", "Transform"]
 
 _MAX_LEVELS = 32  # the walks through a recipe are recursive
 _Transform = TypeVar("_Transform")
@@ -40,26 +44,69 @@ def typed_as(signature: _Signature) -> Callable[[Callable[..., Any]], _Signature
 
 
 class Transform:
-    """One entry of a recipe. Called with images, it runs as a recipe of its own: ``Compose([transform])``.
+    """One entry of a recipe, and the base of a user's own transforms. Called with images, it runs as a recipe of one.
+
+    A transform of this package is *fused* with its neighbours into few passes. A subclass of a user is not: it runs on
+    whole samples, between the fused parts of the recipe. As in torchvision, a subclass defines ``transform``, which is
+    called with each target of a sample (images, masks, boxes, keypoints; a batch is one target), and may define
+    ``make_params``, which is called once before; or it defines ``forward``, which gets the sample itself.
 
     Attributes have the names of the constructor's parameters. A transform created after ``import torch`` is also a
     ``torch.nn.Module``.
+
+    >>> import numpy as np
+    >>> from cuaug import transforms as T
+    >>> class Halve(T.Transform):
+    ...     def transform(self, inpt, params):
+    ...         return inpt // 2
+    >>> T.Compose([T.RandomHorizontalFlip(p=1.0), Halve()], seed=0)(np.array([[[2], [4]]], np.uint8)).ravel()
+    array([2, 1], dtype=uint8)
     """
+
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images", "masks", "boxes", "keypoints")  # given to `transform`
 
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, has_description: bool = True) -> None:
         # Not registered: classes that torch_module derives from registered ones, and classes of users.
         if torch_module.plain_class(cls) is not cls or not cls.__module__.startswith(__package__ or "."):
             return
-        registry.register(cls)
+        if has_description:
+            registry.register(cls)
 
     def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:
         return torch_module.new_instance(cls)
 
     def write(self, recipe: Recipe) -> None:
-        """Append the transform's draws and ops to a recipe."""
+        """Append the transform's draws and ops to a recipe. Only fused transforms define it."""
         raise NotImplementedError
+
+    @property
+    def takes_targets(self) -> bool:
+        """Whether `transform` is called with each target; else `forward` gets the sample."""
+        return type(self).forward is Transform.forward
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether the transform runs in passes that it shares with its neighbours."""
+        return type(self).write is not Transform.write
+
+    def check_inputs(self, flat_inputs: list[Any]) -> None:
+        """Called before `make_params` with all targets of a sample, to refuse some."""
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        """The parameters of one call, from all targets of the sample."""
+        return {}
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        """The result for one target of the sample: a batch, an image, a mask, boxes or keypoints."""
+        raise NotImplementedError(f"{self.title} must define transform or forward")
+
+    def forward(self, *inputs: Any) -> Any:
+        """The result for a sample: calls `make_params`, and `transform` with each target."""
+        if self.is_fused:
+            return self(*inputs)
+        return transform_targets(self, inputs[0] if len(inputs) == 1 else inputs)
 
     @property
     def title(self) -> str:
@@ -148,6 +195,8 @@ class Transform:
         """Run as a recipe of its own, as :meth:`Compose.__call__`."""
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
+            if not self.is_fused:
+                return self.forward(*args, **kwargs)
             attributes["_single_recipe"] = Transform._new_recipe([self])
         try:
             return attributes["_single_recipe"](*args, **kwargs)
@@ -190,26 +239,78 @@ def transforms_after(transform: Transform, first: int) -> list[Transform]:
     return transforms[_check.integer("first", first, 0, len(transforms)) :]
 
 
+class SampleFunction(Transform, has_description=False):
+    """A function or another callable in a recipe: called with the sample, it returns the new sample."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function: Callable[..., Any] = function
+
+    @property
+    def title(self) -> str:
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def forward(self, *inputs: Any) -> Any:
+        return self.function(*inputs)
+
+    def to_dict(self) -> dict[str, Any]:
+        raise TypeError(f"{self.title} is a function, which no description can restore")
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
+class Lambda(Transform):
+    """Calls a function with each image, mask, boxes and keypoints of a sample; a batch is one of them.
+
+    A function that takes a whole sample needs no `Lambda`: ``Compose`` calls functions with the sample.
+
+    Args:
+        lambd: The function.
+        *types: Types of the values to call it with; default: all.
+
+    >>> import numpy as np
+    >>> from cuaug import transforms as T
+    >>> T.Lambda(lambda image: image[:1])(np.array([[[1], [2]], [[3], [4]]], np.uint8)).ravel()
+    array([1, 2], dtype=uint8)
+    """
+
+    def __init__(self, lambd: Callable[[Any], Any], *types: type) -> None:
+        if not callable(lambd):
+            raise TypeError(f"lambd must be a function, got {value_text(lambd)}")
+        self.lambd: Callable[[Any], Any] = lambd
+        self.types: tuple[type, ...] = types or (object,)
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self.lambd(inpt) if isinstance(inpt, self.types) else inpt
+
+    def to_dict(self) -> dict[str, Any]:
+        raise TypeError("Lambda has a function, which no description can restore")
+
+
 def transform_list(transforms: Any) -> list[Transform]:
-    """The transforms of a list, or of a torch ``ModuleList``. Too many, or too deep inside each other, are an error."""
+    """The transforms of a list, or of a torch ``ModuleList``; other callables become a `SampleFunction`.
+
+    Too many, or too deep inside each other, are an error.
+    """
     if not isinstance(transforms, Iterable):
         raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
-    entries = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))
-    for transform in entries:
-        if not isinstance(transform, Transform):
-            name = type(transform).__name__
-            is_torchvision = type(transform).__module__.startswith("torchvision.")
-            hint = f", as in v2.Compose([v2.{name}(...), recipe])" if is_torchvision else ""
-            raise TypeError(
-                f"every transform must come from cuaug.transforms, got {name}: "
-                f"call other functions before or after the recipe{hint}"
-            )
+    given = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))
+    entries = [entry if isinstance(entry, Transform) else SampleFunction(_checked_function(entry)) for entry in given]
     for count, level in enumerate(_levels(entries), 1):
         if count > MAX_TRANSFORMS:
             raise ValueError(f"transforms must be at most {MAX_TRANSFORMS}, with those inside of others, got more")
         if level > _MAX_LEVELS:
             raise ValueError(f"transforms must be inside each other on at most {_MAX_LEVELS} levels, got more")
     return entries
+
+
+def _checked_function(value: Any) -> Callable[..., Any]:
+    if isinstance(value, type):
+        raise TypeError(f"every transform must be an object, got the class {value.__name__}: call it")
+    if not callable(value):
+        raise TypeError(f"every transform must be a transform or a function, got {value_text(value)}")
+    function: Callable[..., Any] = value
+    return function
 
 
 def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:

@@ -42,7 +42,7 @@ def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout,
     )
     images = noise(shape, "uint8")
     batch = describe_images(images, layout)
-    plan = aug._plans.plan(batch)
+    plan = aug._fused.plans.plan(batch)
     table = draw.draw_table(plan, batch, draw.describe_draws(batch, None, aug.seed, 0, draw.ReplayCounters()))
     expected = execute.apply(plan, batch, table)
 

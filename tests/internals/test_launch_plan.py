@@ -130,7 +130,7 @@ def assert_plan_equals_passes(gpu, aug, dtype, layout):
     shape = (5, 64, 80, 3) if layout == "NHWC" else (5, 3, 64, 80)
     for offset in (0, 64, 1):  # other memory of the same alignment; then of another
         image = describe_images(pixels[offset : offset + 5 * 64 * 80 * 3].reshape(shape), layout)
-        plan = aug._plans.plan(image)
+        plan = aug._fused.plans.plan(image)
         draw._device_program(plan, image)
         for step in range(2):
             draws = Draws(1000 + step, 2000 + step, 2**63 - 1 - step, step, -3 - step, None)
@@ -204,7 +204,7 @@ def test_launch_plan_ragged_takes_launches_of_one_batch(layout, antialias, gpu):
         assert not any("Ragged" in name for name in names[2:])
         configurations.append([(launch.kernel, launch.config) for launch in launches])
     assert configurations[0] == configurations[1]
-    assert len(aug._plans._plans) == 1
+    assert len(aug._fused.plans._plans) == 1
     with pytest.raises(_check.BackendError, match="images of different sizes cannot be captured"):
         call_in_capture(aug, ragged, layout)
 

@@ -51,7 +51,7 @@ def test_launch_plan_of_cpu_equals_passes(name, samples, random_memory):
     for step in range(4):  # the first call runs the passes, the second records, the others replay
         batch = np.roll(noise((9, 40, 50, 3)), 7 * step)[:samples]
         images = describe_images(batch, "NHWC")
-        plan, draws = aug._plans.plan(images), Draws(0, 0, 1, step, 5, None)
+        plan, draws = aug._fused.plans.plan(images), Draws(0, 0, 1, step, 5, None)
         table = draw.draw_table(plan, images, draws, with_matrix=False)
         expected = execute.apply(plan, images, table)
         assert_equal(launch_plan.apply(plan, images, table), expected, tolerance=EXACT)
@@ -80,7 +80,7 @@ def test_launch_plan_of_cpu_is_called_by_several_threads():
 def test_launch_plan_is_added_while_another_thread_looks_for_the_oldest(monkeypatch):
     monkeypatch.setattr(launch_plan, "_MAX_PLANS", 1)
     aug, batch, added = T.Compose([T.RandomHorizontalFlip()], seed=1), noise((2, 4, 4, 3)), []
-    plan = aug._plans.plan(describe_images(batch, "NHWC"))
+    plan = aug._fused.plans.plan(describe_images(batch, "NHWC"))
     expected = [aug(batch, step=0) for _ in range(2)][1]
 
     def add_plan(frame, event, function):
@@ -100,7 +100,7 @@ def test_launch_plan_is_added_while_another_thread_looks_for_the_oldest(monkeypa
 def test_launch_plan_of_cpu_is_recorded_at_the_second_call_of_a_kind():
     """Images of a size of their own, as in many data sets, leave no launch plan behind."""
     aug, images = T.Compose([T.RandomHorizontalFlip(), T.RandomInvert()], seed=1), noise((1, 40, 50, 3))
-    plan = aug._plans.plan(describe_images(images, "NHWC"))
+    plan = aug._fused.plans.plan(describe_images(images, "NHWC"))
     for call, plans in enumerate((0, 1, 1)):
         aug(images, step=call)
         assert len(plan.launch_plans) == plans

@@ -79,7 +79,7 @@ def test_compose_plans_mixing_of_single_images_by_size(monkeypatch):
     for i in range(3):
         image = noise((40, 30 + i, 3))
         assert aug(image).shape == aug({"image": image})["image"].shape == (13, 14, 3)
-    assert len(aug._plans._plans) == 4  # of each size, and the one that is not used, as it mixes
+    assert len(aug._fused.plans._plans) == 4  # of each size, and the one that is not used, as it mixes
 
 
 def test_compose_new_sizes_need_no_new_plan(monkeypatch):
@@ -87,7 +87,7 @@ def test_compose_new_sizes_need_no_new_plan(monkeypatch):
     for i in range(MANY_SIZES + 1):
         aug(noise((40, 30 + i, 3)))
     assert (
-        len(aug._plans._plans) == MANY_SIZES + 1
+        len(aug._fused.plans._plans) == MANY_SIZES + 1
     )  # one for each of the first sizes, and the one that further sizes share
     monkeypatch.setattr(plan_cache.PlanCache, "new_plan", lambda *_: pytest.fail("a new plan was made"))
     for i in range(200):
@@ -98,7 +98,7 @@ def test_compose_batches_have_a_plan_per_size():
     aug = T.Compose([CROP], seed=3)
     for i in range(2 * MANY_SIZES):
         aug(noise((2, 40, 30 + i, 3)))
-    assert len(aug._plans._plans) == 2 * MANY_SIZES
+    assert len(aug._fused.plans._plans) == 2 * MANY_SIZES
 
 
 def test_compose_does_not_keep_images_alive():
@@ -110,7 +110,7 @@ def test_compose_does_not_keep_images_alive():
     del image
     gc.collect()
     assert reference() is None
-    assert len(aug._plans.ragged._rows) == 1
+    assert len(aug._fused.plans.ragged._rows) == 1
 
 
 def test_compose_limits_cached_rows(monkeypatch):
@@ -119,4 +119,4 @@ def test_compose_limits_cached_rows(monkeypatch):
     for _ in range(2):
         for i in range(MANY_SIZES + 20):
             aug(noise((40, 30 + i, 3)))
-    assert 1 <= len(aug._plans.ragged._rows) <= 4
+    assert 1 <= len(aug._fused.plans.ragged._rows) <= 4

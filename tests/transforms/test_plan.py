@@ -59,7 +59,7 @@ BEFORE, AFTER = ["JitterBeforeMean"], ["JitterAfterMean"]
 )
 def test_compose_pass_before_mean_applies_preceding_ops(transforms, chains, passes_that_sum_mean):
     batch = noise((2, 100, 90, 3))
-    plan = T.Compose(transforms)._plans.plan(cuaug._arrays.images.describe_images(batch))
+    plan = T.Compose(transforms)._fused.plans.plan(cuaug._arrays.images.describe_images(batch))
     assert [[op.functor for op in pass_.chain] for pass_ in plan.passes] == chains
     assert [i for i, pass_ in enumerate(plan.passes) if pass_.mean_output] == passes_that_sum_mean
     for pass_ in plan.passes:
@@ -169,7 +169,7 @@ def test_compose_holds_a_bounded_number_of_plans():
     sizes = [(height, width) for height in range(1, 41) for width in range(1, 41)]
     for height, width in sizes:
         assert aug(images[:height, :width]).shape == (height, width, 1)
-    assert 0 < len(aug._plans._plans) < len(sizes)
+    assert 0 < len(aug._fused.plans._plans) < len(sizes)
     assert np.array_equal(aug(images, step=0), expected)
     for _ in range(2):  # parameters stay valid, however many sizes follow
         assert np.array_equal(aug.apply(images[:9, :8], params), aug(images[:9, :8], step=5))

@@ -167,7 +167,7 @@ def test_ragged_sizes_are_evicted(monkeypatch):
     monkeypatch.setattr("cuaug._fusion.ragged._MAX_SIZES", 4)
     aug, ragged = T.Compose([CROP], seed=3), ragged_images(("numpy", "cpu"), SIZES)
     first, second = aug(ragged, step=0), aug(ragged, step=0)
-    assert len(aug._plans.prefixes._cache) <= 4
+    assert len(aug._fused.plans.prefixes._cache) <= 4
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
@@ -179,7 +179,7 @@ def test_ragged_equal_size_by_chance_is_no_fixed_size():
     image = images_module.placeholder((1, 40, 60, 3), "uint8")
 
     def prefix_length(*transforms):
-        return T.Compose(transforms)._plans.prefixes.length(image)
+        return T.Compose(transforms)._fused.plans.prefixes.length(image)
 
     assert prefix_length(T.Resize(12), T.Pad(2), T.CenterCrop(8), T.RandomCrop(4)) == 3
     assert prefix_length(T.Resize((40, 60)), T.RandomCrop(4)) == 1
