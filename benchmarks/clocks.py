@@ -1,4 +1,4 @@
-"""Clocks: device time of queued GPU work, and the minimum wall time of CPU work."""
+"""Clocks: device time of queued GPU work, host time of calls, and the minimum wall time of CPU work."""
 
 from __future__ import annotations
 
@@ -82,6 +82,25 @@ def bandwidth() -> float:
     source = torch.zeros(COPY_BYTES, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
     return 2 * COPY_BYTES / gpu(lambda i: target.copy_(source), 1, False).us * 1e6
+
+
+def host_us(call: Callable[[], Any], wait: Callable[[], Any], seconds: float = 1.0) -> float:
+    """The minimum host time of a call in us, over groups of 20 calls, which the launch queue can hold.
+
+    There are 15 to 100 groups, if possible in ``seconds``; the first calls, which are not replayed, are in the first.
+    ``wait`` waits for the device, before each group.
+    """
+    best, stop = math.inf, time.perf_counter() + seconds
+    for group in range(100):
+        if group >= 15 and time.perf_counter() > stop:
+            break
+        wait()
+        start = time.perf_counter()
+        for _ in range(20):
+            call()
+        best = min(best, (time.perf_counter() - start) / 20)
+    wait()
+    return best * 1e6
 
 
 def interleaved(calls: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, float]:

@@ -218,7 +218,10 @@ def table(device: str, device_name: str, options: argparse.Namespace) -> dict[st
     for row in rows(device, options):
         entry: dict[str, Any] = {"name": row.name, "peers": {}}
         if not row.waits:
-            entry.update(clocks.gpu(lambda _, row=row: row.call(), 1, row.captured)._asdict())
+            import torch
+
+            entry |= clocks.gpu(lambda _, row=row: row.call(), 1, row.captured)._asdict()
+            entry["host_us"] = clocks.host_us(row.call, torch.cuda.synchronize, seconds)
         elif device == "gpu":
             entry["us"] = wall(row.call, seconds)
         else:
@@ -272,7 +275,8 @@ def wall(call: Callable[[], Any], seconds: float) -> float:
 
 def cells(row: dict[str, Any]) -> dict[str, str]:
     peers = {name: f"{number(peer['us'])} ({number(peer['ratio'])}x)" for name, peer in row["peers"].items()}
-    return {"boxes": row["name"], "us": number(row["us"])} | peers
+    host = {"host us": number(row["host_us"])} if "host_us" in row else {}
+    return {"boxes": row["name"], "us": number(row["us"])} | host | peers
 
 
 if __name__ == "__main__":

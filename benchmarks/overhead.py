@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from typing import Any
 
+import clocks
 import numpy as np
 
 import cuaug
 from cuaug._gpu import launch
-
-CALLS, CHUNK = 2000, 250  # the launch queue holds the kernels of a chunk, so that no call waits for the GPU
 
 IMPORT = """
 import time, numpy
@@ -74,10 +71,10 @@ def per_call() -> dict[str, float]:
         "one host matrix": lambda: cuaug.warp_affine(images, M[0]),
         "host matrices": lambda: cuaug.warp_affine(images, M),
     }
-    launch_us = _median_us(_launch_alone(calls["device matrices, out="]))
+    launch_us = clocks.host_us(_launch_alone(calls["device matrices, out="]), torch.cuda.synchronize)
     times = {"bare kernel launch, us": launch_us}
     for name, call in calls.items():
-        times[f"warp_affine beyond the launch, {name}, us"] = _median_us(call) - launch_us
+        times[f"warp_affine beyond the launch, {name}, us"] = clocks.host_us(call, torch.cuda.synchronize) - launch_us
     return times
 
 
@@ -96,18 +93,3 @@ def _launch_alone(call: Callable[[], Any]) -> Callable[[], Any]:
     finally:
         launch.launch = original
     return lambda: original(*launches[0])
-
-
-def _median_us(call: Callable[[], Any]) -> float:
-    import torch
-
-    for _ in range(CHUNK):
-        call()
-    chunks = []
-    for _ in range(CALLS // CHUNK):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(CHUNK):
-            call()
-        chunks.append((time.perf_counter() - start) / CHUNK * 1e6)
-    return statistics.median(chunks)

@@ -13,7 +13,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,7 +126,7 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
         result = run(0)
         floor_us = (images[0].nbytes + result.nbytes) / bandwidth * 1e6
         gpu_time = clocks.gpu(run, len(images), True)
-        host = host_us(lambda aug=aug: aug(images[0], layout="NHWC"), torch.cuda.synchronize)
+        host = clocks.host_us(lambda aug=aug: aug(images[0], layout="NHWC"), torch.cuda.synchronize)
         row: dict[str, Any] = {
             "name": name,
             "floor_us": floor_us,
@@ -183,7 +182,7 @@ def list_row(name: str, options: argparse.Namespace, bandwidth: float) -> dict[s
         (sum(image.nbytes for image in lists[0]) + sum(image.nbytes for image in whole_list(0))) / bandwidth * 1e6
     )
     list_time, image_time = clocks.gpu(whole_list, buffers, False), clocks.gpu(one_by_one, buffers, False)
-    host = host_us(lambda: whole_list(0), torch.cuda.synchronize)
+    host = clocks.host_us(lambda: whole_list(0), torch.cuda.synchronize)
     times = {
         **image_time._asdict(),
         "draws": "each sample",
@@ -265,21 +264,6 @@ def cpu_table(options: argparse.Namespace) -> dict[str, Any]:
     notes = [f"{name}: {why}" for name, why in problems.items()] + ["us per image; in brackets: ratio to cuaug's time."]
     print_table(f"recipes on {cpu_name()}, {cpus()} CPUs", [cells(row) for row in rows], notes)
     return {"device": cpu_name(), "rows": rows, "problems": problems}
-
-
-def host_us(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
-    """The minimum host time of a call in us, over groups of calls that the launch queue can hold."""
-    best, stop = float("inf"), time.perf_counter() + 1
-    for group in range(100):
-        if group >= 15 and time.perf_counter() > stop:
-            break
-        wait()
-        start = time.perf_counter()
-        for _ in range(20):
-            call()
-        best = min(best, (time.perf_counter() - start) / 20)
-    wait()
-    return best * 1e6
 
 
 def cells(row: dict[str, Any]) -> dict[str, str]:

@@ -152,6 +152,8 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
 def gpu_row(
     row: Row, bandwidth: float, quick: bool, builders: dict[str, Builder], problems: Problems
 ) -> dict[str, Any]:
+    import torch
+
     result: dict[str, Any] = {"name": row.name, "check": "ok", "peers": {}}
     work, fault = prepare(row, "cuda", quick)
     try:
@@ -159,13 +161,14 @@ def gpu_row(
             raise AssertionError(fault)
         contender = work.contender()
         time = clocks.gpu(contender.run, work.buffers, contender.clock == "graph")
+        host_us = clocks.host_us(lambda: contender.run(0), torch.cuda.synchronize)
     except Exception as error:
         problems[row.name] = result["check"] = error_text(error)
         print(f"  {row.name}: FAILED", flush=True)
         return result
     floor_us = work.bytes / bandwidth * 1e6
     result |= {"bytes": work.bytes, "floor_us": floor_us, "ratio": time.us / floor_us}
-    result |= {"gb_s": work.bytes / time.us / 1e3, **time._asdict()}
+    result |= {"gb_s": work.bytes / time.us / 1e3, **time._asdict(), "host_us": host_us}
     print(f"  {row.name}: {number(time.us)} us, {number(result['ratio'])} floors ({time.method})", flush=True)
     for name, peer, difference in peers(work, builders, problems):
         try:
@@ -191,7 +194,8 @@ def gpu_cells(row: dict[str, Any]) -> dict[str, str]:
     if "us" not in row:
         return {"row": row["name"], "us": "FAILED"}
     cells = {"row": row["name"], "us": number(row["us"]), "floor us": number(row["floor_us"])}
-    cells |= {"ratio": number(row["ratio"]), "GB/s": number(row["gb_s"]), "wall us": number(row["wall_us"])}
+    cells |= {"ratio": number(row["ratio"]), "GB/s": number(row["gb_s"])}
+    cells |= {"wall us": number(row["wall_us"]), "host us": number(row["host_us"])}
     for name, peer in row["peers"].items():
         time_text = number(peer["wall_us"]) + "*" if peer["host_limited"] else number(peer["us"])
         cells[name] = f"{time_text} ({number(peer['ratio'])}x)"

@@ -291,8 +291,10 @@ def argument_hint(function: Callable[..., Any], message: str, args: tuple[Any, .
 
 def _probability_hint(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """The end of the message of a constructor that has no `p`."""
-    if name in ("Boxes", "Keypoints"):
+    if name in ("Boxes", "Keypoints", "Transform"):
         return ""
+    if name == "Lambda":
+        return ": leave it out: the function decides what changes"
     if name in _SAME_FOR_ALL:
         return ": leave it out: all samples of a batch get one size and dtype"
     values = [_argument_text(value) for value in args]

@@ -21,6 +21,7 @@ WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
 LOADERS = RESULTS / "2026-11-22-nvidia-h200-loader-3.json"
 DETECTION = RESULTS / "2026-11-22-nvidia-h200-detection-3.json"
 DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
+HOST_TIMES = RESULTS / "2026-11-26-nvidia-h200-host.json"
 SINGLE_IMAGES = RESULTS / "2026-11-26-amd-epyc-single-images.json"
 PLOT = ROOT / "docs" / "training.svg"
 END = "<!-- until here -->"
@@ -74,10 +75,22 @@ DETECTION_TITLES = {
     "roi_align 1000, float16, channels inside": "`roi_align`, float16, channels last",
     "roi_pool 1000, float32, planes": "`roi_pool`, 1,000 regions",
 }
-
-
+# Matrix builders, `rotate` with angles on the GPU, and lists of images have changed since this run.
+HOST_TITLES = {
+    "torch.relu": "`torch.relu`, for scale",
+    "hflip": "`hflip`",
+    "warp_affine": "`warp_affine`, a matrix per image on the GPU",
+    "warp_affine, host matrix": "`warp_affine`, a matrix on the host",
+    "rotate, one angle": "`rotate`, one angle",
+    "normalize": "`normalize`, lists of numbers",
+    "adjust_contrast": "`adjust_contrast`, about each image's mean: 2 launches",
+    "Compose: CIFAR": "recipe: pad, crop, flip, normalize",
+    "Compose: ImageNet": "recipe: random crop and resize, flip, normalize",
+    "Compose: SimCLR": "recipe: SimCLR",
+}
 SINGLE_IMAGE_TITLES = {
     "warp_affine, host matrix": "`warp_affine`, a matrix on the host",
+    "rotate, one angle": "`rotate`",
     "CIFAR recipe, 32x32": "pad, crop, flip, normalize: 32x32",
     "RandAugment, 32x32": "`RandAugment`, normalize: 32x32",
     "ImageNet recipe, images of one size": "random crop resized to 224, flip, jitter, normalize: 352x490",
@@ -155,6 +168,16 @@ def decoding() -> str:
         for name, row in sorted(table.items(), reverse=True)
     ]
     return markdown(["", "cuaug", *peers], body, DECODING)
+
+
+def host_times() -> str:
+    """The times of the newer of the two installations that compare_host.py measured."""
+    times = {row["name"]: row["after_us"] for row in json.loads(HOST_TIMES.read_text())["rows"]}
+    body = [
+        [title, f"{times[name]:,.1f}", f"{times[name] / times['torch.relu']:.1f}"]
+        for name, title in HOST_TITLES.items()
+    ]
+    return markdown(["host time of a call", "microseconds", "x `torch.relu`"], body, HOST_TIMES)
 
 
 def single_images() -> str:
@@ -240,7 +263,7 @@ def readme() -> str:
 TABLES: dict[str, list[Callable[[], str]]] = {
     "README.md": [readme],
     "docs/placement.md": [placement],
-    "docs/performance.md": [recipes, warps, loaders_and_training, detection, decoding, single_images],
+    "docs/performance.md": [recipes, warps, loaders_and_training, detection, decoding, single_images, host_times],
 }
 
 

@@ -50,6 +50,10 @@ class Report:
     passes: tuple[PassReport, ...]
     launches: int  # on a GPU, for draws, statistics, displacement fields and passes
     batches: tuple[int, ...] = ()  # for a list of images: the number of images in each batch
+    samples: int = 1  # of the call
+    host_us: float | None = None  # measured: the time until a call returns; on a CPU, of the whole call
+    device_us: float | None = None  # measured, on a GPU: the time that the device works for a call
+    peak_bandwidth: float | None = None  # of the measured GPU's memory, bytes per second; 0: not known
 
     @property
     def bytes_per_sample(self) -> int:
@@ -58,6 +62,11 @@ class Report:
         Reads by launches that compute a mean or other statistics are not counted.
         """
         return sum(pass_.read + pass_.written + pass_.field for pass_ in self.passes)
+
+    @property
+    def memory_us(self) -> float | None:
+        """The time that the GPU's memory takes for the bytes of a measured call at its peak bandwidth."""
+        return self.bytes_per_sample * self.samples / self.peak_bandwidth * 1e6 if self.peak_bandwidth else None
 
     @property
     def title(self) -> str:
@@ -73,8 +82,23 @@ class Report:
             title = f"{ragged}{count} image{'' if count == 1 else 's'} {batches}: {title}"
         return title
 
+    @property
+    def times(self) -> str:
+        """The measured times, in a line; empty if none were measured."""
+        if self.host_us is None:
+            return ""
+        call = f"a call of {self.samples} sample{'' if self.samples == 1 else 's'}"
+        if self.device_us is None:
+            per_sample = f", {_microseconds(self.host_us / self.samples)} a sample" if self.samples > 1 else ""
+            return f"{call}: {_microseconds(self.host_us)}{per_sample}"
+        line = f"{call}: host {_microseconds(self.host_us)}, device {_microseconds(self.device_us)}"
+        if self.memory_us and self.peak_bandwidth:
+            peak = f"{self.peak_bandwidth / 1e12:.2f} TB/s"
+            line += f"; its bytes take {_microseconds(self.memory_us)} at the memory's peak of {peak}"
+        return line
+
     def __str__(self) -> str:
-        lines = [self.title]
+        lines = [self.title, self.times] if self.times else [self.title]
         for number, pass_ in enumerate(self.passes, 1):
             source, target = _image_formats(pass_)
             lines.append(f"pass {number}  {source} -> {target}   {pass_.why}")
@@ -88,7 +112,8 @@ class Report:
             (str(number), *_image_formats(pass_), "\n".join(pass_.lines), pass_.why)
             for number, pass_ in enumerate(self.passes, 1)
         ]
-        return table(self.title, ("pass", "reads", "writes", "does", "begins because"), rows)
+        caption = f"{self.title}\n{self.times}" if self.times else self.title
+        return table(caption, ("pass", "reads", "writes", "does", "begins because"), rows)
 
 
 def _image_formats(pass_: PassReport) -> list[str]:
@@ -113,7 +138,8 @@ def report(
         pixels = sum(height * width for height, width in (image.size for image in images)) / len(images)
         read = round(pixels * first.channels * ITEM_SIZE[first.dtype])
         passes[0] = replace(passes[0], source=(first.dtype, (0, 0)), read=read)
-    return Report(tuple(passes), 1 + _launch_count(plan.passes, stored_means), batches)
+    samples = sum(batches) if batches else first.samples
+    return Report(tuple(passes), 1 + _launch_count(plan.passes, stored_means), batches, samples)
 
 
 def _launch_count(passes: Sequence[Pass], stored_means: Set[int]) -> int:
@@ -241,3 +267,7 @@ def _names(ops: list[Op], titles: Mapping[int, str]) -> str:
 
 def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 'es'}"
+
+
+def _microseconds(value: float) -> str:
+    return f"{value:,.{0 if value >= 1000 else 1 if value >= 1 else 2}f} us"

@@ -14,6 +14,7 @@ from .cupy_import import cupy
 # child may use CUDA.
 context_users: list[str] = []
 _inherited_contexts: list[str] = []  # in a forked child: the parent's `context_users`
+_MEMORY_CLOCK_RATE, _GLOBAL_MEMORY_BUS_WIDTH = 36, 37  # of CUDA's enumeration of device attributes
 
 
 class _ThreadState(threading.local):
@@ -65,6 +66,14 @@ os.register_at_fork(after_in_child=lambda: _inherited_contexts.extend(context_us
 @functools.cache
 def multiprocessor_count(device: int) -> int:
     return int(cupy().cuda.runtime.getDeviceProperties(device)["multiProcessorCount"])
+
+
+@functools.cache
+def peak_bandwidth(device: int) -> float:
+    """Bytes per second of the device's memory at its highest clock; 0 if the driver does not know them."""
+    attribute = cupy().cuda.runtime.deviceGetAttribute
+    kilohertz, bus_bits = attribute(_MEMORY_CLOCK_RATE, device), attribute(_GLOBAL_MEMORY_BUS_WIDTH, device)
+    return 2 * kilohertz * 1e3 * bus_bits / 8  # two transfers per clock
 
 
 def current_context() -> int:

@@ -40,8 +40,18 @@ def blocking_sync_event() -> Any:
     return cupy().cuda.Event(block=True, disable_timing=True)
 
 
-def record_event(stream: int) -> Any:
+def record_event(stream: int, disable_timing: bool = True) -> Any:
     """A new event that completes after the work submitted to a stream of the current device so far."""
-    event = cupy().cuda.Event(disable_timing=True)
+    event = cupy().cuda.Event(disable_timing=disable_timing)
     event.record(Stream(stream))
     return event
+
+
+def elapsed_us(start: Any, end: Any) -> float:
+    """The device time from one event with timing to another, both complete."""
+    return float(cupy().cuda.get_elapsed_time(start, end)) * 1e3
+
+
+def fill_memory(address: int, size: int, stream: int) -> None:
+    """Sets `size` bytes of the current device to 0, on a stream."""
+    cupy().cuda.runtime.memsetAsync(address, 0, size, stream)

@@ -1,13 +1,16 @@
-"""`plan_report`: the passes of a recipe for given images, or for a size and a dtype alone."""
+"""`plan_report`: the passes of a recipe for given images, or for a size and a dtype alone; the times of a call."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import _check
 from .._arrays.images import describe_images, placeholder
 from .._fusion.report import Report, report
+from .call_time import time_call
 from .plan_cache import PlanCache
 from .sample import group_images
 from .sample_kinds import is_array
@@ -15,15 +18,27 @@ from .sample_pillow import with_pixels
 
 
 def plan_report(
-    plans: PlanCache, images: Any, size: Sequence[int] | None, dtype: str, channels: int, layout: str | None
+    plans: PlanCache,
+    images: Any,
+    size: Sequence[int] | None,
+    dtype: str,
+    channels: int,
+    layout: str | None,
+    run: Callable[[Any], Any] | None,
 ) -> Report:
-    """The report for an array, or for the largest batch of a list. `images` None: the next three describe them."""
+    """The report for an array, or for the largest batch of a list. `images` None: the next three describe them.
+
+    `run`: a call of the recipe with images, to be timed; None: the report has no times.
+    """
     transform_titles: dict[int, str] = {}
+    prefix_length, batches = 0, tuple[int, ...]()
     if images is None:
+        if run is not None:
+            raise ValueError("measure=True needs images: pass an array or a list of arrays, in place of size")
         if size is None:
             raise ValueError("images or size must be given")
         shape = (1, *_check.size("size", size), _check.integer("channels", channels, 1))
-        batch = placeholder(shape, dtype)
+        largest = [placeholder(shape, dtype)]
     elif isinstance(images, (list, tuple)):
         prefixes, arrays = plans.prefixes, list(with_pixels(images))
         if not all(map(is_array, arrays)):
@@ -31,8 +46,12 @@ def plan_report(
         groups = group_images(arrays, prefixes.batch_key, layout, len(images))
         largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
         prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
-        plan = plans.new_plan(largest[0], transform_titles, prefix_length)
-        return report(plan, largest, transform_titles, tuple(len(indices) for indices, _ in groups))
+        batches = tuple(len(indices) for indices, _ in groups)
     else:
-        batch = describe_images(images, layout)
-    return report(plans.new_plan(batch, transform_titles), [batch], transform_titles)
+        largest = [describe_images(images, layout)]
+    plan = plans.new_plan(largest[0], transform_titles, prefix_length)
+    result = report(plan, largest, transform_titles, batches)
+    if run is None:
+        return result
+    times = time_call(functools.partial(run, images), largest[0], result.launches * max(1, len(batches)))
+    return replace(result, **times._asdict())

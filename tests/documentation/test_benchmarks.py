@@ -2,15 +2,21 @@
 
 import argparse
 import importlib
+import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 import torch
+
+import cuaug
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -59,10 +65,63 @@ def test_benchmark_warp_no_row_fails():
 
 
 @pytest.fixture
-def benchmark_modules(monkeypatch):
-    """benchmarks/transforms.py and recipe_peers.py, as modules."""
+def load(monkeypatch):
+    """Imports a module of benchmarks/."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("transforms"), importlib.import_module("recipe_peers")
+    return importlib.import_module
+
+
+@pytest.fixture
+def benchmark_modules(load):
+    """benchmarks/transforms.py and recipe_peers.py, as modules."""
+    return load("transforms"), load("recipe_peers")
+
+
+@pytest.fixture
+def cpu_as_gpu(load, monkeypatch):
+    """GPU tables on a CPU: tensors stay where they are. Device times are 100 us, host times 8, 9, 10, ... us."""
+    clocks, host_times = load("clocks"), itertools.count(8.0)
+
+    def host_us(call, wait, seconds=1.0):
+        wait()
+        call()
+        return next(host_times)
+
+    monkeypatch.setattr(clocks, "host_us", host_us)
+    monkeypatch.setattr(clocks, "gpu", lambda run, buffers, capture: (run(0), clocks.Time(100.0, 110.0, "graph"))[1])
+    monkeypatch.setattr(clocks, "bandwidth", lambda: 4e12)
+    monkeypatch.setattr(cuaug, "is_available", lambda: True)
+    monkeypatch.setattr(torch.Tensor, "cuda", lambda tensor: tensor)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
+
+
+@pytest.mark.slow
+def test_benchmark_scripts_run_in_safe_path_mode_with_the_options_of_make(tmp_path):
+    """`make bench` sets PYTHONSAFEPATH on a GPU machine, and passes ARGS=--gpu to all scripts but the last."""
+    recipe = (BENCHMARKS.parent / "Makefile").read_text().partition("\nbench:")[2].partition("\n\n")[0]
+    scripts = re.search(r"for name in (.*?);", recipe)[1].split()
+    assert {"warp", "host", "single_images"} <= set(scripts)
+    for script in scripts:
+        environment = {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": str(Path(cuaug.__file__).parents[1])}
+        process = run(str(BENCHMARKS / f"{script}.py"), "--help", cwd=tmp_path, env=environment)
+        assert process.returncode == 0, process.stderr
+        assert {"--gpu", "--cpu", "--quick", "--json"} <= set(re.findall(r"--\w+", process.stdout)), script
+
+
+@pytest.mark.parametrize(("call_us", "calls"), [(5.0, 2000), (5e4, 300)], ids=["100 groups", "15 groups"])
+def test_benchmark_host_time_is_the_minimum_of_groups(load, monkeypatch, call_us, calls):
+    clocks, times, events = load("clocks"), [0.0], []
+
+    def call():
+        times[0] += (call_us if len(events) > 100 else 1000 * call_us) * 1e-6  # the first calls plan and compile
+        events.append("call")
+
+    monkeypatch.setattr(clocks, "time", SimpleNamespace(perf_counter=lambda: times[0]))
+    assert clocks.host_us(call, lambda: events.append("wait")) == pytest.approx(call_us)
+    assert events.count("call") == calls
+    assert " ".join(events).startswith(" ".join(["wait", *["call"] * 20] * 3))
+    assert events[-1] == "wait"
 
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (4, 16, 16, 3)).astype(np.uint8)
@@ -104,6 +163,77 @@ def test_benchmark_transforms_reports_peer_crash(benchmark_modules, monkeypatch)
     assert transforms.run_in_process("no such peer", options) == ({}, "not done after 0.01 s")
 
 
+def test_benchmark_warp_gpu_table_has_host_times(load, cpu_as_gpu, monkeypatch):
+    warp, rows = load("warp"), load("rows")
+    row = rows.row("hflip", shape=(2, 3, 8, 8))
+    monkeypatch.setattr(warp, "prepare", lambda row, device, quick: (warp.Work(row, "cpu"), ""))
+    result = warp.gpu_row(row, 4e12, True, {}, {})
+    assert (result["us"], result["wall_us"], result["host_us"]) == (100.0, 110.0, 8.0)
+    assert {"us": "100", "wall us": "110", "host us": "8.00"}.items() <= warp.gpu_cells(result).items()
+
+
+def test_benchmark_transforms_gpu_table_has_host_times(load, cpu_as_gpu, monkeypatch, capsys):
+    transforms = load("transforms")
+    monkeypatch.setattr(transforms, "LIST_RECIPES", ("crop and flip",))
+    options = argparse.Namespace(only="crop and flip", quick=True, no_peers=True, peers="")
+    rows = transforms.gpu_table(options)["rows"]
+    assert [row["name"] for row in rows] == ["crop and flip", "crop and flip, list"]
+    assert [(row["us"], row["host_us"]) for row in rows] == [(100.0, 8.0), (100.0, 9.0)]
+    assert "host us" in capsys.readouterr().out
+
+
+def test_benchmark_detection_gpu_table_has_host_times(load, cpu_as_gpu, monkeypatch, capsys):
+    """A call that waits for the device has no host time of its own."""
+    detection = load("detection")
+    call = lambda: torch.zeros(3)  # noqa: E731
+    rows = [detection.Row("roi", call, None, False), detection.Row("nms", call, None)]
+    monkeypatch.setattr(detection, "rows", lambda device, options: rows)
+    pooling, nms = detection.table("gpu", "a GPU", argparse.Namespace(quick=True))["rows"]
+    assert (pooling["us"], pooling["host_us"]) == (100.0, 8.0)
+    assert "host_us" not in nms
+    printed = [line.split() for line in capsys.readouterr().out.splitlines() if line[:3] in ("box", "roi", "nms")]
+    assert printed == [["boxes", "us", "host", "us"], ["roi", "100", "8.00"], ["nms", detection.number(nms["us"]), "-"]]
+
+
+def test_benchmark_host_times_calls_on_both_devices(load, cpu_as_gpu, monkeypatch, tmp_path):
+    host, path = load("host"), tmp_path / "results.json"
+    batch_calls = host.batch_calls
+    monkeypatch.setattr(host, "batch_calls", lambda device: batch_calls("cpu"))
+    monkeypatch.setattr(sys, "argv", ["host.py", "--quick", "--json", str(path)])
+    assert host.main() == 0
+    tables = json.loads(path.read_text())["tables"]
+    assert list(tables) == ["gpu", "cpu"]
+    assert tables["gpu"]["device"] == "a GPU"
+    names, first = list(batch_calls("cpu")), 8.0
+    for table in tables.values():
+        assert [row["name"] for row in table["rows"]] == names
+        assert [row["host_us"] for row in table["rows"]] == [first + i for i in range(len(names))]
+        assert [row["ratio"] for row in table["rows"]] == [(first + i) / first for i in range(len(names))]
+        first += len(names)
+
+
+def test_benchmark_compare_host_has_the_calls_of_the_tables(load, monkeypatch):
+    compare_host, host_calls = load("compare_host"), load("host_calls")
+    images = host_calls.Images(2)
+    monkeypatch.setattr(host_calls, "Images", lambda count: images)
+    threads = torch.get_num_threads()
+    try:
+        calls, warm_up = compare_host.calls_of("cpu")
+    finally:
+        torch.set_num_threads(threads)
+        cuaug.set_num_threads(0)
+    assert warm_up == 4
+    names = [name if library == host_calls.TORCH else f"{name}, NumPy"
+             for name, libraries in host_calls.single_image_calls(images).items() for library in libraries]  # fmt: skip
+    assert list(calls) == [host_calls.RELU, *names]
+    for name, call in calls.items():
+        assert isinstance(call(), np.ndarray) == name.endswith("NumPy"), name
+    assert set(host_calls.function_calls(None, None, None)) <= set(host_calls.batch_calls("cpu")) & set(calls)
+    pairs = [[0.5, 10.0, 5.0], [0.6, 10.0, 6.0]]
+    row = {"name": "hflip", "ratios": [0.5, 0.6], "before_us": 10.0, "after_us": 5.0}
+    assert compare_host.as_row("hflip", pairs) == row
+
+
 @pytest.mark.slow
 def test_benchmark_transforms_times_and_writes(tmp_path):
     report = report_of("transforms.py", tmp_path, "--cpu", "--no-peers", "--only", "augment")
@@ -120,9 +250,20 @@ def test_benchmark_single_images_times_and_writes(tmp_path):
     assert all(us > 0 for row in rows for us in (row["us"], *row["peers"].values()))
 
 
-def test_benchmark_single_images_reports_wrong_results(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    single_images = importlib.import_module("single_images")
+def test_benchmark_single_images_peers_have_rows_of_cuaug(load, monkeypatch):
+    single_images, host_calls = load("single_images"), load("host_calls")
+    monkeypatch.setitem(sys.modules, "torchvision", MagicMock())
+    monkeypatch.setitem(sys.modules, "torchvision.transforms", MagicMock())
+    monkeypatch.setitem(sys.modules, "albumentations", MagicMock())
+    images = host_calls.Images(2)
+    rows = single_images.torchvision_calls(images), single_images.albumentations_calls(images)
+    assert [len(peer) for peer in rows] == [16, 4]
+    assert set(rows[0]) | set(rows[1]) <= set(host_calls.single_image_calls(images))
+    assert set(single_images.RECIPES) == set(rows[0]) - set(host_calls.function_calls(None, None, None))
+
+
+def test_benchmark_single_images_reports_wrong_results(load):
+    single_images = load("single_images")
     image = torch.zeros(3, 8, 8, dtype=torch.uint8)
     right = {"torchvision v2": lambda: image, "cuaug, torch": lambda: image + 1}
     wrong = right | {"cuaug, torch": lambda: image + 2}

@@ -242,11 +242,11 @@ REQUIRED = {
     "Normalize": ([0.5] * 3, [0.2] * 3), "Resize": (8,), "CenterCrop": (8,), "RandomCrop": (8,), "Pad": (2,),
     "RandomResizedCrop": (8,), "RandomRotation": (10,), "RandomAffine": (10,), "GaussianBlur": (3,),
     "RandomPosterize": (4,), "RandomSolarize": (128,), "RandomAdjustSharpness": (2,),
-    "RandomApply": ([T.Identity()],),
+    "RandomApply": ([T.Identity()],), "Lambda": (len,),
 }  # fmt: skip
 # The hints for Compose and RandomOrder have "..." in place of transforms. The `p` of RandomChoice holds weights.
-# The `p` of PixelOp is a parameter of its expression.
-NO_HINT = {"Compose", "RandomChoice", "RandomOrder", "PixelOp"}
+# `Transform` is a base class. The `p` of PixelOp is a parameter of its expression.
+NO_HINT = {"Compose", "Transform", "RandomChoice", "RandomOrder", "PixelOp"}
 CLASSES = {name: getattr(T, name) for name in T.__all__ if inspect.isclass(getattr(T, name))}
 
 
@@ -261,6 +261,9 @@ def test_transforms_take_or_recommend_a_probability(name):
         transform(*arguments, p=0.5)
     hint = re.search(r"pass (T\.RandomApply.*)$", str(error.value))
     if hint is None:
-        assert str(error.value).endswith("leave it out: all samples of a batch get one size and dtype")
+        reason = (
+            "the function decides what changes" if name == "Lambda" else "all samples of a batch get one size and dtype"
+        )
+        assert str(error.value).endswith(f"leave it out: {reason}")
     elif name not in ("MixUp", "CutMix"):  # these need labels
         assert T.Compose([eval(hint[1], {"T": T})])(BATCH).shape == BATCH.shape

@@ -1,0 +1,48 @@
+"""The device time of calls, between CUDA events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .devices import device_memory, use_device
+from .streams import elapsed_us, fill_memory, record_event
+
+_FILL_BYTES = 1 << 26  # to fill them takes 22 us at 3 TB/s: longer than the host takes to launch the fill
+_FIRST_FILLS, _MAX_FILLS = 16, 512
+
+
+def median_device_us(call: Callable[[], Any], calls: int, stream: int, device: int, seconds: float) -> float:
+    """The median device time of a call, from several groups of `calls` calls between two events of the stream.
+
+    Before the first event the device fills memory until the host has queued the group. Without this delay a device
+    that is faster than the host would wait for the host between the events. A call that waits for the device itself
+    has the time of the wait in its device time.
+
+    Args:
+        call: Queues its work on the stream; has been called before.
+        calls: The launches of so many calls take at most half of the launch queue, of about 1,000 launches.
+        stream: A stream of the device.
+        device: Its number.
+        seconds: Groups begin for this long; there is at least one.
+    """
+    times, fills, stop = list[float](), _FIRST_FILLS, time.perf_counter() + seconds
+    with use_device(device):
+        memory = device_memory(_FILL_BYTES)
+        while not times or time.perf_counter() < stop:
+            for _ in range(fills):
+                fill_memory(memory.ptr, _FILL_BYTES, stream)
+            start = record_event(stream, disable_timing=False)
+            for _ in range(calls):
+                call()
+            end = record_event(stream, disable_timing=False)
+            began_early = start.done  # before the whole group was queued
+            end.synchronize()
+            if began_early and fills < _MAX_FILLS:
+                fills *= 2
+            else:
+                times.append(elapsed_us(start, end) / calls)
+    return float(np.median(times))
