@@ -30,7 +30,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "ClampKeyPoints": _TARGETS_OF_COMPOSE,
         "ConvertBoundingBoxFormat": _TARGETS_OF_COMPOSE,
         "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
-        "FiveCrop": "crop five times with cuaug.crop",
+        "FiveCrop": "call cuaug.transforms.functional.five_crop before or after the recipe",
         "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s enum is accepted too',
         "JPEG": "no codec runs within a recipe",
         "Lambda": _OUTSIDE_RECIPE,
@@ -39,9 +39,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
             "leave it out to get PIL images, or NumPy arrays after ToDtype, from PIL images; for tensors put "
             "torchvision's before the recipe: v2.Compose([v2.PILToTensor(), recipe])"
         ),
-        "RandomChannelPermutation": (
-            "index the channel axis, or call cuaug.color_matrix with a permutation of each sample"
-        ),
+        "RandomChannelPermutation": "call cuaug.color_matrix with a permutation of each sample",
         "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
         "RandomPhotometricDistort": "use ColorJitter, within RandomApply to change some samples only",
         "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
@@ -52,7 +50,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "SanitizeKeyPoints": _TARGETS_OF_COMPOSE,
         "ScaleJitter": _ONE_SIZE + "RandomAffine with a scale, or RandomResizedCrop",
         "SetClampingMode": _TARGETS_OF_COMPOSE,
-        "TenCrop": "crop five times with cuaug.crop, and flip with cuaug.hflip",
+        "TenCrop": "call cuaug.transforms.functional.ten_crop before or after the recipe",
         "ToImage": _ANY_LIBRARY_OR_DATASET,
         "ToPILImage": _ANY_LIBRARY,
         "ToPureTensor": _ANY_LIBRARY,
@@ -61,8 +59,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
             "torchvision's PILToTensor before the recipe: v2.Compose([v2.PILToTensor(), recipe])"
         ),
         "Transform": "compose the transforms of this package, or change the batch before or after the recipe",
-        "UniformTemporalSubsample": "index the axis of time",
-        "functional": "its functions are in cuaug itself: cuaug.rotate, cuaug.hflip",
+        "UniformTemporalSubsample": "call cuaug.transforms.functional.uniform_temporal_subsample before the recipe",
     },
     "kornia": {
         "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",
@@ -148,17 +145,9 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
 # The names in an advice are those of cuaug.
 FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
-        "convert_bounding_box_format": "use box_convert",
-        "elastic_transform": "use elastic",
         "generalized_box_iou": 'use box_iou(..., kind="giou")',
-        "get_dimensions": "read the shape of the array",
-        "horizontal_flip": "use hflip",
         "ps_roi_align": "roi_align pools each channel at all positions; channels by position have no function",
         "remove_small_bounding_boxes": "use remove_small_boxes",
-        "to_image": _ANY_LIBRARY,
-        "to_pil_image": _ANY_LIBRARY,
-        "to_tensor": 'use to_dtype(images, "float32", scale=True)',
-        "vertical_flip": "use vflip",
     },
     "kornia": {
         "crop_and_resize": "use resized_crop",
@@ -184,6 +173,18 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "warpPerspective": "use warp_perspective",
     },
 }
+
+# The names in an advice are those of cuaug.transforms.functional.
+FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
+    "torchvision": {
+        "InterpolationMode": TRANSFORMS["torchvision"]["InterpolationMode"],
+        "is_pure_tensor": "compare the type with torch.Tensor",
+        **dict.fromkeys(("jpeg", "jpeg_image", "jpeg_video"), "use cuaug.io.encode_jpeg, then cuaug.io.decode_jpeg"),
+        "register_kernel": "call your own function for your own type",
+    },
+}
+
+KERNELS = ("image", "video", "mask", "bounding_boxes", "keypoints")  # ends of names, as of resize_mask
 
 # By the class, the method or the kind of callable: the argument, and what to pass in its place.
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {

@@ -1,5 +1,6 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
+import importlib
 import sys
 from typing import TYPE_CHECKING
 
@@ -49,15 +50,24 @@ __all__ += policies.__all__
 __all__ += registry.__all__
 
 
+if TYPE_CHECKING:
+    from . import functional as functional
+
 if not TYPE_CHECKING:  # type checkers must report misspelled names
 
     def __getattr__(name: str) -> object:
-        """Raises an AttributeError that says what to use in place of another library's name."""
+        """Imports `functional` at its first use. For another library's name, says what to use in its place."""
+        if name == "functional":
+            return importlib.import_module(f"{__name__}.functional")
+        places = {}
+        if not name.startswith("_"):  # tools look up such names in every module
+            functions = importlib.import_module(f"{__name__}.functional").__all__
+            places |= {function: f"{__name__}.functional.{function}" for function in functions}
         functions = sys.modules["cuaug"].__all__  # `import cuaug` here would be circular
-        places = {function: f"cuaug.{function}" for function in functions}
+        places |= {function: f"cuaug.{function}" for function in functions}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.TRANSFORMS, places))
 
 
 def __dir__() -> list[str]:
     """The public names, and those that all modules have."""
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, "functional", *(name for name in globals() if name.startswith("__"))})
