@@ -178,9 +178,8 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
 FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "InterpolationMode": TRANSFORMS["torchvision"]["InterpolationMode"],
-        "is_pure_tensor": "compare the type with torch.Tensor",
         **dict.fromkeys(("jpeg", "jpeg_image", "jpeg_video"), "use cuaug.io.encode_jpeg, then cuaug.io.decode_jpeg"),
-        "register_kernel": "call your own function for your own type",
+        **dict.fromkeys(("is_pure_tensor", "register_kernel"), "functions have no kernels for types of users"),
     },
 }
 

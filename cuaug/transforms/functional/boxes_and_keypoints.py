@@ -10,7 +10,6 @@ from ... import _check, boxes
 from ..._arrays import convert
 from ..._arrays.tv_tensors import box_format, tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
-from ..._detection.box_formats import FORMATS
 from ...typing import Array, BoxFormat
 from . import dispatch
 
@@ -53,9 +52,9 @@ def convert_bounding_box_format(
     values = _numbers("inpt", inpt, "boxes", old_format=old_format)
     if new_format is None:
         raise TypeError("new_format must be a format of boxes, got None")
-    target = _format("new_format", new_format)
+    target = dispatch.upright_format("new_format", new_format)
     result = dispatch.cast(
-        _convert(values, _format("old_format", box_format(inpt) or old_format), target), values.dtype
+        _convert(values, dispatch.upright_format("old_format", box_format(inpt) or old_format), target), values.dtype
     )
     if inplace:
         values[...] = result
@@ -91,7 +90,7 @@ def clamp_bounding_boxes(
     array([[0, 2, 8, 6]])
     """
     values = _numbers("inpt", inpt, "boxes", format=format, canvas_size=canvas_size)
-    source, size = _format("format", box_format(inpt) or format), _canvas(inpt, canvas_size)
+    source, size = dispatch.upright_format("format", box_format(inpt) or format), _canvas(inpt, canvas_size)
     _check.one_of("clamping_mode", clamping_mode, ("auto", "soft", "hard", None))
     if clamping_mode == "auto":
         if tv_kind(inpt) is None:
@@ -162,7 +161,7 @@ def sanitize_bounding_boxes(
     height, width = _canvas(bounding_boxes, canvas_size)
     _check.number("min_size", min_size, 0)
     _check.number("min_area", min_area, 0)
-    edges = _convert(values, _format("format", box_format(bounding_boxes) or format), "XYXY")
+    edges = _convert(values, dispatch.upright_format("format", box_format(bounding_boxes) or format), "XYXY")
     sizes = edges[..., 2:] - edges[..., :2]
     valid = (sizes >= min_size).all(-1) & (sizes[..., 0] * sizes[..., 1] >= min_area) & (edges >= 0).all(-1)
     valid = valid & (edges[..., 0::2] <= width).all(-1) & (edges[..., 1::2] <= height).all(-1)
@@ -214,13 +213,6 @@ def _numbers(name: str, value: Any, kind: str, **arguments: Any) -> Any:
 def _canvas(value: Any, canvas_size: Any) -> tuple[int, int]:
     """(H, W)"""
     return _check.size("canvas_size", value.canvas_size if canvas_size is None else canvas_size)
-
-
-def _format(parameter: str, value: Any) -> str:
-    """The name of a format, from its name or a member of torchvision's enumeration."""
-    name = value.name if isinstance(value, enum.Enum) else value.upper() if isinstance(value, str) else value
-    _check.one_of(parameter, name, tuple(FORMATS))
-    return str(name)
 
 
 def _convert(values: Any, source: str, target: str) -> Any:

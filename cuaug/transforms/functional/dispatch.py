@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ... import _check, geometry
 from ... import boxes as box_functions
-from ... import geometry
 from ..._arrays import convert
 from ..._arrays.registry import library_of
-from ..._arrays.tv_tensors import box_format, tv_kind, without_type, wrap_like
-from ..._detection.box_formats import from_edges, to_edges
+from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
+from ..._detection.box_formats import FORMATS, from_edges, to_edges
 from ..._matrices.canvas_maps import CanvasMap
 from ...typing import Interpolation, Layout, ResizeInterpolation
 from .. import point_map
@@ -106,7 +107,7 @@ def _on_batch(inpt: Any, layout: Layout | None, function: ImageFunction, image_a
 
 
 def _move_boxes(inpt: Any, canvas_map: CanvasMap, clamps: bool) -> Any:
-    boxes, format_name = without_type(inpt), str(box_format(inpt))
+    boxes, format_name = without_type(inpt), upright_format("the format of boxes", inpt.format)
     edges = to_edges(_float_rows(boxes), format_name)
     edges = geometry.transform_boxes(edges, _one_matrix(canvas_map))
     is_integer = point_map.is_integer(boxes.dtype)
@@ -120,6 +121,13 @@ def _move_boxes(inpt: Any, canvas_map: CanvasMap, clamps: bool) -> Any:
 def _move_keypoints(inpt: Any, canvas_map: CanvasMap) -> Any:
     points = _float_rows(without_type(inpt))
     return _result(geometry.transform_points(points, _one_matrix(canvas_map)), inpt, canvas_map.size)
+
+
+def upright_format(parameter: str, value: Any) -> str:
+    """The name of a format of upright boxes, from its name or a member of torchvision's enumeration."""
+    name = value.name if isinstance(value, enum.Enum) else value.upper() if isinstance(value, str) else value
+    _check.one_of(parameter, name, tuple(FORMATS))
+    return str(name)
 
 
 def clamping_mode(boxes: Any) -> str | None:

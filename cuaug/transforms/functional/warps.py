@@ -6,7 +6,6 @@ None. Keypoints are moved, and never clamped.
 
 from __future__ import annotations
 
-
 from ... import warp
 from ..._arrays.tv_tensors import tv_kind
 from ..._check import prefix_errors
