@@ -63,6 +63,7 @@ def adjust_contrast(inpt: Array, contrast_factor: PerSample, *, layout: Layout |
 
     The mean is that of each frame of a video.
 
+    ``contrast_factor`` is that of :func:`cuaug.adjust_contrast`.
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
     >>> import numpy as np
@@ -76,6 +77,7 @@ def adjust_contrast(inpt: Array, contrast_factor: PerSample, *, layout: Layout |
 def adjust_saturation(inpt: Array, saturation_factor: PerSample, *, layout: Layout | None = None) -> Array:
     """Blend with the image's luma, as :func:`cuaug.adjust_saturation`: 0 gives the luma, 1 the image.
 
+    ``saturation_factor`` is that of :func:`cuaug.adjust_saturation`.
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
     >>> import numpy as np
@@ -89,6 +91,7 @@ def adjust_saturation(inpt: Array, saturation_factor: PerSample, *, layout: Layo
 def adjust_hue(inpt: Array, hue_factor: PerSample, *, layout: Layout | None = None) -> Array:
     """Rotate the hue, as :func:`cuaug.adjust_hue`, by a fraction of a turn from -0.5 to 0.5.
 
+    ``hue_factor`` is that of :func:`cuaug.adjust_hue`.
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
     >>> import numpy as np
@@ -102,6 +105,7 @@ def adjust_hue(inpt: Array, hue_factor: PerSample, *, layout: Layout | None = No
 def adjust_gamma(inpt: Array, gamma: PerSample, gain: PerSample = 1.0, *, layout: Layout | None = None) -> Array:
     """Raise to a power, as :func:`cuaug.adjust_gamma`: ``clamp(gain * in ** gamma)``.
 
+    ``gamma`` and ``gain`` are those of :func:`cuaug.adjust_gamma`.
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
     >>> import numpy as np
@@ -115,6 +119,7 @@ def adjust_gamma(inpt: Array, gamma: PerSample, gain: PerSample = 1.0, *, layout
 def adjust_sharpness(inpt: Array, sharpness_factor: PerSample, *, layout: Layout | None = None) -> Array:
     """Blend with a smoothed image, as :func:`cuaug.adjust_sharpness`: 1 gives the image, more is sharper.
 
+    ``sharpness_factor`` is that of :func:`cuaug.adjust_sharpness`.
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
     >>> import numpy as np
@@ -167,6 +172,7 @@ def invert(inpt: Array, *, layout: Layout | None = None) -> Array:
 def posterize(inpt: Array, bits: PerSample, *, layout: Layout | None = None) -> Array:
     """Keep the upper bits, as :func:`cuaug.posterize`.
 
+    ``bits`` is that of :func:`cuaug.posterize`.
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
     >>> import numpy as np
@@ -180,6 +186,7 @@ def posterize(inpt: Array, bits: PerSample, *, layout: Layout | None = None) -> 
 def solarize(inpt: Array, threshold: PerSample, *, layout: Layout | None = None) -> Array:
     """Invert the values at or above a threshold, as :func:`cuaug.solarize`.
 
+    ``threshold`` is that of :func:`cuaug.solarize`.
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
     >>> import numpy as np

@@ -59,7 +59,7 @@ def pil_to_tensor(pic: PillowImage) -> Any:
         BackendError: torch is not installed.
 
     >>> from PIL import Image
-    >>> pil_to_tensor(Image.new("RGB", (6, 4))).shape  # doctest: +SKIP
+    >>> pil_to_tensor(Image.new("RGB", (6, 4))).shape
     torch.Size([3, 4, 6])
     """
     if library_of(type(pic)) is not PILLOW:
@@ -84,7 +84,7 @@ def to_tensor(inpt: PillowImage | AnyArray) -> Any:
         BackendError: torch is not installed.
 
     >>> import numpy as np
-    >>> to_tensor(np.full((1, 1, 3), 255, np.uint8)).tolist()  # doctest: +SKIP
+    >>> to_tensor(np.full((1, 1, 3), 255, np.uint8)).tolist()
     [[[1.0]], [[1.0]], [[1.0]]]
     """
     library = library_of(type(inpt))

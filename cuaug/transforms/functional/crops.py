@@ -92,9 +92,10 @@ def resize(
     *,
     layout: Layout | None = None,
 ) -> Array:
-    """Resize, as :func:`cuaug.resize`, whose arguments these are.
+    """Resize, as :func:`cuaug.resize`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
+    other arguments are those of :func:`cuaug.resize`.
 
     >>> import numpy as np
     >>> resize(np.array([[0, 2, 4, 6]], np.uint8), (1, 2))
@@ -118,9 +119,10 @@ def resize(
 def crop(
     inpt: Array, top: PerSample, left: PerSample, height: int, width: int, *, layout: Layout | None = None
 ) -> Array:
-    """Crop a box, as :func:`cuaug.crop`, whose arguments these are; pixels outside the image are 0.
+    """Crop a box, as :func:`cuaug.crop`; pixels outside the image are 0.
 
-    ``inpt``, the result and the errors are those of :func:`horizontal_flip`.
+    ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
+    other arguments are those of :func:`cuaug.crop`.
 
     >>> import numpy as np
     >>> crop(np.array([[1, 2, 3]], np.uint8), 0, 1, 1, 3)
@@ -176,9 +178,10 @@ def resized_crop(
     *,
     layout: Layout | None = None,
 ) -> Array:
-    """Crop a box and resize it, as :func:`cuaug.resized_crop`, whose arguments these are.
+    """Crop a box and resize it, as :func:`cuaug.resized_crop`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
+    other arguments are those of :func:`cuaug.resized_crop`.
 
     >>> import numpy as np
     >>> resized_crop(np.array([[9, 0, 2, 4, 6]], np.uint8), 0, 1, 1, 4, (1, 2))
@@ -199,10 +202,10 @@ def resized_crop(
 def pad(
     inpt: Array, padding: Size, fill: Fill = None, padding_mode: Border = "constant", *, layout: Layout | None = None
 ) -> Array:
-    """Pad on each side, as :func:`cuaug.pad`, whose arguments these are; negative numbers crop.
+    """Pad on each side, as :func:`cuaug.pad`; negative numbers crop.
 
     Boxes and keypoints need the mode "constant". ``inpt``, the result and the errors are those of
-    :func:`horizontal_flip`.
+    :func:`horizontal_flip`. All other arguments are those of :func:`cuaug.pad`.
 
     >>> import numpy as np
     >>> pad(np.array([[1, 2, 3]], np.uint8), (1, 0), padding_mode="edge")

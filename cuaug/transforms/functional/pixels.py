@@ -5,7 +5,7 @@ Except in ``to_dtype``, masks, boxes and keypoints are refused, as in torchvisio
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from ... import filter, levels, noise
 from ..._arrays import convert
@@ -13,7 +13,7 @@ from ..._arrays.images import describe_images
 from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
-from ...typing import Array, DType, Ids, Layout, Numbers, PerSample, Size
+from ...typing import Array, DType, Ids, Layout, Numbers, NumPyArray, PerSample, PillowImage, Size
 from .dispatch import on_images, on_pixels
 
 __all__ = ["convert_image_dtype", "erase", "gaussian_blur", "gaussian_noise", "normalize", "to_dtype"]
@@ -23,9 +23,10 @@ __all__ = ["convert_image_dtype", "erase", "gaussian_blur", "gaussian_noise", "n
 def gaussian_blur(
     inpt: Array, kernel_size: Size, sigma: Numbers | None = None, *, layout: Layout | None = None
 ) -> Array:
-    """Blur along both axes, as :func:`cuaug.gaussian_blur`, whose arguments these are.
+    """Blur along both axes, as :func:`cuaug.gaussian_blur`.
 
-    ``inpt``, the result and the errors are those of :func:`adjust_brightness`.
+    ``inpt``, the result and the errors are those of :func:`adjust_brightness`. All
+    other arguments are those of :func:`cuaug.gaussian_blur`.
 
     >>> import numpy as np
     >>> gaussian_blur(np.array([[0, 0, 100, 0, 0]], np.uint8), [3, 3], [1.0, 1.0])
@@ -46,9 +47,10 @@ def gaussian_noise(
     ids: Ids = None,
     layout: Layout | None = None,
 ) -> Array:
-    """Add normal noise, as :func:`cuaug.gaussian_noise`, whose arguments these are.
+    """Add normal noise, as :func:`cuaug.gaussian_noise`.
 
-    ``inpt``, the result and the errors are those of :func:`adjust_brightness`.
+    ``inpt``, the result and the errors are those of :func:`adjust_brightness`. All
+    other arguments are those of :func:`cuaug.gaussian_noise`.
 
     >>> import numpy as np
     >>> gaussian_noise(np.full((1, 4), 100, np.uint8), sigma=0.05, seed=1)
@@ -63,10 +65,20 @@ def gaussian_noise(
     )
 
 
-@prefix_errors
+@overload
+def normalize(
+    inpt: PillowImage, mean: Numbers, std: Numbers, inplace: bool = False, *, layout: Layout | None = None
+) -> Any: ...
+@overload
+def normalize(
+    inpt: NumPyArray, mean: Numbers, std: Numbers, inplace: bool = False, *, layout: Layout | None = None
+) -> NumPyArray: ...
+@overload
 def normalize(
     inpt: Array, mean: Numbers, std: Numbers, inplace: bool = False, *, layout: Layout | None = None
-) -> Array:
+) -> Array: ...
+@prefix_errors
+def normalize(inpt: Any, mean: Numbers, std: Numbers, inplace: bool = False, *, layout: Layout | None = None) -> Any:
     """Subtract a mean and divide by a standard deviation, as :func:`cuaug.normalize`.
 
     Args:
@@ -124,8 +136,18 @@ def erase(
     return _write_to(inpt, result) if inplace else result
 
 
+@overload
+def to_dtype(
+    inpt: PillowImage, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None
+) -> Any: ...
+@overload
+def to_dtype(
+    inpt: NumPyArray, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None
+) -> NumPyArray: ...
+@overload
+def to_dtype(inpt: Array, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None) -> Array: ...
 @prefix_errors
-def to_dtype(inpt: Array, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None) -> Array:
+def to_dtype(inpt: Any, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None) -> Any:
     """Convert to a dtype, as :func:`cuaug.to_dtype`.
 
     Args:
@@ -145,9 +167,18 @@ def to_dtype(inpt: Array, dtype: DType = "float32", scale: bool = False, *, layo
     return on_images(inpt, layout, lambda images, axes: levels.to_dtype(images, dtype, scale, layout=axes))
 
 
+@overload
+def convert_image_dtype(image: PillowImage, dtype: DType = "float32", *, layout: Layout | None = None) -> Any: ...
+@overload
+def convert_image_dtype(image: NumPyArray, dtype: DType = "float32", *, layout: Layout | None = None) -> NumPyArray: ...
+@overload
+def convert_image_dtype(image: Array, dtype: DType = "float32", *, layout: Layout | None = None) -> Array: ...
 @prefix_errors
-def convert_image_dtype(image: Array, dtype: DType = "float32", *, layout: Layout | None = None) -> Array:
+def convert_image_dtype(image: Any, dtype: DType = "float32", *, layout: Layout | None = None) -> Any:
     """Convert to a dtype, with values scaled: ``to_dtype(image, dtype, scale=True)``.
+
+    ``image`` is ``inpt`` of :func:`to_dtype`. All other arguments, the result and the errors are those of
+    :func:`to_dtype`.
 
     >>> import numpy as np
     >>> convert_image_dtype(np.array([[0, 255]], np.uint8))

@@ -27,9 +27,10 @@ def rotate(
     *,
     layout: Layout | None = None,
 ) -> Array:
-    """Rotate about a point, as :func:`cuaug.rotate`, whose arguments these are.
+    """Rotate about a point, as :func:`cuaug.rotate`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
+    other arguments are those of :func:`cuaug.rotate`.
 
     >>> import numpy as np
     >>> rotate(np.array([[1, 2], [3, 4]], np.uint8), 90)
@@ -58,9 +59,10 @@ def affine(
     *,
     layout: Layout | None = None,
 ) -> Array:
-    """Shear, scale, rotate and translate, as :func:`cuaug.affine`, whose arguments these are.
+    """Shear, scale, rotate and translate, as :func:`cuaug.affine`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
+    other arguments are those of :func:`cuaug.affine`.
 
     >>> import numpy as np
     >>> affine(np.array([[1, 2, 3]], np.uint8), angle=0, translate=(1, 0), scale=1, shear=(0, 0))
@@ -88,9 +90,10 @@ def perspective(
     *,
     layout: Layout | None = None,
 ) -> Array:
-    """Map four points to four points, as :func:`cuaug.perspective`, whose arguments these are.
+    """Map four points to four points, as :func:`cuaug.perspective`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
+    other arguments are those of :func:`cuaug.perspective`.
 
     >>> import numpy as np
     >>> square = [[0, 0], [3, 0], [3, 1], [0, 1]]
@@ -120,7 +123,8 @@ def elastic(
     """Displace each pixel by a field, as :func:`cuaug.elastic`; ``elastic_transform`` is the same function.
 
     Masks take the nearest pixel. Boxes and keypoints are refused: the field maps the result to the source, and has no
-    inverse. All other arguments, the result and the errors are those of :func:`horizontal_flip`.
+    inverse. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All other arguments are those of
+    :func:`cuaug.elastic`.
 
     >>> import numpy as np
     >>> field = np.zeros((1, 1, 4, 2)); field[..., 0] = 2 / 4  # one pixel of four
