@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ... import _check, geometry
-from ... import boxes as box_functions
 from ..._arrays import convert
 from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
@@ -18,11 +17,14 @@ from ..._detection.box_formats import FORMATS, from_edges, to_edges
 from ..._matrices.canvas_maps import CanvasMap
 from ...typing import Interpolation, Layout, ResizeInterpolation
 from .. import point_map
+from ..boxes import bounds_of, clip, corners_of
 from ..sample_pillow import image_like, with_pixels
 
 # Functions of (images, layout), and of (images, layout, interpolation).
 ImageFunction: TypeAlias = Callable[[Any, Any], Any]
 WarpFunction: TypeAlias = Callable[[Any, Any, Any], Any]
+
+_AXES = {2: "HW", 3: "CHW", 4: "NCHW"}  # by their number, of a tensor
 
 
 def on_images(inpt: Any, layout: Layout | None, function: ImageFunction) -> Any:
@@ -35,7 +37,7 @@ def on_images(inpt: Any, layout: Layout | None, function: ImageFunction) -> Any:
 def on_pixels(inpt: Any, layout: Layout | None, function: ImageFunction) -> Any:
     """As `on_images`, for a function of arrays: an image of Pillow is an array there, and its result an image again."""
     pixels = with_pixels(inpt)
-    return wrap_like(image_like(on_images(pixels, layout, function), pixels), inpt)
+    return image_like(on_images(pixels, layout, function), pixels)
 
 
 def take(array: Any, indices: Sequence[int], axis: int) -> Any:
@@ -89,32 +91,29 @@ def _on_batch(inpt: Any, layout: Layout | None, function: ImageFunction, image_a
 
     `image_axes`: 3 for [C, H, W], 2 for [H, W]. Only libraries that put channels first have any number of axes.
     """
-    library = library_of(type(inpt))
+    library, values = library_of(type(inpt)), without_type(inpt)  # calls of plain tensors are replayed
     if layout is not None or library is None or not library.channels_first:
-        return function(inpt, layout)
-    shape = tuple(inpt.shape)
+        return wrap_like(function(values, layout), inpt)
+    shape = tuple(values.shape)
     if len(shape) < 2:
         raise ValueError(f"inpt must have at least the axes [H, W], got shape {shape}")
-    if len(shape) == 2:
-        return function(inpt, "HW")
-    if image_axes == 3 and len(shape) in (3, 4):
-        return function(inpt, "CHW" if len(shape) == 3 else "NCHW")
-    samples = shape[:-image_axes]
-    channels = shape[-3] if image_axes == 3 else 1
-    images = without_type(inpt).reshape(math.prod(samples), channels, *shape[-2:])
-    result = function(images, "NCHW")
+    if len(shape) == 2 or (image_axes == 3 and len(shape) in _AXES):
+        return wrap_like(function(values, _AXES[len(shape)]), inpt)
+    samples, channels = shape[:-image_axes], shape[-3] if image_axes == 3 else 1
+    result = function(values.reshape(math.prod(samples), channels, *shape[-2:]), "NCHW")
     return wrap_like(result.reshape(*samples, *result.shape[-image_axes:]), inpt)
 
 
 def _move_boxes(inpt: Any, canvas_map: CanvasMap, clamps: bool) -> Any:
     boxes, format_name = without_type(inpt), upright_format("the format of boxes", inpt.format)
-    edges = to_edges(_float_rows(boxes), format_name)
-    edges = geometry.transform_boxes(edges, _one_matrix(canvas_map))
+    corners = corners_of(to_edges(_float_rows(boxes), format_name))
+    edges = bounds_of(geometry.transform_points(corners, _one_matrix(canvas_map)))
     is_integer = point_map.is_integer(boxes.dtype)
     if is_integer and format_name != "CXCYWH":  # whose centre may lie between pixels
         edges = convert.namespace(edges).round(edges)
     if clamps and clamping_mode(inpt) is not None:
-        edges = box_functions.clip_boxes(edges, canvas_map.size)
+        height, width = canvas_map.size
+        edges = clip(edges, (0, 0, width, height))
     return _result(from_edges(edges, format_name), inpt, canvas_map.size)
 
 
