@@ -1,11 +1,13 @@
 """Functions of pixels in cuaug.transforms.functional: torchvision's results, types and refusals."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import noise, seeded
+from helpers.arrays import CUPY_CUDA, JAX, NUMPY, TORCH_CUDA, backend_id, device_of, noise, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal
-from tables.functional_calls import GEOMETRY, PIXELS, SIZE
+from tables.functional_calls import COPIES, GEOMETRY, LEVEL, PIXELS, RESIZES, SIZE
 
 from cuaug.transforms import functional as F
 
@@ -90,17 +92,18 @@ def test_functions_of_pixels_refuse_targets_as_torchvision(TF, real_tv, name, ki
         call(F, TARGETS[kind](real_tv))
 
 
-@pytest.mark.parametrize("library", ["numpy", "jax"])
-@every_pixel_call
-def test_functional_of_channels_last_arrays(call, library):
-    xp = pytest.importorskip({"jax": "jax.numpy"}.get(library, library))
+@pytest.mark.parametrize("backend", [NUMPY, JAX, CUPY_CUDA, TORCH_CUDA], ids=backend_id)
+@pytest.mark.parametrize("call", [*PIXELS, *COPIES, *RESIZES], ids=str)
+def test_functional_of_arrays_of_other_libraries(call, backend):
     images = images_for(call, "uint8", 2)
-    expected = call(F, images)
-    result = call(F, xp.asarray(images.permute(0, 2, 3, 1).numpy()))
-    assert_equal(np.asarray(result), np.ascontiguousarray(expected.permute(0, 2, 3, 1).numpy()))
-    assert type(result).__module__.partition(".")[0] in (library, "jaxlib")
-    channels_first = F.__dict__[call.name](xp.asarray(images.numpy()), *call.args, **dict(call.kwargs), layout="NCHW")
-    assert_equal(np.asarray(channels_first), expected.numpy())
+    expected, channels_last = call(F, images).numpy(), backend[0] != "torch"
+    result = call(F, put(images.permute(0, 2, 3, 1).numpy() if channels_last else images.numpy(), backend))
+    expected_result = np.moveaxis(expected, 1, -1) if channels_last else expected
+    tolerance = EXACT if backend[1] == "cpu" else LEVEL
+    kind = {"library": backend[0], "device": device_of(backend), "dtype": "uint8"}
+    assert_equal(result, np.ascontiguousarray(expected_result), **kind, tolerance=tolerance)
+    channels_first = dataclasses.replace(call, kwargs=(*call.kwargs, ("layout", "NCHW")))
+    assert_equal(channels_first(F, put(images.numpy(), backend)), expected, **kind, tolerance=tolerance)
 
 
 @every_pixel_call
@@ -172,11 +175,28 @@ def test_erase_pixels_in_other_layouts_and_at_the_edge():
     assert_equal(F.erase(images, 4, 7, 6, 9, value), expected)
     first = tensor(2)
     assert_equal(F.erase(first, 30, 7, 6, 9, pixels), first)
-    edge = first.clone()
-    edge[..., 16:, 27:] = pixels[:, :1, :1]
-    assert_equal(F.erase(first, 16, 27, 6, 9, pixels[:, :1, :1]), edge)
+    assert_equal(F.erase(first, -9, 7, 6, 9, pixels), first)
+    for row, column in ((16, 27), (-2, -4), (16, -4)):
+        inside = first.clone()
+        for i, j in np.ndindex(6, 9):
+            if 0 <= row + i < SIZE[0] and 0 <= column + j < SIZE[1]:
+                inside[..., row + i, column + j] = pixels[:, i, j]
+        assert_equal(F.erase(first, row, column, 6, 9, pixels), inside)
+    with pytest.raises(ValueError, match=r"v must have a shape that broadcasts to \(2, 3, 6, 8\), got \(3, 6, 9\)"):
+        F.erase(first, 1, 2, 6, 8, pixels)
     with pytest.raises(ValueError, match="i, j, h and w must be one int each"):
         F.erase(first, [1, 2], 7, 6, 9, pixels)
+
+
+def test_erase_takes_a_box_per_sample():
+    images, value = tensor(2), torch.tensor([1, 2, 3], dtype=torch.uint8).reshape(3, 1, 1)
+    result = F.erase(images, [1, 5], 7, [6, 2], 9, value)
+    expected = [F.erase(image, i, 7, h, 9, value) for image, i, h in zip(images, (1, 5), (6, 2), strict=True)]
+    assert_equal(result, torch.stack(expected))
+    last = images.permute(0, 2, 3, 1).numpy()
+    assert_equal(
+        F.erase(last, [1, 5], 7, [6, 2], 9, value.reshape(1, 1, 3).numpy()), result.permute(0, 2, 3, 1).numpy()
+    )
 
 
 def test_permute_channels_errors():

@@ -94,8 +94,8 @@ def resize(
 ) -> Array:
     """Resize, as :func:`cuaug.resize`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
-    other arguments are those of :func:`cuaug.resize`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All other
+    arguments are those of :func:`cuaug.resize`.
 
     >>> import numpy as np
     >>> resize(np.array([[0, 2, 4, 6]], np.uint8), (1, 2))
@@ -121,8 +121,8 @@ def crop(
 ) -> Array:
     """Crop a box, as :func:`cuaug.crop`; pixels outside the image are 0.
 
-    ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
-    other arguments are those of :func:`cuaug.crop`.
+    ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All other arguments are those of
+    :func:`cuaug.crop`.
 
     >>> import numpy as np
     >>> crop(np.array([[1, 2, 3]], np.uint8), 0, 1, 1, 3)
@@ -180,8 +180,8 @@ def resized_crop(
 ) -> Array:
     """Crop a box and resize it, as :func:`cuaug.resized_crop`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
-    other arguments are those of :func:`cuaug.resized_crop`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All other
+    arguments are those of :func:`cuaug.resized_crop`.
 
     >>> import numpy as np
     >>> resized_crop(np.array([[9, 0, 2, 4, 6]], np.uint8), 0, 1, 1, 4, (1, 2))

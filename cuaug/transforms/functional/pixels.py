@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, overload
 
+import numpy as np
+
 from ... import filter, levels, noise
 from ..._arrays import convert
 from ..._arrays.images import describe_images
@@ -25,8 +27,8 @@ def gaussian_blur(
 ) -> Array:
     """Blur along both axes, as :func:`cuaug.gaussian_blur`.
 
-    ``inpt``, the result and the errors are those of :func:`adjust_brightness`. All
-    other arguments are those of :func:`cuaug.gaussian_blur`.
+    ``inpt``, the result and the errors are those of :func:`adjust_brightness`. All other arguments are those of
+    :func:`cuaug.gaussian_blur`.
 
     >>> import numpy as np
     >>> gaussian_blur(np.array([[0, 0, 100, 0, 0]], np.uint8), [3, 3], [1.0, 1.0])
@@ -49,8 +51,8 @@ def gaussian_noise(
 ) -> Array:
     """Add normal noise, as :func:`cuaug.gaussian_noise`.
 
-    ``inpt``, the result and the errors are those of :func:`adjust_brightness`. All
-    other arguments are those of :func:`cuaug.gaussian_noise`.
+    ``inpt``, the result and the errors are those of :func:`adjust_brightness`. All other arguments are those of
+    :func:`cuaug.gaussian_noise`.
 
     >>> import numpy as np
     >>> gaussian_noise(np.full((1, 4), 100, np.uint8), sigma=0.05, seed=1)
@@ -202,21 +204,25 @@ def _fill_with_pixels(images: Any, axes: Any, box: tuple[Any, Any, Any, Any], va
     if not all(isinstance(number, int) for number in box):
         raise ValueError(f"i, j, h and w must be one int each where v is an array of pixels, got {box}")
     batch = describe_images(images, axes)
-    xp, names = convert.namespace(images), batch.axes.layout
-    rows, columns = names.index("H"), names.index("W")
+    xp, (first_row, first_column) = convert.namespace(images), box[:2]
+    rows, columns = (batch.axes.layout.index(axis) for axis in "HW")
     (top, bottom), (left, right) = (
-        (max(low, 0), min(low + length, extent))
+        np.clip((low, low + length), 0, extent).tolist()
         for low, length, extent in zip(box[:2], box[2:], batch.size, strict=True)
     )
-    if top >= bottom or left >= right:
-        return images
+    shape = [*images.shape]
+    shape[rows], shape[columns] = box[2:]
+    last = shape[len(shape) - len(value.shape) :]
+    if len(last) != len(value.shape) or any(n not in (1, m) for n, m in zip(value.shape, last, strict=True)):
+        raise ValueError(f"v must have a shape that broadcasts to {tuple(shape)}, got {tuple(value.shape)}")
 
     def part(array: Any, axis: int, start: int, stop: int) -> Any:
         return array[(slice(None),) * axis + (slice(start, stop),)]
 
+    filling = xp.broadcast_to(convert.asarray(value, like=images, dtype=batch.dtype), tuple(shape))
+    filling = part(filling, rows, top - first_row, bottom - first_row)
+    filling = part(filling, columns, left - first_column, right - first_column)
     band = part(images, rows, top, bottom)
-    target = tuple(part(band, columns, left, right).shape)
-    filling = xp.broadcast_to(convert.asarray(value, like=images, dtype=batch.dtype), target)
     band = xp.concatenate([part(band, columns, 0, left), filling, part(band, columns, right, batch.size[1])], columns)
     return xp.concatenate([part(images, rows, 0, top), band, part(images, rows, bottom, batch.size[0])], rows)
 

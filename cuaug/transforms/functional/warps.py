@@ -29,8 +29,8 @@ def rotate(
 ) -> Array:
     """Rotate about a point, as :func:`cuaug.rotate`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
-    other arguments are those of :func:`cuaug.rotate`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All other
+    arguments are those of :func:`cuaug.rotate`.
 
     >>> import numpy as np
     >>> rotate(np.array([[1, 2], [3, 4]], np.uint8), 90)
@@ -61,8 +61,8 @@ def affine(
 ) -> Array:
     """Shear, scale, rotate and translate, as :func:`cuaug.affine`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
-    other arguments are those of :func:`cuaug.affine`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All other
+    arguments are those of :func:`cuaug.affine`.
 
     >>> import numpy as np
     >>> affine(np.array([[1, 2, 3]], np.uint8), angle=0, translate=(1, 0), scale=1, shear=(0, 0))
@@ -92,8 +92,8 @@ def perspective(
 ) -> Array:
     """Map four points to four points, as :func:`cuaug.perspective`.
 
-    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All
-    other arguments are those of :func:`cuaug.perspective`.
+    Masks take the nearest pixel. ``inpt``, the result and the errors are those of :func:`horizontal_flip`. All other
+    arguments are those of :func:`cuaug.perspective`.
 
     >>> import numpy as np
     >>> square = [[0, 0], [3, 0], [3, 1], [0, 1]]
