@@ -65,7 +65,7 @@ if not TYPE_CHECKING:  # a type checker would accept any name of a module with `
         if name in _PACKAGES:
             return importlib.import_module(f"{__name__}.{name}")
         places = {}
-        for module in () if name.startswith("_") else _PACKAGES:
+        for module in () if name.startswith("_") else (*_PACKAGES, "transforms.functional"):
             public_names = importlib.import_module(f"{__name__}.{module}").__all__
             places |= {public_name: f"{__name__}.{module}.{public_name}" for public_name in public_names}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.FUNCTIONS, places))

@@ -24,42 +24,14 @@ _ONE_SIZE = "all results of a batch have the same size here; use "
 # By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
-        "AutoAugmentPolicy": 'AutoAugment takes "imagenet", "cifar10" or "svhn"',
-        "ClampBoundingBoxes": _TARGETS_OF_COMPOSE,
-        "ClampKeyPoints": _TARGETS_OF_COMPOSE,
-        "ConvertBoundingBoxFormat": _TARGETS_OF_COMPOSE,
-        "ConvertImageDtype": "ToDtype(dtype, scale=True) does the same",
-        "FiveCrop": "crop five times with cuaug.crop",
-        "InterpolationMode": 'interpolation is a name here, such as "bilinear"; torchvision\'s enum is accepted too',
         "JPEG": "no codec runs within a recipe",
-        "LinearTransformation": "multiply the flattened batch by the matrix",
-        "PILToTensor": (
-            "leave it out to get PIL images, or NumPy arrays after ToDtype, from PIL images; for tensors put "
-            "torchvision's before the recipe: v2.Compose([v2.PILToTensor(), recipe])"
-        ),
-        "RandomChannelPermutation": (
-            "index the channel axis, or call cuaug.color_matrix with a permutation of each sample"
-        ),
+        "RandomChannelPermutation": "call cuaug.color_matrix with a permutation of each sample",
         "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
         "RandomPhotometricDistort": "use ColorJitter, within RandomApply to change some samples only",
         "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
         "RandomShortestSize": _ONE_SIZE + "Resize, then RandomResizedCrop",
         "RandomZoomOut": _ONE_SIZE + "RandomAffine with a scale below 1",
-        "RGB": "repeat the channel of grey images before the recipe",
-        "SanitizeBoundingBoxes": _TARGETS_OF_COMPOSE,
-        "SanitizeKeyPoints": _TARGETS_OF_COMPOSE,
         "ScaleJitter": _ONE_SIZE + "RandomAffine with a scale, or RandomResizedCrop",
-        "SetClampingMode": _TARGETS_OF_COMPOSE,
-        "TenCrop": "crop five times with cuaug.crop, and flip with cuaug.hflip",
-        "ToImage": _ANY_LIBRARY_OR_DATASET,
-        "ToPILImage": _ANY_LIBRARY,
-        "ToPureTensor": _ANY_LIBRARY,
-        "ToTensor": (
-            "ToDtype('float32', scale=True) in its place scales uint8 to 0..1; for tensors from PIL images put "
-            "torchvision's PILToTensor before the recipe: v2.Compose([v2.PILToTensor(), recipe])"
-        ),
-        "UniformTemporalSubsample": "index the axis of time",
-        "functional": "its functions are in cuaug itself: cuaug.rotate, cuaug.hflip",
     },
     "kornia": {
         "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",
@@ -145,17 +117,9 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
 # The names in an advice are those of cuaug.
 FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
-        "convert_bounding_box_format": "use box_convert",
-        "elastic_transform": "use elastic",
         "generalized_box_iou": 'use box_iou(..., kind="giou")',
-        "get_dimensions": "read the shape of the array",
-        "horizontal_flip": "use hflip",
         "ps_roi_align": "roi_align pools each channel at all positions; channels by position have no function",
         "remove_small_bounding_boxes": "use remove_small_boxes",
-        "to_image": _ANY_LIBRARY,
-        "to_pil_image": _ANY_LIBRARY,
-        "to_tensor": 'use to_dtype(images, "float32", scale=True)',
-        "vertical_flip": "use vflip",
     },
     "kornia": {
         "crop_and_resize": "use resized_crop",
@@ -181,6 +145,17 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "warpPerspective": "use warp_perspective",
     },
 }
+
+# The names in an advice are those of cuaug.transforms.functional.
+FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
+    "torchvision": {
+        "InterpolationMode": "use cuaug.transforms.InterpolationMode, or a name such as 'bilinear'",
+        **dict.fromkeys(("jpeg", "jpeg_image", "jpeg_video"), "use cuaug.io.encode_jpeg, then cuaug.io.decode_jpeg"),
+        **dict.fromkeys(("is_pure_tensor", "register_kernel"), "functions have no kernels for types of users"),
+    },
+}
+
+KERNELS = ("image", "video", "mask", "bounding_boxes", "keypoints")  # ends of names, as of resize_mask
 
 # By the class, the method or the kind of callable: the argument, and what to pass in its place.
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {

@@ -72,6 +72,18 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
     return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))
 
 
+def center_offsets(size: tuple[int, int], output_size: tuple[int, int]) -> tuple[int, int]:
+    """(top, left) of the middle of an image; negative where the output is larger.
+
+    torchvision's rule: the offset of a crop is rounded half to even, the padding at the top and left is rounded down.
+    """
+    top, left = (
+        round((side - output_side) / 2.0) if output_side <= side else -((output_side - side) // 2)
+        for side, output_side in zip(size, output_size, strict=True)
+    )
+    return top, left
+
+
 def rotated_sizes(size: tuple[int, int], cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
     """The smallest sizes (H, W) that hold the corners of rotated images, [..., 2] for angles [...].
 

@@ -152,11 +152,7 @@ def center_crop(
     """
     batch = describe_images(images, layout)
     height, width = _sizes.square_or_size("output_size", output_size)
-    # As torchvision: the offset of a crop is rounded half to even, the padding at the top and left is rounded down.
-    top, left = (
-        round((side - output_side) / 2.0) if output_side <= side else -((output_side - side) // 2)
-        for side, output_side in zip(batch.size, (height, width), strict=True)
-    )
+    top, left = _sizes.center_offsets(batch.size, (height, width))
     return _scale_and_shift(batch, "output_size", (height, width), (1, left), (1, top), "constant", fill, dtype, out)
 
 

@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _check, _sizes
+from . import _check
 from ._arrays import convert
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
-from ._matrices import builders, formulas, matrices
+from ._matrices import canvas_maps
 from ._passes import parameters, warp
 from ._passes.geometry import map_geometry, matrix_geometry
 from ._passes.replay import replayed
-from .geometry import compose_affine
 from .typing import AnyArray, Array, Border, DType, Fill, Interpolation, Layout, Numbers, Origin, PerSample
 
 __all__ = ["affine", "elastic", "perspective", "remap", "rotate", "warp_affine", "warp_perspective"]
@@ -214,11 +213,10 @@ def affine(
     array([[0, 1, 2]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    shear = (shear, 0.0) if isinstance(shear, (int, float, np.number)) else shear
-    M = matrices.affine_matrix(angle, translate, scale, shear, _center(batch, center))
+    M, size = canvas_maps.affine(batch.size, angle, translate, scale, shear, center)
     matrix = parameters.matrices("angle, translate, scale, shear and center", M, batch, rows=2)
     geometry = matrix_geometry(matrix, inverse=False, origin="center")
-    return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
+    return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
 
 @prefix_errors
@@ -253,24 +251,8 @@ def rotate(
            [2, 5, 8],
            [1, 4, 7]], dtype=uint8)
     """
-    batch, expand = describe_images(images, layout), _check.boolean("expand", expand)
-    center = None if expand else center
-    size, middle = batch.size, _center(batch, center)
-    # `_center` counts from the image's corner; `rotation_matrix` expects pixel centres at integers.
-    if center is None:
-        middle = [coordinate - 0.5 for coordinate in middle]
-    else:
-        middle = middle - 0.5 if hasattr(middle, "dtype") else (convert.host_array("center", middle) - 0.5).tolist()
-    M = matrices.rotation_matrix(angle, 1.0, middle)
-    if expand:
-        if not convert.is_host(angle):
-            raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
-        sizes = _sizes.rotated_sizes(batch.size, *formulas.cosine_sine(convert.host_array("angle", angle)))
-        canvas = sizes.reshape(-1, 2).max(0) if sizes.size else np.array(batch.size)
-        # From the middle of the image to the middle of its rotated size, which is placed on whole pixels of the canvas.
-        shift = (sizes - batch.size) / 2 + (canvas - sizes) // 2
-        M = compose_affine(M, matrices.affine_matrix(0.0, shift[..., ::-1], 1.0, (0.0, 0.0), (0.0, 0.0)))
-        size = int(canvas[0]), int(canvas[1])
+    batch = describe_images(images, layout)
+    M, size = canvas_maps.rotation(batch.size, angle, expand, center)
     geometry = matrix_geometry(parameters.matrices("angle", M, batch, rows=2), inverse=False, origin="center")
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
 
@@ -307,16 +289,7 @@ def perspective(
     array([[0, 1, 2]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    if coefficients is not None:
-        if startpoints is not None or endpoints is not None:
-            raise ValueError("coefficients must be None beside startpoints or endpoints, got both")
-        if (shape := np.shape(coefficients))[-1:] != (8,) or len(shape) > 2:  # type: ignore[arg-type]
-            raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {shape}")
-        M, inverse = builders.PERSPECTIVE_COEFFICIENTS(coefficients=coefficients), True
-    elif startpoints is None and endpoints is None:
-        raise ValueError("startpoints and endpoints, or coefficients, must be given, got None for all three")
-    else:
-        M, inverse = builders.PERSPECTIVE_TRANSFORM(startpoints=startpoints, endpoints=endpoints), False
+    M, inverse = canvas_maps.perspective_matrix(startpoints, endpoints, coefficients)
     name = "startpoints and endpoints" if coefficients is None else "coefficients"
     geometry = matrix_geometry(parameters.matrices(name, M, batch, rows=3), inverse, origin="corner")
     return warp.warp(batch, geometry, batch.size, interpolation, border, fill, dtype, out)
@@ -342,9 +315,3 @@ def _remap(
             parameters.check_no_overlap(name, values, (batch.samples, *size), describe_images(out, batch.axes.layout))
     geometry = map_geometry(batch, x, y, size, scale, relative)
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)
-
-
-def _center(batch: ImageBatch, center: Any) -> Any:
-    """`center` or the image's middle, from the top left corner."""
-    middle = [batch.size[1] / 2, batch.size[0] / 2]
-    return middle if center is None else list(center) if isinstance(center, tuple) else center

@@ -90,7 +90,8 @@ def source_signature(
 
 def hide_overloads(app: Sphinx) -> None:
     """Shows the implementation's signature, which has every option, in place of those for type checkers."""
-    packages = [importlib.import_module(name) for name in ("cuaug", "cuaug.data", "cuaug.io", "cuaug.transforms")]
+    names = "cuaug", "cuaug.data", "cuaug.io", "cuaug.transforms", "cuaug.transforms.functional"
+    packages = [importlib.import_module(name) for name in names]
     for module in {getattr(package, name).__module__ for package in packages for name in package.__all__}:
         analyzer = ModuleAnalyzer.for_module(module)
         analyzer.analyze()

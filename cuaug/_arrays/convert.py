@@ -21,7 +21,7 @@ from .jax_library import JaxLibrary
 from .numpy_library import NUMPY, NumPyLibrary
 from .pillow_library import PILLOW
 from .protocol import Library, memory_shape
-from .registry import library_of, result_library
+from .registry import library_by_name, library_of, result_library
 from .symbolic_array import SymbolicLibrary
 from .torch_library import TorchLibrary, torch_library
 
@@ -224,6 +224,14 @@ def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> A
             library.from_numpy(np.asarray(host_array(parameter, value, dtype), order="C"), device)
         )
     return asarray(library.namespace().from_dlpack(value), like=like, dtype=dtype)
+
+
+def torch_tensor(array: Any) -> Any:
+    """An array of another library as a contiguous tensor, on the array's device; imports torch."""
+    library = library_by_name("torch")
+    if is_host(array):
+        return library.from_numpy(np.ascontiguousarray(host_array("array", array, None)), -1)
+    return library.namespace().from_dlpack(array).contiguous()
 
 
 def copy(array: Any, library: Library, device: int) -> tuple[Any, int]:

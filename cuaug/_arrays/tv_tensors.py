@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from typing import Any
 
+from .._check import BackendError
 from .registry import library_of
 
 TV_TENSORS = {
@@ -45,10 +47,31 @@ def box_format(value: Any) -> str | None:
     return str(value.format.name) if tv_kind(value) == "boxes" else None
 
 
-def wrap_like(result: Any, example: Any, canvas_size: tuple[int, int] | None = None) -> Any:
-    """The result in the example's type, if the example is a tv_tensor. `canvas_size`: (H, W); None: the example's."""
+def without_type(value: Any) -> Any:
+    """A tv_tensor as a plain tensor, which shares its memory; other values as they are."""
+    return value if tv_kind(value) is None else value.as_subclass(sys.modules["torch"].Tensor)
+
+
+def wrap_like(result: Any, example: Any, canvas_size: tuple[int, int] | None = None, format: str | None = None) -> Any:
+    """The result in the example's type, if the example is a tv_tensor.
+
+    `canvas_size`, (H, W), and `format` are those of boxes and keypoints; None: the example's.
+    """
     kind = tv_kind(example)
     if kind is None or library_of(type(result)) is not library_of(type(example)):
         return result
-    canvas = {"canvas_size": canvas_size} if canvas_size is not None and kind in ("boxes", "keypoints") else {}
-    return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **canvas)
+    metadata: dict[str, Any] = {}
+    if canvas_size is not None and kind in ("boxes", "keypoints"):
+        metadata["canvas_size"] = canvas_size
+    if format is not None:
+        metadata["format"] = type(example.format)[format]
+    return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **metadata)
+
+
+def as_image(tensor: Any) -> Any:
+    """The tensor as torchvision's `Image`. [..., C, H, W] or [H, W]"""
+    try:
+        tv_tensors = importlib.import_module("torchvision.tv_tensors")
+    except ImportError as error:
+        raise BackendError(f"an Image needs torchvision ({error}): pip install torchvision") from error
+    return tv_tensors.Image(tensor)

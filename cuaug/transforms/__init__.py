@@ -1,66 +1,91 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
+import importlib
 import sys
 from typing import TYPE_CHECKING
 
 from .. import _missing_names
 from . import (
+    box_limits,
     boxes,
     choices,
     color,
     compose,
+    conversion,
+    enumerations,
     geometry,
     keypoints,
     levels,
+    linear_transformation,
     mix,
     noise,
     params,
     pixel_op,
     policies,
     registry,
+    several_crops,
     transform,
 )
+from .box_limits import *
 from .boxes import *
 from .choices import *
 from .color import *
 from .compose import *
+from .conversion import *
+from .enumerations import *
 from .geometry import *
 from .keypoints import *
 from .levels import *
+from .linear_transformation import *
 from .mix import *
 from .noise import *
 from .params import *
 from .pixel_op import *
 from .policies import *
 from .registry import *
+from .several_crops import *
 from .transform import *
 
 __all__: list[str] = []
+__all__ += box_limits.__all__
 __all__ += boxes.__all__
 __all__ += choices.__all__
 __all__ += color.__all__
 __all__ += compose.__all__
+__all__ += conversion.__all__
+__all__ += enumerations.__all__
 __all__ += geometry.__all__
 __all__ += keypoints.__all__
 __all__ += levels.__all__
+__all__ += linear_transformation.__all__
 __all__ += mix.__all__
 __all__ += noise.__all__
 __all__ += params.__all__
 __all__ += pixel_op.__all__
 __all__ += policies.__all__
 __all__ += registry.__all__
+__all__ += several_crops.__all__
 __all__ += transform.__all__
 
+
+if TYPE_CHECKING:
+    from . import functional as functional
 
 if not TYPE_CHECKING:  # type checkers must report misspelled names
 
     def __getattr__(name: str) -> object:
-        """Raises an AttributeError that says what to use in place of another library's name."""
+        """Imports `functional` at its first use. For another library's name, says what to use in its place."""
+        if name == "functional":
+            return importlib.import_module(f"{__name__}.functional")
+        places = {}
+        if not name.startswith("_"):  # tools look up such names in every module
+            functions = importlib.import_module(f"{__name__}.functional").__all__
+            places |= {function: f"{__name__}.functional.{function}" for function in functions}
         functions = sys.modules["cuaug"].__all__  # `import cuaug` here would be circular
-        places = {function: f"cuaug.{function}" for function in functions}
+        places |= {function: f"cuaug.{function}" for function in functions}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.TRANSFORMS, places))
 
 
 def __dir__() -> list[str]:
     """The public names, and those that all modules have."""
-    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, "functional", *(name for name in globals() if name.startswith("__"))})

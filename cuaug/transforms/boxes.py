@@ -117,7 +117,7 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
         edges, usable = _move(edges, mapping, usable)
     is_integer = point_map.is_integer(dtype)
     edges = xp.round(edges) if is_integer and options.format != "CXCYWH" else edges
-    clipped = _clip(edges, maps[-1].canvas)
+    clipped = clip(edges, maps[-1].canvas)
     result = from_edges(clipped, options.format)
     if is_integer:
         result = xp.round(result)
@@ -132,34 +132,44 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
 
 def _move(edges: Any, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
     """The upright boxes around the moved corners, and which are usable; (0, 0, 0, 0) for others. [N, B, 4], [N, B]"""
-    xp, (samples, count) = convert.namespace(edges), edges.shape[:2]
-    # Edges are measured from the corner of the first pixel, matrices from its centre.
-    left, top, right, bottom = (edges[..., i] for i in range(4))
-    corners = xp.stack([left, top, right, top, right, bottom, left, bottom], -1).reshape(samples, 4 * count, 2) - 0.5
+    xp, corners = convert.namespace(edges), corners_of(edges)
     _, visible_side = mapping.orientation()
-    usable = usable & mapping.in_front(corners, visible_side).reshape(samples, count, 4).all(-1)
-    corners = (geometry.transform_points(corners, mapping.M) + 0.5).reshape(samples, count, 4, 2)
-    bounds = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
+    usable = usable & mapping.in_front(corners, visible_side).reshape(*edges.shape[:2], 4).all(-1)
+    bounds = bounds_of(geometry.transform_points(corners, mapping.M))
     return xp.where(usable[..., None], bounds, 0.0), usable
+
+
+def corners_of(edges: Any) -> Any:
+    """The four corners of boxes, from the centre of the first pixel, as matrices count. [..., B, 4] to [..., 4 B, 2]"""
+    left, top, right, bottom = (edges[..., i] for i in range(4))
+    corners = convert.namespace(edges).stack([left, top, right, top, right, bottom, left, bottom], -1) - 0.5
+    return corners.reshape(*edges.shape[:-2], 4 * edges.shape[-2], 2)
+
+
+def bounds_of(corners: Any) -> Any:
+    """The tight upright boxes around corners: left, top, right, bottom. [..., 4 B, 2] to [..., B, 4]"""
+    xp = convert.namespace(corners)
+    corners = (corners + 0.5).reshape(*corners.shape[:-2], corners.shape[-2] // 4, 4, 2)
+    return xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
 
 
 def _lose_outside(edges: Any, canvas: Edges, usable: Any, visible: Any) -> tuple[Any, Any, Any]:
     """Boxes clipped to a canvas, which of them are usable, and the fraction of the area that was visible so far."""
-    xp, clipped = convert.namespace(edges), _clip(edges, canvas)
+    xp, clipped = convert.namespace(edges), clip(edges, canvas)
     area_before, area_after = area(edges), area(clipped)
     usable = usable & (area_after > 0)
     return clipped, usable, visible * xp.where(usable, area_after / xp.where(usable, area_before, 1.0), 0.0)
 
 
-def _clip(edges: Any, canvas: Edges) -> Any:
-    """Edges [N, B, 4], clipped to those of a canvas."""
+def clip(edges: Any, canvas: Edges) -> Any:
+    """Edges [..., B, 4], clipped to those of a canvas."""
     left, top, right, bottom = canvas
     x, y = _clip_axis(edges[..., 0::2], left, right), _clip_axis(edges[..., 1::2], top, bottom)
     return convert.namespace(edges).stack([x, y], -1).reshape(edges.shape)
 
 
 def _clip_axis(values: Any, low: Any, high: Any) -> Any:
-    """Values [N, B, 2] clipped to low..high: numbers, or arrays [N, 1]."""
+    """Values [..., B, 2] clipped to low..high: numbers, or arrays [N, 1]."""
     xp = convert.namespace(values)
     if isinstance(low, int):
         return xp.clip(values, low, high)

@@ -112,7 +112,7 @@ def call_parts(
         if isinstance(part, FusedPart):
             sample = part(sample, ids, step, layout, lambda *_: key)
         elif not names or part.takes_targets:
-            sample = part.forward(sample)
+            sample = part.call_forward(sample)
         else:  # as torchvision's Compose calls transforms
-            sample = dict(zip(names, part.forward(*sample.values()), strict=True))
+            sample = dict(zip(names, part.call_forward(*sample.values()), strict=True))
     return sample

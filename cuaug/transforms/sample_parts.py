@@ -9,7 +9,7 @@ from .sample_kinds import is_plain_sequence
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
 from .sample_search import Leaf, find_leaves
-from .sample_target import Path
+from .sample_target import Path, path_text
 
 
 class TargetTransform(Protocol):
@@ -17,6 +17,8 @@ class TargetTransform(Protocol):
 
     @property
     def transformed_kinds(self) -> Sequence[str]: ...
+    @property
+    def refused_kinds(self) -> Sequence[str]: ...
     def check_inputs(self, flat_inputs: list[Any]) -> None: ...
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]: ...
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any: ...
@@ -24,8 +26,12 @@ class TargetTransform(Protocol):
 
 def transform_targets(transform: TargetTransform, sample: Any) -> Any:
     """The sample with the transform's results in place of its targets of the kinds `transformed_kinds`."""
-    leaves = [leaf for leaf in find_leaves(with_pixels(sample)) if leaf.kind in transform.transformed_kinds]
-    paths = [path for leaf in leaves for path in _paths(leaf)]
+    leaves = find_leaves(with_pixels(sample))
+    for leaf in leaves:
+        if leaf.kind in transform.refused_kinds:
+            raise TypeError(f"{leaf.kind} must not be given, got some at {path_text(leaf.paths[0])}")
+    leaves = [leaf for leaf in leaves if leaf.kind in transform.transformed_kinds]
+    paths = [path for leaf in leaves for path in leaf_paths(leaf)]
     inputs = [value_at(sample, path) for path in paths]
     transform.check_inputs(inputs)
     params = transform.make_params(inputs)
@@ -35,7 +41,7 @@ def transform_targets(transform: TargetTransform, sample: Any) -> Any:
     return rebuild([sample], results)[0]
 
 
-def _paths(leaf: Leaf) -> Iterator[Path]:
+def leaf_paths(leaf: Leaf) -> Iterator[Path]:
     """The path of each array of a leaf."""
     for path in leaf.paths:
         if is_plain_sequence(leaf.value) and not leaf.gathered:

@@ -64,6 +64,7 @@ class Transform:
     """
 
     transformed_kinds: ClassVar[tuple[str, ...]] = ("images", "masks", "boxes", "keypoints")  # given to `transform`
+    refused_kinds: ClassVar[tuple[str, ...]] = ()  # which a sample must not have
 
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
 
@@ -196,12 +197,22 @@ class Transform:
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
             if not self.is_fused:
-                return self.forward(*args, **kwargs)
+                return self.call_forward(*args, **kwargs)
             attributes["_single_recipe"] = Transform._new_recipe([self])
         try:
             return attributes["_single_recipe"](*args, **kwargs)
         except (TypeError, ValueError) as error:
             self._replace_prefix(error)
+            raise
+
+    def call_forward(self, *inputs: Any) -> Any:
+        """`forward`, whose errors name a transform of this package."""
+        try:
+            return self.forward(*inputs)
+        except (TypeError, ValueError) as error:
+            name = torch_module.plain_class(type(self)).__name__
+            if registry.is_registered(name) and not str(error).startswith("cuaug."):
+                prefix_message(error, f"cuaug.transforms.{name}")
             raise
 
     def to_dict(self) -> dict[str, Any]:

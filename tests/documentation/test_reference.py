@@ -18,9 +18,10 @@ import cuaug
 from cuaug import data
 from cuaug import io as IO
 from cuaug import transforms as T
+from cuaug.transforms import functional as F
 
 DOCS = ROOT / "docs"
-PUBLIC = [(module, name) for module in (cuaug, T, IO, data) for name in module.__all__]
+PUBLIC = [(module, name) for module in (cuaug, T, F, IO, data) for name in module.__all__]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from PIL.Image import Image
 from typing_extensions import assert_type
 
 import cuaug
+from cuaug.transforms import functional as F
 
 IDENTITY = [[1, 0, 0], [0, 1, 0]]
 
@@ -34,6 +35,20 @@ def images_of_pillow(photo: Image) -> None:
     assert_type(cuaug.gaussian_blur(photo, 3), Image)
     assert_type(cuaug.to_dtype(photo, "float32", scale=True), Any)  # an array: Pillow has no such mode
     assert_type(cuaug.normalize(photo, 0.5, 0.2), Any)
+
+
+def functional(tensor: torch.Tensor, levels: npt.NDArray[np.uint8], photo: Image) -> None:
+    assert_type(F.horizontal_flip(tensor), torch.Tensor)
+    assert_type(F.rotate(photo, 30, "bilinear", expand=True), Image)
+    assert_type(F.resize(levels, [8, 9], antialias=False, layout="HWC"), npt.NDArray[np.uint8])
+    assert_type(F.five_crop(tensor, 8)[0], torch.Tensor)
+    assert_type(F.normalize(levels, [0.5], [0.2]), npt.NDArray[Any])
+    assert_type(F.to_dtype(tensor, torch.float32, scale=True), torch.Tensor)
+    assert_type(F.get_size(photo), list[int])
+    assert_type(F.convert_bounding_box_format(tensor, "XYXY", "CXCYWH"), torch.Tensor)
+    assert_type(F.sanitize_keypoints(tensor, (8, 9))[0], torch.Tensor)
+    assert_type(cuaug.transforms.functional.hflip(tensor), torch.Tensor)
+    F.resize_mask(tensor, 8)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 
 
 def other_dtype(tensor: torch.Tensor, levels: npt.NDArray[np.uint8]) -> None:

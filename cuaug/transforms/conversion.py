@@ -1,0 +1,98 @@
+"""Transforms that change the type or the dtype of images, without a change of pixels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _check
+from .._arrays.pillow_library import PILLOW
+from .._arrays.registry import library_of
+from .._arrays.tv_tensors import without_type
+from .._fusion.recipe import Recipe
+from ..typing import DType
+from . import functional
+from .color import ToDtype
+from .transform import Transform
+
+__all__ = ["RGB", "ConvertImageDtype", "PILToTensor", "ToImage", "ToPILImage", "ToPureTensor", "ToTensor"]
+
+
+class ConvertImageDtype(ToDtype):
+    """Convert to another dtype, and map 0..max of one to 0..max of the other: ``ToDtype(dtype, scale=True)``."""
+
+    def __init__(self, dtype: DType = "float32") -> None:
+        super().__init__(dtype, scale=True)
+
+
+class RGB(Transform):
+    """Give grey images three equal channels; images of three channels stay as they are."""
+
+    def __init__(self) -> None:
+        pass
+
+    def write(self, recipe: Recipe) -> None:
+        _check.channels(recipe.channels, 1, 3)
+        if recipe.channels == 1:
+            recipe.add_grayscale(3)
+
+
+class ToImage(Transform):
+    """Convert images to torchvision's ``Image``: :func:`cuaug.transforms.functional.to_image`. Needs torchvision."""
+
+    transformed_kinds = ("images",)
+
+    def __init__(self) -> None:
+        pass
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return functional.to_image(inpt)
+
+
+class PILToTensor(Transform):
+    """Convert images of Pillow to tensors: :func:`cuaug.transforms.functional.pil_to_tensor`. Needs torch."""
+
+    transformed_kinds = ("images", "masks")
+
+    def __init__(self) -> None:
+        pass
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return functional.pil_to_tensor(inpt) if library_of(type(inpt)) is PILLOW else inpt
+
+
+class ToTensor(Transform):
+    """Convert images of Pillow and arrays to tensors in 0..1: :func:`cuaug.transforms.functional.to_tensor`.
+
+    As in torchvision, tensors stay as they are, and so do arrays that are no images. Needs torch.
+    """
+
+    transformed_kinds = ("images",)
+
+    def __init__(self) -> None:
+        pass
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        library = library_of(type(inpt))
+        return inpt if library is not None and library.channels_first else functional.to_tensor(inpt)
+
+
+class ToPILImage(Transform):
+    """Convert images to those of Pillow: :func:`cuaug.transforms.functional.to_pil_image`. Waits for the device."""
+
+    transformed_kinds = ("images",)
+
+    def __init__(self, mode: str | None = None) -> None:
+        self.mode: str | None = mode
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return inpt if library_of(type(inpt)) is PILLOW else functional.to_pil_image(inpt, self.mode)
+
+
+class ToPureTensor(Transform):
+    """Convert tv_tensors to torch tensors; other values stay as they are."""
+
+    def __init__(self) -> None:
+        pass
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return without_type(inpt)

@@ -1,0 +1,220 @@
+"""Formats, limits and validity of boxes and keypoints."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any
+
+from ... import _check, boxes
+from ..._arrays import convert
+from ..._arrays.tv_tensors import box_format, tv_kind, without_type, wrap_like
+from ..._check import prefix_errors
+from ...typing import Array, BoxFormat
+from . import dispatch
+
+__all__ = [
+    "clamp_bounding_boxes",
+    "clamp_keypoints",
+    "convert_bounding_box_format",
+    "sanitize_bounding_boxes",
+    "sanitize_keypoints",
+]
+
+
+@prefix_errors
+def convert_bounding_box_format(
+    inpt: Array,
+    old_format: BoxFormat | enum.Enum | None = None,
+    new_format: BoxFormat | enum.Enum | None = None,
+    inplace: bool = False,
+) -> Array:
+    """Convert boxes to another format.
+
+    Args:
+        inpt: ``BoundingBoxes``, or an array of any library. [..., 4]
+        old_format: "XYXY", "XYWH" or "CXCYWH", or a member of torchvision's ``BoundingBoxFormat``; of arrays only, as
+            ``BoundingBoxes`` state theirs.
+        new_format: As ``old_format``.
+        inplace: Write the numbers to ``inpt``, too. The format that ``inpt`` itself states stays as it was.
+
+    Returns:
+        The boxes in the type and the dtype of ``inpt``; integers are rounded.
+
+    Raises:
+        ValueError: A format is wrong or missing.
+        TypeError: ``inpt`` is another tv_tensor, or ``new_format`` is missing.
+
+    >>> import numpy as np
+    >>> convert_bounding_box_format(np.array([[1, 2, 3, 4]]), "XYWH", "XYXY")
+    array([[1, 2, 4, 6]])
+    """
+    values = _numbers("inpt", inpt, "boxes", old_format=old_format)
+    if new_format is None:
+        raise TypeError("new_format must be a format of boxes, got None")
+    target = dispatch.upright_format("new_format", new_format)
+    result = dispatch.cast(
+        _convert(values, dispatch.upright_format("old_format", box_format(inpt) or old_format), target), values.dtype
+    )
+    if inplace:
+        values[...] = result
+        result = values
+    return wrap_like(result, inpt, format=target)
+
+
+@prefix_errors
+def clamp_bounding_boxes(
+    inpt: Array,
+    format: BoxFormat | enum.Enum | None = None,
+    canvas_size: Sequence[int] | None = None,
+    clamping_mode: str | None = "auto",
+) -> Array:
+    """Clamp boxes to the canvas.
+
+    Args:
+        inpt: ``BoundingBoxes``, or an array of any library. [..., 4]
+        format: The format of an array; ``BoundingBoxes`` state theirs.
+        canvas_size: (H, W), of an array; ``BoundingBoxes`` state theirs.
+        clamping_mode: "soft" and "hard" clamp; None leaves the boxes as they are; "auto" is the mode of
+            ``BoundingBoxes``.
+
+    Returns:
+        The boxes in the type and the dtype of ``inpt``.
+
+    Raises:
+        ValueError: An argument is missing for an array, or is given for ``BoundingBoxes``.
+        TypeError: ``inpt`` is another tv_tensor.
+
+    >>> import numpy as np
+    >>> clamp_bounding_boxes(np.array([[-1, 2, 9, 9]]), "XYXY", (6, 8), "soft")
+    array([[0, 2, 8, 6]])
+    """
+    values = _numbers("inpt", inpt, "boxes", format=format, canvas_size=canvas_size)
+    source, size = dispatch.upright_format("format", box_format(inpt) or format), _canvas(inpt, canvas_size)
+    _check.one_of("clamping_mode", clamping_mode, ("auto", "soft", "hard", None))
+    if clamping_mode == "auto":
+        if tv_kind(inpt) is None:
+            raise ValueError("clamping_mode must be 'soft', 'hard' or None for an array, got 'auto'")
+        clamping_mode = dispatch.clamping_mode(inpt)
+    if clamping_mode is None:
+        return inpt
+    edges = boxes.clip_boxes(_convert(values, source, "XYXY"), size)
+    return wrap_like(dispatch.cast(_convert(edges, "XYXY", source), values.dtype), inpt)
+
+
+@prefix_errors
+def clamp_keypoints(inpt: Array, canvas_size: Sequence[int] | None = None) -> Array:
+    """Clamp keypoints to the pixels of the canvas: x to 0..W - 1, y to 0..H - 1.
+
+    Args:
+        inpt: ``KeyPoints``, or an array of any library. [..., 2]
+        canvas_size: (H, W), of an array; ``KeyPoints`` state theirs.
+
+    Returns:
+        The keypoints in the type and the dtype of ``inpt``; NaN stays NaN.
+
+    Raises:
+        ValueError: ``canvas_size`` is missing for an array, or is given for ``KeyPoints``.
+        TypeError: ``inpt`` is another tv_tensor.
+
+    >>> import numpy as np
+    >>> clamp_keypoints(np.array([[-1.0, 2.0], [9.0, 9.0]]), (6, 8))
+    array([[0., 2.],
+           [7., 5.]])
+    """
+    points = _numbers("inpt", inpt, "keypoints", canvas_size=canvas_size)
+    height, width = _canvas(inpt, canvas_size)
+    xp = convert.namespace(points)
+    axes = [xp.clip(points[..., 0], 0, width - 1), xp.clip(points[..., 1], 0, height - 1)]
+    return wrap_like(xp.stack(axes, -1), inpt)
+
+
+@prefix_errors
+def sanitize_bounding_boxes(
+    bounding_boxes: Array,
+    format: BoxFormat | enum.Enum | None = None,
+    canvas_size: Sequence[int] | None = None,
+    min_size: float = 1.0,
+    min_area: float = 1.0,
+) -> tuple[Array, Any]:
+    """Remove boxes that are too small, or that reach beyond the canvas. Waits for the device.
+
+    Args:
+        bounding_boxes: ``BoundingBoxes``, or an array of any library. [K, 4]
+        format: As in :func:`clamp_bounding_boxes`.
+        canvas_size: As in :func:`clamp_bounding_boxes`.
+        min_size: Minimum width and height.
+        min_area: Minimum area.
+
+    Returns:
+        The valid boxes, and a mask of them. [V, 4], [K]
+
+    Raises:
+        ValueError: An argument is missing for an array, or is given for ``BoundingBoxes``.
+        TypeError: ``bounding_boxes`` is another tv_tensor.
+
+    >>> import numpy as np
+    >>> sanitize_bounding_boxes(np.array([[0, 0, 3, 2], [-1, 0, 3, 2], [0, 0, 3, 0]]), "XYXY", (6, 8))
+    (array([[0, 0, 3, 2]]), array([ True, False, False]))
+    """
+    values = _numbers("bounding_boxes", bounding_boxes, "boxes", format=format, canvas_size=canvas_size)
+    height, width = _canvas(bounding_boxes, canvas_size)
+    _check.number("min_size", min_size, 0)
+    _check.number("min_area", min_area, 0)
+    edges = _convert(values, dispatch.upright_format("format", box_format(bounding_boxes) or format), "XYXY")
+    sizes = edges[..., 2:] - edges[..., :2]
+    valid = (sizes >= min_size).all(-1) & (sizes[..., 0] * sizes[..., 1] >= min_area) & (edges >= 0).all(-1)
+    valid = valid & (edges[..., 0::2] <= width).all(-1) & (edges[..., 1::2] <= height).all(-1)
+    return wrap_like(values[valid], bounding_boxes), valid
+
+
+@prefix_errors
+def sanitize_keypoints(key_points: Array, canvas_size: Sequence[int] | None = None) -> tuple[Array, Any]:
+    """Remove keypoints outside the canvas: those with x in 0..W and y in 0..H, exclusive, stay. Waits for the device.
+
+    Args:
+        key_points: ``KeyPoints``, or an array of any library. Of more than two axes, an entry of the first axis stays
+            if all its points are inside. [K, ..., 2]
+        canvas_size: As in :func:`clamp_keypoints`.
+
+    Returns:
+        The valid keypoints, and a mask of them. [V, ..., 2], [K]
+
+    Raises:
+        ValueError: ``canvas_size`` is missing for an array, or is given for ``KeyPoints``.
+        TypeError: ``key_points`` is another tv_tensor.
+
+    >>> import numpy as np
+    >>> sanitize_keypoints(np.array([[0, 0], [8, 0]]), (6, 8))
+    (array([[0, 0]]), array([ True, False]))
+    """
+    points = _numbers("key_points", key_points, "keypoints", canvas_size=canvas_size)
+    height, width = _canvas(key_points, canvas_size)
+    x, y = points[..., 0], points[..., 1]
+    inside = (x >= 0) & (y >= 0) & (x < width) & (y < height)
+    while inside.ndim > 1:
+        inside = inside.all(-1)
+    return wrap_like(points[inside], key_points), inside
+
+
+def _numbers(name: str, value: Any, kind: str, **arguments: Any) -> Any:
+    """Boxes or keypoints without their type. `arguments` are what an array does not state, and a tv_tensor does."""
+    stated_kind = tv_kind(value)
+    if stated_kind not in (None, kind):
+        raise TypeError(f"{name} must be {kind}, got {type(value).__name__}")
+    for argument, given in arguments.items():
+        if stated_kind is None and given is None:
+            raise ValueError(f"{argument} must be given for an array of {kind}")
+        if stated_kind is not None and given is not None:
+            raise ValueError(f"{argument} must be left out: {type(value).__name__} state it")
+    return without_type(value)
+
+
+def _canvas(value: Any, canvas_size: Any) -> tuple[int, int]:
+    """(H, W)"""
+    return _check.size("canvas_size", value.canvas_size if canvas_size is None else canvas_size)
+
+
+def _convert(values: Any, source: str, target: str) -> Any:
+    lower: Any = source.lower(), target.lower()
+    return boxes.box_convert(values, *lower)

@@ -1,0 +1,232 @@
+"""Blur, noise, erased boxes, normalization and dtypes of images and videos.
+
+Except in ``to_dtype``, masks, boxes and keypoints are refused, as in torchvision.
+"""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+
+from ... import filter, levels, noise
+from ..._arrays import convert
+from ..._arrays.images import describe_images
+from ..._arrays.registry import library_of
+from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
+from ..._check import prefix_errors
+from ...typing import Array, DType, Ids, Layout, Numbers, NumPyArray, PerSample, PillowImage, Size
+from .dispatch import on_images, on_pixels
+
+__all__ = ["convert_image_dtype", "erase", "gaussian_blur", "gaussian_noise", "normalize", "to_dtype"]
+
+
+@prefix_errors
+def gaussian_blur(
+    inpt: Array, kernel_size: Size, sigma: Numbers | None = None, *, layout: Layout | None = None
+) -> Array:
+    """Blur along both axes, as :func:`cuaug.gaussian_blur`.
+
+    ``inpt``, the result and the errors are those of :func:`adjust_brightness`. All other arguments are those of
+    :func:`cuaug.gaussian_blur`.
+
+    >>> import numpy as np
+    >>> gaussian_blur(np.array([[0, 0, 100, 0, 0]], np.uint8), [3, 3], [1.0, 1.0])
+    array([[ 0, 27, 45, 27,  0]], dtype=uint8)
+    """
+    return on_images(inpt, layout, lambda images, axes: filter.gaussian_blur(images, kernel_size, sigma, layout=axes))
+
+
+@prefix_errors
+def gaussian_noise(
+    inpt: Array,
+    mean: PerSample = 0.0,
+    sigma: PerSample = 0.1,
+    clip: bool = True,
+    *,
+    seed: int | None = None,
+    step: int = 0,
+    ids: Ids = None,
+    layout: Layout | None = None,
+) -> Array:
+    """Add normal noise, as :func:`cuaug.gaussian_noise`.
+
+    ``inpt``, the result and the errors are those of :func:`adjust_brightness`. All other arguments are those of
+    :func:`cuaug.gaussian_noise`.
+
+    >>> import numpy as np
+    >>> gaussian_noise(np.full((1, 4), 100, np.uint8), sigma=0.05, seed=1)
+    array([[105, 108,  80, 109]], dtype=uint8)
+    """
+    return on_images(
+        inpt,
+        layout,
+        lambda images, axes: noise.gaussian_noise(
+            images, mean, sigma, clip, seed=seed, step=step, ids=ids, layout=axes
+        ),
+    )
+
+
+@overload
+def normalize(
+    inpt: PillowImage, mean: Numbers, std: Numbers, inplace: bool = False, *, layout: Layout | None = None
+) -> Any: ...
+@overload
+def normalize(
+    inpt: NumPyArray, mean: Numbers, std: Numbers, inplace: bool = False, *, layout: Layout | None = None
+) -> NumPyArray: ...
+@overload
+def normalize(
+    inpt: Array, mean: Numbers, std: Numbers, inplace: bool = False, *, layout: Layout | None = None
+) -> Array: ...
+@prefix_errors
+def normalize(inpt: Any, mean: Numbers, std: Numbers, inplace: bool = False, *, layout: Layout | None = None) -> Any:
+    """Subtract a mean and divide by a standard deviation, as :func:`cuaug.normalize`.
+
+    Args:
+        mean: Per channel. [C] or [N, C]
+        std: Per channel. [C] or [N, C]
+        inplace: Write the result to ``inpt``, which must be floats, and return ``inpt``.
+
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`; integer images are divided
+    by their maximum and become float32.
+
+    >>> import numpy as np
+    >>> normalize(np.array([[[0, 255, 255]]], np.uint8), mean=[0.0, 0.5, 0.5], std=[1.0, 1.0, 0.5])
+    array([[[0. , 0.5, 1. ]]], dtype=float32)
+    """
+    if inplace and "float" not in convert.dtype_name(getattr(inpt, "dtype", "uint8")):
+        raise TypeError(f"inpt must be floats for inplace=True, got {type(inpt).__name__} of integers")
+    result = on_images(inpt, layout, lambda images, axes: levels.normalize(images, mean, std, layout=axes))
+    return _write_to(inpt, result) if inplace else result
+
+
+@prefix_errors
+def erase(
+    inpt: Array,
+    i: PerSample,
+    j: PerSample,
+    h: PerSample,
+    w: PerSample,
+    v: Numbers,
+    inplace: bool = False,
+    *,
+    layout: Layout | None = None,
+) -> Array:
+    """Fill a box of each image, as :func:`cuaug.erase`.
+
+    Args:
+        i: First row of the box. [N]
+        j: First column. [N]
+        h: Height of the box. [N]
+        w: Width of the box. [N]
+        v: A number, one per channel [C] or [N, C], or an array in the layout of ``inpt``: [C, 1, 1], or the pixels of
+            the box, [C, h, w], for which i, j, h and w are one int each.
+        inplace: Write the result to ``inpt``, and return ``inpt``.
+
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> erase(np.array([[1, 2, 3]], np.uint8), 0, 1, 1, 1, v=9)
+    array([[1, 9, 3]], dtype=uint8)
+    """
+    value = _per_channel(v, inpt)
+    if len(getattr(value, "shape", ())) < 3:
+        result = on_images(inpt, layout, lambda images, axes: noise.erase(images, i, j, h, w, value, layout=axes))
+    else:
+        result = on_pixels(inpt, layout, lambda images, axes: _fill_with_pixels(images, axes, (i, j, h, w), value))
+    return _write_to(inpt, result) if inplace else result
+
+
+@overload
+def to_dtype(
+    inpt: PillowImage, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None
+) -> Any: ...
+@overload
+def to_dtype(
+    inpt: NumPyArray, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None
+) -> NumPyArray: ...
+@overload
+def to_dtype(inpt: Array, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None) -> Array: ...
+@prefix_errors
+def to_dtype(inpt: Any, dtype: DType = "float32", scale: bool = False, *, layout: Layout | None = None) -> Any:
+    """Convert to a dtype, as :func:`cuaug.to_dtype`.
+
+    Args:
+        dtype: The result's dtype, as a dtype of any library or its name.
+        scale: Scale from 0..max of one dtype to 0..max of the other; the max of a float dtype is 1. Masks, boxes and
+            keypoints are converted, and never scaled.
+
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`.
+
+    >>> import numpy as np
+    >>> to_dtype(np.array([[0, 255]], np.uint8), "float32", scale=True)
+    array([[0., 1.]], dtype=float32)
+    """
+    if tv_kind(inpt) not in (None, "images"):
+        values = without_type(inpt)
+        return wrap_like(convert.asarray(values, like=values, dtype=convert.dtype_name(dtype)), inpt)
+    return on_images(inpt, layout, lambda images, axes: levels.to_dtype(images, dtype, scale, layout=axes))
+
+
+@overload
+def convert_image_dtype(image: PillowImage, dtype: DType = "float32", *, layout: Layout | None = None) -> Any: ...
+@overload
+def convert_image_dtype(image: NumPyArray, dtype: DType = "float32", *, layout: Layout | None = None) -> NumPyArray: ...
+@overload
+def convert_image_dtype(image: Array, dtype: DType = "float32", *, layout: Layout | None = None) -> Array: ...
+@prefix_errors
+def convert_image_dtype(image: Any, dtype: DType = "float32", *, layout: Layout | None = None) -> Any:
+    """Convert to a dtype, with values scaled: ``to_dtype(image, dtype, scale=True)``.
+
+    ``image`` is ``inpt`` of :func:`to_dtype`. All other arguments, the result and the errors are those of
+    :func:`to_dtype`.
+
+    >>> import numpy as np
+    >>> convert_image_dtype(np.array([[0, 255]], np.uint8))
+    array([[0., 1.]], dtype=float32)
+    """
+    return to_dtype(image, dtype, True, layout=layout)
+
+
+def _per_channel(value: Any, inpt: Any) -> Any:
+    """A value of one pixel, [C, 1, 1] or [1, 1, C], as [C]; one for all channels as a number; others as they are."""
+    shape = tuple(getattr(value, "shape", ()))
+    library = library_of(type(inpt))
+    one_pixel = shape[1:] if library is not None and library.channels_first else shape[:2]
+    if len(shape) == 3 and one_pixel == (1, 1):
+        value = value.reshape(-1)
+    return value[0] if tuple(getattr(value, "shape", ())) == (1,) else value
+
+
+def _fill_with_pixels(images: Any, axes: Any, box: tuple[Any, Any, Any, Any], value: Any) -> Any:
+    """The images with an array, which broadcasts to the box, in place of the box (i, j, h, w)."""
+    if not all(isinstance(number, int) for number in box):
+        raise ValueError(f"i, j, h and w must be one int each where v is an array of pixels, got {box}")
+    batch = describe_images(images, axes)
+    xp, (first_row, first_column) = convert.namespace(images), box[:2]
+    rows, columns = (batch.axes.layout.index(axis) for axis in "HW")
+    (top, bottom), (left, right) = (
+        np.clip((low, low + length), 0, extent).tolist()
+        for low, length, extent in zip(box[:2], box[2:], batch.size, strict=True)
+    )
+    shape = [*images.shape]
+    shape[rows], shape[columns] = box[2:]
+    last = shape[len(shape) - len(value.shape) :]
+    if len(last) != len(value.shape) or any(n not in (1, m) for n, m in zip(value.shape, last, strict=True)):
+        raise ValueError(f"v must have a shape that broadcasts to {tuple(shape)}, got {tuple(value.shape)}")
+
+    def part(array: Any, axis: int, start: int, stop: int) -> Any:
+        return array[(slice(None),) * axis + (slice(start, stop),)]
+
+    filling = xp.broadcast_to(convert.asarray(value, like=images, dtype=batch.dtype), tuple(shape))
+    filling = part(filling, rows, top - first_row, bottom - first_row)
+    filling = part(filling, columns, left - first_column, right - first_column)
+    band = part(images, rows, top, bottom)
+    band = xp.concatenate([part(band, columns, 0, left), filling, part(band, columns, right, batch.size[1])], columns)
+    return xp.concatenate([part(images, rows, 0, top), band, part(images, rows, bottom, batch.size[0])], rows)
+
+
+def _write_to(inpt: Any, result: Any) -> Any:
+    without_type(inpt)[...] = without_type(result)
+    return inpt

@@ -1,0 +1,284 @@
+"""Geometric functions of cuaug.transforms.functional: masks, boxes and keypoints as torchvision moves them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import MASK_DTYPES, noise, seeded
+from helpers.compare import EXACT, Tolerance, assert_equal
+from tables.functional_calls import COPIES, GEOMETRY, NEAREST, RESIZES, SIZE, WARPS, displacement
+
+import cuaug
+from cuaug.transforms import functional as F
+
+FORMATS = ["XYXY", "XYWH", "CXCYWH"]
+NUMBERS = Tolerance(absolute=2e-4, reason="torchvision computes in float32")
+FLIPS = {"horizontal_flip", "hflip", "vertical_flip", "vflip"}
+every_geometry = pytest.mark.parametrize("call", GEOMETRY, ids=str)
+
+
+@pytest.fixture(scope="module")
+def TF():
+    return pytest.importorskip("torchvision.transforms.v2.functional")
+
+
+@pytest.fixture(scope="module")
+def real_tv():
+    return pytest.importorskip("torchvision.tv_tensors")
+
+
+def plain(value):
+    return value.as_subclass(torch.Tensor)
+
+
+def masks(*samples, dtype="uint8", seed=0):
+    """Labels that float32 holds: torchvision warps them as float32."""
+    values = noise((*samples, *SIZE), dtype, seed)
+    return torch.from_numpy(values % 5000 if dtype in ("int32", "int64") else values)
+
+
+def with_nearest(call):
+    """The call of images that moves them as masks are moved."""
+    interpolation = "nearest-exact" if call in RESIZES else "nearest"
+    return dataclasses.replace(call, args=tuple(a for a in call.args if a != "bilinear"),
+                               kwargs=(*call.kwargs, ("interpolation", interpolation)))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", MASK_DTYPES)
+@pytest.mark.parametrize("samples", [(), (2,), (7,), (2, 3)])
+@pytest.mark.parametrize("call", [*COPIES, *WARPS], ids=str)
+def test_functional_masks_equal_torchvision(TF, real_tv, call, dtype, samples):
+    target = real_tv.Mask(masks(*samples, dtype=dtype, seed=str(call)))
+    expected, result = call(TF, target), call(F, target)
+    assert type(result) is real_tv.Mask
+    assert_equal(plain(result), plain(expected).contiguous(), tolerance=EXACT if call in COPIES else NEAREST)
+
+
+@pytest.mark.parametrize("call", RESIZES, ids=str)
+def test_functional_resized_masks_have_the_nearest_pixel(TF, real_tv, call):
+    """torchvision's "nearest-exact"; its masks take the pixel at ``floor(X * scale)``."""
+    target = masks(4, seed=str(call))
+    expected = with_nearest(call)(TF, target)
+    result = call(F, real_tv.Mask(target))
+    assert type(result) is real_tv.Mask
+    assert_equal(plain(result), expected)
+
+
+@pytest.mark.parametrize("name", ["rotate", "affine", "perspective", "elastic", "pad"])
+def test_functional_fill_of_masks_and_images(TF, real_tv, name):
+    args = {"elastic": (displacement(seeded("fill")),), "pad": ([4, 5],)}.get(name)
+    args = args or next(call.args for call in WARPS if call.name == name)
+    args = tuple(a for a in args if a != "bilinear")
+    target = real_tv.Mask(masks(2, dtype="int64"))
+    expected, result = (getattr(module, name)(target, *args, fill=9) for module in (TF, F))
+    assert_equal(plain(result), plain(expected), tolerance=NEAREST)
+    assert (plain(result) == 9).any()
+    image = torch.from_numpy(noise((3, *SIZE)))
+    nearest = {} if name == "pad" else {"interpolation": "nearest"}
+    for fill in (9, [9], [1, 2, 3]):
+        expected, result = (getattr(module, name)(image, *args, fill=fill, **nearest) for module in (TF, F))
+        assert_equal(result, expected, tolerance=NEAREST)
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric"])
+def test_pad_modes_equal_torchvision(TF, real_tv, mode):
+    target, image = real_tv.Mask(masks(2)), torch.from_numpy(noise((3, *SIZE)))
+    for value in (target, image):
+        expected, result = (module.pad(value, [3, 4], padding_mode=mode) for module in (TF, F))
+        assert_equal(plain(result), plain(expected))
+    for value in (boxes(real_tv, "XYXY"), real_tv.KeyPoints(torch.zeros(1, 2), canvas_size=SIZE)):
+        with pytest.raises(ValueError, match=rf"padding_mode must be 'constant' for \w+, got '{mode}'"):
+            F.pad(value, [3, 4], padding_mode=mode)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_elastic_equals_torchvision(TF, real_tv, dtype):
+    image, field = torch.from_numpy(noise((2, 3, *SIZE), dtype)), displacement(seeded("elastic"))
+    expected, result = TF.elastic(image, field), F.elastic(image, field)
+    tolerance = Tolerance(absolute=1 if dtype == "uint8" else 2e-4, reason="positions in float32 in torchvision")
+    assert_equal(result, expected, tolerance=tolerance)
+    target = real_tv.Mask(masks(2, dtype="int64"))
+    assert_equal(plain(F.elastic(target, field)), plain(TF.elastic(target, field)), tolerance=NEAREST)
+    for value in (boxes(real_tv, "XYXY"), real_tv.KeyPoints(torch.zeros(1, 2), canvas_size=SIZE)):
+        with pytest.raises(TypeError, match="the displacement has no inverse"):
+            F.elastic(value, field)
+
+
+def boxes(tv, format, dtype=torch.float32, mode="soft", count=40, seed=0):
+    """Boxes of which many reach beyond the canvas."""
+    rng = seeded("boxes", format, seed)
+    low, size = rng.uniform(-10, 25, (count, 2)), rng.uniform(0, 20, (count, 2))
+    numbers = {"XYXY": (low, low + size), "XYWH": (low, size), "CXCYWH": (low + size / 2, size)}[format]
+    values = torch.from_numpy(np.concatenate(numbers, 1))
+    values = (values if dtype.is_floating_point else values.round()).to(dtype)
+    return tv.BoundingBoxes(values, format=format, canvas_size=SIZE, clamping_mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["soft", "hard", None])
+@pytest.mark.parametrize("format", FORMATS)
+@every_geometry
+def test_functional_boxes_equal_torchvision(TF, real_tv, call, format, mode):
+    target = boxes(real_tv, format, mode=mode, seed=str(call))
+    before = target.clone()
+    expected, result = call(TF, target), call(F, target)
+    assert type(result) is real_tv.BoundingBoxes
+    assert (result.format, result.clamping_mode, result.canvas_size) == (
+        expected.format, mode, tuple(call(F, torch.zeros(1, *SIZE)).shape[-2:]),
+    )  # fmt: skip
+    assert result.canvas_size == expected.canvas_size
+    assert_equal(plain(result), plain(expected), tolerance=NUMBERS)
+    assert torch.equal(target, before)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@every_geometry
+def test_functional_integer_boxes_are_rounded(real_tv, call, format):
+    """torchvision truncates them."""
+    target = boxes(real_tv, format, torch.int64, seed=str(call))
+    exact = real_tv.wrap(plain(target).double(), like=target)
+    result, expected = plain(call(F, target)), plain(call(F, exact))
+    assert result.dtype == torch.int64
+    if call in COPIES and format != "CXCYWH":
+        assert torch.equal(result.double(), expected)
+    if format == "XYWH":  # the edges are rounded, and the size is their difference
+        result, expected = (torch.cat([box[:, :2], box[:, :2] + box[:, 2:]], 1) for box in (result, expected))
+    assert (result - expected).abs().max() <= 0.5 + 1e-9
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+@every_geometry
+def test_functional_keypoints_equal_torchvision(TF, real_tv, call, dtype):
+    """Keypoints count from the centre of the first pixel, as in torchvision's flips.
+
+    Its other functions count from the pixel's corner: they are given the points half a pixel further.
+    """
+    points = torch.from_numpy(seeded("keypoints", str(call)).uniform(-3, 33, (5, 7, 2))).to(dtype)
+    offset = 0.0 if call.name in FLIPS else 0.5
+    reference = real_tv.KeyPoints(points.double() + offset, canvas_size=SIZE)
+    result = call(F, real_tv.KeyPoints(points, canvas_size=SIZE))
+    assert type(result) is real_tv.KeyPoints
+    assert result.dtype == dtype
+    assert result.canvas_size == tuple(call(F, torch.zeros(1, *SIZE)).shape[-2:])
+    tolerance = {torch.float16: 0.04, torch.float32: 2e-4, torch.float64: 2e-4}[dtype]  # float16: 1/64 at 32
+    error = (plain(result).double() - (plain(call(TF, reference)) - offset)).abs().max()
+    assert error < tolerance
+
+
+@pytest.mark.parametrize("call", [call for call in GEOMETRY if str(call) != "pad, fill"], ids=str)
+def test_functional_boxes_and_keypoints_follow_the_pixels(real_tv, call):
+    """A bright rectangle is moved; its pixels lie in the moved box, and its middle is the moved keypoint."""
+    top, left, height, width = 6, 8, 5, 7
+    image = torch.zeros(1, *SIZE)
+    image[:, top : top + height, left : left + width] = 1
+    box = torch.tensor([[left, top, left + width, top + height]], dtype=torch.float64)
+    moved = call(F, image)[0]
+    if call.name == "rotate":
+        moved = with_nearest(call)(F, image)[0]
+    if not (moved > 0.6).any():
+        pytest.fail("the call moves the rectangle out of the image")
+    rows, columns = ((moved > 0.6).any(axis).nonzero()[:, 0].tolist() for axis in (1, 0))
+    result = plain(call(F, real_tv.BoundingBoxes(box, format="XYXY", canvas_size=SIZE)))[0].tolist()
+    edges = [columns[0], rows[0], columns[-1] + 1, rows[-1] + 1]
+    assert np.abs(np.array(result) - edges).max() < 1.6
+    middle = torch.tensor([[left + (width - 1) / 2, top + (height - 1) / 2]], dtype=torch.float64)
+    x, y = plain(call(F, real_tv.KeyPoints(middle, canvas_size=SIZE)))[0].tolist()
+    inside = 0 < x < moved.shape[1] - 1 and 0 < y < moved.shape[0] - 1
+    assert not inside or moved[round(y), round(x)] > 0.6
+
+
+@pytest.mark.parametrize("kind", ["boxes", "keypoints"])
+@every_geometry
+def test_functional_takes_no_boxes_and_no_keypoints(tv, call, kind):
+    empty = (
+        tv.BoundingBoxes(torch.zeros(0, 4), format="XYXY", canvas_size=SIZE)
+        if kind == "boxes"
+        else tv.KeyPoints(torch.zeros(0, 2), canvas_size=SIZE)
+    )
+    result = call(F, empty)
+    assert (type(result), tuple(result.shape)) == (type(empty), tuple(empty.shape))
+    assert result.canvas_size == tuple(call(F, torch.zeros(1, *SIZE)).shape[-2:])
+
+
+@pytest.mark.parametrize("angle", [0, 17.3, 90, 133.7, 180, -90])
+def test_rotate_expand_moves_targets_with_the_image(real_tv, angle):
+    """The canvas is that of the image; torchvision's boxes have another one."""
+    image = torch.zeros(1, *SIZE)
+    image[:, 6:11, 8:15] = 1
+    moved = F.rotate(image, angle, expand=True)
+    box = real_tv.BoundingBoxes(torch.tensor([[8.0, 6, 15, 11]]), format="XYXY", canvas_size=SIZE)
+    result = F.rotate(box, angle, expand=True)
+    assert result.canvas_size == tuple(moved.shape[-2:])
+    _, rows, columns = moved.nonzero(as_tuple=True)
+    edges = [columns.min().item(), rows.min().item(), columns.max().item() + 1, rows.max().item() + 1]
+    limit = 1e-4 if angle % 90 == 0 else 1.5
+    assert np.abs(np.array(plain(result)[0].tolist()) - edges).max() < limit
+    point = F.rotate(real_tv.KeyPoints(torch.tensor([[11.0, 8.0]]), canvas_size=SIZE), angle, expand=True)
+    x, y = plain(point)[0].tolist()
+    assert moved[0, round(y), round(x)] == 1
+    assert point.canvas_size == result.canvas_size
+
+
+@pytest.mark.gpu
+@every_geometry
+def test_functional_targets_stay_on_the_gpu(real_tv, call):
+    targets = [
+        real_tv.Mask(masks(2, dtype="int64")),
+        *(boxes(real_tv, format, seed=str(call)) for format in FORMATS),
+        real_tv.KeyPoints(torch.from_numpy(seeded("keypoints").uniform(0, 20, (7, 2))), canvas_size=SIZE),
+    ]
+    for target in targets:
+        expected, result = call(F, target), call(F, real_tv.wrap(plain(target).cuda(), like=target))
+        assert (type(result), result.device.type) == (type(target), "cuda")
+        assert getattr(result, "canvas_size", None) == getattr(expected, "canvas_size", None)
+        tolerance = NEAREST if type(target) is real_tv.Mask else NUMBERS
+        assert_equal(plain(result).cpu(), plain(expected), tolerance=tolerance)
+
+
+def test_functional_parameters_per_sample():
+    images = torch.from_numpy(noise((3, 3, *SIZE)))
+    angles = [10.0, 20.0, 30.0]
+    assert_equal(F.rotate(images, angles), torch.stack([F.rotate(i, a) for i, a in zip(images, angles, strict=True)]))
+    assert_equal(F.crop(images, [1, 2, 3], 4, 5, 6), cuaug.crop(images, [1, 2, 3], 4, 5, 6))
+
+
+def test_functional_parameters_of_boxes_are_one_value(real_tv):
+    target = boxes(real_tv, "XYXY")
+    for call in (lambda: F.rotate(target, [10.0, 20.0]), lambda: F.crop(target, [1, 2], 4, 5, 6)):
+        with pytest.raises(ValueError, match="parameters must be one value each for boxes and keypoints"):
+            call()
+
+
+def test_functional_boxes_beyond_the_horizon_stay_finite_integers(real_tv):
+    coefficients = [1.0, 0, 0, 0, 1, 0, -0.2, 0]
+    points = real_tv.KeyPoints(torch.tensor([[4, 3], [1, 1]]), canvas_size=SIZE)
+    result = F.perspective(points, None, None, coefficients=coefficients)
+    assert result.dtype == torch.int64
+    assert (plain(result).abs() <= 2**30).all()
+
+
+@pytest.mark.parametrize("format", ["XYWHR", "CXCYWHR", "XYXYXYXY"])
+def test_functional_refuses_rotated_boxes(real_tv, format):
+    columns = 8 if format == "XYXYXYXY" else 5
+    target = real_tv.BoundingBoxes(torch.zeros(2, columns), format=format, canvas_size=SIZE)
+    for call in (F.horizontal_flip, F.clamp_bounding_boxes, lambda x: F.rotate(x, 10)):
+        with pytest.raises(ValueError, match=rf"format.* must be one of 'XYXY', 'XYWH', 'CXCYWH', got '{format}'"):
+            call(target)
+
+
+def test_functional_images_of_two_axes():
+    image = torch.from_numpy(noise(SIZE))
+    assert_equal(F.horizontal_flip(image), image.flip(-1))
+    with pytest.raises(ValueError, match=r"inpt must have at least the axes \[H, W\], got shape \(5,\)"):
+        F.horizontal_flip(torch.zeros(5))
+    with pytest.raises(TypeError, match=r"^cuaug\.\S*hflip: images must be an array of torch"):
+        F.horizontal_flip("photo.jpg")
+
+
+def test_functional_has_no_ambiguous_tensors():
+    """Tensors have channels first, whatever their shape, as in torchvision."""
+    images = torch.from_numpy(noise((8, 24, 24, 3)))
+    assert_equal(F.horizontal_flip(images), images.flip(-1))
+    with pytest.raises(ValueError, match="ambiguous"):
+        cuaug.hflip(images)
+    assert_equal(F.horizontal_flip(images, layout="NHWC"), images.flip(-2))

@@ -1,0 +1,260 @@
+"""Functions of pixels in cuaug.transforms.functional: torchvision's results, types and refusals."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import CUPY_CUDA, JAX, NUMPY, TORCH_CUDA, backend_id, device_of, noise, put, seeded
+from helpers.compare import EXACT, Tolerance, assert_equal
+from tables.functional_calls import COPIES, GEOMETRY, LEVEL, PIXELS, RESIZES, SIZE
+
+from cuaug.transforms import functional as F
+
+every_pixel_call = pytest.mark.parametrize("call", PIXELS, ids=str)
+
+
+@pytest.fixture(scope="module")
+def TF():
+    return pytest.importorskip("torchvision.transforms.v2.functional")
+
+
+@pytest.fixture(scope="module")
+def real_tv():
+    return pytest.importorskip("torchvision.tv_tensors")
+
+
+def tensor(*samples, dtype="uint8", channels=3, seed=0):
+    return torch.from_numpy(noise((*samples, channels, *SIZE), dtype, seed))
+
+
+def images_for(call, dtype, *samples):
+    channels = 1 if call.name == "grayscale_to_rgb" else 3
+    return tensor(*samples, dtype=dtype, channels=channels, seed=str(call))
+
+
+def plain(value):
+    return value.as_subclass(torch.Tensor)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("samples", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("call", [*PIXELS, *GEOMETRY], ids=str)
+def test_functional_equals_torchvision(TF, call, dtype, samples):
+    """Of one image, a batch, and a batch of videos, [2, 3, C, H, W], whose frames are separate images."""
+    images = images_for(call, dtype, *samples)
+    if call.name == "solarize" and dtype == "uint8":
+        expected, result = TF.solarize(images, 100), F.solarize(images, 100)
+    else:
+        expected, result = call(TF, images), call(F, images)
+    assert_equal(result, expected.contiguous(), tolerance=getattr(call, dtype))
+
+
+@pytest.mark.parametrize("kind", ["Image", "Video"])
+@pytest.mark.parametrize("call", [*PIXELS, *GEOMETRY], ids=str)
+def test_functional_keeps_type_of_images(tv, call, kind):
+    images = images_for(call, "uint8", 2)
+    result = call(F, getattr(tv, kind)(images))
+    assert type(result) is getattr(tv, kind)
+    assert_equal(plain(result), call(F, images))
+    clip = images_for(call, "uint8", 2, 3)
+    result = call(F, getattr(tv, kind)(clip))
+    assert type(result) is getattr(tv, kind)
+    assert_equal(plain(result), call(F, clip))
+
+
+TARGETS = {
+    "Mask": lambda tv: tv.Mask(torch.zeros(SIZE, dtype=torch.int64)),
+    "BoundingBoxes": lambda tv: tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=SIZE),
+    "KeyPoints": lambda tv: tv.KeyPoints(torch.zeros(2, 2), canvas_size=SIZE),
+}
+MORE_PIXELS = {
+    "equalize": lambda module, x: module.equalize(x),
+    "gaussian_noise": lambda module, x: module.gaussian_noise(x),
+    "normalize": lambda module, x: module.normalize(x, [0.5], [0.5]),
+    "erase": lambda module, x: module.erase(x, 1, 1, 2, 2, torch.zeros(1)),
+    "five_crop": lambda module, x: module.five_crop(x, 3),
+    "ten_crop": lambda module, x: module.ten_crop(x, 3),
+    "uniform_temporal_subsample": lambda module, x: module.uniform_temporal_subsample(x, 2),
+    "get_dimensions": lambda module, x: module.get_dimensions(x),
+    "get_num_channels": lambda module, x: module.get_num_channels(x),
+    "get_num_frames": lambda module, x: module.get_num_frames(x),
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize("name", [*(call.name for call in PIXELS), *MORE_PIXELS])
+def test_functions_of_pixels_refuse_targets_as_torchvision(TF, real_tv, name, kind):
+    call = MORE_PIXELS.get(name) or next(call for call in PIXELS if call.name == name)
+    with pytest.raises(TypeError):
+        call(TF, TARGETS[kind](real_tv))
+    with pytest.raises(TypeError, match=rf"^cuaug\.transforms\.functional\.\w+: inpt must be .*, got {kind}"):
+        call(F, TARGETS[kind](real_tv))
+
+
+@pytest.mark.parametrize("backend", [NUMPY, JAX, CUPY_CUDA, TORCH_CUDA], ids=backend_id)
+@pytest.mark.parametrize("call", [*PIXELS, *COPIES, *RESIZES], ids=str)
+def test_functional_of_arrays_of_other_libraries(call, backend):
+    images = images_for(call, "uint8", 2)
+    expected, channels_last = call(F, images).numpy(), backend[0] != "torch"
+    result = call(F, put(images.permute(0, 2, 3, 1).numpy() if channels_last else images.numpy(), backend))
+    expected_result = np.moveaxis(expected, 1, -1) if channels_last else expected
+    tolerance = EXACT if backend[1] == "cpu" else LEVEL
+    kind = {"library": backend[0], "device": device_of(backend), "dtype": "uint8"}
+    assert_equal(result, np.ascontiguousarray(expected_result), **kind, tolerance=tolerance)
+    channels_first = dataclasses.replace(call, kwargs=(*call.kwargs, ("layout", "NCHW")))
+    assert_equal(channels_first(F, put(images.numpy(), backend)), expected, **kind, tolerance=tolerance)
+
+
+@every_pixel_call
+def test_functional_of_pillow_images(call):
+    Image = pytest.importorskip("PIL.Image")
+    images = images_for(call, "uint8")
+    picture = Image.fromarray(images.permute(1, 2, 0).numpy().squeeze())
+    result = call(F, picture)
+    assert isinstance(result, Image.Image)
+    assert_equal(np.atleast_3d(np.asarray(result)), np.ascontiguousarray(call(F, images).permute(1, 2, 0).numpy()))
+
+
+def test_equalize_equals_torchvision(TF):
+    images = tensor(2, 3)
+    assert_equal(F.equalize(images), TF.equalize(images))
+
+
+@pytest.mark.parametrize("mean", [[0.4], [0.4, 0.5, 0.6]])
+def test_normalize_equals_torchvision(TF, mean):
+    images = tensor(2, 3, dtype="float32")
+    expected = TF.normalize(images, mean, [0.2, 0.3, 0.5])
+    tolerance = Tolerance(relative=1e-6, absolute=1e-6)
+    assert_equal(F.normalize(images, mean, [0.2, 0.3, 0.5]), expected, tolerance=tolerance)
+
+
+def test_normalize_inplace(real_tv):
+    images = real_tv.Image(tensor(2, dtype="float32"))
+    expected = F.normalize(images, [0.4] * 3, [0.2] * 3)
+    assert type(expected) is real_tv.Image
+    assert F.normalize(images, [0.4] * 3, [0.2] * 3, inplace=True) is images
+    assert_equal(plain(images), plain(expected))
+    with pytest.raises(TypeError, match="inpt must be floats for inplace=True"):
+        F.normalize(tensor(2), [0.4] * 3, [0.2] * 3, inplace=True)
+
+
+def erase_values():
+    rng = seeded("erase values")
+    pixels = torch.from_numpy(rng.integers(0, 256, (3, 6, 9), np.uint8))
+    return {
+        "number": torch.tensor([7], dtype=torch.uint8),
+        "one per channel": torch.tensor([1, 2, 3], dtype=torch.uint8).reshape(3, 1, 1),
+        "one for all channels": torch.tensor([5], dtype=torch.uint8).reshape(1, 1, 1),
+        "pixels": pixels,
+        "a row": pixels[:, :1],
+        "grey pixels": pixels[:1],
+        "of another dtype": pixels.float(),
+    }
+
+
+@pytest.mark.parametrize("name", erase_values())
+@pytest.mark.parametrize("samples", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("inplace", [False, True])
+def test_erase_equals_torchvision(TF, real_tv, name, samples, inplace):
+    value, images = erase_values()[name], real_tv.Image(tensor(*samples))
+    expected = TF.erase(images.clone(), 4, 7, 6, 9, value)
+    before = images.clone()
+    result = F.erase(images, 4, 7, 6, 9, value, inplace)
+    assert type(result) is real_tv.Image
+    assert (result is images) == inplace
+    assert_equal(plain(result), plain(expected))
+    assert inplace or torch.equal(images, before)
+
+
+def test_erase_pixels_in_other_layouts_and_at_the_edge():
+    pixels = erase_values()["pixels"]
+    images, value = tensor(2).permute(0, 2, 3, 1).numpy(), pixels.permute(1, 2, 0).numpy()
+    expected = images.copy()
+    expected[:, 4:10, 7:16] = value
+    assert_equal(F.erase(images, 4, 7, 6, 9, value), expected)
+    first = tensor(2)
+    assert_equal(F.erase(first, 30, 7, 6, 9, pixels), first)
+    assert_equal(F.erase(first, -9, 7, 6, 9, pixels), first)
+    for row, column in ((16, 27), (-2, -4), (16, -4)):
+        inside = first.clone()
+        for i, j in np.ndindex(6, 9):
+            if 0 <= row + i < SIZE[0] and 0 <= column + j < SIZE[1]:
+                inside[..., row + i, column + j] = pixels[:, i, j]
+        assert_equal(F.erase(first, row, column, 6, 9, pixels), inside)
+    with pytest.raises(ValueError, match=r"v must have a shape that broadcasts to \(2, 3, 6, 8\), got \(3, 6, 9\)"):
+        F.erase(first, 1, 2, 6, 8, pixels)
+    with pytest.raises(ValueError, match="i, j, h and w must be one int each"):
+        F.erase(first, [1, 2], 7, 6, 9, pixels)
+
+
+def test_erase_takes_a_box_per_sample():
+    images, value = tensor(2), torch.tensor([1, 2, 3], dtype=torch.uint8).reshape(3, 1, 1)
+    result = F.erase(images, [1, 5], 7, [6, 2], 9, value)
+    expected = [F.erase(image, i, 7, h, 9, value) for image, i, h in zip(images, (1, 5), (6, 2), strict=True)]
+    assert_equal(result, torch.stack(expected))
+    last = images.permute(0, 2, 3, 1).numpy()
+    assert_equal(
+        F.erase(last, [1, 5], 7, [6, 2], 9, value.reshape(1, 1, 3).numpy()), result.permute(0, 2, 3, 1).numpy()
+    )
+
+
+def test_permute_channels_errors():
+    images = tensor()
+    assert_equal(F.permute_channels(images, [-1, 0, 0]), images[[2, 0, 0]])
+    with pytest.raises(ValueError, match="permutation must have 3 entries"):
+        F.permute_channels(images, [0, 1])
+    with pytest.raises(ValueError, match="permutation must be at most 2, got 3"):
+        F.permute_channels(images, [0, 1, 3])
+
+
+def test_grayscale_to_rgb_of_grey_images_without_a_channel_axis():
+    grey = noise((5, 7))
+    assert_equal(F.grayscale_to_rgb(grey), np.stack([grey] * 3, -1))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("name", ["five_crop", "ten_crop"])
+@pytest.mark.parametrize("size", [3, [5], [4, 9], list(SIZE)])
+def test_crops_equal_torchvision(TF, real_tv, name, size, dtype):
+    images = real_tv.Image(tensor(2, dtype=dtype))
+    for vertical in (False, True) if name == "ten_crop" else (None,):
+        args = () if vertical is None else (vertical,)
+        expected, results = (getattr(module, name)(images, size, *args) for module in (TF, F))
+        assert len(results) == len(expected)
+        for result, crop in zip(results, expected, strict=True):
+            assert type(result) is real_tv.Image
+            assert_equal(plain(result), plain(crop).contiguous())
+    with pytest.raises(ValueError, match="size must be at most"):
+        getattr(F, name)(images, (21, 3))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.uint8])
+@pytest.mark.parametrize("scale", [False, True])
+def test_to_dtype_equals_torchvision(TF, real_tv, dtype, scale):
+    images = real_tv.Image(tensor(2))
+    expected, result = (module.to_dtype(images, dtype, scale) for module in (TF, F))
+    assert type(result) is real_tv.Image
+    assert_equal(plain(result), plain(expected), tolerance=Tolerance(relative=1e-6))
+    if scale:
+        assert_equal(plain(F.convert_image_dtype(images, dtype)), plain(expected), tolerance=Tolerance(relative=1e-6))
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_to_dtype_converts_targets_without_scaling(TF, real_tv, kind):
+    target = TARGETS[kind](real_tv)
+    expected, result = (module.to_dtype(target, torch.float16, scale=True) for module in (TF, F))
+    assert type(result) is type(target)
+    assert result.dtype == torch.float16
+    assert getattr(result, "canvas_size", None) == getattr(target, "canvas_size", None)
+    assert torch.equal(plain(result), plain(expected))
+
+
+def test_gaussian_noise_is_that_of_cuaug(real_tv):
+    import cuaug
+
+    images = real_tv.Image(tensor(2, dtype="float32"))
+    result = F.gaussian_noise(images, 0.1, 0.2, False, seed=3)
+    assert type(result) is real_tv.Image
+    assert_equal(plain(result), cuaug.gaussian_noise(plain(images), 0.1, 0.2, False, seed=3), tolerance=EXACT)
+    assert not torch.equal(F.gaussian_noise(images), F.gaussian_noise(images))

@@ -1,0 +1,239 @@
+"""Transforms that are not fused give the results of torchvision's, on the same samples and in the same types."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import noise
+from helpers.compare import EXACT, Tolerance, assert_equal
+
+from cuaug import transforms as T
+
+MISSING = {  # they need kernels, or results of several sizes
+    "JPEG", "RandomChannelPermutation", "RandomIoUCrop", "RandomPhotometricDistort", "RandomResize",
+    "RandomShortestSize", "RandomZoomOut", "ScaleJitter",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def v2():
+    return pytest.importorskip("torchvision.transforms.v2")
+
+
+@pytest.fixture(scope="module")
+def tv():
+    return pytest.importorskip("torchvision.tv_tensors")
+
+
+def image(tv, seed=0, size=(9, 12), channels=3):
+    return tv.Image(torch.from_numpy(noise((channels, *size), seed=seed)))
+
+
+def pillow(mode="RGB"):
+    image_module = pytest.importorskip("PIL.Image")
+    return image_module.fromarray(noise((9, 12, 3))).convert(mode)
+
+
+def boxes(tv, format="XYXY", **options):
+    rows = torch.tensor([[1.0, 2.0, 6.0, 8.0], [3.0, 1.0, 3.5, 9.0], [-2.0, 0.0, 5.0, 4.0], [7.0, 4.0, 13.0, 8.0]])
+    return tv.BoundingBoxes(rows, format=format, canvas_size=(9, 12), **options)
+
+
+def keypoints(tv):
+    return tv.KeyPoints(torch.tensor([[1.0, 2.0], [-1.0, 3.0], [12.0, 4.0], [11.5, 8.5]]), canvas_size=(9, 12))
+
+
+def detection(tv):
+    target = {"boxes": boxes(tv), "labels": torch.tensor([4, 5, 6, 7]), "area": torch.tensor([1.0, 2.0, 3.0, 4.0])}
+    target["masks"] = tv.Mask(torch.from_numpy(noise((4, 9, 12), seed=3)))
+    return image(tv), {**target, "image_id": 8}
+
+
+def matrix():
+    values = torch.from_numpy(np.random.default_rng(5).normal(size=(325, 324)).astype(np.float32))
+    return values[1:], values[0]
+
+
+CASES = {
+    "ToImage of a tensor": ("ToImage", (), lambda tv: torch.from_numpy(noise((3, 9, 12)))),
+    "ToImage of an array": ("ToImage", (), lambda tv: noise((9, 12, 3))),
+    "ToImage of Pillow": ("ToImage", (), lambda tv: (pillow(), 3)),
+    "PILToTensor": ("PILToTensor", (), lambda tv: (pillow(), 3)),
+    "PILToTensor, grey": ("PILToTensor", (), lambda tv: pillow("L")),
+    "ToTensor of Pillow": ("ToTensor", (), lambda tv: pillow()),
+    "ToTensor of an array": ("ToTensor", (), lambda tv: noise((9, 12, 3))),
+    "ToPILImage": ("ToPILImage", (), lambda tv: image(tv)),
+    "ToPILImage, mode": ("ToPILImage", ("CMYK",), lambda tv: image(tv, channels=4)),
+    "ToPureTensor": ("ToPureTensor", (), detection),
+    "ConvertImageDtype": ("ConvertImageDtype", (torch.float32,), lambda tv: image(tv)),
+    "ConvertImageDtype, default": ("ConvertImageDtype", (), lambda tv: image(tv)),
+    "RGB of grey": ("RGB", (), lambda tv: image(tv, channels=1)),
+    "RGB of RGB": ("RGB", (), lambda tv: image(tv)),
+    "FiveCrop": ("FiveCrop", ((5, 4),), lambda tv: (image(tv), 3)),
+    "FiveCrop of Pillow": ("FiveCrop", (5,), lambda tv: pillow()),
+    "FiveCrop of a batch": ("FiveCrop", (5,), lambda tv: torch.from_numpy(noise((2, 3, 9, 12)))),
+    "TenCrop": ("TenCrop", (5,), lambda tv: image(tv)),
+    "TenCrop, vertical": ("TenCrop", (5, True), lambda tv: image(tv)),
+    "UniformTemporalSubsample": (
+        "UniformTemporalSubsample", (3,), lambda tv: tv.Video(torch.from_numpy(noise((8, 3, 9, 12))))
+    ),
+    "LinearTransformation": ("LinearTransformation", matrix(), lambda tv: image(tv).float()),
+    "ConvertBoundingBoxFormat": ("ConvertBoundingBoxFormat", ("CXCYWH",), boxes),
+    "ConvertBoundingBoxFormat in a sample": ("ConvertBoundingBoxFormat", ("xywh",), detection),
+    "ClampBoundingBoxes": ("ClampBoundingBoxes", (), boxes),
+    "ClampBoundingBoxes, none": ("ClampBoundingBoxes", (None,), boxes),
+    "ClampBoundingBoxes of XYWH": ("ClampBoundingBoxes", ("hard",), lambda tv: boxes(tv, "XYWH")),
+    "SetClampingMode": ("SetClampingMode", (None,), boxes),
+    "ClampKeyPoints": ("ClampKeyPoints", (), keypoints),
+    "SanitizeBoundingBoxes": ("SanitizeBoundingBoxes", (), detection),
+    "SanitizeBoundingBoxes, limits": ("SanitizeBoundingBoxes", (2.0, 20.0), detection),
+    "SanitizeBoundingBoxes, no labels": ("SanitizeBoundingBoxes", (1.0, 1.0, None), detection),
+    "SanitizeBoundingBoxes, function": (
+        "SanitizeBoundingBoxes", (1.0, 1.0, lambda sample: (sample[1]["labels"], sample[1]["area"])), detection
+    ),
+    "SanitizeKeyPoints": ("SanitizeKeyPoints", (), keypoints),
+    "Lambda": ("Lambda", (lambda value: value + 1, torch.Tensor), lambda tv: (image(tv), 3)),
+}  # fmt: skip
+DIVIDED = Tolerance(absolute=1e-7, reason="one division by 255 in float32, of which one result is rounded twice")
+TOLERANCES = dict.fromkeys(("ToTensor of Pillow", "ToTensor of an array"), DIVIDED)
+# torchvision changes only labels: cuaug changes every entry per box in the same container.
+MORE_ENTRIES = {"SanitizeBoundingBoxes": ["area"], "SanitizeBoundingBoxes, limits": ["area"]}
+
+
+def assert_same(result, expected, tolerance=EXACT):
+    assert type(result) is type(expected)
+    if isinstance(expected, dict):
+        assert list(result) == list(expected)
+        for key, value in expected.items():
+            assert_same(result[key], value, tolerance)
+    elif isinstance(expected, (list, tuple)):
+        assert len(result) == len(expected)
+        for entry, expected_entry in zip(result, expected, strict=True):
+            assert_same(entry, expected_entry, tolerance)
+    elif isinstance(expected, torch.Tensor):
+        assert result.dtype == expected.dtype
+        assert_equal(np.asarray(result), np.asarray(expected), tolerance=tolerance)
+        for name in ("format", "canvas_size", "clamping_mode"):
+            assert getattr(result, name, None) == getattr(expected, name, None)
+    elif hasattr(expected, "tobytes"):
+        assert (result.mode, result.size, result.tobytes()) == (expected.mode, expected.size, expected.tobytes())
+    else:
+        assert result == expected
+
+
+@pytest.mark.filterwarnings("ignore:The transform `ToTensor:UserWarning")  # torchvision's
+@pytest.mark.parametrize("case", CASES)
+def test_sample_transform_equals_torchvision(case, v2, tv):
+    name, arguments, make_sample = CASES[case]
+    expected = getattr(v2, name)(*arguments)(make_sample(tv))
+    for key in MORE_ENTRIES.get(case, ()):
+        valid = np.isin(make_sample(tv)[1]["labels"], expected[1]["labels"])
+        expected[1][key] = expected[1][key][torch.from_numpy(valid)]
+    tolerance = TOLERANCES.get(case, EXACT)
+    assert_same(getattr(T, name)(*arguments)(make_sample(tv)), expected, tolerance)
+    assert_same(T.Compose([getattr(T, name)(*arguments)])(make_sample(tv)), expected, tolerance)
+
+
+def test_every_class_of_torchvision_exists_with_its_parameters_and_defaults(v2):
+    classes = {name: value for name, value in vars(v2).items() if inspect.isclass(value)}
+    assert len(classes) > 60
+    assert {name for name in classes if not hasattr(T, name)} == MISSING
+    differing = {}
+    for name in classes.keys() - MISSING - {"InterpolationMode", "AutoAugmentPolicy"}:
+        expected = dict(inspect.signature(classes[name].__init__).parameters)
+        parameters = dict(inspect.signature(getattr(T, name).__init__).parameters)
+        differing[name] = [key for key in expected if key not in parameters and key not in ("args", "kwargs")]
+        differing[name] += [
+            key for key in expected.keys() & parameters.keys()
+            if _plain(expected[key].default) != _plain(parameters[key].default)
+        ]  # fmt: skip
+    differing = {name: parameters for name, parameters in differing.items() if parameters}
+    assert differing == OTHER_PARAMETERS
+
+
+# What docs/differences.md explains; ToDtype has a default, torchvision's has none.
+OTHER_PARAMETERS = {"CutMix": ["labels_getter"], "MixUp": ["labels_getter"], "ToDtype": ["dtype"]}
+
+
+def _plain(default):
+    value = getattr(default, "value", default)
+    return (
+        str(value).removeprefix("torch.")
+        if isinstance(value, torch.dtype)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
+    )
+
+
+def test_enumerations_equal_those_of_torchvision(v2):
+    for name in ("InterpolationMode", "AutoAugmentPolicy"):
+        assert [(m.name, m.value) for m in getattr(T, name)] == [(m.name, m.value) for m in getattr(v2, name)]
+    image = noise((9, 12, 3))
+    assert_equal(T.Resize((4, 5), T.InterpolationMode.BICUBIC)(image), T.Resize((4, 5), "bicubic")(image))
+    assert T.AutoAugment(T.AutoAugmentPolicy.SVHN).policy == "svhn"
+
+
+def test_conversion_begins_a_recipe_of_a_dataset(v2, tv):
+    recipe = [("ToImage", ()), ("CenterCrop", (8,)), ("ToDtype", (torch.float32, True))]
+    expected = v2.Compose([getattr(v2, name)(*arguments) for name, arguments in recipe])(pillow())
+    assert_same(T.Compose([getattr(T, name)(*arguments) for name, arguments in recipe])(pillow()), expected)
+
+
+def test_crops_are_stacked_by_a_function(v2):
+    def both(transforms):
+        steps = [transforms.TenCrop(5), torch.stack, transforms.ToDtype(torch.float32, scale=True)]
+        return transforms.Compose(steps)(torch.from_numpy(noise((3, 9, 12))))
+
+    assert_same(both(T), both(v2))
+
+
+@pytest.mark.parametrize("array", [noise((2, 6, 6, 3), "float32"), torch.from_numpy(noise((2, 3, 6, 6)))], ids=type)
+def test_linear_transformation_of_arrays(array):
+    mean, *rows = np.random.default_rng(2).normal(size=(109, 108))
+    matrix = np.array(rows)
+    result = T.LinearTransformation(matrix, mean)(array)
+    expected = (np.asarray(array, np.float64).reshape(2, -1) - mean) @ matrix
+    assert str(result.dtype).endswith("float64")
+    tolerance = Tolerance(absolute=1e-9, reason="float64 sums in another order")
+    assert_equal(np.asarray(result), expected.reshape(array.shape), tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: T.FiveCrop(4)((noise((9, 9, 3)), {"masks": noise((9, 9))})),
+            r"FiveCrop: masks must not be given, got",
+        ),
+        (lambda: T.FiveCrop(0), r"^cuaug.transforms.FiveCrop: size must be at least 1, got 0"),
+        (
+            lambda: T.SetClampingMode("auto"),
+            r"^cuaug.transforms.SetClampingMode: clamping_mode must be one of 'soft', 'h",
+        ),
+        (lambda: T.ConvertBoundingBoxFormat("xyxyxy"), r"ConvertBoundingBoxFormat: format must be one of 'XYXY'"),
+        (
+            lambda: T.ClampKeyPoints()({"image": noise((9, 9, 3)), "keypoints": np.ones((2, 2))}),
+            r"ClampKeyPoints: an array must be one of torchvision's KeyPoints, which states its canvas, got ndarray",
+        ),
+        (lambda: T.SanitizeBoundingBoxes(-1), r"SanitizeBoundingBoxes: min_size must be at least 0, got -1"),
+        (
+            lambda: T.SanitizeBoundingBoxes(labels_getter="labels"),
+            r"labels_getter must be 'default', a function or None",
+        ),
+        (lambda: T.LinearTransformation(np.ones((2, 3)), np.ones(2)), r"transformation_matrix must be square, got sh"),
+        (
+            lambda: T.LinearTransformation(np.eye(3), np.ones(2)),
+            r"mean_vector must have shape \(3,\), as the matrix, got",
+        ),
+        (
+            lambda: T.LinearTransformation(np.eye(3), np.ones(3))(noise((5, 5, 3))),
+            r"images must have 3 values each, as",
+        ),
+        (lambda: T.RGB()(noise((5, 5, 2))), r"RGB: images must have 1 or 3 channels, got 2"),
+    ],
+)
+def test_sample_transform_error_says_what_to_do(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
