@@ -202,7 +202,7 @@ def affine(
         angle: Degrees, clockwise. [] or [N]
         translate: Pixels (x, y). [2] or [N, 2]
         scale: Greater than 0. [] or [N]
-        shear: Degrees (x, y), or one number for x alone. [2] or [N, 2]
+        shear: Degrees (x, y), a list of one number for both, or one number for x alone. [2] or [N, 2]
         center: The centre (x, y) of rotation, scale and shear, from the image's top left corner; default:
             (W / 2, H / 2). [2] or [N, 2]
 

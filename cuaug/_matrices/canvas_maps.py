@@ -46,6 +46,8 @@ def rotation(size: tuple[int, int], angle: Any, expand: bool, center: Any) -> Ca
 
 def affine(size: tuple[int, int], angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> CanvasMap:
     """`cuaug.affine` of images of this size."""
+    if isinstance(shear, (list, tuple)) and len(shear) == 1:  # a list of torchvision, where a number is x alone
+        shear = (shear[0], shear[0])
     shear = (shear, 0.0) if isinstance(shear, (int, float, np.number)) else shear
     return CanvasMap(matrices.affine_matrix(angle, translate, scale, shear, _center(size, center)), size)
 

@@ -75,6 +75,7 @@ WARPS = [
     Call("rotate", (angle, "bilinear"), WARPED_LEVEL, WARPED),
     Call("rotate", (-angle, "bilinear"), WARPED_LEVEL, WARPED, (("center", [4.0, 7.0]),), "rotate, center"),
     Call("affine", (*affine, "bilinear"), WARPED_LEVEL, WARPED),
+    Call("affine", (20.0, [0, 0], 1.0, [7.0], "bilinear"), WARPED_LEVEL, WARPED, id="affine, one shear"),
     Call("perspective", (*corners, "bilinear"), WARPED_LEVEL, WARPED),
     Call("perspective", (None, None), WARPED_LEVEL, WARPED,
          (("coefficients", [0.9, 0.05, 1.0, 0.02, 1.1, -2.0, 0.001, 0.002]),), "perspective, coefficients"),

@@ -240,6 +240,21 @@ def test_to_dtype_equals_torchvision(TF, real_tv, dtype, scale):
         assert_equal(plain(F.convert_image_dtype(images, dtype)), plain(expected), tolerance=Tolerance(relative=1e-6))
 
 
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("uint8", "int64"), ("uint8", "bool"), ("int64", "float32"), ("bool", "float32"), ("float32", "int32")],
+)
+def test_to_dtype_of_labels_equals_torchvision(TF, real_tv, source, target):
+    values = torch.from_numpy(noise((2, 3, *SIZE), source)) * (7 if source == "float32" else 1)
+    images = real_tv.Image(values.to(getattr(torch, source)))
+    expected, result = (module.to_dtype(images, getattr(torch, target)) for module in (TF, F))
+    assert type(result) is real_tv.Image
+    assert_equal(plain(result), plain(expected))
+    assert_equal(F.to_dtype(values.numpy(), target), plain(expected).numpy())
+    with pytest.raises(TypeError, match="must be one of uint8"):
+        F.to_dtype(images, target, scale=True)
+
+
 @pytest.mark.parametrize("kind", TARGETS)
 def test_to_dtype_converts_targets_without_scaling(TF, real_tv, kind):
     target = TARGETS[kind](real_tv)

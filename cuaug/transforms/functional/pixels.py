@@ -15,6 +15,7 @@ from ..._arrays.images import describe_images
 from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
+from ..._program.dtypes import LABEL_LIMITS
 from ...typing import Array, DType, Ids, Layout, Numbers, NumPyArray, PerSample, PillowImage, Size
 from .dispatch import on_images, on_pixels
 
@@ -155,7 +156,8 @@ def to_dtype(inpt: Any, dtype: DType = "float32", scale: bool = False, *, layout
     Args:
         dtype: The result's dtype, as a dtype of any library or its name.
         scale: Scale from 0..max of one dtype to 0..max of the other; the max of a float dtype is 1. Masks, boxes and
-            keypoints are converted, and never scaled.
+            keypoints are converted, and never scaled. Without scaling, bool, int32 and int64 are accepted, too, and
+            floats are truncated to them.
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
@@ -163,9 +165,10 @@ def to_dtype(inpt: Any, dtype: DType = "float32", scale: bool = False, *, layout
     >>> to_dtype(np.array([[0, 255]], np.uint8), "float32", scale=True)
     array([[0., 1.]], dtype=float32)
     """
-    if tv_kind(inpt) not in (None, "images"):
-        values = without_type(inpt)
-        return wrap_like(convert.asarray(values, like=values, dtype=convert.dtype_name(dtype)), inpt)
+    name, values = convert.dtype_name(dtype), without_type(inpt)
+    has_labels = name in LABEL_LIMITS or (hasattr(values, "dtype") and convert.dtype_name(values.dtype) in LABEL_LIMITS)
+    if tv_kind(inpt) not in (None, "images") or (has_labels and not scale):
+        return wrap_like(convert.asarray(values, like=values, dtype=name), inpt)
     return on_images(inpt, layout, lambda images, axes: levels.to_dtype(images, dtype, scale, layout=axes))
 
 
