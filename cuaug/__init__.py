@@ -4,14 +4,13 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import _missing_names, boxes, color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
+from . import _missing_names, color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
 from . import show as _show  # `cuaug.show` is the function: the module needs another name here
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._gpu.cupy_import import is_available
 from ._host.extension import set_num_threads
 from ._info import info
 from ._warmup import warmup
-from .boxes import *
 from .color import *
 from .crop_resize import *
 from .filter import *
@@ -42,7 +41,6 @@ __all__ = [
     "warmup",
 ]
 __all__ += _show.__all__
-__all__ += boxes.__all__
 __all__ += color.__all__
 __all__ += crop_resize.__all__
 __all__ += filter.__all__

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ._missing_ops import MISSING_OPS
 from ._value_text import value_text
 
 # Advice that several names share.
@@ -150,15 +151,14 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "convert_bounding_box_format": "use box_convert",
         "elastic_transform": "use elastic",
-        "generalized_box_iou": 'use box_iou(..., kind="giou")',
         "get_dimensions": "read the shape of the array",
         "horizontal_flip": "use hflip",
-        "ps_roi_align": "roi_align pools each channel at all positions; channels by position have no function",
         "remove_small_bounding_boxes": "use remove_small_boxes",
         "to_image": _ANY_LIBRARY,
         "to_pil_image": _ANY_LIBRARY,
         "to_tensor": 'use to_dtype(images, "float32", scale=True)',
         "vertical_flip": "use vflip",
+        **MISSING_OPS,
     },
     "kornia": {
         "crop_and_resize": "use resized_crop",

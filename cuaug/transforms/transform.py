@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from .. import _check
+from .._arrays import torch_module
 from .._arrays.convert import dtype_name
 from .._check import prefix_message
 from .._fusion.recipe import MAX_TRANSFORMS, Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
-from . import registry, torch_module
+from . import registry
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
