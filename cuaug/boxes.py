@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from . import _check
 from ._arrays.convert import asarray, namespace
+from ._arrays.registry import result_library
 from ._arrays.small_matrices import broadcast_arguments
 from ._check import prefix_errors
 from ._detection.box_formats import FORMATS, ROTATED_FORMATS, area, convert_format, convert_rotated, require_format
@@ -181,18 +182,20 @@ def masks_to_boxes(masks: Any) -> Any:
         masks: Any dtype. [N, H, W]
 
     Returns:
-        float32. The right and lower edge are the indices of the last column and row: ``+ 1`` gives the edges that all
-        other functions of boxes use. A mask of zeros gives zeros. [N, 4]
+        The first column and row, and the last, in float32: 1 more than these is the right and lower edge by which all
+        other functions count. A mask of zeros gives zeros. [N, 4]
 
     Raises:
-        ValueError: ``masks`` is not an array of three axes.
+        TypeError, ValueError: ``masks`` is not an array of three axes.
 
     >>> import numpy as np
     >>> print(masks_to_boxes(np.eye(5)[None, 1:3]))
     [[1. 0. 2. 1.]]
     """
-    if len(getattr(masks, "shape", ())) != 3:
-        raise ValueError(f"masks must be an array of shape [N, H, W], got {list(getattr(masks, 'shape', ()))}")
+    if result_library(masks) is None:
+        raise TypeError(f"masks must be an array of torch, cupy, numpy or jax, got {type(masks).__name__}")
+    if len(masks.shape) != 3:
+        raise ValueError(f"masks must have shape [N, H, W], got {list(masks.shape)}")
     masks = asarray(masks, like=masks, dtype="bool", parameter="masks")
     xp, edges = namespace(masks), []
     for axis in (-2, -1):  # over rows: which columns hold a value

@@ -132,7 +132,7 @@ def complete_box_iou(boxes1: Any, boxes2: Any, eps: float = 1e-7) -> Any:
     All other arguments, the result and the errors are those of :func:`distance_box_iou`.
 
     >>> print(complete_box_iou([(0, 0, 2, 2)], [(0, 0, 2, 2), (0, 0, 2, 1)]).round(3))
-    [[1.    0.434]]
+    [[1.    0.466]]
     """
     _check.number("eps", eps, 0)
     a, b = _pair(boxes1, boxes2)

@@ -52,16 +52,14 @@ def allocate_map(
 def own_channels(pooled: Any, layout: str) -> Any:
     """The channels that each bin has of its own: from maps [K, C * h * w, h, w] channel c * h * w + i in the i-th bin.
 
-    Returns a copy [K, C, h, w] in the same layout.
+    Returns a copy [K, C, h, w] in the same layout and memory order.
     """
     xp = namespace(pooled)
     k, channels, height, width = (pooled.shape[axis] for axis in AXES[layout])
     bins = height * width
     if channels % bins:
         raise ValueError(f"input must have a multiple of {height} * {width} channels, got {channels}")
-    own = channels // bins
-    if layout == "NCHW":
-        selected = xp.diagonal(pooled.reshape((k, own, bins, bins)), 0, 2, 3)
-    else:
-        selected = xp.moveaxis(xp.diagonal(pooled.reshape((k, bins, own, bins)), 0, 1, 3), -1, 1)
-    return (selected * 1).reshape(shape_of((k, own, height, width), layout))  # diagonal returns a view
+    channel_axis = layout.index("C")
+    by_position = xp.moveaxis(pooled, channel_axis, 1).reshape((k, channels // bins, height, width, height, width))
+    own = xp.diagonal(xp.diagonal(by_position, 0, 2, 4), 0, 2, 3)  # the position is the bin: [K, C, h, w]
+    return xp.moveaxis(own * 1, 1, channel_axis)  # so far all are views, except in JAX

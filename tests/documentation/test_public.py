@@ -13,7 +13,7 @@ from tables import filters as filter_table
 from tables.warps import ROW_OF_OP
 
 import cuaug
-from cuaug import color, levels, noise
+from cuaug import color, levels, noise, ops, roi_modules
 from cuaug import filter as filters
 from cuaug import io as IO
 from cuaug import transforms as T
@@ -22,7 +22,12 @@ WARP_MODULES = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "c
 
 COLOR_MODULES = [color, levels, noise]
 IMAGE_MODULES = [*COLOR_MODULES, *WARP_MODULES, filters, importlib.import_module("cuaug.mix")]
-MODULES = [*IMAGE_MODULES, *(importlib.import_module(f"cuaug.{name}") for name in ("boxes", "geometry", "fit", "ops"))]
+DETECTION_MODULES = [importlib.import_module(f"cuaug.{name}") for name in ("boxes", "iou", "roi", "suppression")]
+MODULES = [
+    *IMAGE_MODULES,
+    *DETECTION_MODULES,
+    *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit")),
+]
 
 
 def functions(module):
@@ -37,7 +42,7 @@ def functions(module):
 
 PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
 
-DOCUMENTED = [*PUBLIC, *((IO, name) for name in functions(IO))]
+DOCUMENTED = [*PUBLIC, *((IO, name) for name in functions(IO)), *((roi_modules, name) for name in roi_modules.__all__)]
 every_function = pytest.mark.parametrize(
     ("module", "name"),
     [pytest.param(*entry, marks=pytest.mark.jpeg if entry[0] is IO else ()) for entry in DOCUMENTED],
@@ -51,6 +56,13 @@ def test_public_functions_are_exported(module):
     assert listed == set(functions(module))
     assert listed
     assert all(getattr(cuaug, name) is getattr(module, name) for name in listed)
+
+
+def test_ops_has_every_name_of_detection():
+    assert sorted(ops.__all__) == sorted(
+        name for module in (*DETECTION_MODULES, roi_modules) for name in module.__all__
+    )
+    assert all(getattr(ops, name) is getattr(cuaug, name) for name in ops.__all__)
 
 
 @pytest.mark.parametrize("name", cuaug.__all__)
