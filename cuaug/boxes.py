@@ -182,8 +182,8 @@ def masks_to_boxes(masks: Any) -> Any:
         masks: Any dtype. [N, H, W]
 
     Returns:
-        The first column and row, and the last, in float32: 1 more than these is the right and lower edge by which all
-        other functions count. A mask of zeros gives zeros. [N, 4]
+        float32; zeros for a mask of zeros. The right and lower edges are the indices of the last column and row, 1 less
+        than the edges that other functions count. [N, 4]
 
     Raises:
         TypeError, ValueError: ``masks`` is not an array of three axes.

@@ -60,11 +60,11 @@ class RoIAlign(_RoIModule):
         *,
         layout: Literal["NCHW", "NHWC"] | None = None,
     ) -> None:
-        self.output_size = output_size
-        self.spatial_scale = spatial_scale
-        self.sampling_ratio = sampling_ratio
-        self.aligned = aligned
-        self.layout = layout
+        self.output_size: Size = output_size
+        self.spatial_scale: float = spatial_scale
+        self.sampling_ratio: int = sampling_ratio
+        self.aligned: bool = aligned
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
 
     @prefix_errors
     def forward(self, input: Array, rois: AnyArray | Sequence[AnyArray]) -> Array:
@@ -92,9 +92,9 @@ class RoIPool(_RoIModule):
     def __init__(
         self, output_size: Size, spatial_scale: float, *, layout: Literal["NCHW", "NHWC"] | None = None
     ) -> None:
-        self.output_size = output_size
-        self.spatial_scale = spatial_scale
-        self.layout = layout
+        self.output_size: Size = output_size
+        self.spatial_scale: float = spatial_scale
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
 
     @prefix_errors
     def forward(self, input: Array, rois: AnyArray | Sequence[AnyArray]) -> Array:
@@ -127,10 +127,10 @@ class PSRoIAlign(_RoIModule):
         *,
         layout: Literal["NCHW", "NHWC"] | None = None,
     ) -> None:
-        self.output_size = output_size
-        self.spatial_scale = spatial_scale
-        self.sampling_ratio = sampling_ratio
-        self.layout = layout
+        self.output_size: Size = output_size
+        self.spatial_scale: float = spatial_scale
+        self.sampling_ratio: int = sampling_ratio
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
 
     @prefix_errors
     def forward(self, input: Array, rois: AnyArray | Sequence[AnyArray]) -> Array:
@@ -172,12 +172,14 @@ class MultiScaleRoIAlign(_RoIModule):
         canonical_level: int = 4,
         layout: Literal["NCHW", "NHWC"] | None = None,
     ) -> None:
-        self.featmap_names = featmap_names
-        self.output_size = tuple(output_size) if isinstance(output_size, (list, tuple)) else (output_size, output_size)
-        self.sampling_ratio = sampling_ratio
-        self.canonical_scale = canonical_scale
-        self.canonical_level = canonical_level
-        self.layout = layout
+        self.featmap_names: Sequence[str] = featmap_names
+        self.output_size: tuple[int, ...] = (
+            tuple(output_size) if isinstance(output_size, Sequence) else (output_size, output_size)
+        )
+        self.sampling_ratio: int = sampling_ratio
+        self.canonical_scale: float = canonical_scale
+        self.canonical_level: int = canonical_level
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
 
     @prefix_errors
     def forward(

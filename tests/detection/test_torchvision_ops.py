@@ -2,11 +2,13 @@
 
 import importlib
 import inspect
+import re
 
 import numpy as np
 import pytest
 import torch
 from helpers.arrays import seeded
+from helpers.pages import ROOT
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cuaug import ops
@@ -21,6 +23,15 @@ OTHER_POSITIONS = {"box_iou": {"fmt"}}  # `kind` is the third
 def test_ops_has_or_explains_every_name_of_torchvision():
     assert {*MISSING_OPS} == {*tv_ops.__all__} - {*ops.__all__}
     assert len(SHARED) == 18
+
+
+def test_differences_page_lists_every_name_of_torchvision_ops():
+    rows = {}
+    for names, answer in re.findall(
+        r"^\| (`[^|]*) \| ([^|]*) \|$", (ROOT / "docs" / "differences.md").read_text(), re.M
+    ):
+        rows |= dict.fromkeys(re.findall(r"`(\w+)`", names), answer)
+    assert rows == {name: MISSING_OPS.get(name, "yes") for name in tv_ops.__all__}
 
 
 def signatures(name):

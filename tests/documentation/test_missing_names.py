@@ -17,7 +17,7 @@ from cuaug.transforms.transform import Transform
 MISSING_TRANSFORMS = [(lib, name) for lib, names in _missing_names.TRANSFORMS.items() for name in names]
 MISSING_FUNCTIONS = [(lib, name) for lib, names in _missing_names.FUNCTIONS.items() for name in names]
 # Words with a capital letter that are no names of cuaug.
-OTHER_WORDS = {"True", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations", "RANSAC", "XYXY", "Dataset"}
+OTHER_WORDS = {"True", "None", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations", "RANSAC", "XYXY", "Dataset"}
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ print(*sorted(set(names) - set(cuaug.__all__) - {n for n in names if n.startswit
 for module in (cuaug.transforms, cuaug.io, cuaug.data):
     print(sorted(n for n in dir(module) if not n.startswith("__")) == sorted(module.__all__))
 """
-    assert python(program)[0].splitlines() == ["data io transforms typing True", "True", "True", "True"]
+    assert python(program)[0].splitlines() == ["data io ops transforms typing True", "True", "True", "True"]
 
 
 def test_warp_ops_have_rows():
