@@ -18,6 +18,7 @@ from .typing import Array, HostNumbers, IouKind, LowerCaseBoxFormat, NumPyArray
 
 __all__ = ["box_iou", "complete_box_iou", "distance_box_iou", "generalized_box_iou"]
 
+_KINDS = get_args(IouKind)
 _BOX_FORMATS = tuple(format.lower() for format in (*FORMATS, *ROTATED_FORMATS))
 _FORMAT_ADVICE = {format: f"pass fmt={format!r}" for format in _BOX_FORMATS}
 
@@ -51,7 +52,7 @@ def box_iou(boxes1: Any, boxes2: Any, kind: IouKind = "iou", fmt: LowerCaseBoxFo
     >>> print(box_iou([(0, 0, 2, 2)], [(1, 0, 3, 2), (0, 0, 2, 2)]).round(3))
     [[0.333 1.   ]]
     """
-    _check.one_of("kind", kind, get_args(IouKind), _FORMAT_ADVICE)
+    _check.one_of("kind", kind, _KINDS, _FORMAT_ADVICE)
     _check.one_of("fmt", fmt, _BOX_FORMATS)
     format = fmt.upper()
     columns = (4, 5) if format == "XYXY" else (ROTATED_FORMATS.get(format, 4),)

@@ -108,6 +108,19 @@ INVALID_CALLS = [
 ]  # fmt: skip
 
 
+def test_roi_align_roi_pool_batched_nms_take_second_names():
+    features, rois = maps(), rois_of(0, 1)
+    for function in (cuaug.roi_align, cuaug.roi_pool):
+        expected = function(features, rois, 2, layout="NCHW")
+        assert expected.any()
+        for name in ("input", "features"):
+            actual = function(**{name: features}, boxes=rois, output_size=2, layout="NCHW")
+            assert_allclose(actual, expected, rtol=0)
+    boxes, scores, classes = rois[:, 1:], np.array([0.5, 0.75]), np.array([1, 2])
+    for name in ("idxs", "classes"):
+        assert cuaug.batched_nms(boxes, scores, **{name: classes}, iou_threshold=0.5).tolist() == [1, 0]
+
+
 def rois_of(*samples):
     return np.array([(n, 0, 0, 4, 4) for n in samples], float)
 
