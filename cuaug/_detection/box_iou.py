@@ -11,12 +11,18 @@ from .._arrays.convert import detach, namespace
 from .box_formats import area
 
 
-@np.errstate(divide="ignore", invalid="ignore")
 def pairwise_iou(boxes1: Any, boxes2: Any, kind: str, eps: float = 0.0) -> Any:
     """[..., P, 4] and [..., Q, 4] to [..., P, Q]. `kind`: "iou", "giou", "diou" or "ciou".
 
     `eps` is added to the denominators of the penalties of "diou" and "ciou".
     """
+    if namespace(boxes1) is not np:  # torch.compile does not trace NumPy's errstate
+        return _pairwise_iou(boxes1, boxes2, kind, eps)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _pairwise_iou(boxes1, boxes2, kind, eps)
+
+
+def _pairwise_iou(boxes1: Any, boxes2: Any, kind: str, eps: float) -> Any:
     a, b = boxes1[..., :, None, :], boxes2[..., None, :, :]
     xp = namespace(a)
     size = xp.minimum(a[..., 2:], b[..., 2:]) - xp.maximum(a[..., :2], b[..., :2])
