@@ -140,7 +140,8 @@ BOX_CALLS = {
 @pytest.mark.parametrize("name", BOX_CALLS)
 def test_box_functions_compiled_equal_eager(name):
     a, b = (torch.from_numpy(box_cases.random(9, seed=seed, spread=60.0)[0]) for seed in (0, 1))
-    assert_array_equal(compiled(BOX_CALLS[name])(a, b), BOX_CALLS[name](a, b))
+    expected = BOX_CALLS[name](a, b)  # first: while cuaug finds the library of a tensor, tracing warns of a cache
+    assert_array_equal(compiled(BOX_CALLS[name])(a, b), expected)
 
 
 def test_multi_scale_roi_align_compiled_equals_eager():
