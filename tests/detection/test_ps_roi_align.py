@@ -81,7 +81,7 @@ def test_ps_roi_align_compiled_equals_eager():
     rois = torch.from_numpy(ROIS).float()
     compiled = torch.compile(cuaug.ps_roi_align, fullgraph=True, backend="aot_eager")
     results = []
-    for function in (compiled, cuaug.ps_roi_align):
+    for function in (cuaug.ps_roi_align, compiled):
         result = function(features, rois, SIZE, 1.0, 2)
         (gradient,) = torch.autograd.grad(result.square().sum(), features)
         results += [result.detach(), gradient]
