@@ -4,7 +4,24 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import _missing_names, boxes, color, crop_resize, filter, fit, geometry, levels, mix, noise, ops, warp
+from . import (
+    _missing_names,
+    boxes,
+    color,
+    crop_resize,
+    filter,
+    fit,
+    geometry,
+    iou,
+    levels,
+    mix,
+    noise,
+    roi,
+    roi_modules,
+    suppression,
+    warp,
+)
+from . import ops as ops
 from . import show as _show  # `cuaug.show` is the function: the module needs another name here
 from ._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
 from ._gpu.cupy_import import is_available
@@ -17,11 +34,14 @@ from .crop_resize import *
 from .filter import *
 from .fit import *
 from .geometry import *
+from .iou import *
 from .levels import *
 from .mix import *
 from .noise import *
-from .ops import *
+from .roi import *
+from .roi_modules import *
 from .show import *
+from .suppression import *
 from .warp import *
 
 if TYPE_CHECKING:
@@ -48,10 +68,13 @@ __all__ += crop_resize.__all__
 __all__ += filter.__all__
 __all__ += fit.__all__
 __all__ += geometry.__all__
+__all__ += iou.__all__
 __all__ += levels.__all__
 __all__ += mix.__all__
 __all__ += noise.__all__
-__all__ += ops.__all__
+__all__ += roi.__all__
+__all__ += roi_modules.__all__
+__all__ += suppression.__all__
 __all__ += warp.__all__
 
 _PACKAGES = ("io", "data", "transforms")  # imported at their first use
@@ -74,4 +97,4 @@ if not TYPE_CHECKING:  # a type checker would accept any name of a module with `
 def __dir__() -> list[str]:
     """The public names, the packages, and the names that all modules have."""
     dunder_names = (name for name in globals() if name.startswith("__"))
-    return sorted({*__all__, *_PACKAGES, "typing", "__version__", *dunder_names})
+    return sorted({*__all__, *_PACKAGES, "ops", "typing", "__version__", *dunder_names})

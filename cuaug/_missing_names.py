@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ._missing_ops import MISSING_OPS
 from ._value_text import value_text
 
 # Advice that several names share.
@@ -117,9 +118,8 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
 # The names in an advice are those of cuaug.
 FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
-        "generalized_box_iou": 'use box_iou(..., kind="giou")',
-        "ps_roi_align": "roi_align pools each channel at all positions; channels by position have no function",
         "remove_small_bounding_boxes": "use remove_small_boxes",
+        **MISSING_OPS,
     },
     "kornia": {
         "crop_and_resize": "use resized_crop",

@@ -1,4 +1,4 @@
-"""Boxes: area, formats, IoU, clipping and filtering.
+"""Boxes: area, formats, clipping, filtering, and the boxes of masks.
 
 Boxes are corners (left, top, right, bottom), counted from the image's corner: the whole image is ``(0, 0, W, H)``. The
 result is in the library and on the device of the boxes. Leading axes ``[...]`` are accepted. float16 and bfloat16 are
@@ -15,38 +15,44 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _check
-from ._arrays.convert import namespace
+from ._arrays.convert import asarray, namespace
+from ._arrays.registry import result_library
 from ._arrays.small_matrices import broadcast_arguments
 from ._check import prefix_errors
-from ._detection.box_formats import area, from_edges, require_format, to_edges
-from ._detection.box_iou import pairwise_iou
-from ._detection.rotated_iou import pairwise_rotated_iou
-from .typing import Array, HostNumbers, IouKind, LowerCaseBoxFormat, Number, NumPyArray
+from ._detection.box_formats import FORMATS, ROTATED_FORMATS, area, convert_format, convert_rotated, require_format
+from .typing import Array, HostNumbers, LowerCaseBoxFormat, Number, NumPyArray, UprightBoxFormat
 
-__all__ = ["box_area", "box_convert", "box_iou", "clip_boxes", "remove_small_boxes"]
+__all__ = ["box_area", "box_convert", "clip_boxes", "clip_boxes_to_image", "masks_to_boxes", "remove_small_boxes"]
+
+_UPRIGHT = tuple(format.lower() for format in FORMATS)
+_ROTATED = tuple(format.lower() for format in ROTATED_FORMATS)
 
 
 @overload
-def box_area(boxes: HostNumbers) -> NumPyArray: ...
+def box_area(boxes: HostNumbers, fmt: UprightBoxFormat = "xyxy") -> NumPyArray: ...
 @overload
-def box_area(boxes: Array | HostNumbers) -> Array: ...
+def box_area(boxes: Array | HostNumbers, fmt: UprightBoxFormat = "xyxy") -> Array: ...
 @prefix_errors
-def box_area(boxes: Any) -> Any:
+def box_area(boxes: Any, fmt: UprightBoxFormat = "xyxy") -> Any:
     """Width times height.
 
     Args:
-        boxes: Corners. [..., 4]
+        boxes: In the format ``fmt``. [..., 4]
+        fmt: "xyxy": two corners; "xywh": a corner and the size; "cxcywh": the centre and the size.
 
     Returns:
         [...]
 
     Raises:
-        ValueError: A shape is wrong.
+        ValueError: A shape or ``fmt`` is wrong.
 
     >>> print(box_area([(0, 0, 3, 2)]))
     [6.]
     """
-    return area(_corners(boxes))
+    _check.one_of("fmt", fmt, _UPRIGHT)
+    require_format("boxes", boxes, fmt.upper())
+    boxes = _as_array(boxes)
+    return area(boxes) if fmt == "xyxy" else boxes[..., 2] * boxes[..., 3]
 
 
 @overload
@@ -58,74 +64,43 @@ def box_convert(boxes: Any, in_fmt: LowerCaseBoxFormat, out_fmt: LowerCaseBoxFor
     """Convert boxes from one format to another.
 
     Args:
-        boxes: In the format ``in_fmt``. [..., 4]
-        in_fmt: "xyxy": two corners; "xywh": a corner and the size; "cxcywh": the centre and the size.
-        out_fmt: The result's format.
+        boxes: In the format ``in_fmt``. [..., 4], [..., 5], [..., 8]
+        in_fmt: "xyxy": two corners; "xywh": a corner and the size; "cxcywh": the centre and the size. Rotated boxes:
+            "xywhr": the box's own upper left corner, which turns with the box, the size, and degrees counter-clockwise;
+            "cxcywhr": the centre, the size, degrees; "xyxyxyxy": the corners upper left, upper right, lower right and
+            lower left.
+        out_fmt: The result's format; upright as ``in_fmt`` is, or rotated.
 
     Returns:
-        [..., 4]
+        [..., 4], [..., 5], [..., 8]
 
     Raises:
         ValueError: A shape or a format is wrong.
 
     >>> print(box_convert([(1, 2, 3, 4)], "xywh", "xyxy"))
     [[1. 2. 4. 6.]]
+    >>> print(box_convert([(1, 2, 3, 4, 90)], "xywhr", "xyxyxyxy").round(3))
+    [[ 1.  2.  1. -1.  5. -1.  5.  2.]]
     """
     for name, value in (("in_fmt", in_fmt), ("out_fmt", out_fmt)):
-        _check.one_of(name, value, ("xyxy", "xywh", "cxcywh"))
-    require_format("boxes", boxes, in_fmt.upper())
-    boxes = _as_array(boxes)
+        _check.one_of(name, value, (*_UPRIGHT, *_ROTATED))
+    is_rotated, source, target = in_fmt in _ROTATED, in_fmt.upper(), out_fmt.upper()
+    if is_rotated != (out_fmt in _ROTATED):
+        raise ValueError(f"in_fmt and out_fmt must be both upright or both rotated, got {in_fmt!r} and {out_fmt!r}")
+    require_format("boxes", boxes, source)
+    boxes = _as_array(boxes, ROTATED_FORMATS.get(source, 4))
     if in_fmt == out_fmt:
         return boxes + 0
-    return from_edges(to_edges(boxes, in_fmt.upper()), out_fmt.upper())
+    return (convert_rotated if is_rotated else convert_format)(boxes, source, target)
 
 
 @overload
-def box_iou(boxes1: HostNumbers, boxes2: HostNumbers, kind: IouKind = "iou") -> NumPyArray: ...
+def clip_boxes_to_image(boxes: HostNumbers, size: Sequence[int]) -> NumPyArray: ...
 @overload
-def box_iou(boxes1: Array | HostNumbers, boxes2: Array | HostNumbers, kind: IouKind = "iou") -> Array: ...
+def clip_boxes_to_image(boxes: Array | HostNumbers, size: Sequence[int]) -> Array: ...
 @prefix_errors
-def box_iou(boxes1: Any, boxes2: Any, kind: IouKind = "iou") -> Any:
-    """Intersection over union (IoU) of each box of one set with each box of another.
-
-    Args:
-        boxes1: Corners; NaN gives NaN. [..., P, 4]
-            Rotated: centre, width, height, degrees counter-clockwise. [..., P, 5]
-        boxes2: As ``boxes1``. [..., Q, 4], [..., Q, 5]
-        kind: "iou"; "giou": IoU minus the fraction of the smallest enclosing box that neither covers (Rezatofighi et
-            al. 2019); "diou": IoU minus the squared distance of the centres over the squared diagonal of that box
-            (Zheng et al. 2020); "ciou": "diou" minus a penalty for different proportions (same paper). 0 / 0 is 0.
-
-    Returns:
-        [..., P, Q]
-
-    Raises:
-        ValueError: A shape or ``kind`` is wrong; rotated boxes have "iou" only.
-
-    >>> print(box_iou([(0, 0, 2, 2)], [(1, 0, 3, 2), (0, 0, 2, 2)]).round(3))
-    [[0.333 1.   ]]
-    """
-    _check.one_of("kind", kind, ("iou", "giou", "diou", "ciou"))
-    for name, value in (("boxes1", boxes1), ("boxes2", boxes2)):
-        require_format(name, value, "XYXY", "CXCYWHR")
-    sizes = (), (4, 5)
-    boxes1, boxes2 = broadcast_arguments(("boxes1", "boxes2"), boxes1=(boxes1, sizes), boxes2=(boxes2, sizes))
-    if boxes1.shape[-1] != boxes2.shape[-1]:
-        raise ValueError("boxes1 and boxes2 must be both upright or both rotated")
-    if boxes1.shape[-1] == 5:
-        if kind != "iou":
-            raise ValueError(f"kind must be 'iou' for rotated boxes, got {kind!r}")
-        return pairwise_rotated_iou(boxes1, boxes2)
-    return pairwise_iou(boxes1, boxes2, kind)
-
-
-@overload
-def clip_boxes(boxes: HostNumbers, size: Sequence[int]) -> NumPyArray: ...
-@overload
-def clip_boxes(boxes: Array | HostNumbers, size: Sequence[int]) -> Array: ...
-@prefix_errors
-def clip_boxes(boxes: Any, size: Sequence[int]) -> Any:
-    """Clip boxes to an image, as torchvision's ``clip_boxes_to_image``.
+def clip_boxes_to_image(boxes: Any, size: Sequence[int]) -> Any:
+    """Clip boxes to an image.
 
     Args:
         boxes: Corners; NaN stays NaN. [..., 4]
@@ -137,9 +112,29 @@ def clip_boxes(boxes: Any, size: Sequence[int]) -> Any:
     Raises:
         ValueError: A shape or ``size`` is wrong.
 
+    >>> print(clip_boxes_to_image([(-1, 2, 9, 9)], (6, 8)))
+    [[0. 2. 8. 6.]]
+    """
+    return _clip(boxes, size)
+
+
+@overload
+def clip_boxes(boxes: HostNumbers, size: Sequence[int]) -> NumPyArray: ...
+@overload
+def clip_boxes(boxes: Array | HostNumbers, size: Sequence[int]) -> Array: ...
+@prefix_errors
+def clip_boxes(boxes: Any, size: Sequence[int]) -> Any:
+    """A short name of :func:`clip_boxes_to_image`.
+
+    All arguments, the result and the errors are those of :func:`clip_boxes_to_image`.
+
     >>> print(clip_boxes([(-1, 2, 9, 9)], (6, 8)))
     [[0. 2. 8. 6.]]
     """
+    return _clip(boxes, size)
+
+
+def _clip(boxes: Any, size: Sequence[int]) -> Any:
     height, width = _check.size("size", size)
     boxes = _corners(boxes)
     xp, limits = namespace(boxes), (width, height, width, height)
@@ -175,12 +170,48 @@ def remove_small_boxes(boxes: Any, min_size: Number) -> Any:
     return namespace(boxes).where((boxes[..., 2:] - boxes[..., :2] >= min_size).all(-1))[0]
 
 
+@overload
+def masks_to_boxes(masks: NumPyArray) -> npt.NDArray[np.float32]: ...
+@overload
+def masks_to_boxes(masks: Array) -> Array: ...
+@prefix_errors
+def masks_to_boxes(masks: Any) -> Any:
+    """The first and last column and row of each mask that hold a value other than 0, as torchvision's boxes.
+
+    Args:
+        masks: Any dtype. [N, H, W]
+
+    Returns:
+        float32; zeros for a mask of zeros. The right and lower edges are the indices of the last column and row, 1 less
+        than the edges that other functions count. [N, 4]
+
+    Raises:
+        TypeError, ValueError: ``masks`` is not an array of three axes.
+
+    >>> import numpy as np
+    >>> print(masks_to_boxes(np.eye(5)[None, 1:3]))
+    [[1. 0. 2. 1.]]
+    """
+    if result_library(masks) is None:
+        raise TypeError(f"masks must be an array of torch, cupy, numpy or jax, got {type(masks).__name__}")
+    if len(masks.shape) != 3:
+        raise ValueError(f"masks must have shape [N, H, W], got {list(masks.shape)}")
+    masks = asarray(masks, like=masks, dtype="bool", parameter="masks")
+    xp, edges = namespace(masks), []
+    for axis in (-2, -1):  # over rows: which columns hold a value
+        count = xp.cumsum(masks.any(axis), -1)
+        total = count[..., -1:]
+        edges.append((((count == 0) & (total > 0)).sum(-1), (count < total).sum(-1)))
+    (left, right), (top, bottom) = edges
+    return asarray(xp.stack([left, top, right, bottom], -1), like=masks, dtype="float32")
+
+
 def _corners(boxes: Any) -> Any:
     require_format("boxes", boxes, "XYXY")
     return _as_array(boxes)
 
 
-def _as_array(boxes: Any) -> Any:
-    """Boxes as an array of floats, which may hold NaN. [..., 4]"""
-    (array,) = broadcast_arguments(("boxes",), boxes=(boxes, ((4,),)))
+def _as_array(boxes: Any, columns: int = 4) -> Any:
+    """Boxes as an array of floats, which may hold NaN. [..., columns]"""
+    (array,) = broadcast_arguments(("boxes",), boxes=(boxes, ((columns,),)))
     return array

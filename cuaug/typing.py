@@ -59,6 +59,7 @@ __all__ = [
     "ResizeInterpolation",
     "RoiMode",
     "Size",
+    "UprightBoxFormat",
 ]
 
 
@@ -120,7 +121,8 @@ Convention: TypeAlias = Literal["cuaug", "opencv", "kornia", "dali", "pillow", "
 FitKind: TypeAlias = Literal["affine", "similarity", "rigid"]
 
 BoxFormat: TypeAlias = Literal["XYXY", "XYWH", "CXCYWH"]
-LowerCaseBoxFormat: TypeAlias = Literal["xyxy", "xywh", "cxcywh"]  # torchvision's, of `box_convert`
+UprightBoxFormat: TypeAlias = Literal["xyxy", "xywh", "cxcywh"]
+LowerCaseBoxFormat: TypeAlias = UprightBoxFormat | Literal["xywhr", "cxcywhr", "xyxyxyxy"]  # torchvision's
 IouKind: TypeAlias = Literal["iou", "giou", "diou", "ciou"]
 MaskKind: TypeAlias = Literal["pixels", "grid"]
 NmsMethod: TypeAlias = Literal["linear", "gaussian"]

@@ -54,7 +54,8 @@ def directive(public_object: Any) -> tuple[str, list[str]]:
         if value.__doc__ and isinstance(value, (FunctionType, property)) and not hasattr(Transform, name)
         if not name.startswith("_")
     ]
-    calls = ["__call__"] if "__call__" in vars(public_object) else []
+    attributes = vars(public_object)
+    calls = ["__call__"] if attributes.get("__call__") is not attributes.get("forward") else []
     options = {"members": ", ".join(members), "special-members": ", ".join(calls)}  # an empty one means all members
     return "autoclass", [f"   :{option}: {names}" for option, names in options.items() if names]
 

@@ -1,7 +1,8 @@
-"""The formats of a box: two corners, or a point and a size."""
+"""The formats of a box: two corners, or a point and a size. Rotated: a point, a size and an angle, or four corners."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ from .._arrays.tv_tensors import box_format
 # The first two numbers of a format are the point at this fraction of the box's width and height (0: the low corner),
 # and the last two are its size. None: the format is two corners.
 FORMATS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
+# By rotated format, the number of columns. Angles are degrees counter-clockwise. XYWHR begins with the box's own upper
+# left corner, which turns with the box; XYXYXYXY has this corner, the upper right, the lower right and the lower left.
+ROTATED_FORMATS = {"XYWHR": 5, "CXCYWHR": 5, "XYXYXYXY": 8}
 
 
 class XYXYBoxes(np.ndarray):
@@ -29,8 +33,9 @@ def require_format(name: str, boxes: Any, *formats: str) -> None:
         return
     stated = box_format(boxes)
     if stated is not None and stated not in formats:
-        source, target = stated.lower(), formats[0].lower()
-        convert = f": pass cuaug.box_convert({name}, '{source}', '{target}')" if stated in FORMATS else ""
+        source, is_rotated = stated.lower(), stated in ROTATED_FORMATS
+        targets = [other.lower() for other in formats if (other in ROTATED_FORMATS) == is_rotated]
+        convert = f": pass cuaug.box_convert({name}, '{source}', '{targets[0]}')" if targets else ""
         raise ValueError(f"{name} must be in the format {' or '.join(formats)}, got BoundingBoxes in {stated}{convert}")
 
 
@@ -50,6 +55,39 @@ def from_edges(edges: Any, format: str) -> Any:
         return edges
     low, size = edges[..., :2], edges[..., 2:] - edges[..., :2]
     return namespace(edges).concatenate([low + fraction * size, size], -1)
+
+
+def convert_rotated(boxes: Any, format: str, new_format: str) -> Any:
+    """Rotated boxes in another format. [..., 5] or [..., 8]"""
+    if format == new_format:
+        return boxes
+    xp = namespace(boxes)
+    if format == "XYXYXYXY":
+        boxes = _from_corners(boxes)
+    elif format == "CXCYWHR":
+        boxes = xp.concatenate([boxes[..., :2] - sum(_half_sides(boxes)), boxes[..., 2:]], -1)
+    if new_format == "XYWHR":
+        return boxes
+    corner, (half_width, half_height) = boxes[..., :2], _half_sides(boxes)
+    if new_format == "CXCYWHR":
+        return xp.concatenate([corner + half_width + half_height, boxes[..., 2:]], -1)
+    right, lower = corner + 2 * half_width, corner + 2 * half_height
+    return xp.concatenate([corner, right, right + 2 * half_height, lower], -1)
+
+
+def _half_sides(boxes: Any) -> tuple[Any, Any]:
+    """Half of the upper and of the left side of rotated boxes with an angle, as vectors (x, y). [..., 2]"""
+    xp, radians = namespace(boxes), boxes[..., 4] * (math.pi / 180)
+    cosine, sine = xp.cos(radians), xp.sin(radians)
+    return boxes[..., 2:3] / 2 * xp.stack([cosine, -sine], -1), boxes[..., 3:4] / 2 * xp.stack([sine, cosine], -1)
+
+
+def _from_corners(boxes: Any) -> Any:
+    """XYXYXYXY to XYWHR: the sides that meet in the upper right corner give the size, the upper one gives the angle."""
+    xp, upper, right = namespace(boxes), boxes[..., 2:4] - boxes[..., :2], boxes[..., 4:6] - boxes[..., 2:4]
+    degrees = xp.arctan2(-upper[..., 1], upper[..., 0]) * (180 / math.pi)
+    sides = [xp.hypot(side[..., 0], side[..., 1]) for side in (upper, right)]
+    return xp.concatenate([boxes[..., :2], xp.stack([*sides, degrees], -1)], -1)
 
 
 def convert_format(boxes: Any, format: str, new_format: str) -> Any:

@@ -7,13 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays.convert import namespace
+from .._arrays.convert import detach, namespace
 from .box_formats import area
 
 
-@np.errstate(divide="ignore", invalid="ignore")
-def pairwise_iou(boxes1: Any, boxes2: Any, kind: str) -> Any:
-    """[..., P, 4] and [..., Q, 4] to [..., P, Q]. `kind`: "iou", "giou", "diou" or "ciou"."""
+def pairwise_iou(boxes1: Any, boxes2: Any, kind: str, eps: float = 0.0) -> Any:
+    """[..., P, 4] and [..., Q, 4] to [..., P, Q]. `kind`: "iou", "giou", "diou" or "ciou".
+
+    `eps` is added to the denominators of the penalties of "diou" and "ciou".
+    """
+    if namespace(boxes1) is not np:  # torch.compile does not trace NumPy's errstate
+        return _pairwise_iou(boxes1, boxes2, kind, eps)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _pairwise_iou(boxes1, boxes2, kind, eps)
+
+
+def _pairwise_iou(boxes1: Any, boxes2: Any, kind: str, eps: float) -> Any:
     a, b = boxes1[..., :, None, :], boxes2[..., None, :, :]
     xp = namespace(a)
     size = xp.minimum(a[..., 2:], b[..., 2:]) - xp.maximum(a[..., :2], b[..., :2])
@@ -28,11 +37,12 @@ def pairwise_iou(boxes1: Any, boxes2: Any, kind: str) -> Any:
         enclosing_area = enclosing[..., 0] * enclosing[..., 1]
         return iou - _quotient(enclosing_area - union, enclosing_area)
     distance = (a[..., :2] + a[..., 2:] - b[..., :2] - b[..., 2:]) / 2
-    diou = iou - _quotient((distance * distance).sum(-1), (enclosing * enclosing).sum(-1))
+    diou = iou - _quotient((distance * distance).sum(-1), (enclosing * enclosing).sum(-1), eps)
     if kind == "diou":
         return diou
     v = (2 / math.pi * (_aspect_angle(a) - _aspect_angle(b))) ** 2
-    return diou - _quotient(v * v, 1 - iou + v)
+    weighted = detach(v) * v, detach(1 - iou + v)  # gradients take the weight of v as a constant, as the paper does
+    return diou - _quotient(*weighted, eps)
 
 
 def _aspect_angle(boxes: Any) -> Any:
@@ -40,7 +50,9 @@ def _aspect_angle(boxes: Any) -> Any:
     return namespace(boxes).arctan2(boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1])
 
 
-def _quotient(numerator: Any, denominator: Any) -> Any:
-    """0 / 0 is 0."""
+def _quotient(numerator: Any, denominator: Any, eps: float = 0.0) -> Any:
+    """The quotient, whose denominator is increased by `eps`. 0 / 0 is 0."""
+    if eps:
+        return numerator / (denominator + eps)
     zeros = (numerator == 0) & (denominator == 0)
     return namespace(numerator).where(zeros, 0.0, numerator / denominator)

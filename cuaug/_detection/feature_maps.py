@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._arrays.convert import namespace
 from .._arrays.descriptor import ArrayDescriptor, contiguous_strides
 from .._arrays.protocol import Library
 
@@ -46,3 +47,19 @@ def allocate_map(
     array = library.empty(shape, like.dtype, like.device, order)
     strides = contiguous_strides(shape, order)
     return array, (library.pointer(array), *(strides[axis] for axis in AXES[layout]))
+
+
+def own_channels(pooled: Any, layout: str) -> Any:
+    """The channels that each bin has of its own: from maps [K, C * h * w, h, w] channel c * h * w + i in the i-th bin.
+
+    Returns a copy [K, C, h, w] in the same layout and memory order.
+    """
+    xp = namespace(pooled)
+    k, channels, height, width = (pooled.shape[axis] for axis in AXES[layout])
+    bins = height * width
+    if channels % bins:
+        raise ValueError(f"input must have a multiple of {height} * {width} channels, got {channels}")
+    channel_axis = layout.index("C")
+    by_position = xp.moveaxis(pooled, channel_axis, 1).reshape((k, channels // bins, height, width, height, width))
+    own = xp.diagonal(xp.diagonal(by_position, 0, 2, 4), 0, 2, 3)  # the position is the bin: [K, C, h, w]
+    return xp.moveaxis(own * 1, 1, channel_axis)  # so far all are views, except in JAX

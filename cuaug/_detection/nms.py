@@ -34,7 +34,7 @@ def suppress(
     max_output: int | None,
     fixed_size: bool,
 ) -> Any:
-    """The result of `nms` and `batched_nms` (cuaug/ops.py)."""
+    """The result of `nms` and `batched_nms` (cuaug/suppression.py)."""
     _check.number("iou_threshold", iou_threshold, 0, 1)
     if score_threshold is not None:
         _check.number("score_threshold", score_threshold, -np.inf)
@@ -53,7 +53,7 @@ def suppress(
     batch = describe_boxes(boxes, scores, counts, (4, 5), max_output, fixed_size)
     class_array = None
     if classes is not None:
-        class_array = describe_per_box("classes", classes, INTEGERS, batch.boxes, batch.library)
+        class_array = describe_per_box("idxs", classes, INTEGERS, batch.boxes, batch.library)
     call = _prepare(batch, class_array, iou_threshold, score_threshold, fixed_size)
     if not batch.samples * batch.box_count:
         indices, index_counts = batch.empty_result()

@@ -26,7 +26,7 @@ def pool(
     features: Any, boxes: Any, output_size: Any, spatial_scale: Any, sampling_ratio: int, aligned: bool, kind: str,
     layout: str | None, canonical_size: float, canonical_level: int,
 ) -> Any:  # fmt: skip
-    """The result of `roi_align` and `roi_pool` (cuaug/ops.py)."""
+    """The result of `roi_align` and `roi_pool` (cuaug/roi.py)."""
     levels, scales, size = as_lists(features, spatial_scale, output_size)
     options = pooling_options(
         levels, size, scales, sampling_ratio, aligned, kind, layout, canonical_size, canonical_level

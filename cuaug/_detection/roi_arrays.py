@@ -47,25 +47,23 @@ def join_boxes(boxes: Any) -> Any:
 def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any) -> RoiInputs:
     layout, maps, libraries = options.layout, list[ArrayDescriptor](), list[Library]()
     for level in levels:
-        feature_map, level_library = describe("features", level, FLOATS)
+        feature_map, level_library = describe("input", level, FLOATS)
         if len(feature_map.shape) != 4:
-            raise ValueError(f"features must have the axes {layout}, got shape {tuple(feature_map.shape)}")
+            raise ValueError(f"input must have the axes {layout}, got shape {tuple(feature_map.shape)}")
         _, channels, height, width = extents(feature_map, layout)
         if not channels or not 1 <= height < 1 << 30 or not 1 <= width < 1 << 30:
-            raise ValueError(
-                f"features must have channels, rows and columns, got {tuple(feature_map.shape)} as {layout}"
-            )
+            raise ValueError(f"input must have channels, rows and columns, got {tuple(feature_map.shape)} as {layout}")
         libraries.append(level_library)
         if level_library.name != libraries[0].name or (
             maps and (feature_map.device, feature_map.dtype) != (maps[0].device, maps[0].dtype)
         ):
-            raise ValueError("features must be of one library, device and dtype at every level")
+            raise ValueError("input must be of one library, device and dtype at every level")
         if maps and extents(feature_map, layout)[:2] != extents(maps[0], layout)[:2]:
-            raise ValueError("features must have the same samples and channels at every level")
+            raise ValueError("input must have the same samples and channels at every level")
         maps.append(feature_map)
     region_array, region_library = describe("boxes", regions, FLOATS)
     if region_library.name != libraries[0].name or region_array.device != maps[0].device:
-        raise ValueError("boxes must be in the library and on the device of features")
+        raise ValueError("boxes must be in the library and on the device of input")
     allows_rotated = options.kind != "pixels"  # roi_pool
     if len(region_array.shape) != 2 or region_array.shape[1] not in ((5, 6) if allows_rotated else (5,)):
         shapes = "(K, 5), or (K, 6) if rotated" if allows_rotated else "(K, 5)"

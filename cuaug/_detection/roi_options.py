@@ -30,30 +30,44 @@ def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[
     return levels, scales, output_size if isinstance(output_size, (list, tuple)) else (output_size, output_size)
 
 
+def layout_of(features: Any, layout: str | None) -> str:
+    """The layout of a feature map. None: that of its library."""
+    library = library_of(type(features))
+    if library is None:
+        raise TypeError(f"input must be an array of torch, cupy, numpy or jax, got {type(features).__name__}")
+    if layout is None:
+        layout = "NCHW" if library.channels_first else "NHWC"
+    _check.one_of("layout", layout, tuple(AXES))
+    return layout
+
+
+def infer_scales(levels: Sequence[Any], image_shapes: Sequence[Sequence[int]], layout: str | None) -> list[float]:
+    """The scale of each level of a pyramid: the power of two next to its height over that of the highest image."""
+    if not image_shapes:
+        raise ValueError("image_shapes must have an entry (H, W) for each image, got none")
+    image_height = max(_check.size("image_shapes", shape)[0] for shape in image_shapes)
+    heights = [level.shape[layout_of(level, layout).index("H")] for level in levels]
+    return [2.0 ** round(math.log2(height / image_height)) for height in heights]
+
+
 def pooling_options(
     levels: Sequence[Any], output_size: Any, scales: Sequence[Any], sampling_ratio: int, aligned: bool, kind: str,
     layout: str | None, canonical_size: float, canonical_level: int,
 ) -> PoolingOptions:  # fmt: skip
     if not 1 <= len(levels) <= MAX_LEVELS:
-        raise ValueError(f"features must be one array, or 1 to {MAX_LEVELS} levels, got {len(levels)}")
+        raise ValueError(f"input must be one array, or 1 to {MAX_LEVELS} levels, got {len(levels)}")
     if len(scales) != len(levels):
         raise ValueError(f"spatial_scale must have an entry for each of {len(levels)} levels, got {len(scales)}")
     for scale in scales:
         _check.number("spatial_scale", scale, math.ulp(0))
     _check.number("canonical_size", canonical_size, math.ulp(0))
-    library = library_of(type(levels[0]))
-    if library is None:
-        raise TypeError(f"features must be an array of torch, cupy, numpy or jax, got {type(levels[0]).__name__}")
-    if layout is None:
-        layout = "NCHW" if library.channels_first else "NHWC"
-    _check.one_of("layout", layout, tuple(AXES))
     return PoolingOptions(
         _check.size("output_size", output_size),
         tuple(float(scale) for scale in scales),
         max(_check.integer("sampling_ratio", sampling_ratio, -1, (1 << 31) - 1), 0),
         _check.boolean("aligned", aligned),
         kind,
-        layout,
+        layout_of(levels[0], layout),
         _min_areas(scales, canonical_size, _check.integer("canonical_level", canonical_level, 0)),
     )
 
@@ -63,6 +77,6 @@ def _min_areas(scales: Sequence[float], canonical_size: float, canonical_level: 
     if len(scales) == 1:
         return (0.0,)
     levels = [-math.log2(scale) for scale in scales]
-    if any(not math.isclose(b - a, 1, abs_tol=1e-6) for a, b in itertools.pairwise(levels)):
-        raise ValueError(f"spatial_scale must halve from level to level, got {list(scales)}")
+    if any(coarse - fine < 1e-6 for fine, coarse in itertools.pairwise(levels)):
+        raise ValueError(f"spatial_scale must become smaller from level to level, got {list(scales)}")
     return tuple((canonical_size * 2 ** (level - canonical_level - 1e-6)) ** 2 for level in levels)

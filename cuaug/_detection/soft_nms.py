@@ -30,7 +30,7 @@ def suppress_softly(
     max_output: int | None,
     fixed_size: bool,
 ) -> Any:
-    """The result of `soft_nms` (cuaug/ops.py)."""
+    """The result of `soft_nms` (cuaug/suppression.py)."""
     _check.number("iou_threshold", iou_threshold, 0, 1)
     _check.number("sigma", sigma, math.ulp(0))
     _check.number("score_threshold", score_threshold, -math.inf)

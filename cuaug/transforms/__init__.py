@@ -13,6 +13,7 @@ from . import (
     compose,
     conversion,
     enumerations,
+    functions,
     geometry,
     keypoints,
     levels,
@@ -33,6 +34,7 @@ from .color import *
 from .compose import *
 from .conversion import *
 from .enumerations import *
+from .functions import *
 from .geometry import *
 from .keypoints import *
 from .levels import *
@@ -54,6 +56,7 @@ __all__ += color.__all__
 __all__ += compose.__all__
 __all__ += conversion.__all__
 __all__ += enumerations.__all__
+__all__ += functions.__all__
 __all__ += geometry.__all__
 __all__ += keypoints.__all__
 __all__ += levels.__all__

@@ -13,7 +13,8 @@ from .._fusion.recipe import Recipe
 from .._value_text import value_text
 from . import ranges
 from .recipe_helpers import draw_choice
-from .transform import Transform, transform_list
+from .transform import Transform
+from .transform_list import transform_list
 
 __all__ = ["Identity", "RandomApply", "RandomChoice", "RandomOrder"]
 

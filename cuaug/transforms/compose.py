@@ -24,7 +24,8 @@ from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
 from .sample_structure import call_sample, named_sample, parse_sample
-from .transform import Transform, transform_list, transforms_after, typed_as
+from .transform import Transform, typed_as
+from .transform_list import transform_list, transforms_after
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,25 +5,22 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
-from .. import _check
+from .._arrays import torch_module
 from .._arrays.convert import dtype_name
 from .._check import prefix_message
-from .._fusion.recipe import MAX_TRANSFORMS, Recipe
-from .._value_text import value_text
+from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
-from . import registry, torch_module
+from . import registry
 from .sample_parts import transform_targets
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Lambda", "Transform"]
+__all__ = ["Transform"]
 
-_MAX_LEVELS = 32  # the walks through a recipe are recursive
 _Transform = TypeVar("_Transform")
 _Signature = TypeVar("_Signature")
 # A call returns the types that it is given, except that NumPy's dtype may change and that a dict may gain an entry.
@@ -242,94 +239,6 @@ class Transform:
     def _init_arguments(self) -> dict[str, Any]:
         names = _parameter_names(torch_module.plain_class(type(self)))
         return {name: vars(self)[name] for name in names if name in vars(self)}
-
-
-def transforms_after(transform: Transform, first: int) -> list[Transform]:
-    """The innermost transforms from index `first` on."""
-    transforms = list(transform.flattened())
-    return transforms[_check.integer("first", first, 0, len(transforms)) :]
-
-
-class SampleFunction(Transform, has_description=False):
-    """A function or another callable in a recipe: called with the sample, it returns the new sample."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function: Callable[..., Any] = function
-
-    @property
-    def title(self) -> str:
-        return getattr(self.function, "__name__", type(self.function).__name__)
-
-    def forward(self, *inputs: Any) -> Any:
-        return self.function(*inputs)
-
-    def to_dict(self) -> dict[str, Any]:
-        raise TypeError(f"{self.title} is a function, which no description can restore")
-
-    def __repr__(self) -> str:
-        return repr(self.function)
-
-
-class Lambda(Transform):
-    """Calls a function with each image, mask, boxes and keypoints of a sample; a batch is one of them.
-
-    A function that takes a whole sample needs no `Lambda`: ``Compose`` calls functions with the sample.
-
-    Args:
-        lambd: The function.
-        *types: Types of the values to call it with; default: all.
-
-    >>> import numpy as np
-    >>> from cuaug import transforms as T
-    >>> T.Lambda(lambda image: image[:1])(np.array([[[1], [2]], [[3], [4]]], np.uint8)).ravel()
-    array([1, 2], dtype=uint8)
-    """
-
-    def __init__(self, lambd: Callable[[Any], Any], *types: type) -> None:
-        if not callable(lambd):
-            raise TypeError(f"lambd must be a function, got {value_text(lambd)}")
-        self.lambd: Callable[[Any], Any] = lambd
-        self.types: tuple[type, ...] = types or (object,)
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self.lambd(inpt) if isinstance(inpt, self.types) else inpt
-
-    def to_dict(self) -> dict[str, Any]:
-        raise TypeError("Lambda has a function, which no description can restore")
-
-
-def transform_list(transforms: Any) -> list[Transform]:
-    """The transforms of a list, or of a torch ``ModuleList``; other callables become a `SampleFunction`.
-
-    Too many, or too deep inside each other, are an error.
-    """
-    if not isinstance(transforms, Iterable):
-        raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
-    given = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))
-    entries = [entry if isinstance(entry, Transform) else SampleFunction(_checked_function(entry)) for entry in given]
-    for count, level in enumerate(_levels(entries), 1):
-        if count > MAX_TRANSFORMS:
-            raise ValueError(f"transforms must be at most {MAX_TRANSFORMS}, with those inside of others, got more")
-        if level > _MAX_LEVELS:
-            raise ValueError(f"transforms must be inside each other on at most {_MAX_LEVELS} levels, got more")
-    return entries
-
-
-def _checked_function(value: Any) -> Callable[..., Any]:
-    if isinstance(value, type):
-        raise TypeError(f"every transform must be an object, got the class {value.__name__}: call it")
-    if not callable(value):
-        raise TypeError(f"every transform must be a transform or a function, got {value_text(value)}")
-    function: Callable[..., Any] = value
-    return function
-
-
-def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:
-    """The level of each transform, and of those inside of it."""
-    for transform in transforms:
-        yield level
-        inner = vars(transform).get("transforms", ())
-        yield from _levels((entry for entry in inner if isinstance(entry, Transform)), level + 1)
 
 
 def _plain_value(value: Any) -> Any:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import every_backend, put
+from helpers.arrays import every_backend, put, seeded
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_array_equal
 from tables import detection as reference_ops
@@ -31,7 +31,8 @@ def test_box_functions_equal_reference(backend):
         **expected_kind,
     )
     expected = np.clip(boxes, 0, [300, 200, 300, 200])
-    assert_equal(cuaug.clip_boxes(boxes_of_library, (200, 300)), expected, **expected_kind)
+    for clip in (cuaug.clip_boxes, cuaug.clip_boxes_to_image):
+        assert_equal(clip(boxes_of_library, (200, 300)), expected, **expected_kind)
     for (a, of_a), (b, of_b) in zip(FORMATS.items(), [*FORMATS.items()][::-1], strict=True):
         converted = cuaug.box_convert(put(of_a(boxes.astype(float)).astype(np.float32), backend), a, b)
         assert_equal(converted, of_b(boxes.astype(float)), tolerance=NEAR, **expected_kind)
@@ -75,6 +76,56 @@ def test_box_iou_kinds_equal_reference(kind):
     assert (actual[np.arange(16), np.arange(16)] == 1).all()
     of_small_boxes = cuaug.box_iou(boxes * 1e-6, boxes * 1e-6, kind)
     assert_equal(of_small_boxes, expected, tolerance=Tolerance(1e-9, reason="no overlap depends on the unit"))
+
+
+@every_backend
+def test_generalized_distance_complete_box_iou_equal_reference(backend):
+    boxes = box_cases.random(12, spread=80.0)[0].reshape(2, 6, 4).astype(np.float32)
+    boxes_of_library, pairs = put(boxes, backend), [[(a, b) for b in sample[:4]] for sample in boxes for a in sample]
+    library, device, dtype = describe(boxes_of_library)
+    for function, kind in (
+        (cuaug.generalized_box_iou, "giou"),
+        (cuaug.distance_box_iou, "diou"),
+        (cuaug.complete_box_iou, "ciou"),
+    ):
+        expected = np.array([[overlap_of_pair(kind, *np.float64(pair)) for pair in row] for row in pairs])
+        assert_equal(
+            function(boxes_of_library, boxes_of_library[:, :4]),
+            expected.reshape(2, 6, 4),
+            tolerance=Tolerance(1e-5, reason="ratios of float32 areas"),
+            library=library,
+            device=device,
+            dtype=dtype,
+        )
+
+
+def test_distance_complete_box_iou_add_eps_to_the_denominators():
+    a, b = [(0, 0, 2, 2)], [(1, 0, 4, 2)]  # IoU 1/4, centres 1.5 apart, diagonal sqrt(20)
+    diou = 1 / 4 - 2.25 / (20 + 5)
+    assert cuaug.distance_box_iou(a, b, 5) == pytest.approx(diou)
+    v = 4 / np.pi**2 * (np.arctan(1) - np.arctan(3 / 2)) ** 2
+    assert cuaug.complete_box_iou(a, b, eps=5) == pytest.approx(diou - v * v / (1 - 1 / 4 + v + 5))
+    assert cuaug.distance_box_iou(a, b) != cuaug.distance_box_iou(a, b, 0) == cuaug.box_iou(a, b, "diou")
+    assert cuaug.complete_box_iou(a, b, 0) == cuaug.box_iou(a, b, "ciou")
+
+
+@every_backend
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float32"])
+def test_masks_to_boxes_equals_reference(dtype, backend):
+    masks = seeded("masks").random((9, 7, 5)) < np.linspace(0, 0.1, 9)[:, None, None]
+    masks[1:4] = False
+    masks[1, 6, 4] = masks[2, 3] = masks[3, :, 2] = True  # a corner, a row, a column
+    values = masks * (-3 if dtype in ("int32", "float32") else 1)
+    array = put(values, backend, dtype)
+    library, device, _ = describe(array)
+    expected = np.float32([reference_ops.box_of_mask(mask) for mask in masks])
+    assert_equal(cuaug.masks_to_boxes(array), expected, library=library, device=device, dtype="float32")
+    assert len(np.unique(expected, axis=0)) > 6
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 5), (3, 0, 5), (3, 4, 0)])
+def test_masks_to_boxes_of_no_pixels_are_zeros(shape):
+    assert_equal(cuaug.masks_to_boxes(np.ones(shape)), np.zeros((shape[0], 4), np.float32))
 
 
 def test_box_iou_of_boxes_without_area_is_0():

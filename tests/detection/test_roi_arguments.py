@@ -72,10 +72,10 @@ VALID = np.zeros((2, 8, 8, 3)), np.zeros((4, 5))
 INVALID_CALLS = [
     (ValueError, "boxes must have shape", lambda: cuaug.roi_align(VALID[0], np.zeros((4, 4)), 2)),
     (ValueError, r"boxes must have shape \(K, 5\), or be", lambda: cuaug.roi_pool(VALID[0], np.zeros((4, 6)), 2)),
-    (ValueError, "features must have the axes NHWC", lambda: cuaug.roi_align(VALID[0][0], VALID[1], 2)),
-    (ValueError, "features must have channels", lambda: cuaug.roi_align(VALID[0][..., :0], VALID[1], 2)),
-    (TypeError, "features must be one of float16", lambda: cuaug.roi_align(VALID[0].astype(int), VALID[1], 2)),
-    (TypeError, "features must be an array", lambda: cuaug.roi_align(3, VALID[1], 2)),
+    (ValueError, "input must have the axes NHWC", lambda: cuaug.roi_align(VALID[0][0], VALID[1], 2)),
+    (ValueError, "input must have channels", lambda: cuaug.roi_align(VALID[0][..., :0], VALID[1], 2)),
+    (TypeError, "input must be one of float16", lambda: cuaug.roi_align(VALID[0].astype(int), VALID[1], 2)),
+    (TypeError, "input must be an array", lambda: cuaug.roi_align(3, VALID[1], 2)),
     (TypeError, "boxes must be one of float16", lambda: cuaug.roi_align(VALID[0], VALID[1].astype(int), 2)),
     (ValueError, "sample index in 0..1, got 2.0 in region 1", lambda: cuaug.roi_align(VALID[0], rois_of(0, 2), 2)),
     (ValueError, "sample index in 0..1, got -1.0 in region 0", lambda: cuaug.roi_align(VALID[0], rois_of(-1, 0), 2)),
@@ -85,7 +85,12 @@ INVALID_CALLS = [
     (ValueError, "output_size must be at least 1", lambda: cuaug.roi_align(*VALID, 0)),
     (ValueError, "spatial_scale must be at least", lambda: cuaug.roi_align(*VALID, 2, 0)),
     (ValueError, "spatial_scale must have an entry", lambda: cuaug.roi_align(*VALID, 2, [1.0, 0.5])),
-    (ValueError, "spatial_scale must halve", lambda: cuaug.roi_align([VALID[0]] * 2, VALID[1], 2, [1.0, 0.25])),
+    (ValueError, "spatial_scale must become smaller", lambda: cuaug.roi_align(
+        [VALID[0]] * 2, VALID[1], 2, [0.5, 0.5])),
+    (ValueError, r"multiple of 2 \* 2 channels, got 3", lambda: cuaug.ps_roi_align(*VALID, 2)),
+    (TypeError, "input must be one array", lambda: cuaug.ps_roi_align([VALID[0]], VALID[1], 2)),
+    (TypeError, "input and features are names of one argument", lambda: cuaug.roi_align(
+        input=VALID[0], features=VALID[0], boxes=VALID[1], output_size=2)),
     (ValueError, "or 1 to 8 levels, got 9", lambda: cuaug.roi_align([VALID[0]] * 9, VALID[1], 2, [1.0] * 9)),
     (ValueError, "one library, device and dtype", lambda: cuaug.roi_align(
         [VALID[0], VALID[0].astype(np.float32)], VALID[1], 2, [1.0, 0.5])),
@@ -98,9 +103,22 @@ INVALID_CALLS = [
     (ValueError, "boxes must have an entry for each image", lambda: cuaug.roi_align(VALID[0], [], 2)),
     (ValueError, r"boxes\[1\] must be an array of shape", lambda: cuaug.roi_align(
         VALID[0], [np.zeros((1, 4)), np.zeros((1, 6))], 2)),
-    (TypeError, "features must be one array", lambda: cuaug.roi_pool([VALID[0]] * 2, VALID[1], 2, [1.0, 0.5])),
+    (TypeError, "input must be one array", lambda: cuaug.roi_pool([VALID[0]] * 2, VALID[1], 2, [1.0, 0.5])),
     (ValueError, "all upright", lambda: cuaug.roi_align(VALID[0], [np.zeros((1, 4)), np.zeros((1, 5))], 2)),
 ]  # fmt: skip
+
+
+def test_roi_align_roi_pool_batched_nms_take_second_names():
+    features, rois = maps(), rois_of(0, 1)
+    for function in (cuaug.roi_align, cuaug.roi_pool):
+        expected = function(features, rois, 2, layout="NCHW")
+        assert expected.any()
+        for name in ("input", "features"):
+            actual = function(**{name: features}, boxes=rois, output_size=2, layout="NCHW")
+            assert_allclose(actual, expected, rtol=0)
+    boxes, scores, classes = rois[:, 1:], np.array([0.5, 0.75]), np.array([1, 2])
+    for name in ("idxs", "classes"):
+        assert cuaug.batched_nms(boxes, scores, **{name: classes}, iou_threshold=0.5).tolist() == [1, 0]
 
 
 def rois_of(*samples):
@@ -109,5 +127,5 @@ def rois_of(*samples):
 
 @pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[message for _, message, _ in INVALID_CALLS])
 def test_roi_align_roi_pool_reject_invalid_arguments(kind, message, call):
-    with pytest.raises(kind, match=r"^cuaug\.roi_\w+: .*" + message):
+    with pytest.raises(kind, match=r"^cuaug\.(ps_)?roi_\w+: .*" + message):
         call()

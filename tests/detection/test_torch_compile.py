@@ -125,3 +125,32 @@ def test_nms_compiled_has_dynamic_length():
             assert torch.equal(keep_in_graph(*tensors), keep(*tensors))
     for actual, expected in zip(compiled(fixed)(*tensors), fixed(*tensors), strict=True):
         assert_array_equal(np.asarray(actual), np.asarray(expected))
+
+
+BOX_CALLS = {
+    **{kind: lambda a, b, kind=kind: cuaug.box_iou(a, b, kind) for kind in ("iou", "giou", "diou", "ciou")},
+    "complete_box_iou": cuaug.complete_box_iou,
+    "box_iou, xywh": lambda a, b: cuaug.box_iou(a, b, fmt="xywh"),
+    "box_convert": lambda a, b: cuaug.box_convert(a, "xyxy", "cxcywh"),
+    "clip_boxes_to_image": lambda a, b: cuaug.clip_boxes_to_image(a, (20, 30)),
+    "masks_to_boxes": lambda a, b: cuaug.masks_to_boxes(a[:, :, None] > 20),
+}
+
+
+@pytest.mark.parametrize("name", BOX_CALLS)
+def test_box_functions_compiled_equal_eager(name):
+    a, b = (torch.from_numpy(box_cases.random(9, seed=seed, spread=60.0)[0]) for seed in (0, 1))
+    expected = BOX_CALLS[name](a, b)  # first: while cuaug finds the library of a tensor, tracing warns of a cache
+    assert_array_equal(compiled(BOX_CALLS[name])(a, b), expected)
+
+
+def test_multi_scale_roi_align_compiled_equals_eager():
+    features, rois = features_and_rois(levels=3)
+    pooler, levels = cuaug.MultiScaleRoIAlign("012", 3, 2), dict(zip("012", features, strict=True))
+    boxes = [rois[rois[:, 0] == n, 1:] for n in range(2)]
+    results = []
+    for function in (pooler, compiled(pooler)):
+        out = function(levels, boxes, [(128, 96)] * 2)
+        results.append((out.detach(), *torch.autograd.grad(out.square().sum(), features)))
+    for eager, traced in zip(*results, strict=True):
+        assert torch.equal(eager, traced)

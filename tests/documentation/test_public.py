@@ -13,7 +13,7 @@ from tables import filters as filter_table
 from tables.warps import ROW_OF_OP
 
 import cuaug
-from cuaug import color, levels, noise
+from cuaug import color, levels, noise, ops, roi_modules
 from cuaug import filter as filters
 from cuaug import io as IO
 from cuaug import transforms as T
@@ -23,7 +23,12 @@ WARP_MODULES = [importlib.import_module(f"cuaug.{name}") for name in ("warp", "c
 
 COLOR_MODULES = [color, levels, noise]
 IMAGE_MODULES = [*COLOR_MODULES, *WARP_MODULES, filters, importlib.import_module("cuaug.mix")]
-MODULES = [*IMAGE_MODULES, *(importlib.import_module(f"cuaug.{name}") for name in ("boxes", "geometry", "fit", "ops"))]
+DETECTION_MODULES = [importlib.import_module(f"cuaug.{name}") for name in ("boxes", "iou", "roi", "suppression")]
+MODULES = [
+    *IMAGE_MODULES,
+    *DETECTION_MODULES,
+    *(importlib.import_module(f"cuaug.{name}") for name in ("geometry", "fit")),
+]
 
 
 def functions(module):
@@ -38,7 +43,11 @@ def functions(module):
 
 PUBLIC = [(module, name) for module in MODULES for name in functions(module)]
 
-DOCUMENTED = [*PUBLIC, *((module, name) for module in (IO, F) for name in functions(module))]
+DOCUMENTED = [
+    *PUBLIC,
+    *((module, name) for module in (IO, F) for name in functions(module)),
+    *((roi_modules, name) for name in roi_modules.__all__),
+]
 every_function = pytest.mark.parametrize(
     ("module", "name"),
     [pytest.param(*entry, marks=pytest.mark.jpeg if entry[0] is IO else ()) for entry in DOCUMENTED],
@@ -52,6 +61,13 @@ def test_public_functions_are_exported(module):
     assert listed == set(functions(module))
     assert listed
     assert all(getattr(cuaug, name) is getattr(module, name) for name in listed)
+
+
+def test_ops_has_every_name_of_detection():
+    assert sorted(ops.__all__) == sorted(
+        name for module in (*DETECTION_MODULES, roi_modules) for name in module.__all__
+    )
+    assert all(getattr(ops, name) is getattr(cuaug, name) for name in ops.__all__)
 
 
 @pytest.mark.parametrize("name", cuaug.__all__)
@@ -71,7 +87,7 @@ for module in (cuaug.transforms, cuaug.io, cuaug.data):
     print(sorted(names - set(module.__all__)), set(module.__all__) <= names)
 """
     assert python(program)[0].splitlines() == [
-        "data io transforms typing True", "['functional'] True", "[] True", "[] True",
+        "data io ops transforms typing True", "['functional'] True", "[] True", "[] True",
     ]  # fmt: skip
 
 

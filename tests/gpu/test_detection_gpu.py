@@ -47,6 +47,34 @@ def test_soft_nms_gpu_in_cuda_graph():
         assert_allclose(to_numpy(actual), expected_array, rtol=1e-6)
 
 
+POOLER = cuaug.MultiScaleRoIAlign(["0", "1"], 3, 2)
+ARRAY_CALLS = {
+    "box_convert": lambda boxes, _: cuaug.box_convert(boxes, "cxcywhr", "xyxyxyxy"),
+    "box_iou": lambda boxes, _: cuaug.box_iou(boxes, boxes[:9], fmt="xywhr"),
+    "generalized_box_iou": lambda boxes, _: cuaug.generalized_box_iou(boxes[:, :4], boxes[:9, :4]),
+    "distance_box_iou": lambda boxes, _: cuaug.distance_box_iou(boxes[:, :4], boxes[:9, :4]),
+    "complete_box_iou": lambda boxes, _: cuaug.complete_box_iou(boxes[:, :4], boxes[:9, :4]),
+    "clip_boxes_to_image": lambda boxes, _: cuaug.clip_boxes_to_image(boxes[:, :4], (20, 20)),
+    "masks_to_boxes": lambda _, maps: cuaug.masks_to_boxes(maps[:, 0] > 2),
+    "ps_roi_align": lambda boxes, maps: cuaug.ps_roi_align(maps, [boxes[:9, :4], boxes[9:, :4]], (3, 2), 1.0, 2),
+    "MultiScaleRoIAlign": lambda boxes, maps: POOLER(
+        {"0": maps, "1": maps[..., ::2, ::2]}, [boxes[:9, :4], boxes[9:, :4]], [(128, 96)] * 2
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ARRAY_CALLS)
+def test_ops_gpu_equal_cpu_without_synchronization(name):
+    boxes = torch.from_numpy(rotated_boxes(150)).float()
+    maps = torch.from_numpy(seeded("maps", name).normal(0, 1, (2, 12, 32, 24))).float()
+    device_boxes, device_maps = boxes.cuda(), maps.cuda()
+    ARRAY_CALLS[name](device_boxes, device_maps)  # compiles kernels
+    torch.cuda.synchronize()
+    with no_synchronization():
+        actual = ARRAY_CALLS[name](device_boxes, device_maps)
+    assert_allclose(to_numpy(actual), ARRAY_CALLS[name](boxes, maps), atol=1e-4, rtol=1e-4)
+
+
 def rotated_boxes(count, seed=0, spread=30.0):
     rng = seeded("rotated", count, seed)
     angles = np.where(rng.random(count) < 0.3, 90.0 * rng.integers(-5, 6, count), rng.uniform(-400, 400, count))

@@ -305,3 +305,18 @@ def test_roi_pool_gpu_equals_torchvision(dtype):
     ops = pytest.importorskip("torchvision.ops")
     maps, rois = features(dtype, 16), torch.from_numpy(regions(200)).to(dtype).cuda()
     assert torch.equal(cuaug.roi_pool(maps, rois, 7, 0.5), ops.roi_pool(maps, rois, 7, 0.5))
+
+
+@pytest.mark.parametrize("ratio", [2, -1])
+def test_ps_roi_align_gpu_equals_torchvision(ratio):
+    ops = pytest.importorskip("torchvision.ops")
+    maps, rois = features(torch.float64, 24), torch.from_numpy(regions(200)).double().cuda()
+    rois[:, 3:] = torch.maximum(rois[:, 3:], rois[:, 1:3] + 0.5)  # a region without area is NaN there
+    results = []
+    for function in (cuaug.ps_roi_align, ops.ps_roi_align):
+        leaf = maps.clone().requires_grad_()
+        out = function(leaf, rois, (3, 2), 0.5, ratio)
+        out.square().sum().backward()
+        results.append((out.detach(), leaf.grad))
+    for actual, expected in zip(*results, strict=True):
+        assert_allclose(to_numpy(actual), to_numpy(expected), atol=1e-10)

@@ -18,6 +18,23 @@ def iou(a, b):
         return np.where((intersection == 0) & (union == 0), 0.0, intersection / union)
 
 
+def corners(box):
+    """The corners upper left, upper right, lower right, lower left of (cx, cy, w, h, degrees), turned about the centre.
+
+    Counter-clockwise on the screen, where y points down.
+    """
+    cx, cy, width, height, degrees = box
+    turn = np.exp(-1j * np.radians(degrees))
+    offsets = [turn * complex(x * width / 2, y * height / 2) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    return [coordinate for offset in offsets for coordinate in (cx + offset.real, cy + offset.imag)]
+
+
+def box_of_mask(mask):
+    """The first and last column and row that hold a value other than 0: left, top, right, bottom."""
+    rows, columns = np.nonzero(mask)
+    return [columns.min(), rows.min(), columns.max(), rows.max()] if len(rows) else [0, 0, 0, 0]
+
+
 def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output=None):
     """Greedy suppression, box by box. Boxes with a NaN, also as score, come last; no box suppresses them."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
@@ -115,6 +132,15 @@ def pooled_gradient(features, bins, mode, gradient):
         else:
             chosen = np.einsum("shw,chw->cs", weights, features).argmax(1)
             out += bin_gradient[:, None, None] * weights[chosen]
+    return out
+
+
+def own_channels(pooled):
+    """Of pooled maps [C * h * w, h, w] the channel that each bin has of its own. [C, h, w]"""
+    channels, h, w = pooled.shape
+    out = np.zeros((channels // (h * w), h, w))
+    for c, y, x in np.ndindex(*out.shape):
+        out[c, y, x] = pooled[(c * h + y) * w + x, y, x]
     return out
 
 

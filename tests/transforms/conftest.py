@@ -12,6 +12,7 @@ from cuaug._arrays import tv_tensors
 class Format(enum.Enum):
     XYXY = "XYXY"
     XYWH = "XYWH"
+    XYWHR = "XYWHR"
 
 
 def stand_in():

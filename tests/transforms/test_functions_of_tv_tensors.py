@@ -61,7 +61,11 @@ SCORES = torch.tensor([0.5, 0.25])
 CORNER_CALLS = {
     "box_area": cuaug.box_area,
     "box_iou": lambda boxes: cuaug.box_iou(boxes, boxes),
+    "generalized_box_iou": lambda boxes: cuaug.generalized_box_iou(boxes, boxes),
+    "distance_box_iou": lambda boxes: cuaug.distance_box_iou(boxes, boxes),
+    "complete_box_iou": lambda boxes: cuaug.complete_box_iou(boxes, boxes),
     "clip_boxes": lambda boxes: cuaug.clip_boxes(boxes, (8, 10)),
+    "clip_boxes_to_image": lambda boxes: cuaug.clip_boxes_to_image(boxes, (8, 10)),
     "remove_small_boxes": lambda boxes: cuaug.remove_small_boxes(boxes, 1),
     "box_convert": lambda boxes: cuaug.box_convert(boxes, "xyxy", "cxcywh"),
     "nms": lambda boxes: cuaug.nms(boxes, SCORES, 0.5),
@@ -69,6 +73,7 @@ CORNER_CALLS = {
     "soft_nms": lambda boxes: cuaug.soft_nms(boxes, SCORES, 0.5)[0],
     "roi_align": lambda boxes: cuaug.roi_align(torch.ones(1, 1, 8, 8), [boxes], 2),
     "roi_pool": lambda boxes: cuaug.roi_pool(torch.ones(1, 1, 8, 8), [boxes], 2),
+    "ps_roi_align": lambda boxes: cuaug.ps_roi_align(torch.ones(1, 4, 8, 8), [boxes], 2),
 }
 
 
@@ -81,3 +86,23 @@ def test_functions_of_corners_refuse_bounding_boxes_of_other_formats(tv, name):
         ValueError, match=rf"cuaug\.{name}: boxes.* in the format XYXY.*, got BoundingBoxes in XYWH: pass"
     ):
         CORNER_CALLS[name](tv.BoundingBoxes(numbers, format="XYWH", canvas_size=(8, 10)))
+
+
+def test_box_iou_box_convert_take_rotated_bounding_boxes_of_the_stated_format(tv):
+    numbers = torch.tensor([(1.0, 2, 4, 6, 30), (2, 2, 5, 5, -10)])
+    boxes = tv.BoundingBoxes(numbers, format="XYWHR", canvas_size=(8, 10))
+    assert_equal(
+        cuaug.box_iou(boxes, boxes, fmt="xywhr").as_subclass(torch.Tensor), cuaug.box_iou(numbers, numbers, fmt="xywhr")
+    )
+    corners = cuaug.box_convert(boxes, "xywhr", "xyxyxyxy").as_subclass(torch.Tensor)
+    assert_equal(corners, cuaug.box_convert(numbers, "xywhr", "xyxyxyxy"))
+    rule = r"got BoundingBoxes in XYWHR: pass cuaug\.box_convert\(boxes1?, 'xywhr', 'cxcywhr'\)$"
+    for call in (
+        lambda: cuaug.box_iou(boxes, boxes),
+        lambda: cuaug.nms(boxes, SCORES, 0.5),
+        lambda: cuaug.box_convert(boxes, "cxcywhr", "xyxyxyxy"),
+    ):
+        with pytest.raises(ValueError, match=rule):
+            call()
+    with pytest.raises(ValueError, match=r"must be in the format XYXY, got BoundingBoxes in XYWHR$"):
+        cuaug.box_area(boxes)

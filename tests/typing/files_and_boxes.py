@@ -40,10 +40,18 @@ def detection(tensor: torch.Tensor, boxes: npt.NDArray[np.float32]) -> None:
     assert_type(cuaug.roi_align([tensor, tensor], tensor, 7, [0.25, 0.125]), torch.Tensor)
     assert_type(cuaug.box_iou(boxes, boxes), npt.NDArray[Any])
     assert_type(cuaug.box_iou(tensor, tensor, "giou"), torch.Tensor)
+    assert_type(cuaug.box_convert(tensor, "xywhr", "xyxyxyxy"), torch.Tensor)
+    assert_type(cuaug.ops.complete_box_iou(tensor, tensor, eps=1e-6), torch.Tensor)
+    assert_type(cuaug.ops.masks_to_boxes(tensor), torch.Tensor)
+    assert_type(cuaug.ops.masks_to_boxes(boxes), npt.NDArray[np.float32])
+    assert_type(cuaug.ops.RoIAlign(7, 0.25, 2)(tensor, [tensor]), torch.Tensor)
+    pooler = cuaug.ops.MultiScaleRoIAlign(["0"], 7, 2)
+    assert_type(pooler({"0": tensor}, [tensor], [(480, 640)]), torch.Tensor)
 
 
 def wrong_calls(data: bytes, tensor: torch.Tensor) -> None:
     cuaug.io.decode_jpeg(3)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
     Loader("train", 64, last="dorp")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     cuaug.nms(tensor, tensor)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    cuaug.box_area(tensor, "xywhr")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
     cuaug.box_iou(tensor, tensor, "uio")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]

@@ -1,6 +1,6 @@
-"""Transforms as torch modules: a transform created after `import torch` is also a ``torch.nn.Module``.
+"""Transforms and RoI modules as torch modules: created after `import torch`, they are also ``torch.nn.Module``.
 
-torch is not imported here. A transform created before torch was imported works, but is not a module;
+torch is not imported here. An object created before torch was imported works, but is not a module;
 `copy.deepcopy` of it, after the import, is one.
 """
 
@@ -39,8 +39,9 @@ def plain_class(cls: type) -> type:
 def _module_subclass(cls: Any, module: Any) -> type:
     if issubclass(cls, module):
         return cls
-    # Keeps the class's own `__call__`: torch's, which looks for hooks first, would add 2 us to every call.
+    # A class's own `__call__` stays, unless it is its `forward`: torch's, which runs hooks, adds 2 us to every call.
     body = {"_plain_class": cls}
+    body |= {"__call__": module.__call__} if cls.__call__ is cls.forward else {}
     body |= {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
     if hasattr(cls, "state_dict"):
         body |= _shared_methods(cls, module)

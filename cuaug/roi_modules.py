@@ -1,0 +1,217 @@
+"""RoI pooling as modules: torchvision's classes, which hold the options of a call.
+
+A module created after ``import torch`` is also a ``torch.nn.Module``, without parameters. Arrays of all libraries are
+accepted.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+from ._arrays import torch_module
+from ._check import prefix_errors
+from ._detection.roi_options import infer_scales
+from .roi import ps_roi_align, roi_align, roi_pool
+from .typing import AnyArray, Array, Size
+
+__all__ = ["MultiScaleRoIAlign", "PSRoIAlign", "RoIAlign", "RoIPool"]
+
+_Module = TypeVar("_Module", bound="_RoIModule")
+
+
+class _RoIModule:
+    """Attributes have the names of the constructor's parameters."""
+
+    def __new__(cls: type[_Module], *args: Any, **kwargs: Any) -> _Module:
+        return torch_module.new_instance(cls)
+
+    def __reduce__(self) -> Any:
+        return torch_module.new_instance, (torch_module.plain_class(type(self)),), dict(vars(self))
+
+    def __repr__(self) -> str:
+        names = inspect.signature(type(self)).parameters
+        return f"{type(self).__name__}({', '.join(f'{name}={vars(self)[name]!r}' for name in names)})"
+
+
+class RoIAlign(_RoIModule):
+    """A module that calls :func:`roi_align`.
+
+    Args:
+        output_size: Number of bins, (H, W) or one number for both.
+        spatial_scale: Pixels of the map per unit of the boxes.
+        sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
+        aligned: Whether box coordinates start at the map's corner; otherwise at the centre of the first pixel.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
+
+    >>> import numpy as np
+    >>> RoIAlign(2, 1.0, 2)(np.ones((1, 8, 8, 3)), np.array([(0, 1, 1, 5, 5.0)])).shape
+    (1, 2, 2, 3)
+    """
+
+    @prefix_errors
+    def __init__(
+        self,
+        output_size: Size,
+        spatial_scale: float,
+        sampling_ratio: int,
+        aligned: bool = False,
+        *,
+        layout: Literal["NCHW", "NHWC"] | None = None,
+    ) -> None:
+        self.output_size: Size = output_size
+        self.spatial_scale: float = spatial_scale
+        self.sampling_ratio: int = sampling_ratio
+        self.aligned: bool = aligned
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
+
+    @prefix_errors
+    def forward(self, input: Array, rois: AnyArray | Sequence[AnyArray]) -> Array:
+        """Pool regions ``rois`` of ``input``: the arguments ``input`` and ``boxes`` of :func:`roi_align`."""
+        options = self.output_size, self.spatial_scale, self.sampling_ratio, self.aligned
+        return roi_align(input, rois, *options, layout=self.layout)
+
+    __call__ = forward
+
+
+class RoIPool(_RoIModule):
+    """A module that calls :func:`roi_pool`.
+
+    Args:
+        output_size: Number of bins, (H, W) or one number for both; a bin outside the map is 0.
+        spatial_scale: Pixels of the map per unit of the boxes.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
+
+    >>> import numpy as np
+    >>> RoIPool(2, 1.0)(np.ones((1, 8, 8, 3)), np.array([(0, 1, 1, 5, 5.0)])).shape
+    (1, 2, 2, 3)
+    """
+
+    @prefix_errors
+    def __init__(
+        self, output_size: Size, spatial_scale: float, *, layout: Literal["NCHW", "NHWC"] | None = None
+    ) -> None:
+        self.output_size: Size = output_size
+        self.spatial_scale: float = spatial_scale
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
+
+    @prefix_errors
+    def forward(self, input: Array, rois: AnyArray | Sequence[AnyArray]) -> Array:
+        """Pool regions ``rois`` of ``input``: the arguments ``input`` and ``boxes`` of :func:`roi_pool`."""
+        return roi_pool(input, rois, self.output_size, self.spatial_scale, self.layout)
+
+    __call__ = forward
+
+
+class PSRoIAlign(_RoIModule):
+    """A module that calls :func:`ps_roi_align`.
+
+    Args:
+        output_size: Number of bins, (h, w) or one number for both.
+        spatial_scale: Pixels of the map per unit of the boxes.
+        sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
+
+    >>> import numpy as np
+    >>> PSRoIAlign(2, 1.0, 2)(np.ones((1, 8, 8, 12)), np.array([(0, 1, 1, 5, 5.0)])).shape
+    (1, 2, 2, 3)
+    """
+
+    @prefix_errors
+    def __init__(
+        self,
+        output_size: Size,
+        spatial_scale: float,
+        sampling_ratio: int,
+        *,
+        layout: Literal["NCHW", "NHWC"] | None = None,
+    ) -> None:
+        self.output_size: Size = output_size
+        self.spatial_scale: float = spatial_scale
+        self.sampling_ratio: int = sampling_ratio
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
+
+    @prefix_errors
+    def forward(self, input: Array, rois: AnyArray | Sequence[AnyArray]) -> Array:
+        """Pool regions ``rois`` of ``input``: the arguments ``input`` and ``boxes`` of :func:`ps_roi_align`."""
+        return ps_roi_align(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio, self.layout)
+
+    __call__ = forward
+
+
+class MultiScaleRoIAlign(_RoIModule):
+    """A module that pools each box from the level of a feature pyramid that suits its size, in one :func:`roi_align`.
+
+    A box of area A belongs to the level ``canonical_level + log2(sqrt(A) / canonical_scale)``, rounded down (Lin et al.
+    2017, equation 1), and to the first or last level beyond them. The scales of the levels are inferred in each call.
+
+    Args:
+        featmap_names: The keys of the maps to pool from.
+        output_size: Number of bins, (H, W) or one number for both.
+        sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
+        canonical_scale: Side of a square box that is pooled from the level ``canonical_level``.
+        canonical_level: The level of scale ``2**-canonical_level``.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
+
+    >>> import numpy as np
+    >>> pyramid = {"fine": np.ones((1, 16, 16, 3)), "coarse": np.ones((1, 8, 8, 3))}
+    >>> pooler = MultiScaleRoIAlign(["fine", "coarse"], output_size=2, sampling_ratio=2)
+    >>> pooler(pyramid, [np.array([(0, 0, 32, 32.0), (8, 8, 24, 16)])], [(64, 64)]).shape
+    (2, 2, 2, 3)
+    """
+
+    @prefix_errors
+    def __init__(
+        self,
+        featmap_names: Sequence[str],
+        output_size: Size,
+        sampling_ratio: int,
+        *,
+        canonical_scale: float = 224,
+        canonical_level: int = 4,
+        layout: Literal["NCHW", "NHWC"] | None = None,
+    ) -> None:
+        self.featmap_names: Sequence[str] = featmap_names
+        self.output_size: tuple[int, ...] = (
+            tuple(output_size) if isinstance(output_size, Sequence) else (output_size, output_size)
+        )
+        self.sampling_ratio: int = sampling_ratio
+        self.canonical_scale: float = canonical_scale
+        self.canonical_level: int = canonical_level
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
+
+    @prefix_errors
+    def forward(
+        self,
+        x: Mapping[str, Array],
+        boxes: AnyArray | Sequence[AnyArray],
+        image_shapes: Sequence[Sequence[int]],
+    ) -> Array:
+        """Pool boxes of a pyramid.
+
+        Args:
+            x: The levels, from fine to coarse. Those that ``featmap_names`` does not name are left out. [N, C, H, W]
+            boxes: Corners, in pixels of the images; one array per image. [[L, 4]]
+            image_shapes: (H, W) of each image. The scale of a level is the power of two next to the ratio of its height
+                and that of the highest image.
+
+        Returns:
+            [K, C, h, w]
+        """
+        levels = [x[name] for name in x if name in self.featmap_names]
+        if not levels:
+            raise ValueError(f"x must have one of the maps {[*self.featmap_names]}, got {[*x]}")
+        scales = infer_scales(levels, image_shapes, self.layout)
+        return roi_align(
+            levels,
+            boxes,
+            self.output_size,
+            scales,
+            self.sampling_ratio,
+            layout=self.layout,
+            canonical_size=self.canonical_scale,
+            canonical_level=self.canonical_level,
+        )
+
+    __call__ = forward

@@ -1,0 +1,59 @@
+"""Functions of a user in a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._value_text import value_text
+from .transform import Transform
+
+__all__ = ["Lambda"]
+
+
+class SampleFunction(Transform, has_description=False):
+    """A function or another callable in a recipe: called with the sample, it returns the new sample."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function: Callable[..., Any] = function
+
+    @property
+    def title(self) -> str:
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def forward(self, *inputs: Any) -> Any:
+        return self.function(*inputs)
+
+    def to_dict(self) -> dict[str, Any]:
+        raise TypeError(f"{self.title} is a function, which no description can restore")
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
+class Lambda(Transform):
+    """Calls a function with each image, mask, boxes and keypoints of a sample; a batch is one of them.
+
+    A function that takes a whole sample needs no `Lambda`: ``Compose`` calls functions with the sample.
+
+    Args:
+        lambd: The function.
+        *types: Types of the values to call it with; default: all.
+
+    >>> import numpy as np
+    >>> from cuaug import transforms as T
+    >>> T.Lambda(lambda image: image[:1])(np.array([[[1], [2]], [[3], [4]]], np.uint8)).ravel()
+    array([1, 2], dtype=uint8)
+    """
+
+    def __init__(self, lambd: Callable[[Any], Any], *types: type) -> None:
+        if not callable(lambd):
+            raise TypeError(f"lambd must be a function, got {value_text(lambd)}")
+        self.lambd: Callable[[Any], Any] = lambd
+        self.types: tuple[type, ...] = types or (object,)
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self.lambd(inpt) if isinstance(inpt, self.types) else inpt
+
+    def to_dict(self) -> dict[str, Any]:
+        raise TypeError("Lambda has a function, which no description can restore")

@@ -1,0 +1,55 @@
+"""`transform_list`: the transforms of a list that a user passes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from .. import _check
+from .._fusion.recipe import MAX_TRANSFORMS
+from .._value_text import value_text
+from .functions import SampleFunction
+from .transform import Transform
+
+_MAX_LEVELS = 32  # the walks through a recipe are recursive
+
+
+def transform_list(transforms: Any) -> list[Transform]:
+    """The transforms of a list, or of a torch ``ModuleList``; other callables become a `SampleFunction`.
+
+    Too many, or too deep inside each other, are an error.
+    """
+    if not isinstance(transforms, Iterable):
+        raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
+    given = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))
+    entries = [entry if isinstance(entry, Transform) else SampleFunction(_checked_function(entry)) for entry in given]
+    for count, level in enumerate(_levels(entries), 1):
+        if count > MAX_TRANSFORMS:
+            raise ValueError(f"transforms must be at most {MAX_TRANSFORMS}, with those inside of others, got more")
+        if level > _MAX_LEVELS:
+            raise ValueError(f"transforms must be inside each other on at most {_MAX_LEVELS} levels, got more")
+    return entries
+
+
+def _checked_function(value: Any) -> Callable[..., Any]:
+    if isinstance(value, type):
+        raise TypeError(f"every transform must be an object, got the class {value.__name__}: call it")
+    if not callable(value):
+        raise TypeError(f"every transform must be a transform or a function, got {value_text(value)}")
+    function: Callable[..., Any] = value
+    return function
+
+
+def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:
+    """The level of each transform, and of those inside of it."""
+    for transform in transforms:
+        yield level
+        inner = vars(transform).get("transforms", ())
+        yield from _levels((entry for entry in inner if isinstance(entry, Transform)), level + 1)
+
+
+def transforms_after(transform: Transform, first: int) -> list[Transform]:
+    """The innermost transforms from index `first` on."""
+    transforms = list(transform.flattened())
+    return transforms[_check.integer("first", first, 0, len(transforms)) :]
