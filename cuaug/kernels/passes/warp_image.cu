@@ -202,19 +202,21 @@ __global__ void __launch_bounds__(
     allow_next_launch();
     plan_region(block, regions, index);
     __syncthreads();
-    if constexpr (can_copy<C>)
-        if (block.block_override().copied_rows > 0 && !block.block_override().sharpens()) return copy_region(block);
 
     // The phases read the records again after each barrier, so that none holds registers for another.
     R luma_sum = R(0);
-    for (int i = 0, count = block.tile_count(); i < count; ++i) {
+    int i = 0;
+    do {
+        // Before the loop, this branch would take a register from some samplers.
+        if constexpr (can_copy<C>)
+            if (block.block_override().copied_rows > 0 && !block.block_override().sharpens()) return copy_region(block);
         if constexpr (!Geometry::has_tile_bounds)
             make_mapped_tile(block, i, luma_sum);
         else if constexpr (C::raw_staged)
             make_raw_staged_tile(block, i, luma_sum);
         else
             make_staged_tile(block, i, luma_sum);
-    }
+    } while (++i < block.tile_count());
     if constexpr (C::has_mean) store_mean(block, regions, luma_sum, sums);
 }
 
