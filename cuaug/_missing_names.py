@@ -244,8 +244,11 @@ BOX_FORMATS: Mapping[str, str] = {
     **dict.fromkeys(("yolo", "cxcywhn"), f'pass "CXCYWH"{_IN_PIXELS}'),
 }
 _SAME_FOR_ALL = frozenset(
-    ("CenterCrop", "Grayscale", "Normalize", "Pad", "RandomCrop", "RandomResizedCrop", "Resize", "ToDtype")
-)
+    (
+        "CenterCrop", "ConvertImageDtype", "Grayscale", "Normalize", "Pad", "RandomCrop", "RandomResizedCrop", "Resize",
+        "RGB", "ToDtype",
+    )
+)  # fmt: skip
 _UNEXPECTED = re.compile(r"(\w+)(?:\.(__init__|__call__|apply))?\(\) got an unexpected keyword argument '(\w+)'")
 
 
@@ -256,7 +259,7 @@ def argument_hint(function: Callable[..., Any], message: str, args: tuple[Any, .
         return ""
     name, kind, argument = unexpected.groups()
     if kind == "__init__" and argument == "p":
-        return _probability_hint(name, args[1:], kwargs)
+        return _probability_hint(name, args, kwargs)
     advice = ARGUMENTS.get(name, ARGUMENTS[kind or "function"]).get(argument, "")
     replacements = re.findall(r"(?:pass|and) (\w+)=", advice)
     if kind not in ("__call__", "apply") and not {*replacements} <= {*inspect.signature(function).parameters}:
@@ -268,11 +271,11 @@ def _probability_hint(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any
     """The end of the message of a constructor that has no `p`."""
     if name in ("Boxes", "Keypoints", "Transform"):
         return ""
-    if name == "Lambda":
-        return ": leave it out: the function decides what changes"
+    if name != "Compose" and not args[0].is_fused:
+        return ": leave it out: it runs on whole samples; a function in the recipe can choose some"
     if name in _SAME_FOR_ALL:
         return ": leave it out: all samples of a batch get one size and dtype"
-    values = [_argument_text(value) for value in args]
+    values = [_argument_text(value) for value in args[1:]]
     values += [f"{key}={_argument_text(value)}" for key, value in kwargs.items() if key != "p"]
     return f": pass T.RandomApply([T.{name}({', '.join(values)})], p={value_text(kwargs['p'])})"
 

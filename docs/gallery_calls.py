@@ -167,13 +167,22 @@ CHOSEN_CALLS = {
 }
 
 
+# Transforms that run on whole samples change no pixel; two more have no picture of their own.
+WITHOUT_PICTURE = {
+    name
+    for name, cls in vars(T).items()
+    if isinstance(cls, type) and issubclass(cls, Transform) and cls.write is Transform.write and cls is not T.Compose
+} | {"ConvertImageDtype", "RGB"}
+
+
 def calls(chosen_calls: dict[str, tuple[str, str]] = CHOSEN_CALLS) -> dict[str, tuple[str, str]]:
     """Photograph and call by name, for every image function and transform, in the order of the modules."""
     functions = {**warps.ROW_OF_OP, **colors.ROW_OF_OP, **filters.ROW_OF_OP}
     by_rule = {name: ("astronaut", _function_call(row)) for name, row in functions.items() if name not in chosen_calls}
     for name in T.__all__:
         cls = getattr(T, name)
-        if isinstance(cls, type) and issubclass(cls, Transform) and f"T.{name}" not in chosen_calls:
+        is_transform = isinstance(cls, type) and issubclass(cls, Transform) and name not in WITHOUT_PICTURE
+        if is_transform and f"T.{name}" not in chosen_calls:
             by_rule[f"T.{name}"] = "astronaut", f"T.{_transform_call(cls)}"
     all_calls = {**chosen_calls, **by_rule}
     public_names = [*cuaug.__all__, *(f"T.{name}" for name in T.__all__)]

@@ -6,6 +6,7 @@ module gains is therefore documented without an edit of a page.
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
 from pathlib import Path
@@ -47,6 +48,8 @@ def directive(public_object: Any) -> tuple[str, list[str]]:
     """The autodoc directive for an object, and its options."""
     if not inspect.isclass(public_object):
         return "autofunction", []
+    if issubclass(public_object, enum.Enum):
+        return "autoclass", ["   :members:", "   :undoc-members:"]
     # What every transform has is described once, in the entry of their base class.
     members = [
         name

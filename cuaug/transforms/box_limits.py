@@ -67,7 +67,7 @@ class ClampBoundingBoxes(Transform):
 
 
 class SetClampingMode(Transform):
-    """Set the clamping mode of ``BoundingBoxes``, which functions of :mod:`cuaug.transforms.functional` obey.
+    """Set the clamping mode of ``BoundingBoxes``, which ``cuaug.transforms.functional`` obeys.
 
     A recipe clips the boxes that it moves in every mode.
 

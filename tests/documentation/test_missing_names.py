@@ -24,7 +24,7 @@ OTHER_WORDS = {"True", "None", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albument
     ("name", "part"),
     [
         ("HorizontalFlip", "has no HorizontalFlip, which Albumentations has: use RandomHorizontalFlip"),
-        ("ToImage", "has no ToImage, which torchvision has: leave it out"),
+        ("ToTensorV2", "has no ToTensorV2, which Albumentations has: leave it out"),
         (
             "ColorJiggle",
             "has: use ColorJitter, similar but not equal: it multiplies by the brightness instead of adding it",
@@ -243,6 +243,8 @@ REQUIRED = {
     "RandomResizedCrop": (8,), "RandomRotation": (10,), "RandomAffine": (10,), "GaussianBlur": (3,),
     "RandomPosterize": (4,), "RandomSolarize": (128,), "RandomAdjustSharpness": (2,),
     "RandomApply": ([T.Identity()],), "Lambda": (len,),
+    "ConvertBoundingBoxFormat": ("XYXY",), "FiveCrop": (8,), "TenCrop": (8,), "SetClampingMode": (None,),
+    "LinearTransformation": ([[1]], [1]), "UniformTemporalSubsample": (2,),
 }  # fmt: skip
 # The hints for Compose and RandomOrder have "..." in place of transforms. The `p` of RandomChoice holds weights.
 # `Transform` is a base class. The `p` of PixelOp is a parameter of its expression.
@@ -261,9 +263,9 @@ def test_transforms_take_or_recommend_a_probability(name):
         transform(*arguments, p=0.5)
     hint = re.search(r"pass (T\.RandomApply.*)$", str(error.value))
     if hint is None:
-        reason = (
-            "the function decides what changes" if name == "Lambda" else "all samples of a batch get one size and dtype"
-        )
+        reason = "all samples of a batch get one size and dtype"
+        if transform.write is Transform.write:
+            reason = "it runs on whole samples; a function in the recipe can choose some"
         assert str(error.value).endswith(f"leave it out: {reason}")
     elif name not in ("MixUp", "CutMix"):  # these need labels
         assert T.Compose([eval(hint[1], {"T": T})])(BATCH).shape == BATCH.shape
