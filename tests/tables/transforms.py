@@ -97,6 +97,26 @@ OTHER_ROWS = [
     TransformRow(T.RandomMask(0.9, "grid", 0.3, 4, 7)),
     TransformRow(T.RandomOrder([T.RandomInvert(1.0), T.RandomSolarize(99, 1.0)])),
     TransformRow(T.TrivialAugmentWide(11, "bilinear", 2)),
+    TransformRow(T.ConvertImageDtype("float16")),
+    TransformRow(T.RGB()),
+]
+# They run on whole samples; test_sample_transforms.py compares them with torchvision's. `Lambda` has no description.
+SAMPLE_ROWS = [
+    TransformRow(T.ClampBoundingBoxes("hard")),
+    TransformRow(T.ClampKeyPoints()),
+    TransformRow(T.ConvertBoundingBoxFormat("XYWH")),
+    TransformRow(T.FiveCrop((4, 5))),
+    TransformRow(T.LinearTransformation([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0])),
+    TransformRow(T.PILToTensor()),
+    TransformRow(T.SanitizeBoundingBoxes(2.0, 3.0, None)),
+    TransformRow(T.SanitizeKeyPoints("default")),
+    TransformRow(T.SetClampingMode("soft")),
+    TransformRow(T.TenCrop(4, True)),
+    TransformRow(T.ToImage()),
+    TransformRow(T.ToPILImage("RGB")),
+    TransformRow(T.ToPureTensor()),
+    TransformRow(T.ToTensor()),
+    TransformRow(T.UniformTemporalSubsample(3)),
 ]
 OP_ROWS = [row for op in (*colors.ALL_ROWS, *filters.ROWS) for row in op.transforms]
 ROWS = [*GEOMETRIC_ROWS, *OP_ROWS, *OTHER_ROWS]

@@ -10,7 +10,7 @@ import torch
 from helpers.arrays import every_backend, images, noise
 from helpers.compare import assert_equal, to_numpy
 from helpers.moves import SHAPE, recipe
-from tables.transforms import INSTANCES
+from tables.transforms import INSTANCES, SAMPLE_ROWS
 
 from cuaug import transforms as T
 from cuaug.transforms import transform as transform_module
@@ -22,7 +22,17 @@ def class_name(value):
 
 def test_to_dict_covers_every_class():
     classes = {name for name in T.__all__ if isinstance(getattr(T, name), type)}
-    assert set(INSTANCES) == classes - {"Params"}
+    described = {*INSTANCES, *(row.name for row in SAMPLE_ROWS)}
+    assert described == classes - {"Params", "Lambda", "Transform", "InterpolationMode", "AutoAugmentPolicy"}
+
+
+@pytest.mark.parametrize("row", SAMPLE_ROWS, ids=lambda row: row.name)
+def test_from_dict_restores_transform_of_whole_samples(row):
+    described = row.instance.to_dict()
+    restored = T.from_dict(json.loads(json.dumps(described)))
+    assert type(restored) is type(row.instance)
+    assert repr(restored) == repr(row.instance)
+    assert restored.to_dict() == described
 
 
 @pytest.mark.parametrize("original", [*INSTANCES.values(), T.ToDtype(torch.float16, scale=True)], ids=class_name)

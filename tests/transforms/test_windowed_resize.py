@@ -35,7 +35,7 @@ def windows(pixels, params):
     drawn = {name: to_numpy(params[name]) for name in params.names}
     results = []
     for n, view in enumerate(pixels):
-        for position, transform in list(enumerate(params.recipe.transforms))[1:]:
+        for position, transform in list(enumerate(params.recipe.plans.transforms))[1:]:
             numbers = {name.split(".")[2]: int(drawn[name][n]) for name in drawn if name.startswith(f"{position}.")}
             if isinstance(transform, T.RandomHorizontalFlip):
                 view = view[:, ::-1] if numbers["flip"] else view
