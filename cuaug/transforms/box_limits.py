@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _check
 from .._arrays.tv_tensors import tv_kind, without_type, wrap_like
@@ -38,7 +38,7 @@ class ConvertBoundingBoxFormat(Transform):
         format: "XYXY", "XYWH" or "CXCYWH", or a member of torchvision's ``BoundingBoxFormat``.
     """
 
-    transformed_kinds = ("boxes",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("boxes",)
 
     def __init__(self, format: BoxFormat | enum.Enum) -> None:
         self.format: Any = upright_format("format", format)
@@ -56,7 +56,7 @@ class ClampBoundingBoxes(Transform):
         clamping_mode: "soft", "hard", or None, which does nothing; "auto": the mode of the boxes.
     """
 
-    transformed_kinds = ("boxes",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("boxes",)
 
     def __init__(self, clamping_mode: str | None = "auto") -> None:
         _check.one_of("clamping_mode", clamping_mode, ("auto", *CLAMPING_MODES))
@@ -75,7 +75,7 @@ class SetClampingMode(Transform):
         clamping_mode: "soft", "hard" or None.
     """
 
-    transformed_kinds = ("boxes",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("boxes",)
 
     def __init__(self, clamping_mode: str | None) -> None:
         _check.one_of("clamping_mode", clamping_mode, CLAMPING_MODES)
@@ -90,7 +90,7 @@ class SetClampingMode(Transform):
 class ClampKeyPoints(Transform):
     """Clamp ``KeyPoints`` to their canvas: :func:`cuaug.transforms.functional.clamp_keypoints`."""
 
-    transformed_kinds = ("keypoints",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("keypoints",)
 
     def __init__(self) -> None:
         pass

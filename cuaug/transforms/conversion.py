@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _check
 from .._arrays.pillow_library import PILLOW
@@ -39,7 +39,7 @@ class RGB(Transform):
 class ToImage(Transform):
     """Convert images to torchvision's ``Image``: :func:`cuaug.transforms.functional.to_image`. Needs torchvision."""
 
-    transformed_kinds = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
 
     def __init__(self) -> None:
         pass
@@ -51,7 +51,7 @@ class ToImage(Transform):
 class PILToTensor(Transform):
     """Convert images of Pillow to tensors: :func:`cuaug.transforms.functional.pil_to_tensor`. Needs torch."""
 
-    transformed_kinds = ("images", "masks")
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images", "masks")
 
     def __init__(self) -> None:
         pass
@@ -66,7 +66,7 @@ class ToTensor(Transform):
     As in torchvision, tensors stay as they are, and so do arrays that are no images. Needs torch.
     """
 
-    transformed_kinds = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
 
     def __init__(self) -> None:
         pass
@@ -79,7 +79,7 @@ class ToTensor(Transform):
 class ToPILImage(Transform):
     """Convert images to those of Pillow: :func:`cuaug.transforms.functional.to_pil_image`. Waits for the device."""
 
-    transformed_kinds = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
 
     def __init__(self, mode: str | None = None) -> None:
         self.mode: str | None = mode

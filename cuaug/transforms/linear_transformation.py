@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class LinearTransformation(Transform):
         mean_vector: [D]
     """
 
-    transformed_kinds = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
 
     def __init__(self, transformation_matrix: AnyArray, mean_vector: AnyArray) -> None:
         matrix, mean = (_array(value) for value in (transformation_matrix, mean_vector))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import _check
 from .._sizes import square_or_size
@@ -22,8 +22,8 @@ class FiveCrop(Transform):
         size: (H, W), or one number for both.
     """
 
-    transformed_kinds = ("images",)
-    refused_kinds = ("masks", "boxes", "keypoints")
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
 
     def __init__(self, size: Size) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
@@ -40,8 +40,8 @@ class TenCrop(Transform):
         vertical_flip: Mirror top and bottom instead of left and right.
     """
 
-    transformed_kinds = ("images",)
-    refused_kinds = ("masks", "boxes", "keypoints")
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
 
     def __init__(self, size: Size, vertical_flip: bool = False) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
@@ -58,7 +58,7 @@ class UniformTemporalSubsample(Transform):
         num_samples: The number of frames.
     """
 
-    transformed_kinds = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
 
     def __init__(self, num_samples: int) -> None:
         self.num_samples: int = _check.integer("num_samples", num_samples, 1)
