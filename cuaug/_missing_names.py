@@ -12,10 +12,6 @@ from ._value_text import value_text
 
 # Advice that several names share.
 _ANY_LIBRARY = "leave it out: arrays of any library are accepted, and results are of the same library"
-_TARGETS_OF_COMPOSE = (
-    "leave it out: boxes=Boxes(...) and keypoints=Keypoints(...) of Compose give their format, "
-    "and say what becomes of those that leave the image"
-)
 _ANY_LIBRARY_OR_DATASET = (
     "leave it out: arrays of any library are accepted, and results are of the same library; "
     "for tensors put it before the recipe, in the Dataset"

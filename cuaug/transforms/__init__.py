@@ -1,6 +1,5 @@
 """Random transforms for batches: torchvision v2's names, one draw for each sample, few kernels for a whole recipe."""
 
-import importlib
 import sys
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from . import (
     several_crops,
     transform,
 )
+from . import functional as functional
 from .box_limits import *
 from .boxes import *
 from .choices import *
@@ -71,19 +71,11 @@ __all__ += several_crops.__all__
 __all__ += transform.__all__
 
 
-if TYPE_CHECKING:
-    from . import functional as functional
-
 if not TYPE_CHECKING:  # type checkers must report misspelled names
 
     def __getattr__(name: str) -> object:
-        """Imports `functional` at its first use. For another library's name, says what to use in its place."""
-        if name == "functional":
-            return importlib.import_module(f"{__name__}.functional")
-        places = {}
-        if not name.startswith("_"):  # tools look up such names in every module
-            functions = importlib.import_module(f"{__name__}.functional").__all__
-            places |= {function: f"{__name__}.functional.{function}" for function in functions}
+        """Raises an AttributeError that says what to use in place of another library's name."""
+        places = {function: f"{__name__}.functional.{function}" for function in functional.__all__}
         functions = sys.modules["cuaug"].__all__  # `import cuaug` here would be circular
         places |= {function: f"cuaug.{function}" for function in functions}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.TRANSFORMS, places))

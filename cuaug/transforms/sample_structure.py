@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _check
-from .._arrays import convert
-from .._arrays.tv_tensors import is_video, tv_kind
+from .._arrays.tv_tensors import is_video, without_type
 from .._detection.box_formats import stated_format
 from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
@@ -185,7 +184,7 @@ def _plain_arrays(value: Any, like: Any) -> Any:
         return [_plain_arrays(entry, like) for entry in value]
     if isinstance(value, ListedNumbers):
         return with_library(value, like)
-    return value if tv_kind(value) is None else value.as_subclass(convert.namespace(value).Tensor)
+    return without_type(value)
 
 
 def _box_format(leaf: Leaf) -> str | None:
