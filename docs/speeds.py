@@ -21,7 +21,7 @@ WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
 LOADERS = RESULTS / "2026-11-22-nvidia-h200-loader-3.json"
 DETECTION = RESULTS / "2026-11-22-nvidia-h200-detection-3.json"
 DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
-HOST_TIMES = RESULTS / "2026-11-26-nvidia-h200-host.json"
+HOST_TIMES = RESULTS / "2026-11-26-nvidia-h200-host-time.json"
 SINGLE_IMAGES = RESULTS / "2026-11-26-amd-epyc-single-images.json"
 PLOT = ROOT / "docs" / "training.svg"
 END = "<!-- until here -->"
@@ -84,9 +84,12 @@ HOST_TITLES = {
     "rotate, one angle": "`rotate`, one angle",
     "normalize": "`normalize`, lists of numbers",
     "adjust_contrast": "`adjust_contrast`, about each image's mean: 2 launches",
-    "Compose: CIFAR": "recipe: pad, crop, flip, normalize",
-    "Compose: ImageNet": "recipe: random crop and resize, flip, normalize",
-    "Compose: SimCLR": "recipe: SimCLR",
+    "get_rotation_matrix": "`get_rotation_matrix`, an angle per image on the GPU",
+    "estimate_affine": "`estimate_affine`, points on the GPU",
+    "CIFAR recipe, 32x32": "recipe: pad, crop, flip, normalize",
+    "crop, flip, normalize": "recipe: random crop and resize, flip, normalize",
+    "crop, flip, normalize, list of 32": "the same, a list of 32 images",
+    "SimCLR": "recipe: SimCLR",
 }
 SINGLE_IMAGE_TITLES = {
     "warp_affine, host matrix": "`warp_affine`, a matrix on the host",
@@ -172,10 +175,9 @@ def decoding() -> str:
 
 def host_times() -> str:
     """The times of the newer of the two installations that compare_host.py measured."""
-    times = {row["name"]: row["after_us"] for row in json.loads(HOST_TIMES.read_text())["rows"]}
+    table = rows(HOST_TIMES, "gpu")
     body = [
-        [title, f"{times[name]:,.1f}", f"{times[name] / times['torch.relu']:.1f}"]
-        for name, title in HOST_TITLES.items()
+        [title, f"{table[name]['host_us']:,.1f}", f"{table[name]['ratio']:.1f}"] for name, title in HOST_TITLES.items()
     ]
     return markdown(["host time of a call", "microseconds", "x `torch.relu`"], body, HOST_TIMES)
 
