@@ -59,13 +59,14 @@ test: $(VENV)/.test  ## run the CPU suite without the slow tests; GPU cases are 
 test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architecture: about an hour on 2 cores
 	@$(call pytest,$(PY),$(JOBS))
 
-kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; rarely used ones on sm_90 and a quarter of the others
+kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; most of them on sm_90 and a quarter of the other architectures
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "slow and not exhaustive" tests/kernels $(ARGS)
 
-clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the CPU tests on it
+clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the tests of its loops on it
 	CC=clang CXX=clang++ $(call install_site,build/clang,cmake.define.CUAUG_WERROR=ON)
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" --site=build/clang/site $(ARGS) \
-	  --ignore=tests/kernels --ignore=tests/documentation --ignore=tests/environment
+	  --ignore=tests/kernels --ignore=tests/documentation --ignore=tests/environment --ignore=tests/data \
+	  --ignore=tests/transforms/test_processes.py --ignore-glob='*/test_pixel_op_*.py'
 
 # On a GPU machine torch and CuPy are usually there already: then the suite runs in that Python, with cuaug beside it
 # in build/site. Else .venv gets the extra that fits the driver.

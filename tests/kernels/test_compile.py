@@ -3,7 +3,8 @@
 ptxas reports registers and spills; the summary at the end of the run lists the largest kernels, and all
 of them with ``--kernel-table``. Not marked slow: one name of each kernel on every architecture, the kernels of
 ``warmup()`` and of the usual recipe on sm_90, and on sm_75 names that together have every template argument. Marked
-exhaustive: about three quarters of the rarely used names on architectures other than sm_90.
+exhaustive: about three quarters of the names on architectures other than sm_90, but for warps of raw staging, matrix
+builders and usual recipes.
 """
 
 import itertools
@@ -55,17 +56,18 @@ def is_quick(name, architecture):
     return name in ONE_OF_EACH_KERNEL or name in chosen.get(architecture, ())
 
 
-def every_compilation(names, shorten=lambda name: name, *, is_rare=False):
+def every_compilation(names, shorten=lambda name: name, *, mostly_sm_90=False):
     """Cases: each name on each architecture.
 
-    `is_rare`: all are exhaustive except sm_90 and about a quarter of the others, which differ from name to name.
+    `mostly_sm_90`: all are exhaustive except sm_90 and about a quarter of the other architectures, which differ from
+    name to name.
     """
 
     def marks(index, architecture):
         if is_quick(names[index], architecture):
             return []
         position = index + ARCHITECTURES.index(architecture)
-        is_exhaustive = is_rare and architecture != 90 and position % 4 > 0
+        is_exhaustive = mostly_sm_90 and architecture != 90 and position % 4 > 0
         return [pytest.mark.slow, *([pytest.mark.exhaustive] if is_exhaustive else [])]
 
     return pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_compose_usual_recipe_compiles_without_warning_or_spill(name, architectu
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
 
-@every_compilation(names_of.RAGGED)
+@every_compilation(names_of.RAGGED, mostly_sm_90=True)
 def test_compose_ragged_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
@@ -120,7 +122,7 @@ def test_warp_raw_staged_compiles_without_warning_or_spill(name, architecture, n
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
 
-@every_compilation(names_of.DETECTION)
+@every_compilation(names_of.DETECTION, mostly_sm_90=True)
 def test_detection_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
     # The sums of a thread of roi_backward_gather.cu take 32 registers; a block of soft_nms.cu has 1,024 threads.
     has_many_registers = name.startswith(("cuaug::roi_backward_gather", "cuaug::soft_nms"))
@@ -132,12 +134,12 @@ def test_matrix_builders_compile_without_warning_or_spill(name, architecture, nv
     check_kernel(nvrtc, name, architecture, record_property, 0)
 
 
-@every_compilation(names_of.FUSED, is_rare=True)
+@every_compilation(names_of.FUSED, mostly_sm_90=True)
 def test_compose_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, LANCZOS_SPILL if "Lanczos" in name else RARE_SPILL)
 
 
-@every_compilation(names_of.COVERING, is_rare=True)
+@every_compilation(names_of.COVERING, mostly_sm_90=True)
 def test_op_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL)
 

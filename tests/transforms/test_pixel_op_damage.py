@@ -38,14 +38,23 @@ def damaged(content, kind):
     }[kind]
 
 
+@pytest.fixture(scope="module")
+def compiled_library(tmp_path_factory):
+    """Name and content of the library of PROGRAM's op."""
+    cache = tmp_path_factory.mktemp("cache")
+    assert python(PROGRAM, XDG_CACHE_HOME=str(cache))[0] == HALVED
+    (library,) = (cache / "cuaug").iterdir()
+    assert library_file.is_intact(library)
+    return library.name, library.read_bytes()
+
+
 @pytest.mark.parametrize(
     "kind", ["emptied", "cut", "cut by one byte", "half of zeros", "a flipped byte", "text", "a folder", "a dead link"]
 )
-def test_pixel_op_rebuilds_damaged_library(kind, tmp_path):
-    assert python(PROGRAM, XDG_CACHE_HOME=str(tmp_path))[0] == HALVED
-    (library,) = (tmp_path / "cuaug").iterdir()
-    content = library.read_bytes()
-    library.unlink()
+def test_pixel_op_rebuilds_damaged_library(kind, compiled_library, tmp_path):
+    name, content = compiled_library
+    (tmp_path / "cuaug").mkdir(mode=0o700)
+    library = tmp_path / "cuaug" / name
     if kind == "a folder":
         (library / "inside").mkdir(parents=True)
     elif kind == "a dead link":
@@ -53,7 +62,7 @@ def test_pixel_op_rebuilds_damaged_library(kind, tmp_path):
     else:
         library.write_bytes(damaged(content, kind))
     assert python(PROGRAM, XDG_CACHE_HOME=str(tmp_path))[0] == HALVED
-    assert [path.name for path in (tmp_path / "cuaug").iterdir()] == [library.name]
+    assert [path.name for path in (tmp_path / "cuaug").iterdir()] == [name]
     assert library_file.is_intact(library)
 
 
