@@ -42,6 +42,7 @@ struct ExchangeApi {
 };
 
 constexpr std::size_t ndim = 3;
+constexpr std::uint8_t unsigned_code = 1;  // kDLUInt: such tensors have no gradients, and torch negates them at once
 
 // What a row depends on: device, dtype, address modulo 16, shape, strides.
 using Kind = std::array<std::int64_t, 4 + 2 * ndim>;
@@ -102,16 +103,13 @@ private:
     // False for tensors that only Python can describe.
     bool describe(const py::object& tensor, Kind& kind, std::uint64_t& address) const {
         if (reinterpret_cast<PyObject*>(Py_TYPE(tensor.ptr())) != tensor_type_.ptr()) return false;
-        const auto requires_grad = owned(PyObject_GetAttr(tensor.ptr(), requires_grad_name_.ptr()));
-        if (requires_grad.ptr() != Py_False) return false;
-        const auto is_neg = owned(PyObject_CallMethodNoArgs(tensor.ptr(), is_neg_name_.ptr()));
-        if (is_neg.ptr() != Py_False) return false;
         TensorView view{};
         if (api_->view(tensor.ptr(), &view) != 0) {  // for example sparse tensors
             PyErr_Clear();
             return false;
         }
         if (view.data == nullptr || view.ndim != ndim || view.strides == nullptr) return false;
+        if (view.dtype_code != unsigned_code && (requires_grad(tensor) || is_negated_view(tensor))) return false;
         address = reinterpret_cast<std::uintptr_t>(view.data) + view.byte_offset;
         const std::int64_t dtype = view.dtype_code << 24 | view.dtype_bits << 16 | view.dtype_lanes;
         kind = {view.device_type, view.device, dtype, static_cast<std::int64_t>(address % 16)};
@@ -120,6 +118,14 @@ private:
             kind[4 + ndim + axis] = view.strides[axis];
         }
         return true;
+    }
+
+    bool requires_grad(const py::object& tensor) const {
+        return owned(PyObject_GetAttr(tensor.ptr(), requires_grad_name_.ptr())).ptr() != Py_False;
+    }
+
+    bool is_negated_view(const py::object& tensor) const {
+        return owned(PyObject_CallMethodNoArgs(tensor.ptr(), is_neg_name_.ptr())).ptr() != Py_False;
     }
 
     static py::object owned(PyObject* object) {
