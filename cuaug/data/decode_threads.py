@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-# After so many requests that found a full queue, one thread fewer is tried: files or the consumer may have changed.
-_BATCHES_BEFORE_RETRY = 100
+_FIRST_RETRY = 100  # batches, after which one thread fewer is tried: files or the consumer may have changed
 
 
 class DecodeThreads:
@@ -11,8 +10,9 @@ class DecodeThreads:
 
     A training step that the host launches takes longer while every processor decodes
     (benchmarks/log/loader-training.md). Each time that the consumer finds the queue full, the next batch is
-    therefore decoded by one thread fewer. If the consumer has to wait, all threads decode until the queue is full
-    again; from then on at least one thread more decodes than when the consumer had to wait.
+    therefore decoded by one thread fewer; each time that it finds some batches, by one thread more. If the consumer has
+    to wait, all threads decode until the queue is full again; from then on at least one thread more decodes than the
+    number that was too few, and the time until fewer are tried again doubles.
 
     The consumer's thread sets `count`, and another thread reads it.
     """
@@ -21,6 +21,8 @@ class DecodeThreads:
         self.maximum: int = maximum
         self.count: int = maximum
         self._minimum = self._enough = minimum
+        self._last_reduced = maximum  # the number when it last became one fewer, or could not
+        self._batches_before_retry = _FIRST_RETRY
         self._batches_in_time = 0
 
     def fill_queue(self) -> None:
@@ -31,10 +33,14 @@ class DecodeThreads:
         """Called when the consumer asks for a batch: `ready` of at most `depth` batches are ready."""
         if ready >= depth:
             self._batches_in_time += 1
-            if self._batches_in_time % _BATCHES_BEFORE_RETRY == 0:
+            if self._batches_in_time % self._batches_before_retry == 0:
                 self._enough = max(self._minimum, self._enough - 1)
-            self.count = max(self._enough, self.count - 1)
-        elif ready == 0:
+            self.count = self._last_reduced = max(self._enough, self.count - 1)
+        elif ready > 0:
             if self._batches_in_time:  # otherwise the queue has not been full yet
-                self._enough = min(self.count + 1, self.maximum)
+                self.count = min(self.count + 1, self.maximum)
+        else:
+            if self._batches_in_time:
+                self._enough = min(self._last_reduced + 1, self.maximum)
+                self._batches_before_retry *= 2
             self.fill_queue()

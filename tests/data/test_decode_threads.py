@@ -27,6 +27,13 @@ def test_a_consumer_that_waits_gets_all_threads_and_then_one_more_than_before():
     assert counts(threads, [2, 2, 2, 0, 1, 2, 2, 2, 2]) == [4, 3, 2, 5, 5, 4, 3, 3, 3]
 
 
+def test_one_thread_more_decodes_while_the_queue_is_neither_full_nor_empty():
+    threads = DecodeThreads(6)
+    assert counts(threads, [2, 2, 2, 2, 1, 1, 2, 2]) == [5, 4, 3, 2, 3, 4, 3, 2]
+    assert counts(threads, [1] * 7) == [3, 4, 5, 6, 6, 6, 6]
+    assert counts(threads, [0, 2, 2, 2, 2, 2]) == [6, 5, 4, 3, 3, 3]  # 2 threads were too few
+
+
 def test_an_empty_queue_at_the_start_of_an_iteration_is_no_sign_of_too_few_threads():
     threads = DecodeThreads(4)
     counts(threads, [2, 2, 2])
@@ -34,10 +41,13 @@ def test_an_empty_queue_at_the_start_of_an_iteration_is_no_sign_of_too_few_threa
     assert counts(threads, [0, 0, 2, 2, 2]) == [4, 4, 3, 2, 1]
 
 
-def test_fewer_threads_are_tried_again_after_a_hundred_batches():
+def test_fewer_threads_are_tried_again_after_a_hundred_batches_then_after_twice_as_many():
     threads = DecodeThreads(3)
-    assert counts(threads, [2, 2, 0, 2]) == [2, 1, 3, 2]
-    assert set(counts(threads, [2] * 98)) == {2}
+    counts(threads, [2] * 100)
+    assert counts(threads, [0, 2]) == [3, 2]  # 1 thread was too few
+    assert set(counts(threads, [2] * 198)) == {2}
+    assert counts(threads, [2, 2, 0]) == [1, 1, 3]
+    assert set(counts(threads, [2] * 399)) == {2}
     assert counts(threads, [2]) == [1]
 
 
