@@ -304,9 +304,10 @@ def class_indices(parameter: str, values: Any, is_label: np.ndarray) -> None:
         _check_samples(parameter, rule, values, np.asarray(~is_label.any(axis=1)))
 
 
-def byte_values(parameter: str, values: np.ndarray) -> None:
-    if not np.all((values >= 0) & (values <= 255) & (values == np.rint(values))):
-        raise ValueError(f"{parameter} must hold whole numbers in 0..255, got {value_text(values)}")
+def whole_numbers(parameter: str, value: Any, max_value: int) -> None:
+    """From 0 on. Python and NumPy values only: arrays of other libraries are not read, even if they are on the host."""
+    if _is_python_or_numpy(value) and not np.all((value >= 0) & (value <= max_value) & (value == np.rint(value))):
+        raise ValueError(f"{parameter} must hold whole numbers in 0..{max_value}, got {value_text(value)}")
 
 
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:

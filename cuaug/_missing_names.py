@@ -22,9 +22,7 @@ _ONE_SIZE = "all results of a batch have the same size here; use "
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "JPEG": "no codec runs within a recipe",
-        "RandomChannelPermutation": "call cuaug.color_matrix with a permutation of each sample",
         "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
-        "RandomPhotometricDistort": "use ColorJitter, within RandomApply to change some samples only",
         "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
         "RandomShortestSize": _ONE_SIZE + "Resize, then RandomResizedCrop",
         "RandomZoomOut": _ONE_SIZE + "RandomAffine with a scale below 1",
@@ -36,7 +34,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "Denormalize": "call cuaug.normalize with mean=-mean/std and std=1/std; cuaug.show takes mean= and std=",
         "ImageSequential": "use Compose",
         "RandomBrightness": "use ColorJitter(brightness=...)",
-        "RandomChannelShuffle": "call cuaug.color_matrix with a permutation of each sample",
+        "RandomChannelShuffle": "use RandomChannelPermutation, within RandomApply to change some samples only",
         "RandomContrast": "use ColorJitter(contrast=...)",
         "RandomElasticTransform": "use ElasticTransform, within RandomApply to change some samples only",
         "RandomGaussianBlur": "use GaussianBlur, within RandomApply to change some samples only",
@@ -54,6 +52,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "Affine": "use RandomAffine",
         "BboxParams": "use Boxes, as boxes=... of Compose",
         "BasicTransform": "derive from Transform, or put a function into Compose",
+        "ChannelShuffle": "use RandomChannelPermutation, within RandomApply to change some samples only",
         "CoarseDropout": "use RandomErasing or RandomMask",
         "Crop": "call cuaug.crop before the recipe",
         "ElasticDeform": "use ElasticTransform",

@@ -25,6 +25,7 @@ __all__ = [
     "adjust_saturation",
     "color_matrix",
     "invert",
+    "permute_channels",
     "posterize",
     "rgb_to_grayscale",
     "solarize",
@@ -195,6 +196,32 @@ def solarize(
     array([[100,  55]], dtype=uint8)
     """
     return _apply_op(describe_images(images, layout), "Solarize", {"threshold": threshold}, out)
+
+
+@prefix_errors
+@replayed
+def permute_channels(
+    images: Array, permutation: Numbers, *, layout: Layout | None = None, out: AnyArray | None = None
+) -> Array:
+    """Put channels in another order: ``out[..., c] = in[..., permutation[c]]``.
+
+    Args:
+        permutation: For each channel of the result, the channel of ``images``, from 0 on. [C] or [N, C]
+
+    All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` have 1 to 4
+    channels.
+
+    >>> import numpy as np
+    >>> permute_channels(np.array([[[1, 2, 3]]], np.uint8), [2, 0, 1])
+    array([[[3, 1, 2]]], dtype=uint8)
+    """
+    batch = describe_images(images, layout)
+    _check.channels(batch.channels, 1, 2, 3, 4)
+    columns = parameters.per_channel_columns("permutation", permutation, batch)
+    for column in columns:
+        _check.whole_numbers("permutation", column, batch.channels - 1)
+    sample_parameters = parameters.per_sample_columns("permutation", columns, batch)
+    return pointwise.pointwise(batch, ("PermuteChannels",), sample_parameters, batch.dtype, out)
 
 
 @prefix_errors

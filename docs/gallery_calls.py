@@ -98,6 +98,7 @@ CHOSEN_CALLS = {
     "invert": ("flower", "invert(images)"),
     "solarize": ("coffee", "solarize(images, [50, 100, 150, 200, 250])"),
     "posterize": ("flower", "posterize(images, [1, 2, 3, 4, 8])"),
+    "permute_channels": ("flower", "permute_channels(images, [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 0, 1], [2, 1, 0]])"),
     "color_matrix": ("china", "color_matrix(images, SEPIA)"),
     "erase": (
         "chelsea",
@@ -125,6 +126,8 @@ CHOSEN_CALLS = {
     "T.CenterCrop": ("chelsea", "T.CenterCrop(72)"),
     "T.Pad": ("coffee", "T.Pad(24, fill=(200, 160, 120))"),
     "T.ColorJitter": ("flower", "T.ColorJitter(0.5, 0.5, 0.5, 0.2)"),
+    "T.RandomPhotometricDistort": ("flower", "T.RandomPhotometricDistort()"),
+    "T.RandomChannelPermutation": ("flower", "T.RandomChannelPermutation()"),
     "T.RandomGrayscale": ("flower", "T.RandomGrayscale(0.5)"),
     "T.Grayscale": ("flower", "T.Grayscale()"),
     "T.RandomInvert": ("china", "T.RandomInvert()"),

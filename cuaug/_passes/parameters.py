@@ -141,7 +141,7 @@ def lut_table(parameter: str, value: Any, images: ImageBatch) -> StridedArray:
         value = convert.to_host(value)
     if convert.is_host(value):
         values = host_array(parameter, value)
-        _check.byte_values(parameter, values)
+        _check.whole_numbers(parameter, values, 255)
         descriptor = convert.describe(images.library.from_numpy(np.asarray(values, np.uint8, order="C"), images.device))
     else:
         descriptor = _device_array(convert.asarray(value, like=value, dtype="uint8"), images)

@@ -22,9 +22,11 @@ __all__ = [
     "ColorJitter",
     "GaussianBlur",
     "Normalize",
+    "RandomChannelPermutation",
     "RandomErasing",
     "RandomGrayscale",
     "RandomInvert",
+    "RandomPhotometricDistort",
     "RandomPosterize",
     "RandomSolarize",
     "ToDtype",
@@ -68,18 +70,56 @@ class ColorJitter(Transform):
         saturation = recipe.uniform("saturation_factor", *self.saturation, otherwise=1.0)
         hue = recipe.uniform("hue_factor", *self.hue, otherwise=0.0)
         contrast = recipe.uniform("contrast_factor", *self.contrast, otherwise=1.0)
-        if not needs_mean:
-            contrast_centre = recipe.constant("about", self.contrast_about or 0.0, max_value=recipe.max_value)
-            recipe.add_pointwise("ColorJitter", [*order, brightness, saturation, hue, contrast, contrast_centre])
-            return
-        contrast_centre = Column("")  # without a draw: the pass that computes the mean fills the column
         before_mean = [*order, brightness, saturation, hue]
-        columns = [*before_mean, contrast, contrast_centre]
-        parts_at_mean = (
-            Pointwise("JitterBeforeMean", before_mean),
-            Pointwise("JitterAfterMean", columns, mean=contrast_centre),
-        )
-        recipe.add_pointwise("ColorJitter", columns, mean=contrast_centre, parts_at_mean=parts_at_mean)
+        if needs_mean:
+            _add_jitter_about_mean(recipe, before_mean, contrast)
+        else:
+            level = recipe.constant("about", self.contrast_about or 0.0, max_value=recipe.max_value)
+            recipe.add_pointwise("ColorJitter", [*before_mean, contrast, level])
+
+
+class RandomPhotometricDistort(Transform):
+    """Brightness, contrast, saturation, hue and the order of the channels, each with a probability (Liu et al. 2016).
+
+    Contrast comes before saturation and hue, or after them, equally likely. Floats are clamped to 0..1; images have 1
+    or 3 channels.
+
+    Args:
+        brightness: (low, high) of the factor.
+        contrast: (low, high) of the factor; about the mean luma of the image.
+        saturation: (low, high) of the factor.
+        hue: (low, high) in turns, within -0.5..0.5.
+        p: Probability of each change.
+    """
+
+    def __init__(
+        self,
+        brightness: Sequence[float] = (0.875, 1.125),
+        contrast: Sequence[float] = (0.5, 1.5),
+        saturation: Sequence[float] = (0.5, 1.5),
+        hue: Sequence[float] = (-0.05, 0.05),
+        p: float = 0.5,
+    ) -> None:
+        self.brightness: tuple[float, float] = ranges.pair("brightness", brightness, 0.0)
+        self.contrast: tuple[float, float] = ranges.pair("contrast", contrast, 0.0)
+        self.saturation: tuple[float, float] = ranges.pair("saturation", saturation, 0.0)
+        self.hue: tuple[float, float] = ranges.pair("hue", hue, -0.5, 0.5)
+        self.p: float = ranges.probability("p", p)
+
+    def write(self, recipe: Recipe) -> None:
+        _check.channels(recipe.channels, 1, 3)
+        factors = dict[str, Column]()
+        for name, identity in (("brightness", 1.0), ("contrast", 1.0), ("saturation", 1.0), ("hue", 0.0)):
+            low, high = getattr(self, name)
+            with recipe.only_where(recipe.bernoulli(f"apply_{name}", self.p)):
+                factors[name] = recipe.uniform(f"{name}_factor", low, high, otherwise=identity)
+        with recipe.only_where(recipe.bernoulli("contrast_before", 0.5)):  # the steps of `ColorJitter`, in either order
+            steps = enumerate(((0, 0), (1, 2), (2, 3), (3, 1)))
+            order = [recipe.constant(f"order_{i}", *step, integer_range=(0, 3)) for i, step in steps]
+        before_mean = [*order, factors["brightness"], factors["saturation"], factors["hue"]]
+        _add_jitter_about_mean(recipe, before_mean, factors["contrast"])
+        with recipe.only_where(recipe.bernoulli("apply_permutation", self.p)):
+            _add_permutation(recipe)
 
 
 class RandomGrayscale(Transform):
@@ -91,6 +131,16 @@ class RandomGrayscale(Transform):
     def write(self, recipe: Recipe) -> None:
         _check.channels(recipe.channels, 1, 3)
         recipe.add_pointwise("RandomGrayscale", [recipe.bernoulli("grey", self.p)])
+
+
+class RandomChannelPermutation(Transform):
+    """Put the channels in a random order; images have 1 to 4 channels."""
+
+    def __init__(self) -> None:
+        pass
+
+    def write(self, recipe: Recipe) -> None:
+        _add_permutation(recipe)
 
 
 class RandomInvert(Transform):
@@ -251,3 +301,20 @@ class GaussianBlur(Transform):
 
 def _factors(name: str, value: Any) -> tuple[float, float]:
     return (1.0, 1.0) if value is None else ranges.around(name, value, 1.0, 0.0)
+
+
+def _add_permutation(recipe: Recipe) -> None:
+    """All orders of the channels are equally likely; samples whose gate is closed keep theirs."""
+    count = recipe.channels
+    _check.channels(count, 1, 2, 3, 4)
+    names = [f"permutation_{c}" for c in range(count)]
+    permutation = recipe.draw("Permutation", names, count, integer_range=(0, count - 1))
+    recipe.add_pointwise("PermuteChannels", permutation)
+
+
+def _add_jitter_about_mean(recipe: Recipe, before_mean: Sequence[Column], contrast: Column) -> None:
+    """`ColorJitter` with contrast about the mean. `before_mean`: the columns that `JitterBeforeMean` takes."""
+    centre = Column("")  # without a draw: the pass that computes the mean fills the column
+    columns = [*before_mean, contrast, centre]
+    parts = Pointwise("JitterBeforeMean", before_mean), Pointwise("JitterAfterMean", columns, mean=centre)
+    recipe.add_pointwise("ColorJitter", columns, mean=centre, parts_at_mean=parts)

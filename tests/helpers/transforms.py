@@ -53,6 +53,7 @@ def changed_samples(result, images):
 
 EFFECTIVE = [  # each changes every sample
     T.ColorJitter(brightness=(0.5, 0.8), contrast=(1.2, 1.5), saturation=(0.2, 0.8), hue=0.3),
+    T.RandomPhotometricDistort(p=1.0),
     T.RandomGrayscale(1.0),
     T.RandomInvert(1.0),
     T.RandomSolarize(0.3, 1.0),

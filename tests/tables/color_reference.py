@@ -136,6 +136,10 @@ def color_matrix(image, matrix, *, max_value):
     return np.clip(image @ matrix[:, :3].T + offset, 0, max_value)
 
 
+def permute_channels(image, permutation, *, max_value):
+    return image[..., np.asarray(permutation)]
+
+
 def erase(image, i, j, h, w, v=0, *, max_value):
     y, x = np.ogrid[: image.shape[0], : image.shape[1]]
     inside = (y >= i) & (y < i + h) & (x >= j) & (x < j + w)

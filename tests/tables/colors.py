@@ -10,7 +10,7 @@ import cuaug
 from cuaug import transforms as T
 from tables import color_reference, draws
 from tables.recipe import EXACT_OPS, ONE_OP
-from tables.recipe_functions import for_chosen_samples
+from tables.recipe_functions import for_chosen_samples, permute_channels
 from tables.row import EXACT_INTEGERS, TOLERANCES, Row, first_rows, no_parameters
 from tables.transform_row import TransformRow
 
@@ -69,6 +69,10 @@ def means_and_stds(rng, leading=()):
 
 def color_matrices(rng, leading=()):
     return {"matrix": np.eye(3, 4) + rng.uniform(-0.3, 0.3, (*leading, 3, 4))}
+
+
+def permutations(rng, leading=()):
+    return {"permutation": rng.permuted(np.broadcast_to(np.arange(C), (*leading, C)), axis=-1)}
 
 
 def erased_boxes(rng, leading=()):
@@ -285,6 +289,22 @@ ALL_ROWS = [
     conversion_row("uint8", False, scale=True),
     conversion_row("uint8", False),
     color_row("color_matrix", color_matrices, identity={"matrix": np.eye(3)}, channels=(3,)),
+    color_row(
+        "permute_channels",
+        permutations,
+        identity={"permutation": np.arange(C)},
+        rejects={"permutation": [0, 1, C]},
+        tolerance_of={},  # values are copied
+        transforms=(
+            TransformRow(
+                T.RandomChannelPermutation(),
+                draw=lambda t, canvas, words: {f"permutation_{c}": k for c, k in enumerate(words(0).permutation(C))},
+                functions=permute_channels,
+                alone=EXACT_OPS,
+            ),
+        ),
+        **UNIT,
+    ),
     color_row(
         "erase",
         erased_boxes,

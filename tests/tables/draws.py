@@ -184,6 +184,21 @@ def color_jitter(t, canvas, words):
     return {**orders, **{f"{name}_factor": value for name, value in factors.items()}}
 
 
+def photometric_distort(t, canvas, words):
+    """A factor is drawn after the coin that says whether it is used; then where the contrast comes, then the order."""
+    drawn = {}
+    for i, (name, identity) in enumerate({"brightness": 1, "contrast": 1, "saturation": 1, "hue": 0}.items()):
+        apply = words(2 * i).chance(t.p)
+        factor = words(2 * i + 1).uniform(*getattr(t, name)) if apply else identity
+        drawn |= {f"apply_{name}": apply, f"{name}_factor": factor}
+    before = words(8).chance(0.5)
+    drawn |= {"contrast_before": before}
+    drawn |= {f"order_{i}": op for i, op in enumerate((0, 1, 2, 3) if before else (0, 2, 3, 1))}
+    permute = words(13).chance(t.p)
+    permutation = words(14).permutation(3) if permute else range(3)
+    return {**drawn, "apply_permutation": permute, **{f"permutation_{c}": k for c, k in enumerate(permutation)}}
+
+
 def erasing(t, canvas, words):
     apply = words(0).chance(t.p)
     box = words(1).erased_box(canvas, t.scale, t.ratio) if apply else (0, 0, 0, 0)

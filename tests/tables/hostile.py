@@ -48,6 +48,7 @@ GROUPS = {
     "colors": [
         ([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], "uint8"),
         ([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], "float64"),
+        ([T.RandomPhotometricDistort(), T.RandomChannelPermutation()], "uint8"),
         ([T.ColorJitter(0.4, 0.4, 0.4, 0.1, contrast_about=100.0)], "uint8"),
         ([T.RandomGrayscale(0.5), T.RandomInvert(), T.RandomSolarize(128.0), T.RandomPosterize(3)], "uint8"),
         ([T.RandomGrayscale(0.5), T.RandomInvert(), T.RandomSolarize(0.5), T.RandomPosterize(3)], "float32"),

@@ -84,7 +84,7 @@ KEY_PARTS = ("seed", 3), ("step", 2), ("id", 2)
 
 def color_jitter(t, images, p, options):
     """Each sample in its own order."""
-    about = {} if t.contrast_about is None else {"about": t.contrast_about}
+    about = {"about": t.contrast_about} if getattr(t, "contrast_about", None) else {}
     functions = [
         lambda image, n: cuaug.adjust_brightness(image, float(p["brightness_factor"][n]), **options),
         lambda image, n: cuaug.adjust_contrast(image, float(p["contrast_factor"][n]), **about, **options),
@@ -101,6 +101,15 @@ def color_jitter(t, images, p, options):
         return image
 
     return apply_to_each(jittered, images)
+
+
+def photometric_distort(t, images, p, options):
+    return permute_channels(t, color_jitter(t, images, p, options), p, options)
+
+
+def permute_channels(t, images, p, options):
+    permutation = np.stack([p[name] for name in sorted(p) if name.startswith("permutation_")], -1)
+    return cuaug.permute_channels(images, permutation, **options)
 
 
 def for_chosen_samples(is_chosen, function):

@@ -81,6 +81,23 @@ def test_color_jitter_distribution_and_orders():
     )
 
 
+def test_random_photometric_distort_distribution():
+    transform = T.RandomPhotometricDistort(p=0.3)
+    drawn = columns([transform], SAMPLES)
+    values = {name.removeprefix("0.RandomPhotometricDistort."): column for name, column in drawn.items()}
+    for name, identity in (("brightness", 1.0), ("contrast", 1.0), ("saturation", 1.0), ("hue", 0.0)):
+        factor, apply = values[f"{name}_factor"], values[f"apply_{name}"] == 1
+        assert_probability(apply.astype(float), transform.p)
+        assert (factor[~apply] == identity).all()
+        assert_uniform(factor[apply], *getattr(transform, name))
+    order = sum(values[f"order_{i}"] * 10**i for i in range(4))
+    assert_equally_often(order, [3210, 1320])
+    permutation, apply = sum(values[f"permutation_{c}"] * 10**c for c in range(3)), values["apply_permutation"] == 1
+    assert_probability(apply.astype(float), transform.p)
+    assert (permutation[~apply] == 210).all()
+    assert_equally_often(permutation[apply], [12, 21, 102, 120, 201, 210])
+
+
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
 def test_random_transforms_apply_with_their_probability(p):
     assert_probability(columns([T.RandomHorizontalFlip(p)], SAMPLES)["0.RandomHorizontalFlip.flip"], p)

@@ -17,6 +17,7 @@
 #include "ops/invert.cuh"
 #include "ops/grid_mask.cuh"
 #include "ops/normalize.cuh"
+#include "ops/permute_channels.cuh"
 #include "ops/posterize.cuh"
 #include "ops/random_grayscale.cuh"
 #include "ops/rescale.cuh"
@@ -29,7 +30,7 @@ namespace cuaug {
 
 using Ops = FunctorList<AdjustBrightness, AdjustContrast, AdjustGamma, AdjustHue, AdjustSaturation, JitterAfterMean,
                         Autocontrast, JitterBeforeMean, ColorJitter, ColorMatrix, CoarseDropout, Erase, GaussianNoise,
-                        Grayscale, Invert, GridMask, Normalize, Posterize, RandomGrayscale, Rescale, Solarize,
-                        UniformNoise, ConvertRange>;
+                        Grayscale, Invert, GridMask, Normalize, PermuteChannels, Posterize, RandomGrayscale, Rescale,
+                        Solarize, UniformNoise, ConvertRange>;
 
 }  // namespace cuaug
