@@ -1,15 +1,17 @@
 """Transforms that choose other transforms for each sample, and their order.
 
-Every sample goes through every pass; a transform that a sample does not get runs with parameters that change nothing.
-Sizes, dtypes and channels must therefore be the same with and without the transform.
+Fused, every sample goes through every pass; a transform that a sample does not get runs with parameters that change
+nothing. If a transform is not fused, it is called with the samples that get it (`parts.ChoicePart`). Sizes, dtypes and
+channels of a batch must therefore be the same with and without the transform.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._fusion.recipe import Recipe
+from .._fusion.recipe_ops import Column
 from .._value_text import value_text
 from . import ranges
 from .recipe_helpers import draw_choice
@@ -17,6 +19,44 @@ from .transform import Transform
 from .transform_list import transform_list
 
 __all__ = ["Identity", "RandomApply", "RandomChoice", "RandomOrder"]
+
+
+class Branch(NamedTuple):
+    """Transforms for the samples whose column holds the value."""
+
+    column: Column
+    value: float
+    transforms: Sequence[Transform]
+
+
+class Choice(Transform, has_description=False):
+    """A transform that draws, for each sample, which of its transforms the sample gets."""
+
+    transforms: list[Transform]
+
+    def branches(self, recipe: Recipe) -> list[Branch]:
+        """Draw the columns, and return the branches in the order in which they run."""
+        raise NotImplementedError
+
+    @property
+    def is_fused(self) -> bool:
+        transforms = vars(self).get("transforms", ())  # none yet: an error of the constructor asks
+        return all(inner.is_fused for transform in transforms for inner in transform.flattened())
+
+    @property
+    def runs_as_recipe(self) -> bool:
+        return True
+
+    @property
+    def position_count(self) -> int:
+        branches = self.branches(Recipe((1, 1), 1, "uint8"))
+        return 1 + sum(transform.position_count for branch in branches for transform in branch.transforms)
+
+    def write(self, recipe: Recipe) -> None:
+        for branch in self.branches(recipe):
+            with recipe.only_where(branch.column, branch.value):
+                for transform in branch.transforms:
+                    transform.append_to(recipe)
 
 
 class Identity(Transform):
@@ -29,7 +69,7 @@ class Identity(Transform):
         pass
 
 
-class RandomApply(Transform):
+class RandomApply(Choice):
     """All of these transforms with a probability, or none of them.
 
     Args:
@@ -41,13 +81,11 @@ class RandomApply(Transform):
         self.transforms: list[Transform] = _non_empty_list(transforms)
         self.p: float = ranges.probability("p", p)
 
-    def write(self, recipe: Recipe) -> None:
-        with recipe.only_where(recipe.bernoulli("apply", self.p)):
-            for transform in self.transforms:
-                transform.append_to(recipe)
+    def branches(self, recipe: Recipe) -> list[Branch]:
+        return [Branch(recipe.bernoulli("apply", self.p), 1.0, self.transforms)]
 
 
-class RandomChoice(Transform):
+class RandomChoice(Choice):
     """One of these transforms. Consecutive geometric ones with equal interpolation, border and fill are one resample.
 
     Args:
@@ -63,14 +101,12 @@ class RandomChoice(Transform):
                 f"p must be one weight for each of the {len(self.transforms)} transforms, got {value_text(p)}"
             )
 
-    def write(self, recipe: Recipe) -> None:
+    def branches(self, recipe: Recipe) -> list[Branch]:
         chosen = draw_choice(recipe, "chosen", self.p or [1.0] * len(self.transforms))
-        for i, transform in enumerate(self.transforms):
-            with recipe.only_where(chosen, i):
-                transform.append_to(recipe)
+        return [Branch(chosen, i, [transform]) for i, transform in enumerate(self.transforms)]
 
 
-class RandomOrder(Transform):
+class RandomOrder(Choice):
     """All of these transforms, in a random order.
 
     Every position of the order contains all of them, and a sample gets the one that its permutation has there:
@@ -82,21 +118,14 @@ class RandomOrder(Transform):
     def __init__(self, transforms: Sequence[Transform]) -> None:
         self.transforms: list[Transform] = _non_empty_list(transforms)
 
-    def write(self, recipe: Recipe) -> None:
+    def branches(self, recipe: Recipe) -> list[Branch]:
         count = len(self.transforms)
-        for chosen in recipe.draw("PermutationOrNone", [f"order_{i}" for i in range(count)], count):
-            for i, transform in enumerate(self.transforms):
-                with recipe.only_where(chosen, i):
-                    transform.append_to(recipe)
+        order = recipe.draw("PermutationOrNone", [f"order_{i}" for i in range(count)], count)
+        return [Branch(chosen, i, [transform]) for chosen in order for i, transform in enumerate(self.transforms)]
 
 
 def _non_empty_list(transforms: Any) -> list[Transform]:
     entries = transform_list(transforms)
     if not entries:
         raise TypeError("transforms must be at least one, got none")
-    for transform in (inner for entry in entries for inner in entry.flattened()):
-        if not transform.is_fused:
-            raise TypeError(
-                f"transforms must be fused, got {transform.title}, which runs on whole samples: put it into Compose"
-            )
     return entries

@@ -109,6 +109,10 @@ class Compose(Transform):
         for transform in self.transforms:
             yield from transform.flattened()
 
+    @property
+    def position_count(self) -> int:
+        return sum(transform.position_count for transform in self.transforms)
+
     def append_to(self, recipe: Recipe) -> None:
         """Append the transforms, as if they were in the recipe themselves."""
         recipe.count_transform()
@@ -283,7 +287,7 @@ class Compose(Transform):
         [RandomInvert(p=0.5)]
         """
         remainder = Compose(transforms_after(self, first), self.seed, boxes=self.boxes, keypoints=self.keypoints)
-        remainder._first_position = self.first_position + first
+        remainder._first_position = self.first_position + self.position_count - remainder.position_count
         remainder._parts = parts.split(
             remainder.transforms, remainder.first_position, remainder.boxes, remainder.keypoints
         )

@@ -77,6 +77,10 @@ class RandomMask(Transform):
         """Side of a grid's square in pixels."""
         return round(self.size * math.sqrt(self.share))
 
+    @property
+    def position_count(self) -> int:
+        return 1 if self.kind == "grid" else 2
+
     def write(self, recipe: Recipe) -> None:
         size = recipe.constant("size", self.size, integer_range=(1, _MAX_CELL))
         if self.kind == "grid":

@@ -1,4 +1,4 @@
-"""The parts of a recipe: adjacent fused transforms, and between them transforms that are not fused."""
+"""The parts of a recipe: adjacent fused transforms, and between them transforms and choices that are not fused."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .._arrays.images import ImageBatch, describe_images
-from .._fusion import draw, launch_plan
+from .._check import prefix_message
+from .._fusion import draw, draw_kernel, launch_plan
 from .._fusion.plan import RecipePlan
+from .._fusion.program import assemble
+from .._fusion.recipe import Recipe
 from .boxes import Boxes
+from .choices import Choice
 from .keypoints import Keypoints
 from .params import Params
 from .plan_cache import PlanCache
-from .sample import needs_matrices, transform_sample
+from .sample import id_array, needs_matrices, transform_sample
 from .sample_kinds import is_plain_array
 from .sample_structure import ParsedSample, parse_sample
+from .sample_subset import samples_at, with_samples
 from .transform import Transform
 
 Key: TypeAlias = tuple[int, int]  # seed and step
@@ -75,7 +82,60 @@ class FusedPart:
         return {"transforms": [transform.to_dict() for transform in self.plans.transforms]}
 
 
-Parts: TypeAlias = tuple[FusedPart | Transform, ...]
+class ChoicePart:
+    """A choice of transforms that are not all fused: a branch is called with the samples that drew it, as one batch.
+
+    The draws are those of a fused choice at the same position, computed on the host.
+    """
+
+    def __init__(self, choice: Choice, position: int, boxes: Boxes, keypoints: Keypoints) -> None:
+        self.choice: Choice = choice
+        self._arguments = position, boxes, keypoints
+        recipe = Recipe((1, 1), 1, "uint8", position=position - 1)  # the draws do not depend on the images
+        recipe.begin(choice.title)
+        branches = choice.branches(recipe)
+        columns = [column for instruction in recipe.draws for column in instruction.columns]
+        for index, column in enumerate(columns):
+            column.index = index
+        self._program, self._column_count = assemble(recipe.draws), len(columns)
+        self._branches = list[tuple[int, float, Parts]]()
+        position += 1
+        for branch in branches:
+            parts = split(branch.transforms, position, boxes, keypoints)
+            self._branches.append((branch.column.index, branch.value, parts))
+            position += sum(transform.position_count for transform in branch.transforms)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.choice, *self._arguments)
+
+    @property
+    def title(self) -> str:
+        return self.choice.title
+
+    def __call__(
+        self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, key: Key
+    ) -> Any:
+        """The sample after the branches of each of its samples. The arguments are those of `call_parts`."""
+        count = parse_sample(sample).samples
+        sample_ids, table = id_array(ids, count), np.zeros((count, self._column_count))
+        draw_kernel.draw_on_host(self._program, table, sample_ids, *key, np.empty((count, 0)))
+        for column, value, parts in self._branches:
+            indices = np.flatnonzero(table[:, column] == value)
+            if len(indices) == count > 0:
+                sample = call_parts(parts, sample, names, ids, step, layout, key)
+            elif len(indices):
+                chosen = samples_at(sample, count, indices.tolist())
+                chosen = call_parts(parts, chosen, names, sample_ids[indices], step, layout, key)
+                try:
+                    sample = with_samples(sample, count, indices.tolist(), chosen)
+                except ValueError as error:
+                    prefix_message(error, self.title)
+                    raise
+        return sample
+
+
+Part: TypeAlias = FusedPart | ChoicePart | Transform
+Parts: TypeAlias = tuple[Part, ...]
 
 
 def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, keypoints: Keypoints) -> Parts:
@@ -83,11 +143,17 @@ def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, ke
     flattened = [inner for transform in transforms for inner in transform.flattened()]
     if all(transform.is_fused for transform in flattened):
         return (FusedPart(transforms, first_position, boxes, keypoints),)
-    parts, position = list[FusedPart | Transform](), first_position
+    parts, position = list[Part](), first_position
     for is_fused, group in itertools.groupby(flattened, lambda transform: transform.is_fused):
         adjacent = list(group)
-        parts += [FusedPart(adjacent, position, boxes, keypoints)] if is_fused else adjacent
-        position += len(adjacent)
+        if is_fused:
+            parts.append(FusedPart(adjacent, position, boxes, keypoints))
+        for transform in adjacent:
+            if isinstance(transform, Choice) and not is_fused:
+                parts.append(ChoicePart(transform, position, boxes, keypoints))
+            elif not is_fused:
+                parts.append(transform)
+            position += transform.position_count
     return tuple(parts)
 
 
@@ -96,7 +162,7 @@ def only_fused(parts: Parts) -> FusedPart:
     for part in parts:
         if isinstance(part, FusedPart) and len(parts) == 1:
             return part
-        if isinstance(part, Transform):
+        if not isinstance(part, FusedPart):
             raise ValueError(
                 f"{part.title} is not fused with other transforms: draw, apply, params_from_dict, plan, check and show "
                 "take recipes of fused transforms only"
@@ -111,6 +177,8 @@ def call_parts(
     for part in parts:
         if isinstance(part, FusedPart):
             sample = part(sample, ids, step, layout, lambda *_: key)
+        elif isinstance(part, ChoicePart):
+            sample = part(sample, names, ids, step, layout, key)
         elif not names or part.takes_targets:
             sample = part.call_forward(sample)
         else:  # as torchvision's Compose calls transforms

@@ -55,6 +55,10 @@ class RandAugment(Transform):
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill: PerChannel | None = ranges.fill(fill)
 
+    @property
+    def position_count(self) -> int:
+        return self.num_ops
+
     def write(self, recipe: Recipe) -> None:
         by_op = magnitudes.standard_magnitudes(self.num_magnitude_bins, recipe.size)
         one_magnitude = {name: values[self.magnitude : self.magnitude + 1] for name, values in by_op.items()}
@@ -111,6 +115,10 @@ class AutoAugment(Transform):
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill: PerChannel | None = ranges.fill(fill)
 
+    @property
+    def position_count(self) -> int:
+        return 2
+
     def write(self, recipe: Recipe) -> None:
         pairs, by_op = POLICIES[self.policy], magnitudes.standard_magnitudes(10, recipe.size)
         # Each outcome: the index of the pair, and whether its first and its second op run.
@@ -166,6 +174,10 @@ class AugMix(Transform):
         self.all_ops: bool = _check.boolean("all_ops", all_ops)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.fill: PerChannel | None = ranges.fill(fill)
+
+    @property
+    def position_count(self) -> int:
+        return 1 + self.mixture_width * (1 + (self.chain_depth if self.chain_depth > 0 else 3))
 
     def write(self, recipe: Recipe) -> None:
         # Stick-breaking: independent fractions of the weight still left, from Beta(alpha, alpha * count), give the

@@ -101,17 +101,30 @@ def needs_matrices(parsed: ParsedSample) -> bool:
     return any(parsed.targets_of(kind) for kind in ("boxes", "keypoints"))
 
 
+def id_array(ids: Any, samples: int) -> np.ndarray:
+    """The ids of a call as an array. `ids`: as a user passes them. [N]"""
+    ids = convert.sample_ids(ids)
+    if ids is None or isinstance(ids, int):
+        return np.arange(samples) + (ids or 0)
+    return _checked_ids(ids, samples)
+
+
+def _checked_ids(ids: Any, samples: int) -> np.ndarray:
+    array = convert.host_array("ids", ids, np.int64)
+    if array.shape != (samples,):
+        raise ValueError(f"ids must be {samples} integers, got shape {array.shape}")
+    return array
+
+
 def _ids_by_group(ids: Any, samples: int) -> Callable[[np.ndarray], Any]:
     """Checks the ids of a call. The result gives the ids of a group from the indices of its samples in the call."""
     ids = convert.sample_ids(ids)
-    id_array = None if ids is None or isinstance(ids, int) else convert.host_array("ids", ids, np.int64)
-    if id_array is not None and id_array.shape != (samples,):
-        raise ValueError(f"ids must be {samples} integers, got shape {id_array.shape}")
+    array = None if ids is None or isinstance(ids, int) else _checked_ids(ids, samples)
 
     def group_ids(indices: np.ndarray) -> Any:
         if len(indices) == samples:
             return ids
-        numbers = indices + (ids or 0) if id_array is None else id_array[indices]
+        numbers = indices + (ids or 0) if array is None else array[indices]
         return int(numbers[0]) if len(numbers) == 1 else numbers
 
     return group_ids

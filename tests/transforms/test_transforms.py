@@ -240,7 +240,7 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
     ("make", "error", "message"),
     [
         (lambda: T.RandomApply(T.Identity()), TypeError, "transforms must be a list"),
-        (lambda: T.RandomOrder([abs]), TypeError, "transforms must be fused, got abs"),
+        (lambda: T.RandomOrder([abs, 3]), TypeError, "every transform must be a transform or a function, got 3"),
         (lambda: T.RandomApply([T.Identity()], p=1.5), ValueError, "p must be in"),
         (lambda: T.RandomChoice([T.Identity()], p=[1, 2]), ValueError, "one weight for each of the 1"),
         (lambda: T.RandomChoice([T.Identity()], p=[0]), ValueError, "one weight for each"),

@@ -1,0 +1,85 @@
+"""Some samples of a batch: taken out of its structure, and put back with other values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .._arrays import convert
+from .._arrays.tv_tensors import without_type, wrap_like
+from .sample_kinds import is_array, is_plain_sequence
+from .sample_pillow import with_pixels
+from .sample_rebuild import rebuild, set_path, value_at
+from .sample_search import find_leaves
+from .sample_target import Path, path_text
+
+
+def samples_at(sample: Any, count: int, indices: Sequence[int]) -> Any:
+    """The batch with these of its `count` samples only. Values without an entry per sample are those of all samples."""
+    results: dict[Any, Any] = {}
+    for path, _ in _entries_by_sample(sample, count):
+        value = value_at(sample, path)
+        entries = [value[i] for i in indices]
+        set_path(results, (0, *path), _joined(entries, value))
+    return rebuild([sample], results)[0]
+
+
+def with_samples(sample: Any, count: int, indices: Sequence[int], changed: Any) -> Any:
+    """The batch of `count` samples with the samples of another batch in place of those at the indices.
+
+    Raises:
+        ValueError: The other batch has another structure, or arrays of another shape or dtype.
+    """
+    results: dict[Any, Any] = {}
+    for path, kind in _entries_by_sample(sample, count):
+        value = value_at(sample, path)
+        try:
+            new_value = value_at(changed, path)
+        except (KeyError, IndexError, TypeError) as error:
+            raise ValueError(f"must return the structure of its argument, which has {kind} at {path_text(path)}") from (
+                error
+            )
+        _check_alike(kind, value, new_value, len(indices))
+        entries = list(value)
+        for index, entry in zip(indices, new_value, strict=True):
+            entries[index] = entry
+        set_path(results, (0, *path), _joined(entries, value))
+    return rebuild([sample], results)[0]
+
+
+def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
+    """The path of each array and list that has an entry for each sample, and the kind of what it holds."""
+    kinds: dict[Path, str] = {}
+    for leaf in find_leaves(with_pixels(sample)):
+        path = leaf.paths[0]
+        if leaf.gathered:  # the list whose entries are the samples: the paths differ in its index
+            keys = zip(*leaf.paths[:2], strict=True)
+            path = path[: next(i for i, (first, second) in enumerate(keys) if first != second)]
+        value = value_at(sample, path)
+        has_entries = value.ndim > 0 if is_array(value) else is_plain_sequence(value)
+        if has_entries and len(value) == count:
+            kinds.setdefault(path, leaf.kind)
+    yield from kinds.items()
+
+
+def _joined(entries: list[Any], like: Any) -> Any:
+    """Entries of samples as an array, a tuple or a list, as the value `like` is."""
+    if is_array(like):
+        stacked = convert.namespace(like).stack([without_type(entry) for entry in entries])
+        return wrap_like(stacked, like)
+    return tuple(entries) if isinstance(like, tuple) else entries
+
+
+def _check_alike(kind: str, value: Any, new_value: Any, count: int) -> None:
+    if is_array(value):
+        expected, result = _form(value), _form(new_value)
+    else:
+        expected, result = f"a list of {count}", f"a list of {len(new_value)}" if is_plain_sequence(new_value) else ""
+    if expected != result or (is_array(value) and len(new_value) != count):
+        result = result or type(new_value).__name__
+        raise ValueError(f"must not change the {kind} of some samples only, from {expected} to {result}")
+
+
+def _form(value: Any) -> str:
+    """The library, dtype and shape of a sample's entry in an array; empty for other values."""
+    return f"{type(value).__module__.split('.')[0]} {value.dtype} {tuple(value.shape[1:])}" if is_array(value) else ""

@@ -1,0 +1,185 @@
+"""RandomApply, RandomChoice, RandomOrder of transforms that are not fused: called with the samples that drew them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import noise
+from helpers.compare import assert_equal
+from tables.transforms import INSTANCES
+
+from cuaug import transforms as T
+from cuaug._fusion.recipe import Recipe
+
+SHAPE = (16, 9, 11, 3)
+
+
+def invert(value):
+    return 255 - value
+
+
+CHOICES = {
+    "apply": lambda f: T.RandomApply([f], 0.4),
+    "apply several": lambda f: T.RandomApply([T.RandomHorizontalFlip(), f, T.RandomVerticalFlip()], 0.6),
+    "choice": lambda f: T.RandomChoice([f, T.Identity(), T.RandomHorizontalFlip()], [2, 1, 1]),
+    "order": lambda f: T.RandomOrder([f, T.RandomHorizontalFlip(), T.RandomPosterize(2, 1.0)]),
+    "nested": lambda f: T.RandomApply(
+        [T.RandomChoice([f, T.Compose([T.RandomVerticalFlip()])]), T.RandomAffine(9)], 0.7
+    ),
+    "in Compose": lambda f: T.Compose([T.RandomApply([T.RandomOrder([f, f])], 0.7)]),
+}
+every_choice = pytest.mark.parametrize("make", CHOICES.values(), ids=CHOICES)
+
+
+def recipes(make, function=invert):
+    """A recipe with a choice of fused transforms, and the same one with a function that does the same."""
+    before, after = [T.RandomVerticalFlip()], [T.RandomHorizontalFlip(), T.RandomCrop(7)]
+    return [T.Compose([*before, make(f), *after], seed=3) for f in (T.RandomInvert(1.0), function)]
+
+
+@every_choice
+@pytest.mark.parametrize("ids", [None, 7, np.arange(16) * 5], ids=["none", "first", "all"])
+def test_choice_of_function_equals_choice_of_fused_transform(make, ids):
+    """The same samples get the function, and all other draws are the same."""
+    images, (fused, parts) = noise(SHAPE), recipes(make)
+    for step in range(3):
+        assert_equal(parts(images, ids=ids, step=step), fused(images, ids=ids, step=step))
+    assert_equal(copy.deepcopy(parts)(images, step=1), fused(images, step=1))
+    assert_equal(pickle.loads(pickle.dumps(parts))(images, step=1), fused(images, step=1))
+    assert_equal(parts.after(1)(images, step=2), fused.after(1)(images, step=2))
+
+
+def pairs(images):
+    return [(image, n) for n, image in enumerate(images)]
+
+
+SAMPLES = {
+    "torch": lambda images: torch.from_numpy(images).permute(0, 3, 1, 2),
+    "list of images": list,
+    "images of several sizes": lambda images: [image[: 7 + n % 3] for n, image in enumerate(images)],
+    "one image": lambda images: images[3],
+    "labels": lambda images: (images, np.arange(len(images))),
+    "masks": lambda images: {"image": images, "mask": images[..., 0], "name": "a"},
+    "boxes": lambda images: {
+        "images": images,
+        "boxes": np.full((len(images), 2, 4), (2.0, 1.0, 8.0, 7.0)),
+        "labels": 3,
+    },
+    "list of pairs": pairs,
+    "list of dicts": lambda images: [{"image": image, "label": n} for image, n in pairs(images)],
+}
+
+
+def assert_same(result, expected):
+    assert type(result) is type(expected)
+    if isinstance(expected, dict):
+        assert list(result) == list(expected)
+        result, expected = list(result.values()), list(expected.values())
+    if isinstance(expected, (list, tuple)):
+        assert len(result) == len(expected)
+        for entry, expected_entry in zip(result, expected, strict=True):
+            assert_same(entry, expected_entry)
+    elif hasattr(expected, "shape"):
+        assert_equal(result, expected)
+    else:
+        assert result == expected
+
+
+class InvertImages(T.Transform):
+    """Inverts images, whatever the structure of the sample."""
+
+    transformed_kinds = ("images",)
+
+    def transform(self, inpt, params):
+        return 255 - inpt
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("kind", ["apply", "choice", "order"])
+def test_choice_of_users_transform_keeps_structures(kind, name):
+    sample = SAMPLES[name](noise(SHAPE))
+    fused, parts = recipes(CHOICES[kind], InvertImages())
+    assert_same(parts(sample, step=1), fused(sample, step=1))
+
+
+def test_choice_of_function_takes_arguments_by_name():
+    images, masks, labels = noise(SHAPE), noise(SHAPE[:3]), np.arange(16)
+    fused, parts = recipes(CHOICES["apply several"], InvertImages())
+    assert_same(parts(images, masks, labels=labels, step=1), fused(images, masks, labels=labels, step=1))
+
+
+def test_choice_called_alone_draws_by_step_and_calls_function_once():
+    sizes = []
+
+    def count(images):
+        sizes.append(len(images))
+        return invert(images)
+
+    images, choice = noise(SHAPE), T.RandomApply([count], 0.4)
+    results = [choice(images) for _ in range(2)]
+    changed = [(result != images).reshape(16, -1).any(1) for result in results]
+    assert [flags.sum() for flags in changed] == sizes
+    assert 0 < sizes[0] < 16
+    assert (changed[0] != changed[1]).any()
+    assert_equal(choice(images, step=0), results[0])
+
+
+def test_choice_of_conversion_changes_the_type_of_one_sample():
+    image_module = pytest.importorskip("PIL.Image")
+    aug = T.RandomApply([T.ToPILImage()], 0.5)
+    results = [aug(noise((9, 11, 3)), step=step) for step in range(20)]
+    converted = sum(isinstance(result, image_module.Image) for result in results)
+    assert 0 < converted < 20
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (
+            lambda x: x[:, 1:],
+            r"RandomApply: must not change the images of some samples only, from numpy uint8 \(9, 11, 3\) to ",
+        ),
+        (
+            lambda x: x / 2,
+            r"RandomApply: must not change the images of some samples only, from numpy uint8 .* to numpy float64",
+        ),
+        (
+            lambda x: list(x),
+            r"RandomApply: must not change the images of some samples only, from numpy uint8 .* to list$",
+        ),
+    ],
+)
+def test_choice_of_function_rejects_another_shape_of_some_samples(function, message):
+    with pytest.raises(ValueError, match=message):
+        T.Compose([T.RandomApply([function])], seed=0)(noise(SHAPE))
+
+
+def test_choice_of_function_rejects_another_structure():
+    aug = T.Compose([T.RandomApply([lambda sample: sample["image"]])], seed=0)
+    message = r"RandomApply: must return the structure of its argument, which has images at \['image'\]$"
+    with pytest.raises(ValueError, match=message):
+        aug({"image": noise(SHAPE)})
+
+
+TRANSFORMS = [instance for instance in INSTANCES.values() if isinstance(instance, T.Transform)]
+
+
+@pytest.mark.parametrize(
+    "transform", [*TRANSFORMS, T.RandAugment(3), T.AugMix(), T.RandomOrder(TRANSFORMS[:2])], ids=repr
+)
+def test_transform_position_count_is_that_of_its_draws(transform):
+    recipe = Recipe((32, 32), 3, "uint8")
+    transform.append_to(recipe)
+    assert recipe.position + 1 == transform.position_count
+
+
+def test_compose_after_choice_draws_as_whole_recipe():
+    """The transforms inside of a choice have positions of their own, and so have those of the next part."""
+    images, flips = noise(SHAPE), [T.RandomHorizontalFlip(), T.RandomVerticalFlip()]
+    aug = T.Compose([T.RandomApply(flips, 0.0), T.RandomHorizontalFlip()], seed=3)
+    assert_equal(aug.after(1)(images, step=0), aug(images, step=0))
+    parts = T.Compose([T.RandomApply(flips, 0.0), lambda x: x, T.RandomHorizontalFlip()], seed=3)
+    expected = T.Compose([T.RandomApply(flips, 0.0), T.Identity(), T.RandomHorizontalFlip()], seed=3)
+    assert_equal(parts(images, step=0), expected(images, step=0))
