@@ -6,15 +6,12 @@ from collections.abc import Mapping
 
 _NETWORK = "it is a part of a network, and torchvision's takes the tensors that cuaug returns"
 _LOSS = "1 - {}(boxes1[:, None], boxes2[:, None])[:, 0, 0] is the loss of each pair, with its gradient"
-_WHOLE_PIXELS = "averages of whole pixels by position have no kernel; {} interpolates between pixels"
 
 # The names in an advice are those of cuaug.
 MISSING_OPS: Mapping[str, str] = {
     "complete_box_iou_loss": _LOSS.format("complete_box_iou"),
     "distance_box_iou_loss": _LOSS.format("distance_box_iou"),
     "generalized_box_iou_loss": _LOSS.format("generalized_box_iou"),
-    "ps_roi_pool": _WHOLE_PIXELS.format("ps_roi_align"),
-    "PSRoIPool": _WHOLE_PIXELS.format("PSRoIAlign"),
     **dict.fromkeys(("Conv2dNormActivation", "Conv3dNormActivation", "FeaturePyramidNetwork"), _NETWORK),
     **dict.fromkeys(("FrozenBatchNorm2d", "MLP", "Permute", "SqueezeExcitation"), _NETWORK),
     **dict.fromkeys(("deform_conv2d", "DeformConv2d", "sigmoid_focal_loss"), _NETWORK),

@@ -17,7 +17,7 @@ from ._detection.torch_ops import pool
 from ._second_names import second_names
 from .typing import AnyArray, Array, RoiMode, Size
 
-__all__ = ["ps_roi_align", "roi_align", "roi_pool"]
+__all__ = ["ps_roi_align", "ps_roi_pool", "roi_align", "roi_pool"]
 
 
 @prefix_errors
@@ -98,8 +98,8 @@ def roi_pool(
             [41., 43.]]])
     """
     _require_one_map(input)
-    # roi_align's parameters in its order, with its defaults: "pixels", the mode of roi_pool, uses only the layout.
-    return pool(input, boxes, output_size, spatial_scale, -1, False, "pixels", layout, 224, 4)
+    # roi_align's parameters in its order, with its defaults: "pixel_max" uses only the layout.
+    return pool(input, boxes, output_size, spatial_scale, -1, False, "pixel_max", layout, 224, 4)
 
 
 @prefix_errors
@@ -139,6 +139,45 @@ def ps_roi_align(
     _require_one_map(input)
     axes = layout_of(input, layout)
     pooled = pool(input, boxes, output_size, spatial_scale, sampling_ratio, True, "avg", axes, 224, 4)
+    return own_channels(pooled, axes)
+
+
+@prefix_errors
+def ps_roi_pool(
+    input: Array,
+    boxes: AnyArray | Sequence[AnyArray],
+    output_size: Size,
+    spatial_scale: float = 1.0,
+    layout: Literal["NCHW", "NHWC"] | None = None,
+) -> Array:
+    """Pool position-sensitive maps: the average pixel of each bin, whose channels are its own, as torchvision.
+
+    Regions and bins are rounded to whole pixels. As in torchvision, they do not contain the pixels of their right and
+    lower side, nor the map's last row and column (Dai et al. 2016). The call needs ``h * w`` times the memory of its
+    result, in addition.
+
+    Args:
+        input: Float maps. Channel ``(c * h + y) * w + x`` gives channel c of the bin (y, x). [N, C * h * w, H, W]
+        boxes: Sample index, then corners, in the library of the input; or one array per image. [K, 5], [[L, 4]]
+        output_size: Number of bins, (h, w) or one number for both; a bin without pixels is 0.
+        spatial_scale: Pixels of the map per unit of the boxes.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
+
+    Returns:
+        [K, C, h, w], in the layout and dtype of the input. torch has a gradient of ``input``.
+
+    Raises:
+        TypeError, ValueError: As :func:`roi_align`; the number of channels is no multiple of ``h * w``.
+
+    >>> import numpy as np
+    >>> channels = np.ones((1, 8, 8, 8)) * np.arange(8)
+    >>> ps_roi_pool(channels, np.array([(0, 1, 1, 5, 5.0)]), 2)[0, ..., 1]
+    array([[4., 5.],
+           [6., 7.]])
+    """
+    _require_one_map(input)
+    axes = layout_of(input, layout)
+    pooled = pool(input, boxes, output_size, spatial_scale, -1, False, "pixel_avg", axes, 224, 4)
     return own_channels(pooled, axes)
 
 

@@ -13,10 +13,10 @@ from typing import Any, Literal, TypeVar
 from ._arrays import torch_module
 from ._check import prefix_errors
 from ._detection.roi_options import infer_scales
-from .roi import ps_roi_align, roi_align, roi_pool
+from .roi import ps_roi_align, ps_roi_pool, roi_align, roi_pool
 from .typing import AnyArray, Array, Size
 
-__all__ = ["MultiScaleRoIAlign", "PSRoIAlign", "RoIAlign", "RoIPool"]
+__all__ = ["MultiScaleRoIAlign", "PSRoIAlign", "PSRoIPool", "RoIAlign", "RoIPool"]
 
 _Module = TypeVar("_Module", bound="_RoIModule")
 
@@ -136,6 +136,35 @@ class PSRoIAlign(_RoIModule):
     def forward(self, input: Array, rois: AnyArray | Sequence[AnyArray]) -> Array:
         """Pool regions ``rois`` of ``input``: the arguments ``input`` and ``boxes`` of :func:`ps_roi_align`."""
         return ps_roi_align(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio, self.layout)
+
+    __call__ = forward
+
+
+class PSRoIPool(_RoIModule):
+    """A module that calls :func:`ps_roi_pool`.
+
+    Args:
+        output_size: Number of bins, (h, w) or one number for both; a bin without pixels is 0.
+        spatial_scale: Pixels of the map per unit of the boxes.
+        layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
+
+    >>> import numpy as np
+    >>> PSRoIPool(2, 1.0)(np.ones((1, 8, 8, 12)), np.array([(0, 1, 1, 5, 5.0)])).shape
+    (1, 2, 2, 3)
+    """
+
+    @prefix_errors
+    def __init__(
+        self, output_size: Size, spatial_scale: float, *, layout: Literal["NCHW", "NHWC"] | None = None
+    ) -> None:
+        self.output_size: Size = output_size
+        self.spatial_scale: float = spatial_scale
+        self.layout: Literal["NCHW", "NHWC"] | None = layout
+
+    @prefix_errors
+    def forward(self, input: Array, rois: AnyArray | Sequence[AnyArray]) -> Array:
+        """Pool regions ``rois`` of ``input``: the arguments ``input`` and ``boxes`` of :func:`ps_roi_pool`."""
+        return ps_roi_pool(input, rois, self.output_size, self.spatial_scale, self.layout)
 
     __call__ = forward
 

@@ -49,7 +49,7 @@ def pool(
 
     # The backward of average pooling needs only the regions. That of max pooling also needs the argmax or, on a CPU,
     # where there is none, the levels.
-    saved = (regions,) if kind == "avg" else (regions, argmax) if has_argmax else (regions, *levels)
+    saved = (regions,) if not options.is_max else (regions, argmax) if has_argmax else (regions, *levels)
     return autograd.apply_with_backward(lambda *_: pooled, compute_gradients, saved, levels)
 
 
@@ -73,7 +73,7 @@ def backward(
         record = pack_record(options, inputs, pooled_gradient, [fields for _, fields in gradients])
         extension.extension().pooling(record, maps[0].dtype, options.kind, True)
         return [array for array, _ in gradients]
-    if options.kind != "avg" and argmax is None:
+    if options.is_max and argmax is None:
         _, argmax = _pool(options, inputs, save_argmax=True)
     argmax_fields = _NO_ARGMAX
     if argmax is not None:
@@ -134,7 +134,7 @@ def _pool(options: PoolingOptions, inputs: RoiInputs, save_argmax: bool) -> tupl
     pooled_extents = regions.shape[0], extents(first, options.layout)[1], *options.output_size
     argmax, argmax_fields = None, _NO_ARGMAX
     pooled, pooled_fields = allocate_map(library, pooled_extents, first, options.layout)
-    if save_argmax and options.kind != "avg" and first.device >= 0:
+    if save_argmax and options.is_max and first.device >= 0:
         is_int32 = _argmax_fits_int32(options, first)
         like = first._replace(dtype="int32" if is_int32 else "int64")
         argmax, fields = allocate_map(library, pooled_extents, like, options.layout)
@@ -154,7 +154,7 @@ def _argmax_fits_int32(options: PoolingOptions, level: ArrayDescriptor) -> bool:
     For roi_pool, a row and column of the level; for roi_align, a row and column of the grid of points in a bin.
     """
     _, _, height, width = extents(level, options.layout)
-    count = max(height, width) if options.kind == "pixels" else options.sampling_ratio
+    count = max(height, width) if options.kind == "pixel_max" else options.sampling_ratio
     return 0 < count < 1 << 15
 
 
@@ -166,6 +166,6 @@ def _describe_call(options: PoolingOptions, inputs: RoiInputs) -> RoiCall:
         levels = [map_fields(level, options.layout) for level in maps]
         vector_channels = roi_kernels.vector_channels(levels, channels, first.dtype)
     return RoiCall(
-        library, first.device, first.dtype, options.kind, regions.shape[1] == 6, regions.shape[0], channels,
-        options.output_size, vector_channels,
+        library, first.device, first.dtype, options.kind, options.is_max, regions.shape[1] == 6, regions.shape[0],
+        channels, options.output_size, vector_channels,
     )  # fmt: skip

@@ -64,7 +64,7 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
     region_array, region_library = describe("boxes", regions, FLOATS)
     if region_library.name != libraries[0].name or region_array.device != maps[0].device:
         raise ValueError("boxes must be in the library and on the device of input")
-    allows_rotated = options.kind != "pixels"  # roi_pool
+    allows_rotated = options.kind in ("avg", "max")
     if len(region_array.shape) != 2 or region_array.shape[1] not in ((5, 6) if allows_rotated else (5,)):
         shapes = "(K, 5), or (K, 6) if rotated" if allows_rotated else "(K, 5)"
         raise ValueError(

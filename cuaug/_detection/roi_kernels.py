@@ -14,6 +14,7 @@ _PLANAR_CHANNELS = 8  # of a thread, if channels are not adjacent (roi_by_point.
 _BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
 _ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU; each block of a region repeats the set-up of the region
 _MAX_GRID_Y = 65535
+_PIXEL_BINS = {"pixel_max": "RoiPoolBins", "pixel_avg": "PsRoiPoolBins"}
 BOUNDS_BYTES, BINS_BYTES = 24, 112  # RegionBounds and StoredBins (kernels/records/roi.cuh)
 
 
@@ -23,7 +24,8 @@ class RoiCall(NamedTuple):
     library: Library
     device: int
     dtype: str
-    kind: str  # "avg" or "max" of roi_align; "pixels": roi_pool
+    kind: str  # that of `PoolingOptions`
+    is_max: bool
     rotated: bool
     regions: int
     channels: int
@@ -41,7 +43,7 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
         parts = _vector_parts(call, 256) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
         _launch(call, "roi_average", (call.vector_channels,), record, (call.regions, parts, 1), 256)
         return
-    reduction = 0 if call.kind == "avg" else 2 if any(argmax) else 1  # `Reduction` of roi_by_point.cuh
+    reduction = 0 if not call.is_max else 2 if any(argmax) else 1  # `Reduction` of roi_by_point.cuh
     grid = call.regions, min(-(-_items(call) // 128), _MAX_GRID_Y), 1
     arguments = f"cuaug::{_bins_type(call)}", reduction, call.vector_channels
     _launch(call, "roi_by_point", arguments, record + argmax, grid, 128)
@@ -57,7 +59,7 @@ def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
         return
     items = _items(call._replace(vector_channels=channels_last))
     grid = call.regions, min(-(-items // 128), _MAX_GRID_Y), 1
-    arguments = f"cuaug::{_bins_type(call)}", int(call.kind != "avg"), channels_last
+    arguments = f"cuaug::{_bins_type(call)}", int(call.is_max), channels_last
     _launch(call, "roi_backward_scatter", arguments, record + argmax, grid, 128)
 
 
@@ -70,7 +72,7 @@ def launch_gather(call: RoiCall, record: bytes, level_extents: list[tuple[int, .
     tiles = sum(-(-height // tile_rows) * -(-width // tile_columns) for _, _, height, width in level_extents)
     blocks = tiles * samples * -(-call.channels // _GATHER_CHANNELS.get(call.dtype, 32))
     compute_type = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
-    functor = f"cuaug::PointGather<cuaug::{_bins_type(call)}<{compute_type}>, {int(call.kind != 'avg')}>"
+    functor = f"cuaug::PointGather<cuaug::{_bins_type(call)}<{compute_type}>, {int(call.is_max)}>"
     if call.kind == "avg" and not call.rotated:
         functor = f"cuaug::SeparableGather<{compute_type}>"
     if blocks:
@@ -105,7 +107,7 @@ def _planar_parts(call: RoiCall, blocks: int) -> int:
 
 
 def _bins_type(call: RoiCall) -> str:
-    return "RoiPoolBins" if call.kind == "pixels" else "RoiAlignBins"
+    return _PIXEL_BINS.get(call.kind, "RoiAlignBins")
 
 
 def _launch(

@@ -18,9 +18,13 @@ class PoolingOptions(NamedTuple):
     scales: tuple[float, ...]  # of the levels
     sampling_ratio: int  # points of a bin along each axis; 0: about one for each pixel
     aligned: bool
-    kind: str  # "avg" or "max" of roi_align; "pixels": roi_pool
+    kind: str  # "avg" or "max" of roi_align; "pixel_max": roi_pool; "pixel_avg": ps_roi_pool
     layout: str
     min_areas: tuple[float, ...]  # of the regions of each level
+
+    @property
+    def is_max(self) -> bool:
+        return self.kind in ("max", "pixel_max")
 
 
 def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[Any], list[Any], Any]:

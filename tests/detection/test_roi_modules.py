@@ -1,4 +1,4 @@
-"""RoIAlign, RoIPool, PSRoIAlign and MultiScaleRoIAlign: their functions, as torch modules and without torch."""
+"""RoIAlign, RoIPool, PSRoIAlign, PSRoIPool and MultiScaleRoIAlign: their functions, as modules of torch and without."""
 
 import copy
 import pickle
@@ -19,6 +19,7 @@ OPTIONS = {"output_size": (3, 2), "spatial_scale": 0.5}
 MODULES = {
     "RoIAlign": (ops.RoIAlign((3, 2), 0.5, 2, True), cuaug.roi_align, {"sampling_ratio": 2, "aligned": True}),
     "RoIPool": (ops.RoIPool((3, 2), 0.5), cuaug.roi_pool, {}),
+    "PSRoIPool": (ops.PSRoIPool((3, 2), 0.5), cuaug.ps_roi_pool, {}),
     "PSRoIAlign": (ops.PSRoIAlign((3, 2), 0.5, 2), cuaug.ps_roi_align, {"sampling_ratio": 2}),
 }
 LEVELS, LEVEL_ROIS = pyramid()

@@ -57,6 +57,7 @@ ARRAY_CALLS = {
     "clip_boxes_to_image": lambda boxes, _: cuaug.clip_boxes_to_image(boxes[:, :4], (20, 20)),
     "masks_to_boxes": lambda _, maps: cuaug.masks_to_boxes(maps[:, 0] > 2),
     "ps_roi_align": lambda boxes, maps: cuaug.ps_roi_align(maps, [boxes[:9, :4], boxes[9:, :4]], (3, 2), 1.0, 2),
+    "ps_roi_pool": lambda boxes, maps: cuaug.ps_roi_pool(maps, [boxes[:9, :4], boxes[9:, :4]], (3, 2), 1.0),
     "MultiScaleRoIAlign": lambda boxes, maps: POOLER(
         {"0": maps, "1": maps[..., ::2, ::2]}, [boxes[:9, :4], boxes[9:, :4]], [(128, 96)] * 2
     ),

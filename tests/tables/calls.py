@@ -112,6 +112,13 @@ CALLS = {
         "sampling_ratio": 2,
         "layout": "NCHW",
     },
+    "ps_roi_pool": {
+        "input": np.ones((2, 4, 8, 8)),
+        "boxes": [BOXES, BOXES],
+        "output_size": 2,
+        "spatial_scale": 1.0,
+        "layout": "NCHW",
+    },
     "remap": {"images": IMAGES, "map_x": np.ones((4, 5)), "map_y": np.ones((4, 5)), "relative": False, **SAMPLED},
     "remove_small_boxes": {"boxes": BOXES, "min_size": 2.0},
     "resize": {"images": IMAGES, "size": 6, "interpolation": "bilinear", "max_size": None, "antialias": True, **DTYPE},

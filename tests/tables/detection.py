@@ -89,10 +89,18 @@ def roi_bins(roi, size, extent, scale=1.0, sampling=-1, aligned=False):
     return bins
 
 
-def roi_pixels(roi, size, extent, scale=1.0):
-    """As `roi_bins`, for roi_pool: the sampling points of a bin are its pixels."""
+def roi_pixels(roi, size, extent, scale=1.0, has_ends=True):
+    """As `roi_bins`: the sampling points of a bin are its pixels.
+
+    In roi_pool regions and maps have the pixels of their right and lower ends; in ps_roi_pool they have not.
+    """
+    map_extent = extent
     left, top, right, bottom = (int(np.copysign(np.floor(abs(side * scale) + 0.5), side)) for side in roi)
-    starts, lengths = (top, left), (max(bottom - top + 1, 1) / size[0], max(right - left + 1, 1) / size[1])
+    starts, lengths = (
+        (top, left),
+        (max(bottom - top + has_ends, 1) / size[0], max(right - left + has_ends, 1) / size[1]),
+    )
+    extent = [side if has_ends else side - 1 for side in extent]
     bins = {}
     for bin_index in np.ndindex(*size):
         ranges = [
@@ -102,7 +110,7 @@ def roi_pixels(roi, size, extent, scale=1.0):
             )
             for i, length, start, limit in zip(bin_index, lengths, starts, extent, strict=True)
         ]
-        masks = np.zeros((len(ranges[0]) * len(ranges[1]), *extent))
+        masks = np.zeros((len(ranges[0]) * len(ranges[1]), *map_extent))
         for s, (y, x) in enumerate((y, x) for y in ranges[0] for x in ranges[1]):
             masks[s, y, x] = 1
         bins[bin_index] = masks

@@ -308,17 +308,29 @@ def detection_names():
                     ("RoiAlignBins", 2),
                     ("RoiPoolBins", 1),
                     ("RoiPoolBins", 2),
+                    ("PsRoiPoolBins", 0),
                 )
             ]
-        names += [kernels.name_expression("roi_regions", dtype, bins) for bins in ("RoiAlignBins", "RoiPoolBins")]
-        gathers = [f"SeparableGather<{real}>", f"PointGather<cuaug::RoiAlignBins<{real}>, 0>"]
+        names += [
+            kernels.name_expression("roi_regions", dtype, bins)
+            for bins in ("RoiAlignBins", "RoiPoolBins", "PsRoiPoolBins")
+        ]
+        gathers = [
+            f"SeparableGather<{real}>",
+            *(f"PointGather<cuaug::{bins}<{real}>, 0>" for bins in ("RoiAlignBins", "PsRoiPoolBins")),
+        ]
         gathers += [f"PointGather<cuaug::{bins}<{real}>, 1>" for bins in ("RoiAlignBins", "RoiPoolBins")]
         names += [kernels.name_expression("roi_backward_gather", dtype, gather) for gather in gathers]
         for channels_last in (0, 1):
             names.append(kernels.name_expression("roi_backward_separable", dtype, channels_last))
             names += [
                 kernels.name_expression("roi_backward_scatter", dtype, bins, reduction, channels_last)
-                for bins, reduction in (("RoiAlignBins", 0), ("RoiAlignBins", 1), ("RoiPoolBins", 1))
+                for bins, reduction in (
+                    ("RoiAlignBins", 0),
+                    ("RoiAlignBins", 1),
+                    ("RoiPoolBins", 1),
+                    ("PsRoiPoolBins", 0),
+                )
             ]
     return names
 

@@ -74,6 +74,7 @@ CORNER_CALLS = {
     "roi_align": lambda boxes: cuaug.roi_align(torch.ones(1, 1, 8, 8), [boxes], 2),
     "roi_pool": lambda boxes: cuaug.roi_pool(torch.ones(1, 1, 8, 8), [boxes], 2),
     "ps_roi_align": lambda boxes: cuaug.ps_roi_align(torch.ones(1, 4, 8, 8), [boxes], 2),
+    "ps_roi_pool": lambda boxes: cuaug.ps_roi_pool(torch.ones(1, 4, 8, 8), [boxes], 2),
 }
 
 

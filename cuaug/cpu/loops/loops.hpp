@@ -66,7 +66,7 @@ struct RecordCall {
     Dtype source;
 };
 
-enum class PoolingKind { roi_align_average, roi_align_max, roi_pool };
+enum class PoolingKind { roi_align_average, roi_align_max, roi_pool, ps_roi_pool };
 
 struct PoolingCall {
     const void* record;  // kernels/records/roi.cuh

@@ -53,6 +53,9 @@ struct RoiAlignBins {
         if (roi.y.points >= R(1) && roi.x.points >= R(1)) points_per_bin = roi.y.points * roi.x.points;
     }
 
+    // What a bin's average is divided by.
+    R point_count(const RoiRecord&, int, int) const { return points_per_bin; }
+
     // A rectangle along the region's own axes that contains `rect`, a rectangle of the map: no point of `rect` is
     // farther from its center than half its diagonal.
     MapRect<R> to_region_axes(const RoiRecord& args, const MapRect<R>& rect) const {

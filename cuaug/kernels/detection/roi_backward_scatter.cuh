@@ -52,7 +52,7 @@ inline void scatter_region(const Record& args, const Bins& bins, long long k, lo
             for (long long i = points.rows.first; i < points.rows.end; ++i)
                 for (long long j = points.columns.first; j < points.columns.end; ++j)
                     scatter_point(bins.point_taps(args, y, x, i, j), map, out, last, gradient,
-                                  R(1) / bins.points_per_bin);
+                                  R(1) / bins.point_count(args, y, x));
         }
     }
 }

@@ -126,7 +126,8 @@ inline void pool_bin_by_point(const RoiRecord& args, const Bins& bins, int y, in
             }
         }
     if constexpr (reduction == Reduction::average) {
-        for (int j = 0; j < W; ++j) value[j] /= bins.points_per_bin;
+        const R count = bins.point_count(args, y, x);
+        for (int j = 0; j < W; ++j) value[j] /= count;
     } else if (bins.has_outside_points(points)) {
         for (int j = 0; j < W; ++j)
             if (replaces_max(R(0), value[j])) {

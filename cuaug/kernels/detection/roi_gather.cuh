@@ -96,7 +96,7 @@ struct PointGather {
     template <class Visitor>
     static void for_each_bin(const RoiRecord& args, const Bins& bins, const MapTile& tile, const BinWindow& window,
                              const Shared&, int row, int column, const Visitor& visit) {
-        using R = decltype(bins.points_per_bin);
+        using R = decltype(bins.point_count(args, 0, 0));
         const int y = tile.top + row, x = tile.left + column;
         const MapRect<R> near = {R(y - 1), R(x - 1), R(y + 1), R(x + 1)};
         const IndexRect range = bins.bins_in(args, near);
@@ -112,7 +112,7 @@ struct PointGather {
                         const R weight = tap_weight(taps.y, y) * tap_weight(taps.x, x);
                         if (weight != R(0))
                             visit((bin_y - window.y) * window_side + bin_x - window.x,
-                                  is_max ? weight : weight / bins.points_per_bin, pack_point(i, j));
+                                  is_max ? weight : weight / bins.point_count(args, bin_y, bin_x), pack_point(i, j));
                     }
             }
     }

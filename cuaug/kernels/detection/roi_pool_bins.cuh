@@ -4,30 +4,31 @@
 
 namespace cuaug {
 
-// The bins of roi_pool (Girshick 2015): all pixels that a bin touches; each pixel is a sampling point. Its functions
-// are those of RoiAlignBins.
-template <class R>
-struct RoiPoolBins {
+// All pixels that a bin touches; each pixel is a sampling point. The functions are those of RoiAlignBins. With
+// `has_ends` a region includes the pixels of its right and lower side; without it, it does not, nor any pixel of the
+// map's last row and column.
+template <class R, bool has_ends>
+struct PixelBins {
     const RoiLevel* level;
-    int n;             // sample; -1: none
-    R points_per_bin;  // 1; only averages are divided by it, and roi_pool takes maxima
+    int n;  // sample; -1: none
     R top, left, height, width;
 
-    RoiPoolBins() = default;
+    PixelBins() = default;
 
-    RoiPoolBins(const RoiRecord& args, long long k) : level(&args.level[0]), n(roi_sample(args, k)), points_per_bin(1) {
+    PixelBins(const RoiRecord& args, long long k) : level(&args.level[0]), n(roi_sample(args, k)) {
         R side[4];
         for (int i = 0; i < 4; ++i) {
             side[i] = round(static_cast<R>(roi_value(args, k, 1 + i)) * static_cast<R>(level->scale));
             if (!is_in_range(side[i])) n = -1;
         }
-        left = side[0], top = side[1], width = fmax(side[2] - side[0] + R(1), R(1)),
-        height = fmax(side[3] - side[1] + R(1), R(1));
+        left = side[0], top = side[1], width = fmax(side[2] - side[0] + R(has_ends), R(1)),
+        height = fmax(side[3] - side[1] + R(has_ends), R(1));
     }
 
     static IndexRange pixels_of_bin(R start, R size, int bin, int bins, int extent) {
         const R bin_size = size / R(bins);
-        const R first = floor(R(bin) * bin_size) + start, end = ceil(R(bin + 1) * bin_size) + start, max = R(extent);
+        const R first = floor(R(bin) * bin_size) + start, end = ceil(R(bin + 1) * bin_size) + start,
+                max = R(extent - !has_ends);
         return {static_cast<long long>(fmin(fmax(first, R(0)), max)),
                 static_cast<long long>(fmin(fmax(end, R(0)), max))};
     }
@@ -35,6 +36,12 @@ struct RoiPoolBins {
     IndexRect points_of(const RoiRecord& args, int bin_y, int bin_x) const {
         return {pixels_of_bin(top, height, bin_y, args.out_height, level->height),
                 pixels_of_bin(left, width, bin_x, args.out_width, level->width)};
+    }
+
+    R point_count(const RoiRecord& args, int bin_y, int bin_x) const {
+        const IndexRect pixels = points_of(args, bin_y, bin_x);
+        const R rows = R(pixels.rows.end - pixels.rows.first), columns = R(pixels.columns.end - pixels.columns.first);
+        return fmax(rows, R(1)) * fmax(columns, R(1));
     }
 
     bool has_outside_points(const IndexRect&) const { return false; }
@@ -74,6 +81,18 @@ struct RoiPoolBins {
         const long long first = static_cast<long long>(ceil(low)), end = static_cast<long long>(floor(high)) + 1;
         return {range.first > first ? range.first : first, range.end < end ? range.end : end};
     }
+};
+
+// The bins of roi_pool (Girshick 2015).
+template <class R>
+struct RoiPoolBins : PixelBins<R, true> {
+    using PixelBins<R, true>::PixelBins;
+};
+
+// The bins of ps_roi_pool (Dai et al. 2016), as torchvision has them.
+template <class R>
+struct PsRoiPoolBins : PixelBins<R, false> {
+    using PixelBins<R, false>::PixelBins;
 };
 
 }  // namespace cuaug

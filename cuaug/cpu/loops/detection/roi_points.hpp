@@ -68,11 +68,12 @@ inline void pool_points(const RoiRecord& args, long long k, const ChannelRange& 
                         &values[c - channels.first]);
                 });
             };
+            const R count = bins.point_count(args, y, x);
             const bool has_unvisited = bins.n >= 0 && for_each_batch<R>(args, bins, y, x, points, is_max, reduce);
             for (int c = channels.first; c < channels.end; ++c) {
                 R value = values[c - channels.first];
                 if (is_max && has_unvisited && replaces_max(R(0), value)) value = 0;
-                if (!is_max) value /= bins.points_per_bin;
+                if (!is_max) value /= count;
                 write_bin<1, T>(args, k, c, y, x, &value);
             }
         }
@@ -119,7 +120,7 @@ inline void scatter_points(const RoiRecord& args, long long k, const ChannelRang
     auto scatter = [&](int c, const RoiPoint<R>& point, int y, int x) {
         R gradient;
         read_bin<1, T>(args, k, c, y, x, &gradient);
-        if (!is_max) gradient /= bins.points_per_bin;
+        if (!is_max) gradient /= bins.point_count(args, y, x);
         for (int i = 0; i < point.pixels; ++i)
             out[(c - channels.first) * map.c_stride + point.offset[i]] += point.weight[i] * gradient;
     };

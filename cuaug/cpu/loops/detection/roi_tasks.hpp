@@ -12,6 +12,8 @@ inline void pool_region(const RoiRecord& args, native::PoolingKind kind, long lo
     using R = ComputeType<T>;
     if (kind == native::PoolingKind::roi_pool)
         pool_points<T, R, RoiPoolBins<R>, true>(args, k, channels);
+    else if (kind == native::PoolingKind::ps_roi_pool)
+        pool_points<T, R, PsRoiPoolBins<R>, false>(args, k, channels);
     else if (kind == native::PoolingKind::roi_align_max)
         pool_points<T, R, RoiAlignBins<R>, true>(args, k, channels);
     else if (args.rotated)
@@ -27,6 +29,8 @@ inline void scatter_region(const RoiRecord& args, native::PoolingKind kind, long
     using R = ComputeType<T>;
     if (kind == native::PoolingKind::roi_pool)
         scatter_points<T, R, RoiPoolBins<R>, true>(args, k, channels, out, map);
+    else if (kind == native::PoolingKind::ps_roi_pool)
+        scatter_points<T, R, PsRoiPoolBins<R>, false>(args, k, channels, out, map);
     else if (kind == native::PoolingKind::roi_align_max)
         scatter_points<T, R, RoiAlignBins<R>, true>(args, k, channels, out, map);
     else if (args.rotated)
