@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .._arrays import convert
+from .._arrays.registry import library_of
 from .._arrays.tv_tensors import without_type, wrap_like
 from .sample_kinds import is_array, is_plain_sequence
 from .sample_pillow import with_pixels
@@ -82,4 +83,5 @@ def _check_alike(kind: str, value: Any, new_value: Any, count: int) -> None:
 
 def _form(value: Any) -> str:
     """The library, dtype and shape of a sample's entry in an array; empty for other values."""
-    return f"{type(value).__module__.split('.')[0]} {value.dtype} {tuple(value.shape[1:])}" if is_array(value) else ""
+    library = library_of(type(value))
+    return "" if library is None else f"{library.name} {value.dtype} {tuple(value.shape[1:])}"

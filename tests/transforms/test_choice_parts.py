@@ -110,6 +110,16 @@ def test_choice_of_function_takes_arguments_by_name():
     assert_same(parts(images, masks, labels=labels, step=1), fused(images, masks, labels=labels, step=1))
 
 
+def test_choice_of_function_returns_tv_tensors_in_their_type():
+    tv_tensors = pytest.importorskip("torchvision.tv_tensors")
+    images = torch.from_numpy(noise(SHAPE)).permute(0, 3, 1, 2)
+    sample = tv_tensors.Image(images), tv_tensors.Mask(images[:, 0])
+    fused, parts = recipes(CHOICES["apply several"], lambda pair: (255 - pair[0], pair[1]))
+    for result, expected in zip(parts(sample, step=1), fused(sample, step=1), strict=True):
+        assert type(result) is type(expected)
+        assert torch.equal(result, expected)
+
+
 def test_choice_called_alone_draws_by_step_and_calls_function_once():
     sizes = []
 
