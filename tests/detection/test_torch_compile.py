@@ -42,10 +42,11 @@ SCALES = [0.25, 0.125, 0.0625]
 OPTIONS = {  # sampling_ratio, aligned, mode, layout, canonical_size, canonical_level
     "avg": (-1, False, "avg", "NCHW", 224.0, 4),
     "max": (2, True, "max", "NCHW", 224.0, 4),
-    "pixels": (-1, False, "pixels", "NCHW", 224.0, 4),
+    "pixel_max": (-1, False, "pixel_max", "NCHW", 224.0, 4),
+    "pixel_avg": (-1, False, "pixel_avg", "NCHW", 224.0, 4),
 }
 ROI_ALIGN_CASES = itertools.product(["planes", "channels last"], [1, 3], OPTIONS)
-QUICK = {("planes", 1, "avg"), ("channels last", 3, "pixels")}
+QUICK = {("planes", 1, "avg"), ("channels last", 3, "pixel_max")}
 
 
 @pytest.mark.parametrize(("memory", "levels", "kind"), thinned(ROI_ALIGN_CASES, lambda *row: row in QUICK))
