@@ -104,6 +104,7 @@ class ChoicePart:
             parts = split(branch.transforms, position, boxes, keypoints)
             self._branches.append((branch.column.index, branch.value, parts))
             position += sum(transform.position_count for transform in branch.transforms)
+        self._identity = FusedPart((), position, boxes, keypoints)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.choice, *self._arguments)
@@ -112,11 +113,22 @@ class ChoicePart:
     def title(self) -> str:
         return self.choice.title
 
+    @property
+    def has_fused_part(self) -> bool:
+        inner = itertools.chain(*(parts for *_, parts in self._branches))
+        return any(
+            isinstance(part, FusedPart) or (isinstance(part, ChoicePart) and part.has_fused_part) for part in inner
+        )
+
     def __call__(
         self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, key: Key
     ) -> Any:
         """The sample after the branches of each of its samples. The arguments are those of `call_parts`."""
-        count = parse_sample(sample).samples
+        parsed = parse_sample(sample)
+        if parsed.targets_of("boxes") and not parsed.targets_of("valid") and self.has_fused_part:
+            # Fused parts write "valid" beside boxes: all samples have it, or none.
+            sample = self._identity(sample, ids, step, layout, lambda *_: key)
+        count = parsed.samples
         sample_ids, table = id_array(ids, count), np.zeros((count, self._column_count))
         draw_kernel.draw_on_host(self._program, table, sample_ids, *key, np.empty((count, 0)))
         for column, value, parts in self._branches:

@@ -110,6 +110,22 @@ def test_choice_of_function_takes_arguments_by_name():
     assert_same(parts(images, masks, labels=labels, step=1), fused(images, masks, labels=labels, step=1))
 
 
+@pytest.mark.parametrize("listed", [False, True], ids=["batch", "list of dicts"])
+def test_choice_with_fused_transforms_says_which_boxes_are_valid(listed):
+    images, boxes = noise(SHAPE), np.tile([[2.0, 1, 8, 7], [0, 0, 2, 2]], (16, 1, 1))
+    sample = {"images": images, "boxes": boxes}
+    if listed:
+        sample = [{"images": image, "boxes": rows} for image, rows in zip(images, boxes, strict=True)]
+    move = T.RandomAffine(0, (0.5, 0.5))
+    results = [
+        T.Compose([T.RandomApply([move, invert], 0.6)], seed=3)(sample, step=1)
+        for invert in (T.RandomInvert(1.0), InvertImages())
+    ]
+    assert_same(results[1], results[0])
+    entries = results[1] if listed else [results[1]]
+    assert len({flag for entry in entries for flag in entry["valid"].ravel()}) == 2
+
+
 def test_choice_of_function_returns_tv_tensors_in_their_type():
     tv_tensors = pytest.importorskip("torchvision.tv_tensors")
     images = torch.from_numpy(noise(SHAPE)).permute(0, 3, 1, 2)
