@@ -73,7 +73,8 @@ class RandomApply(Choice):
     """All of these transforms with a probability, or none of them.
 
     Args:
-        transforms: In the order in which they run; a :class:`Compose` counts as its transforms.
+        transforms: In the order in which they run; a :class:`Compose` counts as its transforms. Functions, and other
+            transforms that are not fused, are called once, with those samples of a batch that get them.
         p: Probability.
     """
 
@@ -89,7 +90,7 @@ class RandomChoice(Choice):
     """One of these transforms. Consecutive geometric ones with equal interpolation, border and fill are one resample.
 
     Args:
-        transforms: The transforms to choose from.
+        transforms: The transforms to choose from, fused or not, as in :class:`RandomApply`.
         p: A weight for each, not necessarily with sum 1; default: equal weights.
     """
 
