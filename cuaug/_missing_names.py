@@ -21,7 +21,6 @@ _ONE_SIZE = "all results of a batch have the same size here; use "
 # By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
-        "JPEG": "no codec runs within a recipe",
         "RandomChannelPermutation": "call cuaug.color_matrix with a permutation of each sample",
         "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
         "RandomPhotometricDistort": "use ColorJitter, within RandomApply to change some samples only",
@@ -146,7 +145,6 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
 FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "InterpolationMode": "use cuaug.transforms.InterpolationMode, or a name such as 'bilinear'",
-        **dict.fromkeys(("jpeg", "jpeg_image", "jpeg_video"), "use cuaug.io.encode_jpeg, then cuaug.io.decode_jpeg"),
         **dict.fromkeys(("is_pure_tensor", "register_kernel"), "functions have no kernels for types of users"),
     },
 }
