@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from . import _check
 from ._arrays.convert import dtype_name
-from ._arrays.images import ImageBatch, describe_images
+from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
 from ._passes.replay import replayed

@@ -13,7 +13,19 @@ from .._passes.parameters import NULL_ARRAY, SampleParameters, StridedArray
 from .._passes.partial_sums import NO_PARTIAL_SUMS, PartialSums
 from .._passes.warp import NO_OVERRIDE, SampleOverride
 from .plan import RecipePlan
-from .recipe_ops import Autocontrast, Blend, Blur, Column, Displacement, Grayscale, Jpeg, Mix, Resize, Sharpen, StandaloneOp
+from .recipe_ops import (
+    Autocontrast,
+    Blend,
+    Blur,
+    Column,
+    Displacement,
+    Grayscale,
+    Jpeg,
+    Mix,
+    Resize,
+    Sharpen,
+    StandaloneOp,
+)
 from .recipe_pass import Pass
 
 

@@ -223,7 +223,8 @@ class Blend:
     name: str = "AugMix"
 
 
-StandaloneOp = Blur | Jpeg | Mix | Autocontrast | Grayscale | Blend  # begins a pass without geometry; only Blend's has a chain
+# Begins a pass without geometry; only Blend's has a chain.
+StandaloneOp = Blur | Jpeg | Mix | Autocontrast | Grayscale | Blend
 OverrideOp = Sharpen | HistogramLut  # replaces a warp's sampling, for samples that no other op of the pass changes
 ConditionalOp = CoordinateMap | Pointwise | OverrideOp  # may change some samples only
 Op = ConditionalOp | Resize | Displacement | Cast | Branch | StandaloneOp

@@ -1,4 +1,4 @@
-"""Transforms that compute a pixel from its neighbourhood, with torchvision v2's names and defaults; one draw per sample."""
+"""Transforms that compute a pixel from its neighbourhood, with torchvision v2's names; one draw per sample."""
 
 from __future__ import annotations
 

@@ -88,7 +88,8 @@ inline void load_block_row(const BatchRecord& args, const ChannelGroup& in, cons
                            JpegWorkspace& workspace) {
     auto& [upper, lower] = workspace.full_chroma;
     for (int row = 0; row < mcu; ++row) {
-        const bool is_lower = row & 1, exists = top + row < args.in_height, starts_below = top + row - is_lower >= args.in_height;
+        const bool is_lower = row & 1, exists = top + row < args.in_height,
+                   starts_below = top + row - is_lower >= args.in_height;
         if (exists)
             load_components(args, in, columns, top + row, row, workspace);
         else

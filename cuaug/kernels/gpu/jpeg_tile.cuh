@@ -14,9 +14,9 @@
 namespace cuaug {
 
 constexpr int jpeg_threads = 256;
-constexpr int jpeg_luma_blocks = 8;    // of 8x8 pixels, on a side of the pixels that a tile makes
-constexpr int jpeg_chroma_blocks = 5;  // of 16x16 pixels, on a side of the pixels that a tile reads
-constexpr int jpeg_block_pitch = 36, jpeg_column_pitch = jpeg_luma_blocks * jpeg_block_pitch + 4;  // words
+// Blocks of a tile: of 8x8 pixels that it makes, and of 16x16 pixels that it reads.
+constexpr int luma_columns = 8, luma_rows = 8, chroma_columns = luma_columns / 2 + 1, chroma_rows = luma_rows / 2 + 1;
+constexpr int block_pitch = 36, column_pitch = luma_rows * block_pitch + 4;  // words
 
 // Of two adjacent columns.
 struct alignas(16) QuantizationPair {
@@ -26,27 +26,26 @@ struct alignas(16) QuantizationPair {
 // Shared memory of a block.
 template <int K>
 struct alignas(16) JpegBlocks {
-    static constexpr int luma = jpeg_luma_blocks * jpeg_luma_blocks,
-                         chroma = K == 1 ? 0 : 2 * jpeg_chroma_blocks * jpeg_chroma_blocks;
-    Word luma_words[jpeg_luma_blocks * jpeg_column_pitch];
-    Word chroma_words[chroma == 0 ? 4 : chroma * jpeg_block_pitch];
+    static constexpr int luma = luma_columns * luma_rows, chroma = K == 1 ? 0 : 2 * chroma_columns * chroma_rows;
+    Word luma_words[luma_columns * column_pitch];
+    Word chroma_words[chroma == 0 ? 4 : chroma * block_pitch];
     QuantizationPair quantization[K == 1 ? 1 : 2][32];  // of luma and of chroma
 
     Word* luma_row(int block_x, int block_y, int row) {
-        return luma_words + block_x * jpeg_column_pitch + block_y * jpeg_block_pitch + 4 * row;
+        return luma_words + block_x * column_pitch + block_y * block_pitch + 4 * row;
     }
 
     // Row `row` of the tile's blocks of chroma, counted in samples. Plane 0 is Cb, 1 is Cr.
     Word* chroma_row(int plane, int block_x, int row) {
-        const int block = (plane * jpeg_chroma_blocks + block_x) * jpeg_chroma_blocks + (row >> 3);
-        return chroma_words + block * jpeg_block_pitch + 4 * (row & 7);
+        const int block = (plane * chroma_columns + block_x) * chroma_rows + (row >> 3);
+        return chroma_words + block * block_pitch + 4 * (row & 7);
     }
 };
 
 // Where a tile lies in the image. The pixels that a tile makes begin half a block of 16 pixels after those that it
 // reads, and end half a block before: pixels need the chroma on either side of them.
 struct JpegTileRect {
-    int x, y;  // first pixel that is read
+    int x, y;           // first pixel that is read
     int height, width;  // of the image
 
     bool reads(int block_x, int block_y) const {
@@ -55,28 +54,73 @@ struct JpegTileRect {
     }
     bool makes(int block_x, int block_y) const {
         const int block_left = x + 8 + 8 * block_x, block_top = y + 8 + 8 * block_y;
-        return block_x >= 0 && block_x < jpeg_luma_blocks && block_y >= 0 && block_y < jpeg_luma_blocks &&
-               block_left >= 0 && block_left < width && block_top >= 0 && block_top < height;
+        return block_x >= 0 && block_x < luma_columns && block_y >= 0 && block_y < luma_rows && block_left >= 0 &&
+               block_left < width && block_top >= 0 && block_top < height;
     }
 };
 
-// Rows of the input or the output.
+// Four numbers, clamped to 0..255 or to -128..127, as the bytes of a word.
+inline Word saturate_to_u8(int a, int b, int c, int d) {
+    Word upper, out;
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(upper) : "r"(d), "r"(c), "r"(0));
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(b), "r"(a), "r"(upper));
+    return out;
+}
+inline Word saturate_to_s8(int a, int b, int c, int d) {
+    Word upper, out;
+    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(upper) : "r"(d), "r"(c), "r"(0));
+    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(b), "r"(a), "r"(upper));
+    return out;
+}
+
+// A frame of the input or the output. Pixels are moved in runs of eight.
 template <class Layout, int K>
 struct JpegFrame {
+    static constexpr bool packed = is_same_v<Layout, Packed>;
     uint8* data;
     long long offset[K];
     long long y_stride;
     int step;
-    bool aligned;
+    bool aligned;  // eight pixels may be moved as vectors
 
-    FourPixels<uint8, K> load(int y, int x, int width) const {
-        const int first = min(x, width - 1);
-        return load_pixels<Layout, uint8, K>(data + y * y_stride + static_cast<long long>(first) * step, offset, step,
-                                             aligned, min(4, width - first));
+    uint8* at(int y, int x) const { return data + y * y_stride + static_cast<long long>(x) * step; }
+
+    // Pixels beyond the right edge of the image repeat the last one.
+    void load(int y, int x, int width, int (&pixel)[8][K]) const {
+        if (!is_same_v<Layout, Strided> && aligned && x + 8 <= width) {
+            const Vectors<uint8, K, 2> in = load_vectors<Layout, uint8, K, 2, 2>(at(y, x), offset);
+            for (int i = 0; i < 8; ++i)
+                for (int k = 0; k < K; ++k) {
+                    const int byte = packed ? K * (i % 4) + k : i % 4;
+                    const Word word = in.elements[i / 4][packed ? byte / 4 : k].word[0];
+                    pixel[i][k] = static_cast<int>(permute_bytes(word, 0, 0x4440 + byte % 4));
+                }
+        } else {
+            for (int i = 0; i < 8; ++i)
+                for (int k = 0; k < K; ++k) pixel[i][k] = at(y, min(x + i, width - 1))[offset[k]];
+        }
     }
-    void store(int y, int x, int width, const FourPixels<uint8, K>& pixels) const {
-        store_pixels<Layout, uint8, K>(data + y * y_stride + static_cast<long long>(x) * step, offset, step, aligned,
-                                       min(4, width - x), K, pixels);
+
+    // Values are clamped to 0..255.
+    void store(int y, int x, int width, const int (&pixel)[8][K]) const {
+        if (!is_same_v<Layout, Strided> && aligned && x + 8 <= width) {
+            for (int v = 0; v < K; ++v) {  // the v-th eight bytes of a packed run, or channel v of a planar one
+                AlignedVector<uint8, 2> out;
+                for (int i = 0; i < 2; ++i) {
+                    int value[4];
+                    for (int j = 0; j < 4; ++j) {
+                        const int element = 4 * i + j, byte = 8 * v + element;
+                        value[j] = packed ? pixel[byte / K][byte % K] : pixel[element][v];
+                    }
+                    out.elements[i].word[0] = saturate_to_u8(value[0], value[1], value[2], value[3]);
+                }
+                store_as(at(y, x) + (packed ? 8 * v : offset[v]), out);
+            }
+        } else {
+            for (int i = 0; i < 8; ++i)
+                for (int k = 0; k < K; ++k)
+                    if (x + i < width) at(y, x + i)[offset[k]] = static_cast<uint8>(min(max(pixel[i][k], 0), 255));
+        }
     }
 };
 
@@ -102,35 +146,29 @@ inline void load_coefficients(const Word* row, int (&v)[8]) {
     }
 }
 
-inline int clamp_sample(int value) { return min(max(value, -128), 127); }
-
 // Luma of eight adjacent pixels; chroma is added to the sums of two by two pixels.
 template <class Layout, int K>
-inline void load_components(const JpegFrame<Layout, K>& in, int y, int x, int width, int (&luma)[8],
-                            int (&cb_sum)[4], int (&cr_sum)[4]) {
-    for (int i = 0; i < 8; i += 4) {
-        const FourPixels<uint8, K> pixels = in.load(y, x + i, width);
-        for (int j = 0; j < 4; ++j) {
-            const RawPixel<uint8, K> pixel = to_raw_pixel(pixels.v[j]);
-            if constexpr (K == 3) {
-                int cb, cr;
-                rgb_to_ycbcr<int>(pixel.c[0], pixel.c[1], pixel.c[2], luma[i + j], cb, cr);
-                cb_sum[(i + j) / 2] += cb;
-                cr_sum[(i + j) / 2] += cr;
-            } else {
-                luma[i + j] = pixel.c[0] - 128;
-            }
+inline void load_components(const JpegFrame<Layout, K>& in, int y, int x, int width, int (&luma)[8], int (&cb_sum)[4],
+                            int (&cr_sum)[4]) {
+    int pixel[8][K];
+    in.load(y, x, width, pixel);
+    for (int i = 0; i < 8; ++i)
+        if constexpr (K == 3) {
+            int cb, cr;
+            rgb_to_ycbcr(pixel[i][0], pixel[i][1], pixel[i][2], luma[i], cb, cr);
+            cb_sum[i / 2] += cb;
+            cr_sum[i / 2] += cr;
+        } else {
+            luma[i] = pixel[i][0] - 128;
         }
-    }
 }
 
 // Loads pixels and transforms rows. A thread takes 16 columns of two rows, which are one row of a block of chroma. The
 // last rows of luma and of chroma in the image are repeated to the end of their blocks.
 template <class Layout, int K>
 inline void transform_rows(const JpegFrame<Layout, K>& in, const JpegTileRect& rect, JpegBlocks<K>& blocks) {
-    constexpr int row_pairs = 8 * jpeg_chroma_blocks;
-    for (int i = threadIdx.x; i < jpeg_chroma_blocks * row_pairs; i += jpeg_threads) {
-        const int pair = i / jpeg_chroma_blocks, block_x = i - pair * jpeg_chroma_blocks, y = rect.y + 2 * pair;
+    for (int i = threadIdx.x; i < chroma_columns * 8 * chroma_rows; i += jpeg_threads) {
+        const int pair = i / chroma_columns, block_x = i - pair * chroma_columns, y = rect.y + 2 * pair;
         if (!rect.reads(block_x, pair >> 3) || y >= rect.height) continue;
         int chroma[2][8] = {};
         const int row = 2 * (pair & 3), block_y = (pair >> 2) - 1;

@@ -8,9 +8,9 @@ namespace cuaug {
 
 enum class DctPass { first, second };
 
-constexpr int cosine_bits = 13;        // of the fraction of a cosine
-constexpr int intermediate_bits = 2;   // of the fraction of a value between the passes
-constexpr int coefficient_scale = 3;   // a coefficient of `forward_dct` is 2^3 times that of JPEG
+constexpr int cosine_bits = 13;       // of the fraction of a cosine
+constexpr int intermediate_bits = 2;  // of the fraction of a value between the passes
+constexpr int coefficient_scale = 3;  // a coefficient of `forward_dct` is 2^3 times that of JPEG
 
 // The odd part of both transforms, whose matrix is symmetric: sqrt(2) * cos((2 i + 1) (2 j + 1) pi / 16). libjpeg adds
 // products of other rounded cosines, so equal numbers here may differ in their last bit.

@@ -39,7 +39,9 @@ struct QuantizationStep {
 // `entry`: of a table for quality 50.
 inline QuantizationStep quantization_step(int entry, int quality) {
     const int percent = quality < 50 ? 5000 / quality : 200 - 2 * quality, scaled = (entry * percent + 50) / 100,
-              step = scaled < 1 ? 1 : scaled > 255 ? 255 : scaled;
+              step = scaled < 1     ? 1
+                     : scaled > 255 ? 255
+                                    : scaled;
     return {step, ((1 << reciprocal_bits) + step - 1) / step};
 }
 

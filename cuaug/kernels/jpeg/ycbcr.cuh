@@ -30,7 +30,9 @@ inline int mean_of_four(int sum, int column) { return (sum + 1 + (column & 1)) >
 // Chroma of a pixel from the chroma samples around it: the nearest, and the next one beside it, each 3 times the
 // sample in the nearest row and once the sample in the next row. A tie is rounded up for a pixel left of the nearest
 // sample, and down for one right of it.
-inline int upsampled(int nearest, int beside, bool is_right) { return (3 * nearest + beside + (is_right ? 7 : 8)) >> 4; }
+inline int upsampled(int nearest, int beside, bool is_right) {
+    return (3 * nearest + beside + (is_right ? 7 : 8)) >> 4;
+}
 
 // The chroma of an image: half the rows and columns, rounded up.
 struct ChromaSize {

@@ -19,14 +19,13 @@ inline void code_columns(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
     for (int i = threadIdx.x; i < 4 * (blocks.luma + blocks.chroma); i += jpeg_threads) {
         const int pair = i & 3, luma_block = i >> 2, chroma_block = luma_block - blocks.luma;
         const bool is_luma = K == 1 || chroma_block < 0;
-        const int plane_block = chroma_block % (jpeg_chroma_blocks * jpeg_chroma_blocks);
-        if (is_luma ? !rect.makes(luma_block / jpeg_luma_blocks, luma_block % jpeg_luma_blocks)
-                    : !rect.reads(plane_block / jpeg_chroma_blocks, plane_block % jpeg_chroma_blocks))
+        const int plane_block = chroma_block % (chroma_columns * chroma_rows);
+        if (is_luma ? !rect.makes(luma_block / luma_rows, luma_block % luma_rows)
+                    : !rect.reads(plane_block / chroma_rows, plane_block % chroma_rows))
             continue;
-        Word* words =
-            (is_luma ? blocks.luma_row(luma_block / jpeg_luma_blocks, luma_block % jpeg_luma_blocks, 0)
-                     : blocks.chroma_words + chroma_block * jpeg_block_pitch) +
-            pair;
+        Word* words = (is_luma ? blocks.luma_row(luma_block / luma_rows, luma_block % luma_rows, 0)
+                               : blocks.chroma_words + chroma_block * block_pitch) +
+                      pair;
         const QuantizationPair* table = blocks.quantization[is_luma ? 0 : K / 3] + pair;
         int left[8], right[8];
         for (int y = 0; y < 8; ++y) {
@@ -50,16 +49,14 @@ inline void code_columns(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
 template <int K>
 inline void decode_chroma_rows(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
     for (int i = threadIdx.x; i < 8 * blocks.chroma; i += jpeg_threads) {
-        const int plane_block = (i >> 3) % (jpeg_chroma_blocks * jpeg_chroma_blocks);
-        if (!rect.reads(plane_block / jpeg_chroma_blocks, plane_block % jpeg_chroma_blocks)) continue;
-        Word* words = blocks.chroma_words + (i >> 3) * jpeg_block_pitch + 4 * (i & 7);
+        const int plane_block = (i >> 3) % (chroma_columns * chroma_rows);
+        if (!rect.reads(plane_block / chroma_rows, plane_block % chroma_rows)) continue;
+        Word* words = blocks.chroma_words + (i >> 3) * block_pitch + 4 * (i & 7);
         int v[8];
         load_coefficients(words, v);
         inverse_dct<DctPass::second>(v);
-        for (int j = 0; j < 8; ++j) v[j] = clamp_sample(v[j]);
-        for (int half = 0; half < 2; ++half)
-            words[half] = permute_bytes(permute_bytes(v[4 * half], v[4 * half + 1], 0x0040),
-                                        permute_bytes(v[4 * half + 2], v[4 * half + 3], 0x0040), low_halves);
+        words[0] = saturate_to_s8(v[0], v[1], v[2], v[3]);
+        words[1] = saturate_to_s8(v[4], v[5], v[6], v[7]);
     }
 }
 
@@ -96,7 +93,7 @@ inline void upsample_chroma(const JpegTileRect& rect, JpegBlocks<K>& blocks, int
 template <class Layout, int K>
 inline void store_tile(const JpegFrame<Layout, K>& out, const JpegTileRect& rect, JpegBlocks<K>& blocks) {
     for (int i = threadIdx.x; i < 8 * blocks.luma; i += jpeg_threads) {
-        const int block_x = i % jpeg_luma_blocks, row = i / jpeg_luma_blocks;
+        const int block_x = i % luma_columns, row = i / luma_columns;
         const int x = rect.x + 8 + 8 * block_x, y = rect.y + 8 + row;
         if (!rect.makes(block_x, row >> 3) || y >= rect.height) continue;
         int luma[8], cb[8] = {}, cr[8] = {};
@@ -106,42 +103,40 @@ inline void store_tile(const JpegFrame<Layout, K>& out, const JpegTileRect& rect
             upsample_chroma(rect, blocks, 0, x, y, cb);
             upsample_chroma(rect, blocks, 1, x, y, cr);
         }
-        for (int first = 0; first < 8 && x + first < rect.width; first += 4) {
-            FourPixels<uint8, K> pixels;
-            for (int j = 0; j < 4; ++j) {
-                const int sample = clamp_sample(luma[first + j]);
-                int value[3] = {sample + 128};
-                if constexpr (K == 3)
-                    ycbcr_to_rgb(sample, cb[first + j], cr[first + j], value[0], value[1], value[2]);
-                RawPixel<uint8, K> pixel;
-                for (int k = 0; k < K; ++k) pixel.c[k] = static_cast<uint8>(min(max(value[k], 0), 255));
-                pixels.v[j] = to_word_pixel(pixel);
-            }
-            out.store(y, x + first, rect.width, pixels);
+        int pixel[8][K];
+        for (int j = 0; j < 8; ++j) {
+            const int sample = min(max(luma[j], -128), 127);
+            if constexpr (K == 3)
+                ycbcr_to_rgb(sample, cb[j], cr[j], pixel[j][0], pixel[j][1], pixel[j][2]);
+            else
+                pixel[j][0] = sample + 128;
         }
+        out.store(y, x, rect.width, pixel);
     }
 }
 
 template <class InLayout, class OutLayout, int K>
 inline void copy_tile(const JpegFrame<InLayout, K>& in, const JpegFrame<OutLayout, K>& out, const JpegTileRect& rect) {
-    constexpr int size = 8 * jpeg_luma_blocks;
-    for (int i = threadIdx.x; i < size * size / 4; i += jpeg_threads) {
-        const int row = i / (size / 4), x = rect.x + 8 + 4 * (i - row * (size / 4)), y = rect.y + 8 + row;
-        if (x >= 0 && x < rect.width && y >= 0 && y < rect.height) out.store(y, x, rect.width, in.load(y, x, rect.width));
+    for (int i = threadIdx.x; i < luma_columns * 8 * luma_rows; i += jpeg_threads) {
+        const int block_x = i % luma_columns, row = i / luma_columns;
+        const int x = rect.x + 8 + 8 * block_x, y = rect.y + 8 + row;
+        if (!rect.makes(block_x, row >> 3) || y >= rect.height) continue;
+        int pixel[8][K];
+        in.load(y, x, rect.width, pixel);
+        out.store(y, x, rect.width, pixel);
     }
 }
 
 // Codes as JPEG, and decodes: a block makes a tile of 64x64 pixels. Grid: (tiles in x, tiles in y, frames).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(jpeg_threads) jpeg(const __grid_constant__ PointwiseRecord args) {
-    constexpr int size = 8 * jpeg_luma_blocks;
     __shared__ JpegBlocks<K> blocks;
-    const JpegTileRect rect = {static_cast<int>(blockIdx.x) * size - 16, static_cast<int>(blockIdx.y) * size - 16,
-                               args.in_height, args.in_width};
+    const JpegTileRect rect = {8 * luma_columns * static_cast<int>(blockIdx.x) - 16,
+                               8 * luma_rows * static_cast<int>(blockIdx.y) - 16, args.in_height, args.in_width};
     for (long long frame = blockIdx.z; frame < args.samples * args.frames; frame += gridDim.z) {
         const long long n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const JpegFrame<InLayout, K> in = jpeg_frame<InLayout, K>(args.in, n, t, args.in_vector_elements);
-        const JpegFrame<OutLayout, K> out = jpeg_frame<OutLayout, K>(args.out, n, t, args.out_vector_elements);
+        const JpegFrame<InLayout, K> in = jpeg_frame<InLayout, K>(args.in, n, t, args.in_vector_elements >= 8);
+        const JpegFrame<OutLayout, K> out = jpeg_frame<OutLayout, K>(args.out, n, t, args.out_vector_elements >= 8);
         const int quality = jpeg_quality(parameter(args, n, 0));
         if (quality == 0) {
             copy_tile(in, out, rect);
