@@ -134,6 +134,7 @@ CHOSEN_CALLS = {
     "T.RandomEqualize": ("rocket", "T.RandomEqualize()"),
     "T.RandomAdjustSharpness": ("chelsea", "T.RandomAdjustSharpness(8)"),
     "T.GaussianBlur": ("chelsea", "T.GaussianBlur(23, (0.1, 4.0))"),
+    "T.JPEG": ("chelsea", "T.JPEG((2, 15))"),
     "T.GaussianNoise": ("astronaut", "T.GaussianNoise(sigma=0.15)"),
     "T.ElasticTransform": ("china", "T.ElasticTransform(150.0, 5.0, fill=160)"),
     "T.PixelOp": ("astronaut", 'T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0, 1))'),
