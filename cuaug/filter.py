@@ -101,7 +101,7 @@ def jpeg(images: Array, quality: PerSample, *, layout: Layout | None = None, out
 
     >>> import numpy as np
     >>> jpeg(np.array([[0, 0, 0, 255]], np.uint8), 50)
-    array([[  2,   0,   6, 255]], dtype=uint8)
+    array([[  0,   3,   0, 255]], dtype=uint8)
     """
     batch = describe_images(images, layout)
     _check.uint8(batch.dtype)

@@ -59,7 +59,6 @@ EFFECTIVE = [  # each changes every sample
     T.RandomPosterize(2, 1.0),
     T.RandomErasing(1.0),
     T.GaussianBlur(5, (0.8, 2.0)),
-    T.JPEG((5, 60)),
     T.ElasticTransform(300.0, 3.0),
     T.GaussianNoise(0.0, 0.2),
     T.RandomMask(1.0, "pixels", 0.3, 2),

@@ -123,6 +123,8 @@ def test_op_parameters_from_any_library(row, backend):
 def test_op_strided_view_equals_copy(row, view, backend):
     if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
+    if row.channels and view == "some channels":
+        pytest.skip("the view has two channels")
     for dtype in row.dtypes_among("uint8", "float32"):
         strided = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
         copy = put(to_numpy(strided), backend, dtype)
@@ -195,7 +197,7 @@ JPEG_SIZES = [
 ]  # fmt: skip
 
 
-@every_backend
+@every_backend_but_jax
 @pytest.mark.parametrize("quality", [1, 5, 50, 75, 95, 100])
 def test_jpeg_equals_libjpeg_turbo(quality, backend):
     """Sizes that are no multiples of a block, that leave less than half a block, and beyond one tile."""

@@ -77,7 +77,7 @@ def jpeg(image: Array, quality: PerSample, *, layout: Layout | None = None) -> A
 
     >>> import numpy as np
     >>> jpeg(np.array([[0, 0, 0, 255]], np.uint8), 50)
-    array([[  2,   0,   6, 255]], dtype=uint8)
+    array([[  0,   3,   0, 255]], dtype=uint8)
     """
     return on_images(image, layout, lambda images, axes: filter.jpeg(images, quality, layout=axes))
 
