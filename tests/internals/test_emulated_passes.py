@@ -1,4 +1,4 @@
-"""The GPU's blur and JPEG, and a policy's pass, run on the CPU by helpers/emulator: GPU and CPU agree, without a GPU."""
+"""The GPU's blur, JPEG and a policy's pass, run on the CPU by helpers/emulator: GPU and CPU agree, without a GPU."""
 
 import numpy as np
 import pytest

@@ -175,7 +175,7 @@ inline void transform_rows(const JpegFrame<Layout, K>& in, const JpegTileRect& r
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             int sums[2][4] = {};
-#pragma unroll
+#pragma unroll 1
             for (int lower = 0; lower < 2; ++lower) {
                 int luma[8];
                 load_components(in, min(y + lower, rect.height - 1), rect.x + 16 * block_x + 8 * half, rect.width, luma,
