@@ -129,7 +129,7 @@ inline void copy_tile(const JpegFrame<InLayout, K>& in, const JpegFrame<OutLayou
 
 // Codes as JPEG, and decodes: a block makes a tile of 64x64 pixels. Grid: (tiles in x, tiles in y, frames).
 template <class In, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(jpeg_threads) jpeg(const __grid_constant__ PointwiseRecord args) {
+__global__ void __launch_bounds__(jpeg_threads, 2) jpeg(const __grid_constant__ PointwiseRecord args) {
     __shared__ JpegBlocks<K> blocks;
     const JpegTileRect rect = {8 * luma_columns * static_cast<int>(blockIdx.x) - 16,
                                8 * luma_rows * static_cast<int>(blockIdx.y) - 16, args.in_height, args.in_width};
