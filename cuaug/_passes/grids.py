@@ -239,8 +239,8 @@ def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_byte
 
 
 def jpeg(slices: Slices) -> Grid:
-    """A block makes a tile of 64x64 pixels, the first of which begin 8 pixels outside the image."""
-    return _tiles(slices._replace(height=slices.height + 8, width=slices.width + 8), 64, 64)
+    """A block makes a tile of 128x64 pixels, the first of which begin 8 pixels outside the image."""
+    return _tiles(slices._replace(height=slices.height + 8, width=slices.width + 8), 128, 64)
 
 
 def _tiles(slices: Slices, tile_width: int, tile_height: int) -> Grid:

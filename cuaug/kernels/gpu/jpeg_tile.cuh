@@ -13,9 +13,12 @@
 
 namespace cuaug {
 
-constexpr int jpeg_threads = 256;
+constexpr int jpeg_threads = 192;
+template <class InLayout, class OutLayout>
+constexpr int jpeg_blocks =
+    is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided> ? 3 : 4;  // per multiprocessor, by registers
 // Blocks of a tile: of 8x8 pixels that it makes, and of 16x16 pixels that it reads.
-constexpr int luma_columns = 8, luma_rows = 8, chroma_columns = luma_columns / 2 + 1, chroma_rows = luma_rows / 2 + 1;
+constexpr int luma_columns = 16, luma_rows = 8, chroma_columns = luma_columns / 2 + 1, chroma_rows = luma_rows / 2 + 1;
 constexpr int block_pitch = 36, column_pitch = luma_rows * block_pitch + 4;  // words
 
 // Of two adjacent columns.
@@ -81,14 +84,16 @@ struct JpegFrame {
     long long offset[K];
     long long y_stride;
     int step;
-    bool aligned;  // eight pixels may be moved as vectors
+    int vector_elements;  // as in a BatchRecord
 
     uint8* at(int y, int x) const { return data + y * y_stride + static_cast<long long>(x) * step; }
 
     // Pixels beyond the right edge of the image repeat the last one.
     void load(int y, int x, int width, int (&pixel)[8][K]) const {
-        if (!is_same_v<Layout, Strided> && aligned && x + 8 <= width) {
-            const Vectors<uint8, K, 2> in = load_vectors<Layout, uint8, K, 2, 2>(at(y, x), offset);
+        if (!is_same_v<Layout, Strided> && vector_elements >= 4 && x + 8 <= width) {
+            const Vectors<uint8, K, 2> in = vector_elements == 4
+                                                ? load_vectors<Layout, uint8, K, 2, 1>(at(y, x), offset)
+                                                : load_vectors<Layout, uint8, K, 2, 2>(at(y, x), offset);
             for (int i = 0; i < 8; ++i)
                 for (int k = 0; k < K; ++k) {
                     const int byte = packed ? K * (i % 4) + k : i % 4;
@@ -103,7 +108,7 @@ struct JpegFrame {
 
     // Values are clamped to 0..255.
     void store(int y, int x, int width, const int (&pixel)[8][K]) const {
-        if (!is_same_v<Layout, Strided> && aligned && x + 8 <= width) {
+        if (!is_same_v<Layout, Strided> && vector_elements >= 4 && x + 8 <= width) {
             for (int v = 0; v < K; ++v) {  // the v-th eight bytes of a packed run, or channel v of a planar one
                 AlignedVector<uint8, 2> out;
                 for (int i = 0; i < 2; ++i) {
@@ -114,7 +119,11 @@ struct JpegFrame {
                     }
                     out.elements[i].word[0] = saturate_to_u8(value[0], value[1], value[2], value[3]);
                 }
-                store_as(at(y, x) + (packed ? 8 * v : offset[v]), out);
+                uint8* to = at(y, x) + (packed ? 8 * v : offset[v]);
+                if (vector_elements == 4)
+                    for (int i = 0; i < 2; ++i) store_as(to + 4 * i, out.elements[i]);
+                else
+                    store_as(to, out);
             }
         } else {
             for (int i = 0; i < 8; ++i)
@@ -125,12 +134,12 @@ struct JpegFrame {
 };
 
 template <class Layout, int K>
-inline JpegFrame<Layout, K> jpeg_frame(const BatchView& view, long long n, long long t, bool aligned) {
+inline JpegFrame<Layout, K> jpeg_frame(const BatchView& view, long long n, long long t, int vector_elements) {
     JpegFrame<Layout, K> out = {static_cast<uint8*>(view.data) + n * view.n_stride + t * view.t_stride,
                                 {},
                                 view.y_stride,
                                 column_stride<Layout, K>(view.x_stride),
-                                aligned};
+                                vector_elements};
     channel_offsets<Layout, K>(view.c_stride, K, out.offset);
     return out;
 }
@@ -175,7 +184,7 @@ inline void transform_rows(const JpegFrame<Layout, K>& in, const JpegTileRect& r
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             int sums[2][4] = {};
-#pragma unroll 1
+#pragma unroll
             for (int lower = 0; lower < 2; ++lower) {
                 int luma[8];
                 load_components(in, min(y + lower, rect.height - 1), rect.x + 16 * block_x + 8 * half, rect.width, luma,

@@ -127,16 +127,17 @@ inline void copy_tile(const JpegFrame<InLayout, K>& in, const JpegFrame<OutLayou
     }
 }
 
-// Codes as JPEG, and decodes: a block makes a tile of 64x64 pixels. Grid: (tiles in x, tiles in y, frames).
+// Codes as JPEG, and decodes: a block makes a tile of 128x64 pixels. Grid: (tiles in x, tiles in y, frames).
 template <class In, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(jpeg_threads, 2) jpeg(const __grid_constant__ PointwiseRecord args) {
+__global__ void __launch_bounds__(jpeg_threads, jpeg_blocks<InLayout, OutLayout>)
+    jpeg(const __grid_constant__ PointwiseRecord args) {
     __shared__ JpegBlocks<K> blocks;
     const JpegTileRect rect = {8 * luma_columns * static_cast<int>(blockIdx.x) - 16,
                                8 * luma_rows * static_cast<int>(blockIdx.y) - 16, args.in_height, args.in_width};
     for (long long frame = blockIdx.z; frame < args.samples * args.frames; frame += gridDim.z) {
         const long long n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const JpegFrame<InLayout, K> in = jpeg_frame<InLayout, K>(args.in, n, t, args.in_vector_elements >= 8);
-        const JpegFrame<OutLayout, K> out = jpeg_frame<OutLayout, K>(args.out, n, t, args.out_vector_elements >= 8);
+        const JpegFrame<InLayout, K> in = jpeg_frame<InLayout, K>(args.in, n, t, args.in_vector_elements);
+        const JpegFrame<OutLayout, K> out = jpeg_frame<OutLayout, K>(args.out, n, t, args.out_vector_elements);
         const int quality = jpeg_quality(parameter(args, n, 0));
         if (quality == 0) {
             copy_tile(in, out, rect);
