@@ -71,7 +71,7 @@ inline void load_chroma(JpegBlocks<K>& blocks, int plane, int column, int row, i
     samples[5] = byte(after, 0);
 }
 
-// Chroma of eight pixels of row y from an even column on: `x`, of the tile.
+// Chroma of the eight pixels of row y of the image that begin in column x.
 template <int K>
 inline void upsample_chroma(const JpegTileRect& rect, JpegBlocks<K>& blocks, int plane, int x, int y, int (&out)[8]) {
     const ChromaSize size = chroma_size(rect.height, rect.width);
