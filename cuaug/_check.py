@@ -202,6 +202,11 @@ def image_dtype(dtype: str) -> None:
         raise TypeError(f"images must be one of {', '.join(IMAGE_DTYPES)}, got {dtype}")
 
 
+def uint8(dtype: str) -> None:
+    if dtype != "uint8":
+        raise TypeError(f"images must be uint8, got {dtype}")
+
+
 def extents(axes: str, shape: Sequence[int]) -> None:
     """Only N and T may be empty; every axis but N is below 2**30."""
     for axis, extent in zip(axes, shape, strict=True):

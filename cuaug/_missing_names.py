@@ -21,7 +21,6 @@ _ONE_SIZE = "all results of a batch have the same size here; use "
 # By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
-        "JPEG": "no codec runs within a recipe",
         "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
         "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
         "RandomShortestSize": _ONE_SIZE + "Resize, then RandomResizedCrop",
@@ -40,6 +39,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "RandomGaussianBlur": "use GaussianBlur, within RandomApply to change some samples only",
         "RandomGaussianNoise": "use GaussianNoise, within RandomApply to change some samples only",
         "RandomHue": "use ColorJitter(hue=...)",
+        "RandomJPEG": "use JPEG, within RandomApply to change some samples only",
         "RandomSaturation": "use ColorJitter(saturation=...)",
         "RandomSharpness": "use RandomAdjustSharpness",
         "RandomShear": "use RandomAffine(0, shear=...)",
@@ -57,6 +57,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "Crop": "call cuaug.crop before the recipe",
         "ElasticDeform": "use ElasticTransform",
         "GaussNoise": "use GaussianNoise",
+        "ImageCompression": "use JPEG, within RandomApply to change some samples only",
         "GridDropout": "use RandomMask",
         "HorizontalFlip": "use RandomHorizontalFlip",
         "HueSaturationValue": "use ColorJitter",
@@ -101,6 +102,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "Fliplr": "use RandomHorizontalFlip",
         "Flipud": "use RandomVerticalFlip",
         "Invert": "use RandomInvert",
+        "JpegCompression": "use JPEG((low, high)) with the qualities 100 - compression",
         "LinearContrast": "use ColorJitter(contrast=(low, high), contrast_about=127)",
         "Multiply": "use ColorJitter(brightness=(low, high))",
         "MultiplySaturation": "use ColorJitter(saturation=(low, high))",
@@ -145,7 +147,6 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
 FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "InterpolationMode": "use cuaug.transforms.InterpolationMode, or a name such as 'bilinear'",
-        **dict.fromkeys(("jpeg", "jpeg_image", "jpeg_video"), "use cuaug.io.encode_jpeg, then cuaug.io.decode_jpeg"),
         **dict.fromkeys(("is_pure_tensor", "register_kernel"), "functions have no kernels for types of users"),
     },
 }

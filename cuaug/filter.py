@@ -1,7 +1,7 @@
 """Filters: functions that compute a pixel from its neighbourhood.
 
-Arithmetic is in float32, for float64 images in float64; integer results are rounded half to even. Parameters may be one
-value or one per sample, on the host or on the images' device.
+Arithmetic is in float32, for float64 images in float64, and of JPEG in integers; integer results are rounded half to
+even. Parameters may be one value or one per sample, on the host or on the images' device.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._passes.replay import replayed
 from ._sizes import kernel_extents
 from .typing import AnyArray, Array, Layout, Numbers, PerSample, Size
 
-__all__ = ["adjust_sharpness", "gaussian_blur"]
+__all__ = ["adjust_sharpness", "gaussian_blur", "jpeg"]
 
 
 @prefix_errors
@@ -84,3 +84,27 @@ def adjust_sharpness(
     batch = describe_images(images, layout)
     factor = parameters.checked_column("sharpness_factor", sharpness_factor, 0)
     return filters.adjust_sharpness(batch, parameters.per_sample_columns("sharpness_factor", [factor], batch), out)
+
+
+@prefix_errors
+@replayed
+def jpeg(images: Array, quality: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
+    """Encode as JPEG and decode again: the image with the artefacts of the compression, as libjpeg-turbo gives it.
+
+    Args:
+        quality: 1 (strong artefacts) to 100, truncated to an integer; one number or one per sample. In an array on a
+            GPU, whose values are not checked, numbers below 1 leave the image as it is. [N]
+
+    ``images`` are uint8, with 1 or 3 channels. Chroma has half the rows and columns (4:2:0), the default of torchvision
+    and Pillow. All other arguments and the errors are those of :func:`gaussian_blur`; the result is like ``images``, or
+    ``out``.
+
+    >>> import numpy as np
+    >>> jpeg(np.array([[0, 0, 0, 255]], np.uint8), 50)
+    array([[  0,   3,   0, 255]], dtype=uint8)
+    """
+    batch = describe_images(images, layout)
+    _check.uint8(batch.dtype)
+    _check.channels(batch.channels, 1, 3)
+    column = parameters.checked_column("quality", quality, 1, 100)
+    return filters.jpeg(batch, parameters.per_sample_columns("quality", [column], batch), out)

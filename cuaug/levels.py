@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from . import _check
 from ._arrays.convert import dtype_name
-from ._arrays.images import ImageBatch, describe_images
+from ._arrays.images import describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
 from ._passes.replay import replayed
@@ -54,7 +54,7 @@ def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | Non
     array([  0, 150, 255], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    _require_uint8(batch)
+    _check.uint8(batch.dtype)
     return pointwise.lut(batch, statistics.histogram_lut(batch), out)
 
 
@@ -75,7 +75,7 @@ def lut(images: Array, table: Numbers, *, layout: Layout | None = None, out: Any
     array([[255, 245,   0]], dtype=uint8)
     """
     batch = describe_images(images, layout)
-    _require_uint8(batch)
+    _check.uint8(batch.dtype)
     return pointwise.lut(batch, parameters.lut_table("table", table, batch), out)
 
 
@@ -202,8 +202,3 @@ def to_dtype(
     # A pass scales from the range of one dtype to the other's by itself; `ConvertRange` undoes the scaling.
     ops = () if _check.boolean("scale", scale) else ("ConvertRange",)
     return pointwise.pointwise(batch, ops, parameters.per_sample_columns("", [], batch), dtype_name(dtype), out)
-
-
-def _require_uint8(batch: ImageBatch) -> None:
-    if batch.dtype != "uint8":
-        raise TypeError(f"images must be uint8, got {batch.dtype}")

@@ -108,6 +108,7 @@ CHOSEN_CALLS = {
     "to_dtype": ("coffee", 'to_dtype(images, "float16", scale=True)'),
     "gaussian_noise": ("astronaut", "gaussian_noise(images, 0, [0.0, 0.05, 0.1, 0.2, 0.4], seed=1)"),
     "gaussian_blur": ("chelsea", "gaussian_blur(images, 23, [0.5, 1.0, 2.0, 3.0, 5.0])"),
+    "jpeg": ("chelsea", "jpeg(images, [1, 5, 10, 20, 50])"),
     "mixup": ("all", "mixup(images, [1.0, 0.75, 0.5, 0.25, 0.0])"),
     "cutmix": ("all", "cutmix(images, [10, 40, 0, 50, 20], [10, 20, 40, 60, 50], 60, 50)"),
     "T.Compose": (
@@ -137,6 +138,7 @@ CHOSEN_CALLS = {
     "T.RandomEqualize": ("rocket", "T.RandomEqualize()"),
     "T.RandomAdjustSharpness": ("chelsea", "T.RandomAdjustSharpness(8)"),
     "T.GaussianBlur": ("chelsea", "T.GaussianBlur(23, (0.1, 4.0))"),
+    "T.JPEG": ("chelsea", "T.JPEG((2, 15))"),
     "T.GaussianNoise": ("astronaut", "T.GaussianNoise(sigma=0.15)"),
     "T.ElasticTransform": ("china", "T.ElasticTransform(150.0, 5.0, fill=160)"),
     "T.PixelOp": ("astronaut", 'T.PixelOp("Vignette", "px * (1 - k * r2)", k=(0, 1))'),

@@ -13,7 +13,19 @@ from .._passes.parameters import NULL_ARRAY, SampleParameters, StridedArray
 from .._passes.partial_sums import NO_PARTIAL_SUMS, PartialSums
 from .._passes.warp import NO_OVERRIDE, SampleOverride
 from .plan import RecipePlan
-from .recipe_ops import Autocontrast, Blend, Blur, Column, Displacement, Grayscale, Mix, Resize, Sharpen, StandaloneOp
+from .recipe_ops import (
+    Autocontrast,
+    Blend,
+    Blur,
+    Column,
+    Displacement,
+    Grayscale,
+    Jpeg,
+    Mix,
+    Resize,
+    Sharpen,
+    StandaloneOp,
+)
 from .recipe_pass import Pass
 
 
@@ -147,6 +159,8 @@ def _run_standalone(op: StandaloneOp, images: ImageBatch, table: StridedArray, d
     if isinstance(op, Blur):
         sigma = parameters.table._replace(column_stride=0)  # one column for both axes
         return filters.gaussian_blur(images, op.kernel_size, SampleParameters(sigma, ()), None, dtype)
+    if isinstance(op, Jpeg):
+        return filters.jpeg(images, parameters, None)
     if isinstance(op, Mix):
         return mix.mix(images, op.functor, parameters, None)
     assert isinstance(op, Autocontrast)

@@ -153,6 +153,13 @@ class Blur:
 
 
 @dataclass
+class Jpeg:
+    """uint8 images coded as JPEG, and decoded."""
+
+    columns: Sequence[Column]  # the quality; 0: the sample stays as it is
+
+
+@dataclass
 class Mix:
     """Each sample mixed with another sample of the batch (kernels/ops/mixes).
 
@@ -216,7 +223,8 @@ class Blend:
     name: str = "AugMix"
 
 
-StandaloneOp = Blur | Mix | Autocontrast | Grayscale | Blend  # begins a pass without geometry; only Blend's has a chain
+# Begins a pass without geometry; only Blend's has a chain.
+StandaloneOp = Blur | Jpeg | Mix | Autocontrast | Grayscale | Blend
 OverrideOp = Sharpen | HistogramLut  # replaces a warp's sampling, for samples that no other op of the pass changes
 ConditionalOp = CoordinateMap | Pointwise | OverrideOp  # may change some samples only
 Op = ConditionalOp | Resize | Displacement | Cast | Branch | StandaloneOp

@@ -1,4 +1,4 @@
-"""Passes over a neighbourhood: Gaussian blur and sharpening."""
+"""Passes over a neighbourhood: Gaussian blur, sharpening, and JPEG."""
 
 from __future__ import annotations
 
@@ -50,10 +50,20 @@ def gaussian_blur(
 def adjust_sharpness(images: ImageBatch, factor: SampleParameters, out: Any) -> Any:
     """Blends images with their smoothed versions."""
     _check.image_dtype(images.dtype)
+    return _filter("adjust_sharpness", images, factor, out)
+
+
+def jpeg(images: ImageBatch, quality: SampleParameters, out: Any) -> Any:
+    """Codes images as JPEG, and decodes them. A sample whose quality is below 1 stays as it is."""
+    return _filter("jpeg", images, quality, out)
+
+
+def _filter(skeleton: str, images: ImageBatch, parameter: SampleParameters, out: Any) -> Any:
+    """A kernel with one parameter per sample, whose result has the size and dtype of the images."""
     result = allocate_output(images, images.size, images.dtype, out)
     if images.samples * images.frames:
         names = images.dtype, images.dtype
-        config = kernel_config("adjust_sharpness", names, *axes_and_misalignment(images, result))
-        record = pack_pointwise(images, result.pointer, result.axes.strides, config, factor)
+        config = kernel_config(skeleton, names, *axes_and_misalignment(images, result))
+        record = pack_pointwise(images, result.pointer, result.axes.strides, config, parameter)
         run_pass(config, images, record, images.dtype)
     return images.library.to_user_array(result.array)

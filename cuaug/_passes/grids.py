@@ -235,6 +235,15 @@ def adjust_sharpness(slices: Slices) -> Grid:
 
 def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_bytes: int) -> Grid:
     """A block makes a tile; the parameters are those of `Tile`."""
+    return _tiles(slices, tile_width, tile_height)
+
+
+def jpeg(slices: Slices) -> Grid:
+    """A block makes a tile of 128x64 pixels, the first of which begin 8 pixels outside the image."""
+    return _tiles(slices._replace(height=slices.height + 8, width=slices.width + 8), 128, 64)
+
+
+def _tiles(slices: Slices, tile_width: int, tile_height: int) -> Grid:
     down = -(-slices.height // tile_height)
     if down > _MAX_BLOCKS_YZ:
         raise ValueError(f"images must have a height of at most {_MAX_BLOCKS_YZ * tile_height}, got {slices.height}")

@@ -280,7 +280,7 @@ ROI_BACKWARD = Record("RoiBackwardRecord", {"bounds": "P", "bins": "P"}, base=RO
 
 _BY_KERNEL = {
     **dict.fromkeys(
-        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "channel_min_max", "histogram_lut"), POINTWISE
+        ("pointwise", "luma_mean", "mix", "adjust_sharpness", "channel_min_max", "histogram_lut", "jpeg"), POINTWISE
     ),
     "resample": RESAMPLE,
     "lut": LUT,

@@ -12,6 +12,7 @@ from . import (
     compose,
     conversion,
     enumerations,
+    filter,
     functions,
     geometry,
     keypoints,
@@ -34,6 +35,7 @@ from .color import *
 from .compose import *
 from .conversion import *
 from .enumerations import *
+from .filter import *
 from .functions import *
 from .geometry import *
 from .keypoints import *
@@ -56,6 +58,7 @@ __all__ += color.__all__
 __all__ += compose.__all__
 __all__ += conversion.__all__
 __all__ += enumerations.__all__
+__all__ += filter.__all__
 __all__ += functions.__all__
 __all__ += geometry.__all__
 __all__ += keypoints.__all__

@@ -8,19 +8,16 @@ from typing import Any
 from .. import _check
 from .._arrays.convert import dtype_name
 from .._fusion.recipe import Recipe
-from .._fusion.recipe_ops import Blur, Column, Pointwise
-from .._passes.filters import check_kernel_size
+from .._fusion.recipe_ops import Column, Pointwise
 from .._program.dtypes import IMAGE_DTYPES
-from .._sizes import kernel_extents
 from .._value_text import value_text
-from ..typing import AnyArray, DType, PerChannel, Size
+from ..typing import AnyArray, DType, PerChannel
 from . import ranges
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
 from .transform import Transform
 
 __all__ = [
     "ColorJitter",
-    "GaussianBlur",
     "Normalize",
     "RandomChannelPermutation",
     "RandomErasing",
@@ -274,29 +271,6 @@ class ToDtype(Transform):
 
     def write(self, recipe: Recipe) -> None:
         recipe.add_cast(self.dtype, self.scale)
-
-
-class GaussianBlur(Transform):
-    """Blur with a Gaussian whose sigma is drawn.
-
-    Args:
-        kernel_size: Odd, at most 127: (x, y), or one number for both.
-        sigma: (low, high) in pixels, or one number.
-    """
-
-    def __init__(self, kernel_size: Size, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
-        self.kernel_size: tuple[int, int] = kernel_extents(kernel_size)
-        check_kernel_size("kernel_size", self.kernel_size)
-        sigma = ranges.python_value(sigma)
-        self.sigma: tuple[float, float] = ranges.pair(
-            "sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma
-        )
-        if self.sigma[0] <= 0:
-            raise ValueError(f"sigma must be greater than 0, got {value_text(sigma)}")
-
-    def write(self, recipe: Recipe) -> None:
-        sigma = recipe.uniform("sigma", *self.sigma, otherwise=0.0)
-        recipe.add(Blur(self.kernel_size, [sigma]))
 
 
 def _factors(name: str, value: Any) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Autocontrast, equalization, sharpness and grayscale, with torchvision v2's names and defaults."""
+"""Autocontrast, equalization and grayscale, with torchvision v2's names and defaults."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Literal
 
 from .. import _check
 from .._fusion.recipe import Recipe
-from .._fusion.recipe_ops import EQUALIZE, Autocontrast, HistogramLut, Sharpen
+from .._fusion.recipe_ops import EQUALIZE, Autocontrast, HistogramLut
 from .._value_text import value_text
 from . import ranges
 from .recipe_helpers import require_uint8
 from .transform import Transform
 
-__all__ = ["Grayscale", "RandomAdjustSharpness", "RandomAutocontrast", "RandomEqualize"]
+__all__ = ["Grayscale", "RandomAutocontrast", "RandomEqualize"]
 
 
 class RandomAutocontrast(Transform):
@@ -34,22 +34,6 @@ class RandomEqualize(Transform):
     def write(self, recipe: Recipe) -> None:
         require_uint8(recipe)
         recipe.add(HistogramLut([recipe.bernoulli("apply", self.p, if_true=EQUALIZE)]))
-
-
-class RandomAdjustSharpness(Transform):
-    """Blend with the smoothed image, with a probability; floats are clamped to 0..1: :func:`cuaug.adjust_sharpness`.
-
-    Args:
-        sharpness_factor: 0 gives the smoothed image, 1 the image itself, more a sharper image.
-        p: Probability.
-    """
-
-    def __init__(self, sharpness_factor: float, p: float = 0.5) -> None:
-        self.sharpness_factor: float = ranges.number("sharpness_factor", sharpness_factor, 0.0)
-        self.p: float = ranges.probability("p", p)
-
-    def write(self, recipe: Recipe) -> None:
-        recipe.add(Sharpen([recipe.bernoulli("sharpness_factor", self.p, if_true=self.sharpness_factor, if_false=1.0)]))
 
 
 class Grayscale(Transform):

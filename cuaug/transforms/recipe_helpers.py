@@ -43,6 +43,6 @@ def add_affine(
 
 
 def require_uint8(recipe: Recipe) -> None:
-    """For ops with a histogram, which has 256 levels."""
+    """For ops that work on 256 levels."""
     if recipe.dtype != "uint8":
         raise TypeError(f"images must be uint8, got {recipe.dtype}: put ToDtype('uint8', scale=True) before it")

@@ -241,7 +241,7 @@ def test_messages_do_not_recommend_arguments_that_the_callable_lacks(call):
 REQUIRED = {
     "Normalize": ([0.5] * 3, [0.2] * 3), "Resize": (8,), "CenterCrop": (8,), "RandomCrop": (8,), "Pad": (2,),
     "RandomResizedCrop": (8,), "RandomRotation": (10,), "RandomAffine": (10,), "GaussianBlur": (3,),
-    "RandomPosterize": (4,), "RandomSolarize": (128,), "RandomAdjustSharpness": (2,),
+    "RandomPosterize": (4,), "RandomSolarize": (128,), "RandomAdjustSharpness": (2,), "JPEG": (50,),
     "RandomApply": ([T.Identity()],), "Lambda": (len,),
     "ConvertBoundingBoxFormat": ("XYXY",), "FiveCrop": (8,), "TenCrop": (8,), "SetClampingMode": (None,),
     "LinearTransformation": ([[1]], [1]), "UniformTemporalSubsample": (2,),

@@ -1,4 +1,4 @@
-"""The GPU's blur and a policy's pass, run on the CPU by helpers/emulator: GPU and CPU agree, without a GPU."""
+"""The GPU's blur, JPEG and a policy's pass, run on the CPU by helpers/emulator: GPU and CPU agree, without a GPU."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from helpers import emulator as emulated
 from helpers.arrays import noise
 from helpers.compare import Tolerance, assert_equal
 from helpers.replace import replace_everywhere
+from tables import filter_reference
 
 import cuaug
 from cuaug import transforms as T
@@ -31,6 +32,26 @@ def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, monke
     actual = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout, out=np.full_like(batch, 99))
     tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout"),
+    [
+        ((2, 57, 144, 3), "NHWC"),  # rows are moved as vectors, and tiles end within a block
+        ((2, 3, 121, 60), "NCHW"),
+        ((2, 4, 3, 3), "NHWC"),  # chroma is not interpolated
+    ],
+    ids=str,
+)
+def test_jpeg_kernel_equals_libjpeg_turbo(shape, layout, monkeypatch):
+    rng = np.random.default_rng()
+    axes, qualities = (0, 1, 2, 3) if layout == "NHWC" else (0, 2, 3, 1), rng.integers([1, 90], 101)
+    batch = rng.integers(0, 256, shape, np.uint8)
+    batch[0] >>= 3  # small differences, of which a low quality leaves no coefficients
+    expected = [filter_reference.jpeg(i, q) for i, q in zip(batch.transpose(axes), qualities, strict=True)]
+    emulated.patch(monkeypatch, ["jpeg"])
+    actual = cuaug.jpeg(batch, qualities, layout=layout, out=np.full_like(batch, 99))
+    assert_equal(np.ascontiguousarray(actual.transpose(axes)), np.stack(expected).astype(np.uint8))
 
 
 @pytest.mark.parametrize(

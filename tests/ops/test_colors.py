@@ -296,7 +296,7 @@ def test_op_rejects_parameter(row, name, value):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-@pytest.mark.parametrize("row", [row for row in ROWS if row.channels], ids=str)
+@pytest.mark.parametrize("row", [row for row in (*ROWS, *FILTER_ROWS) if row.channels], ids=str)
 def test_op_takes_only_its_channels(row, count):
     batch, options = noise((2, 4, 5, count)), {**row.keywords("uint8"), **row.parameters()}
     if count in row.channels:

@@ -15,7 +15,7 @@ import cuaug
 
 torch = pytest.importorskip("torch")
 WITH_OUT = [name for name in CALLS if "out" in inspect.signature(function_of(name)).parameters]
-INTEGER_OPS = {"equalize", "lut", "posterize"}  # uint8 only, or not for floats: every stride is a whole element
+INTEGER_OPS = {"equalize", "jpeg", "lut", "posterize"}  # uint8 only, or not for floats: every stride is a whole element
 REFUSAL = "out must be writable in place: its strides must be whole elements"
 
 

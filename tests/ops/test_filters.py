@@ -17,26 +17,33 @@ from helpers.arrays import (
     put,
 )
 from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.jpeg import random_part
 from helpers.laws import BATCH, check, run
+from helpers.transforms import changed_samples
 from tables import filter_reference
 from tables.filters import ROWS
 from tables.row import TOLERANCES
 
 import cuaug
+from cuaug import transforms as T
 
 LARGE = (2, 150, 203, 3)  # several tiles, the last ones partial
 every_row = pytest.mark.parametrize("row", ROWS, ids=str)
 
 
-@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
-@every_row
+def every_row_with(*dtypes):
+    """The rows, each with those of the dtypes that it takes."""
+    pairs = [(row, dtype) for dtype in dtypes for row in ROWS if dtype in row.dtypes]
+    return pytest.mark.parametrize(("row", "dtype"), pairs, ids=str)
+
+
+@every_row_with(*IMAGE_DTYPES)
 def test_op_equals_reference(row, dtype):
     check(row, ("torch" if dtype == "bfloat16" else "numpy", "cpu"), dtype)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
-@every_row
+@every_row_with(*IMAGE_DTYPES)
 def test_op_equals_reference_on_gpu(row, dtype):
     check(row, ("torch", "cuda"), dtype)
 
@@ -44,14 +51,13 @@ def test_op_equals_reference_on_gpu(row, dtype):
 @every_backend
 @every_row
 def test_op_keeps_library_and_broadcasts_one_parameter(row, backend):
-    for dtype in ("uint8", "float16", "float32"):
+    for dtype in row.dtypes_among("uint8", "float16", "float32"):
         check(row, backend, dtype)
         check(row, backend, dtype, leading=())
 
 
 @every_backend
-@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
-@every_row
+@every_row_with("uint8", "int16", "float32", "float64")
 def test_op_many_tiles_equal_reference(row, dtype, backend):
     for layout in ("NCHW", "NHWC"):
         check(row, backend, dtype, (2,), LARGE, layout)
@@ -68,7 +74,7 @@ def test_op_any_width_and_height(row, width, backend):
 @every_backend
 @every_row
 def test_op_layouts_agree(row, backend):
-    for dtype in ("uint8", "float32"):
+    for dtype in row.dtypes_among("uint8", "float32"):
         results = {}
         for layout in ("NCHW", "NHWC"):
             actual = run(row, images(backend, dtype, layout), row.parameters(BATCH), layout=layout)
@@ -87,7 +93,7 @@ def test_op_identity_parameter_is_identity(row, backend):
 @every_backend
 @every_row
 def test_op_batch_equals_samples_and_input_is_unchanged(row, backend):
-    for dtype in ("uint8", "float32"):
+    for dtype in row.dtypes_among("uint8", "float32"):
         batch, parameters = images(backend, dtype), row.parameters(BATCH)
         before, batch_result = to_numpy(batch), run(row, batch, parameters)
         for n in range(SHAPE[0]):
@@ -117,7 +123,9 @@ def test_op_parameters_from_any_library(row, backend):
 def test_op_strided_view_equals_copy(row, view, backend):
     if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
-    for dtype in ("uint8", "float32"):
+    if row.channels and view == "some channels":
+        pytest.skip("the view has two channels")
+    for dtype in row.dtypes_among("uint8", "float32"):
         strided = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
         copy = put(to_numpy(strided), backend, dtype)
         parameters = row.parameters((strided.shape[0],))
@@ -184,6 +192,55 @@ def test_gaussian_blur_pair_is_xy_and_array_is_per_sample():
         assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=TOLERANCES["uint8"])
 
 
+JPEG_SIZES = [
+    (1, 1), (1, 2), (2, 1), (3, 4), (4, 5), (5, 3), (8, 8), (15, 17), (17, 16), (33, 31), (65, 63), (241, 250),
+]  # fmt: skip
+
+
+@every_backend_but_jax
+@pytest.mark.parametrize("quality", [1, 5, 50, 75, 95, 100])
+def test_jpeg_equals_libjpeg_turbo(quality, backend):
+    """Sizes that are no multiples of a block, that leave less than half a block, and beyond one tile."""
+    rng = np.random.default_rng()
+    for (height, width), channels in itertools.product(JPEG_SIZES, (1, 3)):
+        photo = random_part(rng, height, width)[..., :channels]
+        for pixels in (photo, rng.integers(0, 256, photo.shape, np.uint8)):
+            expected = filter_reference.jpeg(pixels, quality)
+            for layout in ("HWC", "CHW"):
+                image = put(np.ascontiguousarray(pixels if layout == "HWC" else np.moveaxis(pixels, 2, 0)), backend)
+                actual = to_numpy(cuaug.jpeg(image, quality, layout=layout))
+                assert_equal(actual if layout == "HWC" else np.moveaxis(actual, 0, 2), expected.astype(np.uint8))
+
+
+@every_backend_but_jax
+def test_jpeg_device_qualities_are_truncated_and_below_1_keep_samples(backend):
+    """On a GPU, whose values are not read, qualities may lie outside 1..100; on a CPU they are refused."""
+    batch = images(backend, shape=(5, 30, 37, 3))
+    if backend[1] == "cpu":
+        with pytest.raises(ValueError, match=r"quality must be in 1\.\.100"):
+            cuaug.jpeg(batch, put(np.array([0.0, 1, 1, 1, 1]), backend))
+        qualities, expected = [1.0, 50.9, 50.0, 100.0, 99.5], [1, 50, 50, 100, 99]
+    else:
+        qualities, expected = [0.0, np.nan, -1e30, 50.9, 1e30], [None, None, None, 50, 100]
+    result = cuaug.jpeg(batch, put(np.array(qualities), backend))
+    for n, quality in enumerate(expected):
+        assert_equal(result[n], batch[n] if quality is None else cuaug.jpeg(batch[n], quality))
+
+
+def test_jpeg_within_random_apply_keeps_other_samples():
+    batch = noise((64, 20, 22, 3))
+    result = T.RandomApply([T.JPEG(20)], p=0.5)(batch)
+    changed = changed_samples(result, batch)
+    assert 0 < changed.sum() < 64
+    assert_equal(result[changed], cuaug.jpeg(batch[changed], 20))
+
+
+@pytest.mark.parametrize("quality", [0, 101, (10, 5), (1, 2, 3), 50.5, True, "high", (1, 200)])
+def test_jpeg_transform_rejects_quality(quality):
+    with pytest.raises((TypeError, ValueError), match=r"^cuaug\.transforms\.JPEG: quality must be"):
+        T.JPEG(quality)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_gaussian_blur_tiles_fit_shared_memory(dtype):
     from cuaug._passes import grids
@@ -211,6 +268,9 @@ def test_gaussian_blur_tiles_fit_shared_memory(dtype):
         (lambda x: cuaug.adjust_sharpness(x, -1), "sharpness_factor must be at least 0"),
         (lambda x: cuaug.adjust_sharpness(x, [1.0, 2.0]), "must hold 1 or 3 entries"),
         (lambda x: cuaug.adjust_sharpness(x, 2.0, out=x), "out must not share memory"),
+        (lambda x: cuaug.jpeg(x, 101), r"quality must be in 1\.\.100, got 101"),
+        (lambda x: cuaug.jpeg(x, [50, 50]), "must hold 1 or 3 entries"),
+        (lambda x: cuaug.jpeg(x, 50, out=x), "out must not share memory"),
     ],
 )
 def test_op_rejects_invalid_arguments(call, message):
@@ -223,6 +283,15 @@ def test_op_rejects_label_dtypes(dtype):
     for call in (lambda x: cuaug.gaussian_blur(x, 3), lambda x: cuaug.adjust_sharpness(x, 2.0)):
         with pytest.raises(TypeError, match="images must be one of"):
             call(noise(dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint16", "float32"])
+def test_jpeg_rejects_other_dtypes_than_uint8(dtype):
+    with pytest.raises(TypeError, match=rf"^cuaug\.jpeg: images must be uint8, got {dtype}"):
+        cuaug.jpeg(noise(dtype=dtype), 50)
+    if dtype != "bool":
+        with pytest.raises(TypeError, match=rf"images must be uint8, got {dtype}"):
+            T.JPEG(50)(noise(dtype=dtype))
 
 
 def test_gaussian_blur_rejects_kernel_size_that_is_no_int():

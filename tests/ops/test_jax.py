@@ -27,6 +27,7 @@ CALLS = {
     "adjust_contrast": lambda x: cuaug.adjust_contrast(x, 1.5),
     "equalize": cuaug.equalize,
     "gaussian_blur": lambda x: cuaug.gaussian_blur(x, 3),
+    "jpeg": lambda x: cuaug.jpeg(x, [10, 20, 30, 40]),
     "mixup": lambda x: cuaug.mixup(x, 0.3),
     "lut": lambda x: cuaug.lut(x, np.arange(256)[::-1]),
     "recipe": lambda x: RECIPE(x, step=0),

@@ -63,6 +63,7 @@ CALLS = {
     "erase": {"images": IMAGES, "i": 1, "j": 2, "h": 4, "w": 5, "v": 6, **OPTIONS},
     "estimate_affine": {"src": SQUARE, "dst": SQUARE, "kind": "affine", "weights": np.ones(4)},
     "gaussian_blur": {"images": IMAGES, "kernel_size": 3, "sigma": 1.0, **OPTIONS},
+    "jpeg": {"images": IMAGES, "quality": 50, **OPTIONS},
     "gaussian_noise": {
         "images": IMAGES,
         "mean": 0.0,

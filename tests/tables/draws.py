@@ -218,6 +218,11 @@ def gaussian_blur(t, canvas, words):
     return {"sigma": words(0).uniform(*t.sigma)}
 
 
+def jpeg(t, canvas, words):
+    low, high = t.quality
+    return {"quality": low + words(0).below(high - low + 1)}
+
+
 def draw_parameters(row, transform, canvas, seed, step, sample, position=0):
     """The parameters that a transform of this row, at a position of a recipe, draws for one sample, by name."""
     values = row.draw(transform, canvas, lambda index: Words(seed, step, sample, position, index))

@@ -1,9 +1,12 @@
 """Filters in float64 NumPy: each op for one image ``[H, W, C]``, in the image's own range of 0..``max_value``.
 
-``oracles/test_filter_reference.py`` compares them with SciPy, torch and Pillow.
+``oracles/test_filter_reference.py`` compares them with SciPy, torch and Pillow. JPEG is Pillow's libjpeg-turbo.
 """
 
+import io
+
 import numpy as np
+from PIL import Image
 
 
 def adjust_sharpness(image, sharpness_factor, *, max_value):
@@ -25,3 +28,10 @@ def gaussian_blur(image, kernel_size, sigma=None, *, max_value):
         windows = np.lib.stride_tricks.sliding_window_view(padded, size, axis)
         image = windows @ (weights / weights.sum())
     return image
+
+
+def jpeg(image, quality, *, max_value=255):
+    pixels, file = image.astype(np.uint8), io.BytesIO()
+    picture = Image.fromarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels)
+    picture.save(file, "JPEG", quality=int(quality), subsampling="4:2:0")
+    return np.asarray(Image.open(file), float).reshape(image.shape)

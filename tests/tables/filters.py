@@ -28,6 +28,11 @@ def factors(rng, leading=()):
     return {"sharpness_factor": rng.uniform(0, 3, leading)}
 
 
+def qualities(rng, leading=()):
+    values = rng.integers(1, 101, leading)
+    return {"quality": values if leading else int(values)}
+
+
 ROWS = [
     filter_row(
         "adjust_sharpness",
@@ -60,5 +65,21 @@ ROWS = [
     filter_row("gaussian_blur", options={"kernel_size": (7, 1)}),
     filter_row("gaussian_blur", sigma(2.0, 6.0), {"kernel_size": 23}),  # wider than the image: reflected more than once
     filter_row("gaussian_blur", sigma(9.0, 30.0, 2), {"kernel_size": (127, 125)}),
+    filter_row(
+        "jpeg",
+        qualities,
+        tolerance_of={},  # integer arithmetic
+        dtypes=("uint8",),
+        rejects={"quality": 0},
+        channels=(1, 3),
+        transforms=(
+            TransformRow(
+                T.JPEG((5, 95)),
+                draw=draws.jpeg,
+                functions=lambda t, images, p, options: cuaug.jpeg(images, p["quality"], **options),
+                alone={},
+            ),
+        ),
+    ),
 ]
 ROW_OF_OP = first_rows(ROWS)

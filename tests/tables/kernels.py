@@ -25,6 +25,7 @@ from tables.kernel_factors import (
     EXTREMES_FACTORS,
     FUSED_WARP_FACTORS,
     JITTER_OPS,
+    JPEG_FACTORS,
     LAYOUTS,
     LUT_FACTORS,
     MEAN_FACTORS,
@@ -92,6 +93,7 @@ def covering_names():
             for row in covering(BLUR_FACTORS)
         ),
         *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLUR_FACTORS)),
+        *(kernels.name_expression("jpeg", *row) for row in covering(JPEG_FACTORS)),
     ]
     statistics = [
         *(kernels.name_expression("luma_mean", *row, kernels.chain(())) for row in covering(MEAN_FACTORS)),

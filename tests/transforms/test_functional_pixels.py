@@ -71,6 +71,7 @@ TARGETS = {
 MORE_PIXELS = {
     "equalize": lambda module, x: module.equalize(x),
     "gaussian_noise": lambda module, x: module.gaussian_noise(x),
+    "jpeg": lambda module, x: module.jpeg(x, 50),
     "normalize": lambda module, x: module.normalize(x, [0.5], [0.5]),
     "erase": lambda module, x: module.erase(x, 1, 1, 2, 2, torch.zeros(1)),
     "five_crop": lambda module, x: module.five_crop(x, 3),
@@ -119,6 +120,15 @@ def test_functional_of_pillow_images(call):
 def test_equalize_equals_torchvision(TF):
     images = tensor(2, 3)
     assert_equal(F.equalize(images), TF.equalize(images))
+
+
+@pytest.mark.parametrize("quality", [1, 40, 100])
+def test_jpeg_equals_torchvision(TF, quality):
+    """Of images of Pillow: a build of torchvision may lack the codec for tensors, which is the same library."""
+    Image = pytest.importorskip("PIL.Image")
+    for pixels in (tensor().permute(1, 2, 0).numpy(), tensor(channels=1)[0].numpy()):
+        picture = Image.fromarray(np.ascontiguousarray(pixels))
+        assert_equal(np.asarray(F.jpeg(picture, quality)), np.asarray(TF.jpeg(picture, quality)))
 
 
 @pytest.mark.parametrize("mean", [[0.4], [0.4, 0.5, 0.6]])

@@ -178,6 +178,21 @@ BoundLoop image_loop(const py::bytes& record, const std::string& dtype) {
     return bind_loop<Record>(record, RecordCall{nullptr, image_dtype(dtype)}, Functions);
 }
 
+BoundLoop jpeg(const py::bytes& record, const std::string& dtype) {
+    require(dtype_named(dtype) == cuaug::dtype_of<cuaug::uint8>, "uint8 pixels");
+    const auto check_channels = [](const py::bytes& bytes) {
+        const int channels = unpack_record<cuaug::PointwiseRecord>(bytes).channels;
+        require(channels == 1 || channels == 3, "1 or 3 channels");
+    };
+    check_channels(record);
+    BoundLoop loop = image_loop<cuaug::PointwiseRecord, &LoopTable::jpeg>(record, dtype);
+    loop.check = [check_record = loop.check, check_channels](const py::bytes& bytes) {
+        check_record(bytes);
+        check_channels(bytes);
+    };
+    return loop;
+}
+
 BoundLoop draw(const py::bytes& bytes) {
     const auto unpacked = unpack_record<cuaug::DrawRecord>(bytes);
     return {unpacked.samples,
@@ -213,6 +228,7 @@ void native::bind_loops(py::module_& module) {
                "dtype"_a);
     module.def("blend", &image_loop<cuaug::BlendRecord, &LoopTable::blend>, "record"_a, "dtype"_a);
     module.def("histogram_lut", &image_loop<cuaug::PointwiseRecord, &LoopTable::histogram_lut>, "record"_a, "dtype"_a);
+    module.def("jpeg", &jpeg, "record"_a, "dtype"_a);
     module.def("channel_min_max", &image_loop<cuaug::PointwiseRecord, &LoopTable::channel_min_max>, "record"_a,
                "dtype"_a);
     module.def("lut", &image_loop<cuaug::LutRecord, &LoopTable::lut>, "record"_a, "dtype"_a);

@@ -17,6 +17,8 @@ long long gaussian_blur_task_count(const native::RecordCall& call);
 void gaussian_blur_task(const native::RecordCall& call, long long task, void* memory);
 long long histogram_lut_task_count(const native::RecordCall& call);
 void histogram_lut_task(const native::RecordCall& call, long long n, void* memory);
+long long jpeg_task_count(const native::RecordCall& call);
+void jpeg_task(const native::RecordCall& call, long long task, void* memory);
 long long luma_mean_task_count(const native::PointwiseCall& call);
 void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory);
 long long lut_task_count(const native::RecordCall& call);
@@ -50,6 +52,7 @@ extern const LoopTable ISA_TABLE = {
     {loops::channel_min_max_task_count, loops::channel_min_max_task},
     {loops::gaussian_blur_task_count, loops::gaussian_blur_task},
     {loops::histogram_lut_task_count, loops::histogram_lut_task},
+    {loops::jpeg_task_count, loops::jpeg_task},
     {loops::luma_mean_task_count, loops::luma_mean_task},
     {loops::lut_task_count, loops::lut_task},
     {loops::mix_task_count, loops::mix_task},

@@ -101,6 +101,7 @@ struct LoopTable {
     LoopFunctions<RecordCall> channel_min_max;
     LoopFunctions<RecordCall> gaussian_blur;
     LoopFunctions<RecordCall> histogram_lut;
+    LoopFunctions<RecordCall> jpeg;
     LoopFunctions<PointwiseCall> luma_mean;
     LoopFunctions<RecordCall> lut;
     LoopFunctions<MixCall> mix;

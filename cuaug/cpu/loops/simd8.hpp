@@ -17,6 +17,10 @@ struct Simd8<float> {
     using type = float __attribute__((vector_size(32)));
 };
 template <>
+struct Simd8<int> {
+    using type = int __attribute__((vector_size(32)));
+};
+template <>
 struct Simd8<double> {
     using type = double __attribute__((vector_size(64)));
 };
@@ -48,25 +52,27 @@ struct MinMax8 {
 template <class R>
 inline void transpose(const R* __restrict__ from, long long from_step, R* __restrict__ to, long long to_step) {
 #ifdef __AVX2__
-    if constexpr (is_same_v<R, float>) {
+    if constexpr (sizeof(R) == 4) {
+        const float* in = reinterpret_cast<const float*>(from);  // vector types may alias other types
+        float* out = reinterpret_cast<float*>(to);
         __m256 a[8], b[8];
         // Half rows of four numbers are loaded so that no later step crosses the 128-bit halves of a register: a[i] has
         // the left halves of rows i and i + 4, a[i + 4] the right halves.
         for (int i = 0; i < 4; ++i) {
-            a[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step)),
-                                        _mm_loadu_ps(from + (i + 4) * from_step), 1);
-            a[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from + i * from_step + 4)),
-                                            _mm_loadu_ps(from + (i + 4) * from_step + 4), 1);
+            a[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(in + i * from_step)),
+                                        _mm_loadu_ps(in + (i + 4) * from_step), 1);
+            a[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(in + i * from_step + 4)),
+                                            _mm_loadu_ps(in + (i + 4) * from_step + 4), 1);
         }
         for (int half = 0; half < 8; half += 4) {
             b[half] = _mm256_unpacklo_ps(a[half], a[half + 1]);
             b[half + 1] = _mm256_unpackhi_ps(a[half], a[half + 1]);
             b[half + 2] = _mm256_unpacklo_ps(a[half + 2], a[half + 3]);
             b[half + 3] = _mm256_unpackhi_ps(a[half + 2], a[half + 3]);
-            _mm256_storeu_ps(to + half * to_step, _mm256_shuffle_ps(b[half], b[half + 2], 0x44));
-            _mm256_storeu_ps(to + (half + 1) * to_step, _mm256_shuffle_ps(b[half], b[half + 2], 0xee));
-            _mm256_storeu_ps(to + (half + 2) * to_step, _mm256_shuffle_ps(b[half + 1], b[half + 3], 0x44));
-            _mm256_storeu_ps(to + (half + 3) * to_step, _mm256_shuffle_ps(b[half + 1], b[half + 3], 0xee));
+            _mm256_storeu_ps(out + half * to_step, _mm256_shuffle_ps(b[half], b[half + 2], 0x44));
+            _mm256_storeu_ps(out + (half + 1) * to_step, _mm256_shuffle_ps(b[half], b[half + 2], 0xee));
+            _mm256_storeu_ps(out + (half + 2) * to_step, _mm256_shuffle_ps(b[half + 1], b[half + 3], 0x44));
+            _mm256_storeu_ps(out + (half + 3) * to_step, _mm256_shuffle_ps(b[half + 1], b[half + 3], 0xee));
         }
         return;
     }

@@ -10,6 +10,7 @@ namespace ISA_NAMESPACE {
 #include "channel_min_max.hpp"
 #include "gaussian_blur.hpp"
 #include "histogram_lut.hpp"
+#include "jpeg.hpp"
 #include "lut.hpp"
 #include "mix.hpp"
 }  // namespace ISA_NAMESPACE

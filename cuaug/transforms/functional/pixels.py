@@ -1,4 +1,4 @@
-"""Blur, noise, erased boxes, normalization and dtypes of images and videos.
+"""Blur, JPEG, noise, erased boxes, normalization and dtypes of images and videos.
 
 Except in ``to_dtype``, masks, boxes and keypoints are refused, as in torchvision.
 """
@@ -19,7 +19,7 @@ from ..._program.dtypes import LABEL_LIMITS
 from ...typing import Array, DType, Ids, Layout, Numbers, NumPyArray, PerSample, PillowImage, Size
 from .dispatch import on_images, on_pixels
 
-__all__ = ["convert_image_dtype", "erase", "gaussian_blur", "gaussian_noise", "normalize", "to_dtype"]
+__all__ = ["convert_image_dtype", "erase", "gaussian_blur", "gaussian_noise", "jpeg", "normalize", "to_dtype"]
 
 
 @prefix_errors
@@ -66,6 +66,20 @@ def gaussian_noise(
             images, mean, sigma, clip, seed=seed, step=step, ids=ids, layout=axes
         ),
     )
+
+
+@prefix_errors
+def jpeg(image: Array, quality: PerSample, *, layout: Layout | None = None) -> Array:
+    """Encode as JPEG and decode again, as :func:`cuaug.jpeg`.
+
+    ``image`` is ``inpt`` of :func:`adjust_brightness`; the result and the errors are those of
+    :func:`adjust_brightness`. ``quality`` is that of :func:`cuaug.jpeg`.
+
+    >>> import numpy as np
+    >>> jpeg(np.array([[0, 0, 0, 255]], np.uint8), 50)
+    array([[  0,   3,   0, 255]], dtype=uint8)
+    """
+    return on_images(image, layout, lambda images, axes: filter.jpeg(images, quality, layout=axes))
 
 
 @overload

@@ -276,6 +276,19 @@ inline void ptx_cp_async_wait_all() {
     }
     emulator::current->copies.clear();
 }
+// The second and the first number, clamped, as the lower bytes of a word; `upper` gives the others.
+template <class Byte>
+unsigned int saturate_two(int second, int first, unsigned int upper) {
+    constexpr int low = std::is_signed_v<Byte> ? -128 : 0, high = low + 255;
+    const auto byte = [=](int value) { return static_cast<unsigned char>(std::min(std::max(value, low), high)); };
+    return upper << 16 | byte(second) << 8 | byte(first);
+}
+inline void ptx_cvt_pack_sat_u8_s32_b32(unsigned int& out, int second, int first, unsigned int upper) {
+    out = saturate_two<unsigned char>(second, first, upper);
+}
+inline void ptx_cvt_pack_sat_s8_s32_b32(unsigned int& out, int second, int first, unsigned int upper) {
+    out = saturate_two<signed char>(second, first, upper);
+}
 inline void ptx_cvt_rn_f32_f64(float& out, double value) { out = static_cast<float>(value); }
 inline void ptx_cvt_f64_f32(double& out, float value) { out = value; }
 inline void ptx_mad_wide_s32(const unsigned char*& out, int a, int b, const unsigned char* c) {
