@@ -14,6 +14,7 @@ from . import (
     enumerations,
     functions,
     geometry,
+    iou_crop,
     keypoints,
     levels,
     linear_transformation,
@@ -24,6 +25,7 @@ from . import (
     policies,
     registry,
     several_crops,
+    several_sizes,
     transform,
 )
 from . import functional as functional
@@ -36,6 +38,7 @@ from .conversion import *
 from .enumerations import *
 from .functions import *
 from .geometry import *
+from .iou_crop import *
 from .keypoints import *
 from .levels import *
 from .linear_transformation import *
@@ -46,6 +49,7 @@ from .pixel_op import *
 from .policies import *
 from .registry import *
 from .several_crops import *
+from .several_sizes import *
 from .transform import *
 
 __all__: list[str] = []
@@ -58,6 +62,7 @@ __all__ += conversion.__all__
 __all__ += enumerations.__all__
 __all__ += functions.__all__
 __all__ += geometry.__all__
+__all__ += iou_crop.__all__
 __all__ += keypoints.__all__
 __all__ += levels.__all__
 __all__ += linear_transformation.__all__
@@ -68,6 +73,7 @@ __all__ += pixel_op.__all__
 __all__ += policies.__all__
 __all__ += registry.__all__
 __all__ += several_crops.__all__
+__all__ += several_sizes.__all__
 __all__ += transform.__all__
 
 

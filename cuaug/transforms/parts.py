@@ -17,6 +17,9 @@ from .plan_cache import PlanCache
 from .sample import needs_matrices, transform_sample
 from .sample_kinds import is_plain_array
 from .sample_structure import ParsedSample, parse_sample
+from .sample_target import UnstackedBatch, image_layout
+from .several_sizes import SizeTransform
+from .size_part import SizePart
 from .transform import Transform
 
 Key: TypeAlias = tuple[int, int]  # seed and step
@@ -47,8 +50,8 @@ class FusedPart:
         plan_and_batch = None
         if type(sample) in self._array_types:
             plan_and_batch = self.plans.plan_group([describe_images(sample, layout)])
-        elif type(sample) is list and sample and (ids is None or type(ids) is int):  # not an array of ids
-            plan_and_batch = self.plans.plan_list(sample, layout)
+        elif type(sample) in (list, UnstackedBatch) and sample and (ids is None or type(ids) is int):  # no array of ids
+            plan_and_batch = self.plans.plan_list(sample, image_layout(sample, layout))
         if plan_and_batch is not None:
             plan, batch = plan_and_batch
             draws = draw.describe_draws(batch, ids, *get_key(ids, step), self._replay_counters)
@@ -75,7 +78,7 @@ class FusedPart:
         return {"transforms": [transform.to_dict() for transform in self.plans.transforms]}
 
 
-Parts: TypeAlias = tuple[FusedPart | Transform, ...]
+Parts: TypeAlias = tuple[FusedPart | SizePart | Transform, ...]
 
 
 def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, keypoints: Keypoints) -> Parts:
@@ -83,10 +86,14 @@ def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, ke
     flattened = [inner for transform in transforms for inner in transform.flattened()]
     if all(transform.is_fused for transform in flattened):
         return (FusedPart(transforms, first_position, boxes, keypoints),)
-    parts, position = list[FusedPart | Transform](), first_position
+    parts, position = list[FusedPart | SizePart | Transform](), first_position
     for is_fused, group in itertools.groupby(flattened, lambda transform: transform.is_fused):
         adjacent = list(group)
-        parts += [FusedPart(adjacent, position, boxes, keypoints)] if is_fused else adjacent
+        if is_fused:
+            parts.append(FusedPart(adjacent, position, boxes, keypoints))
+        for i, transform in enumerate(() if is_fused else adjacent, position):
+            is_size = isinstance(transform, SizeTransform)
+            parts.append(SizePart(transform, i, boxes, keypoints) if is_size else transform)
         position += len(adjacent)
     return tuple(parts)
 
@@ -96,7 +103,7 @@ def only_fused(parts: Parts) -> FusedPart:
     for part in parts:
         if isinstance(part, FusedPart) and len(parts) == 1:
             return part
-        if isinstance(part, Transform):
+        if not isinstance(part, FusedPart):
             raise ValueError(
                 f"{part.title} is not fused with other transforms: draw, apply, params_from_dict, plan, check and show "
                 "take recipes of fused transforms only"
@@ -109,7 +116,7 @@ def call_parts(
 ) -> Any:
     """The sample after all parts. `names`: of a call's arguments, if these are the sample; else none."""
     for part in parts:
-        if isinstance(part, FusedPart):
+        if not isinstance(part, Transform):
             sample = part(sample, ids, step, layout, lambda *_: key)
         elif not names or part.takes_targets:
             sample = part.call_forward(sample)

@@ -89,6 +89,11 @@ class Transform:
         """Whether the transform runs in passes that it shares with its neighbours."""
         return type(self).write is not Transform.write
 
+    @property
+    def needs_recipe(self) -> bool:
+        """Whether a recipe draws the parameters, by its seed and step."""
+        return self.is_fused
+
     def check_inputs(self, flat_inputs: list[Any]) -> None:
         """Called before `make_params` with all targets of a sample, to refuse some."""
 
@@ -102,7 +107,7 @@ class Transform:
 
     def forward(self, *inputs: Any) -> Any:
         """The result for a sample: calls `make_params`, and `transform` with each target."""
-        if self.is_fused:
+        if self.needs_recipe:
             return self(*inputs)
         return transform_targets(self, inputs[0] if len(inputs) == 1 else inputs)
 
@@ -193,7 +198,7 @@ class Transform:
         """Run as a recipe of its own, as :meth:`Compose.__call__`."""
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
-            if not self.is_fused:
+            if not self.needs_recipe:
                 return self.call_forward(*args, **kwargs)
             attributes["_single_recipe"] = Transform._new_recipe([self])
         try:
