@@ -33,7 +33,7 @@ class HostDraws:
     def table(self, ids: np.ndarray, seed: int, step: int, repetition: int = 0) -> np.ndarray:
         """The drawn numbers of the samples with these ids, in the order of the draws. [N, columns]
 
-        `repetition`: 0 for the numbers that a recipe draws; others are independent of them, for draws that are rejected.
+        `repetition`: 0 for the numbers that a recipe draws. Others are independent of them, and replace rejected ones.
         """
         while len(self._programs) <= repetition:
             self._programs.append(self._program(len(self._programs)))

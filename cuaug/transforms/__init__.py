@@ -20,6 +20,7 @@ from . import (
     linear_transformation,
     mix,
     noise,
+    pad_batch,
     params,
     pixel_op,
     policies,
@@ -44,6 +45,7 @@ from .levels import *
 from .linear_transformation import *
 from .mix import *
 from .noise import *
+from .pad_batch import *
 from .params import *
 from .pixel_op import *
 from .policies import *
@@ -68,6 +70,7 @@ __all__ += levels.__all__
 __all__ += linear_transformation.__all__
 __all__ += mix.__all__
 __all__ += noise.__all__
+__all__ += pad_batch.__all__
 __all__ += params.__all__
 __all__ += pixel_op.__all__
 __all__ += policies.__all__

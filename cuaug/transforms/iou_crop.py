@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _check
+from .._detection.box_iou import pairwise_iou
 from .._fusion.recipe import Recipe
 from .._value_text import value_text
-from .._detection.box_iou import pairwise_iou
 from . import ranges
 from .placement import Placement, edges_of
 from .several_sizes import SizeTransform

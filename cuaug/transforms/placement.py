@@ -46,7 +46,7 @@ class Sampling(NamedTuple):
 class _Entry(NamedTuple):
     """One image to crop, pad or resize."""
 
-    index: int
+    position: int
     array: Any
     image: ImageBatch
     box: tuple[int, int, int, int]
@@ -78,7 +78,7 @@ def placed_arrays(
                 [place(group[0], sampling)] if len(group) == 1 else _place_in_one_array(group, sampling, place_group)
             )
             for entry, result in zip(group, placed, strict=True):
-                results[entry.index] = result
+                results[entry.position] = result
     return results
 
 
@@ -95,18 +95,19 @@ def _launches(entries: Sequence[_Entry]) -> Iterator[list[_Entry]]:
         image = entry.image
         kind: Any = image.library, image.dtype, image.device, image.axes.layout, image.channels
         if image.device < 0 or image.axes.layout not in ("CHW", "HWC"):
-            kind = entry.index
+            kind = entry.position
         groups.setdefault(kind, []).append(entry)
     yield from groups.values()
 
 
 def _pad(entry: _Entry, sampling: Sampling) -> Any:
-    return crop(entry.array, *entry.box, fill=sampling.fill, layout=entry.image.axes.layout)
+    layout: Any = entry.image.axes.layout
+    return crop(entry.array, *entry.box, fill=sampling.fill, layout=layout)
 
 
 def _resize(entry: _Entry, sampling: Sampling) -> Any:
-    options = {"antialias": sampling.antialias, "layout": entry.image.axes.layout}
-    return resize(entry.array, entry.size, sampling.interpolation, **options)
+    layout: Any = entry.image.axes.layout
+    return resize(entry.array, entry.size, sampling.interpolation, antialias=sampling.antialias, layout=layout)
 
 
 _PlaceGroup = Callable[[ImageBatch, np.ndarray, np.ndarray, "tuple[int, int]", Sampling], Any]

@@ -184,14 +184,14 @@ def _transform_images(target: Target, groups: Sequence[_Group]) -> Any:
         return results[0]
     pairs = zip(groups, results, strict=True)
     images = in_call_order(groups, [result if "N" in group.batch.axes.layout else [result] for group, result in pairs])
-    return _stack_equal_sizes(target, groups, images)
+    return _stack_equal_sizes(target, images)
 
 
-def _stack_equal_sizes(target: Target, groups: Sequence[_Group], arrays: list[Any]) -> Any:
-    """The arrays of an `UnstackedBatch` as a batch, if all results have one size; else the list, in its type."""
+def _stack_equal_sizes(target: Target, arrays: list[Any]) -> Any:
+    """The arrays of an `UnstackedBatch` as a batch, if they have one size; else the list, in its type."""
     if not isinstance(target.original, UnstackedBatch):
         return arrays
-    if len({group.params.result_size for group in groups}) > 1:
+    if len({tuple(array.shape) for array in arrays}) > 1:
         return UnstackedBatch(arrays)
     return convert.namespace(arrays[0]).stack(arrays)
 
@@ -249,7 +249,7 @@ def _transform_masks(target: Target, groups: Sequence[_Group]) -> Any:
         return _transform_mask(value, first.batch, first.params, "N" if "N" in first.batch.axes.layout else "")
     results = in_call_order(groups, [_transform_group_masks([value[i] for i in g.indices], g) for g in groups])
     if isinstance(value, list):
-        return _stack_equal_sizes(target, groups, results)
+        return _stack_equal_sizes(target, results)
     return convert.namespace(results[0]).stack(results)
 
 

@@ -54,7 +54,7 @@ class SizeTransform(Transform, has_description=False):
         raise NotImplementedError
 
     def keeps(self, edges: Any, placement_edges: Any) -> Any:
-        """Which boxes stay, for `reads_boxes`: a mask [..., B] for edges [..., B, 4] and for the placement's [..., 4]."""
+        """Which boxes stay, for `reads_boxes`. Edges of boxes [..., B, 4] and of the placement [..., 4] to [..., B]."""
         raise NotImplementedError
 
 

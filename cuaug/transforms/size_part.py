@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.images import ImageBatch, describe_images
+from .._arrays.images import ImageBatch
 from .._arrays.tv_tensors import tv_kind
 from .._check import BackendError, prefix_message
 from .._detection.box_formats import to_edges
@@ -23,8 +23,9 @@ from .moves import Move, canvas_edges
 from .placement import Placement, Sampling, edges_of, placed_arrays
 from .sample import describe_masks, id_array
 from .sample_structure import ParsedSample, parse_sample
-from .sample_target import Target, UnstackedBatch, image_layout
+from .sample_target import Target, UnstackedBatch
 from .several_sizes import SizeTransform
+from .single_images import single_images
 from .targets import transform_targets
 
 
@@ -59,7 +60,7 @@ class SizePart:
     def _results(self, parsed: ParsedSample, layout: str | None, draw: Any) -> tuple[dict[str, Any], Any]:
         """The results and sizes for `ParsedSample.rebuild`."""
         image_targets = parsed.targets_of("images")
-        images_by_target = [_single_images(target, layout, parsed.is_single) for target in image_targets]
+        images_by_target = [single_images(target, layout, parsed.is_single) for target in image_targets]
         images = images_by_target[0][1]
         sizes = [image.size for image in images]
         _check_equal_sizes(image_targets, [[image.size for image in entry[1]] for entry in images_by_target])
@@ -121,7 +122,7 @@ class SizePart:
     def _without_lost_boxes(
         self, parsed: ParsedSample, sizes: Sequence[tuple[int, int]], placement: Placement
     ) -> ParsedSample:
-        """The sample with boxes (0, 0, 0, 0), which are not valid, in place of those that the transform does not keep."""
+        """The sample, with (0, 0, 0, 0), which is not valid, in place of the boxes that the transform does not keep."""
         edges = edges_of(placement.box).astype(np.float64)
         unchanged = (placement.box[:, :2] == 0).all(1) & (placement.box[:, 2:] == sizes).all(1)
         edges[unchanged] = -np.inf, -np.inf, np.inf, np.inf
@@ -146,21 +147,6 @@ class SizePart:
 def _host(boxes: Any) -> np.ndarray:
     """Boxes as float64 on the host."""
     return convert.to_host(boxes) if not convert.is_host(boxes) else convert.host_array("boxes", boxes)
-
-
-def _single_images(target: Target, layout: str | None, is_single: bool) -> tuple[list[Any], list[ImageBatch]]:
-    """Each image of a target, and its description. Images with an axis of time keep the axis of samples."""
-    value, layout = target.value, target.layout or image_layout(target.original, layout)
-    if isinstance(value, list):
-        arrays = value
-    elif is_single and not target.sample_axis_added:
-        arrays = [value]
-    else:
-        layout = describe_images(value, layout).axes.layout
-        has_time = "T" in layout
-        arrays = [value[i : i + 1] if has_time else value[i] for i in range(int(value.shape[0]))]
-        layout = layout if has_time else layout[1:]
-    return arrays, [describe_images(array, layout) for array in arrays]
 
 
 def _like_target(target: Target, arrays: list[Any], is_single: bool) -> Any:
