@@ -11,7 +11,6 @@ import numpy as np
 from .. import _check
 from .._arrays import convert
 from .._arrays.images import ImageBatch
-from .._arrays.tv_tensors import tv_kind
 from .._check import BackendError, prefix_message
 from .._detection.box_formats import to_edges
 from .._fusion.host_draws import HostDraws
@@ -97,10 +96,6 @@ class SizePart:
         canvas = canvas_edges(tuple(placement.size[0].tolist()) if len(sizes) == 1 else placement.size)
         moves = [Move(placement.matrices(), canvas)]
         results: dict[str, Any] = transform_targets(parsed, moves, placement.size, self._boxes, self._keypoints, masks)
-        for kind in ("boxes", "keypoints"):
-            for i, target in enumerate(parsed.targets_of(kind)):
-                if not target.sample_axis_added and tv_kind(target.original) is not None:  # a batch has one canvas
-                    results[kind][i] = UnstackedBatch(results[kind][i])
         return results
 
     def _box_edges(self, parsed: ParsedSample) -> list[np.ndarray]:
