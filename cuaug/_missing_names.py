@@ -16,19 +16,13 @@ _ANY_LIBRARY_OR_DATASET = (
     "leave it out: arrays of any library are accepted, and results are of the same library; "
     "for tensors put it before the recipe, in the Dataset"
 )
-_ONE_SIZE = "all results of a batch have the same size here; use "
 
 # By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "JPEG": "no codec runs within a recipe",
         "RandomChannelPermutation": "call cuaug.color_matrix with a permutation of each sample",
-        "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
         "RandomPhotometricDistort": "use ColorJitter, within RandomApply to change some samples only",
-        "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
-        "RandomShortestSize": _ONE_SIZE + "Resize, then RandomResizedCrop",
-        "RandomZoomOut": _ONE_SIZE + "RandomAffine with a scale below 1",
-        "ScaleJitter": _ONE_SIZE + "RandomAffine with a scale, or RandomResizedCrop",
     },
     "kornia": {
         "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",

@@ -88,18 +88,13 @@ inline void copy_strip(const PixelCopy& copy, const NearestStripWorkspace& works
         }
 }
 
-// Whether pixels of sample n are copied: x depends on the column alone, and y on the row alone.
-inline bool copies_pixels(const native::WarpCall& call, long long n) {
-    if (call.sampler != sampler_of<Nearest> || call.source != call.target || call.geometry != geometry_of<Affine>)
-        return false;
-    const Affine::Matrix m = static_cast<const WarpRecord<Affine>*>(call.record)->geometry.sample(n);
-    return m.b == 0.0 && m.d == 0.0;
-}
-
+// Returns false unless the geometry is affine, x depends on the column alone, and y on the row alone.
 template <class R>
-inline void copy_strip(const native::WarpCall& call, const WarpRecordBase& args, long long n, long long t, int left,
+inline bool copy_strip(const native::WarpCall& call, const WarpRecordBase& args, long long n, long long t, int left,
                        int width, int top, int height, NearestStripWorkspace& workspace) {
+    if (call.geometry != geometry_of<Affine>) return false;
     const Affine::Matrix m = static_cast<const WarpRecord<Affine>*>(call.record)->geometry.sample(n);
+    if (!(m.b == 0.0 && m.d == 0.0)) return false;
     dispatch_border(call.border, [&](auto kind) {
         resolve_indices<decltype(kind), R>(args, m, left, width, top, height, workspace);
     });
@@ -113,6 +108,7 @@ inline void copy_strip(const native::WarpCall& call, const WarpRecordBase& args,
             copy_strip<decltype(size)::value>(copy, workspace, run_count, left, width, top, height);
         });
     }
+    return true;
 }
 
 }  // namespace cuaug

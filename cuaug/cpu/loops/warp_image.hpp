@@ -11,7 +11,7 @@ namespace cuaug {
 
 // The tasks of a frame of the output, in rows and columns. Rows have equal heights, at most tile_height. Tasks are as
 // wide as possible, up to strip_width, as long as the call has about wanted_tasks tasks: enough for the threads of any
-// machine. Copies are limited by memory: a few threads suffice, and short rows take several times as long.
+// machine. Fewer where pixels may be copied, as rows of 32 pixels are too short for a copy.
 struct TaskGrid {
     int task_height, task_width;  // in pixels
     int rows, columns;
@@ -22,7 +22,7 @@ inline TaskGrid task_grid(const native::WarpCall& call, const WarpRecordBase& ar
     const int height = divide_up(args.out_height, divide_up(args.out_height, tile_height)),
               rows = divide_up(args.out_height, height);
     const long long tiles = args.samples * args.frames * rows * divide_up(args.out_width, tile_width),
-                    wanted_tasks = args.samples > 0 && copies_pixels(call, 0) ? 16 : 256;
+                    wanted_tasks = call.sampler == sampler_of<Nearest> && call.source == call.target ? 64 : 256;
     const int max_tiles = strip_width / tile_width;
     const int task_tiles = tiles / wanted_tasks < 1           ? 1
                            : tiles / wanted_tasks < max_tiles ? static_cast<int>(tiles / wanted_tasks)
@@ -47,10 +47,9 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* memor
               top = static_cast<int>(task_row % grid.rows) * grid.task_height;
     const int width = min(grid.task_width, args.out_width - left),
               height = min(grid.task_height, args.out_height - top);
-    if (copies_pixels(call, n)) {
-        copy_strip<R>(call, args, n, t, left, width, top, height, *static_cast<NearestStripWorkspace*>(memory));
+    if (call.sampler == sampler_of<Nearest> && call.source == call.target &&
+        copy_strip<R>(call, args, n, t, left, width, top, height, *static_cast<NearestStripWorkspace*>(memory)))
         return;
-    }
     if constexpr (is_same_v<R, float>)
         if (call.sampler == sampler_of<Bilinear> && call.source == dtype_of<uint8> && call.target == dtype_of<uint8> &&
             warp_strip(call, args, n, t, left, width, top, height, *static_cast<SeparableWorkspace*>(memory)))
@@ -107,7 +106,7 @@ inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
     WarpRecord<Geometry> record;
     memcpy(&record, call.record, sizeof(record));
     if (record.window.data != nullptr || record.in_height == 0) {
-        const TaskGrid grid = task_grid(record);
+        const TaskGrid grid = task_grid(call, record);
         const long long n = task / grid.columns / grid.rows / record.frames;
         select_ragged_image(record, n);
         if (record.window.data != nullptr) crop_to_window(call, record, n);
