@@ -72,20 +72,19 @@ class RandomIoUCrop(SizeTransform):
         self, sizes: np.ndarray, draw: Callable[[Any, int], np.ndarray], boxes: Sequence[np.ndarray]
     ) -> Placement:
         crops = np.concatenate([np.zeros_like(sizes), sizes], 1)
+        edges, options = _padded(boxes), np.array(self.sampler_options)
         undecided = np.arange(len(sizes))
         for repetition in range(_MAX_REPETITIONS):
-            table, rejected = draw(undecided, repetition), list[int]()
-            for i, option, trials in zip(undecided.tolist(), table[:, 0].tolist(), table[:, 1:], strict=True):
-                min_iou = self.sampler_options[int(option)]
-                if min_iou < 1.0:
-                    crop = self._first_valid(sizes[i], trials.reshape(-1, 2, 2), boxes[i], min_iou)
-                    if crop is None:
-                        rejected.append(i)
-                    else:
-                        crops[i] = crop
-            undecided = np.array(rejected, int)
-            if not rejected:
+            table = draw(undecided, repetition)
+            min_iou, trials = options[table[:, 0].astype(int)], table[:, 1:].reshape(-1, self.trials, 2, 2)
+            tried = min_iou < 1.0
+            undecided, trials = undecided[tried], trials[tried]
+            if not len(undecided):
                 break
+            candidates, accepted = self._candidates(sizes[undecided], trials, edges[undecided], min_iou[tried])
+            first, found = accepted.argmax(1), accepted.any(1)
+            crops[undecided[found]] = candidates[found, first[found]]
+            undecided = undecided[~found]
         return Placement(crops, crops[:, 2:])
 
     def keeps(self, edges: Any, placement_edges: Any) -> Any:
@@ -93,17 +92,28 @@ class RandomIoUCrop(SizeTransform):
         x, y = (0.5 * (edges[..., i] + edges[..., i + 2]) for i in (0, 1))
         return (left < x) & (x < right) & (top < y) & (y < bottom)
 
-    def _first_valid(self, size: np.ndarray, trials: np.ndarray, edges: np.ndarray, min_iou: float) -> Any:
-        """The first crop (top, left, height, width) of the trials that is accepted; None if none is.
+    def _candidates(
+        self, sizes: np.ndarray, trials: np.ndarray, edges: np.ndarray, min_iou: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The crops (top, left, height, width) of all trials, and which are accepted. [N, T, 4], [N, T]
 
-        `trials`: fractions of the height and the width, then of the free space above and to the left. [T, 2, (y, x)]
+        `trials`: fractions of the height and the width, then of the free space above and to the left. [N, T, 2, (y, x)]
         """
-        extent = (size * trials[:, 0]).astype(np.int64)
-        corner = ((size - extent) * trials[:, 1]).astype(np.int64)
-        ratio = extent[:, 1] / np.maximum(extent[:, 0], 1)
-        usable = (extent > 0).all(1) & (ratio >= self.min_aspect_ratio) & (ratio <= self.max_aspect_ratio)
-        crops = np.concatenate([corner, extent], 1)[usable]
+        size = sizes[:, None]
+        extent = (size * trials[:, :, 0]).astype(np.int64)
+        corner = ((size - extent) * trials[:, :, 1]).astype(np.int64)
+        ratio = extent[..., 1] / np.maximum(extent[..., 0], 1)
+        usable = (extent > 0).all(-1) & (ratio >= self.min_aspect_ratio) & (ratio <= self.max_aspect_ratio)
+        crops = np.concatenate([corner, extent], -1)
         crop_edges = edges_of(crops)
-        overlap = np.where(self.keeps(edges, crop_edges[:, None]), pairwise_iou(crop_edges, edges, "iou", 0.0), -1.0)
-        accepted = overlap.max(1, initial=-1.0) >= max(min_iou, 0.0)
-        return crops[accepted.argmax()] if accepted.any() else None
+        centre_is_inside = self.keeps(edges[:, None], crop_edges[:, :, None])
+        overlap = np.where(centre_is_inside, pairwise_iou(crop_edges, edges, "iou"), -1.0).max(-1, initial=-1.0)
+        return crops, usable & (overlap >= np.maximum(min_iou, 0.0)[:, None])
+
+
+def _padded(boxes: Sequence[np.ndarray]) -> np.ndarray:
+    """The boxes of each sample as one array, with NaN after them. [N, B, 4]"""
+    edges = np.full((len(boxes), max(map(len, boxes), default=0), 4), np.nan)
+    for sample_edges, sample_boxes in zip(edges, boxes, strict=True):
+        sample_edges[: len(sample_boxes)] = sample_boxes
+    return edges
