@@ -114,9 +114,13 @@ inline void copy_reversed(const char* __restrict__ in, int count, char* __restri
     for (; i < count; ++i) memcpy(highest_out - i * Bytes, lowest_in + i * Bytes, Bytes);
 }
 
-// Writes a unit `count` times, by copies of what is written already.
+// Writes a unit `count` times; units of several bytes by copies of what is written already.
 template <int Bytes>
 inline void repeat_unit(const char* __restrict__ unit, int count, char* __restrict__ out) {
+    if constexpr (Bytes == 1) {
+        memset(out, *unit, static_cast<unsigned long>(count));
+        return;
+    }
     const long long bytes = static_cast<long long>(count) * Bytes;
     memcpy(out, unit, Bytes);
     for (long long written = Bytes; written < bytes; written *= 2)
