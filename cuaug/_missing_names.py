@@ -16,17 +16,10 @@ _ANY_LIBRARY_OR_DATASET = (
     "leave it out: arrays of any library are accepted, and results are of the same library; "
     "for tensors put it before the recipe, in the Dataset"
 )
-_ONE_SIZE = "all results of a batch have the same size here; use "
 
 # By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
-    "torchvision": {
-        "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
-        "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
-        "RandomShortestSize": _ONE_SIZE + "Resize, then RandomResizedCrop",
-        "RandomZoomOut": _ONE_SIZE + "RandomAffine with a scale below 1",
-        "ScaleJitter": _ONE_SIZE + "RandomAffine with a scale, or RandomResizedCrop",
-    },
+    "torchvision": {},
     "kornia": {
         "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",
         "ColorJiggle": "use ColorJitter, similar but not equal: it multiplies by the brightness instead of adding it",

@@ -19,7 +19,7 @@ from .recipe_ops import Cast, Column, ConditionalOp, CoordinateMap, Gate, Graysc
 
 MAX_TRANSFORMS = 1024  # written into a recipe; kernels/draws/philox.cuh has room for 2**16 positions
 _MAX_ARGUMENTS = 1 << 18  # of all draws: 2 MB of the program
-_COUNTERS_PER_DRAW = 64  # Philox counter values reserved per draw; each yields four random words
+COUNTERS_PER_DRAW = 64  # Philox counter values reserved per draw; each yields four random words
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Recipe:
         columns = [Column(f"{self.position}.{self.name}.{name}", max_value, integer_range) for name in names]
         gate = self._gates[-1] if self._gates else None
         self.draws.append(Instruction(opcode, columns, arguments, self.position, self._counter, gate))
-        self._counter += _COUNTERS_PER_DRAW
+        self._counter += COUNTERS_PER_DRAW
         return columns
 
     def constant(

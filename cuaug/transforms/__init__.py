@@ -15,16 +15,19 @@ from . import (
     filter,
     functions,
     geometry,
+    iou_crop,
     keypoints,
     levels,
     linear_transformation,
     mix,
     noise,
+    pad_batch,
     params,
     pixel_op,
     policies,
     registry,
     several_crops,
+    several_sizes,
     transform,
 )
 from . import functional as functional
@@ -38,16 +41,19 @@ from .enumerations import *
 from .filter import *
 from .functions import *
 from .geometry import *
+from .iou_crop import *
 from .keypoints import *
 from .levels import *
 from .linear_transformation import *
 from .mix import *
 from .noise import *
+from .pad_batch import *
 from .params import *
 from .pixel_op import *
 from .policies import *
 from .registry import *
 from .several_crops import *
+from .several_sizes import *
 from .transform import *
 
 __all__: list[str] = []
@@ -61,16 +67,19 @@ __all__ += enumerations.__all__
 __all__ += filter.__all__
 __all__ += functions.__all__
 __all__ += geometry.__all__
+__all__ += iou_crop.__all__
 __all__ += keypoints.__all__
 __all__ += levels.__all__
 __all__ += linear_transformation.__all__
 __all__ += mix.__all__
 __all__ += noise.__all__
+__all__ += pad_batch.__all__
 __all__ += params.__all__
 __all__ += pixel_op.__all__
 __all__ += policies.__all__
 __all__ += registry.__all__
 __all__ += several_crops.__all__
+__all__ += several_sizes.__all__
 __all__ += transform.__all__
 
 

@@ -132,7 +132,13 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
 
 def _move(edges: Any, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
     """The upright boxes around the moved corners, and which are usable; (0, 0, 0, 0) for others. [N, B, 4], [N, B]"""
-    xp, corners = convert.namespace(edges), corners_of(edges)
+    xp = convert.namespace(edges)
+    if mapping.is_scale_and_shift:
+        scale, shift = (
+            xp.stack([mapping.M[:, 0, i], mapping.M[:, 1, j]] * 2, -1)[:, None] for i, j in ((0, 1), (2, 2))
+        )
+        return xp.where(usable[..., None], edges * scale + (shift + 0.5 - 0.5 * scale), 0.0), usable
+    corners = corners_of(edges)
     _, visible_side = mapping.orientation()
     usable = usable & mapping.in_front(corners, visible_side).reshape(*edges.shape[:2], 4).all(-1)
     bounds = bounds_of(geometry.transform_points(corners, mapping.M))

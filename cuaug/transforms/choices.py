@@ -44,7 +44,7 @@ class Choice(Transform, has_description=False):
         return all(inner.is_fused for transform in transforms for inner in transform.flattened())
 
     @property
-    def runs_as_recipe(self) -> bool:
+    def needs_recipe(self) -> bool:
         return True
 
     @property

@@ -18,6 +18,7 @@ from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyAr
 from . import parts
 from .before_after import before_and_after
 from .boxes import Boxes
+from .fused_part import FusedPart
 from .keypoints import Keypoints
 from .params import Params, apply_inverse, apply_params, describe_one_array, params_from_dict
 from .plan_report import plan_report
@@ -89,7 +90,7 @@ class Compose(Transform):
         return self._first_position
 
     @property
-    def _fused(self) -> parts.FusedPart:
+    def _fused(self) -> FusedPart:
         """All transforms, if they are fused."""
         return parts.only_fused(self._parts)
 
@@ -309,7 +310,7 @@ class Compose(Transform):
     def _call(self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: Layout | None) -> Any:
         """A call with a sample. `names`: of the call's arguments, if these are the sample; else none."""
         first = self._parts[0]
-        if len(self._parts) == 1 and isinstance(first, parts.FusedPart):
+        if len(self._parts) == 1 and isinstance(first, FusedPart):
             return first(sample, ids, step, layout, self._next_key)
         return parts.call_parts(self._parts, sample, names, ids, step, layout, self._next_key(ids, step))
 

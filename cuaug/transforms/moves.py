@@ -23,6 +23,7 @@ class Move(NamedTuple):
     matrices: Any  # in pixels with centres at integers [N, 3, 3]
     canvas: Any  # edges of the canvas that the map leads to
     source_box: Any = None  # edges of the part of the canvas before that the map reads; None: all of it
+    is_scale_and_shift: bool = False  # whether every matrix is a positive scale of each axis, and a shift
 
 
 def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
@@ -32,11 +33,11 @@ def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
         params: The parameters.
         sizes: (H, W) of the images: one for all, or one for each of a ragged batch.
     """
-    image_canvas = _canvas(sizes[0] if len(sizes) == 1 else sizes)
+    image_canvas = canvas_edges(sizes[0] if len(sizes) == 1 else sizes)
     return [
         Move(
             table_columns(params, move.matrix[0].index, 9).reshape(-1, 3, 3),
-            _canvas(move.size) if move.passes else image_canvas,
+            canvas_edges(move.size) if move.passes else image_canvas,
             _edges(table_columns(params, move.source_box[0].index, 4)) if move.source_box else None,
         )
         for move in params.plan.moves
@@ -68,7 +69,7 @@ def merge_moves(
     return merged
 
 
-def _canvas(size: Any) -> Any:
+def canvas_edges(size: Any) -> Any:
     """The edges of a canvas of this size: (H, W), or one for each sample [N, 2]."""
     if isinstance(size, tuple):
         return 0, 0, size[1], size[0]

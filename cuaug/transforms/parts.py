@@ -2,84 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._arrays.images import ImageBatch, describe_images
 from .._check import prefix_message
-from .._fusion import draw, draw_kernel, launch_plan
-from .._fusion.plan import RecipePlan
-from .._fusion.program import assemble
-from .._fusion.recipe import Recipe
+from .._fusion.host_draws import HostDraws
 from .boxes import Boxes
-from .choices import Choice
+from .choices import Branch, Choice
+from .fused_part import FusedPart, Key
 from .keypoints import Keypoints
-from .params import Params
-from .plan_cache import PlanCache
-from .sample import id_array, needs_matrices, transform_sample
-from .sample_kinds import is_plain_array
-from .sample_structure import ParsedSample, parse_sample
+from .pad_batch import PadBatch, PadPart
+from .sample import id_array
+from .sample_structure import parse_sample
 from .sample_subset import samples_at, with_samples
+from .several_sizes import SizeTransform
+from .size_part import SizePart
 from .transform import Transform
-
-Key: TypeAlias = tuple[int, int]  # seed and step
-
-
-class FusedPart:
-    """Adjacent transforms of a recipe that run in passes which they share.
-
-    `first_position`: the position of the first of them in the recipe.
-    """
-
-    def __init__(
-        self, transforms: Sequence[Transform], first_position: int, boxes: Boxes, keypoints: Keypoints
-    ) -> None:
-        self.plans: PlanCache = PlanCache(transforms, first_position)
-        self._boxes, self._keypoints = boxes, keypoints
-        self._replay_counters = draw.ReplayCounters()  # of CUDA graphs that capture calls
-        self._array_types: set[type] = set()  # whose objects are images, not structured samples
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy begins without plans."""
-        return type(self), (self.plans.transforms, self.plans.first_position, self._boxes, self._keypoints)
-
-    def __call__(
-        self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: Callable[[Any, int | None], Key]
-    ) -> Any:
-        """Transform images, or a sample of any structure. `get_key`: called with `ids` and `step`, once."""
-        plan_and_batch = None
-        if type(sample) in self._array_types:
-            plan_and_batch = self.plans.plan_group([describe_images(sample, layout)])
-        elif type(sample) is list and sample and (ids is None or type(ids) is int):  # not an array of ids
-            plan_and_batch = self.plans.plan_list(sample, layout)
-        if plan_and_batch is not None:
-            plan, batch = plan_and_batch
-            draws = draw.describe_draws(batch, ids, *get_key(ids, step), self._replay_counters)
-            result = launch_plan.draw_and_apply(plan, batch, draws)
-            return list(result) if type(sample) is list else result
-        if is_plain_array(type(sample)):  # the first array of this type
-            self._array_types.add(type(sample))
-            return self(sample, ids, step, layout, get_key)
-        parsed = parse_sample(sample)
-        return parsed.rebuild(*self.transform(parsed, get_key(ids, step), ids, layout))
-
-    def transform(self, parsed: ParsedSample, key: Key, ids: Any, layout: str | None) -> tuple[Any, Any]:
-        """The results and sizes for `ParsedSample.rebuild`."""
-        draw_params = functools.partial(self.draw, key=key, with_matrix=needs_matrices(parsed))
-        return transform_sample(parsed, self.plans, draw_params, ids, layout, self._boxes, self._keypoints)
-
-    def draw(self, plan: RecipePlan, batch: ImageBatch, ids: Any, key: Key, with_matrix: bool = True) -> Params:
-        """The parameters of a batch, whose samples have these ids."""
-        draws = draw.describe_draws(batch, ids, *key, self._replay_counters)
-        return Params(plan, draw.draw_table(plan, batch, draws, with_matrix=with_matrix), batch, self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The description of the transforms that `Params` compares."""
-        return {"transforms": [transform.to_dict() for transform in self.plans.transforms]}
 
 
 class ChoicePart:
@@ -91,13 +32,8 @@ class ChoicePart:
     def __init__(self, choice: Choice, position: int, boxes: Boxes, keypoints: Keypoints) -> None:
         self.choice: Choice = choice
         self._arguments = position, boxes, keypoints
-        recipe = Recipe((1, 1), 1, "uint8", position=position - 1)  # the draws do not depend on the images
-        recipe.begin(choice.title)
-        branches = choice.branches(recipe)
-        columns = [column for instruction in recipe.draws for column in instruction.columns]
-        for index, column in enumerate(columns):
-            column.index = index
-        self._program, self._column_count = assemble(recipe.draws), len(columns)
+        branches = list[Branch]()
+        self._draws = HostDraws(lambda recipe: branches.extend(choice.branches(recipe)), choice.title, position)
         self._branches = list[tuple[int, float, Parts]]()
         position += 1
         for branch in branches:
@@ -129,8 +65,8 @@ class ChoicePart:
             # Fused parts write "valid" beside boxes: all samples have it, or none.
             sample = self._identity(sample, ids, step, layout, lambda *_: key)
         count = parsed.samples
-        sample_ids, table = id_array(ids, count), np.zeros((count, self._column_count))
-        draw_kernel.draw_on_host(self._program, table, sample_ids, *key, np.empty((count, 0)))
+        sample_ids = id_array(ids, count)
+        table = self._draws.table(sample_ids, *key)
         for column, value, parts in self._branches:
             indices = np.flatnonzero(table[:, column] == value)
             if len(indices) == count > 0:
@@ -146,7 +82,7 @@ class ChoicePart:
         return sample
 
 
-Part: TypeAlias = FusedPart | ChoicePart | Transform
+Part: TypeAlias = FusedPart | ChoicePart | SizePart | PadPart | Transform
 Parts: TypeAlias = tuple[Part, ...]
 
 
@@ -161,12 +97,18 @@ def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, ke
         if is_fused:
             parts.append(FusedPart(adjacent, position, boxes, keypoints))
         for transform in adjacent:
-            if isinstance(transform, Choice) and not is_fused:
-                parts.append(ChoicePart(transform, position, boxes, keypoints))
-            elif not is_fused:
-                parts.append(transform)
+            if not is_fused:
+                parts.append(_unfused_part(transform, position, boxes, keypoints))
             position += transform.position_count
     return tuple(parts)
+
+
+def _unfused_part(transform: Transform, position: int, boxes: Boxes, keypoints: Keypoints) -> Part:
+    if isinstance(transform, Choice):
+        return ChoicePart(transform, position, boxes, keypoints)
+    if isinstance(transform, SizeTransform):
+        return SizePart(transform, position, boxes, keypoints)
+    return PadPart(transform, boxes, keypoints) if isinstance(transform, PadBatch) else transform
 
 
 def only_fused(parts: Parts) -> FusedPart:
@@ -187,10 +129,10 @@ def call_parts(
 ) -> Any:
     """The sample after all parts. `names`: of a call's arguments, if these are the sample; else none."""
     for part in parts:
-        if isinstance(part, FusedPart):
-            sample = part(sample, ids, step, layout, lambda *_: key)
-        elif isinstance(part, ChoicePart):
+        if isinstance(part, ChoicePart):
             sample = part(sample, names, ids, step, layout, key)
+        elif not isinstance(part, Transform):
+            sample = part(sample, ids, step, layout, lambda *_: key)
         elif not names or part.takes_targets:
             sample = part.call_forward(sample)
         else:  # as torchvision's Compose calls transforms

@@ -25,6 +25,7 @@ class PointMap(NamedTuple):
     M: Any  # [N, 3, 3]
     canvas: Edges
     source_box: Edges | None
+    is_scale_and_shift: bool = False  # `Move.is_scale_and_shift`
 
     def orientation(self) -> tuple[Any, Any]:
         """Two numbers whose signs matter: handedness, negative for a mirror, and visible side of the horizon. [N]
@@ -65,7 +66,8 @@ def float_values_and_maps(
             (name,), **{name: (values, ((), ())), "M": (matrices, small_matrices.MATRIX)}
         )
         source_box = None if move.source_box is None else _edges(move.source_box, M, entry_samples)
-        maps.append(PointMap(M, _edges(move.canvas, M, entry_samples), source_box))
+        canvas = _edges(move.canvas, M, entry_samples)
+        maps.append(PointMap(M, canvas, source_box, move.is_scale_and_shift))
     return values, maps
 
 

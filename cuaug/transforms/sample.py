@@ -24,7 +24,7 @@ from .moves import merge_moves, moves_of
 from .params import Params
 from .plan_cache import PlanCache
 from .sample_structure import ParsedSample
-from .sample_target import Target
+from .sample_target import Target, UnstackedBatch, image_layout
 from .targets import transform_targets
 
 
@@ -59,7 +59,10 @@ def transform_sample(
     """
     image_targets = parsed.targets_of("images")
     batch_key = plans.prefixes.batch_key
-    image_groups = [group_images(t.value, batch_key, t.layout or layout, parsed.samples) for t in image_targets]
+    image_groups = [
+        group_images(t.value, batch_key, t.layout or image_layout(t.original, layout), parsed.samples)
+        for t in image_targets
+    ]
     _check_equal_sizes(parsed, image_groups)
     group_ids = _ids_by_group(ids, parsed.samples)
 
@@ -180,10 +183,21 @@ def in_call_order(groups: Sequence[_Group], values: Sequence[Any]) -> list[Any]:
 def _transform_images(target: Target, groups: Sequence[_Group]) -> Any:
     """The transformed images, in a list if the target is a list."""
     results = [launch_plan.apply(group.params.plan, group.batch, group.params.table) for group in groups]
-    if not isinstance(target.value, list):
+    is_batch = len(groups) == 1 and isinstance(target.original, UnstackedBatch)
+    if is_batch or not isinstance(target.value, list):
         return results[0]
     pairs = zip(groups, results, strict=True)
-    return in_call_order(groups, [result if "N" in group.batch.axes.layout else [result] for group, result in pairs])
+    images = in_call_order(groups, [result if "N" in group.batch.axes.layout else [result] for group, result in pairs])
+    return _stack_equal_sizes(target, images)
+
+
+def _stack_equal_sizes(target: Target, arrays: list[Any]) -> Any:
+    """The arrays of an `UnstackedBatch` as a batch, if they have one size; else the list, in its type."""
+    if not isinstance(target.original, UnstackedBatch):
+        return arrays
+    if len({tuple(array.shape) for array in arrays}) > 1:
+        return UnstackedBatch(arrays)
+    return convert.namespace(arrays[0]).stack(arrays)
 
 
 def _check_equal_sizes(parsed: ParsedSample, image_groups: Sequence[Any]) -> None:
@@ -238,7 +252,9 @@ def _transform_masks(target: Target, groups: Sequence[_Group]) -> Any:
             return _transform_group_masks([value], first)[0]
         return _transform_mask(value, first.batch, first.params, "N" if "N" in first.batch.axes.layout else "")
     results = in_call_order(groups, [_transform_group_masks([value[i] for i in g.indices], g) for g in groups])
-    return results if isinstance(value, list) else convert.namespace(results[0]).stack(results)
+    if isinstance(value, list):
+        return _stack_equal_sizes(target, results)
+    return convert.namespace(results[0]).stack(results)
 
 
 def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._arrays.tv_tensors import wrap_like
 from .sample_pillow import image_like
-from .sample_target import GatheredValues, Path, Target
+from .sample_target import GatheredValues, Path, Target, UnstackedBatch
 
 
 def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> None:
@@ -63,6 +63,9 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
         return [_in_type_of(value[0], original, sizes[0])]
     if isinstance(original, GatheredValues):
         return [_in_type_of(*entry) for entry in zip(value, original, sizes, strict=True)]
+    if isinstance(value, UnstackedBatch):
+        examples = original if isinstance(original, (list, tuple)) else [original] * len(value)
+        return [UnstackedBatch(_in_type_of(*entry) for entry in zip(value, examples, sizes, strict=True))]
     if isinstance(original, (list, tuple)) and isinstance(value, (list, tuple)):
         entries = [_in_type_of(*entry) for entry in zip(value, original, sizes, strict=True)]
         return [tuple(entries) if isinstance(original, tuple) else entries]

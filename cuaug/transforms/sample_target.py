@@ -11,6 +11,15 @@ class GatheredValues(list[Any]):
     """Values at the same relative path, one from each sample."""
 
 
+class UnstackedBatch(list[Any]):
+    """Arrays of the samples of one batch, whose sizes differ. Where they get one size, they become a batch again."""
+
+
+def image_layout(value: Any, layout: str | None) -> str | None:
+    """The layout of each image of the value, or of a batch, from the layout of a call."""
+    return layout.removeprefix("N") if layout is not None and isinstance(value, UnstackedBatch) else layout
+
+
 class Target(NamedTuple):
     """Arrays of one kind that are transformed together."""
 

@@ -90,8 +90,8 @@ class Transform:
         return type(self).write is not Transform.write
 
     @property
-    def runs_as_recipe(self) -> bool:
-        """Whether a call draws for each sample, by the seed, step and ids of a recipe."""
+    def needs_recipe(self) -> bool:
+        """Whether a recipe draws the parameters, by its seed and step."""
         return self.is_fused
 
     @property
@@ -112,7 +112,7 @@ class Transform:
 
     def forward(self, *inputs: Any) -> Any:
         """The result for a sample: calls `make_params`, and `transform` with each target."""
-        if self.runs_as_recipe:
+        if self.needs_recipe:
             return self(*inputs)
         return transform_targets(self, inputs[0] if len(inputs) == 1 else inputs)
 
@@ -203,7 +203,7 @@ class Transform:
         """Run as a recipe of its own, as :meth:`Compose.__call__`."""
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
-            if not self.runs_as_recipe:
+            if not self.needs_recipe:
                 return self.call_forward(*args, **kwargs)
             attributes["_single_recipe"] = Transform._new_recipe([self])
         try:

@@ -245,6 +245,7 @@ REQUIRED = {
     "RandomApply": ([T.Identity()],), "Lambda": (len,),
     "ConvertBoundingBoxFormat": ("XYXY",), "FiveCrop": (8,), "TenCrop": (8,), "SetClampingMode": (None,),
     "LinearTransformation": ([[1]], [1]), "UniformTemporalSubsample": (2,),
+    "RandomResize": (8, 9), "RandomShortestSize": (8,), "ScaleJitter": ((8, 8),),
 }  # fmt: skip
 # The hints for Compose and RandomOrder have "..." in place of transforms. The `p` of RandomChoice holds weights.
 # `Transform` is a base class. The `p` of PixelOp is a parameter of its expression.

@@ -13,6 +13,7 @@ from cuaug import transforms as T
 from cuaug._arrays.images import describe_images
 from cuaug._fusion import draw, execute
 from cuaug._passes import statistics
+from cuaug.transforms import placement
 
 BLUR_CASES = [  # the last tiles in each direction are partial
     ((2, 56, 128, 3), "NHWC", (23, 23)),
@@ -81,3 +82,18 @@ def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout,
     assert 0 < stays.sum() < len(images)
     tolerance = Tolerance(absolute=1, exact=0.9999, reason="ops may round a value next to a half to either level")
     assert_equal(actual[stays], expected[stays], library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+def test_size_transforms_resize_images_of_several_sizes_in_one_launch(monkeypatch):
+    """Each result is a corner of its sample's part of the array that the launch writes."""
+    sizes, new_sizes = [(33, 41), (61, 31), (9, 101)], [(20, 70), (70, 20), (5, 9)]
+    arrays = [noise((3, *size), seed=i) for i, size in enumerate(sizes)]
+    images = [describe_images(array, "CHW") for array in arrays]
+    placed = placement.Placement(np.array([(0, 0, *size) for size in sizes]), np.array(new_sizes))
+    sampling = placement.Sampling("bilinear")
+    expected = placement.placed_arrays(arrays, images, placed, sampling)
+    emulated.patch(monkeypatch, ["resample"])
+    monkeypatch.setattr(placement, "_launches", lambda entries: [entries] if entries else [])
+    tolerance = Tolerance(absolute=1, exact=0.97, reason="sums of float32 in another order, rounded once")
+    for actual, image in zip(placement.placed_arrays(arrays, images, placed, sampling), expected, strict=True):
+        assert_equal(actual, image, library="numpy", dtype="uint8", tolerance=tolerance)

@@ -114,6 +114,19 @@ inline void copy_reversed(const char* __restrict__ in, int count, char* __restri
     for (; i < count; ++i) memcpy(highest_out - i * Bytes, lowest_in + i * Bytes, Bytes);
 }
 
+// Writes a unit `count` times; units of several bytes by copies of what is written already.
+template <int Bytes>
+inline void repeat_unit(const char* __restrict__ unit, int count, char* __restrict__ out) {
+    if constexpr (Bytes == 1) {
+        memset(out, *unit, static_cast<unsigned long>(count));
+        return;
+    }
+    const long long bytes = static_cast<long long>(count) * Bytes;
+    memcpy(out, unit, Bytes);
+    for (long long written = Bytes; written < bytes; written *= 2)
+        memcpy(out + written, out, static_cast<unsigned long>(written < bytes - written ? written : bytes - written));
+}
+
 // Copies `count` units of Bytes bytes, which are `in_step` and `out_step` bytes apart.
 template <int Bytes>
 inline void copy_run(const char* __restrict__ in, long long in_step, int count, char* __restrict__ out,
@@ -122,6 +135,8 @@ inline void copy_run(const char* __restrict__ in, long long in_step, int count, 
         memcpy(out, in, static_cast<unsigned long>(count) * Bytes);
     else if (in_step == -Bytes && out_step == Bytes)
         copy_reversed<Bytes>(in, count, out);
+    else if (in_step == 0 && out_step == Bytes && count > 0)
+        repeat_unit<Bytes>(in, count, out);
     else
         for (int i = 0; i < count; ++i) memcpy(out + i * out_step, in + i * in_step, Bytes);
 }

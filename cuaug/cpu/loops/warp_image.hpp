@@ -11,18 +11,18 @@ namespace cuaug {
 
 // The tasks of a frame of the output, in rows and columns. Rows have equal heights, at most tile_height. Tasks are as
 // wide as possible, up to strip_width, as long as the call has about wanted_tasks tasks: enough for the threads of any
-// machine.
+// machine. Fewer where pixels may be copied, as rows of 32 pixels are too short for a copy.
 struct TaskGrid {
     int task_height, task_width;  // in pixels
     int rows, columns;
 };
 
-inline TaskGrid task_grid(const WarpRecordBase& args) {
+inline TaskGrid task_grid(const native::WarpCall& call, const WarpRecordBase& args) {
     auto divide_up = [](int n, int divisor) { return (n + divisor - 1) / divisor; };
     const int height = divide_up(args.out_height, divide_up(args.out_height, tile_height)),
               rows = divide_up(args.out_height, height);
     const long long tiles = args.samples * args.frames * rows * divide_up(args.out_width, tile_width),
-                    wanted_tasks = 256;
+                    wanted_tasks = call.sampler == sampler_of<Nearest> && call.source == call.target ? 64 : 256;
     const int max_tiles = strip_width / tile_width;
     const int task_tiles = tiles / wanted_tasks < 1           ? 1
                            : tiles / wanted_tasks < max_tiles ? static_cast<int>(tiles / wanted_tasks)
@@ -33,14 +33,14 @@ inline TaskGrid task_grid(const WarpRecordBase& args) {
 long long warp_image_task_count(const native::WarpCall& call) {
     const auto args = read_record<WarpRecordBase>(call.record);
     if (args.samples * args.frames * args.channels * args.out_width * args.out_height == 0) return 0;
-    const TaskGrid grid = task_grid(args);
+    const TaskGrid grid = task_grid(call, args);
     return args.samples * args.frames * grid.rows * grid.columns;
 }
 
 template <class R>
 inline void warp_typed(const native::WarpCall& call, long long task, void* memory) {
     const auto args = read_record<WarpRecordBase>(call.record);
-    const TaskGrid grid = task_grid(args);
+    const TaskGrid grid = task_grid(call, args);
     const long long task_row = task / grid.columns, frame = task_row / grid.rows, n = frame / args.frames,
                     t = frame - n * args.frames;
     const int left = static_cast<int>(task % grid.columns) * grid.task_width,
@@ -106,7 +106,7 @@ inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
     WarpRecord<Geometry> record;
     memcpy(&record, call.record, sizeof(record));
     if (record.window.data != nullptr || record.in_height == 0) {
-        const TaskGrid grid = task_grid(record);
+        const TaskGrid grid = task_grid(call, record);
         const long long n = task / grid.columns / grid.rows / record.frames;
         select_ragged_image(record, n);
         if (record.window.data != nullptr) crop_to_window(call, record, n);

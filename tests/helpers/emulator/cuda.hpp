@@ -22,6 +22,9 @@
 #define __builtin_assume(truth)
 #define __isGlobal(pointer) true
 
+struct uint2 {
+    unsigned int x, y;
+};
 struct uint3 {
     unsigned int x, y, z;
 };
@@ -200,6 +203,8 @@ inline unsigned int __ballot_sync(unsigned int, bool truth) {
     return out;
 }
 
+inline bool __all_sync(unsigned int, bool truth) { return __ballot_sync(~0u, truth) == ~0u; }
+
 // An address in shared memory has 32 bits: the distance from a static variable.
 inline char shared_base;
 inline size_t __cvta_generic_to_shared(const void* pointer) {
@@ -224,6 +229,7 @@ inline int __double2loint(double value) {
     return bits;
 }
 inline int __double2int_rd(double value) { return static_cast<int>(floor(value)); }
+inline int __float2int_rn(float value) { return static_cast<int>(std::nearbyint(value)); }
 
 #include "half.hpp"
 
@@ -256,6 +262,11 @@ inline unsigned int __dp2a_lo(unsigned int halves, unsigned int bytes, unsigned 
 }
 inline unsigned int __dp2a_hi(unsigned int halves, unsigned int bytes, unsigned int sum) {
     return two_products(halves, bytes >> 16, sum);
+}
+// The sum wraps, as on a GPU.
+inline unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int sum) {
+    for (int i = 0; i < 32; i += 8) sum += (a >> i & 0xff) * (b >> i & 0xff);
+    return sum;
 }
 
 // PTX instructions as functions of their names; the result is the first argument.
@@ -295,6 +306,10 @@ inline void ptx_mad_wide_s32(const unsigned char*& out, int a, int b, const unsi
     out = c + static_cast<long long>(a) * b;
 }
 inline void ptx_mul_wide_s32(long long& out, int a, int b) { out = static_cast<long long>(a) * b; }
+inline void ptx_dp4a_u32_s32(int& sum, unsigned int bytes, unsigned int weights) {
+    for (int i = 0; i < 32; i += 8) sum += static_cast<int>(bytes >> i & 0xff) * static_cast<signed char>(weights >> i);
+}
+inline void ptx_prefetch_global_L2(const void*) {}
 inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
     out = fma(a, b, c);
     out = out > 0.0f ? out < 1.0f ? out : 1.0f : 0.0f;

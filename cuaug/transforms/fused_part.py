@@ -1,0 +1,75 @@
+"""`FusedPart`: adjacent transforms of a recipe that run in passes which they share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from .._arrays.images import ImageBatch, describe_images
+from .._fusion import draw, launch_plan
+from .._fusion.plan import RecipePlan
+from .boxes import Boxes
+from .keypoints import Keypoints
+from .params import Params
+from .plan_cache import PlanCache
+from .sample import needs_matrices, transform_sample
+from .sample_kinds import is_plain_array
+from .sample_structure import ParsedSample, parse_sample
+from .sample_target import UnstackedBatch, image_layout
+from .transform import Transform
+
+Key: TypeAlias = tuple[int, int]  # seed and step
+
+
+class FusedPart:
+    """Adjacent transforms of a recipe that run in passes which they share.
+
+    `first_position`: the position of the first of them in the recipe.
+    """
+
+    def __init__(
+        self, transforms: Sequence[Transform], first_position: int, boxes: Boxes, keypoints: Keypoints
+    ) -> None:
+        self.plans: PlanCache = PlanCache(transforms, first_position)
+        self._boxes, self._keypoints = boxes, keypoints
+        self._replay_counters = draw.ReplayCounters()  # of CUDA graphs that capture calls
+        self._array_types: set[type] = set()  # whose objects are images, not structured samples
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy begins without plans."""
+        return type(self), (self.plans.transforms, self.plans.first_position, self._boxes, self._keypoints)
+
+    def __call__(
+        self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: Callable[[Any, int | None], Key]
+    ) -> Any:
+        """Transform images, or a sample of any structure. `get_key`: called with `ids` and `step`, once."""
+        plan_and_batch = None
+        if type(sample) in self._array_types:
+            plan_and_batch = self.plans.plan_group([describe_images(sample, layout)])
+        elif type(sample) in (list, UnstackedBatch) and sample and (ids is None or type(ids) is int):  # no array of ids
+            plan_and_batch = self.plans.plan_list(sample, image_layout(sample, layout))
+        if plan_and_batch is not None:
+            plan, batch = plan_and_batch
+            draws = draw.describe_draws(batch, ids, *get_key(ids, step), self._replay_counters)
+            result = launch_plan.draw_and_apply(plan, batch, draws)
+            return list(result) if type(sample) is list else result
+        if is_plain_array(type(sample)):  # the first array of this type
+            self._array_types.add(type(sample))
+            return self(sample, ids, step, layout, get_key)
+        parsed = parse_sample(sample)
+        return parsed.rebuild(*self.transform(parsed, get_key(ids, step), ids, layout))
+
+    def transform(self, parsed: ParsedSample, key: Key, ids: Any, layout: str | None) -> tuple[Any, Any]:
+        """The results and sizes for `ParsedSample.rebuild`."""
+        draw_params = functools.partial(self.draw, key=key, with_matrix=needs_matrices(parsed))
+        return transform_sample(parsed, self.plans, draw_params, ids, layout, self._boxes, self._keypoints)
+
+    def draw(self, plan: RecipePlan, batch: ImageBatch, ids: Any, key: Key, with_matrix: bool = True) -> Params:
+        """The parameters of a batch, whose samples have these ids."""
+        draws = draw.describe_draws(batch, ids, *key, self._replay_counters)
+        return Params(plan, draw.draw_table(plan, batch, draws, with_matrix=with_matrix), batch, self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The description of the transforms that `Params` compares."""
+        return {"transforms": [transform.to_dict() for transform in self.plans.transforms]}

@@ -1,0 +1,155 @@
+"""`PadBatch`: images of several sizes as one batch, and the part of a recipe that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _check
+from .._arrays import convert
+from .._check import prefix_message
+from .._fusion.recipe import Recipe
+from .._sizes import square_or_size
+from ..typing import PerChannel, Size
+from . import ranges
+from .boxes import Boxes
+from .fused_part import FusedPart
+from .keypoints import Keypoints
+from .sample_kinds import is_array
+from .sample_rebuild import value_at
+from .sample_structure import parse_sample
+from .sample_target import GatheredValues, Target, UnstackedBatch
+from .single_images import single_images
+from .transform import Transform
+
+__all__ = ["PadBatch"]
+
+_MAX_SIZES = 64  # of results, whose passes are kept
+
+
+class PadBatch(Transform):
+    """Pad images of several sizes at the right and at the bottom, and make one batch of them.
+
+    Images that are in a dict gain ``"pixel_mask"`` beside them, a mask that is True on the pixels of an image:
+    [N, H, W]. Masks are padded with 0; a list of masks [H, W] becomes a batch, too.
+
+    Args:
+        size: (H, W) of the batch, or one number for both; None: the largest height and width of the images.
+        size_divisor: The height and width of the batch are multiples of this number, if ``size`` is None.
+        fill: Value of the padding: a number, or one per channel.
+
+    >>> import numpy as np
+    >>> from cuaug import transforms as T
+    >>> images = [np.ones((1, 2, 1), np.uint8), np.ones((2, 1, 1), np.uint8)]
+    >>> T.PadBatch()({"images": images})["pixel_mask"]
+    array([[[ True,  True],
+            [False, False]],
+    <BLANKLINE>
+           [[ True, False],
+            [ True, False]]])
+    """
+
+    def __init__(self, size: Size | None = None, size_divisor: int = 1, fill: PerChannel = 0) -> None:
+        self.size: tuple[int, int] | None = None if size is None else square_or_size("size", size)
+        self.size_divisor: int = _check.integer("size_divisor", size_divisor, 1)
+        self.fill: PerChannel | None = ranges.fill(fill)
+
+    @property
+    def needs_recipe(self) -> bool:
+        return True
+
+
+class _PadTo(Transform, has_description=False):
+    """Pads images at the right and at the bottom; all results have this size."""
+
+    def __init__(self, size: tuple[int, int], fill: PerChannel | None) -> None:
+        self.size, self.fill = size, fill
+
+    def write(self, recipe: Recipe) -> None:
+        corner = [recipe.constant(name, 0.0) for name in ("pad_top", "pad_left")]
+        options = {"reads_border": True, "border": "constant", "fill": self.fill}
+        recipe.add_geometry("InverseTranslate", corner, size=self.size, pixel_aligned=True, **options)
+
+
+class PadPart:
+    """One `PadBatch` of a recipe."""
+
+    def __init__(self, transform: PadBatch, boxes: Boxes, keypoints: Keypoints) -> None:
+        self.transform: PadBatch = transform
+        self._boxes, self._keypoints = boxes, keypoints
+        self._parts: dict[tuple[int, int], FusedPart] = {}  # by the size of the batch
+
+    @property
+    def title(self) -> str:
+        return self.transform.title
+
+    def __call__(
+        self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: Callable[[Any, int | None], Any]
+    ) -> Any:
+        """Pad images, or a sample of any structure, as `FusedPart`."""
+        parsed = parse_sample(sample)
+        if not parsed.samples:
+            return sample
+        parsed = parsed._replace(targets=tuple(_stacked(target) for target in parsed.targets))
+        key = get_key(ids, step)
+        try:
+            images = parsed.targets_of("images")[0]
+            sizes = [image.size for image in single_images(images, layout, parsed.is_single)[1]]
+            results, size = self._part(self._batch_size(sizes)).transform(parsed, key, ids, layout)
+        except (TypeError, ValueError) as error:
+            prefix_message(error, self.title)
+            raise
+        mask = _mask_target(images, parsed.sample)
+        if mask.paths:
+            parsed = parsed._replace(targets=(*parsed.targets, mask))
+            results["pixel_mask"] = [_pixel_masks(mask, results["images"][0], sizes, size)]
+        return parsed.rebuild(results, size)
+
+    def _batch_size(self, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        height, width = (max(sides) for sides in zip(*sizes, strict=True))
+        if self.transform.size is None:
+            divisor = self.transform.size_divisor
+            return -(-height // divisor) * divisor, -(-width // divisor) * divisor
+        if height > self.transform.size[0] or width > self.transform.size[1]:
+            raise ValueError(f"images must fit into size, {self.transform.size}, got a side of {height} or {width}")
+        return self.transform.size
+
+    def _part(self, size: tuple[int, int]) -> FusedPart:
+        """The passes that pad to this size."""
+        part = self._parts.get(size)
+        if part is None:
+            if len(self._parts) >= _MAX_SIZES:
+                self._parts = {}  # a new dict: another thread may still read the old one
+            part = self._parts[size] = FusedPart([_PadTo(size, self.transform.fill)], 0, self._boxes, self._keypoints)
+        return part
+
+
+def _stacked(target: Target) -> Target:
+    """A list of images, or of masks [H, W], as a batch whose sizes differ; other targets as they are."""
+    if isinstance(target.original, GatheredValues) or not isinstance(target.original, (list, tuple)):
+        return target
+    if target.kind == "images" or (target.kind == "masks" and all(mask.ndim == 2 for mask in target.value)):
+        return target._replace(original=UnstackedBatch(target.original))
+    return target
+
+
+def _mask_target(images: Target, sample: Any) -> Target:
+    """The target of the masks, beside images in dicts; without paths if the images are not in dicts."""
+    in_dicts = (path for path in images.paths if path and isinstance(value_at(sample, path[:-1]), Mapping))
+    paths = tuple((*path[:-1], "pixel_mask") for path in in_dicts)
+    # The plain values: the mask of a tv_tensor is none, nor that of an image of Pillow.
+    original = GatheredValues([None] * len(images.value)) if isinstance(images.original, GatheredValues) else None
+    return images._replace(kind="pixel_mask", paths=paths, original=original)
+
+
+def _pixel_masks(mask: Target, images: Any, sizes: Sequence[tuple[int, int]], size: tuple[int, int]) -> Any:
+    """True on the pixels of each image. [N, H, W], a list of N arrays [H, W], or one of them"""
+    like = images if is_array(images) else images[0]
+    extents = convert.asarray(np.array(sizes), like=like, dtype="int32")[:, :, None, None]
+    rows, columns = (convert.asarray(np.arange(side), like=like, dtype="int32") for side in size)
+    masks = (rows[:, None] < extents[:, 0]) & (columns < extents[:, 1])
+    if isinstance(mask.original, GatheredValues) or mask.sample_axis_added:
+        return list(masks)
+    return masks if isinstance(mask.value, list) or mask.value.ndim > 3 else masks[0]

@@ -1,0 +1,124 @@
+"""Boxes and keypoints with the placements of their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _check
+from .._arrays import convert
+from .._arrays.registry import library_of
+from .._arrays.torch_library import TorchLibrary
+from .._detection.box_formats import to_edges
+from . import point_map
+from .boxes import Boxes
+from .keypoints import Keypoints
+from .moves import Move, canvas_edges
+from .placement import Placement, edges_of
+from .sample_structure import ParsedSample
+from .sample_target import Target
+from .targets import transform_targets
+
+
+def moved_targets(
+    parsed: ParsedSample, placement: Placement, boxes: Boxes, keypoints: Keypoints, masks: Sequence[Any]
+) -> dict[str, Any]:
+    """As `transform_targets`."""
+    size = placement.size
+    canvas = canvas_edges(tuple(size[0].tolist()) if len(size) == 1 else size)
+    moves = [Move(placement.matrices(), canvas, is_scale_and_shift=True)]
+    results: dict[str, Any] = transform_targets(_with_numpy(parsed), moves, size, boxes, keypoints, masks)
+    for kind in ("boxes", "keypoints", "valid"):
+        targets = parsed.targets_of(kind) or (parsed.targets_of("boxes") if kind == "valid" else [])
+        if kind in results:
+            pairs = zip(targets, results[kind], strict=True)
+            results[kind] = [_in_library_of(target, values) for target, values in pairs]
+    return results
+
+
+def _with_numpy(parsed: ParsedSample) -> ParsedSample:
+    """The sample with NumPy views of tensors on the host: the many small operations on boxes take half the time."""
+
+    def view(value: Any) -> Any:
+        if isinstance(value, list):
+            return [view(entry) for entry in value]
+        is_tensor = isinstance(library_of(type(value)), TorchLibrary) and convert.is_host(value)
+        can_view = is_tensor and not value.requires_grad and convert.dtype_name(value.dtype) != "bfloat16"
+        return value.numpy() if can_view else value
+
+    def viewed(target: Target) -> Target:
+        return target._replace(value=view(target.value)) if target.kind in ("boxes", "keypoints", "valid") else target
+
+    return parsed._replace(targets=tuple(viewed(target) for target in parsed.targets))
+
+
+def _in_library_of(target: Target, values: Any) -> Any:
+    """Results for a target, which may be NumPy arrays, in the target's library."""
+    if isinstance(values, list):
+        return [_in_library_of(target, entry) for entry in values]
+    like = target.value[0] if isinstance(target.value, list) else target.value
+    is_numpy = isinstance(values, np.ndarray) and isinstance(library_of(type(like)), TorchLibrary)
+    return convert.asarray(values, like=like, dtype=convert.dtype_name(values.dtype)) if is_numpy else values
+
+
+def box_edges(parsed: ParsedSample, format: str) -> list[np.ndarray]:
+    """Left, top, right, bottom of the boxes of each sample, on the host: waits for a device on which they are.
+
+    `format`: of boxes whose type states none.
+    """
+    targets = parsed.targets_of("boxes")
+    if not targets:
+        raise TypeError("the sample must have boxes, got none")
+    value = targets[0].value
+    if isinstance(value, list):
+        rows = _host(convert.namespace(*value).concatenate(value) if len(value) > 1 else value[0])
+        entries = np.split(rows, np.cumsum([len(entry) for entry in value])[:-1])
+    else:
+        entries = list(_host(value))
+    for entry in entries:
+        _check.shape("boxes", entry, (None, 4))
+    return [to_edges(entry, targets[0].format or format) for entry in entries]
+
+
+def _host(boxes: Any) -> np.ndarray:
+    """Boxes as float64 on the host."""
+    return convert.host_array("boxes", boxes) if convert.is_host(boxes) else convert.to_host(boxes)
+
+
+def without_lost_boxes(
+    parsed: ParsedSample,
+    keeps: Callable[[Any, Any], Any],
+    sizes: Sequence[tuple[int, int]],
+    placement: Placement,
+    format: str,
+) -> ParsedSample:
+    """The sample, with (0, 0, 0, 0), which is not valid, in place of the boxes that the transform does not keep.
+
+    Args:
+        parsed: The sample.
+        keeps: `SizeTransform.keeps`
+        sizes: (H, W) of the images.
+        placement: That of the samples. All boxes stay where the image stays as it is.
+        format: Of boxes whose type states none.
+    """
+    edges = edges_of(placement.box).astype(np.float64)
+    unchanged = (placement.box[:, :2] == 0).all(1) & (placement.box[:, 2:] == sizes).all(1)
+    edges[unchanged] = -np.inf, -np.inf, np.inf, np.inf
+
+    def kept(target: Target, boxes: Any, sample_edges: np.ndarray) -> Any:
+        dtype = "float64" if point_map.is_integer(boxes.dtype) else convert.dtype_name(boxes.dtype)
+        placement_edges = convert.asarray(sample_edges, like=boxes, dtype=dtype)
+        is_kept = keeps(to_edges(boxes, target.format or format), placement_edges)
+        return boxes * is_kept[..., None]  # keeps an array's type, which may state a format
+
+    def replaced(target: Target) -> Target:
+        if target.kind != "boxes":
+            return target
+        if isinstance(target.value, list):
+            pairs = zip(target.value, edges[:, None], strict=True)
+            return target._replace(value=[kept(target, *pair) for pair in pairs])
+        return target._replace(value=kept(target, target.value, edges[:, None]))
+
+    return parsed._replace(targets=tuple(replaced(target) for target in parsed.targets))

@@ -1,0 +1,310 @@
+"""Transforms whose results have sizes of their own: torchvision's results and draws, batches, and later parts."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import noise
+from helpers.compare import EXACT, Tolerance, assert_equal
+
+import cuaug
+from cuaug import transforms as T
+from cuaug._fusion.host_draws import HostDraws
+from cuaug._sizes import resized_size
+from cuaug.transforms.placement import Placement
+
+SIZE = (37, 51)
+
+TRANSFORMS = {
+    "RandomZoomOut": ((114, 0, 7), (1.0, 3.0), 0.8),
+    "RandomIoUCrop": (0.4, 0.9, 0.6, 1.8, [0.1, 0.3, 2.0], 20),
+    "ScaleJitter": ((40, 30), (0.3, 1.8)),
+    "RandomShortestSize": ([20, 31, 47], 55),
+    "RandomResize": (12, 40),
+}
+ROUNDED = Tolerance(absolute=1, exact=0.8, reason="torchvision rounds twice: between rows and columns, and at the end")
+MOVED = Tolerance(absolute=1e-4, reason="the matrix and torchvision's ratio are rounded to float32 at different places")
+
+
+@pytest.fixture(scope="module")
+def v2():
+    return pytest.importorskip("torchvision.transforms.v2")
+
+
+@pytest.fixture(scope="module")
+def tv():
+    return pytest.importorskip("torchvision.tv_tensors")
+
+
+def transform(name, library=T):
+    return getattr(library, name)(*TRANSFORMS[name])
+
+
+def boxes(size, count=5, seed=0):
+    generator = np.random.default_rng(seed)
+    low = np.floor(generator.uniform(0, 0.7, (count, 2)) * np.array(size)[::-1])
+    high = np.ceil(low + generator.uniform(0.1, 0.9, (count, 2)) * (np.array(size)[::-1] - low))
+    return torch.from_numpy(np.concatenate([low, high], 1).astype(np.float32))
+
+
+def detection(size=SIZE, seed=0):
+    rows = boxes(size, seed=seed)
+    masks = torch.from_numpy(noise((len(rows), *size), seed=seed))
+    target = {"boxes": rows, "labels": torch.arange(len(rows)), "masks": masks}
+    return torch.from_numpy(noise((3, *size), seed=seed + 9)), target
+
+
+def placement_of(name, params, size):
+    """The placement of a sample for the parameters that torchvision's `make_params` returned."""
+    whole = (0, 0, *size)
+    if name == "RandomZoomOut":
+        left, top, right, bottom = params["padding"]
+        box = (-top, -left, size[0] + top + bottom, size[1] + left + right)
+    elif name == "RandomIoUCrop":
+        box = tuple(params[key] for key in ("top", "left", "height", "width")) if params else whole
+    else:
+        new_size = params["size"] if len(params["size"]) == 2 else resized_size(size, *params["size"], None)
+        return Placement(np.array([whole]), np.array([new_size]))
+    return Placement(np.array([box]), np.array([box[2:]]))
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_size_transform_equals_torchvision_with_its_parameters(name, v2, tv, monkeypatch):
+    expected_transform, actual_transform = transform(name, v2), transform(name)
+    if name == "RandomZoomOut":  # masks get 0
+        expected_transform = v2.RandomZoomOut({tv.Image: TRANSFORMS[name][0], tv.Mask: 0}, *TRANSFORMS[name][1:])
+    resizes = name not in ("RandomZoomOut", "RandomIoUCrop")
+    for seed in range(6):
+        torch.manual_seed(seed)
+        image, target = detection(seed=seed)
+        entries = {
+            "image": tv.Image(image),
+            "boxes": tv.BoundingBoxes(target["boxes"], format="XYXY", canvas_size=SIZE),
+            "masks": tv.Mask(target["masks"]),
+        }
+        params = expected_transform.make_params([*entries.values()])
+        expected = {key: expected_transform.transform(entry, params) for key, entry in entries.items()}
+        placement = placement_of(name, params, SIZE)
+        monkeypatch.setattr(type(actual_transform), "place", lambda *_, placement=placement: placement)
+        result = actual_transform({**entries, "labels": target["labels"]})
+        assert_equal(result["image"].numpy(), expected["image"].numpy(), tolerance=ROUNDED if resizes else EXACT)
+        assert type(result["boxes"]) is tv.BoundingBoxes
+        assert type(result["image"]) is tv.Image
+        assert result["boxes"].canvas_size == expected["boxes"].canvas_size
+        valid, actual_boxes = result["valid"].numpy(), result["boxes"].numpy()
+        extents = expected["boxes"].numpy()[:, 2:] - expected["boxes"].numpy()[:, :2]
+        assert valid.tolist() == (extents > 0).all(1).tolist()
+        assert_equal(actual_boxes[valid], expected["boxes"].numpy()[valid], tolerance=MOVED)
+        assert not (actual_boxes[~valid, 2:] - actual_boxes[~valid, :2]).prod(1).any()
+        assert result["masks"].shape == expected["masks"].shape
+        assert result["labels"] is target["labels"]
+        if not resizes:  # torchvision reads "nearest" at another point
+            assert_equal(result["masks"].numpy(), expected["masks"].numpy())
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_size_transform_draws_sizes_as_torchvision(name, v2, tv):
+    """Mean and mean square of heights, widths and positions differ by less than 4 standard errors."""
+    count, rows = 400, boxes(SIZE, 3)
+    inputs = [tv.Image(torch.zeros(1, *SIZE)), tv.BoundingBoxes(rows, format="XYXY", canvas_size=SIZE)]
+    reference = transform(name, v2)
+    torch.manual_seed(int(np.random.default_rng().integers(1 << 30)))
+    params = [reference.make_params(inputs) for _ in range(count)]
+    expected = [placement_of(name, values, SIZE) for values in params]
+    expected = np.array([[*placement.box[0], *placement.size[0]] for placement in expected], float)
+    instance = getattr(T, name)(*TRANSFORMS[name][:2], 1.0) if name == "RandomZoomOut" else transform(name)
+    draws = HostDraws(instance.write_draws, name, 0)
+    seed = int(np.random.default_rng().integers(1 << 62))
+    draw = lambda ids, repetition: draws.table(ids, seed, 0, repetition)  # noqa: E731
+    placement = instance.place(np.tile(np.array(SIZE), (4 * count, 1)), draw, [rows.numpy()] * (4 * count))
+    actual = np.concatenate([placement.box, placement.size], 1).astype(float)
+    for power in (1, 2):
+        a, e = actual**power, expected**power
+        error = np.sqrt(a.var(0) / len(a) + e.var(0) / len(e))
+        assert (abs(a.mean(0) - e.mean(0)) <= 4 * error + 1e-9).all(), (power, a.mean(0), e.mean(0), error)
+
+
+RECIPES = {
+    **{name: [name] for name in TRANSFORMS},
+    "SSD": ["RandomZoomOut", "RandomIoUCrop", T.RandomHorizontalFlip(), T.Resize((30, 30), antialias=False)],
+    "segmentation": ["RandomResize", T.RandomHorizontalFlip(), T.RandomCrop(20, pad_if_needed=True)],
+    "padded": ["ScaleJitter", T.PadBatch(size_divisor=16, fill=9), T.RandomInvert()],
+}
+
+
+def recipe(name):
+    return T.Compose([transform(t) if isinstance(t, str) else t for t in RECIPES[name]], seed=5)
+
+
+def batch(count=5):
+    samples = [detection(seed=seed) for seed in range(count)]
+    entries = {"image": torch.stack([image for image, _ in samples])}
+    for key in ("boxes", "labels", "masks"):
+        entries[key] = torch.stack([target[key] for _, target in samples])
+    points = torch.from_numpy(np.random.default_rng(1).uniform(0, 37, (count, 4, 2)).astype(np.float32))
+    return entries | {"keypoints": points}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_batch_of_several_sizes_equals_samples_and_lists(name):
+    aug, entries = recipe(name), batch()
+    result = aug(entries, step=3)
+    sizes = {tuple(image.shape[-2:]) for image in result["image"]}
+    has_one_size = name in ("SSD", "segmentation", "padded")
+    assert len(sizes) == 1 if has_one_size else len(sizes) > 1
+    assert isinstance(result["image"], torch.Tensor if has_one_size else list)
+    assert isinstance(result["masks"], torch.Tensor if has_one_size else list)
+    as_list = aug(entries | {"image": list(entries["image"]), "masks": list(entries["masks"])}, step=3)
+    for i in range(5):
+        sample = {key: value[i] for key, value in entries.items()}
+        single = aug(sample, step=3, ids=i)
+        for key, value in single.items():
+            tolerance = EXACT if key != "boxes" and key != "keypoints" else MOVED
+            if name == "padded" and key in ("image", "masks", "pixel_mask"):  # a sample is padded to its own size
+                height, width = (min(pair) for pair in zip(value.shape[-2:], result[key][i].shape[-2:], strict=True))
+                assert_equal(result[key][i][..., :height, :width].numpy(), value[..., :height, :width].numpy())
+                continue
+            assert_equal(np.asarray(result[key][i]), np.asarray(value), tolerance=tolerance)
+            assert_equal(np.asarray(as_list[key][i]), np.asarray(value), tolerance=tolerance)
+    if "RandomIoUCrop" not in RECIPES[name]:
+        for image, expected in zip(aug(entries["image"], step=3), result["image"], strict=True):
+            assert torch.equal(image, expected)
+
+
+@pytest.mark.parametrize("name", ["RandomZoomOut", "ScaleJitter", "segmentation", "padded"])
+def test_images_of_several_sizes_agree_between_layouts(name):
+    aug, images = recipe(name), batch()["image"]
+    packed = images.permute(0, 2, 3, 1).numpy()
+    expected = aug(images, step=1)
+    for result in (aug(packed, step=1), aug(packed, step=1, layout="NHWC")):
+        assert isinstance(result, np.ndarray) == isinstance(expected, torch.Tensor)
+        for image, expected_image in zip(result, expected, strict=True):
+            assert_equal(image, expected_image.permute(1, 2, 0).numpy(), tolerance=ROUNDED)
+
+
+def test_size_transform_draws_depend_on_seed_step_id_and_position():
+    images = batch()["image"]
+
+    def sizes(aug, **options):
+        return [tuple(image.shape) for image in aug(images, **{"step": 0, "ids": 0, **options})]
+
+    aug = T.Compose([T.RandomResize(12, 1000)], seed=1)
+    first = sizes(aug)
+    assert sizes(aug) == first == sizes(T.Compose([T.RandomResize(12, 1000)], seed=1))
+    assert sizes(aug, ids=[3, 1, 0, 9, 2])[1:3] == [first[1], first[0]]
+    later = T.Compose([T.Identity(), T.RandomResize(12, 1000)], seed=1)
+    assert sizes(later.after(1)) == sizes(later)
+    assert len({str(s) for s in (first, sizes(aug, step=1), sizes(aug, ids=7), sizes(later))}) == 4
+
+
+def test_random_iou_crop_removes_objects_whose_centres_are_outside():
+    aug = T.Compose([T.RandomIoUCrop(max_scale=0.7, sampler_options=[0.1])], seed=3, boxes=T.Boxes(compact=True))
+    image, target = detection()
+    for step in range(8):
+        crop, objects = aug(image, target, step=step)
+        kept = objects["labels"].tolist()
+        assert 0 < len(kept) < 5
+        assert len(objects["boxes"]) == len(objects["masks"]) == len(kept)
+        assert crop.shape[-2:] == objects["masks"].shape[-2:]
+        window = target["masks"][kept]
+        found = False
+        for top in range(37 - crop.shape[1] + 1):
+            for left in range(51 - crop.shape[2] + 1):
+                found |= torch.equal(
+                    image[:, top : top + crop.shape[1], left : left + crop.shape[2]], crop
+                ) and torch.equal(window[:, top : top + crop.shape[1], left : left + crop.shape[2]], objects["masks"])
+        assert found
+
+
+def test_random_iou_crop_without_possible_crop_leaves_the_image():
+    image, target = detection()
+    none = {"boxes": target["boxes"][:0], "labels": target["labels"][:0]}
+    assert T.RandomIoUCrop()(image, none)[0].shape == image.shape
+    assert T.RandomIoUCrop(sampler_options=[0.9], trials=1)(image, none)[0].shape == image.shape
+    with pytest.raises(TypeError, match=r"^cuaug.transforms.RandomIoUCrop: the sample must have boxes, got none"):
+        T.RandomIoUCrop()(image)
+
+
+@pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
+def test_random_iou_crop_reads_every_format(format):
+    image, target = detection()
+    expected = T.Compose([T.RandomIoUCrop()], seed=2)(image, target)
+    rows = cuaug.box_convert(target["boxes"], "xyxy", format.lower())
+    actual = T.Compose([T.RandomIoUCrop()], seed=2, boxes=T.Boxes(format))(image, target | {"boxes": rows})
+    assert torch.equal(actual[0], expected[0])
+    assert torch.equal(actual[1]["valid"], expected[1]["valid"])
+    converted = cuaug.box_convert(actual[1]["boxes"], format.lower(), "xyxy")
+    assert_equal(converted.numpy(), expected[1]["boxes"].numpy(), tolerance=MOVED)
+
+
+def test_size_transform_of_videos_and_pillow_images(tv):
+    video = tv.Video(torch.from_numpy(noise((4, 3, *SIZE))))
+    result = T.Compose([T.RandomResize(20, 21)])(video)
+    assert type(result) is tv.Video
+    assert tuple(result.shape) == (4, 3, 20, 27)
+    assert torch.equal(result[2], T.RandomResize(20, 21)(video[2]))
+    pillow = pytest.importorskip("PIL.Image").fromarray(noise((*SIZE, 3)))
+    result, target = T.RandomShortestSize(20)(pillow, {"boxes": [[1, 2, 11, 12]]})
+    assert result.size == (27, 20)
+    assert type(result) is type(pillow)
+    assert target["valid"].tolist() == [True]
+
+
+def test_pad_batch_pads_at_the_right_and_at_the_bottom():
+    images = [noise((5, 7, 3), seed=1), noise((6, 2, 3), seed=2)]
+    masks = [noise((5, 7), seed=3), noise((6, 2), seed=4)]
+    result = T.PadBatch(size_divisor=4, fill=(1, 2, 3))({"images": images, "masks": masks, "labels": [4, 5]})
+    expected = np.tile(np.array([1, 2, 3], np.uint8), (2, 8, 8, 1))
+    expected_masks, pixels = np.zeros((2, 8, 8), np.uint8), np.zeros((2, 8, 8), bool)
+    for i, (image, mask) in enumerate(zip(images, masks, strict=True)):
+        window = i, slice(image.shape[0]), slice(image.shape[1])
+        expected[window], expected_masks[window], pixels[window] = image, mask, True
+    assert_equal(result["images"], expected)
+    assert_equal(result["masks"], expected_masks)
+    assert_equal(result["pixel_mask"], pixels)
+    assert list(result) == ["images", "masks", "labels", "pixel_mask"]
+    assert T.PadBatch((9, 7))(images).shape == (2, 9, 7, 3)
+
+
+def test_pad_batch_of_detection_samples_keeps_stacks_of_masks():
+    samples = [
+        dict(zip(("image", "target"), detection(size, seed), strict=True))
+        for seed, size in enumerate([(37, 51), (40, 20)])
+    ]
+    samples[1]["target"] = {key: value[:3] for key, value in samples[1]["target"].items()}
+    results = T.PadBatch()(samples)
+    for sample, result, count in zip(samples, results, (5, 3), strict=True):
+        height, width = sample["image"].shape[1:]
+        assert result["image"].shape == (3, 40, 51)
+        assert result["target"]["masks"].shape == (count, 40, 51)
+        assert torch.equal(result["image"][:, :height, :width], sample["image"])
+        assert result["pixel_mask"].sum() == height * width
+        assert torch.equal(result["target"]["boxes"], sample["target"]["boxes"])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: T.RandomZoomOut(side_range=(0.5, 2)), "RandomZoomOut: side_range must be at least 1.0, got 0.5"),
+        (lambda: T.RandomIoUCrop(0.5, 0.3), "RandomIoUCrop: max_scale must be in 0.5..1.0, got 0.3"),
+        (lambda: T.RandomIoUCrop(sampler_options=[]), "RandomIoUCrop: sampler_options must be at least one number"),
+        (lambda: T.ScaleJitter((9, 9), (0, 1)), "ScaleJitter: scale_range must be greater than 0"),
+        (lambda: T.RandomResize(9, 9), "RandomResize: max_size must be at least 10, got 9"),
+        (lambda: T.RandomShortestSize([]), "RandomShortestSize: min_size must be at least one number"),
+        (
+            lambda: T.PadBatch((4, 9))(noise((5, 7, 3))),
+            r"PadBatch: images must fit into size, \(4, 9\), got a side of 5 or 7",
+        ),
+        (
+            lambda: T.RandomApply([T.RandomResize(4, 9)]),
+            "RandomApply: transforms must be fused, got RandomResize, which",
+        ),
+        (
+            lambda: T.Compose([T.RandomResize(4, 9)]).draw(noise((5, 7, 3))),
+            "Compose.draw: RandomResize is not fused with other",
+        ),
+        (lambda: T.RandomResize(4, 9)(noise((2, 5, 7, 3)), ids=[1]), r"ids must be 2 integers, got shape \(1,\)"),
+    ],
+)
+def test_size_transform_error_says_what_to_do(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
