@@ -1,7 +1,7 @@
 """Hostile parameters on a GPU, where cuaug does not read them. ``sanitize.py`` reports a write outside an array."""
 
 import pytest
-from tables.hostile import FUNCTIONS, GROUPS, MIXED_TABLES, VALUES, check, check_function
+from tables.hostile import FUNCTIONS, GROUPS, MIXED_TABLES, VALUES, check, check_function, dtypes_of
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
@@ -17,5 +17,5 @@ def test_params_hostile_numbers_are_harmless_in_kernels(group):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_take_hostile_numbers_of_a_device(name):
     rejected, applied = check_function(name, "torch")
-    assert rejected + applied == 3 * (len(VALUES) + MIXED_TABLES)  # for three dtypes
-    assert applied > 30
+    assert rejected + applied == len(dtypes_of(name)) * (len(VALUES) + MIXED_TABLES)
+    assert applied > 10 * len(dtypes_of(name))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.arrays import noise
 from helpers.child_process import python
-from tables.hostile import FUNCTIONS, MIXED_TABLES, VALUES
+from tables.hostile import FUNCTIONS, MIXED_TABLES, VALUES, dtypes_of
 
 import cuaug
 from cuaug import transforms as T
@@ -145,5 +145,5 @@ def test_functions_take_hostile_numbers_without_a_crash(name):
     """The check runs in a child process, where a crash is an exit code and an endless loop a timeout."""
     message, _ = python(f"from tables.hostile import check_function; print(*check_function({name!r}))", timeout=120)
     rejected, applied = map(int, message.split())
-    assert rejected + applied == 3 * (len(VALUES) + MIXED_TABLES)  # of three dtypes
-    assert applied
+    assert rejected + applied == len(dtypes_of(name)) * (len(VALUES) + MIXED_TABLES)
+    assert applied or name == "jpeg"  # every table has numbers outside 1..100
