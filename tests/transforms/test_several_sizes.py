@@ -318,8 +318,8 @@ def test_pad_batch_of_detection_samples_keeps_stacks_of_masks():
             r"PadBatch: images must fit into size, \(4, 9\), got a side of 5 or 7",
         ),
         (
-            lambda: T.RandomApply([T.RandomResize(4, 9)]),
-            "RandomApply: transforms must be fused, got RandomResize, which",
+            lambda: T.RandomApply([T.RandomResize(4, 9)])(noise((4, 15, 17, 3))),
+            "RandomApply: must not change the images of some samples only, from",
         ),
         (
             lambda: T.Compose([T.RandomResize(4, 9)]).draw(noise((5, 7, 3))),
