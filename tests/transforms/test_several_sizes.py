@@ -16,7 +16,7 @@ SIZE = (37, 51)
 
 TRANSFORMS = {
     "RandomZoomOut": ((114, 0, 7), (1.0, 3.0), 0.8),
-    "RandomIoUCrop": (0.4, 0.9, 0.6, 1.8, [0.1, 0.3, 2.0], 20),
+    "RandomIoUCrop": (0.4, 0.9, 0.6, 1.8, [0.1, 0.5, 2.0], 20),
     "ScaleJitter": ((40, 30), (0.3, 1.8)),
     "RandomShortestSize": ([20, 31, 47], 55),
     "RandomResize": (12, 40),
@@ -215,6 +215,29 @@ def test_random_iou_crop_removes_objects_whose_centres_are_outside():
         assert found
 
 
+def test_random_iou_crop_overlaps_a_box_as_its_options_say():
+    instance, count = T.RandomIoUCrop(0.2, 0.9, 0.7, 1.5, [0.6], 30), 200
+    rows = [boxes(SIZE, 2, seed).numpy() for seed in range(count)]
+    draws = HostDraws(instance.write_draws, "RandomIoUCrop", 0)
+    crops = instance.place(
+        np.tile(np.array(SIZE), (count, 1)), lambda ids, turn: draws.table(ids, 1, 2, turn), rows
+    ).box
+    cropped = crops[(crops[:, 2:] != SIZE).any(1)]
+    assert len(cropped) > count / 4
+    for (top, left, height, width), edges in zip(crops, rows, strict=True):
+        if (height, width) == SIZE:
+            continue
+        low, high = np.maximum(edges[:, :2], (left, top)), np.minimum(edges[:, 2:], (left + width, top + height))
+        shared = np.maximum(high - low, 0).prod(1)
+        iou = shared / ((edges[:, 2:] - edges[:, :2]).prod(1) + height * width - shared)
+        centres = (edges[:, :2] + edges[:, 2:]) / 2
+        is_inside = ((centres > (left, top)) & (centres < (left + width, top + height))).all(1)
+        assert (iou * is_inside).max() >= 0.6
+        assert 0.7 <= width / height <= 1.5
+        assert 0 <= top <= SIZE[0] - height
+        assert 0 <= left <= SIZE[1] - width
+
+
 def test_random_iou_crop_without_possible_crop_leaves_the_image():
     image, target = detection()
     none = {"boxes": target["boxes"][:0], "labels": target["labels"][:0]}
@@ -295,8 +318,8 @@ def test_pad_batch_of_detection_samples_keeps_stacks_of_masks():
             r"PadBatch: images must fit into size, \(4, 9\), got a side of 5 or 7",
         ),
         (
-            lambda: T.RandomApply([T.RandomResize(4, 9)]),
-            "RandomApply: transforms must be fused, got RandomResize, which",
+            lambda: T.RandomApply([T.RandomResize(4, 9)])(noise((4, 15, 17, 3))),
+            "RandomApply: must not change the images of some samples only, from",
         ),
         (
             lambda: T.Compose([T.RandomResize(4, 9)]).draw(noise((5, 7, 3))),
