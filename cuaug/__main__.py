@@ -1,8 +1,9 @@
-"""The command line: ``python -m cuaug info | doctor | warmup | bench | gallery | scan``."""
+"""The command line: ``python -m cuaug info | doctor | warmup | bench | gallery | scan | migrate``."""
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import cuaug
 
 from . import _doctor
 from ._codecs import limits
+from ._migration.migrate import migrate
 
 SOURCE_ROOT = Path(__file__).parents[1]  # the source tree, unless cuaug is installed from a wheel
 
@@ -43,6 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     command = commands.add_parser("gallery", help="redraw the pictures of docs/gallery.md in a checkout")
     command.set_defaults(run=lambda options: run_script("docs/gallery.py", []))
+
+    command = commands.add_parser(
+        "migrate", help="print the edits that a recipe of torchvision, kornia or Albumentations needs, and what is left"
+    )
+    command.add_argument("file", type=Path, help="a Python file; it is parsed, not executed or changed")
+    command.set_defaults(run=lambda options: print_migration(options.file))
 
     command = commands.add_parser("scan", help="list the images that cannot be decoded or are too large")
     command.add_argument("source", help="a folder, or a .tar shard")
@@ -85,6 +93,21 @@ def warmup() -> int:
     count = cuaug.warmup()
     print(f"{count} kernels ready after {time.perf_counter() - start:.1f} s")
     return 0
+
+
+def print_migration(file: Path) -> int:
+    """Print a unified diff, and notes with line numbers. Returns 1 if a name has no counterpart, 2 for no Python file."""
+    try:
+        source = file.read_text()
+        migration = migrate(source)
+    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+        print(f"{file}: {error}", file=sys.stderr)
+        return 2
+    lines = (text.splitlines(keepends=True) for text in (source, migration.text))
+    print("".join(difflib.unified_diff(*lines, str(file), str(file))), end="")
+    for line, note in migration.notes:
+        print(f"{file}:{line}: {note}")
+    return int(bool(migration.missing))
 
 
 def scan(options: argparse.Namespace) -> int:

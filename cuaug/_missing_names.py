@@ -7,19 +7,23 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ._equivalents import ALBUMENTATIONS, ANY_LIBRARY_OR_DATASET, KORNIA, Row
 from ._missing_ops import MISSING_OPS
 from ._value_text import value_text
 
 # Advice that several names share.
 _ANY_LIBRARY = "leave it out: arrays of any library are accepted, and results are of the same library"
-_ANY_LIBRARY_OR_DATASET = (
-    "leave it out: arrays of any library are accepted, and results are of the same library; "
-    "for tensors put it before the recipe, in the Dataset"
-)
+_ONE_SIZE = "all results of a batch have the same size here; use "
 
-# By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
-TRANSFORMS: Mapping[str, Mapping[str, str]] = {
-    "torchvision": {},
+# By library: the name, and the advice or the equivalent. The names in both are those of cuaug.transforms.
+TRANSFORMS: Mapping[str, Mapping[str, Row]] = {
+    "torchvision": {
+        "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
+        "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
+        "RandomShortestSize": _ONE_SIZE + "Resize, then RandomResizedCrop",
+        "RandomZoomOut": _ONE_SIZE + "RandomAffine with a scale below 1",
+        "ScaleJitter": _ONE_SIZE + "RandomAffine with a scale, or RandomResizedCrop",
+    },
     "kornia": {
         "AugmentationSequential": "use Compose, and call the recipe with (images, masks, boxes, keypoints, labels)",
         "ColorJiggle": "use ColorJitter, similar but not equal: it multiplies by the brightness instead of adding it",
@@ -83,6 +87,8 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
         "ToTensorV2": _ANY_LIBRARY_OR_DATASET,
         "VerticalFlip": "use RandomVerticalFlip",
     },
+    "kornia": KORNIA,
+    "Albumentations": ALBUMENTATIONS,
     # Names that Albumentations has too, such as Affine and OneOf, are in its table.
     "imgaug": {
         "Add": 'use PixelOp("Add", "px + b", b=(low / 255, high / 255))',
@@ -114,7 +120,7 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "kornia": {
         "crop_and_resize": "use resized_crop",
         "get_rotation_matrix2d": "use get_rotation_matrix",
-        "image_to_tensor": _ANY_LIBRARY_OR_DATASET,
+        "image_to_tensor": ANY_LIBRARY_OR_DATASET,
         "tensor_to_image": _ANY_LIBRARY,
     },
     "OpenCV": {
@@ -224,14 +230,6 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "sigmaX": "pass sigma=",
     },
 }
-_IN_PIXELS = ", and boxes in pixels: multiply them by (W, H, W, H)"
-BOX_FORMATS: Mapping[str, str] = {
-    "coco": 'pass "XYWH"',
-    "pascal_voc": 'pass "XYXY"',
-    **dict.fromkeys(("albumentations", "xyxyn"), f'pass "XYXY"{_IN_PIXELS}'),
-    "xywhn": f'pass "XYWH"{_IN_PIXELS}',
-    **dict.fromkeys(("yolo", "cxcywhn"), f'pass "CXCYWH"{_IN_PIXELS}'),
-}
 _SAME_FOR_ALL = frozenset(
     (
         "CenterCrop", "ConvertImageDtype", "Grayscale", "Normalize", "Pad", "RandomCrop", "RandomResizedCrop", "Resize",
@@ -276,7 +274,7 @@ def _argument_text(value: Any) -> str:
 
 
 def explanation(
-    module: str, name: str, names: Iterable[str], tables: Mapping[str, Mapping[str, str]], places: Mapping[str, str]
+    module: str, name: str, names: Iterable[str], tables: Mapping[str, Mapping[str, Row]], places: Mapping[str, str]
 ) -> str:
     """The message for a name that a module does not have.
 
@@ -294,7 +292,8 @@ def explanation(
         return f"{message}: use {places[name]}"
     candidates = dict(places)
     for library, replacements in tables.items():
-        for other, advice in replacements.items():
+        for other, row in replacements.items():
+            advice = row if isinstance(row, str) else row.advice
             if other == name:
                 return f"{module} has no {name}, which {library} has: {advice}"
             candidates[other] = f"{other} of {library}? {advice}"

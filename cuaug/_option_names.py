@@ -25,6 +25,17 @@ INTERPOLATIONS: Mapping[Any, str] = {
     **dict.fromkeys(("inter_lanczos4", "lanczos4"), 'pass "lanczos"'),
     "inter_area": 'pass "area" to cuaug.resize',
 }
+# The numbers of Pillow and cv2, whose meaning depends on the library: for ``python -m cuaug migrate``.
+PILLOW_INTERPOLATIONS: Mapping[int, str] = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}
+CV2_INTERPOLATIONS: Mapping[int, str] = {0: "nearest", 1: "bilinear", 2: "bicubic", 3: "area", 4: "lanczos"}
+_IN_PIXELS = ", and boxes in pixels: multiply them by (W, H, W, H)"
+BOX_FORMATS: Mapping[str, str] = {
+    "coco": 'pass "XYWH"',
+    "pascal_voc": 'pass "XYXY"',
+    **dict.fromkeys(("albumentations", "xyxyn"), f'pass "XYXY"{_IN_PIXELS}'),
+    "xywhn": f'pass "XYWH"{_IN_PIXELS}',
+    **dict.fromkeys(("yolo", "cxcywhn"), f'pass "CXCYWH"{_IN_PIXELS}'),
+}
 
 
 def value_hint(value: Any, allowed: Iterable[str | None], advice: Mapping[Any, str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check, _missing_names, geometry
+from .. import _check, _option_names, geometry
 from .._arrays import convert
 from .._arrays.registry import library_of
 from .._detection.box_formats import FORMATS, area, from_edges, to_edges
@@ -58,7 +58,7 @@ class Boxes:
     compact: bool = False
 
     def __post_init__(self) -> None:
-        _check.one_of("format", self.format, tuple(FORMATS), _missing_names.BOX_FORMATS)
+        _check.one_of("format", self.format, tuple(FORMATS), _option_names.BOX_FORMATS)
         _check.number("min_area", self.min_area, 0)
         _check.number("min_visibility", self.min_visibility, 0, 1)
         _check.boolean("compact", self.compact)

@@ -1,0 +1,276 @@
+"""Transforms of other libraries as calls of cuaug: for messages, ``python -m cuaug migrate`` and the documentation.
+
+A row is a function of the other library's parameters, or an advice where no call replaces the name. The code of a
+function has the names of cuaug.transforms, and the functions of `cuaug._migration.values`, which convert numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+ANY_LIBRARY_OR_DATASET = (
+    "leave it out: arrays of any library are accepted, and results are of the same library; "
+    "for tensors put it before the recipe, in the Dataset"
+)
+
+
+class Equivalent(NamedTuple):
+    """A call of another library as a call of cuaug.
+
+    A parameter ``p`` that the code does not use is the probability of a `RandomApply` around the code.
+    """
+
+    parameters: str  # of the other library, with its defaults: "height, width, p=1.0"
+    code: str  # "Resize((height, width))"
+    note: str = ""  # how the results differ
+
+    @property
+    def needs_random_apply(self) -> bool:
+        return bool(re.search(r"\bp=", self.parameters)) and not re.search(r"\bp\b(?!=)", self.code)
+
+    @property
+    def advice(self) -> str:
+        """For the message about the missing name."""
+        text = f"use {self.code.partition('(')[0]}"
+        if self.needs_random_apply and "p=1" not in self.parameters:
+            text += ", within RandomApply to change some samples only"
+        return f"{text}; {self.note}" if self.note else text
+
+
+Row: TypeAlias = "str | Equivalent"
+_SIMILAR = "similar, not equal"
+
+KORNIA: Mapping[str, Row] = {
+    "AugmentationSequential": Equivalent("*args, data_keys=None, same_on_batch=None, keepdim=None", "Compose([*args])"),
+    "ImageSequential": Equivalent("*args, same_on_batch=None, keepdim=None", "Compose([*args])"),
+    "VideoSequential": "use Compose, and call the recipe with layout='NTCHW'",
+    "CenterCrop": Equivalent("size, align_corners=True, resample='BILINEAR', p=1.0, keepdim=False", "CenterCrop(size)"),
+    "ColorJiggle": Equivalent(
+        "brightness=0.0, contrast=0.0, saturation=0.0, hue=0.0, same_on_batch=False, p=1.0, keepdim=False",
+        "ColorJitter(brightness, contrast, saturation, hue)",
+        f"{_SIMILAR}: it multiplies by the brightness instead of adding it",
+    ),
+    "ColorJitter": Equivalent(
+        "brightness=0.0, contrast=0.0, saturation=0.0, hue=0.0, same_on_batch=False, p=1.0, keepdim=False",
+        "ColorJitter(brightness, contrast, saturation, hue)",
+    ),
+    "Denormalize": "call cuaug.normalize with mean=-mean/std and std=1/std; cuaug.show takes mean= and std=",
+    "Normalize": Equivalent("mean, std, p=1.0, keepdim=False", "Normalize(mean, std)"),
+    "RandomAffine": Equivalent(
+        "degrees, translate=None, scale=None, shear=None, resample='bilinear', same_on_batch=False, "
+        "align_corners=False, padding_mode='zeros', p=0.5, keepdim=False",
+        "RandomAffine(degrees, translate=translate, scale=scale, shear=shear, interpolation=resample.lower())",
+    ),
+    "RandomBrightness": Equivalent("brightness, clip_output=True, p=1.0", "ColorJitter(brightness=brightness)"),
+    "RandomChannelShuffle": "call cuaug.color_matrix with a permutation of each sample",
+    "RandomContrast": Equivalent("contrast, clip_output=True, p=1.0", "ColorJitter(contrast=contrast)"),
+    "RandomCrop": Equivalent(
+        "size, padding=None, pad_if_needed=False, fill=0, padding_mode='constant', resample='bilinear', "
+        "same_on_batch=False, align_corners=True, p=1.0, keepdim=False",
+        "RandomCrop(size, padding=padding, pad_if_needed=pad_if_needed, fill=fill, padding_mode=border(padding_mode))",
+    ),
+    "RandomElasticTransform": "use ElasticTransform, within RandomApply to change some samples only",
+    "RandomErasing": Equivalent(
+        "scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0.0, same_on_batch=False, p=0.5, keepdim=False",
+        "RandomErasing(p, scale=scale, ratio=ratio, value=value)",
+    ),
+    "RandomGaussianBlur": Equivalent(
+        "kernel_size, sigma, border_type='reflect', separable=True, same_on_batch=False, p=0.5, keepdim=False",
+        "GaussianBlur(reverse(kernel_size), sigma)",
+    ),
+    "RandomGaussianNoise": Equivalent(
+        "mean=0.0, std=1.0, same_on_batch=False, p=0.5, keepdim=False", "GaussianNoise(mean, std, clip=False)"
+    ),
+    "RandomGrayscale": Equivalent("rgb_weights=None, same_on_batch=False, p=0.1, keepdim=False", "RandomGrayscale(p)"),
+    "RandomHorizontalFlip": Equivalent(
+        "p=0.5, p_batch=1.0, same_on_batch=False, keepdim=False", "RandomHorizontalFlip(p)"
+    ),
+    "RandomHue": Equivalent("hue, same_on_batch=False, p=1.0, keepdim=False", "ColorJitter(hue=hue)"),
+    "RandomInvert": Equivalent("max_val=1.0, same_on_batch=False, p=0.5, keepdim=False", "RandomInvert(p)"),
+    "RandomPerspective": Equivalent(
+        "distortion_scale=0.5, resample='bilinear', same_on_batch=False, align_corners=False, p=0.5, keepdim=False",
+        "RandomPerspective(distortion_scale, p, interpolation=resample.lower())",
+    ),
+    "RandomResizedCrop": Equivalent(
+        "size, scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3), resample='bilinear', same_on_batch=False, "
+        "align_corners=True, p=1.0, keepdim=False, cropping_mode='slice'",
+        "RandomResizedCrop(size, scale=scale, ratio=ratio, interpolation=resample.lower(), antialias=False)",
+    ),
+    "RandomRotation": Equivalent(
+        "degrees, resample='bilinear', same_on_batch=False, align_corners=True, p=0.5, keepdim=False",
+        "RandomRotation(degrees, interpolation=resample.lower())",
+    ),
+    "RandomSaturation": Equivalent("saturation, same_on_batch=False, p=1.0", "ColorJitter(saturation=saturation)"),
+    "RandomSharpness": Equivalent(
+        "sharpness=0.5, same_on_batch=False, p=0.5",
+        "RandomAdjustSharpness(sharpness, p)",
+        f"{_SIMILAR}: one strength for all samples",
+    ),
+    "RandomShear": Equivalent(
+        "shear, resample='bilinear', same_on_batch=False, p=0.5",
+        "RandomAffine(0, shear=shear, interpolation=resample.lower())",
+    ),
+    "RandomTranslate": Equivalent(
+        "translate_x=None, translate_y=None, resample='bilinear', same_on_batch=False, p=0.5",
+        "RandomAffine(0, translate=(largest(translate_x or 0), largest(translate_y or 0)), "
+        "interpolation=resample.lower())",
+    ),
+    "RandomVerticalFlip": Equivalent("p=0.5, p_batch=1.0, same_on_batch=False, keepdim=False", "RandomVerticalFlip(p)"),
+    "RandomMixUpV2": "use MixUp",
+    "RandomCutMixV2": "use CutMix",
+    "Resize": Equivalent(
+        "size, resample='bilinear', side='short', antialias=False, p=1.0, keepdim=False",
+        "Resize(size, resample.lower(), antialias=antialias)",
+    ),
+}
+
+_NO_COUNTERPART = "there is no counterpart; a function of the batch in the list of Compose can take its place"
+ALBUMENTATIONS: Mapping[str, Row] = {
+    "Affine": Equivalent(
+        "scale=(1.0, 1.0), translate_percent=0.0, rotate=0.0, shear=(0.0, 0.0), interpolation=1, fill=0, p=0.5",
+        "RandomAffine(constant(rotate), translate=(largest(translate_percent), largest(translate_percent)), "
+        "scale=constant(scale), shear=shear, interpolation=cv2_interpolation(interpolation), fill=fill)",
+    ),
+    "BasicTransform": "derive from Transform, or put a function into Compose",
+    "BboxParams": Equivalent(
+        "format, label_fields=None, min_area=0.0, min_visibility=0.0",
+        "Boxes(box_format(format), min_area=min_area, min_visibility=min_visibility, compact=True)",
+    ),
+    **dict.fromkeys(("Blur", "CLAHE", "GridDistortion", "MedianBlur", "MotionBlur"), _NO_COUNTERPART),
+    **dict.fromkeys(("OpticalDistortion", "RandomFog", "RandomRain", "RandomShadow", "Transpose"), _NO_COUNTERPART),
+    "CenterCrop": Equivalent("height, width, p=1.0", "CenterCrop((height, width))"),
+    "CoarseDropout": Equivalent(
+        "num_holes_range=(1, 2), hole_height_range=(0.1, 0.2), hole_width_range=(0.1, 0.2), fill=0, p=0.5",
+        "RandomErasing(p, scale=products(hole_height_range, hole_width_range), value=fill)",
+        f"{_SIMILAR}: one box; RandomMask fills several squares",
+    ),
+    "ColorJitter": Equivalent(
+        "brightness=(0.8, 1.2), contrast=(0.8, 1.2), saturation=(0.8, 1.2), hue=(-0.5, 0.5), p=0.5",
+        "ColorJitter(brightness, contrast, saturation, hue)",
+    ),
+    "Compose": Equivalent(
+        "transforms, bbox_params=None, keypoint_params=None, seed=None, p=1.0",
+        "Compose(transforms, seed=seed, boxes=bbox_params, keypoints=keypoint_params)",
+    ),
+    "Crop": "call cuaug.crop before the recipe",
+    "ElasticDeform": "use ElasticTransform",
+    "Equalize": Equivalent("mode='cv', by_channels=True, p=0.5", "RandomEqualize(p)"),
+    "GaussNoise": Equivalent(
+        "std_range=(0.2, 0.44), mean_range=(0.0, 0.0), per_channel=True, p=0.5",
+        "GaussianNoise(mean(mean_range), mean(std_range))",
+        f"{_SIMILAR}: one sigma for all samples",
+    ),
+    "GaussianBlur": Equivalent(
+        "blur_limit=0, sigma_limit=(0.5, 3.0), p=0.5",
+        "GaussianBlur(kernel_size(blur_limit, sigma_limit), constant(sigma_limit))",
+        "one kernel size for all samples",
+    ),
+    "GridDropout": "use RandomMask",
+    "HorizontalFlip": Equivalent("p=0.5", "RandomHorizontalFlip(p)"),
+    "HueSaturationValue": Equivalent(
+        "hue_shift_limit=20, sat_shift_limit=30, val_shift_limit=20, p=0.5",
+        "ColorJitter(brightness=factors(val_shift_limit, 255), saturation=factors(sat_shift_limit, 255), "
+        "hue=largest(hue_shift_limit) / 180)",
+        f"{_SIMILAR}: it multiplies by saturation and brightness instead of adding them",
+    ),
+    "InvertImg": Equivalent("p=0.5", "RandomInvert(p)"),
+    "KeypointParams": Equivalent("format, label_fields=None, remove_invisible=True", "Keypoints()"),
+    "LongestMaxSize": Equivalent(
+        "max_size=1024, interpolation=1, p=1.0",
+        "Resize(None, cv2_interpolation(interpolation), max_size=max_size, antialias=False)",
+    ),
+    "NoOp": Equivalent("p=0.5", "Identity()"),
+    "Normalize": Equivalent(
+        "mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225), max_pixel_value=255.0, normalization='standard', p=1.0",
+        "Normalize(mean, std)",
+    ),
+    "OneOf": Equivalent("transforms, p=0.5", "RandomChoice(transforms, p=weights)"),
+    "PadIfNeeded": "use Pad with the missing rows; RandomCrop(size, pad_if_needed=True) and CenterCrop pad small images, too",
+    "Perspective": Equivalent(
+        "scale=(0.05, 0.1), keep_size=True, fit_output=False, interpolation=1, fill=0, p=0.5",
+        "RandomPerspective(2 * largest(scale), p, fill=fill)",
+        f"{_SIMILAR}: corners are uniform",
+    ),
+    "PixelDropout": Equivalent("dropout_prob=0.01, per_channel=False, drop_value=0, p=0.5",
+        "RandomMask(p, share=dropout_prob, value=drop_value)"),
+    "Posterize": Equivalent("num_bits=4, p=0.5", "RandomPosterize(num_bits, p)"),
+    "RandomBrightnessContrast": Equivalent(
+        "brightness_limit=(-0.2, 0.2), contrast_limit=(-0.2, 0.2), brightness_by_max=True, p=0.5",
+        'PixelOp("BrightnessContrast", "px * (1 + c) + b", c=around(contrast_limit), b=around(brightness_limit))',
+        "its expression is px * (1 + c) + b; ColorJitter multiplies by the brightness instead of adding it",
+    ),
+    "RandomCrop": Equivalent(
+        "height, width, pad_if_needed=False, fill=0, p=1.0",
+        "RandomCrop((height, width), pad_if_needed=pad_if_needed, fill=fill)",
+    ),
+    "RandomGamma": Equivalent(
+        "gamma_limit=(80, 120), p=0.5", 'PixelOp("Gamma", "pow(px, g)", g=ratio(gamma_limit, 100))'
+    ),
+    "RandomResizedCrop": Equivalent(
+        "size, scale=(0.08, 1.0), ratio=(0.75, 4 / 3), interpolation=1, p=1.0",
+        "RandomResizedCrop(size, scale=scale, ratio=ratio, interpolation=cv2_interpolation(interpolation), "
+        "antialias=False)",
+    ),
+    "RandomRotate90": Equivalent(
+        "p=0.5",
+        "RandomChoice([Identity(), RandomRotation((90, 90)), RandomRotation((180, 180)), RandomRotation((270, 270))])",
+        "for square images",
+    ),
+    "RandomSizedCrop": "use RandomResizedCrop",
+    "ReplayCompose": (
+        "use Compose: calls with the same seed and step draw the same, and draw gives the parameters for apply, "
+        "which takes images only"
+    ),
+    "Resize": Equivalent(
+        "height, width, interpolation=1, p=1.0",
+        "Resize((height, width), cv2_interpolation(interpolation), antialias=False)",
+    ),
+    "RGBShift": Equivalent(
+        "r_shift_limit=(-20, 20), g_shift_limit=(-20, 20), b_shift_limit=(-20, 20), p=0.5",
+        'PixelOp("RGBShift", "rgb(red + r, green + g, blue + b)", r=ratio(around(r_shift_limit), 255), '
+        "g=ratio(around(g_shift_limit), 255), b=ratio(around(b_shift_limit), 255))",
+    ),
+    "Rotate": Equivalent(
+        "limit=(-90, 90), interpolation=1, fill=0, p=0.5",
+        "RandomRotation(limit, cv2_interpolation(interpolation), fill=fill)",
+    ),
+    "SafeRotate": "use RandomRotation, with Pad before it",
+    "Sequential": Equivalent("transforms, p=0.5", "Compose(transforms)"),
+    "Sharpen": Equivalent("alpha=(0.2, 0.5), lightness=(0.5, 1.0), p=0.5",
+        "RandomAdjustSharpness(1 + 4 * mean(alpha), p)", f"{_SIMILAR}: one strength for all samples"),
+    "ShiftScaleRotate": Equivalent(
+        "shift_limit=0.0625, scale_limit=0.1, rotate_limit=45, interpolation=1, border_mode=0, fill=0, p=0.5",
+        "RandomAffine(rotate_limit, translate=(largest(shift_limit), largest(shift_limit)), "
+        "scale=factors(scale_limit), interpolation=cv2_interpolation(interpolation), fill=fill)",
+    ),
+    "SmallestMaxSize": Equivalent("max_size=1024, interpolation=1, p=1.0",
+        "Resize(max_size, cv2_interpolation(interpolation), antialias=False)"),
+    "Solarize": Equivalent("threshold_range=(0.5, 0.5), p=0.5", "RandomSolarize(255 * mean(threshold_range), p)",
+        "a level of uint8 images"),
+    "SomeOf": "use RandAugment, or RandomChoice and RandomApply",
+    "ToFloat": Equivalent("max_value=None, p=1.0", 'ToDtype("float32", scale=True)'),
+    "ToGray": Equivalent("num_output_channels=3, method='weighted_average', p=0.5", "RandomGrayscale(p)"),
+    "ToTensorV2": ANY_LIBRARY_OR_DATASET,
+    "VerticalFlip": Equivalent("p=0.5", "RandomVerticalFlip(p)"),
+}  # fmt: skip
+
+# Operators of ``nvidia.dali.fn``: a pipeline is a graph, which no edit turns into a recipe.
+DALI: Mapping[str, str] = {
+    "color_twist": "use T.ColorJitter",
+    "crop_mirror_normalize": "use T.RandomCrop, T.RandomHorizontalFlip, T.ToDtype and T.Normalize, with values in 0..1",
+    "decoders.image": 'use Loader(..., decoder="hybrid")',
+    "decoders.image_random_crop": "use T.RandomResizedCrop: Loader decodes only the crop",
+    "flip": "use T.RandomHorizontalFlip or T.RandomVerticalFlip",
+    "gaussian_blur": "use T.GaussianBlur",
+    "hsv": "use T.ColorJitter",
+    "python_function": "use T.PixelOp for one expression; else call the function on the batch",
+    "random.coin_flip": "leave it out: transforms take a probability p",
+    "random.uniform": "use the ranges of the transforms, or aug.draw and aug.apply",
+    "readers.file": 'use Loader("folder", ...)',
+    "readers.webdataset": 'use Loader(ImageFiles(["a.tar", "b.tar"]), ...)',
+    "resize": "use T.Resize",
+    "rotate": "use cuaug.rotate",
+    "warp_affine": 'use cuaug.warp_affine, with cuaug.convert_matrix(M, "dali", "cuaug")',
+}

@@ -1,0 +1,1 @@
+"""``python -m cuaug migrate``: the edits that make a recipe of another library one of cuaug. Parses, never executes."""

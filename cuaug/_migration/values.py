@@ -1,0 +1,116 @@
+"""Values in calls of other libraries: literals of the file, and the functions that the rows of `_equivalents` use."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import _option_names
+
+UNKNOWN: Any = object()  # a value that only an execution of the file would tell
+_ARITHMETIC = (
+    ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.USub, ast.UAdd,
+    ast.BinOp, ast.Add, ast.Sub, ast.Div, ast.Load,
+)  # fmt: skip
+
+
+def literal(node: ast.expr) -> Any:
+    """The value of numbers, texts, containers and sums of them; of ``cv2.NAME`` the name; else `UNKNOWN`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "cv2":
+        return node.attr
+    if not all(isinstance(entry, _ARITHMETIC) for entry in ast.walk(node)):
+        return UNKNOWN
+    try:
+        return eval(compile(ast.Expression(node), "<literal>", "eval"), {"__builtins__": {}})
+    except (ArithmeticError, TypeError):
+        return UNKNOWN
+
+
+def text(value: Any) -> str:
+    """Python text of a value; floats have 6 digits, strings double quotes."""
+    if isinstance(value, float):
+        return repr(float(f"{value:.6g}"))
+    if isinstance(value, str):
+        return f'"{value}"' if '"' not in value and "\\" not in value else repr(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(text(entry) for entry in value)}{',' if len(value) == 1 else ''})"
+    return f"[{', '.join(text(entry) for entry in value)}]" if isinstance(value, list) else repr(value)
+
+
+def _pair(value: Any) -> tuple[Any, Any]:
+    low, high = value
+    return low, high
+
+
+def around(value: Any) -> tuple[Any, Any]:
+    """(-x, x) of a number; a pair stays."""
+    return (-value, value) if isinstance(value, (int, float)) else _pair(value)
+
+
+def constant(value: Any) -> tuple[Any, Any]:
+    """(x, x) of a number; a pair stays."""
+    return (value, value) if isinstance(value, (int, float)) else _pair(value)
+
+
+def ratio(value: Any, divisor: float) -> tuple[float, float]:
+    low, high = _pair(value)
+    return low / divisor, high / divisor
+
+
+def factors(value: Any, divisor: float = 1.0) -> tuple[float, float]:
+    """The range of a factor 1 + x, with x in a range or below a limit."""
+    low, high = around(value)
+    return max(0.0, 1 + low / divisor), 1 + high / divisor
+
+
+def largest(value: Any) -> Any:
+    return max(abs(entry) for entry in around(value))
+
+
+def mean(value: Any) -> float:
+    return sum(constant(value)) / 2
+
+
+def products(a: Any, b: Any) -> tuple[float, float]:
+    return a[0] * b[0], a[1] * b[1]
+
+
+def reverse(value: Any) -> Any:
+    """(x, y) of (y, x); a number stays."""
+    return value if isinstance(value, int) else tuple(reversed(value))
+
+
+def kernel_size(blur_limit: Any, sigma_limit: Any) -> int:
+    """The largest kernel; of the largest sigma if the limit is 0."""
+    return int(largest(blur_limit)) or 2 * math.ceil(3.5 * largest(sigma_limit)) + 1
+
+
+def _option(value: Any, advice: Mapping[Any, str]) -> str:
+    """The last name in quotes of an advice such as 'pass "edge"'."""
+    key = value.lower() if isinstance(value, str) else value
+    return advice[key].split('"')[-2] if key in advice else str(key)
+
+
+def border(name: Any) -> str:
+    return _option(name, _option_names.BORDERS)
+
+
+def box_format(name: str) -> str:
+    if "multiply" in _option_names.BOX_FORMATS.get(name, ""):
+        raise ValueError("boxes are in pixels: multiply them by (W, H, W, H)")
+    return _option(name, _option_names.BOX_FORMATS)
+
+
+def cv2_interpolation(flag: Any) -> str:
+    return _option_names.CV2_INTERPOLATIONS.get(flag) or _option(flag, _option_names.INTERPOLATIONS)
+
+
+HELPERS: Mapping[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        around, border, box_format, constant, cv2_interpolation, factors, kernel_size, largest, mean, products, ratio,
+        reverse,
+    )
+}  # fmt: skip

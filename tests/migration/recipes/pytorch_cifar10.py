@@ -1,0 +1,16 @@
+"""The usual recipe of CIFAR-10, beside the data set of torchvision."""
+
+from torchvision import datasets, transforms
+
+transform = transforms.Compose(
+    [
+        transforms.RandomCrop(32, padding=4),
+        transforms.RandomHorizontalFlip(),
+        transforms.ToTensor(),
+        transforms.Normalize((0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)),
+    ]
+)
+
+
+def training_set(folder):
+    return datasets.CIFAR10(folder, train=True, transform=transform)

@@ -1,0 +1,166 @@
+"""Recipes of other libraries run after the edits that ``python -m cuaug migrate`` prints, and give the same results."""
+
+import functools
+
+import numpy as np
+import pytest
+import torch
+from helpers.compare import EXACT, Tolerance, assert_equal
+from helpers.pages import ROOT
+from tables.migration import ROWS
+
+from cuaug import transforms as T
+from cuaug._migration.migrate import migrate
+
+FOLDER = ROOT / "tests" / "migration" / "recipes"
+# Names that cuaug gains: recipes with them run as soon as it has them.
+AWAITED = {
+    "RandomIoUCrop", "RandomPhotometricDistort", "RandomResize", "RandomShortestSize", "RandomZoomOut", "ScaleJitter",
+} - {*T.__all__}  # fmt: skip
+DETERMINISTIC = {
+    "CenterCrop", "ClampBoundingBoxes", "ConvertBoundingBoxFormat", "ConvertImageDtype", "Lambda", "Normalize",
+    "PILToTensor", "Resize", "SanitizeBoundingBoxes", "ToDtype", "ToImage", "ToPureTensor", "ToTensor",
+    "UniformTemporalSubsample",
+}  # fmt: skip
+BOXES = Tolerance(absolute=1e-3, reason="float32 coordinates up to 1,333")
+CALLS = 48
+SIGMAS = 4
+ROUNDING = 1e-3  # a quarter of a level in 0..1: the statistics of recipes that draw nothing differ by it
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*ToTensor.*:UserWarning")  # torchvision's
+
+
+@pytest.fixture(scope="module", autouse=True)
+def v2():
+    return pytest.importorskip("torchvision.transforms.v2")
+
+
+def text_of(row):
+    return (FOLDER / f"{row.name}.py").read_text()
+
+
+@functools.cache
+def migration_of(row):
+    return migrate(text_of(row))
+
+
+def parametrize(condition=lambda row: True):
+    """Over the rows for which the condition holds; a row that needs an awaited name is skipped."""
+    rows = []
+    for row in filter(condition, ROWS):
+        names = sorted(name for name in AWAITED if f".{name}(" in text_of(row))
+        marks = [pytest.mark.skip(reason=f"needs {', '.join(names)}")] if names else []
+        rows.append(pytest.param(row, marks=marks, id=row.name))
+    return pytest.mark.parametrize("row", rows)
+
+
+def runs(row):
+    return not row.missing
+
+
+def is_of_torchvision(row):
+    """Whether torchvision can run the recipe, whose name is `transform`."""
+    text = text_of(row)
+    return runs(row) and "\ntransform = " in text and ("from torchvision" in text or "import torchvision" in text)
+
+
+def run_text(text):
+    """The names of a program; its recipes of cuaug have a seed."""
+    names = {"__name__": "recipe"}
+    exec(compile(text, "<recipe>", "exec"), names)
+    for value in list(names.values()):
+        if isinstance(value, T.Compose):
+            value.seed = 20261126
+    return names
+
+
+def leaves(value):
+    """Images, targets and numbers of a sample, in order."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [leaf for entry in value for leaf in leaves(entry)] if isinstance(value, (list, tuple)) else [value]
+
+
+def test_migration_rows_are_the_files():
+    assert {path.stem for path in FOLDER.glob("*.py")} == {row.name for row in ROWS}
+    assert len(ROWS) == 40
+    assert sum(map(runs, ROWS)) >= 34
+    assert sum(row.by_import for row in filter(runs, ROWS)) >= 20
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_migrate_edits_imports_and_names_what_is_missing(row):
+    migration = migration_of(row)
+    old, new = text_of(row).splitlines(), migration.text.splitlines()
+    removed = [line for line in old if line not in new]
+    assert removed
+    assert row.by_import == all(line.startswith(("import ", "from ")) for line in removed)
+    assert tuple(name for name in migration.missing if name not in AWAITED) == row.missing
+    assert all(any(note.startswith(f"{name} of ") for _, note in migration.notes) for name in row.missing)
+    assert row.missing or migrate(migration.text).text == migration.text
+
+
+@parametrize(runs)
+def test_migrated_recipe_runs(row):
+    names = run_text(migration_of(row).text)
+    result = leaves(names.get("augment", names.get("transform"))(*row.sample()))
+    assert all(np.isfinite(np.asarray(leaf)).all() for leaf in result)
+    assert len(np.unique(np.asarray(result[0]))) > 100
+
+
+def flattened(transforms):
+    return [leaf for t in transforms for leaf in (flattened(t.transforms) if type(t).__name__ == "Compose" else [t])]
+
+
+def deterministic_part(text):
+    return [t for t in flattened(run_text(text)["transform"].transforms) if type(t).__name__ in DETERMINISTIC]
+
+
+def has_deterministic_part(row):
+    return is_of_torchvision(row) and any(f".{name}(" in text_of(row) for name in DETERMINISTIC)
+
+
+def image_tolerance(steps):
+    """A level of uint8, in the units of the result."""
+    levels = [1 / 255 / np.min(t.std) for t in steps if type(t).__name__ == "Normalize"]
+    is_bicubic = any("bicubic" in str(vars(t).get("interpolation", "")).lower() for t in steps)
+    if is_bicubic:
+        reason = "bicubic resizes of Pillow clamp between the passes: docs/differences.md"
+        return Tolerance(absolute=1.01 * max(levels, default=1), beyond=2e-3, reason=reason)
+    return Tolerance(absolute=1.01 * max(levels, default=1 / 255), reason="a level of uint8")
+
+
+@parametrize(has_deterministic_part)
+def test_deterministic_part_of_migrated_recipe_equals_torchvision(row, v2):
+    steps, expected_steps = deterministic_part(migration_of(row).text), deterministic_part(text_of(row))
+    results = leaves(T.Compose(steps)(*row.sample()))
+    expected = leaves(v2.Compose(expected_steps)(*row.sample()))
+    assert_equal(np.asarray(results[0]), np.asarray(expected[0]), tolerance=image_tolerance(expected_steps))
+    assert len(results) == len(expected)
+    is_resized = any(type(t).__name__ == "Resize" for t in steps)
+    for actual, target in zip(results[1:], expected[1:], strict=True):
+        assert type(actual) is type(target)
+        assert actual.shape == target.shape
+        if not (is_resized and actual.shape[-1] > 4):  # "nearest" of masks reads another pixel: docs/differences.md
+            assert_equal(actual.numpy(), target.numpy(), tolerance=BOXES if target.is_floating_point() else EXACT)
+
+
+def statistics(recipe, sample):
+    """Means, contrasts and asymmetries of the images of many calls. [CALLS, 3]"""
+    rows = []
+    for _ in range(CALLS):
+        image = leaves(recipe(*sample))[0]
+        image = np.asarray(image, np.float64) if isinstance(image, torch.Tensor) else np.asarray(image) / 255.0
+        half = image.shape[-1] // 2
+        rows.append((image.mean(), image.std(), image[..., :half].mean() - image[..., -half:].mean()))
+    return np.array(rows)
+
+
+@parametrize(is_of_torchvision)
+def test_distribution_of_migrated_recipe_is_that_of_torchvision(row):
+    """Statistics of the images differ by less than 4 standard errors."""
+    torch.manual_seed(0)
+    sample = row.sample()
+    a, b = (statistics(run_text(text)["transform"], sample) for text in (migration_of(row).text, text_of(row)))
+    error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / CALLS) + ROUNDING
+    assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < SIGMAS * error).all(), (a.mean(axis=0), b.mean(axis=0), error)
