@@ -96,15 +96,15 @@ def warmup() -> int:
 
 
 def print_migration(file: Path) -> int:
-    """Print a unified diff, and notes with line numbers. Returns 1 if a name has no counterpart, 2 for no Python file."""
+    """Print a unified diff and notes. Returns 1 if a name has no counterpart, 2 if the file is not Python."""
     try:
         source = file.read_text()
         migration = migrate(source)
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         print(f"{file}: {error}", file=sys.stderr)
         return 2
-    lines = (text.splitlines(keepends=True) for text in (source, migration.text))
-    print("".join(difflib.unified_diff(*lines, str(file), str(file))), end="")
+    old, new = source.splitlines(keepends=True), migration.text.splitlines(keepends=True)
+    print("".join(difflib.unified_diff(old, new, str(file), str(file))), end="")
     for line, note in migration.notes:
         print(f"{file}:{line}: {note}")
     return int(bool(migration.missing))

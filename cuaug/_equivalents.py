@@ -187,7 +187,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
         "Normalize(mean, std)",
     ),
     "OneOf": Equivalent("transforms, p=0.5", "RandomChoice(transforms, p=weights)"),
-    "PadIfNeeded": "use Pad with the missing rows; RandomCrop(size, pad_if_needed=True) and CenterCrop pad small images, too",
+    "PadIfNeeded": "use Pad with the missing rows; RandomCrop(size, pad_if_needed=True) and CenterCrop pad, too",
     "Perspective": Equivalent(
         "scale=(0.05, 0.1), keep_size=True, fit_output=False, interpolation=1, fill=0, p=0.5",
         "RandomPerspective(2 * largest(scale), p, fill=fill)",

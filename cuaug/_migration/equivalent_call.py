@@ -29,8 +29,10 @@ class Arguments:
         parameters = function.args
         positional = [parameter.arg for parameter in parameters.args]
         defaults = dict(zip(positional[len(positional) - len(parameters.defaults) :], parameters.defaults, strict=True))
-        keywords = {parameter.arg: default for parameter, default in zip(parameters.kwonlyargs, parameters.kw_defaults)}
-        self.defaults: dict[str, ast.expr] = defaults | {k: v for k, v in keywords.items() if v is not None}
+        keywords = [parameter.arg for parameter in parameters.kwonlyargs]
+        for name, default in zip(keywords, parameters.kw_defaults, strict=True):
+            defaults |= {} if default is None else {name: default}
+        self.defaults: dict[str, ast.expr] = defaults
         self.names = [*positional, *keywords]
         for index, node in enumerate(call.args):
             if index < len(positional):
@@ -85,7 +87,7 @@ class EquivalentCall:
         if UNKNOWN not in values.values():
             return text(eval(ast.unparse(node), {"__builtins__": {}}, {**HELPERS, **values}))
         self.by_hand = True
-        nodes = {name: self._arguments.nodes.get(name, self._arguments.defaults.get(name)) for name in used}
+        nodes = {name: (self._arguments.defaults | self._arguments.nodes)[name] for name in used}
         return ast.unparse(_Substitute(nodes).visit(node))
 
     def _call(self, node: ast.Call, before: str = "", between: str = ", ", after: str = "") -> str:

@@ -18,7 +18,8 @@ _BATCH = (
     "runs on one image in a worker process; for one call per batch, give the images one size here, and call the recipe "
     "after the DataLoader: recipe(images.to(device))"
 )
-_OTHER_ROWS: dict[str, Any] = {
+_ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choice
+_OTHER_ROWS: dict[str | None, Any] = {
     "cuaug.ops": _missing_names.FUNCTIONS,
     "cuaug.transforms": _missing_names.TRANSFORMS,
     "cuaug.transforms.functional": _missing_names.FUNCTIONALS,
@@ -118,7 +119,9 @@ class _Rewriter:
         """Of an entry of a list, with its comma, and its line if it has one alone."""
         start, end = self._span(node)
         after = re.match(rb"\s*,[ \t]*", self._bytes[end:])
-        before = re.search(rb",?\s*$", self._bytes[:start]) if after is None else re.search(rb"[ \t]*$", self._bytes[:start])
+        before = (
+            re.search(rb",?\s*$", self._bytes[:start]) if after is None else re.search(rb"[ \t]*$", self._bytes[:start])
+        )
         assert before is not None
         return before.start(), end if after is None else end + after.end()
 
@@ -169,7 +172,9 @@ class _Rewriter:
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is not None and ast.unparse(key).endswith("Image"):
-                    self._note(node, "one value, for images: masks, boxes and labels keep their dtype, masks get 0 outside")
+                    self._note(
+                        node, "one value, for images: masks, boxes and labels keep their dtype, masks get 0 outside"
+                    )
                     return self._write(value)
         return None
 
@@ -177,16 +182,13 @@ class _Rewriter:
         arguments = Arguments(row, node)
         weights = self._weights(arguments) if "weights" in row.code else None
         if node in self._one_probability:
-            arguments.nodes["p"] = ast.Constant(1)
+            arguments.nodes["p"] = _ONE
         call = EquivalentCall(row, arguments, other.prefix, self._write_argument, weights)
-        for name in arguments.unknown:
-            hint = _missing_names.ARGUMENTS["__init__"].get(name.removesuffix("="), "it has no counterpart")
-            self._note(node, f"{other.name}({name}) is dropped: {hint}")
-        for name in arguments.nodes:
-            if not re.search(rf"\b{name}\b", row.code) and name != "p":
-                hint = _missing_names.ARGUMENTS["__init__"].get(name)
-                if hint:
-                    self._note(node, f"{other.name}({name}=) is dropped: {hint}")
+        hints = _missing_names.ARGUMENTS["__init__"]
+        unused = [f"{name}=" for name in arguments.nodes if name in hints and not re.search(rf"\b{name}\b", row.code)]
+        for argument in [*arguments.unknown, *unused]:
+            hint = hints.get(argument.removesuffix("="), "it has no counterpart")
+            self._note(node, f"{other.name}({argument}) is dropped: {hint}")
         if call.by_hand:
             self._note(node, f"{other.name}: a value is computed by the file; finish {call.text} by hand")
         if row.note:
@@ -194,7 +196,7 @@ class _Rewriter:
         return call.text
 
     def _write_argument(self, node: ast.expr) -> str:
-        return text(node.value) if isinstance(node, ast.Constant) and not hasattr(node, "lineno") else self._write(node)
+        return "1" if node is _ONE else self._write(node)
 
     def _weights(self, arguments: Arguments) -> str | None:
         """Of a choice whose entries' `p` are weights: their list, or None if they are equal."""

@@ -16,9 +16,6 @@ MODULES: dict[str, tuple[str, str | None]] = {
     "imgaug.augmenters": ("imgaug", None),
     "kornia.augmentation": ("kornia", "cuaug.transforms"),
     "nvidia.dali.fn": ("DALI", None),
-    "nvidia.dali.fn.decoders": ("DALI", None),
-    "nvidia.dali.fn.random": ("DALI", None),
-    "nvidia.dali.fn.readers": ("DALI", None),
     "torchvision.ops": ("torchvision", "cuaug.ops"),
     "torchvision.transforms": ("torchvision", "cuaug.transforms"),
     "torchvision.transforms.autoaugment": ("torchvision", "cuaug.transforms"),
@@ -55,7 +52,9 @@ class Names:
             return None
         path = [*self.full[chain[0]].split("."), *chain[1:]]
         module, name = ".".join(path[:-1]), path[-1]
-        if module not in MODULES or ".".join(path) in MODULES:
+        if ".".join(path[:3]) == "nvidia.dali.fn":  # whose names have several parts: `fn.decoders.image`
+            module, name = "nvidia.dali.fn", ".".join(path[3:])
+        if module not in MODULES or not name or ".".join(path) in MODULES:
             return None
         library, target = MODULES[module]
         if target is None:

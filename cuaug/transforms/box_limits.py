@@ -103,7 +103,8 @@ class SanitizeBoundingBoxes(Transform):
     """Remove ``BoundingBoxes`` that are too small or reach beyond their canvas, and what belongs to them.
 
     Labels, areas and flags in the same container, with one entry per box, are removed with the boxes, and so are the
-    masks of objects. Waits for the device. ``Compose(..., boxes=Boxes(compact=True))`` removes boxes in batches.
+    masks of objects and the entries of "valid". Waits for the device. ``Compose(..., boxes=Boxes(compact=True))``
+    removes boxes in batches.
 
     Args:
         min_size: Minimum width and height.
@@ -128,7 +129,7 @@ class SanitizeBoundingBoxes(Transform):
         def sanitize(boxes: Any) -> tuple[Any, Any]:
             return functional.sanitize_bounding_boxes(boxes, min_size=self.min_size, min_area=self.min_area)
 
-        kinds = ("masks", *(VALUE_KINDS if self.labels_getter == "default" else ()))
+        kinds = ("masks", "valid", *(VALUE_KINDS if self.labels_getter == "default" else ()))
         return _sanitized(inputs, "boxes", "BoundingBoxes", kinds, self.labels_getter, sanitize)
 
 

@@ -1,13 +1,14 @@
 """Recipes of other libraries run after the edits that ``python -m cuaug migrate`` prints, and give the same results."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
 import torch
 from helpers.compare import EXACT, Tolerance, assert_equal
 from helpers.pages import ROOT
-from tables.migration import ROWS
+from tables.migration import ROWS, pillow, small_pillow, tensor
 
 from cuaug import transforms as T
 from cuaug._migration.migrate import migrate
@@ -23,9 +24,8 @@ DETERMINISTIC = {
     "UniformTemporalSubsample",
 }  # fmt: skip
 BOXES = Tolerance(absolute=1e-3, reason="float32 coordinates up to 1,333")
-CALLS = 48
+CALLS = 40
 SIGMAS = 4
-ROUNDING = 1e-3  # a quarter of a level in 0..1: the statistics of recipes that draw nothing differ by it
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*ToTensor.*:UserWarning")  # torchvision's
 
@@ -133,7 +133,10 @@ def image_tolerance(steps):
 @parametrize(has_deterministic_part)
 def test_deterministic_part_of_migrated_recipe_equals_torchvision(row, v2):
     steps, expected_steps = deterministic_part(migration_of(row).text), deterministic_part(text_of(row))
-    results = leaves(T.Compose(steps)(*row.sample()))
+    results = T.Compose(steps)(*row.sample())
+    if isinstance(results, tuple) and isinstance(results[1], dict):
+        results[1].pop("valid", None)  # torchvision has no such entry
+    results = leaves(results)
     expected = leaves(v2.Compose(expected_steps)(*row.sample()))
     assert_equal(np.asarray(results[0]), np.asarray(expected[0]), tolerance=image_tolerance(expected_steps))
     assert len(results) == len(expected)
@@ -145,22 +148,33 @@ def test_deterministic_part_of_migrated_recipe_equals_torchvision(row, v2):
             assert_equal(actual.numpy(), target.numpy(), tolerance=BOXES if target.is_floating_point() else EXACT)
 
 
-def statistics(recipe, sample):
+def draws_a_crop(row):
+    """Whether the recipe draws from a photograph, and its time depends on the size of its crops."""
+    return is_of_torchvision(row) and "Random" in text_of(row) and row.sample in (pillow, small_pillow, tensor)
+
+
+def small_recipe(text):
+    """The recipe with crops of 32 pixels, and its seed."""
+    return run_text(re.sub(r"\b(?:224|176)\b", "32", text))["transform"]
+
+
+def statistics(recipe, image):
     """Means, contrasts and asymmetries of the images of many calls. [CALLS, 3]"""
     rows = []
     for _ in range(CALLS):
-        image = leaves(recipe(*sample))[0]
-        image = np.asarray(image, np.float64) if isinstance(image, torch.Tensor) else np.asarray(image) / 255.0
-        half = image.shape[-1] // 2
-        rows.append((image.mean(), image.std(), image[..., :half].mean() - image[..., -half:].mean()))
+        result = np.asarray(recipe(image), np.float64)
+        half = result.shape[-1] // 2
+        rows.append((result.mean(), result.std(), result[..., :half].mean() - result[..., -half:].mean()))
     return np.array(rows)
 
 
-@parametrize(is_of_torchvision)
+@parametrize(draws_a_crop)
 def test_distribution_of_migrated_recipe_is_that_of_torchvision(row):
-    """Statistics of the images differ by less than 4 standard errors."""
+    """Means of the statistics differ by less than 4 standard errors."""
     torch.manual_seed(0)
-    sample = row.sample()
-    a, b = (statistics(run_text(text)["transform"], sample) for text in (migration_of(row).text, text_of(row)))
-    error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / CALLS) + ROUNDING
+    (image,) = row.sample()
+    image = image[:, ::4, ::4].contiguous() if isinstance(image, torch.Tensor) else image
+    a, b = (statistics(small_recipe(text), image) for text in (migration_of(row).text, text_of(row)))
+    error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / CALLS)
+    assert (error > 0).all()
     assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < SIGMAS * error).all(), (a.mean(axis=0), b.mean(axis=0), error)

@@ -186,6 +186,14 @@ def test_crops_are_stacked_by_a_function(v2):
     assert_same(both(T), both(v2))
 
 
+def test_sanitize_bounding_boxes_removes_entries_of_valid(tv):
+    """The recipe before it writes "valid", the one after it reads "valid"."""
+    sanitize = T.SanitizeBoundingBoxes(min_size=2)
+    _, target = T.Compose([T.RandomHorizontalFlip(1.0), sanitize, T.RandomVerticalFlip(1.0)])(detection(tv))
+    assert target["labels"].tolist() == [4, 6, 7]
+    assert target["valid"].tolist() == [True] * 3
+
+
 @pytest.mark.parametrize("array", [noise((2, 6, 6, 3), "float32"), torch.from_numpy(noise((2, 3, 6, 6)))], ids=type)
 def test_linear_transformation_of_arrays(array):
     mean, *rows = np.random.default_rng(2).normal(size=(109, 108))

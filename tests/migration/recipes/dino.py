@@ -6,9 +6,7 @@ from torchvision import transforms
 flip_and_color_jitter = transforms.Compose(
     [
         transforms.RandomHorizontalFlip(p=0.5),
-        transforms.RandomApply(
-            [transforms.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.2, hue=0.1)], p=0.8
-        ),
+        transforms.RandomApply([transforms.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.2, hue=0.1)], p=0.8),
         transforms.RandomGrayscale(p=0.2),
     ]
 )

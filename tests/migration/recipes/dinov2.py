@@ -4,9 +4,7 @@ from torchvision import transforms
 
 geometric = transforms.Compose(
     [
-        transforms.RandomResizedCrop(
-            224, scale=(0.32, 1.0), interpolation=transforms.InterpolationMode.BICUBIC
-        ),
+        transforms.RandomResizedCrop(224, scale=(0.32, 1.0), interpolation=transforms.InterpolationMode.BICUBIC),
         transforms.RandomHorizontalFlip(p=0.5),
     ]
 )

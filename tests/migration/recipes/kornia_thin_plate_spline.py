@@ -1,7 +1,7 @@
 """kornia: the tutorial of data augmentation, as a torch.nn.Sequential."""
 
-import torch
 import kornia.augmentation as K
+import torch
 
 transform = torch.nn.Sequential(
     K.RandomHorizontalFlip(p=0.75),

@@ -7,7 +7,9 @@ transform = v2.Compose(
     [
         v2.ToImage(),
         v2.Resize((640, 640)),
-        v2.RandomAffine(degrees=0, translate=(0.1, 0.1), scale=(0.5, 1.5), interpolation=v2.InterpolationMode.BILINEAR, fill=114),
+        v2.RandomAffine(
+            degrees=0, translate=(0.1, 0.1), scale=(0.5, 1.5), interpolation=v2.InterpolationMode.BILINEAR, fill=114
+        ),
         v2.ColorJitter(brightness=0.4, saturation=0.7, hue=0.015),
         v2.RandomHorizontalFlip(p=0.5),
         v2.ClampBoundingBoxes(),

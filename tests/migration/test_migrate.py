@@ -1,0 +1,211 @@
+"""``python -m cuaug migrate``: edits of imports, calls and values; notes; exit codes."""
+
+import re
+
+import numpy as np
+import pytest
+from helpers.compare import Tolerance, assert_equal
+
+from cuaug import __main__ as command_line
+from cuaug import _missing_names
+from cuaug import transforms as T
+from cuaug._equivalents import Equivalent
+from cuaug._migration.migrate import migrate
+
+IMPORTS = {"kornia": "import kornia.augmentation as X", "Albumentations": "import albumentations as X"}
+# Arguments of parameters without a default.
+ARGUMENTS = {
+    "brightness": (0.8, 1.2), "contrast": (0.8, 1.2), "degrees": 10, "format": "coco", "height": 8, "hue": (-0.1, 0.1),
+    "kernel_size": (3, 5), "mean": 0.5, "saturation": 0.2, "shear": 5, "sigma": (0.1, 2.0), "size": (8, 8), "std": 0.25,
+    "width": 8,
+}  # fmt: skip
+ROWS = [
+    (library, name, row)
+    for library in IMPORTS
+    for name, row in _missing_names.TRANSFORMS[library].items()
+    if isinstance(row, Equivalent)
+]
+
+
+def required_arguments(row):
+    names = [text.strip() for text in row.parameters.split(",") if re.fullmatch(r"\s*\w+\s*", text)]
+    texts = ["transforms=[X.HorizontalFlip(p=1)]" if name == "transforms" else name for name in names]
+    return [text if "=" in text else f"{text}={ARGUMENTS[text]!r}" for text in texts]
+
+
+@pytest.mark.parametrize(("library", "name", "row"), ROWS, ids=lambda value: value if isinstance(value, str) else "")
+def test_migrate_gives_a_call_of_every_row_that_cuaug_accepts(library, name, row):
+    arguments = required_arguments(row) + (["p=0.5"] if re.search(r"\bp=(?!1)", row.parameters) else [])
+    migration = migrate(f"{IMPORTS[library]}\nresult = X.{name}({', '.join(arguments)})\n")
+    names = {}
+    exec(migration.text, names)
+    assert not migration.missing
+    if isinstance(names["result"], (T.Boxes, T.Keypoints)):
+        return
+    images = np.random.default_rng(0).integers(0, 256, (2, 9, 9, 3), np.uint8)
+    assert T.Compose([names["result"]])(images).shape[-1] == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from torchvision.transforms import v2", "from cuaug import transforms as v2"),
+        ("from torchvision.transforms import v2 as T", "from cuaug import transforms as T"),
+        ("from torchvision import transforms", "from cuaug import transforms"),
+        (
+            "from torchvision import datasets, transforms",
+            "from torchvision import datasets\nfrom cuaug import transforms",
+        ),
+        ("import torchvision.transforms as transforms", "from cuaug import transforms"),
+        ("import torchvision.transforms.v2 as v2", "from cuaug import transforms as v2"),
+        ("from torchvision.transforms.v2 import functional as F", "from cuaug.transforms import functional as F"),
+        ("import torchvision.transforms.functional as F", "from cuaug.transforms import functional as F"),
+        ("from torchvision import ops, tv_tensors", "from torchvision import tv_tensors\nfrom cuaug import ops"),
+        ("from torchvision.ops import nms as f", "from cuaug.ops import nms as f"),
+        ("from torchvision.transforms import InterpolationMode", "from cuaug.transforms import InterpolationMode"),
+        (
+            "from torchvision.transforms.functional import horizontal_flip, InterpolationMode",
+            "from cuaug.transforms.functional import horizontal_flip\nfrom cuaug.transforms import InterpolationMode",
+        ),
+        (
+            "if True:\n    from torchvision import io, transforms",
+            "if True:\n    from torchvision import io\n    from cuaug import transforms",
+        ),
+        (
+            "import torchvision\nt = torchvision.transforms.v2.Resize(8)",
+            "import torchvision\nimport cuaug.transforms\nt = cuaug.transforms.Resize(8)",
+        ),
+        ("import kornia.augmentation as K", "from cuaug import transforms as K"),
+        (
+            "from kornia.augmentation import RandomRotation\nt = RandomRotation(9, p=1.0)",
+            'from cuaug import transforms as T\nt = T.RandomRotation(9, interpolation="bilinear")',
+        ),
+        ("import numpy as np\nfrom . import transforms\nx = np.float32(1)", None),
+    ],
+)
+def test_migrate_edits_imports(source, expected):
+    migration = migrate(f"{source}\n")
+    assert migration.text == f"{expected or source}\n"
+    assert migration.missing == []
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("HorizontalFlip()", "RandomHorizontalFlip(0.5)"),
+        ("HorizontalFlip(p=P)", "RandomHorizontalFlip(P)"),
+        ("Normalize((0.5,), (0.5,), 255.0)", "Normalize((0.5,), (0.5,))"),
+        ("RandomCrop(width=7, height=5)", "RandomCrop((5, 7))"),
+        ("Resize(5, 7, interpolation=cv2.INTER_AREA)", 'Resize((5, 7), "area", antialias=False)'),
+        ("Resize(5, 7, interpolation=2)", 'Resize((5, 7), "bicubic", antialias=False)'),
+        ("GaussianBlur(p=0.25)", "RandomApply([X.GaussianBlur(23, (0.5, 3.0))], p=0.25)"),
+        ("GaussianBlur((3, 7), p=1)", "GaussianBlur(7, (0.5, 3.0))"),
+        ("Rotate(limit=30, p=1)", 'RandomRotation(30, "bilinear")'),
+        ("OneOf([X.ToGray(p=0.5), X.NoOp(p=0.5)], p=1)", "RandomChoice([X.RandomGrayscale(1), X.Identity()])"),
+        ("OneOf([X.ToGray(), X.NoOp(p=0.6)], p=1)", "RandomChoice([X.RandomGrayscale(1), X.Identity()], p=[0.5, 0.6])"),
+        (
+            "ShiftScaleRotate(0.1, (-0.5, 0.2), 0, p=1)",
+            'RandomAffine(0, translate=(0.1, 0.1), scale=(0.5, 1.2), interpolation="bilinear")',
+        ),
+        ("RGBShift(15, 15, 51, p=1)", 'PixelOp("RGBShift", "rgb(red + r, green + g, blue + b)", '
+         "r=(-0.0588235, 0.0588235), g=(-0.0588235, 0.0588235), b=(-0.2, 0.2))"),
+        ("Compose([X.NoOp(p=1), X.ToTensorV2()])", "Compose([X.Identity()])"),
+        ("Compose([X.ToTensorV2()])", "Compose([])"),
+        ("Compose([\n    X.ToTensorV2(),\n    X.NoOp(p=1),\n])", "Compose([\n    X.Identity(),\n])"),
+    ],
+)  # fmt: skip
+def test_migrate_edits_calls_of_albumentations(call, expected):
+    migration = migrate(f"import albumentations as X\nx = 'é'; y = X.{call}\n")
+    assert migration.text == f"from cuaug import transforms as X\nx = 'é'; y = X.{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("X.Resize(8, interpolation=3)", 'X.Resize(8, interpolation="bicubic")'),
+        ("X.Resize(8, Image.BICUBIC)", 'X.Resize(8, "bicubic")'),
+        ("X.Resize(8, interpolation=PIL.Image.NEAREST)", 'X.Resize(8, interpolation="nearest")'),
+        ("X.Resize(8, interpolation=mode)", "X.Resize(8, interpolation=mode)"),
+        ("X.ToDtype({tv.Image: f, tv.Mask: i}, scale=True)", "X.ToDtype(f, scale=True)"),
+        ("X.Pad(2, fill={tv.Mask: 255, tv.Image: 3})", "X.Pad(2, fill=3)"),
+        ("X.Compose([X.Resize(8, interpolation=0)])", 'X.Compose([X.Resize(8, interpolation="nearest")])'),
+        ("self._call_kernel(X.functional.invert, x, a=1)", "X.functional.invert(x, a=1)"),
+    ],
+)  # fmt: skip
+def test_migrate_edits_values_of_torchvision(call, expected):
+    migration = migrate(f"from torchvision.transforms import v2 as X\ny = {call}\n")
+    assert migration.text == f"from cuaug import transforms as X\ny = {expected}\n"
+
+
+NOTES = """
+import albumentations as A
+import cv2
+import nvidia.dali.fn as fn
+from torchvision import datasets, transforms
+image = fn.rotate(fn.decoders.image(data), angle=3)
+moved = cv2.warpAffine(image, M, (3, 4))
+A.Blur(3, p=1)
+A.GaussianBlur(LIMIT, p=1)
+A.Affine(rotate=5, shift=3)
+datasets.ImageFolder("x", transform=transforms.ToTensor())
+class Photos:
+    def __getitem__(self, i):
+        return self.transform(image=self.images[i], mask=self.masks[i])
+""".strip()
+
+
+def test_migrate_notes_what_is_left_by_line():
+    migration = migrate(NOTES)
+    notes = [f"{line}: {note}" for line, note in migration.notes]
+    starts = [
+        "5: decoders.image of DALI: use Loader", "5: rotate of DALI: use cuaug.rotate",
+        "6: warpAffine of OpenCV: use warp_affine", "7: Blur of Albumentations: there is no counterpart",
+        "8: GaussianBlur: a value is computed by the file; finish", "8: GaussianBlur: one kernel size",
+        "9: Affine(shift=) is dropped: it has no counterpart",
+        "10: datasets.ImageFolder(transform=) runs on one image in a worker",
+        "13: self.transform(...) runs on one image in a worker",
+    ]  # fmt: skip
+    assert len(notes) == len(starts)
+    assert all(note.startswith(start) for note, start in zip(notes, starts, strict=True)), notes
+    assert migration.missing == ["rotate", "decoders.image", "Blur"]
+    assert 'self.transform({"image": self.images[i], "mask": self.masks[i]})' in migration.text
+
+
+def test_migrate_prints_a_diff_and_notes(tmp_path, capsys):
+    file = tmp_path / "recipe.py"
+    file.write_text("import albumentations as A\nt = A.InvertImg(p=0.5)\nu = A.CLAHE()\n")
+    assert command_line.main(["migrate", str(file)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line[0] in "+-"][2:] == [
+        "-import albumentations as A", "-t = A.InvertImg(p=0.5)",
+        "+from cuaug import transforms as A", "+t = A.RandomInvert(0.5)",
+    ]  # fmt: skip
+    assert lines[-1].startswith(f"{file}:3: CLAHE of Albumentations: there is no counterpart")
+    assert file.read_text().startswith("import albumentations")
+
+    file.write_text("t = 1\n")
+    assert command_line.main(["migrate", str(file)]) == 0
+    assert capsys.readouterr().out == ""
+    file.write_text("def f(:\n")
+    assert command_line.main(["migrate", str(file)]) == 2
+    assert "recipe.py" in capsys.readouterr().err
+    assert command_line.main(["migrate", str(tmp_path / "none.py")]) == 2
+
+
+def test_migrate_does_not_execute_the_file(tmp_path):
+    target = tmp_path / "executed"
+    call = f"open({str(target)!r}, 'w')"
+    source = f"import albumentations as A\n{call}\nA.RandomCrop({call}, [].clear())\n"
+    assert "open" in migrate(source).text
+    assert not target.exists()
+
+
+def test_migrated_brightness_contrast_is_that_of_albumentations():
+    """It adds the brightness after it multiplies by the contrast."""
+    source = "import albumentations as X\nt = X.RandomBrightnessContrast((0.1, 0.1), (0.3, 0.3), p=1)\n"
+    names = {}
+    exec(migrate(source).text, names)
+    images = np.arange(0, 240, 5, dtype=np.uint8).reshape(1, 4, 4, 3)
+    expected = np.clip(np.rint(images * 1.3 + 0.1 * 255), 0, 255)
+    tolerance = Tolerance(absolute=1, exact=0.9, reason="float32 decides ties")
+    assert_equal(names["t"](images), expected.astype(np.uint8), tolerance=tolerance)
