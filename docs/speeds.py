@@ -7,14 +7,13 @@ All cells of a table are from one run. The file of the training benchmark is the
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from training_plot import plot
+from written_tables import ROOT, with_tables
 
-ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 RECIPES = RESULTS / "2026-11-23-nvidia-h200-transforms.json"
 WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
@@ -24,7 +23,6 @@ DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
 HOST_TIMES = RESULTS / "2026-11-26-nvidia-h200-host-time.json"
 SINGLE_IMAGES = RESULTS / "2026-11-26-amd-epyc-single-images.json"
 PLOT = ROOT / "docs" / "training.svg"
-END = "<!-- until here -->"
 
 RECIPE_TITLES = {
     "crop and flip": "crop, flip, normalize",
@@ -269,17 +267,9 @@ TABLES: dict[str, list[Callable[[], str]]] = {
 }
 
 
-def with_tables(page: str) -> str:
+def page_with_tables(page: str) -> str:
     """The text of a page, with its tables written anew."""
-    text = (ROOT / page).read_text()
-    for table in TABLES[page]:
-        start = f"<!-- written by docs/speeds.py: {table.__name__} -->"
-        pattern = re.compile(re.escape(start) + ".*?" + re.escape(END), re.S)
-        written = f"{start}\n\n{table()}\n\n{END}"
-        text, count = pattern.subn(lambda _, written=written: written, text)
-        if count != 1:
-            raise ValueError(f"{page} must have one place for {table.__name__}, got {count}")
-    return text
+    return with_tables(page, "docs/speeds.py", TABLES[page])
 
 
 def _images_per_second(row: dict[str, Any] | None) -> str:
@@ -300,5 +290,5 @@ def _descending(cells: list[str]) -> float:
 
 if __name__ == "__main__":
     for page_name in TABLES:
-        (ROOT / page_name).write_text(with_tables(page_name))
+        (ROOT / page_name).write_text(page_with_tables(page_name))
     PLOT.write_text(training_plot())

@@ -1,58 +1,18 @@
-"""cuaug.ops beside torchvision.ops: names, parameters, defaults, and results on the CPU."""
+"""cuaug.ops beside torchvision.ops: results on the CPU."""
 
 import importlib
 import inspect
-import re
 
 import numpy as np
 import pytest
 import torch
 from helpers.arrays import seeded
-from helpers.pages import ROOT
 from numpy.testing import assert_allclose, assert_array_equal
 
 from cuaug import ops
 from cuaug._missing_ops import MISSING_OPS
 
 tv_ops = pytest.importorskip("torchvision.ops")
-SHARED = sorted({*tv_ops.__all__} & {*ops.__all__})
-# Parameters that torchvision has at another position; by keyword they are equal.
-OTHER_POSITIONS = {"box_iou": {"fmt"}}  # `kind` is the third
-
-
-def test_ops_has_or_explains_every_name_of_torchvision():
-    assert {*MISSING_OPS} == {*tv_ops.__all__} - {*ops.__all__}
-    assert len(SHARED) == 18
-
-
-def test_differences_page_lists_every_name_of_torchvision_ops():
-    rows = {}
-    for names, answer in re.findall(
-        r"^\| (`[^|]*) \| ([^|]*) \|$", (ROOT / "docs" / "differences.md").read_text(), re.M
-    ):
-        rows |= dict.fromkeys(re.findall(r"`(\w+)`", names), answer)
-    assert rows == {name: MISSING_OPS.get(name, "yes") for name in tv_ops.__all__}
-
-
-def signatures(name):
-    """Pairs of signatures: of the function, or of the constructor and `forward`."""
-    theirs, ours = getattr(tv_ops, name), getattr(ops, name)
-    if inspect.isclass(ours):
-        return [(theirs.__init__, ours.__init__), (theirs.forward, ours.forward)]
-    return [(theirs, ours)]
-
-
-@pytest.mark.parametrize("name", SHARED)
-def test_ops_have_the_parameters_and_defaults_of_torchvision(name):
-    for theirs, ours in signatures(name):
-        their_parameters, parameters = (inspect.signature(function).parameters for function in (theirs, ours))
-        for position, (key, parameter) in enumerate(their_parameters.items()):
-            assert parameters[key].default == parameter.default, key
-            if key not in OTHER_POSITIONS.get(name, ()):
-                assert [*parameters][position] == key
-                assert parameters[key].kind == parameter.kind, key
-        others = [parameter for key, parameter in parameters.items() if key not in their_parameters]
-        assert all(parameter.default is not parameter.empty for parameter in others)
 
 
 def random_boxes(*key, count=40, size=100.0):

@@ -154,7 +154,7 @@ def test_every_page_is_in_the_index():
 def test_tables_of_speeds_are_those_of_the_results(docs_modules, page):
     speeds = docs_modules("speeds")
     assert set(speeds.TABLES) == {"README.md", "docs/placement.md", "docs/performance.md"}
-    assert (ROOT / page).read_text() == speeds.with_tables(page), "run `python docs/speeds.py`"
+    assert (ROOT / page).read_text() == speeds.page_with_tables(page), "run `python docs/speeds.py`"
 
 
 def test_plot_of_training_is_that_of_the_results(docs_modules):
