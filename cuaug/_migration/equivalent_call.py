@@ -34,6 +34,8 @@ class Arguments:
             defaults |= {} if default is None else {name: default}
         self.defaults: dict[str, ast.expr] = defaults
         self.names = [*positional, *keywords]
+        self.are_known = not any(isinstance(node, ast.Starred) for node in call.args)
+        self.are_known &= all(keyword.arg for keyword in call.keywords)
         for index, node in enumerate(call.args):
             if index < len(positional):
                 self.nodes[positional[index]] = node
@@ -42,10 +44,11 @@ class Arguments:
             else:
                 self.unknown.append(ast.unparse(node))
         for keyword in call.keywords:
-            if keyword.arg in self.names:
+            if keyword.arg is not None and keyword.arg in self.names:
                 self.nodes[keyword.arg] = keyword.value
             else:
-                self.unknown.append(f"{keyword.arg}=" if keyword.arg else f"**{ast.unparse(keyword.value)}")
+                self.unknown.append(f"{keyword.arg}=")
+        self.are_known &= {*self.names} <= {*self.nodes, *self.defaults}
 
     def value(self, name: str) -> Any:
         """The literal value of an argument or a default."""
@@ -84,8 +87,11 @@ class EquivalentCall:
 
     def _evaluate(self, node: ast.expr, used: set[str]) -> str:
         values = {name: self._arguments.value(name) for name in used}
-        if UNKNOWN not in values.values():
-            return text(eval(ast.unparse(node), {"__builtins__": {}}, {**HELPERS, **values}))
+        if not any(value is UNKNOWN for value in values.values()):
+            try:
+                return text(eval(ast.unparse(node), {"__builtins__": {}}, {**HELPERS, **values}))
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+                pass  # a value that the other library reads in another way
         self.by_hand = True
         nodes = {name: (self._arguments.defaults | self._arguments.nodes)[name] for name in used}
         return ast.unparse(_Substitute(nodes).visit(node))

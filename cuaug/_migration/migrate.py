@@ -139,6 +139,9 @@ class _Rewriter:
         """A note about a name that has no equivalent call."""
         advice = row if isinstance(row, str) else row.advice if row else "there is no counterpart in cuaug"
         self._note(node, f"{other.name} of {other.library}: {advice}")
+        self._add_missing(other)
+
+    def _add_missing(self, other: OtherName) -> None:
         if other.library != "OpenCV" and other.name not in self.migration.missing:
             self.migration.missing.append(other.name)
 
@@ -167,7 +170,8 @@ class _Rewriter:
         """A value of torchvision that cuaug does not take: numbers and names of Pillow, a dict by type."""
         if name in ("interpolation", None) and (member := re.search(r"^(?:PIL\.)?Image\.([A-Z]+)$", ast.unparse(node))):
             return text(member[1].lower())
-        if name == "interpolation" and (number := literal(node)) in _option_names.PILLOW_INTERPOLATIONS:
+        number = literal(node)
+        if name == "interpolation" and isinstance(number, int) and number in _option_names.PILLOW_INTERPOLATIONS:
             return text(_option_names.PILLOW_INTERPOLATIONS[number])
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
@@ -180,6 +184,10 @@ class _Rewriter:
 
     def _equivalent(self, node: ast.Call, other: OtherName, row: Equivalent) -> str:
         arguments = Arguments(row, node)
+        if not arguments.are_known:
+            self._note(node, f"{other.name}: its arguments are not in the call; {row.advice}")
+            self._add_missing(other)
+            return self._spliced(*self._span(node), self._argument_edits(node, other))
         weights = self._weights(arguments) if "weights" in row.code else None
         if node in self._one_probability:
             arguments.nodes["p"] = _ONE
@@ -190,7 +198,7 @@ class _Rewriter:
             hint = hints.get(argument.removesuffix("="), "it has no counterpart")
             self._note(node, f"{other.name}({argument}) is dropped: {hint}")
         if call.by_hand:
-            self._note(node, f"{other.name}: a value is computed by the file; finish {call.text} by hand")
+            self._note(node, f"{other.name}: a value is not in the file, or has no equal; finish {call.text} by hand")
         if row.note:
             self._note(node, f"{other.name}: {row.note}")
         return call.text

@@ -147,6 +147,9 @@ moved = cv2.warpAffine(image, M, (3, 4))
 A.Blur(3, p=1)
 A.GaussianBlur(LIMIT, p=1)
 A.Affine(rotate=5, shift=3)
+A.RandomCrop(**SIZE)
+A.RandomCrop(8)
+A.BboxParams("yolo")
 datasets.ImageFolder("x", transform=transforms.ToTensor())
 class Photos:
     def __getitem__(self, i):
@@ -160,14 +163,17 @@ def test_migrate_notes_what_is_left_by_line():
     starts = [
         "5: decoders.image of DALI: use Loader", "5: rotate of DALI: use cuaug.rotate",
         "6: warpAffine of OpenCV: use warp_affine", "7: Blur of Albumentations: there is no counterpart",
-        "8: GaussianBlur: a value is computed by the file; finish", "8: GaussianBlur: one kernel size",
+        "8: GaussianBlur: a value is not in the file", "8: GaussianBlur: one kernel size",
         "9: Affine(shift=) is dropped: it has no counterpart",
-        "10: datasets.ImageFolder(transform=) runs on one image in a worker",
-        "13: self.transform(...) runs on one image in a worker",
+        "10: RandomCrop: its arguments are not in the call; use RandomCrop",
+        "11: RandomCrop: its arguments are not in the call; use RandomCrop",
+        "12: BboxParams: a value is not in the file",
+        "13: datasets.ImageFolder(transform=) runs on one image in a worker",
+        "16: self.transform(...) runs on one image in a worker",
     ]  # fmt: skip
     assert len(notes) == len(starts)
     assert all(note.startswith(start) for note, start in zip(notes, starts, strict=True)), notes
-    assert migration.missing == ["rotate", "decoders.image", "Blur"]
+    assert migration.missing == ["rotate", "decoders.image", "Blur", "RandomCrop"]
     assert 'self.transform({"image": self.images[i], "mask": self.masks[i]})' in migration.text
 
 
