@@ -1,0 +1,100 @@
+"""Transforms with the arguments of torchvision's documentation give its results, with the same drawn parameters."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import seeded
+from helpers.compare import Tolerance, assert_equal
+from tables.functional_calls import SIZE
+from tables.torchvision_cases import CASES
+
+from cuaug import transforms as T
+
+NUMBERS = Tolerance(absolute=2e-4, reason="torchvision computes in float32")
+FORMATS = ["XYXY", "XYWH", "CXCYWH"]
+INTERPOLATIONS = ("nearest", "nearest-exact", "bilinear", "bicubic")
+
+
+@pytest.fixture(scope="module")
+def v2():
+    return pytest.importorskip("torchvision.transforms.v2")
+
+
+@pytest.fixture(scope="module")
+def tv():
+    return pytest.importorskip("torchvision.tv_tensors")
+
+
+def sample_of(case, tv, draw):
+    """An image with a mask, boxes in one of the formats, and keypoints, as far as the case has them."""
+    from torchvision.transforms.v2.functional import convert_bounding_box_format
+
+    rng = seeded(case.id, draw)
+    pixels = torch.from_numpy(rng.integers(0, 256, (3, *SIZE), np.uint8))
+    corner = rng.uniform(1, 10, (3, 2))
+    boxes = torch.from_numpy(np.concatenate([corner, corner + rng.uniform(3, 9, (3, 2))], 1)).float()
+    boxes = tv.BoundingBoxes(boxes, format="XYXY", canvas_size=SIZE)
+    points = torch.from_numpy(rng.uniform(2, 18, (4, 2))).float()
+    values = {
+        "image": tv.Image(pixels if case.dtype == "uint8" else pixels.float() / 255),
+        "mask": tv.Mask(torch.from_numpy(rng.integers(0, 9, SIZE, np.uint8))),
+        "boxes": convert_bounding_box_format(boxes, new_format=FORMATS[draw]),
+        "keypoints": tv.KeyPoints(points, canvas_size=SIZE),
+    }
+    return {name: value for name, value in values.items() if name in ("image", *case.targets)}
+
+
+def shifted(sample, tv, distance):
+    """The sample with other keypoints."""
+    points = sample.get("keypoints")
+    return sample if points is None else {**sample, "keypoints": tv.wrap(points + distance, like=points)}
+
+
+def expected_of(case, transform, params, sample, tv):
+    """torchvision's results; its keypoints count from corners in some transforms."""
+    corner = 0.5 if case.from_corner else 0.0
+    sample = shifted(sample, tv, corner)
+    if params is None:
+        return shifted(transform(sample), tv, -corner)
+    return shifted({name: transform.transform(value, params) for name, value in sample.items()}, tv, -corner)
+
+
+def transforms_of(case, v2, tv):
+    """The transform of both packages."""
+
+    def member(value):
+        return v2.InterpolationMode(value) if value in INTERPOLATIONS else value
+
+    args = [getattr(torch, value) if case.name == "ToDtype" else member(value) for value in case.args]
+    keywords = {
+        name: member(value) if name == "interpolation" else value for name, value in case.keywords(tv.Image).items()
+    }
+    return getattr(T, case.name)(*case.args, **dict(case.kwargs)), getattr(v2, case.name)(*args, **keywords)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_transform_equals_torchvision_with_the_same_parameters(case, v2, tv):
+    transform, reference = transforms_of(case, v2, tv)
+    recipe = T.Compose([transform], seed=20261126)
+    for draw in range(len(FORMATS) if case.given else 1):
+        sample = sample_of(case, tv, draw)
+        params = None
+        if case.given:
+            drawn = recipe.draw(sample["image"], step=draw)
+            columns = {name.rpartition(".")[2]: float(drawn[name][0]) for name in drawn.names}
+            params = case.given(columns, transform)
+        assert_sample_equals(case, recipe(sample, step=draw), expected_of(case, reference, params, sample, tv), tv)
+
+
+def assert_sample_equals(case, result, expected, tv):
+    assert type(result["image"]) is tv.Image
+    assert_equal(np.asarray(result["image"]), np.asarray(expected["image"]), tolerance=case.image)
+    if "mask" in case.targets:
+        assert_equal(np.asarray(result["mask"]), np.asarray(expected["mask"]), tolerance=case.mask)
+    if "keypoints" in case.targets:
+        assert_equal(np.asarray(result["keypoints"]), np.asarray(expected["keypoints"]), tolerance=NUMBERS)
+    if "boxes" in case.targets:
+        assert result["boxes"].format == expected["boxes"].format
+        assert result["boxes"].canvas_size == expected["boxes"].canvas_size
+        valid = np.asarray(result["valid"])
+        assert_equal(np.asarray(result["boxes"])[valid], np.asarray(expected["boxes"])[valid], tolerance=NUMBERS)
