@@ -1,4 +1,4 @@
-"""Transforms of torchvision with arguments of their documentation, and the parameters of one draw in torchvision's form.
+"""Transforms of torchvision with arguments of their documentation, and the parameters of one draw in its form.
 
 ``given`` turns the columns that cuaug draws into what torchvision's ``transform(inpt, params)`` takes, so that both
 packages transform a sample with the same parameters. Without ``given`` the transform draws nothing that matters: the
@@ -58,12 +58,10 @@ def case(name, *args, given=None, image=EXACT, mask=EXACT, dtype="uint8", **kwar
 
 def crop(columns, transform):
     """The padding of both sides; the position in the padded image."""
-    left, top, right, bottom = padding = paddings(transform)
-    needs = transform.pad_if_needed
+    left, top, right, bottom = paddings(transform)
     height, width = SIZE[0] + top + bottom, SIZE[1] + left + right
-    rows, cols = (
-        max(0, wanted - side) if needs else 0 for wanted, side in zip(transform.size, (height, width), strict=True)
-    )
+    rows = max(0, transform.size[0] - height) if transform.pad_if_needed else 0
+    cols = max(0, transform.size[1] - width) if transform.pad_if_needed else 0
     padding = [left + cols, top + rows, right + cols, bottom + rows]
     corner = {key: int(columns[key]) for key in ("top", "left", "height", "width")}
     return {**corner, "needs_crop": True, "needs_pad": any(padding), "padding": padding}

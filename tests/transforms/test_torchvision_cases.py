@@ -66,9 +66,8 @@ def transforms_of(case, v2, tv):
         return v2.InterpolationMode(value) if value in INTERPOLATIONS else value
 
     args = [getattr(torch, value) if case.name == "ToDtype" else member(value) for value in case.args]
-    keywords = {
-        name: member(value) if name == "interpolation" else value for name, value in case.keywords(tv.Image).items()
-    }
+    keywords = case.keywords(tv.Image)
+    keywords |= {name: member(value) for name, value in keywords.items() if name == "interpolation"}
     return getattr(T, case.name)(*case.args, **dict(case.kwargs)), getattr(v2, case.name)(*args, **keywords)
 
 
