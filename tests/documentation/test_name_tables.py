@@ -74,11 +74,11 @@ def test_comparison_finds_parameters_that_differ(names, ours, differences, furth
 
 def test_unexplained_names_what_has_no_reason_and_what_needs_none(names, monkeypatch):
     ops = names.PACKAGES[2]
-    reasons = {"nms": "none is needed"} | {key: text for key, text in ops.reasons.items() if key != "PSRoIPool"}
+    reasons = {"nms": "none is needed"} | {key: text for key, text in ops.reasons.items() if key != "StochasticDepth"}
     monkeypatch.setattr(names, "PACKAGES", [dataclasses.replace(ops, reasons=reasons)])
     monkeypatch.setattr(names, "REASONS", {("ops", "nms", "boxes"): "none is needed"})
     assert names.unexplained() == [
-        "cuaug.ops has no PSRoIPool, and no reason",
+        "cuaug.ops has no StochasticDepth, and no reason",
         "cuaug.ops.box_iou: position of fmt has no reason",
         "('ops', 'nms') has a reason, but no difference",
         "('ops', 'nms', 'boxes') has a reason, but no difference",
