@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from .. import _missing_names, _option_names, transforms
 from .._equivalents import DALI, Equivalent, Row
 from .equivalent_call import Arguments, EquivalentCall
 from .names import MODULES, Names, OtherName, names_of
+from .source import Edit, Source
 from .values import literal, text
 
 _BATCH = (
@@ -42,52 +44,46 @@ def migrate(source: str) -> Migration:
 
 
 class _Rewriter:
-    def __init__(self, source: str) -> None:
-        self._bytes = source.encode()
-        lengths = [len(line) for line in self._bytes.splitlines(keepends=True)]
-        self._starts = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
-        self.migration = Migration(source)
-        tree = ast.parse(source)
+    def __init__(self, text: str) -> None:
+        self._source = Source(text)
+        self.migration = Migration(text)
+        tree = self._source.tree
         self._names: Names = names_of(tree)
+        self._recipes = self._names_of_recipes(tree)
         self._one_probability = set[ast.expr]()  # calls in a choice, which apply for certain
-        body = [(node, self._edits(node)) for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
-        edits = [edit for _, found in body for edit in found]
-        edits += [(*self._span(node), replacement) for node, replacement in self._names.edits.items()]
-        self.migration.text = self._spliced(0, len(self._bytes), edits)
+        edits = self._edits(tree)  # can add to the edits of imports
+        edits += [self._source.replace(node, line) for node, line in self._names.edits.items()]
+        self.migration.text = self._source.edited(tree, edits)
         self.migration.notes.sort()
 
-    def _span(self, node: Any) -> tuple[int, int]:
-        return (
-            self._starts[node.lineno - 1] + node.col_offset, self._starts[node.end_lineno - 1] + node.end_col_offset
-        )  # fmt: skip
-
-    def _spliced(self, start: int, end: int, edits: list[tuple[int, int, str]]) -> str:
-        parts, position = list[bytes](), start
-        for first, last, replacement in sorted(edits):
-            parts += [self._bytes[position:first], replacement.encode()]
-            position = last
-            if not replacement and self._bytes[position : position + 1] == b"\n" and parts[-2][-1:] in (b"", b"\n"):
-                position += 1  # a removed import or entry leaves no empty line
-        return b"".join([*parts, self._bytes[position:end]]).decode()
+    def _names_of_recipes(self, tree: ast.Module) -> set[str]:
+        """The last part of names that the file gives to results of Albumentations."""
+        recipes = set[str]()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                other = self._names.resolve(node.value.func)
+                if other is not None and other.library == "Albumentations":
+                    recipes |= {ast.unparse(target).rpartition(".")[2] for target in node.targets}
+        return recipes
 
     def _write(self, node: ast.expr) -> str:
-        return self._spliced(*self._span(node), self._edits(node))
+        return "1" if node is _ONE else self._source.edited(node, self._edits(node))
 
     def _note(self, node: Any, note: str) -> None:
         if (node.lineno, note) not in self.migration.notes:
             self.migration.notes.append((node.lineno, note))
 
-    def _edits(self, node: ast.AST) -> list[tuple[int, int, str]]:
-        """The edits inside a node."""
+    def _edits(self, node: ast.AST) -> list[Edit]:
+        """The edits inside a node, without those of imports."""
         replacement = self._replacement(node)
         if replacement is not None:
-            return [(*self._span(node), replacement)]
-        edits = list[tuple[int, int, str]]()
+            return [self._source.replace(node, replacement)]
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.JoinedStr)):  # Python 3.11 misplaces nodes of f-strings
+            return []
+        edits = list[Edit]()
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.Import, ast.ImportFrom)):
-                continue
             if isinstance(node, ast.List) and self._is_left_out(child):
-                edits.append((*self._entry_span(child), ""))
+                edits.append(self._source.remove_entry(child))
             else:
                 edits += self._edits(child)
         return edits
@@ -115,16 +111,6 @@ class _Rewriter:
         self._note(node, f"{other.name} {row.replace('leave it out', 'is left out', 1)}")
         return True
 
-    def _entry_span(self, node: Any) -> tuple[int, int]:
-        """Of an entry of a list, with its comma, and its line if it has one alone."""
-        start, end = self._span(node)
-        after = re.match(rb"\s*,[ \t]*", self._bytes[end:])
-        before = (
-            re.search(rb",?\s*$", self._bytes[:start]) if after is None else re.search(rb"[ \t]*$", self._bytes[:start])
-        )
-        assert before is not None
-        return before.start(), end if after is None else end + after.end()
-
     def _reference(self, node: Any, other: OtherName) -> str | None:
         """A name that is not called."""
         target = MODULES[other.module][1]
@@ -151,19 +137,28 @@ class _Rewriter:
             return self._equivalent(node, other, row)
         target = MODULES[other.module][1]
         if target is not None and row is None and other.name in importlib.import_module(target).__all__:
-            head = (*self._span(node.func), f"{other.prefix}{other.name}")
-            return self._spliced(*self._span(node), [head, *self._argument_edits(node, other)])
+            self._note_unknown_keywords(node, other, getattr(importlib.import_module(target), other.name))
+            head = self._source.replace(node.func, f"{other.prefix}{other.name}")
+            return self._source.edited(node, [head, *self._argument_edits(node, other)])
         if other.library != "OpenCV" or row is not None:
             self._advise(node, other, row)
-        return self._spliced(*self._span(node), self._argument_edits(node, other))
+        return self._source.edited(node, self._argument_edits(node, other))
 
-    def _argument_edits(self, node: ast.Call, other: OtherName) -> list[tuple[int, int, str]]:
+    def _note_unknown_keywords(self, node: ast.Call, other: OtherName, function: Any) -> None:
+        parameters = inspect.signature(function).parameters
+        hints = _missing_names.ARGUMENTS["__init__"]
+        for keyword in node.keywords:
+            if keyword.arg is not None and keyword.arg not in parameters and "parameters" not in parameters:
+                hint = hints.get(keyword.arg, "cuaug has no such parameter: docs/differences.md")
+                self._note(node, f"{other.name}({keyword.arg}=): {hint}")
+
+    def _argument_edits(self, node: ast.Call, other: OtherName) -> list[Edit]:
         """Of a call that cuaug has under the same name."""
-        edits = list[tuple[int, int, str]]()
+        edits = list[Edit]()
         values = [(None, value) for value in node.args] + [(keyword.arg, keyword.value) for keyword in node.keywords]
         for name, value in values:
             replacement = self._value(name, value) if other.library == "torchvision" else None
-            edits += self._edits(value) if replacement is None else [(*self._span(value), replacement)]
+            edits += self._edits(value) if replacement is None else [self._source.replace(value, replacement)]
         return edits
 
     def _value(self, name: str | None, node: ast.expr) -> str | None:
@@ -187,11 +182,11 @@ class _Rewriter:
         if not arguments.are_known:
             self._note(node, f"{other.name}: its arguments are not in the call; {row.advice}")
             self._add_missing(other)
-            return self._spliced(*self._span(node), self._argument_edits(node, other))
+            return self._source.edited(node, self._argument_edits(node, other))
         weights = self._weights(arguments) if "weights" in row.code else None
         if node in self._one_probability:
             arguments.nodes["p"] = _ONE
-        call = EquivalentCall(row, arguments, other.prefix, self._write_argument, weights)
+        call = EquivalentCall(row, arguments, other.prefix, self._write, weights)
         hints = _missing_names.ARGUMENTS["__init__"]
         unused = [f"{name}=" for name in arguments.nodes if name in hints and not re.search(rf"\b{name}\b", row.code)]
         for argument in [*arguments.unknown, *unused]:
@@ -203,9 +198,6 @@ class _Rewriter:
             self._note(node, f"{other.name}: {row.note}")
         return call.text
 
-    def _write_argument(self, node: ast.expr) -> str:
-        return "1" if node is _ONE else self._write(node)
-
     def _weights(self, arguments: Arguments) -> str | None:
         """Of a choice whose entries' `p` are weights: their list, or None if they are equal."""
         entries = getattr(arguments.nodes.get("transforms"), "elts", [])
@@ -214,13 +206,17 @@ class _Rewriter:
             other = self._names.resolve(entry.func) if isinstance(entry, ast.Call) else None
             row = None if other is None else self._row(other)
             self._one_probability.add(entry)
-            weights.append(Arguments(row, entry).value("p") if isinstance(row, Equivalent) else 0.5)
-        return None if len({*map(str, weights)}) < 2 else text(weights)
+            given = Arguments(row, entry) if isinstance(row, Equivalent) else None
+            node = None if given is None else given.nodes.get("p", given.defaults.get("p"))
+            weights.append("0.5" if node is None else ast.unparse(node))
+        return None if len({*weights}) < 2 else f"[{', '.join(weights)}]"
 
     def _call_site(self, node: ast.Call) -> str | None:
         """``aug(image=image, mask=mask)`` of Albumentations, and data sets that call a recipe."""
         names = [keyword.arg for keyword in node.keywords]
-        if not node.args and "image" in names and None not in names and "albumentations" in str(self._names.full):
+        callee = ast.unparse(node.func).rpartition(".")[2]
+        is_recipe = callee in self._recipes or re.search("transform|aug", callee)
+        if is_recipe and not node.args and "image" in names and None not in names:
             entries = ", ".join(f'"{keyword.arg}": {self._write(keyword.value)}' for keyword in node.keywords)
             return f"{self._write(node.func)}({{{entries}}})"
         if isinstance(node.func, ast.Attribute) and node.func.attr == "_call_kernel":  # of torchvision's Transform
@@ -228,7 +224,7 @@ class _Rewriter:
             arguments += [f"{keyword.arg}={self._write(keyword.value)}" for keyword in node.keywords]
             return f"{self._write(node.args[0])}({', '.join(arguments)})"
         for keyword in node.keywords:
-            if keyword.arg in ("transform", "transforms") and ast.unparse(node.func).rpartition(".")[2][:1].isupper():
+            if keyword.arg in ("transform", "transforms") and callee[:1].isupper():
                 self._note(keyword.value, f"{ast.unparse(node.func)}({keyword.arg}=) {_BATCH}")
         return None
 

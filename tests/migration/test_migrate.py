@@ -109,6 +109,8 @@ def test_migrate_edits_imports(source, expected):
         ),
         ("RGBShift(15, 15, 51, p=1)", 'PixelOp("RGBShift", "rgb(red + r, green + g, blue + b)", '
          "r=(-0.0588235, 0.0588235), g=(-0.0588235, 0.0588235), b=(-0.2, 0.2))"),
+        ("OneOf([X.ToGray(p=P), X.NoOp(p=1)], p=1)", "RandomChoice([X.RandomGrayscale(1), X.Identity()], p=[P, 1])"),
+        ("Compose([]); y(image=a, mask=b); f(image=a)", 'Compose([]); y({"image": a, "mask": b}); f(image=a)'),
         ("Compose([X.NoOp(p=1), X.ToTensorV2()])", "Compose([X.Identity()])"),
         ("Compose([X.ToTensorV2()])", "Compose([])"),
         ("Compose([\n    X.ToTensorV2(),\n    X.NoOp(p=1),\n])", "Compose([\n    X.Identity(),\n])"),
@@ -125,6 +127,7 @@ def test_migrate_edits_calls_of_albumentations(call, expected):
         ("X.Resize(8, interpolation=3)", 'X.Resize(8, interpolation="bicubic")'),
         ("X.Resize(8, Image.BICUBIC)", 'X.Resize(8, "bicubic")'),
         ("X.Resize(8, interpolation=PIL.Image.NEAREST)", 'X.Resize(8, interpolation="nearest")'),
+        ("f'{X.Pad(2)} é', X.Resize(8, interpolation=3)", "f'{X.Pad(2)} é', X.Resize(8, interpolation=\"bicubic\")"),
         ("X.Resize(8, interpolation=mode)", "X.Resize(8, interpolation=mode)"),
         ("X.ToDtype({tv.Image: f, tv.Mask: i}, scale=True)", "X.ToDtype(f, scale=True)"),
         ("X.Pad(2, fill={tv.Mask: 255, tv.Image: 3})", "X.Pad(2, fill=3)"),
@@ -154,6 +157,8 @@ datasets.ImageFolder("x", transform=transforms.ToTensor())
 class Photos:
     def __getitem__(self, i):
         return self.transform(image=self.images[i], mask=self.masks[i])
+transforms.RandomRotation(5, resample=2)
+transforms.CutMix(labels_getter=None)
 """.strip()
 
 
@@ -170,6 +175,8 @@ def test_migrate_notes_what_is_left_by_line():
         "12: BboxParams: a value is not in the file",
         "13: datasets.ImageFolder(transform=) runs on one image in a worker",
         "16: self.transform(...) runs on one image in a worker",
+        "17: RandomRotation(resample=): pass interpolation=",
+        "18: CutMix(labels_getter=): cuaug has no such parameter",
     ]  # fmt: skip
     assert len(notes) == len(starts)
     assert all(note.startswith(start) for note, start in zip(notes, starts, strict=True)), notes

@@ -1,0 +1,55 @@
+"""The text of a file by the nodes of its syntax tree, and edits of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any, NamedTuple
+
+
+class Edit(NamedTuple):
+    """Bytes of the file, and the text in their place."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Source:
+    """Columns of a syntax tree count bytes of UTF-8."""
+
+    def __init__(self, text: str) -> None:
+        self._bytes = text.encode()
+        self._starts = [0]  # of lines
+        for line in self._bytes.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+        self.tree = ast.parse(text)
+
+    def replace(self, node: Any, text: str) -> Edit:
+        """An edit that gives a node another text."""
+        start, end = self._span(node)
+        return Edit(start, end, text)
+
+    def remove_entry(self, node: Any) -> Edit:
+        """An edit that removes an entry of a list, with its comma, and its line if it has one alone."""
+        start, end = self._span(node)
+        after = re.match(rb"\s*,[ \t]*", self._bytes[end:])
+        before = re.search(rb",?\s*$" if after is None else rb"[ \t]*$", self._bytes[:start])
+        assert before is not None  # both patterns match an empty text
+        return Edit(before.start(), end if after is None else end + after.end(), "")
+
+    def edited(self, node: Any, edits: list[Edit]) -> str:
+        """The text of a node after the edits inside it; of the whole file for the tree."""
+        position, end = (0, len(self._bytes)) if node is self.tree else self._span(node)
+        parts = list[bytes]()
+        for edit in sorted(edits):
+            parts += [self._bytes[position : edit.start], edit.text.encode()]
+            position = edit.end
+            begins_line = parts[-2][-1:] in (b"", b"\n")
+            if not edit.text and begins_line and self._bytes[position : position + 1] == b"\n":
+                position += 1  # a removed import or entry leaves no empty line
+        return b"".join([*parts, self._bytes[position:end]]).decode()
+
+    def _span(self, node: Any) -> tuple[int, int]:
+        start, end = self._starts[node.lineno - 1], self._starts[node.end_lineno - 1]
+        return start + node.col_offset, end + node.end_col_offset
