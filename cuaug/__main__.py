@@ -15,7 +15,6 @@ import cuaug
 
 from . import _doctor
 from ._codecs import limits
-from ._migration.migrate import migrate
 
 SOURCE_ROOT = Path(__file__).parents[1]  # the source tree, unless cuaug is installed from a wheel
 
@@ -97,6 +96,8 @@ def warmup() -> int:
 
 def print_migration(file: Path) -> int:
     """Print a unified diff and notes. Returns 1 if a name has no counterpart, 2 if the file is not Python."""
+    from ._migration.migrate import migrate
+
     try:
         source = file.read_text()
         migration = migrate(source)
