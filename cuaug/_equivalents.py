@@ -64,7 +64,7 @@ KORNIA: Mapping[str, Row] = {
         "RandomAffine(degrees, translate=translate, scale=scale, shear=shear, interpolation=resample.lower())",
     ),
     "RandomBrightness": Equivalent("brightness, clip_output=True, p=1.0", "ColorJitter(brightness=brightness)"),
-    "RandomChannelShuffle": "call cuaug.color_matrix with a permutation of each sample",
+    "RandomChannelShuffle": Equivalent("same_on_batch=False, p=0.5, keepdim=False", "RandomChannelPermutation()"),
     "RandomContrast": Equivalent("contrast, clip_output=True, p=1.0", "ColorJitter(contrast=contrast)"),
     "RandomCrop": Equivalent(
         "size, padding=None, pad_if_needed=False, fill=0, padding_mode='constant', resample='bilinear', "
@@ -88,6 +88,7 @@ KORNIA: Mapping[str, Row] = {
         "p=0.5, p_batch=1.0, same_on_batch=False, keepdim=False", "RandomHorizontalFlip(p)"
     ),
     "RandomHue": Equivalent("hue, same_on_batch=False, p=1.0, keepdim=False", "ColorJitter(hue=hue)"),
+    "RandomJPEG": "use JPEG, within RandomApply to change some samples only",
     "RandomInvert": Equivalent("max_val=1.0, same_on_batch=False, p=0.5, keepdim=False", "RandomInvert(p)"),
     "RandomPerspective": Equivalent(
         "distortion_scale=0.5, resample='bilinear', same_on_batch=False, align_corners=False, p=0.5, keepdim=False",
@@ -141,6 +142,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
     **dict.fromkeys(("Blur", "CLAHE", "GridDistortion", "MedianBlur", "MotionBlur"), _NO_COUNTERPART),
     **dict.fromkeys(("OpticalDistortion", "RandomFog", "RandomRain", "RandomShadow", "Transpose"), _NO_COUNTERPART),
     "CenterCrop": Equivalent("height, width, p=1.0", "CenterCrop((height, width))"),
+    "ChannelShuffle": Equivalent("p=0.5", "RandomChannelPermutation()"),
     "CoarseDropout": Equivalent(
         "num_holes_range=(1, 2), hole_height_range=(0.1, 0.2), hole_width_range=(0.1, 0.2), fill=0, p=0.5",
         "RandomErasing(p, scale=products(hole_height_range, hole_width_range), value=fill)",
@@ -174,6 +176,9 @@ ALBUMENTATIONS: Mapping[str, Row] = {
         "ColorJitter(brightness=factors(val_shift_limit, 255), saturation=factors(sat_shift_limit, 255), "
         "hue=largest(hue_shift_limit) / 180)",
         f"{_SIMILAR}: it multiplies by saturation and brightness instead of adding them",
+    ),
+    "ImageCompression": Equivalent(
+        "quality_range=(99, 100), compression_type='jpeg', p=0.5", "JPEG(quality_range)"
     ),
     "InvertImg": Equivalent("p=0.5", "RandomInvert(p)"),
     "KeypointParams": Equivalent("format, label_fields=None, remove_invisible=True", "Keypoints()"),

@@ -135,7 +135,7 @@ ROWS = [
     MigrationRow("kornia_image_sequential", kornia_images, by_import=False),
     MigrationRow(
         "kornia_thin_plate_spline", kornia_images, by_import=False,
-        missing=("RandomChannelShuffle", "RandomThinPlateSpline"),
+        missing=("RandomThinPlateSpline",),
     ),
     MigrationRow("albumentations_classification", array, by_import=False),
     MigrationRow("albumentations_segmentation", array_and_mask, by_import=False),
