@@ -13,17 +13,10 @@ from ._value_text import value_text
 
 # Advice that several names share.
 _ANY_LIBRARY = "leave it out: arrays of any library are accepted, and results are of the same library"
-_ONE_SIZE = "all results of a batch have the same size here; use "
 
 # By library: the name, and the advice or the equivalent. The names in both are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, Row]] = {
-    "torchvision": {
-        "RandomIoUCrop": _ONE_SIZE + "RandomResizedCrop or RandomCrop with boxes=Boxes(...)",
-        "RandomResize": _ONE_SIZE + "RandomResizedCrop, or RandomAffine with a scale",
-        "RandomShortestSize": _ONE_SIZE + "Resize, then RandomResizedCrop",
-        "RandomZoomOut": _ONE_SIZE + "RandomAffine with a scale below 1",
-        "ScaleJitter": _ONE_SIZE + "RandomAffine with a scale, or RandomResizedCrop",
-    },
+    "torchvision": {},
     "kornia": KORNIA,
     "Albumentations": ALBUMENTATIONS,
     # Names that Albumentations has too, such as Affine and OneOf, are in its table.

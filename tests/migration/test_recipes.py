@@ -14,10 +14,6 @@ from cuaug import transforms as T
 from cuaug._migration.migrate import migrate
 
 FOLDER = ROOT / "tests" / "migration" / "recipes"
-# Names that cuaug gains: recipes with them run as soon as it has them.
-AWAITED = {
-    "RandomIoUCrop", "RandomPhotometricDistort", "RandomResize", "RandomShortestSize", "RandomZoomOut", "ScaleJitter",
-} - {*T.__all__}  # fmt: skip
 DETERMINISTIC = {
     "CenterCrop", "ClampBoundingBoxes", "ConvertBoundingBoxFormat", "ConvertImageDtype", "Lambda", "Normalize",
     "PILToTensor", "Resize", "SanitizeBoundingBoxes", "ToDtype", "ToImage", "ToPureTensor", "ToTensor",
@@ -44,14 +40,9 @@ def migration_of(row):
     return migrate(text_of(row))
 
 
-def parametrize(condition=lambda row: True):
-    """Over the rows for which the condition holds; a row that needs an awaited name is skipped."""
-    rows = []
-    for row in filter(condition, ROWS):
-        names = sorted(name for name in AWAITED if f".{name}(" in text_of(row))
-        marks = [pytest.mark.skip(reason=f"needs {', '.join(names)}")] if names else []
-        rows.append(pytest.param(row, marks=marks, id=row.name))
-    return pytest.mark.parametrize("row", rows)
+def parametrize(condition):
+    """Over the rows for which the condition holds."""
+    return pytest.mark.parametrize("row", list(filter(condition, ROWS)), ids=lambda row: row.name)
 
 
 def runs(row):
@@ -95,7 +86,7 @@ def test_migrate_edits_imports_and_names_what_is_missing(row):
     removed = [line for line in old if line not in new]
     assert removed
     assert row.by_import == all(line.startswith(("import ", "from ")) for line in removed)
-    assert tuple(name for name in migration.missing if name not in AWAITED) == row.missing
+    assert tuple(migration.missing) == row.missing
     assert all(any(note.startswith(f"{name} of ") for _, note in migration.notes) for name in row.missing)
     assert row.missing or migrate(migration.text).text == migration.text
 
