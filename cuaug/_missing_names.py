@@ -17,7 +17,7 @@ _ANY_LIBRARY_OR_DATASET = (
     "for tensors put it before the recipe, in the Dataset"
 )
 
-# By library: the name, and the advice. The names in an advice are those of cuaug.transforms.
+# By library: the name, and the advice. The names in the advice are those of cuaug.transforms.
 TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {},
     "kornia": {
@@ -105,7 +105,7 @@ TRANSFORMS: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-# The names in an advice are those of cuaug.
+# The names in the advice are those of cuaug.
 FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "remove_small_bounding_boxes": "use remove_small_boxes",
@@ -136,7 +136,7 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-# The names in an advice are those of cuaug.transforms.functional.
+# The names in the advice are those of cuaug.transforms.functional.
 FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "InterpolationMode": "use cuaug.transforms.InterpolationMode, or a name such as 'bilinear'",
