@@ -27,10 +27,16 @@ import cuaug  # noqa: E402
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", action="store_true", help="only the GPU table")
-    parser.add_argument("--cpu", action="store_true", help="only the CPU table")
-    parser.add_argument("--quick", action="store_true", help="few calls: does it run?")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
+    devices = parser.add_mutually_exclusive_group()
+    devices.add_argument("--gpu", action="store_true", help="only the GPU table")
+    devices.add_argument("--cpu", action="store_true", help="only the CPU table")
+    parser.add_argument("--quick", action="store_true", help="few calls, to see that it runs")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="PATH",
+        help="where to write the results; without it, runs without --quick write to the default file",
+    )
     options = parser.parse_args()
     seconds, tables = 0.01 if options.quick else 1.0, dict[str, Any]()
     if not options.cpu and cuaug.is_available():
@@ -38,7 +44,7 @@ def main() -> int:
     if not options.gpu:
         set_threads(1)
         tables["cpu"] = table(batch_calls("cpu"), cpu_name(), lambda: None, seconds)
-        set_threads(0)
+        set_threads(0)  # all CPUs
     if not tables:
         print("no GPU that CuPy can use")
         return 1

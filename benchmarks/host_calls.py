@@ -1,5 +1,6 @@
-"""The calls of host.py, compare_host.py and single_images.py: functions and recipes with small images, by row.
+"""The calls whose host time host.py, compare_host.py and single_images.py measure, by row.
 
+Functions and recipes get small images, some recipes single photographs of about 352x490.
 Rows have equal names with a batch and with one image.
 """
 
@@ -22,11 +23,14 @@ IMAGENET, MANY_SIZES = "ImageNet recipe, images of one size", "ImageNet recipe, 
 EVALUATION = "evaluation recipe, images of 500 sizes"
 TORCH, NUMPY = "cuaug, torch", "cuaug, NumPy"
 RELU = "torch.relu"  # a small call of torch, for scale
-Calls = dict[str, Callable[[], Any]]
+Calls = dict[str, Callable[[], Any]]  # functions without arguments, by row name
 
 
 def function_calls(images: Any, floats: Any, factor: Any) -> Calls:
-    """Functions of the images, or of one. `floats`: the same in 0..1; `factor`: a number, or one for each image."""
+    """One call of each function, with a batch or one image.
+
+    `floats`: the same images in 0..1; `factor`: a number, or one for each image.
+    """
     mean, std, matrix = list(MEAN), list(STD), [[1.0, 0.0, 1.0], [0.0, 1.0, 2.0]]
     return {
         "hflip": lambda: cuaug.hflip(images),
@@ -45,7 +49,7 @@ def function_calls(images: Any, floats: Any, factor: Any) -> Calls:
 
 
 def small_recipes() -> dict[str, list[T.Transform]]:
-    """The recipes that get images of 32x32, with a batch and with one image."""
+    """The recipes that are measured with 32x32 images, as a batch and singly."""
     normalize = T.Normalize(MEAN, STD)
     return {
         CIFAR: [T.RandomCrop(32, padding=4), T.RandomHorizontalFlip(), normalize],
@@ -61,7 +65,7 @@ def batch_calls(device: str) -> Calls:
     matrices = torch.eye(3, device=device)[:2].repeat(8, 1, 1).contiguous()
     boxes = torch.rand(64, 4, device=device).sort(1).values
     points = torch.rand(2, 8, 4, 2, device=device)
-    sizes_of_32 = [images[0, :, : 29 + i % 4].contiguous() for i in range(32)]
+    images_of_four_sizes = [images[0, :, : 29 + i % 4].contiguous() for i in range(32)]
     crop = [T.RandomResizedCrop(24), T.RandomHorizontalFlip()]
     jitter, normalize = T.ColorJitter(0.4, 0.4, 0.4, 0.1), T.Normalize(MEAN, STD)
     simclr = [*crop, T.RandomApply([jitter], 0.8), T.RandomGrayscale(0.2), T.GaussianBlur(5), normalize]
@@ -90,7 +94,7 @@ def batch_calls(device: str) -> Calls:
     for name, transforms in (recipes | small_recipes()).items():
         calls[name] = functools.partial(T.Compose(transforms, seed=1), images)
     calls["crop, flip, normalize, list of 32"] = functools.partial(
-        T.Compose(recipes["crop, flip, normalize"], seed=1), sizes_of_32
+        T.Compose(recipes["crop, flip, normalize"], seed=1), images_of_four_sizes
     )
     return calls
 

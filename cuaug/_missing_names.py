@@ -41,7 +41,7 @@ TRANSFORMS: Mapping[str, Mapping[str, Row]] = {
     },
 }
 
-# The names in an advice are those of cuaug.
+# The names in the advice are those of cuaug.
 FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "remove_small_bounding_boxes": "use remove_small_boxes",
@@ -72,7 +72,7 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     },
 }
 
-# The names in an advice are those of cuaug.transforms.functional.
+# The names in the advice are those of cuaug.transforms.functional.
 FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "InterpolationMode": "use cuaug.transforms.InterpolationMode, or a name such as 'bilinear'",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_NETWORK = "it is a part of a network, and torchvision's takes the tensors that cuaug returns"
+_NETWORK = "it is a part of a network: use torchvision's, which accepts cuaug's results"
 _LOSS = "1 - {}(boxes1[:, None], boxes2[:, None])[:, 0, 0] is the loss of each pair, with its gradient"
 
-# The names in an advice are those of cuaug.
+# The names in the advice are those of cuaug.
 MISSING_OPS: Mapping[str, str] = {
     "complete_box_iou_loss": _LOSS.format("complete_box_iou"),
     "distance_box_iou_loss": _LOSS.format("distance_box_iou"),

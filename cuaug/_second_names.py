@@ -1,4 +1,4 @@
-"""Second names of parameters: a function that has torchvision's names also accepts those that cuaug uses elsewhere."""
+"""Aliases of parameters: a function whose parameters have torchvision's names also accepts cuaug's own names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 def second_names(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates a function whose keyword arguments have second names: ``second_names(features="input")``."""
+    """Decorates a function: ``second_names(features="input")`` also accepts the argument `input` as ``features=``."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""Detection: the names of torchvision.ops, and more of their kind, for one import: ``from cuaug import ops``.
+"""Detection functions under the names of torchvision.ops, plus `soft_nms` and `clip_boxes`: ``from cuaug import ops``.
 
 All are names of cuaug, too.
 """
@@ -23,5 +23,5 @@ __all__ += suppression.__all__
 if not TYPE_CHECKING:  # a type checker would accept any name of a module with `__getattr__`
 
     def __getattr__(name: str) -> None:
-        """Says what to use in place of a name that torchvision.ops has."""
+        """Raises an AttributeError that says what to use in place of a missing name."""
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, {"torchvision": MISSING_OPS}, {}))

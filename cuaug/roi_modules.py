@@ -22,7 +22,10 @@ _Module = TypeVar("_Module", bound="_RoIModule")
 
 
 class _RoIModule:
-    """Attributes have the names of the constructor's parameters."""
+    """The base of the modules: a ``torch.nn.Module`` if torch is imported; copies, pickling and ``repr``.
+
+    Attributes have the names of the constructor's parameters.
+    """
 
     def __new__(cls: type[_Module], *args: Any, **kwargs: Any) -> _Module:
         return torch_module.new_instance(cls)
@@ -170,17 +173,17 @@ class PSRoIPool(_RoIModule):
 
 
 class MultiScaleRoIAlign(_RoIModule):
-    """A module that pools each box from the level of a feature pyramid that suits its size, in one :func:`roi_align`.
+    """Pools each box from the level of a feature pyramid that suits its size, in one call of :func:`roi_align`.
 
     A box of area A belongs to the level ``canonical_level + log2(sqrt(A) / canonical_scale)``, rounded down (Lin et al.
-    2017, equation 1), and to the first or last level beyond them. The scales of the levels are inferred in each call.
+    2017, equation 1) and clamped to the first and last level. The scales of the levels are inferred in each call.
 
     Args:
         featmap_names: The keys of the maps to pool from.
         output_size: Number of bins, (H, W) or one number for both.
         sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
         canonical_scale: Side of a square box that is pooled from the level ``canonical_level``.
-        canonical_level: The level of scale ``2**-canonical_level``.
+        canonical_level: The level for boxes of ``canonical_scale``; 4 is the map of 1/16 of the image's size.
         layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
 
     >>> import numpy as np
@@ -222,8 +225,8 @@ class MultiScaleRoIAlign(_RoIModule):
         Args:
             x: The levels, from fine to coarse. Those that ``featmap_names`` does not name are left out. [N, C, H, W]
             boxes: Corners, in pixels of the images; one array per image. [[L, 4]]
-            image_shapes: (H, W) of each image. The scale of a level is the power of two next to the ratio of its height
-                and that of the highest image.
+            image_shapes: (H, W) of each image. The scale of a level is the power of two nearest to the height of the
+                level / the height of the tallest image.
 
         Returns:
             [K, C, h, w]

@@ -15,19 +15,19 @@ _FILL_BYTES = 1 << 26  # to fill them takes 22 us at 3 TB/s: longer than the hos
 _FIRST_FILLS, _MAX_FILLS = 16, 512
 
 
-def median_device_us(call: Callable[[], Any], calls: int, stream: int, device: int, seconds: float) -> float:
-    """The median device time of a call, from several groups of `calls` calls between two events of the stream.
+def median_device_us(call: Callable[[], Any], calls_per_group: int, stream: int, device: int, seconds: float) -> float:
+    """The median device time of a call, from several groups of calls, each between two events of the stream.
 
     Before the first event the device fills memory until the host has queued the group. Without this delay a device
-    that is faster than the host would wait for the host between the events. A call that waits for the device itself
-    has the time of the wait in its device time.
+    that is faster than the host would wait for the host between the events. If a call
+    waits for the device, the wait is part of the result.
 
     Args:
         call: Queues its work on the stream; has been called before.
-        calls: The launches of so many calls take at most half of the launch queue, of about 1,000 launches.
+        calls_per_group: Their launches must fit into half of the launch queue, which has about 1,000.
         stream: A stream of the device.
         device: Its number.
-        seconds: Groups begin for this long; there is at least one.
+        seconds: New groups start until this time has passed; there is at least one.
     """
     times, fills, stop = list[float](), _FIRST_FILLS, time.perf_counter() + seconds
     with use_device(device):
@@ -36,13 +36,13 @@ def median_device_us(call: Callable[[], Any], calls: int, stream: int, device: i
             for _ in range(fills):
                 fill_memory(memory.ptr, _FILL_BYTES, stream)
             start = record_event(stream, disable_timing=False)
-            for _ in range(calls):
+            for _ in range(calls_per_group):
                 call()
             end = record_event(stream, disable_timing=False)
-            began_early = start.done  # before the whole group was queued
+            fill_too_short = start.done  # the device reached the event before the whole group was queued
             end.synchronize()
-            if began_early and fills < _MAX_FILLS:
+            if fill_too_short and fills < _MAX_FILLS:
                 fills *= 2
             else:
-                times.append(elapsed_us(start, end) / calls)
+                times.append(elapsed_us(start, end) / calls_per_group)
     return float(np.median(times))

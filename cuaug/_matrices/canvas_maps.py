@@ -22,18 +22,14 @@ class CanvasMap(NamedTuple):
 
 
 def rotation(size: tuple[int, int], angle: Any, expand: bool, center: Any) -> CanvasMap:
-    """`cuaug.rotate` of images of this size."""
-    expand = _check.boolean("expand", expand)
-    center = None if expand else center
-    middle = _center(size, center)
-    # `_center` counts from the image's corner; `rotation_matrix` expects pixel centres at integers.
-    if center is None:
-        middle = [coordinate - 0.5 for coordinate in middle]
-    else:
-        middle = middle - 0.5 if hasattr(middle, "dtype") else (convert.host_array("center", middle) - 0.5).tolist()
-    M = matrices.rotation_matrix(angle, 1.0, middle)
-    if not expand:
-        return CanvasMap(M, size)
+    """The map of `cuaug.rotate` for images of this size."""
+    if _check.boolean("expand", expand):
+        return _expanded(matrices.rotation_matrix(angle, 1.0, _pixel_center(size, None)), size, angle)
+    return CanvasMap(matrices.rotation_matrix(angle, 1.0, _pixel_center(size, center)), size)
+
+
+def _expanded(M: Any, size: tuple[int, int], angle: Any) -> CanvasMap:
+    """A rotation about the image's middle, with a canvas that holds the whole image for every angle."""
     if not convert.is_host(angle):
         raise ValueError("angle must be on the host for expand=True: the result's size depends on it")
     sizes = _sizes.rotated_sizes(size, *formulas.cosine_sine(convert.host_array("angle", angle)))
@@ -45,11 +41,10 @@ def rotation(size: tuple[int, int], angle: Any, expand: bool, center: Any) -> Ca
 
 
 def affine(size: tuple[int, int], angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> CanvasMap:
-    """`cuaug.affine` of images of this size."""
-    if isinstance(shear, (list, tuple)) and len(shear) == 1:  # a list of torchvision, where a number is x alone
-        shear = (shear[0], shear[0])
-    shear = (shear, 0.0) if isinstance(shear, (int, float, np.number)) else shear
-    return CanvasMap(matrices.affine_matrix(angle, translate, scale, shear, _center(size, center)), size)
+    """The map of `cuaug.affine` for images of this size."""
+    # affine_matrix counts the centre from the image's corner, unlike rotation_matrix.
+    center = [size[1] / 2, size[0] / 2] if center is None else center
+    return CanvasMap(matrices.affine_matrix(angle, translate, scale, _shear_pair(shear), center), size)
 
 
 def perspective_matrix(startpoints: Any, endpoints: Any, coefficients: Any) -> tuple[Any, bool]:
@@ -66,7 +61,7 @@ def perspective_matrix(startpoints: Any, endpoints: Any, coefficients: Any) -> t
 
 
 def perspective(size: tuple[int, int], startpoints: Any, endpoints: Any, coefficients: Any) -> CanvasMap:
-    """`cuaug.perspective` of images of this size."""
+    """The map of `cuaug.perspective` for images of this size."""
     M, is_inverse = perspective_matrix(startpoints, endpoints, coefficients)
     M = builders.INVERSE(M=M) if is_inverse else M
     return CanvasMap(matrices.composition((_shift(0.5), M, _shift(-0.5))), size)
@@ -83,7 +78,15 @@ def _shift(offset: float) -> list[list[float]]:
     return [[1.0, 0.0, offset], [0.0, 1.0, offset], [0.0, 0.0, 1.0]]
 
 
-def _center(size: tuple[int, int], center: Any) -> Any:
-    """`center` or the image's middle, from the top left corner."""
-    middle = [size[1] / 2, size[0] / 2]
-    return middle if center is None else list(center) if isinstance(center, tuple) else center
+def _pixel_center(size: tuple[int, int], center: Any) -> Any:
+    """`center`, which counts from the image's corner, or the middle: with pixel centres at integers."""
+    if center is None:
+        return [(size[1] - 1) / 2, (size[0] - 1) / 2]
+    return center - 0.5 if hasattr(center, "dtype") else (convert.host_array("center", center) - 0.5).tolist()
+
+
+def _shear_pair(shear: Any) -> Any:
+    """As in torchvision: [s] is (s, s), but a number s is (s, 0)."""
+    if isinstance(shear, (list, tuple)) and len(shear) == 1:
+        return shear[0], shear[0]
+    return (shear, 0.0) if isinstance(shear, (int, float, np.number)) else shear

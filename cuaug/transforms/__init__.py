@@ -86,9 +86,9 @@ __all__ += transform.__all__
 if not TYPE_CHECKING:  # type checkers must report misspelled names
 
     def __getattr__(name: str) -> object:
-        """Raises an AttributeError that says what to use in place of another library's name."""
+        """Raises an AttributeError that says what to use in place of a missing name."""
         places = {function: f"{__name__}.functional.{function}" for function in functional.__all__}
-        functions = sys.modules["cuaug"].__all__  # `import cuaug` here would be circular
+        functions = sys.modules["cuaug"].__all__  # not `import cuaug`, a layer above this one
         places |= {function: f"cuaug.{function}" for function in functions}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, _missing_names.TRANSFORMS, places))
 

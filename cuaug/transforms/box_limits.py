@@ -10,14 +10,14 @@ from .. import _check
 from .._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..typing import BoxFormat
 from . import functional
-from .functional.dispatch import upright_format
+from .functional.box_values import upright_format
 from .sample_kinds import VALUE_KINDS, is_array
-from .sample_parts import leaf_paths
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
 from .sample_search import find_leaves
 from .sample_target import Path
 from .transform import Transform
+from .unfused import leaf_paths
 
 __all__ = [
     "ClampBoundingBoxes",
@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 CLAMPING_MODES = ("soft", "hard", None)
+_TV_TYPES = {"boxes": ("BoundingBoxes", "their format and canvas"), "keypoints": ("KeyPoints", "their canvas")}
 
 
 class ConvertBoundingBoxFormat(Transform):
@@ -44,13 +45,13 @@ class ConvertBoundingBoxFormat(Transform):
         self.format: Any = upright_format("format", format)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return functional.convert_bounding_box_format(_typed(inpt, "BoundingBoxes"), new_format=self.format)
+        return functional.convert_bounding_box_format(_checked_tv_tensor(inpt, "boxes"), new_format=self.format)
 
 
 class ClampBoundingBoxes(Transform):
     """Clamp ``BoundingBoxes`` to their canvas: :func:`cuaug.transforms.functional.clamp_bounding_boxes`.
 
-    A recipe clips the boxes that it moves in any case.
+    A recipe always clips the boxes that it moves, whatever the mode.
 
     Args:
         clamping_mode: "soft", "hard", or None, which does nothing; "auto": the mode of the boxes.
@@ -63,13 +64,13 @@ class ClampBoundingBoxes(Transform):
         self.clamping_mode: str | None = clamping_mode
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return functional.clamp_bounding_boxes(_typed(inpt, "BoundingBoxes"), clamping_mode=self.clamping_mode)
+        return functional.clamp_bounding_boxes(_checked_tv_tensor(inpt, "boxes"), clamping_mode=self.clamping_mode)
 
 
 class SetClampingMode(Transform):
     """Set the clamping mode of ``BoundingBoxes``, which ``cuaug.transforms.functional`` obeys.
 
-    A recipe clips the boxes that it moves in every mode.
+    A recipe always clips the boxes that it moves, whatever the mode.
 
     Args:
         clamping_mode: "soft", "hard" or None.
@@ -82,7 +83,7 @@ class SetClampingMode(Transform):
         self.clamping_mode: str | None = clamping_mode
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        boxes = _typed(inpt, "BoundingBoxes").clone()
+        boxes = _checked_tv_tensor(inpt, "boxes").clone()
         boxes.clamping_mode = self.clamping_mode
         return boxes
 
@@ -96,7 +97,7 @@ class ClampKeyPoints(Transform):
         pass
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return functional.clamp_keypoints(_typed(inpt, "KeyPoints"))
+        return functional.clamp_keypoints(_checked_tv_tensor(inpt, "keypoints"))
 
 
 class SanitizeBoundingBoxes(Transform):
@@ -130,7 +131,7 @@ class SanitizeBoundingBoxes(Transform):
             return functional.sanitize_bounding_boxes(boxes, min_size=self.min_size, min_area=self.min_area)
 
         kinds = ("masks", "valid", *(VALUE_KINDS if self.labels_getter == "default" else ()))
-        return _sanitized(inputs, "boxes", "BoundingBoxes", kinds, self.labels_getter, sanitize)
+        return _remove_invalid(inputs, "boxes", kinds, self.labels_getter, sanitize)
 
 
 class SanitizeKeyPoints(Transform):
@@ -146,7 +147,7 @@ class SanitizeKeyPoints(Transform):
 
     def forward(self, *inputs: Any) -> Any:
         kinds = ("labels",) if self.labels_getter == "default" else ()
-        return _sanitized(inputs, "keypoints", "KeyPoints", kinds, self.labels_getter, functional.sanitize_keypoints)
+        return _remove_invalid(inputs, "keypoints", kinds, self.labels_getter, functional.sanitize_keypoints)
 
 
 def _checked_getter(value: Any) -> Any:
@@ -155,42 +156,42 @@ def _checked_getter(value: Any) -> Any:
     return value
 
 
-def _typed(value: Any, type_name: str) -> Any:
-    """The value, if it is a tv_tensor: an array states no format and no canvas."""
-    if tv_kind(value) is None:
+def _checked_tv_tensor(value: Any, kind: str) -> Any:
+    if tv_kind(value) != kind:
+        type_name, facts = _TV_TYPES[kind]
         raise TypeError(
-            f"an array must be one of torchvision's {type_name}, which states its canvas, got {type(value).__name__}: "
-            "call the function of cuaug.transforms.functional"
+            f"{kind} must be torchvision's {type_name}, which state {facts}, got {type(value).__name__}: "
+            "for arrays call cuaug.transforms.functional"
         )
     return value
 
 
-def _sanitized(
+def _remove_invalid(
     inputs: tuple[Any, ...],
     kind: str,
-    type_name: str,
-    kinds: tuple[str, ...],
+    sibling_kinds: tuple[str, ...],
     labels_getter: Any,
     sanitize: Callable[[Any], tuple[Any, Any]],
 ) -> Any:
-    """The sample with the valid boxes or keypoints, and with the entries beside them that belong to them.
+    """Remove the invalid boxes or keypoints, and the entries of the same container that belong to them.
 
-    `kinds`: of these entries. `sanitize`: gives the valid ones and a mask of them.
+    `sibling_kinds`: kinds of values of which the container has one for each box. `sanitize`: gives the valid boxes and
+    a mask of them.
     """
     sample = inputs[0] if len(inputs) == 1 else inputs
     leaves = find_leaves(with_pixels(sample))
-    places = [(leaf.kind, path) for leaf in leaves for path in leaf_paths(leaf)]
+    kinds_and_paths = [(leaf.kind, path) for leaf in leaves for path in leaf_paths(leaf)]
     labels = labels_getter(sample) if callable(labels_getter) else ()
     labels = [labels] if is_array(labels) else list(labels or ())
-    results: dict[Any, Any] = {}
-    for path in [path for place_kind, path in places if place_kind == kind]:
-        values = _typed(value_at(sample, path), type_name)
-        valid_values, valid = sanitize(values)
+    results: dict[Any, Any] = {}  # for [sample], because the sample may itself be a target, whose path is ()
+    for path in [path for path_kind, path in kinds_and_paths if path_kind == kind]:
+        valid_values, valid = sanitize(_checked_tv_tensor(value_at(sample, path), kind))
         set_path(results, (0, *path), valid_values)
-        beside = [other for other_kind, other in places if other_kind in kinds and other[:-1] == path[:-1]]
-        beside += [other for other in _array_paths(sample, ()) if any(value_at(sample, other) is x for x in labels)]
-        for other in beside:
-            set_path(results, (0, *other), _valid_entries(value_at(sample, other), valid))
+        sibling_paths = [p for path_kind, p in kinds_and_paths if path_kind in sibling_kinds and p[:-1] == path[:-1]]
+        # The labels of a getter are objects of the sample: their paths are found by identity.
+        sibling_paths += [p for p in _array_paths(sample, ()) if any(value_at(sample, p) is array for array in labels)]
+        for sibling_path in sibling_paths:
+            set_path(results, (0, *sibling_path), _valid_entries(value_at(sample, sibling_path), valid))
     return rebuild([sample], results)[0]
 
 

@@ -20,7 +20,7 @@ _MAX_CALLS, _MAX_LAUNCHES, _GROUP_SECONDS = 20, 500, 0.02
 
 
 class CallTime(NamedTuple):
-    """Median times of a call. The last two are of a GPU, else None."""
+    """Median times of a call. `device_us` and `peak_bandwidth` are None on a CPU."""
 
     host_us: float
     device_us: float | None = None
@@ -28,7 +28,10 @@ class CallTime(NamedTuple):
 
 
 def time_call(call: Callable[[], Any], image: ImageBatch, launches: int) -> CallTime:
-    """The times of calls that are replayed. `image`: one of the call's images; `launches`: of a call, on a GPU."""
+    """Median times of replayed calls, after the plan is made.
+
+    `image`: one of the call's images; `launches`: launches per call, used on a GPU only.
+    """
     for _ in range(2):  # the first call is planned and compiled; on a CPU the second is recorded
         call()
     if image.device < 0:
@@ -40,17 +43,17 @@ def time_call(call: Callable[[], Any], image: ImageBatch, launches: int) -> Call
     call()
     wait()
     seconds = time.perf_counter() - start
-    calls = min(_MAX_CALLS, _MAX_LAUNCHES // launches, int(_GROUP_SECONDS / max(seconds, 1e-6)))
-    host_us = _median_host_us(call, max(1, calls), wait)
-    device_us = median_device_us(call, max(1, calls), stream, image.device, _SECONDS)
+    calls_per_group = max(1, min(_MAX_CALLS, _MAX_LAUNCHES // launches, int(_GROUP_SECONDS / max(seconds, 1e-6))))
+    host_us = _median_host_us(call, calls_per_group, wait)
+    device_us = median_device_us(call, calls_per_group, stream, image.device, _SECONDS)
     return CallTime(host_us, device_us, peak_bandwidth(image.device))
 
 
-def _median_host_us(call: Callable[[], Any], calls: int, wait: Callable[[], None]) -> float:
-    """The median time until a call returns. `wait` follows each group of `calls` calls, so that no queue is full."""
+def _median_host_us(call: Callable[[], Any], calls_per_group: int, wait: Callable[[], None]) -> float:
+    """The median time until a call returns. `wait` follows each group, so that the launch queue does not fill up."""
     times, stop = list[float](), time.perf_counter() + _SECONDS
     while not times or time.perf_counter() < stop:
-        for _ in range(calls):
+        for _ in range(calls_per_group):
             start = time.perf_counter()
             call()
             times.append(time.perf_counter() - start)

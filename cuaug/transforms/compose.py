@@ -1,4 +1,4 @@
-"""`Compose`: a list of transforms as one recipe, run with few kernels and drawn anew for each sample at each call."""
+"""`Compose`: a list of transforms, run as one recipe in few kernels; each call draws new parameters for each sample."""
 
 from __future__ import annotations
 
@@ -33,20 +33,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Compose"]
 
+_DEFAULT_OPTIONS = {"boxes": Boxes(), "keypoints": Keypoints()}
+
 
 class Compose(Transform):
     """Transforms one after the other, each sample with draws of its own.
 
-    A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device or rank. In a
-    worker process of torch's ``DataLoader``, torch's seed of that worker is part of the key of a call without ``ids``
-    or without ``step``. In other processes that get a copy of the recipe, a seed that was not given is drawn anew;
-    calls of a copy with a given seed, without ``ids`` and ``step``, warn (RuntimeWarning) that all copies draw the same
-    numbers.
+    A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device or rank.
 
     Args:
         transforms: The transforms, in the order in which they run.
-        seed: 0 to 2**63 - 1; default: a random seed, drawn once by the constructor, and once in
-            every other process that is no DataLoader worker.
+        seed: 0 to 2**63 - 1; default: random, and a copy in another process draws a new one. In a worker of torch's
+            ``DataLoader``, torch's seed of the worker is mixed in unless a call has ``ids`` and ``step``. In other
+            processes, copies with a given seed draw the same numbers, and warn (RuntimeWarning) in calls without both.
         boxes: Format and limits of the boxes passed to calls.
         keypoints: Properties of the keypoints passed to calls.
 
@@ -77,8 +76,8 @@ class Compose(Transform):
 
     @property
     def seed(self) -> int:
-        """The seed, 0 to 2**63 - 1, without torch's seed of a DataLoader worker. An assigned seed counts as given."""
-        return call_seed(vars(self), ids=0, step=0)
+        """The recipe's own seed, before a worker's seed is mixed in. Assigning is like passing ``seed=``."""
+        return call_seed(vars(self), ids=0, step=0)  # any ids and step: then the worker's seed is not mixed in
 
     @seed.setter
     def seed(self, seed: int) -> None:
@@ -86,20 +85,22 @@ class Compose(Transform):
 
     @property
     def first_position(self) -> int:
-        """Position of the first transform in the recipe from which :meth:`after` took this one; else 0."""
+        """How many transforms :meth:`after` removed from the original recipe; draws use positions in that recipe."""
         return self._first_position
 
     @property
     def _fused(self) -> FusedPart:
-        """All transforms, if they are fused."""
-        return parts.only_fused(self._parts)
+        """The only part; a ValueError if a transform is not fused."""
+        return parts.single_fused_part(self._parts)
 
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
         entries += "\n" if entries else ""
         arguments = self._init_arguments()
         options = [f"seed={self.seed}"]
-        options += [f"{name}={arguments[name]!r}" for name, value in _DEFAULTS.items() if arguments[name] != value]
+        options += [
+            f"{name}={arguments[name]!r}" for name, value in _DEFAULT_OPTIONS.items() if arguments[name] != value
+        ]
         return f"{type(self).__name__}([{entries}], {', '.join(options)})"
 
     def _repr_html_(self) -> str:
@@ -119,6 +120,10 @@ class Compose(Transform):
         recipe.count_transform()
         for transform in self.transforms:
             transform.append_to(recipe)
+
+    def forward(self, *inputs: Any) -> Any:
+        """The result of a call, as for a module of torch."""
+        return self(*inputs)
 
     @typed_as(Transform.__call__)
     @prefix_errors
@@ -140,12 +145,13 @@ class Compose(Transform):
             images: torch, cupy, numpy or jax: [N, C, H, W] or [N, H, W, C], one image without the N, or a list of
                 images. Or a sample of any structure, by the rules of docs/targets.md; then no other target is passed.
             masks: Label masks, sampled by nearest neighbour; 0 outside. [N, H, W], or with one more axis for several
-                masks per image. An array of one axis, or of two, not (H, W), beside a batch, counts as labels, as in
-                torchvision's ``cutmix(images, labels)``; a dict with the keys of docs/targets.md is a detection target,
-                and a list of dicts has one for each image.
+                masks per image. A second argument of one axis is labels, as in torchvision's ``cutmix(images,
+                labels)``; so is one of two axes beside a batch, unless they are (H, W). A dict with the keys of
+                docs/targets.md is a detection target, and a list of dicts has one for each image.
             boxes: See :class:`Boxes`. [N, B, 4]; ``{"boxes": ...}`` gains ``"valid"``, a mask of the valid boxes
             keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
-            labels: Returned as they are, mixed as the samples are, or compacted as the boxes are. [N] or [N, classes]
+            labels: Unchanged, except that MixUp and CutMix mix them, and ``Boxes(compact=True)`` removes those of
+                invalid boxes. [N] or [N, classes]
             ids: The samples' ids, or the id of the first; default: 0 to N - 1. [N]
             step: The number of this draw; default: the number of calls so far.
             layout: E.g. "NHWC", or "HWC" for each image of a list; default: channels-first for torch, else last.
@@ -245,14 +251,26 @@ class Compose(Transform):
         return plan_report(self._fused.plans, images, size, dtype_name(dtype), channels, layout, run)
 
     @prefix_errors
-    def check(self, images: Any, *targets: Any, step: int | None = None, **arguments: Any) -> CheckReport:
-        """What a call with these arguments finds and does, and which values are probably mistakes: a report in words.
+    def check(
+        self,
+        images: Any,
+        masks: Any = None,
+        boxes: Any = None,
+        keypoints: Any = None,
+        labels: Any = None,
+        *,
+        ids: Any = None,
+        step: int | None = None,
+        layout: Layout | None = None,
+    ) -> CheckReport:
+        """Report what a call recognises in these arguments, what it does, and which values look like mistakes.
 
-        The report's ``warnings`` are sentences. Runs the recipe, and waits for a device; the step stays as it is.
+        The sentences about mistakes are ``report.warnings``. Runs the recipe, and waits for a device; the step stays as
+        it is.
         """
-        options = {name: arguments.pop(name, None) for name in ("ids", "layout")}
-        sample = call_sample(images, *targets, **arguments)
-        return check_sample(self, sample, step=self._step if step is None else step, **options)
+        parts.single_fused_part(self._parts)  # a ValueError before the recipe runs
+        sample = call_sample(images, masks, boxes, keypoints, labels)
+        return check_sample(self, sample, step=self._step if step is None else step, ids=ids, layout=layout)
 
     @prefix_errors
     def show(
@@ -308,14 +326,14 @@ class Compose(Transform):
         return super()._init_arguments() | {"seed": self.seed}  # a property, which `vars(self)` lacks
 
     def _call(self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: Layout | None) -> Any:
-        """A call with a sample. `names`: of the call's arguments, if these are the sample; else none."""
+        """A call. `names`: if the sample is the dict of the call's arguments (`named_sample`), its keys; else empty."""
         first = self._parts[0]
         if len(self._parts) == 1 and isinstance(first, FusedPart):
-            return first(sample, ids, step, layout, self._next_key)
-        return parts.call_parts(self._parts, sample, names, ids, step, layout, self._next_key(ids, step))
+            return first(sample, ids, step, layout, self._next_key)  # as `call_parts`, in less time
+        return parts.call_parts(self._parts, sample, names, ids, step, layout, self._next_key)
 
     def _next_key(self, ids: Any, step: int | None) -> tuple[int, int]:
-        """Seed and step of this call; `ids` and `step` are those that the user passes."""
+        """Seed and step of this call, which counts from here on; `ids` and `step` are those that the user passes."""
         attributes = vars(self)  # setattr of a torch module is slow
         seed = call_seed(attributes, ids, step)
         if step is not None:
@@ -326,4 +344,3 @@ class Compose(Transform):
 
 
 Transform._new_recipe = Compose
-_DEFAULTS = {"boxes": Boxes(), "keypoints": Keypoints()}

@@ -1,4 +1,4 @@
-"""Transforms that change the type or the dtype of images, without a change of pixels."""
+"""Transforms that convert images: to another library's type, to another dtype, and grey to RGB."""
 
 from __future__ import annotations
 

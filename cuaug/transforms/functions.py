@@ -12,7 +12,10 @@ __all__ = ["Lambda"]
 
 
 class SampleFunction(Transform, has_description=False):
-    """A function or another callable in a recipe: called with the sample, it returns the new sample."""
+    """A function or another callable in a recipe, called as torchvision's ``Compose`` calls its entries.
+
+    It gets the sample, or the arguments of the call one by one, and returns as many.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function: Callable[..., Any] = function
@@ -32,7 +35,7 @@ class SampleFunction(Transform, has_description=False):
 
 
 class Lambda(Transform):
-    """Calls a function with each image, mask, boxes and keypoints of a sample; a batch is one of them.
+    """Calls a function with each image, mask, boxes and keypoints of a sample. A batch is passed whole, in one call.
 
     A function that takes a whole sample needs no `Lambda`: ``Compose`` calls functions with the sample.
 

@@ -20,12 +20,13 @@ from .sample_target import UnstackedBatch, image_layout
 from .transform import Transform
 
 Key: TypeAlias = tuple[int, int]  # seed and step
+GetKey: TypeAlias = Callable[[Any, int | None], Key]  # of ids and step; counts the call
 
 
 class FusedPart:
-    """Adjacent transforms of a recipe that run in passes which they share.
+    """Adjacent transforms of a recipe that are planned together and share passes.
 
-    `first_position`: the position of the first of them in the recipe.
+    `first_position`: the position of the first one in the recipe.
     """
 
     def __init__(
@@ -40,12 +41,14 @@ class FusedPart:
         """A copy begins without plans."""
         return type(self), (self.plans.transforms, self.plans.first_position, self._boxes, self._keypoints)
 
-    def __call__(
-        self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: Callable[[Any, int | None], Key]
-    ) -> Any:
-        """Transform images, or a sample of any structure. `get_key`: called with `ids` and `step`, once."""
+    def __call__(self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: GetKey) -> Any:
+        """Transform images, or a sample of any structure.
+
+        `get_key` is called once, after the images were found and, unless they are in a structure, accepted: a call that
+        is refused before does not count.
+        """
         plan_and_batch = None
-        if type(sample) in self._array_types:
+        if type(sample) in self._array_types:  # to save time: types that are known to be those of arrays
             plan_and_batch = self.plans.plan_group([describe_images(sample, layout)])
         elif type(sample) in (list, UnstackedBatch) and sample and (ids is None or type(ids) is int):  # no array of ids
             plan_and_batch = self.plans.plan_list(sample, image_layout(sample, layout))
@@ -54,7 +57,7 @@ class FusedPart:
             draws = draw.describe_draws(batch, ids, *get_key(ids, step), self._replay_counters)
             result = launch_plan.draw_and_apply(plan, batch, draws)
             return list(result) if type(sample) is list else result
-        if is_plain_array(type(sample)):  # the first array of this type
+        if is_plain_array(type(sample)):  # remember the type
             self._array_types.add(type(sample))
             return self(sample, ids, step, layout, get_key)
         parsed = parse_sample(sample)
@@ -71,5 +74,5 @@ class FusedPart:
         return Params(plan, draw.draw_table(plan, batch, draws, with_matrix=with_matrix), batch, self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The description of the transforms that `Params` compares."""
+        """The transforms as plain values: `Params.to_dict` stores them and `params_from_dict` compares them."""
         return {"transforms": [transform.to_dict() for transform in self.plans.transforms]}

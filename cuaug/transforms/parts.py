@@ -12,7 +12,7 @@ from .._check import prefix_message
 from .._fusion.host_draws import HostDraws
 from .boxes import Boxes
 from .choices import Branch, Choice
-from .fused_part import FusedPart, Key
+from .fused_part import FusedPart, GetKey, Key
 from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
@@ -57,23 +57,23 @@ class ChoicePart:
         )
 
     def __call__(
-        self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, key: Key
+        self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
     ) -> Any:
         """The sample after the branches of each of its samples. The arguments are those of `call_parts`."""
         parsed = parse_sample(sample)
         if parsed.targets_of("boxes") and not parsed.targets_of("valid") and self.has_fused_part:
             # Fused parts write "valid" beside boxes: all samples have it, or none.
-            sample = self._identity(sample, ids, step, layout, lambda *_: key)
+            sample = self._identity(sample, ids, step, layout, get_key)
         count = parsed.samples
         sample_ids = id_array(ids, count)
-        table = self._draws.table(sample_ids, *key)
+        table = self._draws.table(sample_ids, *get_key(ids, step))
         for column, value, parts in self._branches:
             indices = np.flatnonzero(table[:, column] == value)
             if len(indices) == count > 0:
-                sample = call_parts(parts, sample, names, ids, step, layout, key)
+                sample = call_parts(parts, sample, names, ids, step, layout, get_key)
             elif len(indices):
                 chosen = samples_at(sample, count, indices.tolist())
-                chosen = call_parts(parts, chosen, names, sample_ids[indices], step, layout, key)
+                chosen = call_parts(parts, chosen, names, sample_ids[indices], step, layout, get_key)
                 try:
                     sample = with_samples(sample, count, indices.tolist(), chosen)
                 except ValueError as error:
@@ -90,7 +90,7 @@ def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, ke
     """The parts of a recipe; one fused part if there are no transforms."""
     flattened = [inner for transform in transforms for inner in transform.flattened()]
     if all(transform.is_fused for transform in flattened):
-        return (FusedPart(transforms, first_position, boxes, keypoints),)
+        return (FusedPart(transforms, first_position, boxes, keypoints),)  # not flattened: for `to_dict`
     parts, position = list[Part](), first_position
     for is_fused, group in itertools.groupby(flattened, lambda transform: transform.is_fused):
         adjacent = list(group)
@@ -111,30 +111,40 @@ def _unfused_part(transform: Transform, position: int, boxes: Boxes, keypoints: 
     return PadPart(transform, boxes, keypoints) if isinstance(transform, PadBatch) else transform
 
 
-def only_fused(parts: Parts) -> FusedPart:
+def single_fused_part(parts: Parts) -> FusedPart:
     """The only part of a recipe whose transforms are all fused."""
     for part in parts:
-        if isinstance(part, FusedPart) and len(parts) == 1:
-            return part
         if not isinstance(part, FusedPart):
             raise ValueError(
                 f"{part.title} is not fused with other transforms: draw, apply, params_from_dict, plan, check and show "
                 "take recipes of fused transforms only"
             )
-    raise AssertionError("two fused parts are adjacent")
+    (fused_part,) = (part for part in parts if isinstance(part, FusedPart))
+    return fused_part
 
 
 def call_parts(
-    parts: Parts, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, key: Key
+    parts: Parts, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
 ) -> Any:
-    """The sample after all parts. `names`: of a call's arguments, if these are the sample; else none."""
+    """The sample after all parts.
+
+    `names`: as in `Compose._call`; if there are some, functions get one argument each. `get_key`: as in `FusedPart`.
+    """
+    keys = list[Key]()
+
+    def get_key_once(ids: Any, step: int | None) -> Key:
+        if not keys:  # the first part that draws counts the call
+            keys.append(get_key(ids, step))
+        return keys[0]
+
     for part in parts:
         if isinstance(part, ChoicePart):
-            sample = part(sample, names, ids, step, layout, key)
+            sample = part(sample, names, ids, step, layout, get_key_once)
         elif not isinstance(part, Transform):
-            sample = part(sample, ids, step, layout, lambda *_: key)
+            sample = part(sample, ids, step, layout, get_key_once)
         elif not names or part.takes_targets:
             sample = part.call_forward(sample)
         else:  # as torchvision's Compose calls transforms
             sample = dict(zip(names, part.call_forward(*sample.values()), strict=True))
+    get_key_once(ids, step)  # a recipe without parts that draw counts its calls, too
     return sample

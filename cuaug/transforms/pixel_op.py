@@ -61,7 +61,7 @@ class PixelOp(Transform):
 
     def __init__(self, op: str, expression: str, **parameters: float | Sequence[float]) -> None:
         user_op = user_ops.make_user_op(op, expression, list(parameters))
-        if registry.is_registered(user_op.name):
+        if registry.registered_class(user_op.name) is not None:
             raise ValueError(f"op must be a name that no other transform has, got {value_text(op)}")
         self.op: str = user_op.name
         self.expression: str = user_op.expression

@@ -23,8 +23,8 @@ def register(cls: _Class) -> _Class:
     return cls
 
 
-def is_registered(name: str) -> bool:
-    return name in _CLASSES
+def registered_class(name: str) -> type | None:
+    return _CLASSES.get(name)
 
 
 @prefix_errors

@@ -82,10 +82,9 @@ def named_sample(
     return targets
 
 
-def call_sample(images: Any, *targets: Any, **named_targets: Any) -> Any:
+def call_sample(images: Any, *targets: Any) -> Any:
     """The sample of a call with these arguments: of any structure, if it is the only one."""
-    is_alone = all(target is None for target in (*targets, *named_targets.values()))
-    return images if is_alone else named_sample(images, *targets, **named_targets)
+    return images if all(target is None for target in targets) else named_sample(images, *targets)
 
 
 def _is_detection_target(value: Any) -> bool:

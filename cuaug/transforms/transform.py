@@ -14,7 +14,7 @@ from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
 from . import registry
-from .sample_parts import transform_targets
+from .unfused import call_on_targets
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,10 +25,10 @@ _Transform = TypeVar("_Transform")
 _Signature = TypeVar("_Signature")
 # A call returns the types that it is given, except that NumPy's dtype may change and that a dict may gain an entry.
 _Sample = TypeVar("_Sample", bound="AnyArray | PillowImage | list[Any] | tuple[Any, ...] | Mapping[Any, Any]")
-_Entry = TypeVar("_Entry", bound="_Entries")
+_AnyTarget: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, Any]  # masks, boxes, keypoints or labels
+_Target = TypeVar("_Target", bound=_AnyTarget)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
-_Entries: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, Any]  # masks, boxes, keypoints or labels
 
 
 def typed_as(signature: _Signature) -> Callable[[Callable[..., Any]], _Signature]:
@@ -43,10 +43,13 @@ def typed_as(signature: _Signature) -> Callable[[Callable[..., Any]], _Signature
 class Transform:
     """One entry of a recipe, and the base of a user's own transforms. Called with images, it runs as a recipe of one.
 
-    A transform of this package is *fused* with its neighbours into few passes. A subclass of a user is not: it runs on
-    whole samples, between the fused parts of the recipe. As in torchvision, a subclass defines ``transform``, which is
-    called with each target of a sample (images, masks, boxes, keypoints; a batch is one target), and may define
-    ``make_params``, which is called once before; or it defines ``forward``, which gets the sample itself.
+    Most transforms of this package are *fused*: neighbours share passes. Others (conversions to another type, limits of
+    boxes, several crops, results of several sizes) and a user's own subclasses of ``Transform`` are not: they run on
+    whole samples, between the fused parts of the recipe.
+
+    As in torchvision, a subclass defines ``transform``, which is called with each target of a sample (images, masks,
+    boxes, keypoints), and may define ``make_params``, which is called once before; or it defines ``forward``, which
+    gets the sample itself. A batch of images is passed whole, in one call.
 
     Attributes have the names of the constructor's parameters. A transform created after ``import torch`` is also a
     ``torch.nn.Module``.
@@ -67,16 +70,16 @@ class Transform:
 
     def __init_subclass__(cls, has_description: bool = True) -> None:
         # Not registered: classes that torch_module derives from registered ones, and classes of users.
-        if torch_module.plain_class(cls) is not cls or not cls.__module__.startswith(__package__ or "."):
-            return
-        if has_description:
+        package = __name__.rpartition(".")[0]
+        is_own = torch_module.plain_class(cls) is cls and cls.__module__.startswith(f"{package}.")
+        if is_own and has_description:
             registry.register(cls)
 
     def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:
         return torch_module.new_instance(cls)
 
     def write(self, recipe: Recipe) -> None:
-        """Append the transform's draws and ops to a recipe. Only fused transforms define it."""
+        """Append the draws and ops of this transform, for `append_to`. Only fused transforms define it."""
         raise NotImplementedError
 
     @property
@@ -86,7 +89,7 @@ class Transform:
 
     @property
     def is_fused(self) -> bool:
-        """Whether the transform runs in passes that it shares with its neighbours."""
+        """Whether the transform is planned together with its neighbours, and shares their passes."""
         return type(self).write is not Transform.write
 
     @property
@@ -111,10 +114,10 @@ class Transform:
         raise NotImplementedError(f"{self.title} must define transform or forward")
 
     def forward(self, *inputs: Any) -> Any:
-        """The result for a sample: calls `make_params`, and `transform` with each target."""
+        """The result for a sample. Not fused: calls `make_params`, then `transform` with each target."""
         if self.needs_recipe:
             return self(*inputs)
-        return transform_targets(self, inputs[0] if len(inputs) == 1 else inputs)
+        return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs)
 
     @property
     def title(self) -> str:
@@ -126,7 +129,7 @@ class Transform:
         yield self
 
     def append_to(self, recipe: Recipe) -> None:
-        """Append this transform to a recipe."""
+        """Count and name the transform in a recipe, then `write`; errors begin with the title."""
         recipe.begin(self.title)
         try:
             self.write(recipe)
@@ -173,10 +176,10 @@ class Transform:
     def __call__(
         self,
         images: NumPyArray,
-        masks: _Entries | None = None,
-        boxes: _Entries | None = None,
-        keypoints: _Entries | None = None,
-        labels: _Entries | None = None,
+        masks: _AnyTarget | None = None,
+        boxes: _AnyTarget | None = None,
+        keypoints: _AnyTarget | None = None,
+        labels: _AnyTarget | None = None,
         *,
         ids: Ids = None,
         step: int | None = None,
@@ -184,23 +187,27 @@ class Transform:
     ) -> tuple[NumPyArray, Unpack[tuple[Any, ...]]]: ...
     @overload
     def __call__(
-        self, images: _Sample, masks: _Entry, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
-    ) -> tuple[_Sample, _Entry]: ...
+        self, images: _Sample, masks: _Target, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
+    ) -> tuple[_Sample, _Target]: ...
     @overload
     def __call__(
         self,
         images: _Sample,
-        masks: _Entries | None = None,
-        boxes: _Entries | None = None,
-        keypoints: _Entries | None = None,
-        labels: _Entries | None = None,
+        masks: _AnyTarget | None = None,
+        boxes: _AnyTarget | None = None,
+        keypoints: _AnyTarget | None = None,
+        labels: _AnyTarget | None = None,
         *,
         ids: Ids = None,
         step: int | None = None,
         layout: Layout | None = None,
     ) -> tuple[_Sample, Unpack[tuple[Any, ...]]]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run as a recipe of its own, as :meth:`Compose.__call__`."""
+        """Run as a recipe of its own, as :meth:`Compose.__call__`.
+
+        A transform that is not fused and draws nothing by the seed of a recipe, such as :class:`ToImage` or one of a
+        user, takes the sample, or its targets, by position only: no ``ids``, ``step`` or ``layout``.
+        """
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
             if not self.needs_recipe:
@@ -212,14 +219,19 @@ class Transform:
             self._replace_prefix(error)
             raise
 
-    def call_forward(self, *inputs: Any) -> Any:
-        """`forward`, whose errors name a transform of this package."""
+    def call_forward(self, *inputs: Any, **arguments: Any) -> Any:
+        """Call `forward`. Errors of this package's transforms begin with the transform's public name."""
         try:
+            if arguments:
+                names = ", ".join(f"{name}=" for name in arguments)
+                raise TypeError(
+                    f"this transform is not fused: it takes the sample, or its targets, by position only, got {names}"
+                )
             return self.forward(*inputs)
         except (TypeError, ValueError) as error:
-            name = torch_module.plain_class(type(self)).__name__
-            if registry.is_registered(name) and not str(error).startswith("cuaug."):
-                prefix_message(error, f"cuaug.transforms.{name}")
+            cls = torch_module.plain_class(type(self))
+            if registry.registered_class(cls.__name__) is cls and not str(error).startswith("cuaug."):
+                prefix_message(error, f"cuaug.transforms.{cls.__name__}")
             raise
 
     def to_dict(self) -> dict[str, Any]:
@@ -238,13 +250,13 @@ class Transform:
         return {name: value for name, value in vars(self).items() if name != "_single_recipe"}
 
     def _replace_prefix(self, error: Exception) -> None:
-        """Name the transform, which the user called, in place of the recipe that it ran as."""
+        """Replace the prefix of `Compose` in an error by the name of the transform that the user called."""
         cls, prefix = torch_module.plain_class(type(self)), "cuaug.transforms.Compose: "
         message = str(error)
-        if registry.is_registered(cls.__name__) and message.startswith(prefix):
-            rule = message.removeprefix(prefix).removeprefix(f"{cls.__name__}: ")
-            rule = rule.replace("Compose.__call__()", f"{cls.__name__}.__call__()")
-            error.args = (f"cuaug.transforms.{cls.__name__}: {rule}", *error.args[1:])
+        if registry.registered_class(cls.__name__) is cls and message.startswith(prefix):
+            message = message.removeprefix(prefix).removeprefix(f"{cls.__name__}: ")
+            message = message.replace("Compose.__call__()", f"{cls.__name__}.__call__()")
+            error.args = (f"cuaug.transforms.{cls.__name__}: {message}", *error.args[1:])
 
     def _init_arguments(self) -> dict[str, Any]:
         names = _parameter_names(torch_module.plain_class(type(self)))

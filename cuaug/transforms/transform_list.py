@@ -1,9 +1,9 @@
-"""`transform_list`: the transforms of a list that a user passes."""
+"""Lists of transforms: those that a user passes, and the end of a recipe."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import _check
@@ -18,27 +18,26 @@ _MAX_LEVELS = 32  # the walks through a recipe are recursive
 def transform_list(transforms: Any) -> list[Transform]:
     """The transforms of a list, or of a torch ``ModuleList``; other callables become a `SampleFunction`.
 
-    Too many, or too deep inside each other, are an error.
+    Raises ValueError for more than `MAX_TRANSFORMS` transforms, or for nesting deeper than `_MAX_LEVELS` levels.
     """
     if not isinstance(transforms, Iterable):
         raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
     given = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))
-    entries = [entry if isinstance(entry, Transform) else SampleFunction(_checked_function(entry)) for entry in given]
+    entries = [entry if isinstance(entry, Transform) else _sample_function(entry) for entry in given]
     for count, level in enumerate(_levels(entries), 1):
         if count > MAX_TRANSFORMS:
-            raise ValueError(f"transforms must be at most {MAX_TRANSFORMS}, with those inside of others, got more")
+            raise ValueError(f"transforms must be at most {MAX_TRANSFORMS}, nested ones included, got more")
         if level > _MAX_LEVELS:
-            raise ValueError(f"transforms must be inside each other on at most {_MAX_LEVELS} levels, got more")
+            raise ValueError(f"transforms must be nested at most {_MAX_LEVELS} levels deep, got more")
     return entries
 
 
-def _checked_function(value: Any) -> Callable[..., Any]:
+def _sample_function(value: Any) -> SampleFunction:
     if isinstance(value, type):
         raise TypeError(f"every transform must be an object, got the class {value.__name__}: call it")
     if not callable(value):
         raise TypeError(f"every transform must be a transform or a function, got {value_text(value)}")
-    function: Callable[..., Any] = value
-    return function
+    return SampleFunction(value)
 
 
 def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:

@@ -73,9 +73,9 @@ def test_from_dict_and_class_bound_contained_transforms(name):
     many, deep = T.Compose([T.Identity()] * 1023), T.Identity()
     assert len(cls([many]).transforms) == 1
     for entries in ([many, T.Identity()], [T.Identity()] * 1025):
-        with pytest.raises(ValueError, match=f"^cuaug.transforms.{name}: transforms must be at most 1024, with those"):
+        with pytest.raises(ValueError, match=f"^cuaug.transforms.{name}: transforms must be at most 1024, nested ones"):
             cls(entries)
-    with pytest.raises(ValueError, match=f"^cuaug.transforms.{name}: transforms must be at most 1024, with those"):
+    with pytest.raises(ValueError, match=f"^cuaug.transforms.{name}: transforms must be at most 1024, nested ones"):
         T.from_dict({"name": name, "transforms": [identity] * 1025})
     with pytest.raises(ValueError, match=r"^cuaug.transforms.from_dict: description must have at most 65536 values"):
         T.from_dict({"name": name, "transforms": [identity] * 10**6})
@@ -83,7 +83,7 @@ def test_from_dict_and_class_bound_contained_transforms(name):
         deep = cls([deep])
     assert T.from_dict(deep.to_dict()).to_dict() == deep.to_dict()
     for make in (lambda: cls([deep]), lambda: T.from_dict({**deep.to_dict(), "transforms": [deep.to_dict()]})):
-        with pytest.raises(ValueError, match=f"^cuaug.transforms.{name}: transforms must be inside each other"):
+        with pytest.raises(ValueError, match=f"^cuaug.transforms.{name}: transforms must be nested at most 32 levels"):
             make()
     with pytest.raises(ValueError, match=r"^cuaug.transforms.from_dict: description must have at most 80 levels"):
         T.from_dict(nested_recipe(300, name))

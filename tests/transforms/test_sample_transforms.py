@@ -184,7 +184,7 @@ def test_linear_transformation_of_arrays(array):
         (lambda: T.ConvertBoundingBoxFormat("xyxyxy"), r"ConvertBoundingBoxFormat: format must be one of 'XYXY'"),
         (
             lambda: T.ClampKeyPoints()({"image": noise((9, 9, 3)), "keypoints": np.ones((2, 2))}),
-            r"ClampKeyPoints: an array must be one of torchvision's KeyPoints, which states its canvas, got ndarray",
+            r"ClampKeyPoints: keypoints must be torchvision's KeyPoints, which state their canvas, got ndarray",
         ),
         (lambda: T.SanitizeBoundingBoxes(-1), r"SanitizeBoundingBoxes: min_size must be at least 0, got -1"),
         (

@@ -1,4 +1,4 @@
-"""torchvision v2's functions for images, videos, masks, boxes and keypoints, which come back in the type they had.
+"""torchvision v2's functions for images, videos, masks, boxes and keypoints; each returns the type that it was given.
 
 ``from cuaug.transforms import functional as F`` in place of ``from torchvision.transforms.v2 import functional as F``.
 Inputs are arrays of every library, images of Pillow, and torchvision's tv_tensors. Parameters may be one value or, for
@@ -33,8 +33,8 @@ __all__ += warps.__all__
 if not TYPE_CHECKING:  # type checkers must report misspelled names
 
     def __getattr__(name: str) -> object:
-        """Raises an AttributeError that says what to use in place of another name."""
-        functions = sys.modules["cuaug"].__all__  # `import cuaug` here would be circular
+        """Raises an AttributeError that says what to use in place of a missing name."""
+        functions = sys.modules["cuaug"].__all__  # not `import cuaug`, a layer above this one
         places = {function: f"cuaug.{function}" for function in functions}
         kernels = {f"{function}_{kind}": f"use {function}" for function in __all__ for kind in _missing_names.KERNELS}
         tables = {"torchvision": kernels | {**_missing_names.FUNCTIONALS["torchvision"]}}

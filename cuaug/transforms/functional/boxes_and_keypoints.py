@@ -11,7 +11,7 @@ from ..._arrays import convert
 from ..._arrays.tv_tensors import box_format, tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
 from ...typing import Array, BoxFormat
-from . import dispatch
+from . import box_values
 
 __all__ = [
     "clamp_bounding_boxes",
@@ -42,20 +42,19 @@ def convert_bounding_box_format(
         The boxes in the type and the dtype of ``inpt``; integers are rounded.
 
     Raises:
-        ValueError: A format is wrong or missing.
+        ValueError: A format is unknown, or ``old_format`` is missing for an array or given for ``BoundingBoxes``.
         TypeError: ``inpt`` is another tv_tensor, or ``new_format`` is missing.
 
     >>> import numpy as np
     >>> convert_bounding_box_format(np.array([[1, 2, 3, 4]]), "XYWH", "XYXY")
     array([[1, 2, 4, 6]])
     """
-    values = _numbers("inpt", inpt, "boxes", old_format=old_format)
+    values = _plain_values("inpt", inpt, "boxes", old_format=old_format)
     if new_format is None:
         raise TypeError("new_format must be a format of boxes, got None")
-    target = dispatch.upright_format("new_format", new_format)
-    result = dispatch.cast(
-        _convert(values, dispatch.upright_format("old_format", box_format(inpt) or old_format), target), values.dtype
-    )
+    target = box_values.upright_format("new_format", new_format)
+    source = box_values.upright_format("old_format", box_format(inpt) or old_format)
+    result = box_values.cast(_convert(values, source, target), values.dtype)
     if inplace:
         values[...] = result
         result = values
@@ -89,17 +88,17 @@ def clamp_bounding_boxes(
     >>> clamp_bounding_boxes(np.array([[-1, 2, 9, 9]]), "XYXY", (6, 8), "soft")
     array([[0, 2, 8, 6]])
     """
-    values = _numbers("inpt", inpt, "boxes", format=format, canvas_size=canvas_size)
-    source, size = dispatch.upright_format("format", box_format(inpt) or format), _canvas(inpt, canvas_size)
+    values = _plain_values("inpt", inpt, "boxes", format=format, canvas_size=canvas_size)
+    source, size = box_values.upright_format("format", box_format(inpt) or format), _canvas(inpt, canvas_size)
     _check.one_of("clamping_mode", clamping_mode, ("auto", "soft", "hard", None))
     if clamping_mode == "auto":
         if tv_kind(inpt) is None:
             raise ValueError("clamping_mode must be 'soft', 'hard' or None for an array, got 'auto'")
-        clamping_mode = dispatch.clamping_mode(inpt)
+        clamping_mode = box_values.clamping_mode(inpt)
     if clamping_mode is None:
         return inpt
     edges = boxes.clip_boxes(_convert(values, source, "XYXY"), size)
-    return wrap_like(dispatch.cast(_convert(edges, "XYXY", source), values.dtype), inpt)
+    return wrap_like(box_values.cast(_convert(edges, "XYXY", source), values.dtype), inpt)
 
 
 @prefix_errors
@@ -122,7 +121,7 @@ def clamp_keypoints(inpt: Array, canvas_size: Sequence[int] | None = None) -> Ar
     array([[0., 2.],
            [7., 5.]])
     """
-    points = _numbers("inpt", inpt, "keypoints", canvas_size=canvas_size)
+    points = _plain_values("inpt", inpt, "keypoints", canvas_size=canvas_size)
     height, width = _canvas(inpt, canvas_size)
     xp = convert.namespace(points)
     axes = [xp.clip(points[..., 0], 0, width - 1), xp.clip(points[..., 1], 0, height - 1)]
@@ -157,11 +156,11 @@ def sanitize_bounding_boxes(
     >>> sanitize_bounding_boxes(np.array([[0, 0, 3, 2], [-1, 0, 3, 2], [0, 0, 3, 0]]), "XYXY", (6, 8))
     (array([[0, 0, 3, 2]]), array([ True, False, False]))
     """
-    values = _numbers("bounding_boxes", bounding_boxes, "boxes", format=format, canvas_size=canvas_size)
+    values = _plain_values("bounding_boxes", bounding_boxes, "boxes", format=format, canvas_size=canvas_size)
     height, width = _canvas(bounding_boxes, canvas_size)
     _check.number("min_size", min_size, 0)
     _check.number("min_area", min_area, 0)
-    edges = _convert(values, dispatch.upright_format("format", box_format(bounding_boxes) or format), "XYXY")
+    edges = _convert(values, box_values.upright_format("format", box_format(bounding_boxes) or format), "XYXY")
     sizes = edges[..., 2:] - edges[..., :2]
     valid = (sizes >= min_size).all(-1) & (sizes[..., 0] * sizes[..., 1] >= min_area) & (edges >= 0).all(-1)
     valid = valid & (edges[..., 0::2] <= width).all(-1) & (edges[..., 1::2] <= height).all(-1)
@@ -170,11 +169,11 @@ def sanitize_bounding_boxes(
 
 @prefix_errors
 def sanitize_keypoints(key_points: Array, canvas_size: Sequence[int] | None = None) -> tuple[Array, Any]:
-    """Remove keypoints outside the canvas: those with x in 0..W and y in 0..H, exclusive, stay. Waits for the device.
+    """Keep the keypoints with 0 <= x < W and 0 <= y < H. Waits for the device.
 
     Args:
-        key_points: ``KeyPoints``, or an array of any library. Of more than two axes, an entry of the first axis stays
-            if all its points are inside. [K, ..., 2]
+        key_points: ``KeyPoints``, or an array of any library. With more than two axes, an entry of the first axis is
+            kept if all its points are inside. [K, ..., 2]
         canvas_size: As in :func:`clamp_keypoints`.
 
     Returns:
@@ -188,7 +187,7 @@ def sanitize_keypoints(key_points: Array, canvas_size: Sequence[int] | None = No
     >>> sanitize_keypoints(np.array([[0, 0], [8, 0]]), (6, 8))
     (array([[0, 0]]), array([ True, False]))
     """
-    points = _numbers("key_points", key_points, "keypoints", canvas_size=canvas_size)
+    points = _plain_values("key_points", key_points, "keypoints", canvas_size=canvas_size)
     height, width = _canvas(key_points, canvas_size)
     x, y = points[..., 0], points[..., 1]
     inside = (x >= 0) & (y >= 0) & (x < width) & (y < height)
@@ -197,15 +196,18 @@ def sanitize_keypoints(key_points: Array, canvas_size: Sequence[int] | None = No
     return wrap_like(points[inside], key_points), inside
 
 
-def _numbers(name: str, value: Any, kind: str, **arguments: Any) -> Any:
-    """Boxes or keypoints without their type. `arguments` are what an array does not state, and a tv_tensor does."""
-    stated_kind = tv_kind(value)
-    if stated_kind not in (None, kind):
+def _plain_values(name: str, value: Any, kind: str, **arguments: Any) -> Any:
+    """Boxes or keypoints as a plain array, after checks of the kind and of format and canvas.
+
+    `arguments`: format and canvas, which must be given for an array, and not for a tv_tensor.
+    """
+    type_kind = tv_kind(value)
+    if type_kind not in (None, kind):
         raise TypeError(f"{name} must be {kind}, got {type(value).__name__}")
-    for argument, given in arguments.items():
-        if stated_kind is None and given is None:
+    for argument, passed in arguments.items():
+        if type_kind is None and passed is None:
             raise ValueError(f"{argument} must be given for an array of {kind}")
-        if stated_kind is not None and given is not None:
+        if type_kind is not None and passed is not None:
             raise ValueError(f"{argument} must be left out: {type(value).__name__} state it")
     return without_type(value)
 
@@ -216,5 +218,5 @@ def _canvas(value: Any, canvas_size: Any) -> tuple[int, int]:
 
 
 def _convert(values: Any, source: str, target: str) -> Any:
-    lower: Any = source.lower(), target.lower()
-    return boxes.box_convert(values, *lower)
+    formats: Any = source.lower(), target.lower()
+    return boxes.box_convert(values, *formats)

@@ -1,4 +1,4 @@
-"""Colours of images and videos: the functions of `cuaug.color` and `cuaug.levels` with torchvision's arguments.
+"""Colours of images and videos: the colour functions of `cuaug` with torchvision's arguments.
 
 Masks, boxes and keypoints are refused, as in torchvision. Leading axes of tensors, [..., C, H, W], are samples.
 """
@@ -12,7 +12,7 @@ from ... import _check, color, filter, levels
 from ..._arrays.images import describe_images
 from ..._check import prefix_errors
 from ...typing import Array, Layout, PerSample
-from .dispatch import on_images, on_pixels, take
+from .dispatch import apply_to_arrays, apply_to_images, take
 
 __all__ = [
     "adjust_brightness",
@@ -54,7 +54,7 @@ def adjust_brightness(inpt: Array, brightness_factor: PerSample, *, layout: Layo
     >>> adjust_brightness(np.array([[10, 200]], np.uint8), 1.5)
     array([[ 15, 255]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: color.adjust_brightness(images, brightness_factor, layout=axes))
+    return apply_to_images(inpt, layout, color.adjust_brightness, brightness_factor)
 
 
 @prefix_errors
@@ -70,7 +70,7 @@ def adjust_contrast(inpt: Array, contrast_factor: PerSample, *, layout: Layout |
     >>> adjust_contrast(np.array([[100, 200]], np.uint8), 0.5)
     array([[125, 175]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: color.adjust_contrast(images, contrast_factor, layout=axes))
+    return apply_to_images(inpt, layout, color.adjust_contrast, contrast_factor)
 
 
 @prefix_errors
@@ -84,7 +84,7 @@ def adjust_saturation(inpt: Array, saturation_factor: PerSample, *, layout: Layo
     >>> adjust_saturation(np.array([[[200, 100, 0]]], np.uint8), 0.0)
     array([[[118, 118, 118]]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: color.adjust_saturation(images, saturation_factor, layout=axes))
+    return apply_to_images(inpt, layout, color.adjust_saturation, saturation_factor)
 
 
 @prefix_errors
@@ -98,7 +98,7 @@ def adjust_hue(inpt: Array, hue_factor: PerSample, *, layout: Layout | None = No
     >>> adjust_hue(np.array([[[255, 0, 0]]], np.uint8), 1 / 3)
     array([[[  0, 255,   0]]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: color.adjust_hue(images, hue_factor, layout=axes))
+    return apply_to_images(inpt, layout, color.adjust_hue, hue_factor)
 
 
 @prefix_errors
@@ -112,7 +112,7 @@ def adjust_gamma(inpt: Array, gamma: PerSample, gain: PerSample = 1.0, *, layout
     >>> adjust_gamma(np.array([[0.25, 1.0]], np.float32), 0.5)
     array([[0.5, 1. ]], dtype=float32)
     """
-    return on_images(inpt, layout, lambda images, axes: color.adjust_gamma(images, gamma, gain, layout=axes))
+    return apply_to_images(inpt, layout, color.adjust_gamma, gamma, gain)
 
 
 @prefix_errors
@@ -126,7 +126,7 @@ def adjust_sharpness(inpt: Array, sharpness_factor: PerSample, *, layout: Layout
     >>> adjust_sharpness(np.array([[26, 26, 26], [26, 39, 26], [26, 26, 26]], np.uint8), 2.0)[1]
     array([26, 47, 26], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: filter.adjust_sharpness(images, sharpness_factor, layout=axes))
+    return apply_to_images(inpt, layout, filter.adjust_sharpness, sharpness_factor)
 
 
 @prefix_errors
@@ -139,7 +139,7 @@ def autocontrast(inpt: Array, *, layout: Layout | None = None) -> Array:
     >>> autocontrast(np.array([[30, 81, 200]], np.uint8))
     array([[  0,  76, 255]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: levels.autocontrast(images, layout=axes))
+    return apply_to_images(inpt, layout, levels.autocontrast)
 
 
 @prefix_errors
@@ -152,7 +152,7 @@ def equalize(inpt: Array, *, layout: Layout | None = None) -> Array:
     >>> equalize(np.repeat(np.array([[7, 8, 9]], np.uint8), 300, 0))[0]
     array([  0, 150, 255], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: levels.equalize(images, layout=axes))
+    return apply_to_images(inpt, layout, levels.equalize)
 
 
 @prefix_errors
@@ -165,7 +165,7 @@ def invert(inpt: Array, *, layout: Layout | None = None) -> Array:
     >>> invert(np.array([[0, 200]], np.uint8))
     array([[255,  55]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: color.invert(images, layout=axes))
+    return apply_to_images(inpt, layout, color.invert)
 
 
 @prefix_errors
@@ -179,7 +179,7 @@ def posterize(inpt: Array, bits: PerSample, *, layout: Layout | None = None) -> 
     >>> posterize(np.array([[100, 200]], np.uint8), 2)
     array([[ 64, 192]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: color.posterize(images, bits, layout=axes))
+    return apply_to_images(inpt, layout, color.posterize, bits)
 
 
 @prefix_errors
@@ -193,7 +193,7 @@ def solarize(inpt: Array, threshold: PerSample, *, layout: Layout | None = None)
     >>> solarize(np.array([[100, 200]], np.uint8), 128)
     array([[100,  55]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: color.solarize(images, threshold, layout=axes))
+    return apply_to_images(inpt, layout, color.solarize, threshold)
 
 
 @prefix_errors
@@ -212,9 +212,10 @@ def rgb_to_grayscale(inpt: Array, num_output_channels: Literal[1, 3] = 1, *, lay
     >>> to_grayscale is rgb_to_grayscale
     True
     """
-    return on_images(
-        inpt, layout, lambda images, axes: color.rgb_to_grayscale(images, num_output_channels, layout=axes)
-    )
+    return apply_to_images(inpt, layout, color.rgb_to_grayscale, num_output_channels)
+
+
+to_grayscale = rgb_to_grayscale
 
 
 @prefix_errors
@@ -228,15 +229,15 @@ def grayscale_to_rgb(inpt: Array, *, layout: Layout | None = None) -> Array:
     array([[[7, 7, 7]]], dtype=uint8)
     """
 
-    def repeat(images: Any, axes: Any) -> Any:
-        batch = describe_images(images, axes)
+    def repeat(images: Any, layout: Any) -> Any:
+        batch = describe_images(images, layout)
         if batch.channels != 1:
             return images
         if "C" not in batch.axes.layout:
-            images, axes = images[..., None], "HWC"
-        return color.rgb_to_grayscale(images, 3, layout=axes)
+            images, layout = images[..., None], "HWC"
+        return color.rgb_to_grayscale(images, 3, layout=layout)
 
-    return on_pixels(inpt, layout, repeat)
+    return apply_to_arrays(inpt, layout, repeat)
 
 
 @prefix_errors
@@ -253,8 +254,8 @@ def permute_channels(inpt: Array, permutation: Sequence[int], *, layout: Layout 
     array([[[3, 1, 2]]], dtype=uint8)
     """
 
-    def permute(images: Any, axes: Any) -> Any:
-        batch = describe_images(images, axes)
+    def permute(images: Any, layout: Any) -> Any:
+        batch = describe_images(images, layout)
         count = batch.channels
         if len(permutation) != count:
             raise ValueError(f"permutation must have {count} entries, one per channel, got {len(permutation)}")
@@ -264,7 +265,4 @@ def permute_channels(inpt: Array, permutation: Sequence[int], *, layout: Layout 
             return images
         return take(images, order, axis)
 
-    return on_pixels(inpt, layout, permute)
-
-
-to_grayscale = rgb_to_grayscale
+    return apply_to_arrays(inpt, layout, permute)

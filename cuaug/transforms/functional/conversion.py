@@ -71,7 +71,7 @@ def pil_to_tensor(pic: PillowImage) -> Any:
 def to_tensor(inpt: PillowImage | AnyArray) -> Any:
     """Convert an image of Pillow or an array to a tensor; uint8 is scaled to 0..1, other dtypes keep their values.
 
-    torchvision advises against this function: ``to_dtype(to_image(inpt), scale=True)`` scales every integer dtype.
+    torchvision advises against this function: ``to_dtype(to_image(inpt), scale=True)`` also scales uint16 and int16.
 
     Args:
         inpt: An image of Pillow, or an array. [H, W, C] or [H, W]
@@ -165,7 +165,8 @@ def _channels_first_tensor(value: Any) -> Any:
         raise TypeError(f"inpt must be an array or an image of Pillow, got {type(value).__name__}")
     if library.channels_first:
         return without_type(value)
-    array = np.asarray(value) if library is PILLOW else value  # every mode, where images of functions have three
+    # np.asarray reads images of Pillow in every mode; other functions accept only some (pillow_library.py).
+    array = np.asarray(value) if library is PILLOW else value
     if array.ndim not in (2, 3):
         raise ValueError(f"inpt must have the axes [H, W, C] or [H, W], got shape {tuple(array.shape)}")
     return convert.torch_tensor(array[None] if array.ndim == 2 else array.transpose(2, 0, 1))

@@ -53,10 +53,13 @@ def horizontal_flip(inpt: Array, *, layout: Layout | None = None) -> Array:
         inpt,
         layout,
         "nearest",
-        lambda images, axes, _: crop_resize.hflip(images, layout=axes),
+        lambda images, _, layout: crop_resize.hflip(images, layout=layout),
         lambda size: along_axes((-1, size[1] - 1), (1, 0), size),
         clamps=False,
     )
+
+
+hflip = horizontal_flip
 
 
 @prefix_errors
@@ -76,10 +79,13 @@ def vertical_flip(inpt: Array, *, layout: Layout | None = None) -> Array:
         inpt,
         layout,
         "nearest",
-        lambda images, axes, _: crop_resize.vflip(images, layout=axes),
+        lambda images, _, layout: crop_resize.vflip(images, layout=layout),
         lambda size: along_axes((1, 0), (-1, size[0] - 1), size),
         clamps=False,
     )
+
+
+vflip = vertical_flip
 
 
 @prefix_errors
@@ -109,7 +115,9 @@ def resize(
         inpt,
         layout,
         interpolation,
-        lambda images, axes, method: crop_resize.resize(images, size, method, max_size, antialias, layout=axes),
+        lambda images, interpolation, layout: crop_resize.resize(
+            images, size, interpolation, max_size, antialias, layout=layout
+        ),
         canvas_map,
         clamps=False,
     )
@@ -132,7 +140,7 @@ def crop(
         inpt,
         layout,
         "nearest",
-        lambda images, axes, _: crop_resize.crop(images, top, left, height, width, layout=axes),
+        lambda images, _, layout: crop_resize.crop(images, top, left, height, width, layout=layout),
         lambda _: along_axes((1, _negative(left)), (1, _negative(top)), (height, width)),
     )
 
@@ -160,7 +168,7 @@ def center_crop(inpt: Array, output_size: Size, *, layout: Layout | None = None)
         inpt,
         layout,
         "nearest",
-        lambda images, axes, _: crop_resize.center_crop(images, output_size, layout=axes),
+        lambda images, _, layout: crop_resize.center_crop(images, output_size, layout=layout),
         canvas_map,
     )
 
@@ -191,8 +199,8 @@ def resized_crop(
         inpt,
         layout,
         interpolation,
-        lambda images, axes, method: crop_resize.resized_crop(
-            images, top, left, height, width, size, method, antialias, layout=axes
+        lambda images, interpolation, layout: crop_resize.resized_crop(
+            images, top, left, height, width, size, interpolation, antialias, layout=layout
         ),
         lambda _: _resized_box((top, left, height, width), _sizes.square_or_size("size", size)),
     )
@@ -222,17 +230,13 @@ def pad(
         inpt,
         layout,
         "nearest",
-        lambda images, axes, _: crop_resize.pad(images, padding, fill_value(fill), padding_mode, layout=axes),
+        lambda images, _, layout: crop_resize.pad(images, padding, fill_value(fill), padding_mode, layout=layout),
         canvas_map,
     )
 
 
-hflip = horizontal_flip
-vflip = vertical_flip
-
-
 def _resized_box(box: tuple[Any, Any, Any, Any], size: tuple[int, int]) -> CanvasMap:
-    """The map of a box (top, left, height, width) to a canvas of this size."""
+    """The map of a box (top, left, height, width) to a canvas of this size, with pixel centres at integers."""
     top, left, height, width = box
     x_scale, y_scale = size[1] / width, size[0] / height
     x_offset, y_offset = (s * (0.5 - low) - 0.5 for s, low in ((x_scale, left), (y_scale, top)))

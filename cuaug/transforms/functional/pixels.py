@@ -5,6 +5,7 @@ Except in ``to_dtype``, masks, boxes and keypoints are refused, as in torchvisio
 
 from __future__ import annotations
 
+import functools
 from typing import Any, overload
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
 from ..._program.dtypes import LABEL_LIMITS
 from ...typing import Array, DType, Ids, Layout, Numbers, NumPyArray, PerSample, PillowImage, Size
-from .dispatch import on_images, on_pixels
+from .dispatch import apply_to_arrays, apply_to_images
 
 __all__ = ["convert_image_dtype", "erase", "gaussian_blur", "gaussian_noise", "jpeg", "normalize", "to_dtype"]
 
@@ -35,7 +36,7 @@ def gaussian_blur(
     >>> gaussian_blur(np.array([[0, 0, 100, 0, 0]], np.uint8), [3, 3], [1.0, 1.0])
     array([[ 0, 27, 45, 27,  0]], dtype=uint8)
     """
-    return on_images(inpt, layout, lambda images, axes: filter.gaussian_blur(images, kernel_size, sigma, layout=axes))
+    return apply_to_images(inpt, layout, filter.gaussian_blur, kernel_size, sigma)
 
 
 @prefix_errors
@@ -59,13 +60,8 @@ def gaussian_noise(
     >>> gaussian_noise(np.full((1, 4), 100, np.uint8), sigma=0.05, seed=1)
     array([[105, 108,  80, 109]], dtype=uint8)
     """
-    return on_images(
-        inpt,
-        layout,
-        lambda images, axes: noise.gaussian_noise(
-            images, mean, sigma, clip, seed=seed, step=step, ids=ids, layout=axes
-        ),
-    )
+    function = functools.partial(noise.gaussian_noise, seed=seed, step=step, ids=ids)
+    return apply_to_images(inpt, layout, function, mean, sigma, clip)
 
 
 @prefix_errors
@@ -79,7 +75,7 @@ def jpeg(image: Array, quality: PerSample, *, layout: Layout | None = None) -> A
     >>> jpeg(np.array([[0, 0, 0, 255]], np.uint8), 50)
     array([[  0,   3,   0, 255]], dtype=uint8)
     """
-    return on_images(image, layout, lambda images, axes: filter.jpeg(images, quality, layout=axes))
+    return apply_to_images(image, layout, filter.jpeg, quality)
 
 
 @overload
@@ -104,7 +100,7 @@ def normalize(inpt: Any, mean: Numbers, std: Numbers, inplace: bool = False, *, 
         inplace: Write the result to ``inpt``, which must be floats, and return ``inpt``.
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`; integer images are divided
-    by their maximum and become float32.
+    by the maximum of their dtype and become float32.
 
     >>> import numpy as np
     >>> normalize(np.array([[[0, 255, 255]]], np.uint8), mean=[0.0, 0.5, 0.5], std=[1.0, 1.0, 0.5])
@@ -112,7 +108,7 @@ def normalize(inpt: Any, mean: Numbers, std: Numbers, inplace: bool = False, *, 
     """
     if inplace and "float" not in convert.dtype_name(getattr(inpt, "dtype", "uint8")):
         raise TypeError(f"inpt must be floats for inplace=True, got {type(inpt).__name__} of integers")
-    result = on_images(inpt, layout, lambda images, axes: levels.normalize(images, mean, std, layout=axes))
+    result = apply_to_images(inpt, layout, levels.normalize, mean, std)
     return _write_to(inpt, result) if inplace else result
 
 
@@ -147,9 +143,9 @@ def erase(
     """
     value = _per_channel(v, inpt)
     if len(getattr(value, "shape", ())) < 3:
-        result = on_images(inpt, layout, lambda images, axes: noise.erase(images, i, j, h, w, value, layout=axes))
+        result = apply_to_images(inpt, layout, noise.erase, i, j, h, w, value)
     else:
-        result = on_pixels(inpt, layout, lambda images, axes: _fill_with_pixels(images, axes, (i, j, h, w), value))
+        result = apply_to_arrays(inpt, layout, _replace_box, (i, j, h, w), value)
     return _write_to(inpt, result) if inplace else result
 
 
@@ -173,17 +169,22 @@ def to_dtype(inpt: Any, dtype: DType = "float32", scale: bool = False, *, layout
             keypoints are converted, and never scaled. Without scaling, bool, int32 and int64 are accepted, too, and
             floats are truncated to them.
 
-    All other arguments, the result and the errors are those of :func:`adjust_brightness`.
+    All other arguments and the result are those of :func:`adjust_brightness`.
+
+    Raises:
+        TypeError: A dtype is not supported, or one of both is bool, int32 or int64 and ``scale`` is True.
 
     >>> import numpy as np
     >>> to_dtype(np.array([[0, 255]], np.uint8), "float32", scale=True)
     array([[0., 1.]], dtype=float32)
     """
     name, values = convert.dtype_name(dtype), without_type(inpt)
-    has_labels = name in LABEL_LIMITS or (hasattr(values, "dtype") and convert.dtype_name(values.dtype) in LABEL_LIMITS)
-    if tv_kind(inpt) not in (None, "images") or (has_labels and not scale):
+    is_label_dtype = name in LABEL_LIMITS or (
+        hasattr(values, "dtype") and convert.dtype_name(values.dtype) in LABEL_LIMITS
+    )
+    if tv_kind(inpt) not in (None, "images") or (is_label_dtype and not scale):
         return wrap_like(convert.asarray(values, like=values, dtype=name), inpt)
-    return on_images(inpt, layout, lambda images, axes: levels.to_dtype(images, dtype, scale, layout=axes))
+    return apply_to_images(inpt, layout, levels.to_dtype, dtype, scale)
 
 
 @overload
@@ -207,7 +208,7 @@ def convert_image_dtype(image: Any, dtype: DType = "float32", *, layout: Layout 
 
 
 def _per_channel(value: Any, inpt: Any) -> Any:
-    """A value of one pixel, [C, 1, 1] or [1, 1, C], as [C]; one for all channels as a number; others as they are."""
+    """Reshape [C, 1, 1] or [1, 1, C] to [C], and one entry to a number; other values are unchanged."""
     shape = tuple(getattr(value, "shape", ()))
     library = library_of(type(inpt))
     one_pixel = shape[1:] if library is not None and library.channels_first else shape[:2]
@@ -216,32 +217,44 @@ def _per_channel(value: Any, inpt: Any) -> Any:
     return value[0] if tuple(getattr(value, "shape", ())) == (1,) else value
 
 
-def _fill_with_pixels(images: Any, axes: Any, box: tuple[Any, Any, Any, Any], value: Any) -> Any:
-    """The images with an array, which broadcasts to the box, in place of the box (i, j, h, w)."""
+def _replace_box(images: Any, box: tuple[Any, Any, Any, Any], value: Any, layout: Any) -> Any:
+    """Replace the box (i, j, h, w) by pixels that broadcast to it. Parts of the box outside the image are dropped."""
     if not all(isinstance(number, int) for number in box):
         raise ValueError(f"i, j, h and w must be one int each where v is an array of pixels, got {box}")
-    batch = describe_images(images, axes)
-    xp, (first_row, first_column) = convert.namespace(images), box[:2]
+    top, left, *box_size = box
+    batch = describe_images(images, layout)
     rows, columns = (batch.axes.layout.index(axis) for axis in "HW")
-    (top, bottom), (left, right) = (
-        np.clip((low, low + length), 0, extent).tolist()
-        for low, length, extent in zip(box[:2], box[2:], batch.size, strict=True)
-    )
     shape = [*images.shape]
-    shape[rows], shape[columns] = box[2:]
-    last = shape[len(shape) - len(value.shape) :]
-    if len(last) != len(value.shape) or any(n not in (1, m) for n, m in zip(value.shape, last, strict=True)):
-        raise ValueError(f"v must have a shape that broadcasts to {tuple(shape)}, got {tuple(value.shape)}")
+    shape[rows], shape[columns] = box_size
+    pixels = _broadcast_pixels(value, images, tuple(shape), batch.dtype)
+    pixels, top = _part_inside(pixels, rows, top, batch.size[0])
+    pixels, left = _part_inside(pixels, columns, left, batch.size[1])
+    band = _slice(images, rows, top, top + pixels.shape[rows])
+    return _replace_slice(images, rows, top, _replace_slice(band, columns, left, pixels))
 
-    def part(array: Any, axis: int, start: int, stop: int) -> Any:
-        return array[(slice(None),) * axis + (slice(start, stop),)]
 
-    filling = xp.broadcast_to(convert.asarray(value, like=images, dtype=batch.dtype), tuple(shape))
-    filling = part(filling, rows, top - first_row, bottom - first_row)
-    filling = part(filling, columns, left - first_column, right - first_column)
-    band = part(images, rows, top, bottom)
-    band = xp.concatenate([part(band, columns, 0, left), filling, part(band, columns, right, batch.size[1])], columns)
-    return xp.concatenate([part(images, rows, 0, top), band, part(images, rows, bottom, batch.size[0])], rows)
+def _broadcast_pixels(value: Any, images: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    missing_axes = len(shape) - len(value.shape)
+    if missing_axes < 0 or any(n not in (1, m) for n, m in zip(value.shape, shape[missing_axes:], strict=True)):
+        raise ValueError(f"v must have a shape that broadcasts to {shape}, got {tuple(value.shape)}")
+    return convert.namespace(images).broadcast_to(convert.asarray(value, like=images, dtype=dtype), shape)
+
+
+def _part_inside(pixels: Any, axis: int, start: int, extent: int) -> tuple[Any, int]:
+    """The pixels inside an image of this extent along an axis, and the position of the first one."""
+    first, last = np.clip((start, start + pixels.shape[axis]), 0, extent).tolist()
+    return _slice(pixels, axis, first - start, last - start), first
+
+
+def _replace_slice(array: Any, axis: int, start: int, part: Any) -> Any:
+    """The array with `part` in place of its entries from `start` on, along an axis."""
+    stop = start + part.shape[axis]
+    parts = [_slice(array, axis, 0, start), part, _slice(array, axis, stop, array.shape[axis])]
+    return convert.namespace(array).concatenate(parts, axis)
+
+
+def _slice(array: Any, axis: int, start: int, stop: int) -> Any:
+    return array[(slice(None),) * axis + (slice(start, stop),)]
 
 
 def _write_to(inpt: Any, result: Any) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ... import _sizes
-from ..._arrays.tv_tensors import tv_kind
 from ..._check import prefix_errors
 from ...typing import Array, Layout, Size
 from . import crops
+from .dispatch import require_images
 from .shapes import get_size
 
 __all__ = ["five_crop", "ten_crop"]
@@ -34,11 +32,9 @@ def five_crop(inpt: Array, size: Size, *, layout: Layout | None = None) -> tuple
     >>> [crop.item() for crop in five_crop(np.arange(9).reshape(3, 3), 1)]
     [0, 2, 6, 8, 4]
     """
-    if tv_kind(inpt) not in (None, "images"):
-        raise TypeError(f"inpt must be images, got {type(inpt).__name__}")
-    images: Any = inpt
+    require_images(inpt)
     height, width = _sizes.square_or_size("size", size)
-    image_height, image_width = get_size(images, layout=layout)
+    image_height, image_width = get_size(inpt, layout=layout)
     if height > image_height or width > image_width:
         raise ValueError(f"size must be at most {(image_height, image_width)}, got {(height, width)}")
     bottom, right = image_height - height, image_width - width

@@ -10,7 +10,7 @@ from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import is_video, tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
 from ...typing import AnyArray, Array, Layout, PillowImage
-from .dispatch import take
+from .dispatch import require_images, take
 
 __all__ = [
     "get_dimensions",
@@ -55,7 +55,7 @@ def get_dimensions(inpt: AnyArray | PillowImage, *, layout: Layout | None = None
     >>> get_dimensions(np.zeros((4, 6, 3)))
     [3, 4, 6]
     """
-    _refuse_targets(inpt)
+    require_images(inpt)
     return _dimensions(inpt, layout)
 
 
@@ -71,7 +71,7 @@ def get_num_channels(inpt: AnyArray | PillowImage, *, layout: Layout | None = No
     >>> get_image_num_channels is get_num_channels
     True
     """
-    _refuse_targets(inpt)
+    require_images(inpt)
     return _dimensions(inpt, layout)[0]
 
 
@@ -107,17 +107,17 @@ def get_num_frames(inpt: AnyArray) -> int:
 
 @prefix_errors
 def uniform_temporal_subsample(inpt: Array, num_samples: int) -> Array:
-    """Frames at equal distances, the first and the last among them; frames repeat if there are too few.
+    """Frames at equal distances, from the first to the last; frames repeat if there are too few.
 
     Args:
         inpt: ``Video``, or an array of any library. [..., T, C, H, W] or [..., T, H, W, C]
-        num_samples: The number of frames S. Frame k is ``floor(k * (T - 1) / (S - 1))``.
+        num_samples: The number of frames S. Frame k is ``floor(k * (T - 1) / (S - 1))``; for S = 1 the first frame.
 
     Returns:
         The frames, in the type of ``inpt``.
 
     Raises:
-        ValueError: The shape has less than four axes, or there is no frame.
+        ValueError: The shape has fewer than four axes, or there is no frame.
         TypeError: ``inpt`` is another tv_tensor.
 
     >>> import numpy as np
@@ -139,11 +139,6 @@ def _video_shape(inpt: Any) -> tuple[int, ...]:
     if len(shape) < 4:
         raise ValueError(f"inpt must be a video with at least four axes, such as [T, C, H, W], got shape {shape}")
     return shape
-
-
-def _refuse_targets(inpt: Any) -> None:
-    if tv_kind(inpt) not in (None, "images"):
-        raise TypeError(f"inpt must be images, got {type(inpt).__name__}")
 
 
 def _dimensions(inpt: Any, layout: Layout | None) -> list[int]:

@@ -41,7 +41,9 @@ def rotate(
         inpt,
         layout,
         interpolation,
-        lambda images, axes, method: warp.rotate(images, angle, method, expand, center, fill_value(fill), layout=axes),
+        lambda images, interpolation, layout: warp.rotate(
+            images, angle, interpolation, expand, center, fill_value(fill), layout=layout
+        ),
         lambda size: canvas_maps.rotation(size, angle, expand, center),
     )
 
@@ -72,8 +74,8 @@ def affine(
         inpt,
         layout,
         interpolation,
-        lambda images, axes, method: warp.affine(
-            images, angle, translate, scale, shear, method, fill_value(fill), center, layout=axes
+        lambda images, interpolation, layout: warp.affine(
+            images, angle, translate, scale, shear, interpolation, fill_value(fill), center, layout=layout
         ),
         lambda size: canvas_maps.affine(size, angle, translate, scale, shear, center),
     )
@@ -104,8 +106,8 @@ def perspective(
         inpt,
         layout,
         interpolation,
-        lambda images, axes, method: warp.perspective(
-            images, startpoints, endpoints, method, fill_value(fill), coefficients, layout=axes
+        lambda images, interpolation, layout: warp.perspective(
+            images, startpoints, endpoints, interpolation, fill_value(fill), coefficients, layout=layout
         ),
         lambda size: canvas_maps.perspective(size, startpoints, endpoints, coefficients),
     )
@@ -127,7 +129,7 @@ def elastic(
     :func:`cuaug.elastic`.
 
     >>> import numpy as np
-    >>> field = np.zeros((1, 1, 4, 2)); field[..., 0] = 2 / 4  # one pixel of four
+    >>> field = np.zeros((1, 1, 4, 2)); field[..., 0] = 2 / 4  # one pixel: the width of 4 pixels is 2 units
     >>> elastic(np.array([[1, 2, 3, 4]], np.uint8), field)
     array([[2, 3, 4, 0]], dtype=uint8)
     >>> elastic_transform is elastic
@@ -139,7 +141,9 @@ def elastic(
         inpt,
         layout,
         interpolation,
-        lambda images, axes, method: warp.elastic(images, displacement, method, fill_value(fill), layout=axes),
+        lambda images, interpolation, layout: warp.elastic(
+            images, displacement, interpolation, fill_value(fill), layout=layout
+        ),
     )
 
 

@@ -13,7 +13,10 @@ from .sample_target import Path, path_text
 
 
 class TargetTransform(Protocol):
-    """What `transform_targets` calls, in this order; the names are those of torchvision's ``Transform``."""
+    """The part of `Transform` that `call_on_targets` uses.
+
+    `check_inputs`, `make_params` and `transform` have torchvision's names, and are called in this order.
+    """
 
     @property
     def transformed_kinds(self) -> Sequence[str]: ...
@@ -24,8 +27,9 @@ class TargetTransform(Protocol):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any: ...
 
 
-def transform_targets(transform: TargetTransform, sample: Any) -> Any:
+def call_on_targets(transform: TargetTransform, sample: Any) -> Any:
     """The sample with the transform's results in place of its targets of the kinds `transformed_kinds`."""
+    # Images of Pillow are found as arrays, but the transform gets the images themselves.
     leaves = find_leaves(with_pixels(sample))
     for leaf in leaves:
         if leaf.kind in transform.refused_kinds:
@@ -35,7 +39,7 @@ def transform_targets(transform: TargetTransform, sample: Any) -> Any:
     inputs = [value_at(sample, path) for path in paths]
     transform.check_inputs(inputs)
     params = transform.make_params(inputs)
-    results: dict[Any, Any] = {}
+    results: dict[Any, Any] = {}  # for [sample], because the sample may itself be a target, whose path is ()
     for path, value in zip(paths, inputs, strict=True):
         set_path(results, (0, *path), transform.transform(value, params))
     return rebuild([sample], results)[0]
