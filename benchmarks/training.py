@@ -1,11 +1,11 @@
 """ResNet-50 training, images per second: the step alone, and with each way to feed it from JPEG files: ``make bench``.
 
-Mixed precision, channels_last, batches of 256, fused SGD. "The step alone" trains on one batch that stays on the GPU: the
-rate that no loader can exceed. The other rows read JPEG photographs of 375x500 from the page cache, take a random crop
-resized to 224 with antialiasing, flip, and normalise. Every row has its own warm-up; the rows alternate, and the median
-of the rounds is reported. A timed part is long because the workers of a ``DataLoader`` finish whole batches at about
-the same time. ``--cpus 16 4`` measures on 16 and then on 4 processors, as on a machine with few processors
-per GPU, and writes a table for each.
+Mixed precision, channels_last, batches of 256, fused SGD. "The step alone" trains on one batch that stays on the GPU:
+the rate that no loader can exceed. The other rows read JPEG photographs of 375x500 from the page cache, take a random
+crop resized to 224 with antialiasing, flip, and normalise. Every row has its own warm-up; the rows alternate, and the
+median of the rounds is reported. A timed part is long because the workers of a ``DataLoader`` finish whole batches at
+about the same time. ``--cpus 16 4`` measures on 16 and then on 4 processors, as on a machine with few processors per
+GPU, and writes a table for each.
 """
 
 from __future__ import annotations
