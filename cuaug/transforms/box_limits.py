@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from .. import _check
 from .._arrays.tv_tensors import tv_kind, without_type, wrap_like
+from .._value_text import value_text
 from ..typing import BoxFormat
 from . import functional
 from .functional.box_values import upright_format
-from .sample_kinds import VALUE_KINDS, is_array
+from .sample_kinds import VALUE_KINDS, is_array, named_fields
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
 from .sample_search import find_leaves
-from .sample_target import Path
+from .sample_target import Path, path_text
 from .transform import Transform
 from .unfused import leaf_paths
 
@@ -110,8 +111,8 @@ class SanitizeBoundingBoxes(Transform):
     Args:
         min_size: Minimum width and height.
         min_area: Minimum area.
-        labels_getter: "default": the entries above; a function of the sample: the label tensors; None: only boxes and
-            masks.
+        labels_getter: "default": the entries above, whose labels are under "labels" in any case, else under the first
+            key that contains "label"; a function of the sample: the label arrays; None: only boxes and masks.
     """
 
     def __init__(
@@ -179,20 +180,74 @@ def _remove_invalid(
     a mask of them.
     """
     sample = inputs[0] if len(inputs) == 1 else inputs
-    leaves = find_leaves(with_pixels(sample))
+    leaves, type_name = find_leaves(with_pixels(sample)), _TV_TYPES[kind][0]
     kinds_and_paths = [(leaf.kind, path) for leaf in leaves for path in leaf_paths(leaf)]
-    labels = labels_getter(sample) if callable(labels_getter) else ()
-    labels = [labels] if is_array(labels) else list(labels or ())
+    object_paths = [path for path_kind, path in kinds_and_paths if path_kind == kind]
+    if not object_paths:
+        raise ValueError(f"a sample must have {type_name}, got none")
+    label_paths = _label_paths(sample, object_paths, labels_getter)
     results: dict[Any, Any] = {}  # for [sample], because the sample may itself be a target, whose path is ()
-    for path in [path for path_kind, path in kinds_and_paths if path_kind == kind]:
+    for path in object_paths:
         valid_values, valid = sanitize(_checked_tv_tensor(value_at(sample, path), kind))
         set_path(results, (0, *path), valid_values)
-        sibling_paths = [p for path_kind, p in kinds_and_paths if path_kind in sibling_kinds and p[:-1] == path[:-1]]
-        # The labels of a getter are objects of the sample: their paths are found by identity.
-        sibling_paths += [p for p in _array_paths(sample, ()) if any(value_at(sample, p) is array for array in labels)]
-        for sibling_path in sibling_paths:
+        for label_path in label_paths[path]:
+            _check_label_count(value_at(sample, label_path), len(valid), type_name, label_path)
+        siblings = [p for path_kind, p in kinds_and_paths if path_kind in sibling_kinds and _are_siblings(p, path)]
+        for sibling_path in dict.fromkeys([*siblings, *label_paths[path]]):
             set_path(results, (0, *sibling_path), _valid_entries(value_at(sample, sibling_path), valid))
     return rebuild([sample], results)[0]
+
+
+def _label_paths(sample: Any, object_paths: Sequence[Path], labels_getter: Any) -> dict[Path, list[Path]]:
+    """The paths of the labels of each array of boxes or keypoints: those of the getter, or the default ones."""
+    if not callable(labels_getter):
+        default = _default_label_paths if labels_getter == "default" else lambda *_: []
+        return {path: default(sample, path) for path in object_paths}
+    labels = labels_getter(sample)
+    labels = list(labels) if isinstance(labels, (list, tuple)) else [] if labels is None else [labels]
+    other = next((value for value in labels if not is_array(value)), None)
+    if other is not None:
+        raise TypeError(f"labels_getter must return an array, several in a tuple, or None, got {value_text(other)}")
+    array_paths = list(_array_paths(sample, ()))  # a label's path is found by identity
+    paths_by_objects: dict[Path, list[Path]] = {path: [] for path in object_paths}
+    for value in labels:
+        paths = [path for path in array_paths if value_at(sample, path) is value]
+        if not paths:
+            raise ValueError(f"labels_getter must return arrays of the sample, got another of shape {value.shape}")
+        for path in paths:
+            paths_by_objects[max(object_paths, key=lambda objects: _common_keys(objects, path))].append(path)
+    return paths_by_objects
+
+
+def _common_keys(one: Path, other: Path) -> int:
+    """The number of keys that both paths have at the same depth."""
+    return sum(key == other_key for key, other_key in zip(one, other, strict=False))
+
+
+def _default_label_paths(sample: Any, path: Path) -> list[Path]:
+    """The key "labels" in any case beside the boxes or keypoints, else the first key that contains "label"."""
+    depth = next((i for i in reversed(range(len(path))) if isinstance(path[i], str)), -1)
+    fields = named_fields(value_at(sample, path[:depth])) if depth >= 0 else None
+    keys = [key for key in fields or () if isinstance(key, str) and "label" in key.lower()]
+    if not keys:
+        raise ValueError(
+            f"labels_getter: no key that contains 'label' is beside the array at {path_text(path)}: pass a function "
+            "that returns the labels, or None if there are none"
+        )
+    key = next((key for key in keys if key.lower() == "labels"), keys[0])
+    return [(*path[:depth], key, *path[depth + 1 :])]
+
+
+def _check_label_count(labels: Any, count: int, type_name: str, path: Path) -> None:
+    """Labels without entries, such as the number of an image's class, are not those of objects."""
+    has_entries = isinstance(labels, (list, tuple)) or (is_array(labels) and labels.ndim)
+    if has_entries and len(labels) != count:
+        raise ValueError(f"labels at {path_text(path)} must be one for each of {count} {type_name}, got {len(labels)}")
+
+
+def _are_siblings(one: Path, other: Path) -> bool:
+    """Whether two paths differ in one key: entries of one container, or of lists with an entry per sample."""
+    return len(one) == len(other) == _common_keys(one, other) + 1
 
 
 def _valid_entries(entries: Any, valid: Any) -> Any:

@@ -1,5 +1,7 @@
 """Transforms that are not fused give the results of torchvision's, on the same samples and in the same types."""
 
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -41,6 +43,10 @@ def detection(tv):
     target = {"boxes": boxes(tv), "labels": torch.tensor([4, 5, 6, 7]), "area": torch.tensor([1.0, 2.0, 3.0, 4.0])}
     target["masks"] = tv.Mask(torch.from_numpy(noise((4, 9, 12), seed=3)))
     return image(tv), {**target, "image_id": 8}
+
+
+def detection_with_key(key, tv):
+    return {"image": image(tv), "boxes": boxes(tv), key: torch.tensor([4, 5, 6, 7])}
 
 
 def matrix():
@@ -85,6 +91,10 @@ CASES = {
     "SanitizeBoundingBoxes, function": (
         "SanitizeBoundingBoxes", (1.0, 1.0, lambda sample: (sample[1]["labels"], sample[1]["area"])), detection
     ),
+    **{
+        f"SanitizeBoundingBoxes of {key}": ("SanitizeBoundingBoxes", (), functools.partial(detection_with_key, key))
+        for key in ("LABELS", "gt_labels")
+    },
     "SanitizeKeyPoints": ("SanitizeKeyPoints", (), keypoints),
     "Lambda": ("Lambda", (lambda value: value + 1, torch.Tensor), lambda tv: (image(tv), 3)),
 }  # fmt: skip
@@ -136,6 +146,27 @@ def test_enumerations_equal_those_of_torchvision(v2):
     assert T.AutoAugment(T.AutoAugmentPolicy.SVHN).policy == "svhn"
 
 
+@pytest.mark.parametrize("labels_getter", ["default", None, lambda sample: sample[1]["labels"]])
+def test_sanitize_bounding_boxes_between_fused_transforms_keeps_valid_beside_boxes(labels_getter, tv):
+    image, target = detection(tv)
+    target["boxes"][0] = torch.tensor([0.0, 0.0, 0.5, 0.5])
+    sanitize = T.SanitizeBoundingBoxes(labels_getter=labels_getter)
+    recipe = T.Compose([T.CenterCrop((8, 10)), sanitize, T.ToDtype(torch.float32, scale=True)], seed=0)
+    _, result = recipe((image, target))
+    count = len(result["boxes"])
+    assert 0 < count < 4
+    assert len(result["masks"]) == len(result["valid"]) == int(result["valid"].sum()) == count
+    assert len(result["labels"]) == (4 if labels_getter is None else count)
+
+
+def test_sanitize_bounding_boxes_of_lists_removes_labels_beside_each_boxes(tv):
+    sample = {"boxes": [boxes(tv), boxes(tv)[[1, 0]]], "labels": [torch.arange(4), torch.arange(2)]}
+    sample["boxes"][1] = tv.wrap(sample["boxes"][1], like=sample["boxes"][0])
+    for getter in ("default", lambda sample: sample["labels"]):
+        result = T.SanitizeBoundingBoxes(2.0, labels_getter=getter)(sample)
+        assert [labels.tolist() for labels in result["labels"]] == [[0], [1]]
+
+
 def test_conversion_begins_a_recipe_of_a_dataset(v2, tv):
     recipe = [("ToImage", ()), ("CenterCrop", (8,)), ("ToDtype", (torch.float32, True))]
     expected = v2.Compose([getattr(v2, name)(*arguments) for name, arguments in recipe])(pillow())
@@ -169,6 +200,12 @@ def test_linear_transformation_of_arrays(array):
     assert_equal(np.asarray(result), expected.reshape(array.shape), tolerance=tolerance)
 
 
+def sanitized(labels_getter, key, labels):
+    tv_tensors = pytest.importorskip("torchvision.tv_tensors")
+    values = tv_tensors.BoundingBoxes([[0.0, 0, 1, 1], [0, 0, 5, 5]], format="XYXY", canvas_size=(9, 9))
+    return T.SanitizeBoundingBoxes(labels_getter=labels_getter)({"boxes": values, key: labels})
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -191,6 +228,18 @@ def test_linear_transformation_of_arrays(array):
             lambda: T.SanitizeBoundingBoxes(labels_getter="labels"),
             r"labels_getter must be 'default', a function or None",
         ),
+        *(
+            (functools.partial(sanitized, *arguments), message)
+            for arguments, message in (
+                (("default", "classes", [4, 5]), r"SanitizeBoundingBoxes: labels_getter: no key that contains 'label'"),
+                (("default", "gt_label", torch.arange(3)), r"labels at \['gt_label'\] must be one for each of 2 Boun"),
+                ((lambda s: s["y"], "y", torch.arange(3)), r"labels at \['y'\] must be one for each of 2 Boun"),
+                ((lambda s: torch.arange(2), "y", torch.arange(2)), r"labels_getter must return arrays of the sample"),
+                ((lambda s: s["y"], "y", [4, 5]), r"labels_getter must return an array, several in a tuple, or None"),
+                ((lambda s: {"y": s["y"]}, "y", torch.arange(2)), r"labels_getter must return an array, several in"),
+            )
+        ),
+        (lambda: T.SanitizeBoundingBoxes()({"image": noise((9, 9, 3))}), r"a sample must have BoundingBoxes, got none"),
         (lambda: T.LinearTransformation(np.ones((2, 3)), np.ones(2)), r"transformation_matrix must be square, got sh"),
         (
             lambda: T.LinearTransformation(np.eye(3), np.ones(2)),
