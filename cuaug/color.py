@@ -255,7 +255,7 @@ def rgb_to_grayscale(
         num_output_channels: 1, or 3 for three equal channels.
 
     All other arguments and the errors are those of :func:`adjust_brightness`; ``images`` have 1 or 3 channels. The
-    result has ``num_output_channels`` channels, and otherwise the images' shape.
+    result has ``num_output_channels`` channels, and otherwise the images' shape; images [H, W] gain an axis of three.
 
     >>> import numpy as np
     >>> rgb_to_grayscale(np.array([[[200, 100, 0]]], np.uint8))
@@ -266,8 +266,6 @@ def rgb_to_grayscale(
     output_channels = _check.integer("num_output_channels", num_output_channels, 1)
     if output_channels not in (1, 3):
         raise ValueError(f"num_output_channels must be 1 or 3, got {value_text(output_channels)}")
-    if output_channels == 3 and "C" not in batch.axes.layout:
-        raise ValueError("num_output_channels must be 1 for images without a channel axis, got 3")
     return _apply_op(batch, "Grayscale", {}, out, channels=output_channels)
 
 

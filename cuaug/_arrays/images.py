@@ -93,9 +93,17 @@ def describe_images(array: Any, layout: str | None = None, library: Library | No
     return ImageBatch(pointer, dtype, device, axes, library, read_only, owner, executor_of(library), is_copy)
 
 
-def describe_result(array: Any, images: ImageBatch) -> ImageBatch:
-    """Describes the result of a pass over these images."""
-    return describe_images(array, images.axes.layout, images.library)
+def describe_result(array: Any, images: ImageBatch, channels: int = 1) -> ImageBatch:
+    """Describes the result of a pass over these images. `channels`: those of the result, if it may have gained some."""
+    return describe_images(array, _result_layout(images, channels), images.library)
+
+
+def _result_layout(images: ImageBatch, channels: int) -> str:
+    """The images' layout. Images [H, W] that become several channels gain an axis where their library has it."""
+    layout = images.axes.layout
+    if "C" in layout or channels == 1:
+        return layout
+    return f"C{layout}" if images.library.channels_first else f"{layout}C"
 
 
 def placeholder(shape: tuple[int, int, int, int], dtype: str) -> ImageBatch:
@@ -117,8 +125,9 @@ def allocate_output(
     images: ImageBatch, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None
 ) -> OutputArray:
     """A new array of the images' library, or of their tv_tensor type, for the result; or `out`, checked."""
-    shape, axes = result_axes(images.axes, size, channels or images.channels)
-    library = images.library
+    library, channels = images.library, channels or images.channels
+    layout = _result_layout(images, channels)
+    shape, axes = result_axes(images.axes, layout, size, channels)
     if out is None:
         array = library.empty(shape, dtype, images.device, axes.memory_order)
         pointer = library.pointer(array)
@@ -126,7 +135,7 @@ def allocate_output(
         if kind_of_type(owner_type) is not None:
             array = wrap_like(array, images.owner)
         return OutputArray(array, pointer, axes)
-    output = describe_images(out, images.axes.layout)
+    output = describe_images(out, layout)
     if output.library is not library or output.read_only:
         raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")
     if output.is_copy:
@@ -146,12 +155,15 @@ def allocate_output(
 
 
 @functools.lru_cache(4096)
-def result_axes(axes: BatchAxes, size: tuple[int, int], channels: int) -> tuple[tuple[int, ...], BatchAxes]:
-    """Shape and axes of a result of this size, in the input's memory order."""
+def result_axes(
+    axes: BatchAxes, layout: str, size: tuple[int, int], channels: int
+) -> tuple[tuple[int, ...], BatchAxes]:
+    """Shape and axes of a result of this size, in the input's memory order if it has the input's layout."""
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
-    shape = tuple(extents[axis] for axis in axes.layout)
-    strides = contiguous_strides(shape, axes.memory_order)
-    return shape, _batch_axes(shape, strides, axes.layout, False)._replace(memory_order=axes.memory_order)
+    shape = tuple(extents[axis] for axis in layout)
+    memory_order = axes.memory_order if layout == axes.layout else None
+    strides = contiguous_strides(shape, memory_order)
+    return shape, _batch_axes(shape, strides, layout, False)._replace(memory_order=memory_order)
 
 
 def _device_name(device: int) -> str:

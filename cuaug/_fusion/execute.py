@@ -35,13 +35,15 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     branch_input, branch_results = images, list[ImageBatch]()
     for pass_ in plan.passes:
         if result is not None:
-            images = describe_result(result, images)
+            images = describe_result(result, images, pass_.input_channels)
         if pass_.branch is not None:
             if pass_.branch.first:
                 branch_input, branch_results = images, []
             else:
                 branch_results = [*branch_results, images]
             images = branch_input
+        if images.channels != pass_.input_channels:  # the table has columns per channel
+            raise AssertionError(f"a pass for {pass_.input_channels} channels got {images.channels}")
         if pass_.mean_output and pass_.is_pointwise:
             assert result is not None  # the pass overwrites its input, which must not be the caller's array
             _run_chain_in_place(pass_, plan, images, table)

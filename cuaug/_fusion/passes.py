@@ -10,13 +10,13 @@ from .recipe_pass import MEAN_FIRST, Pass
 from .split_reasons import split_reason
 
 
-def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int]) -> list[Pass]:
-    """The passes that apply the recipe to images of this dtype and size."""
-    passes = [Pass("the images are read", dtype, size, output_dtype=dtype)]
+def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int) -> list[Pass]:
+    """The passes that apply the recipe to images of this dtype, size and number of channels."""
+    passes = [Pass("the images are read", dtype, size, channels, output_dtype=dtype)]
     for op in recipe.ops:
         last, reason = passes[-1], split_reason(passes[-1], op)
         if reason and reason != MEAN_FIRST:
-            passes.append(Pass(reason, last.output_dtype, last.output_size, output_dtype=last.output_dtype))
+            passes.append(last.successor(reason))
             passes[-1].follows_resample = last.is_resample and isinstance(op, (Pointwise, Cast))
         if isinstance(op, Pointwise) and split_reason(passes[-1], op) == MEAN_FIRST:
             passes.append(passes[-1].split_at_mean(op))

@@ -55,7 +55,7 @@ class RecipePlan:
 
 def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> RecipePlan:
     """The plan for images of this shape and dtype. `continues`: the recipe is the end of a longer one (moves.py)."""
-    passes = plan_passes(recipe, images.dtype, images.size)
+    passes = plan_passes(recipe, images.dtype, images.size, images.channels)
     matrix = [Column("") for _ in range(9)]
     moves = plan_moves(passes, matrix, continues)
     program_column_count = _assign_columns(

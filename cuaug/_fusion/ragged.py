@@ -95,7 +95,7 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
         return None
     if any(column.max_value is not None for column in columns):  # `rescale_draw` does not reach arguments per sample
         return None
-    if len(maps) > 1 and len(plan_passes(recipe, dtype, size)) > 1:
+    if len(maps) > 1 and len(plan_passes(recipe, dtype, size, recipe.channels)) > 1:
         return None
     column_indices = {id(column): i for i, column in enumerate(columns)}
 

@@ -14,6 +14,7 @@ from .recipe_ops import (
     Column,
     CoordinateMap,
     Displacement,
+    Grayscale,
     Instruction,
     Op,
     OverrideOp,
@@ -37,6 +38,7 @@ class Pass:
     reason: str  # why the pass begins
     input_dtype: str
     input_size: tuple[int, int]
+    input_channels: int
     first_ops: list[FirstOp] = field(default_factory=list)
     overrides: list[OverrideOp] = field(default_factory=list)
     chain: list[Pointwise] = field(default_factory=list)
@@ -54,6 +56,10 @@ class Pass:
     def output_size(self) -> tuple[int, int]:
         sizes = (op.size for op in reversed(self.first_ops) if isinstance(op, (CoordinateMap, Resize)))
         return next(sizes, self.input_size)
+
+    @property
+    def output_channels(self) -> int:
+        return self.first_op.channels if isinstance(self.first_op, Grayscale) else self.input_channels
 
     @property
     def max_value(self) -> float:
@@ -161,6 +167,10 @@ class Pass:
         else:
             self.first_ops.append(op)
 
+    def successor(self, reason: str) -> Pass:
+        """A new pass over the result of this one."""
+        return Pass(reason, self.output_dtype, self.output_size, self.output_channels, output_dtype=self.output_dtype)
+
     def split_at_mean(self, op: Pointwise) -> Pass:
         """Ends this pass at the mean that the op needs. Returns the next pass, which runs the op after the mean."""
         return self._split_after_mean(op) if self.output_dtype == self.input_dtype else self._split_before_chain(op)
@@ -170,7 +180,8 @@ class Pass:
         self.mean_output = op.mean
         self.chain += op.before_mean
         self.ops += [op] if op.before_mean else []
-        next_pass = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype, mean_from=self)
+        next_pass = self.successor(MEAN_FIRST)
+        next_pass.mean_from = self
         next_pass.chain, next_pass.ops = [op.after_mean], [op]
         return next_pass
 
@@ -180,8 +191,9 @@ class Pass:
         A wider output dtype would take more memory between the passes, a narrower one would lose precision.
         """
         non_chain_ids = [id(first) for first in (*self.first_ops, *self.overrides)]
-        next_pass = Pass(MEAN_FIRST, self.input_dtype, self.output_size, output_dtype=self.output_dtype)
-        next_pass.range_changed, next_pass.chain = self.range_changed, [*self.chain, op]
+        next_pass = self.successor(MEAN_FIRST)
+        next_pass.input_dtype, next_pass.range_changed = self.input_dtype, self.range_changed
+        next_pass.chain = [*self.chain, op]
         next_pass.ops = [*(other for other in self.ops if id(other) not in non_chain_ids), op]
         self.chain, self.ops = [], [other for other in self.ops if id(other) in non_chain_ids]
         self.output_dtype, self.range_changed = self.input_dtype, False

@@ -130,10 +130,7 @@ def report(
     """The report for one batch, or for the images of a ragged batch. `transform_titles`: by `id` of the op."""
     first = images[0]
     stored_means = {id(pass_.mean_output) for pass_ in plan.passes if pass_.mean_output}
-    passes, channels = list[PassReport](), first.channels
-    for pass_ in plan.passes:
-        passes.append(_pass_report(pass_, first.frames, channels, transform_titles, stored_means))
-        channels = passes[-1].channels[1]
+    passes = [_pass_report(pass_, first.frames, transform_titles, stored_means) for pass_ in plan.passes]
     if len(images) > 1:
         pixels = sum(height * width for height, width in (image.size for image in images)) / len(images)
         read = round(pixels * first.channels * ITEM_SIZE[first.dtype])
@@ -190,11 +187,9 @@ def _extra_launch_count(op: FirstOp | OverrideOp) -> int:
     return 1 if isinstance(op, (Autocontrast, HistogramLut)) else 0
 
 
-def _pass_report(
-    pass_: Pass, frames: int, in_channels: int, transform_titles: Mapping[int, str], stored_means: Set[int]
-) -> PassReport:
+def _pass_report(pass_: Pass, frames: int, transform_titles: Mapping[int, str], stored_means: Set[int]) -> PassReport:
     """`stored_means`: ids of the columns of means that passes sum while they store."""
-    channels = in_channels, pass_.first_op.channels if isinstance(pass_.first_op, Grayscale) else in_channels
+    channels = pass_.input_channels, pass_.output_channels
     input_format, output_format = (pass_.input_dtype, pass_.input_size), (pass_.output_dtype, pass_.output_size)
     read, written = (
         frames * count * height * width * ITEM_SIZE[dtype]

@@ -25,7 +25,7 @@ class ConvertImageDtype(ToDtype):
 
 
 class RGB(Transform):
-    """Give grey images three equal channels; images of three channels stay as they are."""
+    """Give grey images, also images [H, W], three equal channels; images of three channels stay as they are."""
 
     def __init__(self) -> None:
         pass

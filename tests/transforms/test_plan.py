@@ -9,6 +9,9 @@ from helpers.arrays import noise
 
 import cuaug
 from cuaug import transforms as T
+from cuaug._arrays.images import describe_images
+from cuaug._fusion import execute
+from cuaug._passes.parameters import NULL_ARRAY
 
 
 def test_compose_plan_counts_passes_launches_and_bytes():
@@ -174,3 +177,10 @@ def test_compose_holds_a_bounded_number_of_plans():
     for _ in range(2):  # parameters stay valid, however many sizes follow
         assert np.array_equal(aug.apply(images[:9, :8], params), aug(images[:9, :8], step=5))
     assert pickle.loads(pickle.dumps(aug)).seed == 0
+
+
+def test_compose_plan_refuses_images_of_another_number_of_channels():
+    plans = T.Compose([T.Normalize([0.5], [0.5])], seed=0)._fused.plans
+    grey, coloured = (describe_images(noise((2, 9, 11, channels))) for channels in (1, 3))
+    with pytest.raises(AssertionError, match="a pass for 1 channels got 3"):
+        execute.apply(plans.plan(grey), coloured, NULL_ARRAY)

@@ -5,10 +5,11 @@ import functools
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import noise
+from helpers.arrays import noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal
 
 from cuaug import transforms as T
+from cuaug.transforms import functional as F
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +27,11 @@ def image(tv, seed=0, size=(9, 12), channels=3):
 
 
 def pillow(mode="RGB"):
-    image_module = pytest.importorskip("PIL.Image")
-    return image_module.fromarray(noise((9, 12, 3))).convert(mode)
+    return pillow_of(noise((9, 12, 3))).convert(mode)
+
+
+def pillow_of(values):
+    return pytest.importorskip("PIL.Image").fromarray(values)
 
 
 def boxes(tv, format="XYXY", **options):
@@ -68,6 +72,8 @@ CASES = {
     "ConvertImageDtype": ("ConvertImageDtype", (torch.float32,), lambda tv: image(tv)),
     "ConvertImageDtype, default": ("ConvertImageDtype", (), lambda tv: image(tv)),
     "RGB of grey": ("RGB", (), lambda tv: image(tv, channels=1)),
+    "RGB of Pillow, grey": ("RGB", (), lambda tv: pillow("L")),
+    "Grayscale of Pillow, grey": ("Grayscale", (3,), lambda tv: pillow("L")),
     "RGB of RGB": ("RGB", (), lambda tv: image(tv)),
     "FiveCrop": ("FiveCrop", ((5, 4),), lambda tv: (image(tv), 3)),
     "FiveCrop of Pillow": ("FiveCrop", (5,), lambda tv: pillow()),
@@ -144,6 +150,24 @@ def test_enumerations_equal_those_of_torchvision(v2):
     image = noise((9, 12, 3))
     assert_equal(T.Resize((4, 5), T.InterpolationMode.BICUBIC)(image), T.Resize((4, 5), "bicubic")(image))
     assert T.AutoAugment(T.AutoAugmentPolicy.SVHN).policy == "svhn"
+
+
+@pytest.mark.parametrize("transform", [T.RGB(), T.Grayscale(3)], ids=repr)
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "pillow"])
+def test_image_without_a_channel_axis_gains_three_channels(transform, library):
+    values = noise((9, 12))
+    recipe = T.Compose([transform, T.RandomHorizontalFlip(1.0), T.Normalize([0.1, 0.5, 0.9], [1.0, 0.5, 0.25])], seed=0)
+    image = pillow_of(values) if library == "pillow" else put(values, (library, "cpu"))
+    layout = "HW" if library == "torch" else None
+    expected = (values[:, ::-1, None] / 255 - np.array([0.1, 0.5, 0.9])) / np.array([1.0, 0.5, 0.25])
+    expected = np.moveaxis(expected, 2, 0) if library == "torch" else expected
+    for _ in range(3):  # the second call is recorded, the third replayed
+        tolerance = Tolerance(absolute=1e-6, reason="float32")
+        assert_equal(np.asarray(recipe(image, layout=layout)), expected.astype(np.float32), tolerance=tolerance)
+    channels = np.asarray(T.Compose([transform])(image, layout=layout))
+    grey = F.grayscale_to_rgb(image, layout=layout), F.rgb_to_grayscale(image, 3, layout=layout)
+    for result in (channels, *grey):
+        assert np.array_equal(np.asarray(result), np.stack([values] * 3, 0 if library == "torch" else 2))
 
 
 @pytest.mark.parametrize("labels_getter", ["default", None, lambda sample: sample[1]["labels"]])

@@ -204,7 +204,7 @@ def rgb_to_grayscale(inpt: Array, num_output_channels: Literal[1, 3] = 1, *, lay
         num_output_channels: 1, or 3 for three equal channels.
 
     All other arguments and the errors are those of :func:`adjust_brightness`; the result has
-    ``num_output_channels`` channels.
+    ``num_output_channels`` channels; images [H, W] gain an axis of three.
 
     >>> import numpy as np
     >>> rgb_to_grayscale(np.array([[[200, 100, 0]]], np.uint8))
@@ -231,11 +231,7 @@ def grayscale_to_rgb(inpt: Array, *, layout: Layout | None = None) -> Array:
 
     def repeat(images: Any, layout: Any) -> Any:
         batch = describe_images(images, layout)
-        if batch.channels != 1:
-            return images
-        if "C" not in batch.axes.layout:
-            images, layout = images[..., None], "HWC"
-        return color.rgb_to_grayscale(images, 3, layout=layout)
+        return images if batch.channels != 1 else color.rgb_to_grayscale(images, 3, layout=layout)
 
     return apply_to_arrays(inpt, layout, repeat)
 
