@@ -154,7 +154,8 @@ class Compose(Transform):
                 invalid boxes. [N] or [N, classes]
             ids: The samples' ids, or the id of the first; default: 0 to N - 1. [N]
             step: The number of this draw; default: the number of calls so far.
-            layout: E.g. "NHWC", or "HWC" for each image of a list; default: channels-first for torch, else last.
+            layout: E.g. "NHWC", or "HWC" for each image of a list; default: channels-first for torch, else last. After
+                ToImage, PILToTensor, ToTensor and ToPILImage, which also move channels, images have the default.
 
         Returns:
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.

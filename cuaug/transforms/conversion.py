@@ -40,6 +40,7 @@ class ToImage(Transform):
     """Convert images to torchvision's ``Image``: :func:`cuaug.transforms.functional.to_image`. Needs torchvision."""
 
     transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    sets_layout: ClassVar[bool] = True
 
     def __init__(self) -> None:
         pass
@@ -52,6 +53,7 @@ class PILToTensor(Transform):
     """Convert images of Pillow to tensors: :func:`cuaug.transforms.functional.pil_to_tensor`. Needs torch."""
 
     transformed_kinds: ClassVar[tuple[str, ...]] = ("images", "masks")
+    sets_layout: ClassVar[bool] = True
 
     def __init__(self) -> None:
         pass
@@ -67,6 +69,7 @@ class ToTensor(Transform):
     """
 
     transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    sets_layout: ClassVar[bool] = True
 
     def __init__(self) -> None:
         pass
@@ -80,6 +83,7 @@ class ToPILImage(Transform):
     """Convert images to those of Pillow: :func:`cuaug.transforms.functional.to_pil_image`. Waits for the device."""
 
     transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    sets_layout: ClassVar[bool] = True
 
     def __init__(self, mode: str | None = None) -> None:
         self.mode: str | None = mode

@@ -143,8 +143,19 @@ def call_parts(
         elif not isinstance(part, Transform):
             sample = part(sample, ids, step, layout, get_key_once)
         elif not names or part.takes_targets:
-            sample = part.call_forward(sample)
+            sample = part.call_forward(sample, layout=layout) if part.takes_layout else part.call_forward(sample)
+            layout = None if part.sets_layout else layout
         else:  # as torchvision's Compose calls transforms
-            sample = dict(zip(names, part.call_forward(*sample.values()), strict=True))
+            results = part.call_forward(*sample.values())
+            sample = dict(zip(names, _checked_results(part.title, results, names), strict=True))
     get_key_once(ids, step)  # a recipe without parts that draw counts its calls, too
     return sample
+
+
+def _checked_results(title: str, results: Any, names: Sequence[str]) -> Sequence[Any]:
+    """The results of a function that was called with several arguments."""
+    if isinstance(results, (list, tuple)) and len(results) == len(names):
+        return results
+    kind = type(results).__name__
+    got = f"a {kind} of {len(results)}" if isinstance(results, (list, tuple)) else kind
+    raise TypeError(f"{title} must return a tuple of {len(names)}, as it is called with {', '.join(names)}, got {got}")

@@ -24,12 +24,13 @@ class FiveCrop(Transform):
 
     transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
     refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
+    reads_layout: ClassVar[bool] = True
 
     def __init__(self, size: Size) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return functional.five_crop(inpt, self.size)
+        return functional.five_crop(inpt, self.size, layout=params["layout"])
 
 
 class TenCrop(Transform):
@@ -42,13 +43,14 @@ class TenCrop(Transform):
 
     transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
     refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
+    reads_layout: ClassVar[bool] = True
 
     def __init__(self, size: Size, vertical_flip: bool = False) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
         self.vertical_flip: bool = _check.boolean("vertical_flip", vertical_flip)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return functional.ten_crop(inpt, self.size, self.vertical_flip)
+        return functional.ten_crop(inpt, self.size, self.vertical_flip, layout=params["layout"])
 
 
 class UniformTemporalSubsample(Transform):

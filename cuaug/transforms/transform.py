@@ -65,6 +65,8 @@ class Transform:
 
     transformed_kinds: ClassVar[tuple[str, ...]] = ("images", "masks", "boxes", "keypoints")  # given to `transform`
     refused_kinds: ClassVar[tuple[str, ...]] = ()  # which a sample must not have
+    reads_layout: ClassVar[bool] = False  # `transform` gets the layout of the call's images as params["layout"]
+    sets_layout: ClassVar[bool] = False  # `transform` gets and returns images in the layout of their library
 
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
 
@@ -113,11 +115,16 @@ class Transform:
         """The result for one target of the sample: a batch, an image, a mask, boxes or keypoints."""
         raise NotImplementedError(f"{self.title} must define transform or forward")
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: Any, **arguments: Any) -> Any:
         """The result for a sample. Not fused: calls `make_params`, then `transform` with each target."""
         if self.needs_recipe:
-            return self(*inputs)
-        return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs)
+            return self(*inputs, **arguments)
+        return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
+
+    @property
+    def takes_layout(self) -> bool:
+        """Whether `call_forward` takes the layout of the sample's images."""
+        return self.takes_targets and (self.reads_layout or self.sets_layout)
 
     @property
     def title(self) -> str:
@@ -206,7 +213,8 @@ class Transform:
         """Run as a recipe of its own, as :meth:`Compose.__call__`.
 
         A transform that is not fused and draws nothing by the seed of a recipe, such as :class:`ToImage` or one of a
-        user, takes the sample, or its targets, by position only: no ``ids``, ``step`` or ``layout``.
+        user, takes the sample, or its targets, by position only: no ``ids`` and ``step``, and ``layout`` only if it
+        depends on the layout, as :class:`FiveCrop` and :class:`ToImage`.
         """
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if "_single_recipe" not in attributes:
@@ -222,12 +230,12 @@ class Transform:
     def call_forward(self, *inputs: Any, **arguments: Any) -> Any:
         """Call `forward`. Errors of this package's transforms begin with the transform's public name."""
         try:
-            if arguments:
+            if not arguments.keys() <= ({"layout"} if self.takes_layout else set()):
                 names = ", ".join(f"{name}=" for name in arguments)
                 raise TypeError(
                     f"this transform is not fused: it takes the sample, or its targets, by position only, got {names}"
                 )
-            return self.forward(*inputs)
+            return self.forward(*inputs, **arguments)
         except (TypeError, ValueError) as error:
             cls = torch_module.plain_class(type(self))
             if registry.registered_class(cls.__name__) is cls and not str(error).startswith("cuaug."):

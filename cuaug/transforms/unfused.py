@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from .. import _check
+from .._arrays import convert
+from .._arrays.pillow_library import PILLOW
+from .._arrays.registry import library_of
+from .._arrays.tv_tensors import is_video, without_type, wrap_like
 from .sample_kinds import is_plain_sequence
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
@@ -22,27 +27,51 @@ class TargetTransform(Protocol):
     def transformed_kinds(self) -> Sequence[str]: ...
     @property
     def refused_kinds(self) -> Sequence[str]: ...
+    @property
+    def reads_layout(self) -> bool: ...
+    @property
+    def sets_layout(self) -> bool: ...
     def check_inputs(self, flat_inputs: list[Any]) -> None: ...
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]: ...
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any: ...
 
 
-def call_on_targets(transform: TargetTransform, sample: Any) -> Any:
-    """The sample with the transform's results in place of its targets of the kinds `transformed_kinds`."""
+def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None = None) -> Any:
+    """The sample with the transform's results in place of its targets of the kinds `transformed_kinds`.
+
+    `layout`: of the images; None: the layout of their library.
+    """
     # Images of Pillow are found as arrays, but the transform gets the images themselves.
     leaves = find_leaves(with_pixels(sample))
     for leaf in leaves:
         if leaf.kind in transform.refused_kinds:
             raise TypeError(f"{leaf.kind} must not be given, got some at {path_text(leaf.paths[0])}")
     leaves = [leaf for leaf in leaves if leaf.kind in transform.transformed_kinds]
-    paths = [path for leaf in leaves for path in leaf_paths(leaf)]
-    inputs = [value_at(sample, path) for path in paths]
+    kinds_and_paths = [(leaf.kind, path) for leaf in leaves for path in leaf_paths(leaf)]
+    inputs = [value_at(sample, path) for _, path in kinds_and_paths]
     transform.check_inputs(inputs)
     params = transform.make_params(inputs)
     results: dict[Any, Any] = {}  # for [sample], because the sample may itself be a target, whose path is ()
-    for path, value in zip(paths, inputs, strict=True):
-        set_path(results, (0, *path), transform.transform(value, params))
+    for (kind, path), value in zip(kinds_and_paths, inputs, strict=True):
+        image_layout = layout if kind == "images" and not is_video(value) else None
+        if transform.sets_layout and image_layout is not None:
+            value = _in_library_layout(value, image_layout)
+        options = {**params, "layout": image_layout} if transform.reads_layout else params
+        set_path(results, (0, *path), transform.transform(value, options))
     return rebuild([sample], results)[0]
+
+
+def _in_library_layout(images: Any, layout: str) -> Any:
+    """The images with their channels where their library has them. Images of Pillow stay as they are."""
+    library = library_of(type(images))
+    if library is None or library is PILLOW or "C" not in layout:
+        return images
+    _check.one_of("layout", layout, _check.LAYOUTS)
+    if images.ndim != len(layout):
+        raise ValueError(f"layout {layout!r} needs {len(layout)} axes, got shape {tuple(images.shape)}")
+    values = without_type(images)
+    axis = -3 if library.channels_first else -1
+    return wrap_like(convert.namespace(values).moveaxis(values, layout.index("C"), axis), images)
 
 
 def leaf_paths(leaf: Leaf) -> Iterator[Path]:
