@@ -35,6 +35,17 @@ def plain_class(cls: type) -> type:
     return plain
 
 
+def has_forward_hooks(instance: Any) -> bool:
+    """Whether hooks of torch were registered for calls of the object."""
+    attributes = vars(instance)
+    return bool(attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"))
+
+
+def call_with_hooks(instance: Any, *args: Any, **kwargs: Any) -> Any:
+    """`forward` between the hooks of a torch module."""
+    return module_class().__call__(instance, *args, **kwargs)
+
+
 @functools.cache
 def _module_subclass(cls: Any, module: Any) -> type:
     if issubclass(cls, module):

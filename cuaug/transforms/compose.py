@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .. import _check
+from .._arrays import torch_module
 from .._arrays.convert import dtype_name
 from .._check import prefix_errors
 from .._descriptions import state_entries
@@ -24,9 +25,9 @@ from .params import Params, apply_inverse, apply_params, describe_one_array, par
 from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
-from .sample_structure import call_sample, named_sample, parse_sample
+from .sample_structure import call_sample, parse_sample
 from .transform import Transform, typed_as
-from .transform_list import transform_list, transforms_after
+from .transform_list import planned_lists, transform_list, transforms_after
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,7 @@ class Compose(Transform):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {getattr(self, name)!r}")
         self._step = self._first_position = 0
-        self._parts = parts.split(self.transforms, 0, self.boxes, self.keypoints)
+        self._split()
 
     @property
     def seed(self) -> int:
@@ -91,6 +92,7 @@ class Compose(Transform):
     @property
     def _fused(self) -> FusedPart:
         """The only part; a ValueError if a transform is not fused."""
+        self._split_if_changed()
         return parts.single_fused_part(self._parts)
 
     def __repr__(self) -> str:
@@ -120,10 +122,6 @@ class Compose(Transform):
         recipe.count_transform()
         for transform in self.transforms:
             transform.append_to(recipe)
-
-    def forward(self, *inputs: Any) -> Any:
-        """The result of a call, as for a module of torch."""
-        return self(*inputs)
 
     @typed_as(Transform.__call__)
     @prefix_errors
@@ -160,9 +158,21 @@ class Compose(Transform):
         Returns:
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.
         """
+        attributes = vars(self)
+        if attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"):
+            targets = masks, boxes, keypoints, labels
+            return torch_module.call_with_hooks(self, images, *targets, ids=ids, step=step, layout=layout)
         if masks is None and boxes is None and keypoints is None and labels is None:
             return self._call(images, (), ids, step, layout)
-        sample = named_sample(images, masks, boxes, keypoints, labels)
+        return self.forward(images, masks, boxes, keypoints, labels, ids=ids, step=step, layout=layout)
+
+    def forward(
+        self, images: Any, *targets: Any, ids: Any = None, step: Any = None, layout: Any = None, **named_targets: Any
+    ) -> Any:
+        """The result of a call, without the hooks of a torch module."""
+        sample = call_sample(images, *targets, **named_targets)
+        if sample is images:
+            return self._call(images, (), ids, step, layout)
         results = self._call(sample, tuple(sample), ids, step, layout)
         return tuple(results[name] for name in sample)
 
@@ -269,6 +279,7 @@ class Compose(Transform):
         The sentences about mistakes are ``report.warnings``. Runs the recipe, and waits for a device; the step stays as
         it is.
         """
+        self._split_if_changed()
         parts.single_fused_part(self._parts)  # a ValueError before the recipe runs
         sample = call_sample(images, masks, boxes, keypoints, labels)
         return check_sample(self, sample, step=self._step if step is None else step, ids=ids, layout=layout)
@@ -308,9 +319,7 @@ class Compose(Transform):
         """
         remainder = Compose(transforms_after(self, first), self.seed, boxes=self.boxes, keypoints=self.keypoints)
         remainder._first_position = self.first_position + self.position_count - remainder.position_count
-        remainder._parts = parts.split(
-            remainder.transforms, remainder.first_position, remainder.boxes, remainder.keypoints
-        )
+        remainder._split()
         return remainder
 
     def state_dict(self) -> dict[str, int]:
@@ -328,10 +337,27 @@ class Compose(Transform):
 
     def _call(self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: Layout | None) -> Any:
         """A call. `names`: if the sample is the dict of the call's arguments (`named_sample`), its keys; else empty."""
+        if self.transforms != self._planned_list or self._inner_lists:
+            self._split_if_changed()
         first = self._parts[0]
         if len(self._parts) == 1 and isinstance(first, FusedPart):
             return first(sample, ids, step, layout, self._next_key)  # as `call_parts`, in less time
         return parts.call_parts(self._parts, sample, names, ids, step, layout, self._next_key)
+
+    def _split_if_changed(self) -> None:
+        """Make the parts again if the user has changed the recipe's list of transforms, or one inside of it."""
+        if self.transforms != self._planned_list or any(
+            owner.transforms != planned for owner, planned in self._inner_lists
+        ):
+            self._split()
+
+    def _split(self) -> None:
+        attributes = vars(self)  # not setattr, which is slow and refuses changes
+        (_, attributes["_planned_list"]), *attributes["_inner_lists"] = planned_lists(self)
+        attributes["_parts"] = parts.split(self.transforms, self._first_position, self.boxes, self.keypoints)
+
+    def _planned_names(self) -> Sequence[str]:
+        return ("boxes", "keypoints") if "_parts" in vars(self) else ()
 
     def _next_key(self, ids: Any, step: int | None) -> tuple[int, int]:
         """Seed and step of this call, which counts from here on; `ids` and `step` are those that the user passes."""

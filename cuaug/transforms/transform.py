@@ -31,6 +31,10 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
+_SAMPLE_METHODS = frozenset(("forward", "check_inputs", "make_params", "transform"))
+_CALL_STATE = ("_single_recipe", "_base_recipe", "_is_planned")  # attributes that a copy begins without
+
+
 def typed_as(signature: _Signature) -> Callable[[Callable[..., Any]], _Signature]:
     """Gives the decorated function the types of `signature`, so that they are written once."""
 
@@ -91,8 +95,12 @@ class Transform:
 
     @property
     def is_fused(self) -> bool:
-        """Whether the transform is planned together with its neighbours, and shares their passes."""
-        return type(self).write is not Transform.write
+        """Whether the transform is planned together with its neighbours, and shares their passes.
+
+        A user's subclass of a fused transform is not if it defines one of the methods for whole samples.
+        """
+        base, own_methods = _fused_base(type(self))
+        return base is not None and not own_methods
 
     @property
     def needs_recipe(self) -> bool:
@@ -113,12 +121,21 @@ class Transform:
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         """The result for one target of the sample: a batch, an image, a mask, boxes or keypoints."""
-        raise NotImplementedError(f"{self.title} must define transform or forward")
+        base, own_methods = _fused_base(type(self))
+        if base is None:
+            raise NotImplementedError(f"{self.title} must define transform or forward")
+        raise TypeError(
+            f"{self.title} must define transform or forward, too: with {', '.join(sorted(own_methods))} it runs on "
+            f"whole samples, and {base.__name__}, which is fused, has no transform"
+        )
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
         """The result for a sample. Not fused: calls `make_params`, then `transform` with each target."""
+        base, own_methods = _fused_base(type(self))
         if self.needs_recipe:
-            return self(*inputs, **arguments)
+            return self._call_recipe(None, inputs, arguments)
+        if base is not None and own_methods == {"forward"}:  # which calls this `forward`
+            return self._call_recipe(base, inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 
     @property
@@ -138,6 +155,7 @@ class Transform:
     def append_to(self, recipe: Recipe) -> None:
         """Count and name the transform in a recipe, then `write`; errors begin with the title."""
         recipe.begin(self.title)
+        vars(self)["_is_planned"] = True
         try:
             self.write(recipe)
         except (TypeError, ValueError) as error:
@@ -216,16 +234,12 @@ class Transform:
         user, takes the sample, or its targets, by position only: no ``ids`` and ``step``, and ``layout`` only if it
         depends on the layout, as :class:`FiveCrop` and :class:`ToImage`.
         """
-        attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
-        if "_single_recipe" not in attributes:
-            if not self.needs_recipe:
-                return self.call_forward(*args, **kwargs)
-            attributes["_single_recipe"] = Transform._new_recipe([self])
-        try:
-            return attributes["_single_recipe"](*args, **kwargs)
-        except (TypeError, ValueError) as error:
-            self._replace_prefix(error)
-            raise
+        attributes = vars(self)
+        if "_single_recipe" not in attributes and not self.needs_recipe:
+            return self.call_forward(*args, **kwargs)
+        if attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"):
+            return torch_module.call_with_hooks(self, *args, **kwargs)
+        return self._call_recipe(None, args, kwargs)
 
     def call_forward(self, *inputs: Any, **arguments: Any) -> Any:
         """Call `forward`. Errors of this package's transforms begin with the transform's public name."""
@@ -235,6 +249,8 @@ class Transform:
                 raise TypeError(
                     f"this transform is not fused: it takes the sample, or its targets, by position only, got {names}"
                 )
+            if torch_module.has_forward_hooks(self):
+                return torch_module.call_with_hooks(self, *inputs, **arguments)
             return self.forward(*inputs, **arguments)
         except (TypeError, ValueError) as error:
             cls = torch_module.plain_class(type(self))
@@ -255,7 +271,41 @@ class Transform:
         return torch_module.new_instance, (torch_module.plain_class(type(self)),), self.__getstate__()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_single_recipe"}
+        return {name: value for name, value in vars(self).items() if name not in _CALL_STATE}
+
+    if not TYPE_CHECKING:  # type checkers would accept every name
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in vars(self) and name in self._planned_names():
+                title = self.title
+                raise AttributeError(
+                    f"{title}.{name} must not change, as calls no longer read it: put a new {title}(...) into the "
+                    f"recipe, or change a copy.deepcopy before its first call"
+                )
+            super().__setattr__(name, value)
+
+    def _planned_names(self) -> Sequence[str]:
+        """Attributes whose values are part of the plans of a recipe."""
+        return _parameter_names(torch_module.plain_class(type(self))) if "_is_planned" in vars(self) else ()
+
+    def _call_recipe(self, base: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run as a recipe of one: of this transform, or of an object of the class `base` with its attributes."""
+        attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
+        key = "_single_recipe" if base is None else "_base_recipe"
+        if key not in attributes:
+            attributes[key] = Transform._new_recipe([self if base is None else self._object_of(base)])
+        try:
+            return attributes[key](*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            self._replace_prefix(error)
+            raise
+
+    def _object_of(self, base: type[Transform]) -> Transform:
+        """An object of a base class, with the same attributes."""
+        result = torch_module.new_instance(base)
+        own_names = vars(result).keys()  # of a torch module: its parameters and hooks
+        vars(result).update({name: value for name, value in self.__getstate__().items() if name not in own_names})
+        return result
 
     def _replace_prefix(self, error: Exception) -> None:
         """Replace the prefix of `Compose` in an error by the name of the transform that the user called."""
@@ -282,6 +332,17 @@ def _plain_value(value: Any) -> Any:
     if hasattr(value, "tolist"):  # a number or an array of NumPy or another library
         return value.tolist()
     return value if isinstance(value, (int, float, str, bool, type(None))) else dtype_name(value)
+
+
+@functools.cache
+def _fused_base(cls: type) -> tuple[type[Transform] | None, frozenset[str]]:
+    """The nearest class that defines `write`, if any, and the methods for whole samples that its subclasses define."""
+    own_methods = frozenset[str]()
+    for base in cls.__mro__:
+        if "write" in vars(base):
+            return (None if base is Transform else base), own_methods
+        own_methods |= _SAMPLE_METHODS & vars(base).keys()
+    raise AssertionError(f"{cls.__name__} is no Transform")
 
 
 @functools.cache

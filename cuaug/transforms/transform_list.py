@@ -48,6 +48,21 @@ def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:
         yield from _levels((entry for entry in inner if isinstance(entry, Transform)), level + 1)
 
 
+def planned_lists(recipe: Transform) -> list[tuple[Any, list[Transform]]]:
+    """The recipe, and all transforms in it that contain a list of transforms, each with a copy of its list.
+
+    Functions that the user has added to the lists become a `SampleFunction`.
+    """
+    owner: Any = recipe
+    entries = transform_list(owner.transforms)
+    if isinstance(owner.transforms, list):
+        owner.transforms[:] = entries  # in place: the user may keep the list, and change it again
+    else:
+        vars(owner)["transforms"] = entries
+    inner = [planned_lists(entry) for entry in entries if "transforms" in vars(entry)]
+    return [(owner, list(entries)), *itertools.chain.from_iterable(inner)]
+
+
 def transforms_after(transform: Transform, first: int) -> list[Transform]:
     """The innermost transforms from index `first` on."""
     transforms = list(transform.flattened())

@@ -332,3 +332,103 @@ def test_function_with_several_arguments_must_return_as_many(result, got):
     expected = f"Compose: <lambda> must return a tuple of 2, as it is called with images, labels, got {got}"
     with pytest.raises(TypeError, match=expected):
         recipe(torch.from_numpy(noise((2, 3, 9, 11))), torch.arange(2))
+
+
+class Zero(T.RandomHorizontalFlip):
+    def transform(self, inpt, params):
+        return inpt * int(self.p - 1)
+
+
+class Logged(T.RandomHorizontalFlip):
+    def forward(self, images):
+        return super().forward(images), "logged"
+
+
+class Angle(T.RandomRotation):
+    def make_params(self, flat_inputs):
+        return {"angle": 90.0}
+
+
+@pytest.mark.parametrize("in_recipe", [False, True])
+def test_subclass_of_a_fused_transform_runs_its_own_methods(in_recipe):
+    def run(transform):
+        return (T.Compose([transform]) if in_recipe else transform)(torch.from_numpy(noise((3, 9, 11))))
+
+    assert int(run(Zero(1.0)).sum()) == 0
+    for _ in range(2):
+        result, text = run(Logged(1.0))
+        assert np.array_equal(result, noise((3, 9, 11))[:, :, ::-1])
+        assert text == "logged"
+    with pytest.raises(TypeError, match=r"Angle must define transform or forward, too: with make_params it runs on"):
+        run(Angle(0))
+
+
+@pytest.mark.parametrize("method", ["insert", "assign", "function", "inner", "inner of RandomApply"])
+def test_compose_transforms_may_change_after_a_call(method):
+    images, inner = noise((2, 9, 11, 3)), T.Compose([T.Identity()])
+    choice = T.RandomApply([T.Identity()], p=1.0)
+    recipe = T.Compose([T.RandomHorizontalFlip(1.0), inner, choice], seed=0)
+    flip = T.RandomVerticalFlip(1.0)
+    for _ in range(3):
+        assert np.array_equal(recipe(images), images[:, :, ::-1])
+    if method == "insert":
+        recipe.transforms.insert(0, flip)
+    elif method == "assign":
+        recipe.transforms = (recipe.transforms[0], flip)
+    elif method == "function":
+        recipe.transforms.append(lambda batch: batch[:, ::-1].copy())
+    else:
+        (inner if method == "inner" else choice).transforms.append(flip)
+    for copied in (recipe, copy.deepcopy(recipe), recipe):
+        assert np.array_equal(copied(images), images[:, ::-1, ::-1])
+    recipe.transforms[:] = [T.Identity()]
+    assert np.array_equal(recipe(images), images)
+    assert len(recipe.plan(images).passes) == 1
+
+
+def test_transform_attributes_that_a_plan_has_read_cannot_change():
+    images, transform = noise((9, 11, 3)), T.RandomHorizontalFlip(0.0)
+    transform.p = 1.0
+    assert np.array_equal(transform(images), images[:, ::-1])
+    with pytest.raises(
+        AttributeError, match=r"RandomHorizontalFlip.p must not change, as calls no longer read it: put"
+    ):
+        transform.p = 0.0
+    transform.training = False
+    copied = copy.deepcopy(transform)
+    copied.p = 0.0
+    assert np.array_equal(copied(images), images)
+    recipe = T.Compose([T.CenterCrop(3)], seed=0)
+    with pytest.raises(AttributeError, match=r"Compose.boxes must not change"):
+        recipe.boxes = T.Boxes(min_area=2)
+    recipe.seed = 4
+    crop = T.FiveCrop(3)
+    crop(images)
+    crop.size = (2, 2)  # not fused: read in each call
+    assert crop(images)[0].shape == (2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("transform", "calls"),
+    [
+        (T.RandomHorizontalFlip(1.0), 2), (Halve(), 2), (T.Compose([T.Identity()]), 2),
+        (T.Compose([T.Identity(), Halve()]), 2), (Logged(1.0), 2),
+    ],
+)  # fmt: skip
+def test_forward_hooks_of_torch_run(transform, calls):
+    images, events = torch.from_numpy(noise((3, 9, 11))), []
+    expected = transform(images)
+    handle = transform.register_forward_hook(lambda module, inputs, output: events.append((module, output)))
+    transform.register_forward_pre_hook(lambda module, inputs: events.append(inputs[0] is images))
+    result = transform(images)
+    assert len(events) == calls
+    assert events[0] is True
+    assert events[1][0] is transform
+    assert events[1][1] is result
+    assert torch.equal(result[0], expected[0])
+    if not transform.is_fused and not isinstance(transform, T.Compose):
+        T.Compose([transform])(images)
+        assert len(events) == 2 * calls
+    handle.remove()
+    transform(images)
+    assert events[-1] is True
