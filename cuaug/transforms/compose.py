@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .. import _check
@@ -12,7 +12,6 @@ from .._arrays import torch_module
 from .._arrays.convert import dtype_name
 from .._check import prefix_errors
 from .._descriptions import state_entries
-from .._fusion.recipe import Recipe
 from .._fusion.report import Report
 from .._html import table
 from ..typing import AnyArray, Array, DType, Ids, Interpolation, Layout, NumPyArray, PerChannel, PillowImage
@@ -27,7 +26,8 @@ from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
 from .sample_structure import call_sample, parse_sample
 from .transform import Transform, typed_as
-from .transform_list import planned_lists, transform_list, transforms_after
+from .transform_list import transform_list, transforms_after
+from .transform_sequence import TransformSequence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +37,7 @@ __all__ = ["Compose"]
 _DEFAULT_OPTIONS = {"boxes": Boxes(), "keypoints": Keypoints()}
 
 
-class Compose(Transform):
+class Compose(TransformSequence):
     """Transforms one after the other, each sample with draws of its own.
 
     A draw depends on seed, step, sample id and position in the recipe only, not on batch size, device or rank.
@@ -89,12 +89,6 @@ class Compose(Transform):
         """How many transforms :meth:`after` removed from the original recipe; draws use positions in that recipe."""
         return self._first_position
 
-    @property
-    def _fused(self) -> FusedPart:
-        """The only part; a ValueError if a transform is not fused."""
-        self._split_if_changed()
-        return parts.single_fused_part(self._parts)
-
     def __repr__(self) -> str:
         entries = "".join(f"\n{textwrap.indent(repr(transform), '    ')}," for transform in self.transforms)
         entries += "\n" if entries else ""
@@ -108,20 +102,6 @@ class Compose(Transform):
     def _repr_html_(self) -> str:
         rows = [(str(number), repr(transform)) for number, transform in enumerate(self.transforms, 1)]
         return table(f"{type(self).__name__}, seed {self.seed}", ("", "transform"), rows)
-
-    def flattened(self) -> Iterator[Transform]:
-        for transform in self.transforms:
-            yield from transform.flattened()
-
-    @property
-    def position_count(self) -> int:
-        return sum(transform.position_count for transform in self.transforms)
-
-    def append_to(self, recipe: Recipe) -> None:
-        """Append the transforms, as if they were in the recipe themselves."""
-        recipe.count_transform()
-        for transform in self.transforms:
-            transform.append_to(recipe)
 
     @typed_as(Transform.__call__)
     @prefix_errors
@@ -343,21 +323,6 @@ class Compose(Transform):
         if len(self._parts) == 1 and isinstance(first, FusedPart):
             return first(sample, ids, step, layout, self._next_key)  # as `call_parts`, in less time
         return parts.call_parts(self._parts, sample, names, ids, step, layout, self._next_key)
-
-    def _split_if_changed(self) -> None:
-        """Make the parts again if the user has changed the recipe's list of transforms, or one inside of it."""
-        if self.transforms != self._planned_list or any(
-            owner.transforms != planned for owner, planned in self._inner_lists
-        ):
-            self._split()
-
-    def _split(self) -> None:
-        attributes = vars(self)  # not setattr, which is slow and refuses changes
-        (_, attributes["_planned_list"]), *attributes["_inner_lists"] = planned_lists(self)
-        attributes["_parts"] = parts.split(self.transforms, self._first_position, self.boxes, self.keypoints)
-
-    def _planned_names(self) -> Sequence[str]:
-        return ("boxes", "keypoints") if "_parts" in vars(self) else ()
 
     def _next_key(self, ids: Any, step: int | None) -> tuple[int, int]:
         """Seed and step of this call, which counts from here on; `ids` and `step` are those that the user passes."""

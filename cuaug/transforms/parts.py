@@ -31,6 +31,7 @@ class ChoicePart:
 
     def __init__(self, choice: Choice, position: int, boxes: Boxes, keypoints: Keypoints) -> None:
         self.choice: Choice = choice
+        vars(choice)["_is_planned"] = True  # its draws are made here
         self._arguments = position, boxes, keypoints
         branches = list[Branch]()
         self._draws = HostDraws(lambda recipe: branches.extend(choice.branches(recipe)), choice.title, position)

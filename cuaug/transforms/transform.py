@@ -335,7 +335,7 @@ def _plain_value(value: Any) -> Any:
 
 
 @functools.cache
-def _fused_base(cls: type) -> tuple[type[Transform] | None, frozenset[str]]:
+def _fused_base(cls: Any) -> tuple[type[Transform] | None, frozenset[str]]:
     """The nearest class that defines `write`, if any, and the methods for whole samples that its subclasses define."""
     own_methods = frozenset[str]()
     for base in cls.__mro__:

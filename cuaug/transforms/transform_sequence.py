@@ -1,0 +1,64 @@
+"""A list of transforms and its parts, which follow changes of the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .._fusion.recipe import Recipe
+from . import parts
+from .boxes import Boxes
+from .fused_part import FusedPart
+from .keypoints import Keypoints
+from .transform import Transform
+from .transform_list import planned_lists
+
+
+class TransformSequence(Transform, has_description=False):
+    """Transforms one after the other. The user may change the list, as in torchvision: the next call sees the change.
+
+    `_planned_list`: the transforms of the current parts. `_inner_lists`: transforms that contain a list, with a copy.
+    """
+
+    transforms: list[Transform]
+    boxes: Boxes
+    keypoints: Keypoints
+    _first_position: int
+    _parts: parts.Parts
+    _planned_list: list[Transform]
+    _inner_lists: list[tuple[Any, list[Transform]]]
+
+    @property
+    def _fused(self) -> FusedPart:
+        """The only part; a ValueError if a transform is not fused."""
+        self._split_if_changed()
+        return parts.single_fused_part(self._parts)
+
+    def flattened(self) -> Iterator[Transform]:
+        for transform in self.transforms:
+            yield from transform.flattened()
+
+    @property
+    def position_count(self) -> int:
+        return sum(transform.position_count for transform in self.transforms)
+
+    def append_to(self, recipe: Recipe) -> None:
+        """Append the transforms, as if they were in the recipe themselves."""
+        recipe.count_transform()
+        for transform in self.transforms:
+            transform.append_to(recipe)
+
+    def _split_if_changed(self) -> None:
+        """Make the parts again if the user has changed the recipe's list of transforms, or one inside of it."""
+        if self.transforms != self._planned_list or any(
+            owner.transforms != planned for owner, planned in self._inner_lists
+        ):
+            self._split()
+
+    def _split(self) -> None:
+        attributes = vars(self)  # not setattr, which is slow and refuses changes
+        (_, attributes["_planned_list"]), *attributes["_inner_lists"] = planned_lists(self)
+        attributes["_parts"] = parts.split(self.transforms, self._first_position, self.boxes, self.keypoints)
+
+    def _planned_names(self) -> Sequence[str]:
+        return ("boxes", "keypoints") if "_parts" in vars(self) else ()
