@@ -144,7 +144,8 @@ def call_parts(
         elif not isinstance(part, Transform):
             sample = part(sample, ids, step, layout, get_key_once)
         elif not names or part.takes_targets:
-            sample = part.call_forward(sample, layout=layout) if part.takes_layout else part.call_forward(sample)
+            options = {"layout": layout} if layout is not None and part.takes_layout else {}
+            sample = part.call_forward(sample, **options)
             layout = None if part.sets_layout else layout
         else:  # as torchvision's Compose calls transforms
             results = part.call_forward(*sample.values())

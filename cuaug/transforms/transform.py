@@ -72,10 +72,13 @@ class Transform:
     reads_layout: ClassVar[bool] = False  # `transform` gets the layout of the call's images as params["layout"]
     sets_layout: ClassVar[bool] = False  # `transform` gets and returns images in the layout of their library
 
+    _fused_base: ClassVar[Any] = None  # the nearest class that defines `write`, if any
+    _own_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
 
     def __init_subclass__(cls, has_description: bool = True) -> None:
         # Not registered: classes that torch_module derives from registered ones, and classes of users.
+        cls._fused_base, cls._own_methods = _fused_base(cls)
         package = __name__.rpartition(".")[0]
         is_own = torch_module.plain_class(cls) is cls and cls.__module__.startswith(f"{package}.")
         if is_own and has_description:
@@ -95,12 +98,8 @@ class Transform:
 
     @property
     def is_fused(self) -> bool:
-        """Whether the transform is planned together with its neighbours, and shares their passes.
-
-        A user's subclass of a fused transform is not if it defines one of the methods for whole samples.
-        """
-        base, own_methods = _fused_base(type(self))
-        return base is not None and not own_methods
+        """Whether the transform is planned together with its neighbours; not with methods for whole samples."""
+        return self._fused_base is not None and not self._own_methods
 
     @property
     def needs_recipe(self) -> bool:
@@ -121,21 +120,19 @@ class Transform:
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         """The result for one target of the sample: a batch, an image, a mask, boxes or keypoints."""
-        base, own_methods = _fused_base(type(self))
-        if base is None:
+        if self._fused_base is None:
             raise NotImplementedError(f"{self.title} must define transform or forward")
         raise TypeError(
-            f"{self.title} must define transform or forward, too: with {', '.join(sorted(own_methods))} it runs on "
-            f"whole samples, and {base.__name__}, which is fused, has no transform"
+            f"{self.title} must define transform or forward, too: with {', '.join(sorted(self._own_methods))} it runs "
+            f"on whole samples, and {self._fused_base.__name__}, which is fused, has no transform"
         )
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
         """The result for a sample. Not fused: calls `make_params`, then `transform` with each target."""
-        base, own_methods = _fused_base(type(self))
         if self.needs_recipe:
-            return self._call_recipe(None, inputs, arguments)
-        if base is not None and own_methods == {"forward"}:  # which calls this `forward`
-            return self._call_recipe(base, inputs, arguments)
+            return self._call_recipe("_single_recipe", inputs, arguments)
+        if self._fused_base is not None and self._own_methods == {"forward"}:  # which calls this `forward`
+            return self._call_recipe("_base_recipe", inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 
     @property
@@ -239,12 +236,18 @@ class Transform:
             return self.call_forward(*args, **kwargs)
         if attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"):
             return torch_module.call_with_hooks(self, *args, **kwargs)
-        return self._call_recipe(None, args, kwargs)
+        if "_single_recipe" not in attributes:
+            return self._call_recipe("_single_recipe", args, kwargs)
+        try:
+            return attributes["_single_recipe"](*args, **kwargs)  # as `_call_recipe`, in less time
+        except (TypeError, ValueError) as error:
+            self._replace_prefix(error)
+            raise
 
     def call_forward(self, *inputs: Any, **arguments: Any) -> Any:
         """Call `forward`. Errors of this package's transforms begin with the transform's public name."""
         try:
-            if not arguments.keys() <= ({"layout"} if self.takes_layout else set()):
+            if arguments and not (arguments.keys() == {"layout"} and self.takes_layout):
                 names = ", ".join(f"{name}=" for name in arguments)
                 raise TypeError(
                     f"this transform is not fused: it takes the sample, or its targets, by position only, got {names}"
@@ -288,21 +291,20 @@ class Transform:
         """Attributes whose values are part of the plans of a recipe."""
         return _parameter_names(torch_module.plain_class(type(self))) if "_is_planned" in vars(self) else ()
 
-    def _call_recipe(self, base: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run as a recipe of one: of this transform, or of an object of the class `base` with its attributes."""
+    def _call_recipe(self, key: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Run as a recipe of one: of this transform, or of an object of its fused base class. `key`: an attribute."""
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
-        key = "_single_recipe" if base is None else "_base_recipe"
         if key not in attributes:
-            attributes[key] = Transform._new_recipe([self if base is None else self._object_of(base)])
+            attributes[key] = Transform._new_recipe([self if key == "_single_recipe" else self._base_object()])
         try:
             return attributes[key](*args, **kwargs)
         except (TypeError, ValueError) as error:
             self._replace_prefix(error)
             raise
 
-    def _object_of(self, base: type[Transform]) -> Transform:
-        """An object of a base class, with the same attributes."""
-        result = torch_module.new_instance(base)
+    def _base_object(self) -> Transform:
+        """An object of the fused base class, with the same attributes."""
+        result: Transform = torch_module.new_instance(self._fused_base)
         own_names = vars(result).keys()  # of a torch module: its parameters and hooks
         vars(result).update({name: value for name, value in self.__getstate__().items() if name not in own_names})
         return result
@@ -334,9 +336,8 @@ def _plain_value(value: Any) -> Any:
     return value if isinstance(value, (int, float, str, bool, type(None))) else dtype_name(value)
 
 
-@functools.cache
-def _fused_base(cls: Any) -> tuple[type[Transform] | None, frozenset[str]]:
-    """The nearest class that defines `write`, if any, and the methods for whole samples that its subclasses define."""
+def _fused_base(cls: type) -> tuple[type | None, frozenset[str]]:
+    """`Transform._fused_base` and `Transform._own_methods` of a class."""
     own_methods = frozenset[str]()
     for base in cls.__mro__:
         if "write" in vars(base):

@@ -53,18 +53,23 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
     params = transform.make_params(inputs)
     results: dict[Any, Any] = {}  # for [sample], because the sample may itself be a target, whose path is ()
     for (kind, path), value in zip(kinds_and_paths, inputs, strict=True):
-        image_layout = layout if kind == "images" and not is_video(value) else None
-        if transform.sets_layout and image_layout is not None:
-            value = _in_library_layout(value, image_layout)
-        options = {**params, "layout": image_layout} if transform.reads_layout else params
-        set_path(results, (0, *path), transform.transform(value, options))
+        if transform.reads_layout:
+            params = {**params, "layout": _layout_of(kind, value, layout)}
+        elif transform.sets_layout and layout is not None:
+            value = _in_library_layout(value, _layout_of(kind, value, layout))
+        set_path(results, (0, *path), transform.transform(value, params))
     return rebuild([sample], results)[0]
 
 
-def _in_library_layout(images: Any, layout: str) -> Any:
+def _layout_of(kind: str, value: Any, layout: str | None) -> str | None:
+    """The layout of a target. `layout`: of the images that do not state theirs by their type."""
+    return layout if kind == "images" and not is_video(value) else None
+
+
+def _in_library_layout(images: Any, layout: str | None) -> Any:
     """The images with their channels where their library has them. Images of Pillow stay as they are."""
     library = library_of(type(images))
-    if library is None or library is PILLOW or "C" not in layout:
+    if library is None or library is PILLOW or layout is None or "C" not in layout:
         return images
     _check.one_of("layout", layout, _check.LAYOUTS)
     if images.ndim != len(layout):
