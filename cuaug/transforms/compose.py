@@ -238,7 +238,7 @@ class Compose(TransformSequence):
         pass 1  uint8 [256, 256, 3] -> uint8 [224, 224, 3]   the images are read
                 CenterCrop, RandomHorizontalFlip: one move, nearest
         """
-        run = functools.partial(self, step=self._step, layout=layout) if measure else None
+        run = functools.partial(self, step=self._step, layout=layout) if _check.boolean("measure", measure) else None
         return plan_report(self._fused.plans, images, size, dtype_name(dtype), channels, layout, run)
 
     @prefix_errors

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._arrays import convert
+from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import without_type, wrap_like
 from ..typing import AnyArray
@@ -38,6 +39,8 @@ class LinearTransformation(Transform):
         self.mean_vector: Any = mean
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        if library_of(type(inpt)) is PILLOW:
+            raise TypeError("images must be arrays, got an image of Pillow: put ToImage or ToTensor before")
         images = without_type(inpt)
         shape, size = tuple(images.shape), int(self.mean_vector.shape[0])
         if len(shape) < 3 or int(np.prod(shape[-3:])) != size:

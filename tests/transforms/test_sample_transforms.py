@@ -191,6 +191,18 @@ def test_sanitize_bounding_boxes_of_lists_removes_labels_beside_each_boxes(tv):
         assert [labels.tolist() for labels in result["labels"]] == [[0], [1]]
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_clamp_keypoints_of_a_canvas_beyond_the_dtype(dtype):
+    values = np.array([[100, 5], [90, 99]], dtype)
+    for points in (values, torch.from_numpy(values)):
+        assert np.array_equal(F.clamp_keypoints(points, (50, 40_000)), [[100, 5], [90, 49]])
+
+
+def test_grayscale_to_rgb_of_pillow_drops_transparency(v2):
+    expected = v2.functional.grayscale_to_rgb(pillow("RGBA"))
+    assert_same(F.grayscale_to_rgb(pillow("RGBA")), expected)
+
+
 def test_conversion_begins_a_recipe_of_a_dataset(v2, tv):
     recipe = [("ToImage", ()), ("CenterCrop", (8,)), ("ToDtype", (torch.float32, True))]
     expected = v2.Compose([getattr(v2, name)(*arguments) for name, arguments in recipe])(pillow())
@@ -264,6 +276,11 @@ def sanitized(labels_getter, key, labels):
             )
         ),
         (lambda: T.SanitizeBoundingBoxes()({"image": noise((9, 9, 3))}), r"a sample must have BoundingBoxes, got none"),
+        (
+            lambda: T.LinearTransformation(np.eye(3), np.ones(3))(pillow()),
+            r"LinearTransformation: images must be arrays, got an image of Pillow: put ToImage",
+        ),
+        (lambda: T.Compose([T.Identity()]).plan(noise((5, 5, 3)), measure="yes"), r"measure must be True or False"),
         (lambda: T.LinearTransformation(np.ones((2, 3)), np.ones(2)), r"transformation_matrix must be square, got sh"),
         (
             lambda: T.LinearTransformation(np.eye(3), np.ones(2)),

@@ -6,11 +6,14 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ... import _check, boxes
 from ..._arrays import convert
 from ..._arrays.tv_tensors import box_format, tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
 from ...typing import Array, BoxFormat
+from .. import point_map
 from . import box_values
 
 __all__ = [
@@ -123,8 +126,10 @@ def clamp_keypoints(inpt: Array, canvas_size: Sequence[int] | None = None) -> Ar
     """
     points = _plain_values("inpt", inpt, "keypoints", canvas_size=canvas_size)
     height, width = _canvas(inpt, canvas_size)
-    xp = convert.namespace(points)
-    axes = [xp.clip(points[..., 0], 0, width - 1), xp.clip(points[..., 1], 0, height - 1)]
+    xp, limit = convert.namespace(points), max(height, width)
+    if point_map.is_integer(points.dtype):  # torch refuses a bound beyond the dtype
+        limit = np.iinfo(convert.dtype_name(points.dtype)).max
+    axes = [xp.clip(points[..., i], 0, min(extent - 1, limit)) for i, extent in enumerate((width, height))]
     return wrap_like(xp.stack(axes, -1), inpt)
 
 

@@ -12,6 +12,7 @@ from ... import _check, color, filter, levels
 from ..._arrays.images import describe_images
 from ..._check import prefix_errors
 from ...typing import Array, Layout, PerSample
+from ..sample_pillow import PillowPixels
 from .dispatch import apply_to_arrays, apply_to_images, take
 
 __all__ = [
@@ -222,6 +223,8 @@ to_grayscale = rgb_to_grayscale
 def grayscale_to_rgb(inpt: Array, *, layout: Layout | None = None) -> Array:
     """Repeat the channel of grey images three times; images of more channels are returned as they are.
 
+    Images of Pillow become RGB: those of mode "RGBA" lose their transparency.
+
     All arguments, the result and the errors are those of :func:`adjust_brightness`.
 
     >>> import numpy as np
@@ -231,6 +234,8 @@ def grayscale_to_rgb(inpt: Array, *, layout: Layout | None = None) -> Array:
 
     def repeat(images: Any, layout: Any) -> Any:
         batch = describe_images(images, layout)
+        if isinstance(images, PillowPixels):
+            images = images[..., :3] if batch.channels == 4 else images
         return images if batch.channels != 1 else color.rgb_to_grayscale(images, 3, layout=layout)
 
     return apply_to_arrays(inpt, layout, repeat)
