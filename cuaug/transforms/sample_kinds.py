@@ -68,12 +68,19 @@ def named_fields(value: Any) -> Mapping[Any, Any] | None:
     return dict(zip(names, value, strict=True)) if any(name in KINDS for name in names) else None
 
 
+def is_class_number(value: Any, shape: tuple[int, ...]) -> bool:
+    """Whether this is one number, or an array without axes."""
+    return (isinstance(value, int) and not isinstance(value, bool)) or (is_array(value) and not shape)
+
+
 def has_axes_of_labels(array: Any, images: Any) -> bool:
     """Whether an array beside the images holds labels [N] or [N, classes]: the masks of a batch have three axes.
 
     An array [H, W] beside a batch is no label: it is refused as a mask.
     """
     shape = tuple(getattr(array, "shape", ()))
+    if is_class_number(array, shape):  # of a single image, as in a data set's `transforms(image, target)`
+        return len(getattr(images, "shape", ())) == 3
     if len(shape) != 2 or not hasattr(images, "__len__"):
         return len(shape) == 1
     images_shape = tuple(getattr(images, "shape", (len(images), *(None,) * 3)))

@@ -19,14 +19,16 @@ class PillowPixels(np.ndarray):
     """The pixels of an image of Pillow; the result in its place becomes an image."""
 
 
-def with_pixels(sample: Any) -> Any:
+def with_pixels(sample: Any, any_mode: bool = False) -> Any:
     """The sample with pixels in place of images of Pillow, in copies of the containers; images under other names stay.
+
+    `any_mode`: for transforms that change no pixel; the numbers may then be indices of a palette, or bits.
 
     Raises:
         TypeError: An image has a mode that cuaug does not read.
         ValueError: A sequence without names has grey and coloured images.
     """
-    return _with_pixels(sample, None, ()) if "PIL.Image" in sys.modules else sample
+    return _with_pixels(sample, None, (), any_mode) if "PIL.Image" in sys.modules else sample
 
 
 def image_like(result: Any, example: Any) -> Any:
@@ -34,19 +36,20 @@ def image_like(result: Any, example: Any) -> Any:
     return PILLOW.to_user_array(result) if isinstance(example, PillowPixels) else result
 
 
-def _with_pixels(node: Any, is_named: bool | None, path: Path) -> Any:
+def _with_pixels(node: Any, is_named: bool | None, path: Path, any_mode: bool) -> Any:
     """`is_named`: whether a name in `KINDS` leads here; None if only positions do."""
     if library_of(type(node)) is PILLOW:
-        return _pixels(node, path) if is_named is not False else node
+        return _pixels(node, path, any_mode) if is_named is not False else node
     fields = named_fields(node)
     if fields is not None:
         named = {
-            key: _with_pixels(value, key in KINDS or bool(is_named), (*path, key)) for key, value in fields.items()
+            key: _with_pixels(value, key in KINDS or bool(is_named), (*path, key), any_mode)
+            for key, value in fields.items()
         }
         return node if all(named[key] is value for key, value in fields.items()) else named
     if not is_plain_sequence(node):
         return node
-    entries = [_with_pixels(entry, is_named, (*path, i)) for i, entry in enumerate(node)]
+    entries = [_with_pixels(entry, is_named, (*path, i), any_mode) for i, entry in enumerate(node)]
     if all(new is old for new, old in zip(entries, node, strict=True)):
         return node
     if is_named is None:
@@ -54,7 +57,9 @@ def _with_pixels(node: Any, is_named: bool | None, path: Path) -> Any:
     return tuple(entries) if isinstance(node, tuple) else entries
 
 
-def _pixels(image: Any, path: Path) -> PillowPixels:
+def _pixels(image: Any, path: Path, any_mode: bool) -> PillowPixels:
+    if any_mode:
+        return np.asarray(image).view(PillowPixels)
     try:
         return PILLOW.to_numpy(image).view(PillowPixels)
     except TypeError as error:

@@ -42,7 +42,7 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
     `layout`: of the images; None: the layout of their library.
     """
     # Images of Pillow are found as arrays, but the transform gets the images themselves.
-    leaves = find_leaves(with_pixels(sample))
+    leaves = find_leaves(with_pixels(sample, any_mode=transform.sets_layout))
     for leaf in leaves:
         if leaf.kind in transform.refused_kinds:
             raise TypeError(f"{leaf.kind} must not be given, got some at {path_text(leaf.paths[0])}")

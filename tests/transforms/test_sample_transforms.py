@@ -191,6 +191,25 @@ def test_sanitize_bounding_boxes_of_lists_removes_labels_beside_each_boxes(tv):
         assert [labels.tolist() for labels in result["labels"]] == [[0], [1]]
 
 
+@pytest.mark.parametrize("mode", ["1", "LA", "P", "I;16", "I", "F", "CMYK", "HSV"])
+@pytest.mark.parametrize("name", ["PILToTensor", "ToImage", "ToTensor"])
+def test_conversion_takes_every_mode_of_pillow(name, mode, v2):
+    image = pillow("L").convert("I").convert(mode) if mode == "I;16" else pillow(mode)
+    sample = {"image": pillow("RGB"), "mask": image}
+    function = {"PILToTensor": F.pil_to_tensor, "ToImage": F.to_image, "ToTensor": F.to_tensor}[name]
+    assert_same(getattr(T, name)()(image), function(image))
+    expected = function(image) if name == "PILToTensor" else image
+    assert_same(getattr(T, name)()(sample), {"image": function(sample["image"]), "mask": expected})
+
+
+@pytest.mark.parametrize("label", [3, torch.tensor(3)], ids=type)
+def test_label_of_a_single_image_is_a_second_argument(label):
+    images = torch.from_numpy(noise((3, 9, 12)))
+    flipped, result = T.RandomHorizontalFlip(1.0)(images, label)
+    assert torch.equal(flipped, images.flip(2))
+    assert result is label
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
 def test_clamp_keypoints_of_a_canvas_beyond_the_dtype(dtype):
     values = np.array([[100, 5], [90, 99]], dtype)
@@ -234,6 +253,11 @@ def test_linear_transformation_of_arrays(array):
     assert str(result.dtype).endswith("float64")
     tolerance = Tolerance(absolute=1e-9, reason="float64 sums in another order")
     assert_equal(np.asarray(result), expected.reshape(array.shape), tolerance=tolerance)
+
+
+def empty_canvas():
+    tv_tensors = pytest.importorskip("torchvision.tv_tensors")
+    F.resize(tv_tensors.KeyPoints([[1.0, 1.0]], canvas_size=(0, 10)), [5, 5])
 
 
 def sanitized(labels_getter, key, labels):
@@ -280,6 +304,7 @@ def sanitized(labels_getter, key, labels):
             lambda: T.LinearTransformation(np.eye(3), np.ones(3))(pillow()),
             r"LinearTransformation: images must be arrays, got an image of Pillow: put ToImage",
         ),
+        (empty_canvas, r"resize: canvas_size must be at least 1, got 0"),
         (lambda: T.Compose([T.Identity()]).plan(noise((5, 5, 3)), measure="yes"), r"measure must be True or False"),
         (lambda: T.LinearTransformation(np.ones((2, 3)), np.ones(2)), r"transformation_matrix must be square, got sh"),
         (

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ... import geometry
+from ... import _check, geometry
 from ..._arrays import convert
 from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
@@ -73,6 +73,8 @@ def move(
         clamps: Whether boxes are clamped to the new canvas, unless their clamping mode is None.
     """
     kind = tv_kind(inpt)
+    if kind in ("boxes", "keypoints"):
+        _check.size("canvas_size", inpt.canvas_size)
     if kind == "boxes":
         return _move_boxes(inpt, canvas_map(inpt.canvas_size), clamps)
     if kind == "keypoints":
