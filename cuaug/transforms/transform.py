@@ -29,8 +29,6 @@ _AnyTarget: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, An
 _Target = TypeVar("_Target", bound=_AnyTarget)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
-
-
 _SAMPLE_METHODS = frozenset(("forward", "check_inputs", "make_params", "transform"))
 _CALL_STATE = ("_single_recipe", "_base_recipe", "_is_planned")  # attributes that a copy begins without
 

@@ -312,7 +312,7 @@ def test_compose_layout_reaches_crops_but_not_functions():
     crops = T.Compose([T.RandomHorizontalFlip(1.0), lambda image: image, T.FiveCrop(2)])(images, layout="HWC")
     assert np.array_equal(crops[1], images.flip(1)[:2, -2:])
     assert len(T.TenCrop(2)(images, layout="HWC")) == 10
-    with pytest.raises(TypeError, match=r"SanitizeBoundingBoxes: a transform that is not fused takes .* got layout="):
+    with pytest.raises(TypeError, match=r"SanitizeBoundingBoxes: this transform is not fused: .* got layout="):
         T.SanitizeBoundingBoxes()(images, layout="HWC")
     with pytest.raises(ValueError, match=r"layout 'NHWC' needs 4 axes, got shape \(5, 7, 3\)"):
         T.Compose([T.ToTensor(), T.FiveCrop(2)])(images, layout="NHWC")
