@@ -40,7 +40,7 @@ class ConvertBoundingBoxFormat(Transform):
         format: "XYXY", "XYWH" or "CXCYWH", or a member of torchvision's ``BoundingBoxFormat``.
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("boxes",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("boxes",)
 
     def __init__(self, format: BoxFormat | enum.Enum) -> None:
         self.format: Any = upright_format("format", format)
@@ -58,7 +58,7 @@ class ClampBoundingBoxes(Transform):
         clamping_mode: "soft", "hard", or None, which does nothing; "auto": the mode of the boxes.
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("boxes",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("boxes",)
 
     def __init__(self, clamping_mode: str | None = "auto") -> None:
         _check.one_of("clamping_mode", clamping_mode, ("auto", *CLAMPING_MODES))
@@ -77,7 +77,7 @@ class SetClampingMode(Transform):
         clamping_mode: "soft", "hard" or None.
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("boxes",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("boxes",)
 
     def __init__(self, clamping_mode: str | None) -> None:
         _check.one_of("clamping_mode", clamping_mode, CLAMPING_MODES)
@@ -92,7 +92,7 @@ class SetClampingMode(Transform):
 class ClampKeyPoints(Transform):
     """Clamp ``KeyPoints`` to their canvas: :func:`cuaug.transforms.functional.clamp_keypoints`."""
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("keypoints",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("keypoints",)
 
     def __init__(self) -> None:
         pass

@@ -39,7 +39,7 @@ class RGB(Transform):
 class ToImage(Transform):
     """Convert images to torchvision's ``Image``: :func:`cuaug.transforms.functional.to_image`. Needs torchvision."""
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
     sets_layout: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class ToImage(Transform):
 class PILToTensor(Transform):
     """Convert images of Pillow to tensors: :func:`cuaug.transforms.functional.pil_to_tensor`. Needs torch."""
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images", "masks")
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images", "masks")
     sets_layout: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class ToTensor(Transform):
     As in torchvision, tensors stay as they are, and so do arrays that are no images. Needs torch.
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
     sets_layout: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class ToTensor(Transform):
 class ToPILImage(Transform):
     """Convert images to those of Pillow: :func:`cuaug.transforms.functional.to_pil_image`. Waits for the device."""
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
     sets_layout: ClassVar[bool] = True
 
     def __init__(self, mode: str | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from .._value_text import value_text
 from .transform import Transform
@@ -48,6 +48,8 @@ class Lambda(Transform):
     >>> T.Lambda(lambda image: image[:1])(np.array([[[1], [2]], [[3], [4]]], np.uint8)).ravel()
     array([1, 2], dtype=uint8)
     """
+
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images", "masks", "boxes", "keypoints")
 
     def __init__(self, lambd: Callable[[Any], Any], *types: type) -> None:
         if not callable(lambd):

@@ -26,7 +26,7 @@ class LinearTransformation(Transform):
         mean_vector: [D]
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
 
     def __init__(self, transformation_matrix: AnyArray, mean_vector: AnyArray) -> None:
         matrix, mean = (_array(value) for value in (transformation_matrix, mean_vector))

@@ -12,7 +12,7 @@ from .sample_kinds import is_array, is_plain_sequence
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
 from .sample_search import find_leaves
-from .sample_target import Path, path_text
+from .sample_target import Path, UnstackedBatch, path_text
 
 
 def samples_at(sample: Any, count: int, indices: Sequence[int]) -> Any:
@@ -72,6 +72,8 @@ def _joined(entries: list[Any], like: Any) -> Any:
 
 
 def _check_alike(kind: str, value: Any, new_value: Any, count: int) -> None:
+    if is_array(value) and isinstance(new_value, UnstackedBatch):
+        raise ValueError(f"gives {kind} of some samples sizes of their own: pass the {kind} as a list, not as an array")
     if is_array(value):
         expected, result = _form(value), _form(new_value)
     else:

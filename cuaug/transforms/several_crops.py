@@ -22,7 +22,7 @@ class FiveCrop(Transform):
         size: (H, W), or one number for both.
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
     refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
     reads_layout: ClassVar[bool] = True
 
@@ -41,7 +41,7 @@ class TenCrop(Transform):
         vertical_flip: Mirror top and bottom instead of left and right.
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
     refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
     reads_layout: ClassVar[bool] = True
 
@@ -60,7 +60,7 @@ class UniformTemporalSubsample(Transform):
         num_samples: The number of frames.
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
 
     def __init__(self, num_samples: int) -> None:
         self.num_samples: int = _check.integer("num_samples", num_samples, 1)

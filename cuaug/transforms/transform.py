@@ -65,7 +65,8 @@ class Transform:
     array([2, 1], dtype=uint8)
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...]] = ("images", "masks", "boxes", "keypoints")  # given to `transform`
+    # Given to `transform`. None: images, and masks, boxes and keypoints whose type says what they are.
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = None
     refused_kinds: ClassVar[tuple[str, ...]] = ()  # which a sample must not have
     reads_layout: ClassVar[bool] = False  # `transform` gets the layout of the call's images as params["layout"]
     sets_layout: ClassVar[bool] = False  # `transform` gets and returns images in the layout of their library

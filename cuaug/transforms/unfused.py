@@ -9,7 +9,7 @@ from .. import _check
 from .._arrays import convert
 from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
-from .._arrays.tv_tensors import is_video, without_type, wrap_like
+from .._arrays.tv_tensors import is_video, tv_kind, without_type, wrap_like
 from .sample_kinds import is_plain_sequence
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
@@ -24,7 +24,7 @@ class TargetTransform(Protocol):
     """
 
     @property
-    def transformed_kinds(self) -> Sequence[str]: ...
+    def transformed_kinds(self) -> Sequence[str] | None: ...
     @property
     def refused_kinds(self) -> Sequence[str]: ...
     @property
@@ -46,8 +46,12 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
     for leaf in leaves:
         if leaf.kind in transform.refused_kinds:
             raise TypeError(f"{leaf.kind} must not be given, got some at {path_text(leaf.paths[0])}")
-    leaves = [leaf for leaf in leaves if leaf.kind in transform.transformed_kinds]
-    kinds_and_paths = [(leaf.kind, path) for leaf in leaves for path in leaf_paths(leaf)]
+    kinds_and_paths = [
+        (leaf.kind, path)
+        for leaf in leaves
+        for path in leaf_paths(leaf)
+        if _is_transformed(leaf.kind, value_at(sample, path), transform.transformed_kinds)
+    ]
     inputs = [value_at(sample, path) for _, path in kinds_and_paths]
     transform.check_inputs(inputs)
     params = transform.make_params(inputs)
@@ -59,6 +63,15 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
             value = _in_library_layout(value, _layout_of(kind, value, layout))
         set_path(results, (0, *path), transform.transform(value, params))
     return rebuild([sample], results)[0]
+
+
+def _is_transformed(kind: str, value: Any, kinds: Sequence[str] | None) -> bool:
+    """Whether a target is given to `transform`. `kinds`: as `Transform.transformed_kinds`."""
+    if kinds is not None:
+        return kind in kinds
+    if kind == "labels":
+        return False
+    return kind == "images" or tv_kind(value) is not None or library_of(type(value)) is PILLOW
 
 
 def _layout_of(kind: str, value: Any, layout: str | None) -> str | None:

@@ -63,7 +63,6 @@ CALLS = {
     "erase": {"images": IMAGES, "i": 1, "j": 2, "h": 4, "w": 5, "v": 6, **OPTIONS},
     "estimate_affine": {"src": SQUARE, "dst": SQUARE, "kind": "affine", "weights": np.ones(4)},
     "gaussian_blur": {"images": IMAGES, "kernel_size": 3, "sigma": 1.0, **OPTIONS},
-    "jpeg": {"images": IMAGES, "quality": 50, **OPTIONS},
     "gaussian_noise": {
         "images": IMAGES,
         "mean": 0.0,
@@ -82,6 +81,7 @@ CALLS = {
     "hflip": {"images": IMAGES, "flip": True, **DTYPE},
     "invert": {"images": IMAGES, **OPTIONS},
     "invert_affine": {"M": EYE},
+    "jpeg": {"images": IMAGES, "quality": 50, **OPTIONS},
     "lut": {"images": IMAGES, "table": np.arange(256), **OPTIONS},
     "masks_to_boxes": {"masks": IMAGES[..., 0] > 100},
     "mix_labels": {"labels": LABELS, "lam": 0.5, "partner": [1, 0], "num_classes": 3},
@@ -96,6 +96,7 @@ CALLS = {
     },
     "normalize": {"images": IMAGES, "mean": [0.5] * 3, "std": [0.5] * 3, "dtype": "float32", **OPTIONS},
     "pad": {"images": IMAGES, "padding": 2, "fill": 1, "padding_mode": "constant", **DTYPE},
+    "permute_channels": {"images": IMAGES, "permutation": [2, 0, 1], **OPTIONS},
     "perspective": {"images": IMAGES, "startpoints": SQUARE, "endpoints": SQUARE, "coefficients": None, **SAMPLED},
     "perspective by coefficients": {
         "images": IMAGES,

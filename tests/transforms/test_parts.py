@@ -20,6 +20,8 @@ BEFORE, AFTER = [T.RandomHorizontalFlip(), T.RandomCrop(7)], [T.RandomInvert(), 
 class Halve(T.Transform):
     """Halves each target, and counts the calls of each method."""
 
+    transformed_kinds = ("images", "masks", "boxes", "keypoints")
+
     def __init__(self, by=2):
         super().__init__()
         self.by = by
@@ -98,6 +100,18 @@ def test_transform_of_user_gets_each_target_once_per_call():
     assert_equal(result["target"]["labels"], np.array([7]))
     assert result["name"] == "a.jpg"
     assert between.calls == {"check_inputs": 1, "make_params": 1, "transform": 3}
+
+
+def test_transform_of_user_gets_plain_masks_and_boxes_only_if_it_names_their_kinds():
+    class Negative(T.Transform):
+        def transform(self, inpt, params):
+            return -inpt
+
+    image, mask, boxes = noise((9, 11, 3)), noise((9, 11)), np.array([[2, 2, 8, 8]])
+    result = Negative()({"image": image, "mask": mask, "boxes": boxes, "labels": np.array([7])})
+    assert_equal(result["image"], -image)
+    assert_equal(result["mask"], mask)
+    assert_equal(result["boxes"], boxes)
 
 
 def test_transform_of_user_gets_each_image_of_a_list():

@@ -319,7 +319,7 @@ def test_pad_batch_of_detection_samples_keeps_stacks_of_masks():
         ),
         (
             lambda: T.RandomApply([T.RandomResize(4, 9)])(noise((4, 15, 17, 3))),
-            "RandomApply: must not change the images of some samples only, from",
+            "RandomApply: gives images of some samples sizes of their own: pass the images as a list",
         ),
         (
             lambda: T.Compose([T.RandomResize(4, 9)]).draw(noise((5, 7, 3))),
