@@ -94,7 +94,7 @@ class RandomZoomOut(SizeTransform):
 class _SizeJitter(SizeTransform, has_description=False):
     """Resizes the whole image."""
 
-    interpolation: ResizeInterpolation
+    interpolation: str
     antialias: bool
 
     @property
@@ -133,7 +133,7 @@ class ScaleJitter(_SizeJitter):
         self.scale_range: tuple[float, float] = ranges.pair("scale_range", scale_range, 0.0)
         if self.scale_range[0] <= 0:
             raise ValueError(f"scale_range must be greater than 0, got {value_text(scale_range)}")
-        self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
+        self.interpolation: str = _check.interpolation(interpolation, INTERPOLATIONS)
         self.antialias: bool = _check.boolean("antialias", antialias)
 
     def write_draws(self, recipe: Recipe) -> None:
@@ -165,7 +165,7 @@ class RandomShortestSize(_SizeJitter):
         if not self.min_size:
             raise ValueError("min_size must be at least one number, got none")
         self.max_size: int | None = None if max_size is None else _check.integer("max_size", max_size, 1)
-        self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
+        self.interpolation: str = _check.interpolation(interpolation, INTERPOLATIONS)
         self.antialias: bool = _check.boolean("antialias", antialias)
 
     def write_draws(self, recipe: Recipe) -> None:
@@ -191,7 +191,7 @@ class RandomResize(_SizeJitter):
     ) -> None:
         self.min_size: int = _check.integer("min_size", min_size, 1)
         self.max_size: int = _check.integer("max_size", max_size, self.min_size + 1)
-        self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
+        self.interpolation: str = _check.interpolation(interpolation, INTERPOLATIONS)
         self.antialias: bool = _check.boolean("antialias", antialias)
 
     def write_draws(self, recipe: Recipe) -> None:
