@@ -19,11 +19,17 @@ from helpers.replace import replace_everywhere
 
 EMULATOR = Path(__file__).parent
 MAX_SHARED = 48 << 10  # bytes
-OPTIONS = ("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-fpermissive", "-frounding-math", "-ffp-contract=off")
+# Hidden symbols: each library has variables of its own. Else all libraries share those of the first, which may be over
+# 2 GB away from another's shared memory: too far for the 32 bits of an address there (cuda.hpp).
+OPTIONS = (
+    *("-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-fpermissive", "-frounding-math", "-ffp-contract=off"),
+    "-fvisibility=hidden",
+)
 PROGRAM = """\
 #include "cuda.hpp"
 {text}
-extern "C" const char* launch(const void* record, const unsigned int* grid, int threads) {{
+extern "C" __attribute__((visibility("default")))
+const char* launch(const void* record, const unsigned int* grid, int threads) {{
     using Record = decltype(emulator::record_of(&{name}));
     return emulator::launch<Record>(&{name}, *static_cast<const Record*>(record), grid, threads);
 }}
