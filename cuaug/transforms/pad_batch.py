@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from .._sizes import square_or_size
 from ..typing import PerChannel, Size
 from . import ranges
 from .boxes import Boxes
-from .fused_part import FusedPart
+from .fused_part import FusedPart, GetKey
 from .keypoints import Keypoints
 from .sample_kinds import is_array
 from .sample_rebuild import value_at
@@ -85,9 +85,7 @@ class PadPart:
     def title(self) -> str:
         return self.transform.title
 
-    def __call__(
-        self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: Callable[[Any, int | None], Any]
-    ) -> Any:
+    def __call__(self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: GetKey) -> Any:
         """Pad images, or a sample of any structure, as `FusedPart`."""
         parsed = parse_sample(sample)
         if not parsed.samples:

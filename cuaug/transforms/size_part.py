@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from .._check import BackendError, prefix_message
 from .._fusion.host_draws import HostDraws
 from .._gpu import streams
 from .boxes import Boxes
+from .fused_part import GetKey
 from .keypoints import Keypoints
 from .placed_masks import like_target, placed_masks
 from .placed_targets import box_edges, moved_targets, without_lost_boxes
@@ -35,9 +36,7 @@ class SizePart:
     def title(self) -> str:
         return self.transform.title
 
-    def __call__(
-        self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: Callable[[Any, int | None], Any]
-    ) -> Any:
+    def __call__(self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: GetKey) -> Any:
         """Transform images, or a sample of any structure, as `FusedPart`."""
         parsed = parse_sample(sample)
         seed, step = get_key(ids, step)

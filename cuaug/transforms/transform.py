@@ -72,15 +72,15 @@ class Transform:
     sets_layout: ClassVar[bool] = False  # `transform` gets and returns images in the layout of their library
 
     _fused_base: ClassVar[Any] = None  # the nearest class that defines `write`, if any
-    _own_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
+    _sample_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
 
     def __init_subclass__(cls, has_description: bool = True) -> None:
         # Not registered: classes that torch_module derives from registered ones, and classes of users.
-        cls._fused_base, cls._own_methods = _fused_base(cls)
+        cls._fused_base, cls._sample_methods = _fused_base(cls)
         package = __name__.rpartition(".")[0]
-        is_own = torch_module.plain_class(cls) is cls and cls.__module__.startswith(f"{package}.")
-        if is_own and has_description:
+        is_in_package = torch_module.plain_class(cls) is cls and cls.__module__.startswith(f"{package}.")
+        if is_in_package and has_description:
             registry.register(cls)
 
     def __new__(cls: type[_Transform], *args: Any, **kwargs: Any) -> _Transform:
@@ -98,7 +98,7 @@ class Transform:
     @property
     def is_fused(self) -> bool:
         """Whether the transform is planned together with its neighbours; not with methods for whole samples."""
-        return self._fused_base is not None and not self._own_methods
+        return self._fused_base is not None and not self._sample_methods
 
     @property
     def needs_recipe(self) -> bool:
@@ -122,15 +122,15 @@ class Transform:
         if self._fused_base is None:
             raise NotImplementedError(f"{self.title} must define transform or forward")
         raise TypeError(
-            f"{self.title} must define transform or forward, too: with {', '.join(sorted(self._own_methods))} it runs "
-            f"on whole samples, and {self._fused_base.__name__}, which is fused, has no transform"
+            f"{self.title} must define transform or forward, too: with {', '.join(sorted(self._sample_methods))} it "
+            f"runs on whole samples, and {self._fused_base.__name__}, which is fused, has no transform"
         )
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
         """The result for a sample. Not fused: calls `make_params`, then `transform` with each target."""
         if self.needs_recipe:
             return self._call_recipe("_single_recipe", inputs, arguments)
-        if self._fused_base is not None and self._own_methods == {"forward"}:  # which calls this `forward`
+        if self._fused_base is not None and self._sample_methods == {"forward"}:  # which calls this `forward`
             return self._call_recipe("_base_recipe", inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 
@@ -336,12 +336,12 @@ def _plain_value(value: Any) -> Any:
 
 
 def _fused_base(cls: type) -> tuple[type | None, frozenset[str]]:
-    """`Transform._fused_base` and `Transform._own_methods` of a class."""
-    own_methods = frozenset[str]()
+    """`Transform._fused_base` and `Transform._sample_methods` of a class."""
+    sample_methods = frozenset[str]()
     for base in cls.__mro__:
         if "write" in vars(base):
-            return (None if base is Transform else base), own_methods
-        own_methods |= _SAMPLE_METHODS & vars(base).keys()
+            return (None if base is Transform else base), sample_methods
+        sample_methods |= _SAMPLE_METHODS & vars(base).keys()
     raise AssertionError(f"{cls.__name__} is no Transform")
 
 
