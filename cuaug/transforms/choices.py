@@ -2,7 +2,8 @@
 
 Fused, every sample goes through every pass; a transform that a sample does not get runs with parameters that change
 nothing. If a transform is not fused, it is called with the samples that get it (`parts.ChoicePart`). Sizes, dtypes and
-channels of a batch must therefore be the same with and without the transform.
+channels of a batch must therefore be the same with and without the transform. If it draws a size (`SizeTransform`), a
+batch becomes a list.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
 from .sample_structure import parse_sample
-from .sample_subset import samples_at, with_samples
+from .sample_subset import samples_at, unstacked, with_samples
 from .several_sizes import SizeTransform
 from .size_part import SizePart
 from .transform import Transform
@@ -52,10 +52,18 @@ class ChoicePart:
 
     @property
     def has_fused_part(self) -> bool:
-        inner = itertools.chain(*(parts for *_, parts in self._branches))
-        return any(
-            isinstance(part, FusedPart) or (isinstance(part, ChoicePart) and part.has_fused_part) for part in inner
-        )
+        return any(isinstance(part, FusedPart) for part in self._inner_parts())
+
+    @property
+    def has_size_part(self) -> bool:
+        return any(isinstance(part, SizePart) for part in self._inner_parts())
+
+    def _inner_parts(self) -> Iterator[Part]:
+        """The parts of all branches, and those inside them."""
+        for part in itertools.chain(*(parts for *_, parts in self._branches)):
+            yield part
+            if isinstance(part, ChoicePart):
+                yield from part._inner_parts()
 
     def __call__(
         self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
@@ -65,7 +73,8 @@ class ChoicePart:
         if parsed.targets_of("boxes") and not parsed.targets_of("valid") and self.has_fused_part:
             # Fused parts write "valid" beside boxes: all samples have it, or none.
             sample = self._identity(sample, ids, step, layout, get_key)
-        count = parsed.samples
+        count, becomes_list = parsed.samples, self.has_size_part and not parsed.is_single
+        sample = unstacked(sample, count) if becomes_list else sample
         sample_ids = id_array(ids, count)
         table = self._draws.table(sample_ids, *get_key(ids, step))
         for column, value, parts in self._branches:
@@ -80,7 +89,7 @@ class ChoicePart:
                 except ValueError as error:
                     prefix_message(error, self.title)
                     raise
-        return sample
+        return unstacked(sample, count) if becomes_list else sample  # a list whatever was drawn
 
 
 Part: TypeAlias = FusedPart | ChoicePart | SizePart | PadPart | Transform

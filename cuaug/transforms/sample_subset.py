@@ -48,6 +48,17 @@ def with_samples(sample: Any, count: int, indices: Sequence[int], changed: Any) 
     return rebuild([sample], results)[0]
 
 
+def unstacked(sample: Any, count: int) -> Any:
+    """The batch of `count` samples with lists of images and of masks in place of their arrays."""
+    results: dict[Any, Any] = {}
+    for path, kind in _entries_by_sample(sample, count):
+        value = value_at(sample, path)
+        if kind in ("images", "masks") and is_array(value):
+            entries = (wrap_like(without_type(entry), value) for entry in value)
+            set_path(results, (0, *path), UnstackedBatch(entries))
+    return rebuild([sample], results)[0]
+
+
 def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
     """The path of each array and list that has an entry for each sample, and the kind of what it holds."""
     kinds: dict[Path, str] = {}
@@ -68,16 +79,18 @@ def _joined(entries: list[Any], like: Any) -> Any:
     if is_array(like):
         stacked = convert.namespace(like).stack([without_type(entry) for entry in entries])
         return wrap_like(stacked, like)
+    if isinstance(like, UnstackedBatch):
+        return UnstackedBatch(entries)
     return tuple(entries) if isinstance(like, tuple) else entries
 
 
 def _check_alike(kind: str, value: Any, new_value: Any, count: int) -> None:
-    if is_array(value) and isinstance(new_value, UnstackedBatch):
-        raise ValueError(f"gives {kind} of some samples sizes of their own: pass the {kind} as a list, not as an array")
     if is_array(value):
         expected, result = _form(value), _form(new_value)
     else:
-        expected, result = f"a list of {count}", f"a list of {len(new_value)}" if is_plain_sequence(new_value) else ""
+        # The arrays of an `UnstackedBatch` may have become a batch.
+        is_list = is_plain_sequence(new_value) or (isinstance(value, UnstackedBatch) and is_array(new_value))
+        expected, result = f"a list of {count}", f"a list of {len(new_value)}" if is_list else ""
     if expected != result or (is_array(value) and len(new_value) != count):
         result = result or type(new_value).__name__
         raise ValueError(f"must not change the {kind} of some samples only, from {expected} to {result}")

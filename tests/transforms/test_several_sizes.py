@@ -318,10 +318,6 @@ def test_pad_batch_of_detection_samples_keeps_stacks_of_masks():
             r"PadBatch: images must fit into size, \(4, 9\), got a side of 5 or 7",
         ),
         (
-            lambda: T.RandomApply([T.RandomResize(4, 9)])(noise((4, 15, 17, 3))),
-            "RandomApply: gives images of some samples sizes of their own: pass the images as a list",
-        ),
-        (
             lambda: T.Compose([T.RandomResize(4, 9)]).draw(noise((5, 7, 3))),
             "Compose.draw: RandomResize is not fused with other",
         ),
@@ -331,3 +327,38 @@ def test_pad_batch_of_detection_samples_keeps_stacks_of_masks():
 def test_size_transform_error_says_what_to_do(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+CHOICES = {
+    "apply": lambda: T.RandomApply([T.RandomResize(4, 9)]),
+    "nested": lambda: T.RandomOrder([T.RandomApply([T.ScaleJitter((9, 9))]), T.RandomHorizontalFlip()]),
+    "choice, one size in some": lambda: T.RandomChoice(
+        [T.Compose([T.RandomResize(4, 9), T.Resize((5, 6))]), T.Identity(), T.RandomZoomOut(p=1.0)]
+    ),
+}
+
+
+@pytest.mark.parametrize("step", range(4))
+@pytest.mark.parametrize("make", CHOICES.values(), ids=CHOICES)
+def test_choice_of_size_transform_makes_a_batch_a_list(make, step):
+    """Whatever it draws: the results of the same images in a list."""
+    images, masks = noise((4, 15, 17, 3)), noise((4, 15, 17), seed=1)
+    recipe = T.Compose([make()], seed=2)
+    batch, batch_masks = recipe(images, masks, step=step)
+    listed, listed_masks = recipe(list(images), list(masks), step=step)
+    assert isinstance(batch, list)
+    for image, mask, expected_image, expected_mask in zip(batch, batch_masks, listed, listed_masks, strict=True):
+        assert_equal(image, expected_image)
+        assert_equal(mask, expected_mask)
+
+
+def test_transform_to_one_size_after_choice_of_size_transform_returns_a_batch(tv):
+    images = tv.Image(torch.from_numpy(noise((4, 3, 15, 17))))
+    recipe = T.Compose([T.RandomApply([T.RandomResize(4, 9)]), T.Resize((5, 6))], seed=2)
+    result, expected = recipe(images, layout="NCHW", step=3), recipe(list(images), step=3)
+    assert isinstance(result, tv.Image)
+    assert_equal(result.as_subclass(torch.Tensor), torch.stack(expected))
+
+
+def test_choice_of_size_transform_leaves_one_image_an_image():
+    assert T.RandomApply([T.RandomResize(4, 5)], p=1.0)(noise((15, 17, 3))).shape == (4, 4, 3)
