@@ -29,7 +29,7 @@ _POINT_AREA = 24  # of a keypoint's dot, in square points
 class BoxLayer(NamedTuple):
     """Boxes. Their numbers select their colours; `captions` has one for each box, or none."""
 
-    edges: npt.NDArray[Any]  # left, top, right, bottom; rows that are not finite are not drawn [P, 4]
+    corners: npt.NDArray[Any]  # from the centre of the first pixel; those that are not finite are not drawn [P, 4, 2]
     numbers: npt.NDArray[Any] | None = None  # of the objects; default: 0 to P - 1 [P]
     captions: Sequence[str] = ()
 
@@ -101,18 +101,17 @@ def _blend(pixels: npt.NDArray[np.uint8], masks: MaskLayer) -> npt.NDArray[np.ui
 
 
 def _draw_boxes(axis: Any, boxes: BoxLayer) -> None:
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import Polygon
 
-    numbers = _object_numbers(boxes.numbers, len(boxes.edges))
-    for i in np.flatnonzero(np.isfinite(boxes.edges).all(-1)).tolist():
-        left, top, right, bottom = boxes.edges[i]
+    numbers = _object_numbers(boxes.numbers, len(boxes.corners))
+    for i in np.flatnonzero(np.isfinite(boxes.corners).all((-2, -1))).tolist():
         color = _COLORS[numbers[i] % len(_COLORS)] / 255
-        corner = (left - 0.5, top - 0.5)  # boxes start at the image's corner, the axes at a pixel's centre
-        axis.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=color, linewidth=1.5))
+        axis.add_patch(Polygon(boxes.corners[i], fill=False, edgecolor=color, linewidth=1.5))
         if boxes.captions:
             ink = "black" if color @ _LUMA > 0.5 else "white"
             background = {"facecolor": color, "linewidth": 0, "pad": 1}
             caption = boxes.captions[i]
+            corner = boxes.corners[i, 0]
             axis.text(
                 *corner, caption, color=ink, fontsize=7, va="top", bbox=background, clip_on=True, parse_math=False
             )

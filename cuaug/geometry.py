@@ -16,10 +16,10 @@ import numpy as np
 
 from . import _check
 from ._arrays import small_matrices
-from ._arrays.convert import namespace
 from ._arrays.small_matrices import MATRIX
 from ._arrays.tv_tensors import box_format, wrap_like
-from ._detection import box_formats
+from ._detection.box_formats import FORMATS, ROTATED_FORMATS
+from ._detection.box_shapes import box_shape
 from ._matrices import builders, matrices
 from ._matrices.formulas import map_each_point
 from ._value_text import value_text
@@ -253,17 +253,21 @@ def transform_boxes(boxes: HostNumbers, M: HostNumbers, format: BoxFormat = "XYX
 def transform_boxes(boxes: Array | HostNumbers, M: Array | HostNumbers, format: BoxFormat = "XYXY") -> Array: ...
 @_check.prefix_errors
 def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
-    """Map boxes by ``M``: the tight upright boxes around the mapped corners.
+    """Map boxes by ``M``: the tight boxes around the mapped corners.
+
+    Of a rotated box, the rectangle has the direction of the box's longer side.
 
     Args:
         boxes: Edges from the image's corner, as in torchvision and COCO: the whole image is ``(0, 0, W, H)``. A box
-            stays around its pixels under ``warp_affine(images, M)``. [P, 4] or [N, P, 4]
+            stays around its pixels under ``warp_affine(images, M)``. [P, 4] or [N, P, 4]; rotated boxes have 5 or 8
+            numbers
         M: In pixels with centres at integers. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
-        format: "XYXY", "XYWH" or "CXCYWH", for ``boxes`` and the result; torchvision's ``BoundingBoxes`` have one.
+        format: "XYXY", "XYWH" or "CXCYWH", for ``boxes`` and the result; of rotated boxes "XYWHR", "CXCYWHR" or
+            "XYXYXYXY", as in :func:`cuaug.box_convert`. torchvision's ``BoundingBoxes`` have one.
 
     Returns:
-        Not clipped to any image; for ``BoundingBoxes`` the same type, with their canvas. [P, 4], or [N, P, 4] if either
-        argument is a batch
+        Not clipped to any image; for ``BoundingBoxes`` the same type, with their canvas. As ``boxes``; [N, P, ...] if
+        either argument is a batch
 
     Raises:
         ValueError: A shape or ``format`` does not fit; a host matrix is not finite.
@@ -272,16 +276,13 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     [[ 7.  0. 10.  2.]]
     """
     original, format_name = boxes, box_format(boxes) or format
-    _check.one_of("format", format_name, tuple(box_formats.FORMATS))
+    _check.one_of("format", format_name, (*FORMATS, *ROTATED_FORMATS))
+    shape = box_shape(format_name)
     # ("boxes",): the arguments that may hold NaN and infinities.
-    boxes, M = small_matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (4,))), M=(M, MATRIX))
-    xp, edges = namespace(boxes), box_formats.to_edges(boxes, format_name)
-    left, top, right, bottom = (edges[..., i] for i in range(4))
-    x, y = xp.stack([left, right, right, left], -1), xp.stack([top, top, bottom, bottom], -1)
+    boxes, M = small_matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (shape.columns,))), M=(M, MATRIX))
     with np.errstate(divide="ignore", invalid="ignore"):  # corners on the horizon map to infinity
-        corners = map_each_point(xp.stack([x, y], -1) - 0.5, M[..., None, None, :, :]) + 0.5
-    edges = xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
-    return wrap_like(box_formats.from_edges(edges, format_name), original)
+        corners = map_each_point(shape.corners(shape.rows(boxes)), M[..., None, :, :])
+        return wrap_like(shape.boxes(shape.around(corners)), original)
 
 
 class _Convention(NamedTuple):

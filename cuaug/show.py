@@ -11,6 +11,7 @@ import numpy as np
 from . import _check
 from ._arrays.convert import host_array, host_values
 from ._arrays.images import describe_images
+from ._detection.box_shapes import box_shape
 from ._figure import BoxLayer, MaskLayer, Picture, PointLayer, draw
 from ._value_text import value_text
 from .typing import Numbers
@@ -122,7 +123,7 @@ def show(
             Picture(
                 cell,
                 "" if titles is None else str(titles[index]),
-                [] if edges is None else [BoxLayer(edges)],
+                [] if edges is None else [BoxLayer(_box_corners(edges))],
                 [] if mask is None else [MaskLayer(mask if mask.ndim == 3 else mask[None])],
                 [] if points is None else [PointLayer(points)],
             )
@@ -201,3 +202,9 @@ def _check_shapes(edges: Any, mask: Any, points: Any, size: tuple[int, ...]) -> 
     for name, array, rule, fits in rules:
         if not fits:
             raise ValueError(f"{name} must be {rule} for each image, got shape {array.shape}")
+
+
+def _box_corners(edges: np.ndarray) -> np.ndarray:
+    """[P, 4] to [P, 4, 2]"""
+    corners: np.ndarray = box_shape("XYXY").corners(edges).reshape(-1, 4, 2)
+    return corners

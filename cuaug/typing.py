@@ -120,7 +120,7 @@ InterpolationName: TypeAlias = Literal["nearest", "bilinear", "bicubic", "lanczo
 Convention: TypeAlias = Literal["cuaug", "opencv", "kornia", "dali", "pillow", "torchvision", "torch"]
 FitKind: TypeAlias = Literal["affine", "similarity", "rigid"]
 
-BoxFormat: TypeAlias = Literal["XYXY", "XYWH", "CXCYWH"]
+BoxFormat: TypeAlias = Literal["XYXY", "XYWH", "CXCYWH", "XYWHR", "CXCYWHR", "XYXYXYXY"]
 UprightBoxFormat: TypeAlias = Literal["xyxy", "xywh", "cxcywh"]
 LowerCaseBoxFormat: TypeAlias = UprightBoxFormat | Literal["xywhr", "cxcywhr", "xyxyxyxy"]  # torchvision's
 IouKind: TypeAlias = Literal["iou", "giou", "diou", "ciou"]

@@ -92,6 +92,8 @@ def _from_corners(boxes: Any) -> Any:
 
 def convert_format(boxes: Any, format: str, new_format: str) -> Any:
     """Boxes in another format. [..., 4]"""
+    if format != new_format and (format not in FORMATS or new_format not in FORMATS):
+        raise ValueError(f"boxes in the format {format} do not become {new_format}: rotated boxes must stay rotated")
     return boxes if format == new_format else from_edges(to_edges(boxes, format), new_format)
 
 

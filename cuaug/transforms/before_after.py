@@ -10,7 +10,7 @@ import numpy as np
 from .. import _check
 from .._arrays import convert
 from .._arrays.images import describe_images
-from .._detection.box_formats import to_edges
+from .._detection.box_shapes import box_shape
 from .._figure import BoxLayer, MaskLayer, Picture, PointLayer, draw
 from ..show import rgb
 from .sample import describe_masks
@@ -136,10 +136,9 @@ def _numbers(sample: ParsedSample, target: Target, i: int) -> Any:
 
 def _box_layer(sample: ParsedSample, boxes: Target, i: int, box_format: str) -> BoxLayer:
     """The valid boxes; the others are NaN."""
-    edges = to_edges(
-        convert.host_values("boxes", _entry(sample, boxes, i)).astype(np.float64), boxes.format or box_format
-    )
-    valid = (edges[:, 2:] > edges[:, :2]).all(-1)
+    shape = box_shape(boxes.format or box_format)
+    rows = shape.rows(convert.host_values("boxes", _entry(sample, boxes, i)).astype(np.float64))
+    valid = (shape.sizes(rows) > 0).all(-1)
     masks = [target for target in sample.targets_of("valid") if are_siblings(target, boxes)]
     if masks:
         valid &= convert.host_values("valid", _entry(sample, masks[0], i)).astype(bool)
@@ -147,7 +146,8 @@ def _box_layer(sample: ParsedSample, boxes: Target, i: int, box_format: str) -> 
         target for target in _labels(sample) if boxes_of(sample, target) is boxes and _is_per_box(sample, target, i)
     ]
     captions = [_label_text(label) for label in _entry(sample, labels[0], i)] if labels else []
-    return BoxLayer(np.where(valid[:, None], edges, np.nan), _numbers(sample, boxes, i), captions)
+    corners = shape.corners(rows).reshape(-1, 4, 2)
+    return BoxLayer(np.where(valid[:, None, None], corners, np.nan), _numbers(sample, boxes, i), captions)
 
 
 def _mask_layer(masks: Any, frame: _Frame, numbers: Any) -> MaskLayer:

@@ -11,7 +11,7 @@ from .._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from .._value_text import value_text
 from ..typing import BoxFormat
 from . import functional
-from .functional.box_values import upright_format
+from .functional.box_values import format_name
 from .sample_kinds import VALUE_KINDS, is_array, named_fields
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
@@ -37,13 +37,14 @@ class ConvertBoundingBoxFormat(Transform):
     """Convert ``BoundingBoxes`` to another format: :func:`cuaug.transforms.functional.convert_bounding_box_format`.
 
     Args:
-        format: "XYXY", "XYWH" or "CXCYWH", or a member of torchvision's ``BoundingBoxFormat``.
+        format: "XYXY", "XYWH", "CXCYWH", or of rotated boxes "XYWHR", "CXCYWHR", "XYXYXYXY", or a member of
+            torchvision's ``BoundingBoxFormat``.
     """
 
     transformed_kinds: ClassVar[tuple[str, ...] | None] = ("boxes",)
 
     def __init__(self, format: BoxFormat | enum.Enum) -> None:
-        self.format: Any = upright_format("format", format)
+        self.format: Any = format_name("format", format)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return functional.convert_bounding_box_format(_checked_tv_tensor(inpt, "boxes"), new_format=self.format)
@@ -55,7 +56,8 @@ class ClampBoundingBoxes(Transform):
     A recipe always clips the boxes that it moves, whatever the mode.
 
     Args:
-        clamping_mode: "soft", "hard", or None, which does nothing; "auto": the mode of the boxes.
+        clamping_mode: "soft", "hard" (of upright boxes only), or None, which does nothing; "auto": the mode of the
+            boxes.
     """
 
     transformed_kinds: ClassVar[tuple[str, ...] | None] = ("boxes",)

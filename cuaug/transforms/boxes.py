@@ -11,10 +11,12 @@ import numpy as np
 from .. import _check, _option_names, geometry
 from .._arrays import convert
 from .._arrays.registry import library_of
-from .._detection.box_formats import FORMATS, area, from_edges, to_edges
+from .._detection.box_formats import FORMATS, ROTATED_FORMATS
+from .._detection.box_shapes import BoxShape, box_shape
+from .._detection.rotated_boxes import Edges
 from . import point_map
 from .moves import Move
-from .point_map import Edges, PointMap
+from .point_map import PointMap
 from .registry import register
 
 __all__ = ["Boxes"]
@@ -30,11 +32,16 @@ class Boxes:
     a later transform replaces the outside of a canvas by its border, boxes are clipped to that canvas, too. The edges
     of integer boxes are rounded before the last clipping; in "CXCYWH" centre and size are rounded after it, as edges
     may lie between pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and
-    passes both limits below. A box becomes ``(0, 0, 0, 0)`` if it was empty, lies outside an earlier canvas, or has a
-    corner beyond the horizon (w = 0) of a perspective.
+    passes both limits below. A box becomes zeros if it was empty, lies outside an earlier canvas, or has a corner
+    beyond the horizon (w = 0) of a perspective.
+
+    A moved rotated box is the tight rectangle around its moved corners that has the direction of the longer side: the
+    box itself, if shapes stay similar. Clipped, it is the smallest box of the same angle around what is inside the
+    canvas, as in torchvision's clamping mode "soft", and zeros outside.
 
     Args:
-        format: "XYXY", "XYWH" or "CXCYWH"; torchvision's ``BoundingBoxes`` have their own.
+        format: "XYXY", "XYWH" or "CXCYWH"; of rotated boxes "XYWHR", "CXCYWHR" or "XYXYXYXY", as in
+            :func:`cuaug.box_convert`. torchvision's ``BoundingBoxes`` have their own.
         min_area: Minimum area after clipping, in pixels of the result.
         min_visibility: Minimum fraction of a moved box's area that clipping to all canvases leaves, 0 to 1.
         compact: Return lists of the valid boxes instead of all boxes and a mask, and with them the labels, areas, crowd
@@ -58,7 +65,7 @@ class Boxes:
     compact: bool = False
 
     def __post_init__(self) -> None:
-        _check.one_of("format", self.format, tuple(FORMATS), _option_names.BOX_FORMATS)
+        _check.one_of("format", self.format, (*FORMATS, *ROTATED_FORMATS), _option_names.BOX_FORMATS)
         _check.number("min_area", self.min_area, 0)
         _check.number("min_visibility", self.min_visibility, 0, 1)
         _check.boolean("compact", self.compact)
@@ -68,7 +75,7 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
     """Boxes under the moves of their samples, and a mask of the valid ones. Does not wait for a device.
 
     Args:
-        boxes: An array [N, B, 4], or a list of N arrays [B_i, 4]
+        boxes: An array [N, B, C], or a list of N arrays [B_i, C]. C: 4, or 5 or 8 of rotated boxes
         moves: At least one.
         options: The boxes' format, and the limits for a valid box.
         valid: False for boxes that are invalid already; default: all are valid. [N, B], or a list of N arrays [B_i]
@@ -77,9 +84,10 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
         The boxes in their format and dtype, and the mask: two arrays, or two lists of arrays. They have the boxes'
         library and device; if only the matrices are on a GPU, those of the matrices.
     """
-    samples = int(moves[0].matrices.shape[0])
+    samples, columns = int(moves[0].matrices.shape[0]), box_shape(options.format).columns
     if not isinstance(boxes, (list, tuple)):
-        _check.shape("boxes", boxes, (samples, None, 4))
+        boxes = _with_columns(boxes, columns)
+        _check.shape("boxes", boxes, (samples, None, columns))
         float_boxes, maps = point_map.float_values_and_maps("boxes", boxes, moves)
         if valid is not None:
             _check.shape("valid", valid, boxes.shape[:2])
@@ -87,8 +95,9 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
     _check.per_sample("boxes", len(boxes), samples)
     if not boxes:
         return [], []
+    boxes = [_with_columns(sample_boxes, columns) for sample_boxes in boxes]
     for i, sample_boxes in enumerate(boxes):
-        _check.shape(f"boxes[{i}]", sample_boxes, (None, 4))
+        _check.shape(f"boxes[{i}]", sample_boxes, (None, columns))
     lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
     concatenated = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
     indices = point_map.sample_indices(lengths)
@@ -102,27 +111,35 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
     return point_map.split(result[:, 0], lengths), point_map.split(result_valid[:, 0], lengths)
 
 
+def _with_columns(boxes: Any, columns: int) -> Any:
+    """The boxes; without any, in an array with these columns. An empty list was read as upright boxes."""
+    shape = tuple(getattr(boxes, "shape", ()))
+    return boxes.reshape(*shape[:-1], columns) if len(shape) > 1 and shape[-2] == 0 and shape[-1] == 4 else boxes
+
+
 def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
-    """Moves boxes of a float dtype: the boxes as `dtype`, and the mask of the valid ones. [N, B, 4], [N, B]"""
-    xp = convert.namespace(boxes)
-    edges = to_edges(boxes, options.format)
-    usable = xp.isfinite(edges).all(-1) & (edges[..., 2:] > edges[..., :2]).all(-1)
-    edges = xp.where(usable[..., None], edges, 0.0)
+    """Moves boxes of a float dtype: the boxes as `dtype`, and the mask of the valid ones. [N, B, 4 | 5 | 8], [N, B]"""
+    xp, shape = convert.namespace(boxes), box_shape(options.format)
+    with np.errstate(invalid="ignore"):  # infinite boxes
+        rows = shape.rows(boxes)
+        usable = xp.isfinite(rows).all(-1) & (shape.sizes(rows) > 0).all(-1)
+    rows = xp.where(usable[..., None], rows, 0.0)
     visible_before_last: Any = 1.0  # the fraction of the box's area inside the rectangles before the last canvas
     for i, mapping in enumerate(maps):
-        if i > 0:
-            edges, usable, visible_before_last = _lose_outside(edges, maps[i - 1].canvas, usable, visible_before_last)
-        if mapping.source_box is not None:
-            edges, usable, visible_before_last = _lose_outside(edges, mapping.source_box, usable, visible_before_last)
-        edges, usable = _move(edges, mapping, usable)
+        canvases = [maps[i - 1].canvas] if i > 0 else []
+        canvases += [] if mapping.source_box is None else [mapping.source_box]
+        for canvas in canvases:
+            rows, usable, fraction = _clip_usable(rows, shape, canvas, usable)
+            visible_before_last = visible_before_last * fraction
+        rows, usable = _move(rows, shape, mapping, usable)
     is_integer = point_map.is_integer(dtype)
-    edges = xp.round(edges) if is_integer and options.format != "CXCYWH" else edges
-    clipped = clip(edges, maps[-1].canvas)
-    result = from_edges(clipped, options.format)
+    rows = xp.round(rows) if is_integer and shape.is_rounded_before_clipping else rows
+    clipped = shape.clip(rows, maps[-1].canvas)
+    result = shape.boxes(clipped)
     if is_integer:
         result = xp.round(result)
-        clipped = to_edges(result, options.format)
-    area_before, area_after = area(edges), area(clipped)
+        clipped = shape.rows(result)
+    area_before, area_after = _area(rows, shape), _area(clipped, shape)
     result_valid = usable & (area_after > 0) & (area_after >= options.min_area)
     result_valid = result_valid & (area_after * visible_before_last >= options.min_visibility * area_before)
     if valid is not None:
@@ -130,58 +147,31 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
     return point_map.cast_back(result, dtype), result_valid
 
 
-def _move(edges: Any, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
-    """The upright boxes around the moved corners, and which are usable; (0, 0, 0, 0) for others. [N, B, 4], [N, B]"""
-    xp = convert.namespace(edges)
+def _move(rows: Any, shape: BoxShape, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
+    """The boxes around the moved corners, and which are usable; the other boxes are zeros."""
+    xp = convert.namespace(rows)
     if mapping.is_scale_and_shift:
-        scale, shift = (
-            xp.stack([mapping.M[:, 0, i], mapping.M[:, 1, j]] * 2, -1)[:, None] for i, j in ((0, 1), (2, 2))
-        )
-        return xp.where(usable[..., None], edges * scale + (shift + 0.5 - 0.5 * scale), 0.0), usable
-    corners = corners_of(edges)
-    _, visible_side = mapping.orientation()
-    usable = usable & mapping.in_front(corners, visible_side).reshape(*edges.shape[:2], 4).all(-1)
-    bounds = bounds_of(geometry.transform_points(corners, mapping.M))
-    return xp.where(usable[..., None], bounds, 0.0), usable
+        scale, shift = (xp.stack([mapping.M[:, 0, i], mapping.M[:, 1, j]], -1)[:, None] for i, j in ((0, 1), (2, 2)))
+        moved = shape.scaled(rows, scale, shift + 0.5 - 0.5 * scale)
+    else:
+        corners = shape.corners(rows)
+        _, visible_side = mapping.orientation()
+        usable = usable & mapping.in_front(corners, visible_side).reshape(*usable.shape, 4).all(-1)
+        moved = shape.around(geometry.transform_points(corners, mapping.M))
+    return xp.where(usable[..., None], moved, 0.0), usable
 
 
-def corners_of(edges: Any) -> Any:
-    """The four corners of boxes, from the centre of the first pixel, as matrices count. [..., B, 4] to [..., 4 B, 2]"""
-    left, top, right, bottom = (edges[..., i] for i in range(4))
-    corners = convert.namespace(edges).stack([left, top, right, top, right, bottom, left, bottom], -1) - 0.5
-    return corners.reshape(*edges.shape[:-2], 4 * edges.shape[-2], 2)
-
-
-def bounds_of(corners: Any) -> Any:
-    """The tight upright boxes around corners: left, top, right, bottom. [..., 4 B, 2] to [..., B, 4]"""
-    xp = convert.namespace(corners)
-    corners = (corners + 0.5).reshape(*corners.shape[:-2], corners.shape[-2] // 4, 4, 2)
-    return xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
-
-
-def _lose_outside(edges: Any, canvas: Edges, usable: Any, visible: Any) -> tuple[Any, Any, Any]:
-    """Boxes clipped to a canvas, which of them are usable, and the fraction of the area that was visible so far."""
-    xp, clipped = convert.namespace(edges), clip(edges, canvas)
-    area_before, area_after = area(edges), area(clipped)
+def _clip_usable(rows: Any, shape: BoxShape, canvas: Edges, usable: Any) -> tuple[Any, Any, Any]:
+    """The parts of boxes inside a canvas, which of them are usable, and the fraction of the area that is inside."""
+    xp, clipped = convert.namespace(rows), shape.clip(rows, canvas)
+    area_before, area_after = _area(rows, shape), _area(clipped, shape)
     usable = usable & (area_after > 0)
-    return clipped, usable, visible * xp.where(usable, area_after / xp.where(usable, area_before, 1.0), 0.0)
+    return clipped, usable, xp.where(usable, area_after / xp.where(usable, area_before, 1.0), 0.0)
 
 
-def clip(edges: Any, canvas: Edges) -> Any:
-    """Edges [..., B, 4], clipped to those of a canvas."""
-    left, top, right, bottom = canvas
-    x, y = _clip_axis(edges[..., 0::2], left, right), _clip_axis(edges[..., 1::2], top, bottom)
-    return convert.namespace(edges).stack([x, y], -1).reshape(edges.shape)
-
-
-def _clip_axis(values: Any, low: Any, high: Any) -> Any:
-    """Values [..., B, 2] clipped to low..high: numbers, or arrays [N, 1]."""
-    xp = convert.namespace(values)
-    if isinstance(low, int):
-        return xp.clip(values, low, high)
-    low, high = low[..., None], high[..., None]
-    values = xp.where(values > low, values, low)
-    return xp.where(values < high, values, high)
+def _area(rows: Any, shape: BoxShape) -> Any:
+    sizes = shape.sizes(rows)
+    return sizes[..., 0] * sizes[..., 1]
 
 
 def compact(valid: Any, *entries: Any) -> list[list[Any]]:

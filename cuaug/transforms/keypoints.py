@@ -12,10 +12,11 @@ import numpy as np
 
 from .. import _check, geometry
 from .._arrays import convert
+from .._detection.rotated_boxes import Edges
 from .._value_text import value_text
 from . import point_map
 from .moves import Move
-from .point_map import Edges, PointMap
+from .point_map import PointMap
 from .registry import register
 
 __all__ = ["Keypoints"]

@@ -11,7 +11,7 @@ from .. import _check
 from .._arrays import convert
 from .._arrays.registry import library_of
 from .._arrays.torch_library import TorchLibrary
-from .._detection.box_formats import to_edges
+from .._detection.box_formats import FORMATS, to_edges
 from . import point_map
 from .boxes import Boxes
 from .keypoints import Keypoints
@@ -77,9 +77,11 @@ def box_edges(parsed: ParsedSample, format: str) -> list[np.ndarray]:
         entries = np.split(rows, np.cumsum([len(entry) for entry in value])[:-1])
     else:
         entries = list(_host(value))
+    format = targets[0].format or format
+    _check.one_of("the format of boxes", format, tuple(FORMATS))
     for entry in entries:
         _check.shape("boxes", entry, (None, 4))
-    return [to_edges(entry, targets[0].format or format) for entry in entries]
+    return [to_edges(entry, format) for entry in entries]
 
 
 def _host(boxes: Any) -> np.ndarray:

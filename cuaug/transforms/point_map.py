@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._arrays import convert, small_matrices
 from .._arrays.convert import dtype_name
+from .._detection.rotated_boxes import Edges
 from .moves import Move
-
-# Left, top, right and bottom of a rectangle: numbers, or arrays [N, 1].
-Edges: TypeAlias = tuple[Any, Any, Any, Any]
 
 
 class PointMap(NamedTuple):

@@ -50,11 +50,12 @@ def with_library(value: ListedNumbers, images: Any) -> Any:
 def with_axes(kind: str, values: list[Any]) -> list[Any]:
     """Arrays of the samples. Those of shape (0,), from `[]`, get the axes of their kind.
 
-    The axes of keypoints are those of another sample, else [P, 2]. The dtype is that of another sample, too: an empty
-    array must not change the dtype of the result.
+    The axes are those of another sample, else [B, 4] for boxes and [P, 2] for keypoints. The dtype is that of another
+    sample, too: an empty array must not change the dtype of the result.
     """
     example = next((value for value in values if len(value.shape) > 1), None)
-    shape = (4,) if kind == "boxes" else (2,) if example is None else tuple(example.shape[1:])
+    default = (4,) if kind == "boxes" else (2,)
+    shape = default if example is None else tuple(example.shape[1:])
 
     def with_shape(value: Any) -> Any:
         if tuple(value.shape) != (0,):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._arrays.images import ImageBatch
-from .._detection.box_formats import to_edges
+from .._detection.box_formats import FORMATS, to_edges
+from .._detection.box_shapes import box_shape
 from .._sizes import padding_of
 from . import choices, geometry
 from .color import Normalize, ToDtype
@@ -116,13 +117,15 @@ def of_masks(values: np.ndarray) -> list[str]:
 
 
 def of_boxes(boxes: np.ndarray, box_format: str, size: tuple[int, int]) -> list[str]:
-    """Suspicions about boxes. [..., 4]"""
+    """Suspicions about boxes. [..., 4], [..., 5], [..., 8]"""
     boxes = boxes.astype(np.float64).reshape(-1, boxes.shape[-1])
-    if not boxes.size or boxes.shape[-1] != 4:
+    if not boxes.size or boxes.shape[-1] != box_shape(box_format).columns:
         return []
     boxes, warnings = boxes[np.isfinite(boxes).all(-1)], list[str]()
-    if len(boxes) and 0 < boxes.max() <= 1:
+    if len(boxes) and 0 < boxes[:, :4].max() <= 1:
         return ["boxes are in 0..1, but coordinates are pixels: multiply them by (W, H, W, H)"]
+    if box_format not in FORMATS:  # rotated boxes may reach out of the image
+        return []
     edges: Any = to_edges(boxes, box_format)
     count = int(np.count_nonzero((edges[:, 2:] < edges[:, :2]).any(-1)))
     if count:

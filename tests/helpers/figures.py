@@ -15,7 +15,7 @@ def pixels(axis):
 
 def drawn_boxes(axis):
     """Edges (left, top, right, bottom) and colour of each box that is drawn."""
-    boxes = [(patch.get_bbox().extents + 0.5, patch.get_edgecolor()) for patch in axis.patches]
+    boxes = [(patch.get_path().get_extents().extents + 0.5, patch.get_edgecolor()) for patch in axis.patches]
     return [(edges.tolist(), color) for edges, color in boxes if np.isfinite(edges).all()]
 
 

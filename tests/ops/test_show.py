@@ -96,7 +96,7 @@ def test_show_draws_boxes_masks_and_titles():
     figure = cuaug.show(batch, boxes, masks, titles=["a", "b", "c"], ncols=2)
     first, second, third, empty = figure.axes
     assert [axis.get_title() for axis in (first, second, third)] == ["a", "b", "c"]
-    assert [patch.get_bbox().bounds for patch in first.patches] == [(0.5, 1.5, 4, 4), (-0.5, -0.5, 12, 8)]
+    assert [patch.get_path().get_extents().bounds for patch in first.patches] == [(0.5, 1.5, 4, 4), (-0.5, -0.5, 12, 8)]
     pixels = second.images[0].get_array()
     assert (pixels.any(-1) == (masks[1] == 2)).all()
     assert not third.images[0].get_array().any()

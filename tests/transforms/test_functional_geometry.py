@@ -257,15 +257,6 @@ def test_functional_boxes_beyond_the_horizon_stay_finite_integers(real_tv):
     assert (plain(result).abs() <= 2**30).all()
 
 
-@pytest.mark.parametrize("format", ["XYWHR", "CXCYWHR", "XYXYXYXY"])
-def test_functional_refuses_rotated_boxes(real_tv, format):
-    columns = 8 if format == "XYXYXYXY" else 5
-    target = real_tv.BoundingBoxes(torch.zeros(2, columns), format=format, canvas_size=SIZE)
-    for call in (F.horizontal_flip, F.clamp_bounding_boxes, lambda x: F.rotate(x, 10)):
-        with pytest.raises(ValueError, match=rf"format.* must be one of 'XYXY', 'XYWH', 'CXCYWH', got '{format}'"):
-            call(target)
-
-
 def test_functional_images_of_two_axes():
     image = torch.from_numpy(noise(SIZE))
     assert_equal(F.horizontal_flip(image), image.flip(-1))

@@ -7,21 +7,32 @@ from typing import Any
 
 from ... import _check
 from ..._arrays import convert
-from ..._detection.box_formats import FORMATS
+from ..._arrays.tv_tensors import tv_kind
+from ..._detection.box_formats import FORMATS, ROTATED_FORMATS
 from .. import point_map
 
 
-def upright_format(parameter: str, value: Any) -> str:
-    """The name of a format of upright boxes, from its name or a member of torchvision's enumeration."""
+def format_name(parameter: str, value: Any) -> str:
+    """The name of a format of boxes, from its name or a member of torchvision's enumeration."""
     name = value.name if isinstance(value, enum.Enum) else value.upper() if isinstance(value, str) else value
-    _check.one_of(parameter, name, tuple(FORMATS))
+    _check.one_of(parameter, name, (*FORMATS, *ROTATED_FORMATS))
     return str(name)
 
 
+def are_rotated_boxes(inpt: Any) -> bool:
+    return tv_kind(inpt) == "boxes" and inpt.format.name in ROTATED_FORMATS
+
+
 def clamping_mode(boxes: Any) -> str | None:
-    """The clamping mode of BoundingBoxes: "soft", "hard" or None. Both clamp upright boxes to the canvas."""
+    """The clamping mode of BoundingBoxes: "soft", "hard" or None."""
     mode: str | None = getattr(boxes, "clamping_mode", "soft")  # older versions have none, and clamp
+    check_clamping_mode(mode, boxes.format.name)
     return mode
+
+
+def check_clamping_mode(mode: str | None, format: str) -> None:
+    if mode == "hard" and format in ROTATED_FORMATS:
+        raise ValueError("clamping_mode must be 'soft' or None for rotated boxes, got 'hard'")
 
 
 def cast(values: Any, dtype: Any) -> Any:

@@ -12,6 +12,7 @@ from ... import _check, boxes
 from ..._arrays import convert
 from ..._arrays.tv_tensors import box_format, tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
+from ..._detection.box_shapes import box_shape
 from ...typing import Array, BoxFormat
 from .. import point_map
 from . import box_values
@@ -35,10 +36,10 @@ def convert_bounding_box_format(
     """Convert boxes to another format.
 
     Args:
-        inpt: ``BoundingBoxes``, or an array of any library. [..., 4]
-        old_format: "XYXY", "XYWH" or "CXCYWH", or a member of torchvision's ``BoundingBoxFormat``; of arrays only, as
-            ``BoundingBoxes`` state theirs.
-        new_format: As ``old_format``.
+        inpt: ``BoundingBoxes``, or an array of any library. [..., 4]; of rotated boxes [..., 5] or [..., 8]
+        old_format: "XYXY", "XYWH", "CXCYWH", or of rotated boxes "XYWHR", "CXCYWHR", "XYXYXYXY", or a member of
+            torchvision's ``BoundingBoxFormat``; of arrays only, as ``BoundingBoxes`` state theirs.
+        new_format: As ``old_format``; upright as ``old_format`` is, or rotated.
         inplace: Write the numbers to ``inpt``, too. The format that ``inpt`` itself states stays as it was.
 
     Returns:
@@ -55,8 +56,8 @@ def convert_bounding_box_format(
     values = _plain_values("inpt", inpt, "boxes", old_format=old_format)
     if new_format is None:
         raise TypeError("new_format must be a format of boxes, got None")
-    target = box_values.upright_format("new_format", new_format)
-    source = box_values.upright_format("old_format", box_format(inpt) or old_format)
+    target = box_values.format_name("new_format", new_format)
+    source = box_values.format_name("old_format", box_format(inpt) or old_format)
     result = box_values.cast(_convert(values, source, target), values.dtype)
     if inplace:
         values[...] = result
@@ -73,12 +74,14 @@ def clamp_bounding_boxes(
 ) -> Array:
     """Clamp boxes to the canvas.
 
+    A rotated box becomes the smallest box of the same angle around what is inside the canvas; zeros if nothing is.
+
     Args:
-        inpt: ``BoundingBoxes``, or an array of any library. [..., 4]
-        format: The format of an array; ``BoundingBoxes`` state theirs.
+        inpt: ``BoundingBoxes``, or an array of any library. [..., 4]; of rotated boxes [..., 5] or [..., 8]
+        format: The format of an array, as in :func:`convert_bounding_box_format`; ``BoundingBoxes`` state theirs.
         canvas_size: (H, W), of an array; ``BoundingBoxes`` state theirs.
-        clamping_mode: "soft" and "hard" clamp; None leaves the boxes as they are; "auto" is the mode of
-            ``BoundingBoxes``.
+        clamping_mode: "soft" and "hard" clamp, rotated boxes only "soft"; None leaves the boxes as they are; "auto" is
+            the mode of ``BoundingBoxes``.
 
     Returns:
         The boxes in the type and the dtype of ``inpt``.
@@ -92,16 +95,18 @@ def clamp_bounding_boxes(
     array([[0, 2, 8, 6]])
     """
     values = _plain_values("inpt", inpt, "boxes", format=format, canvas_size=canvas_size)
-    source, size = box_values.upright_format("format", box_format(inpt) or format), _canvas(inpt, canvas_size)
+    source, size = box_values.format_name("format", box_format(inpt) or format), _canvas(inpt, canvas_size)
     _check.one_of("clamping_mode", clamping_mode, ("auto", "soft", "hard", None))
     if clamping_mode == "auto":
         if tv_kind(inpt) is None:
             raise ValueError("clamping_mode must be 'soft', 'hard' or None for an array, got 'auto'")
         clamping_mode = box_values.clamping_mode(inpt)
+    box_values.check_clamping_mode(clamping_mode, source)
     if clamping_mode is None:
         return inpt
-    edges = boxes.clip_boxes(_convert(values, source, "XYXY"), size)
-    return wrap_like(box_values.cast(_convert(edges, "XYXY", source), values.dtype), inpt)
+    shape = box_shape(source)
+    rows = shape.clip(_convert(values, source, shape.row_format), (0, 0, size[1], size[0]))
+    return wrap_like(box_values.cast(shape.boxes(rows), values.dtype), inpt)
 
 
 @prefix_errors
@@ -144,14 +149,14 @@ def sanitize_bounding_boxes(
     """Remove boxes that are too small, or that reach beyond the canvas. Waits for the device.
 
     Args:
-        bounding_boxes: ``BoundingBoxes``, or an array of any library. [K, 4]
+        bounding_boxes: ``BoundingBoxes``, or an array of any library. [K, 4]; of rotated boxes [K, 5] or [K, 8]
         format: As in :func:`clamp_bounding_boxes`.
         canvas_size: As in :func:`clamp_bounding_boxes`.
         min_size: Minimum width and height.
         min_area: Minimum area.
 
     Returns:
-        The valid boxes, and a mask of them. [V, 4], [K]
+        The valid boxes, and a mask of them. [V, ...], [K]
 
     Raises:
         ValueError: An argument is missing for an array, or is given for ``BoundingBoxes``.
@@ -165,10 +170,12 @@ def sanitize_bounding_boxes(
     height, width = _canvas(bounding_boxes, canvas_size)
     _check.number("min_size", min_size, 0)
     _check.number("min_area", min_area, 0)
-    edges = _convert(values, box_values.upright_format("format", box_format(bounding_boxes) or format), "XYXY")
-    sizes = edges[..., 2:] - edges[..., :2]
-    valid = (sizes >= min_size).all(-1) & (sizes[..., 0] * sizes[..., 1] >= min_area) & (edges >= 0).all(-1)
-    valid = valid & (edges[..., 0::2] <= width).all(-1) & (edges[..., 1::2] <= height).all(-1)
+    source = box_values.format_name("format", box_format(bounding_boxes) or format)
+    shape = box_shape(source)
+    rows = _convert(values, source, shape.row_format)
+    sizes = shape.sizes(rows)
+    valid = (sizes >= min_size).all(-1) & (sizes[..., 0] * sizes[..., 1] >= min_area) & (rows >= 0).all(-1)
+    valid = valid & (rows[..., 0::2] <= width).all(-1) & (rows[..., 1::2] <= height).all(-1)
     return wrap_like(values[valid], bounding_boxes), valid
 
 

@@ -1,7 +1,7 @@
 """Flips, crops, padding and resizing of images, videos, masks, boxes and keypoints.
 
-Boxes become the tight upright boxes around their moved corners, clamped to the new canvas if their clamping mode is not
-None; flips and ``resize`` do not clamp. Keypoints are moved, and never clamped.
+Boxes become the tight boxes around their moved corners, clamped to the new canvas if their clamping mode is not None;
+flips and ``resize`` do not clamp, but ``resize`` clamps rotated boxes. Keypoints are moved, and never clamped.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ... import _sizes, crop_resize
 from ..._check import prefix_errors
 from ..._matrices.canvas_maps import CanvasMap, along_axes
 from ...typing import Array, Border, Fill, Layout, PerSample, ResizeInterpolation, Size
+from .box_values import are_rotated_boxes
 from .dispatch import fill_value, move
 
 __all__ = [
@@ -119,7 +120,7 @@ def resize(
             images, size, interpolation, max_size, antialias, layout=layout
         ),
         canvas_map,
-        clamps=False,
+        clamps=are_rotated_boxes(inpt),  # as torchvision does
     )
 
 

@@ -12,13 +12,12 @@ from ... import _check, geometry
 from ..._arrays import convert
 from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
-from ..._detection.box_formats import from_edges, to_edges
+from ..._detection.box_shapes import box_shape
 from ..._matrices.canvas_maps import CanvasMap
 from ...typing import Interpolation, Layout, ResizeInterpolation
 from .. import point_map
-from ..boxes import bounds_of, clip, corners_of
 from ..sample_pillow import image_like, with_pixels
-from .box_values import cast, clamping_mode, upright_format
+from .box_values import cast, clamping_mode, format_name
 
 BatchFunction: TypeAlias = Callable[..., Any]  # of images, other arguments, and the keyword `layout`
 
@@ -119,17 +118,15 @@ def _call_with_batch(
 
 
 def _move_boxes(inpt: Any, canvas_map: CanvasMap, clamps: bool) -> Any:
-    boxes, format_name = without_type(inpt), upright_format("the format of boxes", inpt.format)
-    corners = corners_of(to_edges(_float_rows(boxes), format_name))
-    edges = bounds_of(geometry.transform_points(corners, _one_matrix(canvas_map)))
-    is_integer = point_map.is_integer(boxes.dtype)
-    if is_integer and format_name != "CXCYWH":
-        # The edges, so that width and height agree with them. A centre of CXCYWH may lie between pixels.
-        edges = convert.namespace(edges).round(edges)
+    boxes, shape = without_type(inpt), box_shape(format_name("the format of boxes", inpt.format))
+    corners = shape.corners(shape.rows(_float_rows(boxes)))
+    rows = shape.around(geometry.transform_points(corners, _one_matrix(canvas_map)))
+    if point_map.is_integer(boxes.dtype) and shape.is_rounded_before_clipping:
+        rows = convert.namespace(rows).round(rows)
     if clamps and clamping_mode(inpt) is not None:
         height, width = canvas_map.size
-        edges = clip(edges, (0, 0, width, height))
-    return _result(from_edges(edges, format_name), inpt, canvas_map.size)
+        rows = shape.clip(rows, (0, 0, width, height))
+    return _result(shape.boxes(rows), inpt, canvas_map.size)
 
 
 def _move_keypoints(inpt: Any, canvas_map: CanvasMap) -> Any:

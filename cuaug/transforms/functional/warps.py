@@ -1,6 +1,6 @@
 """Rotations and other warps of images, videos, masks, boxes and keypoints.
 
-Boxes become the tight upright boxes around their moved corners, clamped to the canvas if their clamping mode is not
+Boxes become the tight boxes around their moved corners, clamped to the canvas if their clamping mode is not
 None. Keypoints are moved, and never clamped.
 """
 
