@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -34,6 +34,7 @@ __all__ = [
     "EncodedImage",
     "EncodedImages",
     "Fill",
+    "FillByType",
     "FitKind",
     "HostNumbers",
     "Ids",
@@ -106,6 +107,7 @@ Numbers: TypeAlias = Number | NumberLists | AnyArray  # matrices, points, boxes
 HostNumbers: TypeAlias = Number | NumberLists | NumPyArray  # if all arguments are of these, the result is NumPy's
 PerSample: TypeAlias = Number | Sequence[Number] | AnyArray  # one for all samples, or one per sample
 PerChannel: TypeAlias = float | Sequence[float]  # a transform's parameter: one for all channels, or one per channel
+FillByType: TypeAlias = PerChannel | Mapping[Any, PerChannel | None]  # as torchvision's, by type of tv_tensor
 Fill: TypeAlias = Numbers | None
 Size: TypeAlias = Sequence[int] | int
 Ids: TypeAlias = int | Sequence[int] | AnyArray | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._arrays import convert
 from .._arrays.images import ImageBatch, describe_result
 from .._passes import displacement, filters, grids, mix, op_chain, pointwise, resample, statistics, warp
 from .._passes.geometry import IDENTITY, Geometry, matrix_geometry
@@ -58,7 +59,7 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
 
 
 def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> Any:
-    """Label masks, resampled by the geometry of every pass: nearest neighbour, 0 outside the masks."""
+    """Label masks, resampled by the geometry of every pass (nearest neighbour, 0 outside the masks), and cast."""
     result: Any = None
     for pass_ in plan.passes:
         if pass_.has_geometry:
@@ -72,6 +73,8 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
     if result is None:
         identity = matrix_geometry(IDENTITY, True, "center")
         result = warp.warp(masks, identity, masks.size, "nearest", "edge", 0, None, None)
+    for dtype in plan.mask_dtypes:
+        result = convert.asarray(result, like=result, dtype=dtype)
     return result
 
 

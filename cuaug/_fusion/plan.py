@@ -32,6 +32,7 @@ class RecipePlan:
     matrix_column: int  # the first of nine columns: the recipe's matrix, source to result; the moves' matrices follow
     moves: list[PlannedMove]  # of boxes and keypoints
     partial_sums: dict[int, int]  # column of a mean that a pass sums while it stores -> first column of the sums
+    mask_dtypes: list[str]  # of the casts of label masks
     argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
     device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
     launch_plans: dict[Any, Any] = field(default_factory=dict)  # recorded launches and loops (launch_plan.py)
@@ -85,6 +86,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> 
         matrix_column=matrix[0].index,
         moves=moves,
         partial_sums=partial_sums,
+        mask_dtypes=recipe.mask_dtypes,
         argument_columns=ragged.argument_columns(recipe),
     )
 

@@ -31,6 +31,7 @@ class Recipe:
     dtype: str
     draws: list[Instruction] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
+    mask_dtypes: list[str] = field(default_factory=list)  # of the casts of label masks, in their order
     position: int = -1  # of the transform that `begin` has started
     name: str = ""  # of that transform
     _gates: tuple[Gate, ...] = ()
@@ -147,6 +148,12 @@ class Recipe:
     def add_cast(self, dtype: str, scale: bool) -> None:
         self.dtype = dtype
         self.ops.append(Cast(dtype, scale))
+
+    def add_mask_cast(self, dtype: str) -> None:
+        """Cast label masks. Their ops only move pixels, so all casts are made after them."""
+        if self._gates:
+            raise ValueError(f"must not change the dtype of the masks of some samples only, to {dtype}")
+        self.mask_dtypes.append(dtype)
 
     def add_grayscale(self, channels: int) -> None:
         self.channels = channels

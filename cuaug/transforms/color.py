@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import _check
 from .._arrays.convert import dtype_name
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Pointwise
-from .._program.dtypes import IMAGE_DTYPES
+from .._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 from .._value_text import value_text
 from ..typing import AnyArray, DType, PerChannel
 from . import ranges
+from .by_type import values_by_kind
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
 from .transform import Transform
 
@@ -260,17 +261,42 @@ class Normalize(Transform):
 
 
 class ToDtype(Transform):
-    """Convert to another dtype; ``scale`` maps 0..max of one dtype to 0..max of the other, which is 1 for floats."""
+    """Convert to another dtype; ``scale`` maps 0..max of one dtype to 0..max of the other, which is 1 for floats.
 
-    def __init__(self, dtype: DType = "float32", scale: bool = False) -> None:
-        if isinstance(dtype, dict):
-            raise TypeError("dtype must be one dtype, for the images (masks, boxes and labels keep theirs), got a dict")
-        self.dtype: str = dtype_name(dtype)
+    Args:
+        dtype: Of images; boxes, keypoints and labels keep theirs. Or torchvision's dict by type, which may have a dtype
+            for images and one for masks: ``{tv_tensors.Image: torch.float32, tv_tensors.Mask: torch.int64}``. None:
+            images keep their dtype.
+        scale: Scale images. Masks are never scaled.
+        mask_dtype: Of masks; None: masks keep their dtype.
+    """
+
+    def __init__(
+        self,
+        dtype: DType | Mapping[Any, DType | None] | None = "float32",
+        scale: bool = False,
+        *,
+        mask_dtype: DType | None = None,
+    ) -> None:
+        if isinstance(dtype, Mapping):
+            by_kind = values_by_kind("dtype", dtype)
+            for kind in ("boxes", "keypoints", "others"):
+                if getattr(by_kind, kind) is not None:
+                    raise ValueError(f"dtype must have dtypes for images and masks only, got one for {kind}")
+            dtype, mask_dtype = by_kind.images, by_kind.masks or mask_dtype
+        self.dtype: str | None = None if dtype is None and mask_dtype is not None else dtype_name(dtype)
         self.scale: bool = _check.boolean("scale", scale)
-        _check.one_of("dtype", self.dtype, IMAGE_DTYPES)
+        self.mask_dtype: str | None = None if mask_dtype is None else dtype_name(mask_dtype)
+        if self.dtype is not None:
+            _check.one_of("dtype", self.dtype, IMAGE_DTYPES)
+        if self.mask_dtype is not None:
+            _check.one_of("mask_dtype", self.mask_dtype, tuple(dict.fromkeys(LABEL_DTYPES + IMAGE_DTYPES)))
 
     def write(self, recipe: Recipe) -> None:
-        recipe.add_cast(self.dtype, self.scale)
+        if self.dtype is not None:
+            recipe.add_cast(self.dtype, self.scale)
+        if self.mask_dtype is not None:
+            recipe.add_mask_cast(self.mask_dtype)
 
 
 def _factors(name: str, value: Any) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
 from .._sizes import int_or_tuple, padding_of, resized_size, square_or_size
 from .._value_text import value_text
-from ..typing import Border, Interpolation, PerChannel, ResizeInterpolation, Size
+from ..typing import Border, FillByType, Interpolation, PerChannel, ResizeInterpolation, Size
 from . import ranges
 from .recipe_helpers import AFFINE_COLUMNS, add_affine
 from .transform import Transform
@@ -131,7 +131,7 @@ class Pad(Transform):
         padding_mode: A border mode.
     """
 
-    def __init__(self, padding: Size, fill: PerChannel = 0, padding_mode: Border = "constant") -> None:
+    def __init__(self, padding: Size, fill: FillByType = 0, padding_mode: Border = "constant") -> None:
         _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
         padding_of(padding)  # checks it
         self.padding: Size = padding
@@ -158,7 +158,7 @@ class RandomCrop(Transform):
         size: Size,
         padding: Size | None = None,
         pad_if_needed: bool = False,
-        fill: PerChannel = 0,
+        fill: FillByType = 0,
         padding_mode: Border = "constant",
     ) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
@@ -203,7 +203,7 @@ class RandomAffine(Transform):
         scale: Sequence[float] | None = None,
         shear: float | Sequence[float] | None = None,
         interpolation: Interpolation = "nearest",
-        fill: PerChannel = 0,
+        fill: FillByType = 0,
         center: Sequence[float] | None = None,
     ) -> None:
         self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
@@ -250,7 +250,7 @@ class RandomRotation(Transform):
         interpolation: Interpolation = "nearest",
         expand: bool = False,
         center: Sequence[float] | None = None,
-        fill: PerChannel = 0,
+        fill: FillByType = 0,
     ) -> None:
         if expand:
             raise ValueError("expand must be False: every sample of a batch has the same size; pad before instead")
@@ -281,7 +281,7 @@ class RandomPerspective(Transform):
         distortion_scale: float = 0.5,
         p: float = 0.5,
         interpolation: Interpolation = "bilinear",
-        fill: PerChannel = 0,
+        fill: FillByType = 0,
     ) -> None:
         self.distortion_scale: float = ranges.number("distortion_scale", distortion_scale, 0, 1)
         self.p: float = ranges.probability("p", p)

@@ -11,7 +11,7 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Displacement
 from .._program.records import MAX_TAPS
 from .._value_text import value_text
-from ..typing import Interpolation, MaskKind, PerChannel
+from ..typing import FillByType, Interpolation, MaskKind, PerChannel
 from . import ranges
 from .transform import Transform
 
@@ -114,7 +114,7 @@ class ElasticTransform(Transform):
         alpha: float | Sequence[float] = 50.0,
         sigma: float | Sequence[float] = 5.0,
         interpolation: Interpolation = "bilinear",
-        fill: PerChannel = 0,
+        fill: FillByType = 0,
     ) -> None:
         self.alpha: tuple[float, float] = ranges.x_and_y("alpha", alpha, both=True)
         self.sigma: tuple[float, float] = ranges.x_and_y("sigma", sigma, 0.0, both=True)

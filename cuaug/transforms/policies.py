@@ -12,7 +12,7 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blend, Branch
 from .._program.functors import SAMPLERS
 from .._program.records import MAX_BRANCHES
-from ..typing import AutoAugmentPolicy, Interpolation, PerChannel
+from ..typing import AutoAugmentPolicy, FillByType, Interpolation, PerChannel
 from . import magnitudes, ranges
 from .policy_slot import ANY_MAGNITUDE, STANDARD_OPS, PolicySlot, draw_lookup
 from .policy_tables import POLICIES, PolicyStep
@@ -45,7 +45,7 @@ class RandAugment(Transform):
         magnitude: int = 9,
         num_magnitude_bins: int = 31,
         interpolation: Interpolation = "nearest",
-        fill: PerChannel | None = None,
+        fill: FillByType | None = None,
     ) -> None:
         self.num_ops: int = _check.integer("num_ops", num_ops, 1, _MAX_SLOTS)
         self.num_magnitude_bins: int = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
@@ -81,7 +81,7 @@ class TrivialAugmentWide(Transform):
     """
 
     def __init__(
-        self, num_magnitude_bins: int = 31, interpolation: Interpolation = "nearest", fill: PerChannel | None = None
+        self, num_magnitude_bins: int = 31, interpolation: Interpolation = "nearest", fill: FillByType | None = None
     ) -> None:
         self.num_magnitude_bins: int = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
@@ -108,7 +108,7 @@ class AutoAugment(Transform):
         self,
         policy: AutoAugmentPolicy = "imagenet",
         interpolation: Interpolation = "nearest",
-        fill: PerChannel | None = None,
+        fill: FillByType | None = None,
     ) -> None:
         self.policy: str = str(getattr(policy, "value", policy))
         _check.one_of("policy", self.policy, tuple(POLICIES))
@@ -165,7 +165,7 @@ class AugMix(Transform):
         alpha: float = 1.0,
         all_ops: bool = True,
         interpolation: Interpolation = "bilinear",
-        fill: PerChannel | None = None,
+        fill: FillByType | None = None,
     ) -> None:
         self.severity: int = _check.integer("severity", severity, 1, 10)
         self.mixture_width: int = _check.integer("mixture_width", mixture_width, 1, MAX_BRANCHES)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from .._integers import refuse_tracer
 from .._value_text import value_text
 from ..typing import PerChannel
+from .by_type import values_by_kind
 
 
 def python_value(value: Any) -> Any:
@@ -70,7 +72,19 @@ def x_and_y(
 
 
 def fill(value: Any) -> PerChannel | None:
-    """A number, NaN included, or one per channel, also as an array of any library; None stands for 0."""
+    """A number, NaN included, or one per channel, also as an array of any library; None stands for 0.
+
+    Of torchvision's dict by type the value for images, if that for masks is 0, as it is for all masks.
+    """
+    if isinstance(value, Mapping):
+        by_kind = values_by_kind("fill", value)
+        mask_fill = python_value(by_kind.others if by_kind.masks is None else by_kind.masks)
+        if any(mask_fill) if isinstance(mask_fill, (list, tuple)) else mask_fill:
+            raise ValueError(
+                f"fill must be 0 for masks, got {value_text(mask_fill)}: add 1 to the masks before the call and "
+                "subtract 1 afterwards: outside is then -1, or 255 for uint8 (docs/targets.md)"
+            )
+        value = by_kind.others if by_kind.images is None else by_kind.images
     if value is None:
         return None
     value = python_value(value)

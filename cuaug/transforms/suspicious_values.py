@@ -69,7 +69,7 @@ def _with_inner(transforms: Sequence[Transform]) -> Iterator[Transform]:
 
 
 def _reads_range(transform: Transform) -> bool:
-    to_float = isinstance(transform, ToDtype) and "float" in transform.dtype
+    to_float = isinstance(transform, ToDtype) and "float" in (transform.dtype or "")
     return type(transform).__module__ not in _GEOMETRY and not to_float
 
 
@@ -77,7 +77,7 @@ def _integer_range(values: np.ndarray, dtype: str, transforms: Sequence[Transfor
     if values.max() == 1:
         yield f"images are {dtype} and have no value above 1: floats in 0..1 become {dtype} by ToDtype(..., scale=True)"
     for transform in transforms:
-        if isinstance(transform, ToDtype) and "float" in transform.dtype:
+        if isinstance(transform, ToDtype) and "float" in (transform.dtype or ""):
             return
         if isinstance(transform, Normalize):
             yield (
