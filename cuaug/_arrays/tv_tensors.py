@@ -68,10 +68,10 @@ def wrap_like(result: Any, example: Any, canvas_size: tuple[int, int] | None = N
     return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **metadata)
 
 
-def as_image(tensor: Any) -> Any:
-    """The tensor as torchvision's `Image`. [..., C, H, W] or [H, W]"""
+def as_tv_tensor(name: str, tensor: Any) -> Any:
+    """The tensor as torchvision's "Image" or "Mask". [..., C, H, W] or [H, W]"""
     try:
         tv_tensors = importlib.import_module("torchvision.tv_tensors")
     except ImportError as error:
-        raise BackendError(f"an Image needs torchvision ({error}): pip install torchvision") from error
-    return tv_tensors.Image(tensor)
+        raise BackendError(f"tv_tensors need torchvision ({error}): pip install torchvision") from error
+    return getattr(tv_tensors, name)(tensor)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .. import _check
+from .._arrays.convert import dtype_name
 from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
-from .._arrays.tv_tensors import without_type
+from .._arrays.tv_tensors import as_tv_tensor, without_type
 from .._fusion.recipe import Recipe
 from ..typing import DType
 from . import functional
@@ -21,6 +22,7 @@ class ConvertImageDtype(ToDtype):
     """Convert to another dtype, and map 0..max of one to 0..max of the other: ``ToDtype(dtype, scale=True)``."""
 
     def __init__(self, dtype: DType = "float32") -> None:
+        dtype_name(dtype)  # a TypeError if `dtype` is a dict
         super().__init__(dtype, scale=True)
 
 
@@ -37,16 +39,21 @@ class RGB(Transform):
 
 
 class ToImage(Transform):
-    """Convert images to torchvision's ``Image``: :func:`cuaug.transforms.functional.to_image`. Needs torchvision."""
+    """Convert images to torchvision's ``Image``: :func:`cuaug.transforms.functional.to_image`. Needs torchvision.
 
-    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
+    A mask that is an image of Pillow becomes a ``Mask`` of its labels, [1, H, W]; other masks stay as they are.
+    """
+
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images", "masks")
     sets_layout: ClassVar[bool] = True
 
     def __init__(self) -> None:
         pass
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return functional.to_image(inpt)
+        if params["kind"] == "images":
+            return functional.to_image(inpt)
+        return as_tv_tensor("Mask", functional.pil_to_tensor(inpt)) if library_of(type(inpt)) is PILLOW else inpt
 
 
 class PILToTensor(Transform):
@@ -65,10 +72,11 @@ class PILToTensor(Transform):
 class ToTensor(Transform):
     """Convert images of Pillow and arrays to tensors in 0..1: :func:`cuaug.transforms.functional.to_tensor`.
 
-    As in torchvision, tensors stay as they are, and so do arrays that are no images. Needs torch.
+    As in torchvision, tensors stay as they are, and so do arrays that are no images. A mask that is an image of Pillow
+    becomes a tensor of its labels, [1, H, W], which are not scaled. Needs torch.
     """
 
-    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
+    transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images", "masks")
     sets_layout: ClassVar[bool] = True
 
     def __init__(self) -> None:
@@ -76,6 +84,8 @@ class ToTensor(Transform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         library = library_of(type(inpt))
+        if params["kind"] == "masks":
+            return functional.pil_to_tensor(inpt) if library is PILLOW else inpt
         return inpt if library is not None and library.channels_first else functional.to_tensor(inpt)
 
 

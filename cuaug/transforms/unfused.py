@@ -59,8 +59,10 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
     for (kind, path), value in zip(kinds_and_paths, inputs, strict=True):
         if transform.reads_layout:
             params = {**params, "layout": _layout_of(kind, value, layout)}
-        elif transform.sets_layout and layout is not None:
-            value = _in_library_layout(value, _layout_of(kind, value, layout))
+        elif transform.sets_layout:
+            params = {**params, "kind": kind}
+            if layout is not None:
+                value = _in_library_layout(value, _layout_of(kind, value, layout))
         set_path(results, (0, *path), transform.transform(value, params))
     return rebuild([sample], results)[0]
 

@@ -165,7 +165,7 @@ def test_conversion_errors():
 @pytest.mark.parametrize(
     ("module", "call", "message"),
     [
-        ("torchvision.tv_tensors", lambda: F.to_image(TENSORS["CHW"]), "an Image needs torchvision .*pip install"),
+        ("torchvision.tv_tensors", lambda: F.to_image(TENSORS["CHW"]), "tv_tensors need torchvision .*pip install"),
         ("PIL.Image", lambda: F.to_pil_image(TENSORS["CHW"]), "an image of Pillow needs Pillow .*pip install pillow"),
     ],
 )

@@ -1,6 +1,7 @@
 """Transforms that are not fused give the results of torchvision's, on the same samples and in the same types."""
 
 import functools
+import sys
 
 import numpy as np
 import pytest
@@ -198,8 +199,31 @@ def test_conversion_takes_every_mode_of_pillow(name, mode, v2):
     sample = {"image": pillow("RGB"), "mask": image}
     function = {"PILToTensor": F.pil_to_tensor, "ToImage": F.to_image, "ToTensor": F.to_tensor}[name]
     assert_same(getattr(T, name)()(image), function(image))
-    expected = function(image) if name == "PILToTensor" else image
+    labels = F.pil_to_tensor(image)
+    expected = sys.modules["torchvision.tv_tensors"].Mask(labels) if name == "ToImage" else labels
     assert_same(getattr(T, name)()(sample), {"image": function(sample["image"]), "mask": expected})
+
+
+@pytest.mark.parametrize("name", ["ToImage", "ToTensor"])
+def test_conversion_leaves_masks_that_are_arrays(name, v2):
+    sample = {"image": pillow(), "masks": noise((9, 12))}
+    assert getattr(T, name)()(sample)["masks"] is sample["masks"]
+
+
+def test_recipe_of_pillow_masks_gives_labels(v2, tv):
+    """The recipe of torchvision's segmentation references."""
+    image, mask = pillow(), pillow_of(noise((9, 12), seed=1))
+    dtypes = {tv.Image: torch.float32, tv.Mask: torch.int64, "others": None}
+    recipe = [
+        ("ToImage", ()),
+        ("RandomHorizontalFlip", (1.0,)),
+        ("ToDtype", (dtypes, True)),
+        ("Normalize", (0.5, 0.25)),
+    ]
+    result = T.Compose([getattr(T, name)(*arguments) for name, arguments in recipe])({"image": image, "mask": mask})
+    steps = [getattr(v2, name)(*arguments) for name, arguments in recipe[:3]]
+    expected = v2.Compose([*steps, v2.Normalize([0.5], [0.25])])({"image": image, "mask": tv.Mask(mask)})
+    assert_same(result, expected, Tolerance(absolute=1e-6, reason="float32"))
 
 
 @pytest.mark.parametrize("label", [3, torch.tensor(3)], ids=type)

@@ -11,7 +11,7 @@ from ... import levels
 from ..._arrays import convert
 from ..._arrays.pillow_library import PILLOW
 from ..._arrays.registry import library_of
-from ..._arrays.tv_tensors import as_image, without_type
+from ..._arrays.tv_tensors import as_tv_tensor, without_type
 from ..._check import BackendError, prefix_errors
 from ..._value_text import value_text
 from ...typing import AnyArray, PillowImage
@@ -41,7 +41,7 @@ def to_image(inpt: AnyArray | PillowImage) -> Any:
     >>> to_image(np.zeros((4, 6, 3), np.uint8)).shape  # doctest: +SKIP
     torch.Size([3, 4, 6])
     """
-    return as_image(_channels_first_tensor(inpt))
+    return as_tv_tensor("Image", _channels_first_tensor(inpt))
 
 
 @prefix_errors
