@@ -42,11 +42,7 @@ class Choice(Transform, has_description=False):
     @property
     def is_fused(self) -> bool:
         transforms = vars(self).get("transforms", ())  # none yet: an error of the constructor asks
-        return all(inner.is_fused for transform in transforms for inner in transform.flattened())
-
-    @property
-    def needs_recipe(self) -> bool:
-        return True
+        return self.needs_recipe and all(inner.is_fused for entry in transforms for inner in entry.flattened())
 
     @property
     def position_count(self) -> int:

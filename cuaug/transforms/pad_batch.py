@@ -12,14 +12,14 @@ from .._arrays import convert
 from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from .._sizes import square_or_size
-from ..typing import PerChannel, Size
+from ..typing import FillByType, PerChannel, Size
 from . import ranges
 from .boxes import Boxes
 from .fused_part import FusedPart, GetKey
 from .keypoints import Keypoints
 from .sample_kinds import is_array
 from .sample_rebuild import value_at
-from .sample_structure import parse_sample
+from .sample_structure import ParsedSample, parse_sample
 from .sample_target import GatheredValues, Target, UnstackedBatch
 from .single_images import single_images
 from .transform import Transform
@@ -32,8 +32,9 @@ _MAX_SIZES = 64  # of results, whose passes are kept
 class PadBatch(Transform):
     """Pad images of several sizes at the right and at the bottom, and make one batch of them.
 
-    Images that are in a dict gain ``"pixel_mask"`` beside them, a mask that is True on the pixels of an image:
-    [N, H, W]. Masks are padded with 0; a list of masks [H, W] becomes a batch, too.
+    Masks are padded with 0; a list of masks [H, W] becomes a batch, too. Images that are in a dict gain
+    ``"pixel_mask"`` beside them, a mask that is True on the pixels of an image: [N, H, W]. In a call with (images,
+    targets), each image's dict of targets gains the mask of the image, [H, W]. Samples without a dict gain none.
 
     Args:
         size: (H, W) of the batch, or one number for both; None: the largest height and width of the images.
@@ -51,14 +52,14 @@ class PadBatch(Transform):
             [ True, False]]])
     """
 
-    def __init__(self, size: Size | None = None, size_divisor: int = 1, fill: PerChannel = 0) -> None:
+    def __init__(self, size: Size | None = None, size_divisor: int = 1, fill: FillByType = 0) -> None:
         self.size: tuple[int, int] | None = None if size is None else square_or_size("size", size)
         self.size_divisor: int = _check.integer("size_divisor", size_divisor, 1)
         self.fill: PerChannel | None = ranges.fill(fill)
 
     @property
-    def needs_recipe(self) -> bool:
-        return True
+    def is_fused(self) -> bool:
+        return False
 
 
 class _PadTo(Transform, has_description=False):
@@ -85,8 +86,10 @@ class PadPart:
     def title(self) -> str:
         return self.transform.title
 
-    def __call__(self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: GetKey) -> Any:
-        """Pad images, or a sample of any structure, as `FusedPart`."""
+    def __call__(
+        self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
+    ) -> Any:
+        """Pad images, or a sample of any structure. The arguments are those of `call_parts`."""
         parsed = parse_sample(sample)
         if not parsed.samples:
             return sample
@@ -99,8 +102,8 @@ class PadPart:
         except (TypeError, ValueError) as error:
             prefix_message(error, self.title)
             raise
-        mask = _mask_target(images, parsed.sample)
-        if mask.paths:
+        mask = _mask_target(parsed, is_call=bool(names))
+        if mask is not None:
             parsed = parsed._replace(targets=(*parsed.targets, mask))
             results["pixel_mask"] = [_pixel_masks(mask, results["images"][0], sizes, size)]
         return parsed.rebuild(results, size)
@@ -133,13 +136,21 @@ def _stacked(target: Target) -> Target:
     return target
 
 
-def _mask_target(images: Target, sample: Any) -> Target:
-    """The target of the masks, beside images in dicts; without paths if the images are not in dicts."""
-    in_dicts = (path for path in images.paths if path and isinstance(value_at(sample, path[:-1]), Mapping))
-    paths = tuple((*path[:-1], "pixel_mask") for path in in_dicts)
-    # The plain values: the mask of a tv_tensor is none, nor that of an image of Pillow.
-    original = GatheredValues([None] * len(images.value)) if isinstance(images.original, GatheredValues) else None
-    return images._replace(kind="pixel_mask", paths=paths, original=original)
+def _mask_target(parsed: ParsedSample, is_call: bool) -> Target | None:
+    """The target of the masks: beside images in dicts, else beside other targets in dicts; None if there is none.
+
+    `is_call`: the outermost dict is that of the call's arguments, which has no place for another entry.
+    """
+    images, *others = parsed.targets_of("images") + [target for target in parsed.targets if target.kind != "images"]
+    for neighbour in (images, *sorted(others, key=lambda target: len(target.paths[0]))):
+        parents = [path[:-1] for path in neighbour.paths if path]
+        if parents and all((p or not is_call) and isinstance(value_at(parsed.sample, p), Mapping) for p in parents):
+            # The plain values: the mask of a tv_tensor is none, nor that of an image of Pillow.
+            is_gathered = isinstance(neighbour.original, GatheredValues)
+            original = GatheredValues([None] * parsed.samples) if is_gathered else None
+            paths = tuple((*parent, "pixel_mask") for parent in parents)
+            return images._replace(kind="pixel_mask", paths=paths, original=original)
+    return None
 
 
 def _pixel_masks(mask: Target, images: Any, sizes: Sequence[tuple[int, int]], size: tuple[int, int]) -> Any:

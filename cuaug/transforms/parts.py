@@ -114,6 +114,8 @@ def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, ke
 
 
 def _unfused_part(transform: Transform, position: int, boxes: Boxes, keypoints: Keypoints) -> Part:
+    if not transform.needs_recipe:
+        return transform
     if isinstance(transform, Choice):
         return ChoicePart(transform, position, boxes, keypoints)
     if isinstance(transform, SizeTransform):
@@ -148,7 +150,7 @@ def call_parts(
         return keys[0]
 
     for part in parts:
-        if isinstance(part, ChoicePart):
+        if isinstance(part, (ChoicePart, PadPart)):
             sample = part(sample, names, ids, step, layout, get_key_once)
         elif not isinstance(part, Transform):
             sample = part(sample, ids, step, layout, get_key_once)

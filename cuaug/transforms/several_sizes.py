@@ -12,7 +12,7 @@ from .._fusion.recipe import Recipe
 from .._integers import is_one_number
 from .._passes.resample import INTERPOLATIONS
 from .._value_text import value_text
-from ..typing import PerChannel, ResizeInterpolation
+from ..typing import FillByType, PerChannel, ResizeInterpolation
 from . import ranges
 from .placement import Placement, Sampling
 from .transform import Transform
@@ -29,8 +29,8 @@ class SizeTransform(Transform, has_description=False):
     reads_boxes: ClassVar[bool] = False  # whether `place` needs the boxes, and `keeps` removes some
 
     @property
-    def needs_recipe(self) -> bool:
-        return True
+    def is_fused(self) -> bool:
+        return False
 
     @property
     def sampling(self) -> Sampling:
@@ -67,7 +67,7 @@ class RandomZoomOut(SizeTransform):
         p: Probability.
     """
 
-    def __init__(self, fill: PerChannel = 0, side_range: Sequence[float] = (1.0, 4.0), p: float = 0.5) -> None:
+    def __init__(self, fill: FillByType = 0, side_range: Sequence[float] = (1.0, 4.0), p: float = 0.5) -> None:
         self.fill: PerChannel | None = ranges.fill(fill)
         self.side_range: tuple[float, float] = ranges.pair("side_range", side_range, 1.0)
         self.p: float = ranges.probability("p", p)

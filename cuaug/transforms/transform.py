@@ -13,7 +13,7 @@ from .._arrays.convert import dtype_name
 from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
-from . import registry
+from . import registry, sample_methods
 from .unfused import call_on_targets
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _AnyTarget: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, An
 _Target = TypeVar("_Target", bound=_AnyTarget)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
-_SAMPLE_METHODS = frozenset(("forward", "check_inputs", "make_params", "transform"))
 _CALL_STATE = ("_single_recipe", "_base_recipe", "_is_planned")  # attributes that a copy begins without
 
 
@@ -69,15 +68,16 @@ class Transform:
     transformed_kinds: ClassVar[tuple[str, ...] | None] = None
     refused_kinds: ClassVar[tuple[str, ...]] = ()  # which a sample must not have
     reads_layout: ClassVar[bool] = False  # `transform` gets the layout of the call's images as params["layout"]
-    sets_layout: ClassVar[bool] = False  # `transform` gets and returns images in the layout of their library
+    # `transform` gets and returns images in the layout of their library, and gets a target's kind as params["kind"].
+    sets_layout: ClassVar[bool] = False
 
-    _fused_base: ClassVar[Any] = None  # the nearest class that defines `write`, if any
+    _recipe_base: ClassVar[Any] = None  # the nearest class whose objects a recipe runs, if any
     _sample_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
 
     def __init_subclass__(cls, has_description: bool = True) -> None:
         # Not registered: classes that torch_module derives from registered ones, and classes of users.
-        cls._fused_base, cls._sample_methods = _fused_base(cls)
+        cls._recipe_base, cls._sample_methods = sample_methods.recipe_base(cls, Transform)
         package = __name__.rpartition(".")[0]
         is_in_package = torch_module.plain_class(cls) is cls and cls.__module__.startswith(f"{package}.")
         if is_in_package and has_description:
@@ -97,13 +97,13 @@ class Transform:
 
     @property
     def is_fused(self) -> bool:
-        """Whether the transform is planned together with its neighbours; not with methods for whole samples."""
-        return self._fused_base is not None and not self._sample_methods
+        """Whether the transform is planned together with its neighbours."""
+        return self.needs_recipe
 
     @property
     def needs_recipe(self) -> bool:
-        """Whether a recipe draws the parameters, by its seed and step."""
-        return self.is_fused
+        """Whether a recipe draws the parameters, by its seed and step; not with methods for whole samples."""
+        return self._recipe_base is not None and not self._sample_methods
 
     @property
     def position_count(self) -> int:
@@ -115,22 +115,19 @@ class Transform:
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         """The parameters of one call, from all targets of the sample."""
+        if self.needs_recipe or (self._recipe_base and "make_params" in self._sample_methods):  # which calls this one
+            raise sample_methods.missing_method(self.title, self._recipe_base, "make_params")
         return {}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         """The result for one target of the sample: a batch, an image, a mask, boxes or keypoints."""
-        if self._fused_base is None:
-            raise NotImplementedError(f"{self.title} must define transform or forward")
-        raise TypeError(
-            f"{self.title} must define transform or forward, too: with {', '.join(sorted(self._sample_methods))} it "
-            f"runs on whole samples, and {self._fused_base.__name__}, which is fused, has no transform"
-        )
+        raise sample_methods.missing_method(self.title, self._recipe_base, "transform")
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
         """The result for a sample. Not fused: calls `make_params`, then `transform` with each target."""
         if self.needs_recipe:
             return self._call_recipe("_single_recipe", inputs, arguments)
-        if self._fused_base is not None and self._sample_methods == {"forward"}:  # which calls this `forward`
+        if self._recipe_base is not None and self._sample_methods == {"forward"}:  # which calls this `forward`
             return self._call_recipe("_base_recipe", inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 
@@ -291,7 +288,7 @@ class Transform:
         return _parameter_names(torch_module.plain_class(type(self))) if "_is_planned" in vars(self) else ()
 
     def _call_recipe(self, key: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run as a recipe of one: of this transform, or of an object of its fused base class. `key`: an attribute."""
+        """Run as a recipe of one: of this transform, or of an object of `_recipe_base`. `key`: an attribute."""
         attributes = vars(self)  # not setattr, which would register the recipe as a submodule of a torch module
         if key not in attributes:
             attributes[key] = Transform._new_recipe([self if key == "_single_recipe" else self._base_object()])
@@ -302,8 +299,8 @@ class Transform:
             raise
 
     def _base_object(self) -> Transform:
-        """An object of the fused base class, with the same attributes."""
-        result: Transform = torch_module.new_instance(self._fused_base)
+        """An object of `_recipe_base`, with the same attributes."""
+        result: Transform = torch_module.new_instance(self._recipe_base)
         own_names = vars(result).keys()  # of a torch module: its parameters and hooks
         vars(result).update({name: value for name, value in self.__getstate__().items() if name not in own_names})
         return result
@@ -333,16 +330,6 @@ def _plain_value(value: Any) -> Any:
     if hasattr(value, "tolist"):  # a number or an array of NumPy or another library
         return value.tolist()
     return value if isinstance(value, (int, float, str, bool, type(None))) else dtype_name(value)
-
-
-def _fused_base(cls: type) -> tuple[type | None, frozenset[str]]:
-    """`Transform._fused_base` and `Transform._sample_methods` of a class."""
-    sample_methods = frozenset[str]()
-    for base in cls.__mro__:
-        if "write" in vars(base):
-            return (None if base is Transform else base), sample_methods
-        sample_methods |= _SAMPLE_METHODS & vars(base).keys()
-    raise AssertionError(f"{cls.__name__} is no Transform")
 
 
 @functools.cache

@@ -304,6 +304,36 @@ def test_pad_batch_of_detection_samples_keeps_stacks_of_masks():
         assert torch.equal(result["target"]["boxes"], sample["target"]["boxes"])
 
 
+@pytest.mark.parametrize("form", ["arguments", "tuple", "pairs", "one", "batch"])
+def test_pad_batch_puts_masks_into_the_dicts_of_targets(form):
+    images = [torch.from_numpy(noise((3, *size), seed=1)) for size in ((5, 7), (6, 2))]
+    targets = [{"labels": torch.arange(2), "boxes": torch.tensor([[0.0, 0, 2, 2]] * 2)} for _ in images]
+    pixels, transform = np.zeros((2, 8, 8), bool), T.PadBatch(size_divisor=8)
+    pixels[0, :5, :7] = pixels[1, :6, :2] = True
+    if form == "one":
+        results = [transform(*pair) for pair in zip(images, targets, strict=True)]
+    elif form == "pairs":
+        results = transform(list(zip(images, targets, strict=True)))
+    elif form == "batch":
+        batch, target = transform(images, {"boxes": [target["boxes"] for target in targets]})
+        results = [(batch[i], targets[i] | {"pixel_mask": target["pixel_mask"][i]}) for i in range(2)]
+    else:
+        results = zip(
+            *(transform(images, targets) if form == "arguments" else transform((images, targets))), strict=True
+        )
+    for i, (image, target) in enumerate(results):
+        assert image.shape == (3, 8, 8)
+        assert np.array_equal(target["pixel_mask"], pixels[i])
+        assert torch.equal(target["labels"], torch.arange(2))
+
+
+def test_pad_batch_without_dicts_adds_no_mask():
+    images = noise((2, 5, 7, 3))
+    result, labels = T.PadBatch(8)(images, labels := np.arange(2))
+    assert result.shape == (2, 8, 8, 3)
+    assert labels.tolist() == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
