@@ -82,6 +82,33 @@ FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
 
 KERNELS = ("image", "video", "mask", "bounding_boxes", "keypoints")  # ends of names, as of resize_mask
 
+# What a file that uses torchvision's transforms may have beside their calls: for ``python -m cuaug migrate``.
+CLASS_NAMES: Mapping[str, str] = {  # in subclasses
+    "_transformed_types": 'name the kinds: transformed_kinds = ("images", "masks", "boxes", "keypoints")',
+    "_check_inputs": "name it check_inputs",
+    "_get_params": "name it make_params",
+    "_transform": "name it transform",
+    "get_params": "call crop(image, mask), which draws once for both; recipe.draw(images) gives the drawn numbers",
+    "super().make_params": "define make_params without super, or forward, which may call that of the base class",
+    "super().transform": "define transform without super, or forward, which may call that of the base class",
+}
+SEEDS: Mapping[str, str] = dict.fromkeys(
+    ("torch.manual_seed", "torch.random.manual_seed"), "it does not seed the draws of recipes: pass Compose(..., seed=)"
+)
+VALUES: Mapping[tuple[str, str], tuple[Any, str]] = {  # of a parameter: the value that cuaug refuses
+    ("RandomErasing", "value"): ("random", "pass a number, or one per channel: cuaug erases without noise"),
+    ("RandomRotation", "expand"): (True, "put Pad before it and leave expand out: the images of a batch keep one size"),
+}
+ASSIGNMENT = "it works before the first call only: later put a new transform into the list, recipe.transforms[i] = ..."
+MASK_FILL = "masks get 0 outside: add 1 to them before the call and subtract 1 afterwards (docs/targets.md)"
+DTYPES = "boxes, keypoints and labels keep their dtype: leave out their entries"
+
+
+def kernel_advice(functions: Iterable[str]) -> dict[str, str]:
+    """Advice for torchvision's functions of one type, such as resize_mask. `functions`: those of all types."""
+    return {f"{name}_{kind}": f"call {name}: it dispatches on the type" for name in functions for kind in KERNELS}
+
+
 # By the class, the method or the kind of callable: the argument, and what to pass in its place.
 ARGUMENTS: Mapping[str, Mapping[str, str]] = {
     "__init__": {

@@ -12,7 +12,24 @@ from collections.abc import Callable, Mapping
 import torchvision_names
 from written_tables import ROOT, with_tables
 
+from cuaug import _missing_names
 from cuaug._equivalents import ALBUMENTATIONS, DALI, KORNIA, Equivalent, Row
+
+
+def torchvision() -> str:
+    """The code that the command `migrate` has notes about."""
+    rows = dict(_missing_names.CLASS_NAMES)
+    rows |= {f"{name}(0)": advice for name, advice in _missing_names.SEEDS.items()}
+    rows |= {
+        f"{name}({parameter}={value!r})".replace("'", '"'): advice
+        for (name, parameter), (value, advice) in _missing_names.VALUES.items()
+    }
+    rows["fill={tv_tensors.Image: 114, tv_tensors.Mask: 255}"] = _missing_names.MASK_FILL
+    rows["ToDtype({tv_tensors.BoundingBoxes: torch.float64})"] = _missing_names.DTYPES
+    rows["flip.p = 0.3"] = _missing_names.ASSIGNMENT
+    rows["resize_mask"] = _missing_names.kernel_advice(["resize"])["resize_mask"]
+    lines = [f"| `{name}` | {_with_code(advice)} |" for name, advice in rows.items()]
+    return "\n".join(["| torchvision | cuaug |", "|---|---|", *lines])
 
 
 def kornia() -> str:
@@ -76,7 +93,7 @@ def _with_code(advice: str) -> str:
 
 
 TABLES: dict[str, list[Callable[[], str]]] = {
-    "docs/migration.md": [kornia, albumentations, dali],
+    "docs/migration.md": [torchvision, kornia, albumentations, dali],
     "docs/differences.md": [transforms, functional, ops],
 }
 

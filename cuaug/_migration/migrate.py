@@ -11,16 +11,19 @@ from typing import Any
 
 from .. import _missing_names, _option_names, transforms
 from .._equivalents import DALI, Equivalent, Row
+from ..transforms import functional
 from .equivalent_call import Arguments, EquivalentCall
 from .names import MODULES, Names, OtherName, names_of
+from .other_code import find_other_code
 from .source import Edit, Source
-from .values import literal, text
+from .values import UNKNOWN, literal, text, values_by_type
 
 _BATCH = (
     "runs on one image in a worker process; for one call per batch, give the images one size here, and call the recipe "
     "after the DataLoader: recipe(images.to(device))"
 )
 _ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choice
+_KERNELS = _missing_names.kernel_advice(functional.__all__)
 _OTHER_ROWS: dict[str | None, Any] = {
     "cuaug.ops": _missing_names.FUNCTIONS,
     "cuaug.transforms": _missing_names.TRANSFORMS,
@@ -51,8 +54,13 @@ class _Rewriter:
         self._names: Names = names_of(tree)
         self._recipes = self._names_of_recipes(tree)
         self._one_probability = set[ast.expr]()  # calls in a choice, which apply for certain
+        other_code = [*find_other_code(tree, self._names)]
+        self._new_texts: dict[ast.AST, str] = {finding.node: finding.text for finding in other_code if finding.text}
         edits = self._edits(tree)  # can add to the edits of imports
         edits += [self._source.replace(node, line) for node, line in self._names.edits.items()]
+        for finding in other_code:
+            if finding.note:
+                self._note(finding.node, finding.note)
         self.migration.text = self._source.edited(tree, edits)
         self.migration.notes.sort()
 
@@ -90,6 +98,8 @@ class _Rewriter:
 
     def _replacement(self, node: ast.AST) -> str | None:
         """The new text of a node; None if only nodes inside it change."""
+        if node in self._new_texts:
+            return self._new_texts[node]
         if isinstance(node, ast.FunctionDef) and node.name == "__getitem__":
             self._note_calls_in_dataset(node)
         if isinstance(node, ast.Call):
@@ -101,7 +111,9 @@ class _Rewriter:
         return None
 
     def _row(self, other: OtherName) -> Row | None:
-        return _OTHER_ROWS[MODULES[other.module][1]].get(other.library, {}).get(other.name)
+        target = MODULES[other.module][1]
+        row: Row | None = _OTHER_ROWS[target].get(other.library, {}).get(other.name)
+        return _KERNELS.get(other.name) if row is None and target == functional.__name__ else row
 
     def _is_left_out(self, node: Any) -> bool:
         other = self._names.resolve(node.func) if isinstance(node, ast.Call) else None
@@ -137,44 +149,49 @@ class _Rewriter:
             return self._equivalent(node, other, row)
         target = MODULES[other.module][1]
         if target is not None and row is None and other.name in importlib.import_module(target).__all__:
-            self._note_unknown_keywords(node, other, getattr(importlib.import_module(target), other.name))
+            self._note_arguments(node, other, getattr(importlib.import_module(target), other.name))
             head = self._source.replace(node.func, f"{other.prefix}{other.name}")
             return self._source.edited(node, [head, *self._argument_edits(node, other)])
         if other.library != "OpenCV" or row is not None:
             self._advise(node, other, row)
         return self._source.edited(node, self._argument_edits(node, other))
 
-    def _note_unknown_keywords(self, node: ast.Call, other: OtherName, function: Any) -> None:
+    def _note_arguments(self, node: ast.Call, other: OtherName, function: Any) -> None:
+        """Notes about keywords that cuaug does not have, and values that cuaug refuses."""
         parameters = inspect.signature(function).parameters
         hints = _missing_names.ARGUMENTS["__init__"]
-        for keyword in node.keywords:
-            if keyword.arg is not None and keyword.arg not in parameters and "parameters" not in parameters:
-                hint = hints.get(keyword.arg, "cuaug has no such parameter: docs/differences.md")
-                self._note(node, f"{other.name}({keyword.arg}=): {hint}")
+        arguments = [*zip(parameters, node.args, strict=False)]
+        arguments += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg is not None]
+        for name, value in arguments:
+            refused, advice = _missing_names.VALUES.get((other.name, name), (UNKNOWN, ""))
+            if refused is not UNKNOWN and literal(value) == refused:
+                self._note(node, f"{other.name}({name}={text(refused)}): {advice}")
+            if name not in parameters and "parameters" not in parameters:
+                hint = hints.get(name, "cuaug has no such parameter: docs/differences.md")
+                self._note(node, f"{other.name}({name}=): {hint}")
 
     def _argument_edits(self, node: ast.Call, other: OtherName) -> list[Edit]:
         """Of a call that cuaug has under the same name."""
         edits = list[Edit]()
         values = [(None, value) for value in node.args] + [(keyword.arg, keyword.value) for keyword in node.keywords]
         for name, value in values:
-            replacement = self._value(name, value) if other.library == "torchvision" else None
+            replacement = self._value(other.name, name, value) if other.library == "torchvision" else None
             edits += self._edits(value) if replacement is None else [self._source.replace(value, replacement)]
         return edits
 
-    def _value(self, name: str | None, node: ast.expr) -> str | None:
-        """A value of torchvision that cuaug does not take: numbers and names of Pillow, a dict by type."""
+    def _value(self, function: str, name: str | None, node: ast.expr) -> str | None:
+        """A value of torchvision that cuaug does not take: numbers and names of Pillow, a fill of masks."""
         if name in ("interpolation", None) and (member := re.search(r"^(?:PIL\.)?Image\.([A-Z]+)$", ast.unparse(node))):
             return text(member[1].lower())
         number = literal(node)
         if name == "interpolation" and isinstance(number, int) and number in _option_names.PILLOW_INTERPOLATIONS:
             return text(_option_names.PILLOW_INTERPOLATIONS[number])
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if key is not None and ast.unparse(key).endswith("Image"):
-                    self._note(
-                        node, "one value, for images: masks, boxes and labels keep their dtype, masks get 0 outside"
-                    )
-                    return self._write(value)
+        by_type = values_by_type(node)
+        if function == "ToDtype" and by_type.others_are_cast:
+            self._note(node, _missing_names.DTYPES)
+        elif function != "ToDtype" and by_type.masks is not None and literal(by_type.masks) not in (0, None):
+            self._note(node, f"one value, for images: {_missing_names.MASK_FILL}")
+            return "0" if by_type.images is None else self._write(by_type.images)
         return None
 
     def _equivalent(self, node: ast.Call, other: OtherName, row: Equivalent) -> str:

@@ -45,12 +45,16 @@ class Names:
     edits: dict[ast.stmt, str] = field(default_factory=dict)  # an import, and its text for cuaug
     packages: dict[str, ast.stmt] = field(default_factory=dict)  # names of imports that stay, such as "torchvision"
 
-    def resolve(self, node: ast.AST) -> OtherName | None:
-        """The name that an expression such as ``A.HorizontalFlip`` is; None for names of the file itself."""
+    def path(self, node: ast.AST) -> list[str]:
+        """The modules and the name that an expression such as ``A.HorizontalFlip`` is; [] for names of the file."""
         chain = _chain(node)
-        if chain is None or chain[0] not in self.full:
+        return [] if chain is None or chain[0] not in self.full else [*self.full[chain[0]].split("."), *chain[1:]]
+
+    def resolve(self, node: ast.AST) -> OtherName | None:
+        """As `path`, of libraries that are migrated; else None."""
+        chain, path = _chain(node), self.path(node)
+        if chain is None or not path:
             return None
-        path = [*self.full[chain[0]].split("."), *chain[1:]]
         module, name = ".".join(path[:-1]), path[-1]
         if ".".join(path[:3]) == "nvidia.dali.fn":  # whose names have several parts: `fn.decoders.image`
             module, name = "nvidia.dali.fn", ".".join(path[3:])

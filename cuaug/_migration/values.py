@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _option_names
 
@@ -37,6 +37,31 @@ def text(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(text(entry) for entry in value)}{',' if len(value) == 1 else ''})"
     return f"[{', '.join(text(entry) for entry in value)}]" if isinstance(value, list) else repr(value)
+
+
+class ValuesByType(NamedTuple):
+    """The entries of torchvision's dict by type, also in a defaultdict; None where there is none."""
+
+    images: ast.expr | None = None
+    masks: ast.expr | None = None
+    others_are_cast: bool = False  # another entry is not None
+
+
+def values_by_type(node: ast.expr) -> ValuesByType:
+    """Of a dict by type in the file; of other values no entry."""
+    entries = dict[str, ast.expr]()
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "defaultdict" and node.args:
+        if isinstance(node.args[0], ast.Lambda):
+            entries["others"] = node.args[0].body
+        node = node.args[1] if len(node.args) > 1 else ast.Dict([], [])
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                entries[ast.unparse(key).rpartition(".")[2].strip("'")] = value
+    others = entries.get("others")
+    images = next((entries[name] for name in ("Image", "Video", "Tensor") if name in entries), others)
+    rest = [entries[name] for name in ("BoundingBoxes", "KeyPoints", "others") if name in entries]
+    return ValuesByType(images, entries.get("Mask", others), any(literal(entry) is not None for entry in rest))
 
 
 def _pair(value: Any) -> tuple[Any, Any]:

@@ -129,7 +129,10 @@ def test_migrate_edits_calls_of_albumentations(call, expected):
         ("X.Resize(8, interpolation=PIL.Image.NEAREST)", 'X.Resize(8, interpolation="nearest")'),
         ("f'{X.Pad(2)} é', X.Resize(8, interpolation=3)", "f'{X.Pad(2)} é', X.Resize(8, interpolation=\"bicubic\")"),
         ("X.Resize(8, interpolation=mode)", "X.Resize(8, interpolation=mode)"),
-        ("X.ToDtype({tv.Image: f, tv.Mask: i}, scale=True)", "X.ToDtype(f, scale=True)"),
+        ("X.ToDtype({tv.Image: f, tv.Mask: i}, scale=True)", "X.ToDtype({tv.Image: f, tv.Mask: i}, scale=True)"),
+        ("X.Pad(2, fill={tv.Image: 3, 'others': 0})", "X.Pad(2, fill={tv.Image: 3, 'others': 0})"),
+        ("X.Pad(2, fill=defaultdict(lambda: 3))", "X.Pad(2, fill=3)"),
+        ("X.Pad(2, fill=defaultdict(lambda: 3, {tv.Mask: 0}))", "X.Pad(2, fill=defaultdict(lambda: 3, {tv.Mask: 0}))"),
         ("X.Pad(2, fill={tv.Mask: 255, tv.Image: 3})", "X.Pad(2, fill=3)"),
         ("X.Compose([X.Resize(8, interpolation=0)])", 'X.Compose([X.Resize(8, interpolation="nearest")])'),
         ("self._call_kernel(X.functional.invert, x, a=1)", "X.functional.invert(x, a=1)"),
@@ -182,6 +185,57 @@ def test_migrate_notes_what_is_left_by_line():
     assert all(note.startswith(start) for note, start in zip(notes, starts, strict=True)), notes
     assert migration.missing == ["rotate", "decoders.image", "Blur", "RandomCrop"]
     assert 'self.transform({"image": self.images[i], "mask": self.masks[i]})' in migration.text
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("X.RandomErasing(0.5, (0.1, 0.2), (1, 1), 'random')", ['RandomErasing(value="random"): pass a number']),
+        ("X.RandomErasing(value=3)", []),
+        ("X.RandomRotation(5, expand=True)", ["RandomRotation(expand=True): put Pad before"]),
+        ("X.RandomRotation(5, expand=False)", []),
+        ("X.Pad(2, fill={tv.Image: 3, tv.Mask: 255})", ["one value, for images: masks get 0 outside"]),
+        ("X.Pad(2, fill=defaultdict(lambda: 3))", ["one value, for images: masks get 0 outside"]),
+        ("X.Pad(2, fill=defaultdict(lambda: 3, {tv.Mask: 0}))", []),
+        ("X.ToDtype({tv.Mask: i, 'others': None})", []),
+        ("X.ToDtype({tv.Mask: i, tv.BoundingBoxes: i})", ["boxes, keypoints and labels keep their dtype"]),
+        ("torch.manual_seed(0); X.Pad(2)", ["torch.manual_seed: it does not seed the draws of recipes"]),
+        ("torch.manual_seed(0); X.Compose([], seed=3)", []),
+        ("torch.manual_seed(0)", []),
+        ("i, j, h, w = X.RandomCrop.get_params(image, (3, 3))", ["get_params of a transform: call crop(image, mask)"]),
+        ("t = X.RandomInvert(); t.p = 0.3; t.training = False", ["t.p = ...: it works before the first call only"]),
+        ("t = X.Compose(); t.transforms = []; t.transforms[0].p = 1; u.p = 1", ["t.transforms[0].p = ...: it works"]),
+        ("F.resize_image(image, 3)", ["resize_image of torchvision: call resize: it dispatches on the type"]),
+        ("f = F.crop_mask", ["crop_mask of torchvision: call crop: it dispatches on the type"]),
+        ("class A(Other): _transformed_types = TYPES", []),
+        ("class A(X.Transform): _transformed_types = TYPES", ["_transformed_types of a transform: name the kinds"]),
+        ("class A(X.Transform): _transformed_types = (tv.Image, tv.Mask)", []),
+        *(
+            (f"class A(X.Transform):\n def {name}(self): pass", [f"{name} of a transform: name it {name[1:]}"])
+            for name in ("_transform", "_check_inputs")
+        ),
+        ("class A(X.Transform):\n def _get_params(self): pass", ["_get_params of a transform: name it make_params"]),
+        (
+            "class A(X.RandomCrop):\n def transform(self, a, b): super().transform(a, self.get_params(a))",
+            ["get_params of a transform: call", "super().transform of a transform: define transform without super,"],
+        ),
+        ("class A(X.Transform):\n def make_params(self, a): return super().make_params(a)", []),
+        ("class A(X.Transform):\n def get_params(self): pass", []),
+    ],
+)
+def test_migrate_notes_code_that_cuaug_reads_in_another_way(code, expected):
+    imports = (
+        "import torch\nfrom torchvision.transforms import v2 as X\nimport torchvision.transforms.v2.functional as F\n"
+    )
+    notes = [note for _, note in migrate(f"{imports}{code}\n").notes]
+    assert len(notes) == len(expected)
+    assert all(note.startswith(start) for note, start in zip(notes, expected, strict=True)), notes
+
+
+def test_migrate_rewrites_transformed_types():
+    source = "class A(X.Transform):\n    _transformed_types = (tv.Image, tv.Video, tv.Mask, PIL.Image.Image)\n"
+    expected = 'class A(X.Transform):\n    transformed_kinds = ("images", "masks")\n'
+    assert migrate(f"from torchvision.transforms import v2 as X\n{source}").text.endswith(expected)
 
 
 def test_migrate_prints_a_diff_and_notes(tmp_path, capsys):

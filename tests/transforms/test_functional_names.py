@@ -39,7 +39,7 @@ def test_functional_is_a_name_of_transforms():
         (cuaug, "horizontal_flip", "use cuaug.transforms.functional.horizontal_flip"),
         (T, "to_pil_image", "use cuaug.transforms.functional.to_pil_image"),
         (T, "hflip", "use cuaug.hflip"),
-        (F, "resize_mask", "which torchvision has: use resize"),
+        (F, "resize_mask", "which torchvision has: call resize: it dispatches on the type"),
         (F, "warp_affine", "use cuaug.warp_affine"),
         (F, "horizontalflip", "did you mean horizontal_flip?"),
     ],

@@ -36,8 +36,7 @@ if not TYPE_CHECKING:  # type checkers must report misspelled names
         """Raises an AttributeError that says what to use in place of a missing name."""
         functions = sys.modules["cuaug"].__all__  # not `import cuaug`, a layer above this one
         places = {function: f"cuaug.{function}" for function in functions}
-        kernels = {f"{function}_{kind}": f"use {function}" for function in __all__ for kind in _missing_names.KERNELS}
-        tables = {"torchvision": kernels | {**_missing_names.FUNCTIONALS["torchvision"]}}
+        tables = {"torchvision": _missing_names.kernel_advice(__all__) | {**_missing_names.FUNCTIONALS["torchvision"]}}
         raise AttributeError(_missing_names.explanation(__name__, name, __all__, tables, places))
 
 

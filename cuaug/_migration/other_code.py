@@ -1,0 +1,101 @@
+"""Code beside the calls of transforms: a user's subclasses, seeds, and attributes that the file assigns."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .. import _missing_names, transforms
+from .._arrays.tv_tensors import TV_TENSORS
+from . import values
+from .names import MODULES, Names, OtherName
+
+_KINDS = {**TV_TENSORS, "Tensor": "images", "is_pure_tensor": "images"}  # by the last part of a name
+
+
+class Finding(NamedTuple):
+    """A place in the file, with a note or a new text."""
+
+    node: Any
+    note: str
+    text: str = ""
+
+
+def find_other_code(tree: ast.Module, names: Names) -> Iterator[Finding]:
+    """The places that cuaug reads in another way than torchvision, or refuses."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and any(_is_transform(names.resolve(base)) for base in node.bases):
+            yield from _in_class(node, names)
+    for node in calls:
+        owner = names.resolve(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        if _is_transform(owner) and ast.unparse(node.func).endswith(".get_params"):
+            yield _finding(node, "get_params")
+    yield from _seeds(calls, names)
+    yield from _assignments(tree, names)
+
+
+def _is_transform(other: OtherName | None) -> bool:
+    return other is not None and other.module.startswith("torchvision.transforms") and other.name in transforms.__all__
+
+
+def _in_class(node: ast.ClassDef, names: Names) -> Iterator[Finding]:
+    """Members that a subclass of a transform has under torchvision's names, and calls of methods of the base class."""
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name in _missing_names.CLASS_NAMES.keys() - {
+            "get_params"
+        }:
+            yield _finding(statement, statement.name)
+        elif isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "_transformed_types":
+            types = getattr(statement.value, "elts", [])
+            kinds = [_KINDS.get(ast.unparse(entry).rpartition(".")[2], "") for entry in types]
+            text = f"transformed_kinds = {values.text(tuple(dict.fromkeys(kinds)))}"
+            yield Finding(statement, "", text) if kinds and all(kinds) else _finding(statement, "_transformed_types")
+    has_plain_base = any(base is not None and base.name == "Transform" for base in map(names.resolve, node.bases))
+    for call in (entry.func for entry in ast.walk(node) if isinstance(entry, ast.Call)):
+        name = ast.unparse(call).replace("super().get_params", "get_params").removeprefix("self.")
+        if name == "get_params" or (name in _missing_names.CLASS_NAMES and name[:5] == "super" and not has_plain_base):
+            yield _finding(call, name)
+
+
+def _finding(node: ast.AST, name: str) -> Finding:
+    return Finding(node, f"{name} of a transform: {_missing_names.CLASS_NAMES[name]}")
+
+
+def _seeds(calls: Sequence[ast.Call], names: Names) -> Iterator[Finding]:
+    """Seeds of torch in a file that has transforms, unless a recipe of the file has a seed."""
+    others = [(node, names.resolve(node.func)) for node in calls]
+    recipes = [node for node, other in others if other is not None and MODULES[other.module][1] == "cuaug.transforms"]
+    if recipes and not any(keyword.arg == "seed" for node in recipes for keyword in node.keywords):
+        for node in calls:
+            name = ".".join(names.path(node.func))
+            if name in _missing_names.SEEDS:
+                yield Finding(node, f"{name}: {_missing_names.SEEDS[name]}")
+
+
+def _assignments(tree: ast.Module, names: Names) -> Iterator[Finding]:
+    """Attributes of transforms that the file assigns: of ``flip``, ``self.flip`` and ``recipe.transforms[0]``."""
+    classes = dict[str, str]()
+    statements = [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AugAssign))]
+    for node in statements:
+        other = names.resolve(node.value.func) if isinstance(node.value, ast.Call) else None
+        if other is not None and _is_transform(other):
+            classes |= {ast.unparse(target): other.name for target in getattr(node, "targets", ())}
+    for node in statements:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Attribute) and _is_parameter(target, classes):
+                yield Finding(node, f"{ast.unparse(target)} = ...: {_missing_names.ASSIGNMENT}")
+
+
+def _is_parameter(target: ast.Attribute, classes: Mapping[str, str]) -> bool:
+    """Whether the attribute is a parameter of a transform. `classes`: by the text of an object."""
+    owner = ast.unparse(target.value)
+    recipe = re.match(r"(.+)\.transforms\[.+\]$", owner)
+    if recipe is not None:
+        return recipe[1] in classes
+    if owner not in classes or target.attr in ("seed", "transforms"):
+        return False
+    return target.attr in inspect.signature(getattr(transforms, classes[owner])).parameters
