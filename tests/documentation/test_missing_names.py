@@ -188,7 +188,7 @@ def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
             "unexpected keyword argument 'num_workers': pass threads=",
         ),
         (lambda: T.Compose([])(image=BATCH, mask=BATCH), "unexpected keyword argument 'image': pass images first"),
-        (lambda: T.Boxes("pascal_voc"), "'XYXY', 'XYWH', 'CXCYWH', got 'pascal_voc': pass \"XYXY\""),
+        (lambda: T.Boxes("pascal_voc"), "'XYXYXYXY', got 'pascal_voc': pass \"XYXY\""),
         (lambda: T.Boxes("coco"), "got 'coco': pass \"XYWH\""),
         (lambda: T.Boxes("yolo"), "multiply them by (W, H, W, H)"),
         (lambda: T.Boxes("YOLO"), "got 'YOLO': pass \"CXCYWH\", and boxes in pixels: multiply them by (W, H, W, H)"),
