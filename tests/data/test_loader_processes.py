@@ -217,14 +217,24 @@ def test_collate_without_epoch_warns_once(name, warnings, workers):
     """Once in all processes, as the epochs are equal."""
     pytest.importorskip("torch")
     program = f"""
+import time
 import numpy as np
 from torch.utils.data import DataLoader
 from cuaug.data import Collate, ImageFiles
 from cuaug.io import encode_jpeg
 from helpers.loader import RECIPES
-small, large = (encode_jpeg(np.random.default_rng(0).integers(0, 255, (90 * k, 80 * k, 3), "uint8")) for k in (1, 9))
-files = ImageFiles([small] * 2 + [large] * 3)  # the second worker is not as fast as the first, which warns
-loader = DataLoader(files, 2, collate_fn=Collate(RECIPES[{name!r}]), num_workers={workers})
+
+class Files(ImageFiles):
+    def __getitem__(self, index):
+        for _ in range(10_000 * (index >= 2)):  # the second worker begins after the first has warned
+            if not collate._epoch_missing:
+                break
+            time.sleep(0.001)
+        return super().__getitem__(index)
+
+collate = Collate(RECIPES[{name!r}])
+files = Files([encode_jpeg(np.random.default_rng(0).integers(0, 255, (90, 80, 3), "uint8"))] * 5)
+loader = DataLoader(files, 2, collate_fn=collate, num_workers={workers})
 first, second, third = (list(loader)[0].images for _ in range(3))
 print((first == second).all() and (second == third).all())
 """

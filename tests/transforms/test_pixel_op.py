@@ -167,7 +167,8 @@ def test_pixel_op_samples_draw_their_own_parameters():
 def test_pixel_op_in_random_choice_changes_chosen_samples():
     batch = noise((40, 5, 6, 3), "float32") * 3 - 1
     batch[0, 0, 0, 0] = np.nan
-    aug = T.Compose([T.RandomChoice([T.PixelOp("Up", "px + k", k=(1, 2)), T.PixelOp("None", "0 * px"), T.Identity()])])
+    entries = [T.PixelOp("Up", "px + k", k=(1, 2)), T.PixelOp("None", "0 * px"), T.Identity()]
+    aug = T.Compose([T.RandomChoice(entries)], seed=1)
     params = aug.draw(batch)
     result, chosen = aug.apply(batch, params), np.array(params["0.RandomChoice.chosen"])
     assert set(chosen) == {0, 1, 2}
