@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 import pytest
-from helpers.arrays import noise
+from helpers.arrays import noise, seeded
 from helpers.compare import EXACT, assert_equal
 from tables.recipes import OTHER_TRANSFORMS, RECIPES
 
@@ -32,7 +32,7 @@ RECIPES_BY_NAME = {
 @pytest.fixture
 def random_memory(monkeypatch):
     """New arrays hold random bytes, so that a value that nothing has written differs between two calls."""
-    library, random = library_of(np.ndarray), np.random.default_rng()
+    library, random = library_of(np.ndarray), seeded("memory")
     empty = library.empty
 
     def filled(self, *args):

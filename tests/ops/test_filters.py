@@ -15,6 +15,7 @@ from helpers.arrays import (
     images,
     noise,
     put,
+    seeded,
 )
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.jpeg import random_part
@@ -201,7 +202,7 @@ JPEG_SIZES = [
 @pytest.mark.parametrize("quality", [1, 5, 50, 75, 95, 100])
 def test_jpeg_equals_libjpeg_turbo(quality, backend):
     """Sizes that are no multiples of a block, that leave less than half a block, and beyond one tile."""
-    rng = np.random.default_rng()
+    rng = seeded("jpeg", quality)
     for (height, width), channels in itertools.product(JPEG_SIZES, (1, 3)):
         photo = random_part(rng, height, width)[..., :channels]
         for pixels in (photo, rng.integers(0, 256, photo.shape, np.uint8)):
