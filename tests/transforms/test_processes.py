@@ -1,5 +1,7 @@
 """Recipes in worker processes: copies of one recipe do not draw the same numbers."""
 
+import functools
+
 import pytest
 from helpers.child_process import python
 
@@ -7,23 +9,39 @@ METHODS = ["fork", "spawn", "forkserver"]
 SEEDS = [None, 5]
 
 
-@pytest.mark.parametrize(
-    ("workers", "method", "persistent", "seed"),
-    [(workers, "fork", persistent, seed) for workers in (2, 4) for persistent in (False, True) for seed in SEEDS]
-    + [(2, method, seed is None, seed) for method in ("spawn", "forkserver") for seed in SEEDS],
-)
-def test_compose_in_data_loader_workers_draws_anew(workers, method, persistent, seed):
-    """All samples of two epochs differ, and the seed of torch's generator gives both epochs again."""
+WORKERS = [  # number, method, whether they are persistent, seed of the recipe
+    *((workers, "fork", persistent, seed) for workers in (2, 4) for persistent in (False, True) for seed in SEEDS),
+    *((2, method, seed is None, seed) for method in ("spawn", "forkserver") for seed in SEEDS),
+]
+
+
+@functools.cache
+def worker_draws(method):
+    """For each case of WORKERS: how many samples of each epoch and of both differ, and whether both can be repeated.
+
+    One child process runs all cases of a method: to start a process and to import torch takes longer than a case.
+    """
+    cases = [case for case in WORKERS if case[1] == method]
     program = f"""
 from helpers.process_draws import RecipeResults, epochs, recipe
 if __name__ == "__main__":
-    dataset = RecipeResults(recipe({seed}))
-    options = dict(num_workers={workers}, multiprocessing_context="{method}", persistent_workers={persistent})
-    first = epochs(dataset, 3, **options)
-    print(*(len(set(epoch)) for epoch in first), len(set(sum(first, []))))
-    print(epochs(dataset, 3, **options) == first)
+    for workers, method, persistent, seed in {cases}:
+        dataset = RecipeResults(recipe(seed))
+        options = dict(num_workers=workers, multiprocessing_context=method, persistent_workers=persistent)
+        first = epochs(dataset, 3, **options)
+        again = epochs(dataset, 3, **options) == first
+        print(*(len(set(epoch)) for epoch in first), len(set(sum(first, []))), again)
 """
-    assert python(program) == ("96 96 192\nTrue", "")
+    output, errors = python(program)
+    return dict(zip(cases, output.splitlines(), strict=True)), errors
+
+
+@pytest.mark.parametrize(("workers", "method", "persistent", "seed"), WORKERS)
+def test_compose_in_data_loader_workers_draws_anew(workers, method, persistent, seed):
+    """All samples of two epochs differ, and the seed of torch's generator gives both epochs again."""
+    results, errors = worker_draws(method)
+    assert results[workers, method, persistent, seed] == "96 96 192 True"
+    assert errors == ""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
