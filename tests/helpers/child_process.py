@@ -1,6 +1,7 @@
 """Programs in child processes, for imports, broken environments and lost CUDA contexts."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,8 +20,9 @@ def start(program, **environment):
     merged["PYTHONWARNINGS"] = ",".join(filter(None, [merged.get("PYTHONWARNINGS"), "ignore:resource_tracker"]))
     variables = {name: value for name, value in merged.items() if value is not None}
     return subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables
-    )
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables, start_new_session=True,
+    )  # fmt: skip
 
 
 def finish(child, timeout=120):
@@ -28,7 +30,7 @@ def finish(child, timeout=120):
     try:
         output, errors = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        child.kill()
+        os.killpg(child.pid, signal.SIGKILL)  # processes that the child started hold its pipes, too
         output, errors = child.communicate()
         raise AssertionError(f"no end within {timeout} s: {output}{errors}") from None
     assert child.returncode == 0, f"exit code {child.returncode}: {output}{errors}"
