@@ -32,7 +32,7 @@ if __name__ == "__main__":
         again = epochs(dataset, 3, **options) == first
         print(*(len(set(epoch)) for epoch in first), len(set(sum(first, []))), again)
 """
-    output, errors = python(program)
+    output, errors = python(program, timeout=120 * len(cases))
     return dict(zip(cases, output.splitlines(), strict=True)), errors
 
 
