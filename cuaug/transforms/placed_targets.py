@@ -9,8 +9,6 @@ import numpy as np
 
 from .. import _check
 from .._arrays import convert
-from .._arrays.registry import library_of
-from .._arrays.torch_library import TorchLibrary
 from .._detection.box_formats import FORMATS, to_edges
 from . import point_map
 from .boxes import Boxes
@@ -29,38 +27,7 @@ def moved_targets(
     size = placement.size
     canvas = canvas_edges(tuple(size[0].tolist()) if len(size) == 1 else size)
     moves = [Move(placement.matrices(), canvas, is_scale_and_shift=True)]
-    results: dict[str, Any] = transform_targets(_with_numpy(parsed), moves, size, boxes, keypoints, masks)
-    for kind in ("boxes", "keypoints", "valid"):
-        targets = parsed.targets_of(kind) or (parsed.targets_of("boxes") if kind == "valid" else [])
-        if kind in results:
-            pairs = zip(targets, results[kind], strict=True)
-            results[kind] = [_in_library_of(target, values) for target, values in pairs]
-    return results
-
-
-def _with_numpy(parsed: ParsedSample) -> ParsedSample:
-    """The sample with NumPy views of tensors on the host: the many small operations on boxes take half the time."""
-
-    def view(value: Any) -> Any:
-        if isinstance(value, list):
-            return [view(entry) for entry in value]
-        is_tensor = isinstance(library_of(type(value)), TorchLibrary) and convert.is_host(value)
-        can_view = is_tensor and not value.requires_grad and convert.dtype_name(value.dtype) != "bfloat16"
-        return value.numpy() if can_view else value
-
-    def viewed(target: Target) -> Target:
-        return target._replace(value=view(target.value)) if target.kind in ("boxes", "keypoints", "valid") else target
-
-    return parsed._replace(targets=tuple(viewed(target) for target in parsed.targets))
-
-
-def _in_library_of(target: Target, values: Any) -> Any:
-    """Results for a target, which may be NumPy arrays, in the target's library."""
-    if isinstance(values, list):
-        return [_in_library_of(target, entry) for entry in values]
-    like = target.value[0] if isinstance(target.value, list) else target.value
-    is_numpy = isinstance(values, np.ndarray) and isinstance(library_of(type(like)), TorchLibrary)
-    return convert.asarray(values, like=like, dtype=convert.dtype_name(values.dtype)) if is_numpy else values
+    return transform_targets(parsed, moves, size, boxes, keypoints, masks)
 
 
 def box_edges(parsed: ParsedSample, format: str) -> list[np.ndarray]:

@@ -9,6 +9,7 @@ from typing import Any
 from .._arrays.tv_tensors import tv_kind
 from .._detection.box_formats import convert_format, stated_format
 from .boxes import Boxes, compact, has_stack_per_box, has_value_per_box, transform_boxes
+from .host_targets import in_own_libraries, with_numpy
 from .keypoints import Keypoints, transform_keypoints
 from .moves import Move
 from .sample_kinds import VALUE_KINDS
@@ -37,6 +38,7 @@ def transform_targets(
         keypoints: Options of the keypoints.
         masks: The transformed masks of each target; () if none can be per object.
     """
+    with_own_libraries, parsed = parsed, with_numpy(parsed)
     results: dict[str, list[Any]] = {"keypoints": [], "boxes": [], "valid": []}
     for target in parsed.targets_of("keypoints"):
         results["keypoints"].append(transform_keypoints(target.value, moves, keypoints))
@@ -56,7 +58,7 @@ def transform_targets(
         results["valid"] = [_sibling_mask(parsed, target, results["valid"]) for target in parsed.targets_of("valid")]
     elif boxes.compact:  # every entry is true: the sample gains no mask
         del results["valid"]
-    return results
+    return in_own_libraries(with_own_libraries, results)
 
 
 def _boxes_and_format(target: Target, format: str) -> tuple[Any, str]:

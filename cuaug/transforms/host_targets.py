@@ -1,0 +1,57 @@
+"""Boxes and keypoints on the host as NumPy arrays: small operations take twice the time in torch, and JAX compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._arrays import convert
+from .._arrays.jax_library import JaxLibrary
+from .._arrays.registry import library_of
+from .._arrays.torch_library import TorchLibrary
+from .sample_structure import ParsedSample
+from .sample_target import Target
+
+_KINDS = ("boxes", "keypoints", "valid")
+
+
+def with_numpy(parsed: ParsedSample) -> ParsedSample:
+    """The sample with views of these targets. Arrays on a device, of bfloat16, and those with a gradient stay."""
+
+    def viewed(target: Target) -> Target:
+        return target._replace(value=_view(target.value)) if target.kind in _KINDS else target
+
+    return parsed._replace(targets=tuple(viewed(target) for target in parsed.targets))
+
+
+def in_own_libraries(parsed: ParsedSample, results: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Results for the targets of `parsed`, with those that are NumPy arrays in the libraries of their targets."""
+    converted = dict(results)
+    for kind in _KINDS:
+        targets = parsed.targets_of(kind) or (parsed.targets_of("boxes") if kind == "valid" else [])
+        if kind in results:
+            converted[kind] = [
+                _in_library_of(target.value, values) for target, values in zip(targets, results[kind], strict=True)
+            ]
+    return converted
+
+
+def _view(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_view(entry) for entry in value]
+    library = library_of(type(value))
+    if not isinstance(library, (TorchLibrary, JaxLibrary)) or not convert.is_host(value):
+        return value
+    if convert.dtype_name(value.dtype) == "bfloat16" or (isinstance(library, TorchLibrary) and value.requires_grad):
+        return value
+    return convert.host_array("value", value, None)
+
+
+def _in_library_of(like: Any, values: Any) -> Any:
+    if isinstance(values, list):
+        return [_in_library_of(like, entry) for entry in values]
+    example = like[0] if isinstance(like, list) and like else like
+    is_other = isinstance(library_of(type(example)), (TorchLibrary, JaxLibrary)) and isinstance(values, np.ndarray)
+    return convert.asarray(values, like=example, dtype=convert.dtype_name(values.dtype)) if is_other else values
