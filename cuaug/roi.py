@@ -11,8 +11,6 @@ from typing import Any, Literal
 
 from . import _check
 from ._check import prefix_errors
-from ._detection.feature_maps import own_channels
-from ._detection.roi_options import layout_of
 from ._detection.torch_ops import pool
 from ._second_names import second_names
 from .typing import AnyArray, Array, RoiMode, Size
@@ -113,8 +111,8 @@ def ps_roi_align(
 ) -> Array:
     """Pool position-sensitive maps: each bin has channels of its own (Dai et al. 2016; Li et al. 2017), as torchvision.
 
-    All bins of all channels are pooled first, by :func:`roi_align` with ``aligned=True``, and then each bin's channels
-    are copied: the call needs ``h * w`` times the memory of its result, in addition.
+    The bins are those of :func:`roi_align` with ``aligned=True``. Gradients need ``h * w`` times the memory of the
+    result, in addition.
 
     Args:
         input: Float maps. Channel ``(c * h + y) * w + x`` gives channel c of the bin (y, x). [N, C * h * w, H, W]
@@ -137,9 +135,7 @@ def ps_roi_align(
            [6., 7.]])
     """
     _require_one_map(input)
-    axes = layout_of(input, layout)
-    pooled = pool(input, boxes, output_size, spatial_scale, sampling_ratio, True, "avg", axes, 224, 4)
-    return own_channels(pooled, axes)
+    return pool(input, boxes, output_size, spatial_scale, sampling_ratio, True, "ps_avg", layout, 224, 4)
 
 
 @prefix_errors
@@ -153,7 +149,7 @@ def ps_roi_pool(
     """Pool position-sensitive maps: the average pixel of each bin, whose channels are its own, as torchvision.
 
     Regions and bins are rounded to whole pixels. As in torchvision, they do not contain the pixels of their right and
-    lower side, nor the map's last row and column (Dai et al. 2016). The call needs ``h * w`` times the memory of its
+    lower side, nor the map's last row and column (Dai et al. 2016). Gradients need ``h * w`` times the memory of the
     result, in addition.
 
     Args:
@@ -176,9 +172,7 @@ def ps_roi_pool(
            [6., 7.]])
     """
     _require_one_map(input)
-    axes = layout_of(input, layout)
-    pooled = pool(input, boxes, output_size, spatial_scale, -1, False, "pixel_avg", axes, 224, 4)
-    return own_channels(pooled, axes)
+    return pool(input, boxes, output_size, spatial_scale, -1, False, "pixel_avg", layout, 224, 4)
 
 
 def _require_one_map(features: Any) -> None:

@@ -49,17 +49,15 @@ def allocate_map(
     return array, (library.pointer(array), *(strides[axis] for axis in AXES[layout]))
 
 
-def own_channels(pooled: Any, layout: str) -> Any:
-    """The channels that each bin has of its own: from maps [K, C * h * w, h, w] channel c * h * w + i in the i-th bin.
+def spread_gradient(gradient: Any, layout: str) -> Any:
+    """The gradient of position-sensitive pooling as that of a pooling whose bins read all channels.
 
-    Returns a copy [K, C, h, w] in the same layout and memory order.
+    [K, C, h, w] to [K, C * h * w, h, w], in the same layout: zero but for channel ``c * h * w + i`` of the i-th bin.
     """
-    xp = namespace(pooled)
-    k, channels, height, width = (pooled.shape[axis] for axis in AXES[layout])
+    xp, axis = namespace(gradient), layout.index("C")
+    rows = xp.moveaxis(gradient, axis, 1)
+    k, channels, height, width = rows.shape
     bins = height * width
-    if channels % bins:
-        raise ValueError(f"input must have a multiple of {height} * {width} channels, got {channels}")
-    channel_axis = layout.index("C")
-    by_position = xp.moveaxis(pooled, channel_axis, 1).reshape((k, channels // bins, height, width, height, width))
-    own = xp.diagonal(xp.diagonal(by_position, 0, 2, 4), 0, 2, 3)  # the position is the bin: [K, C, h, w]
-    return xp.moveaxis(own * 1, 1, channel_axis)  # so far all are views, except in JAX
+    spread = xp.zeros((k, channels, bins, bins), dtype=gradient.dtype, device=gradient.device)
+    xp.diagonal(spread, 0, 2, 3)[...] = rows.reshape(k, channels, bins)
+    return xp.moveaxis(spread.reshape(k, channels * bins, height, width), 1, axis)

@@ -12,7 +12,7 @@ from .._host import extension
 from .._program.records import ROI, ROI_ARGMAX, ROI_BACKWARD
 from . import roi_kernels
 from .box_arrays import FLOATS, describe
-from .feature_maps import allocate_map, extents, is_channels_last, map_fields
+from .feature_maps import allocate_map, extents, is_channels_last, map_fields, spread_gradient
 from .roi_arrays import RoiInputs, describe_inputs, join_boxes, pack_record
 from .roi_kernels import BINS_BYTES, BOUNDS_BYTES, RoiCall
 from .roi_options import PoolingOptions, as_lists, pooling_options
@@ -66,6 +66,8 @@ def backward(
     """The gradients of the levels, torch tensors, in the memory order of the levels. A missing argmax is computed."""
     inputs = RoiInputs(maps, *describe("boxes", regions, FLOATS))
     library, layout = inputs.library, options.layout
+    if options.is_position_sensitive:
+        gradient = spread_gradient(gradient, layout)
     gradients = [allocate_map(library, extents(level, layout), level, layout) for level in maps]
     gradient_array = library.describe(gradient)  # owns the copy of a gradient whose negation torch has postponed
     pooled_gradient = map_fields(gradient_array, layout)
@@ -131,7 +133,8 @@ def _scatter(
 def _pool(options: PoolingOptions, inputs: RoiInputs, save_argmax: bool) -> tuple[Any, Any]:
     """The pooled features and, if requested on a GPU, the argmax; None for averages."""
     (first, *_), regions, library = inputs
-    pooled_extents = regions.shape[0], extents(first, options.layout)[1], *options.output_size
+    channels = extents(first, options.layout)[1] // options.input_channels
+    pooled_extents = regions.shape[0], channels, *options.output_size
     argmax, argmax_fields = None, _NO_ARGMAX
     pooled, pooled_fields = allocate_map(library, pooled_extents, first, options.layout)
     if save_argmax and options.is_max and first.device >= 0:
@@ -144,7 +147,10 @@ def _pool(options: PoolingOptions, inputs: RoiInputs, save_argmax: bool) -> tupl
         if first.device < 0:
             extension.extension().pooling(record, first.dtype, options.kind, False)
         else:
-            roi_kernels.launch_forward(_describe_call(options, inputs), record, argmax_fields)
+            call = _describe_call(options, inputs)
+            if options.is_position_sensitive:  # the channels of a bin are not adjacent in memory
+                call = call._replace(channels=channels, vector_channels=0)
+            roi_kernels.launch_forward(call, record, argmax_fields)
     return pooled, argmax
 
 

@@ -53,6 +53,9 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
         _, channels, height, width = extents(feature_map, layout)
         if not channels or not 1 <= height < 1 << 30 or not 1 <= width < 1 << 30:
             raise ValueError(f"input must have channels, rows and columns, got {tuple(feature_map.shape)} as {layout}")
+        if channels % options.input_channels:
+            rows, columns = options.output_size
+            raise ValueError(f"input must have a multiple of {rows} * {columns} channels, got {channels}")
         libraries.append(level_library)
         if level_library.name != libraries[0].name or (
             maps and (feature_map.device, feature_map.dtype) != (maps[0].device, maps[0].dtype)
@@ -96,19 +99,30 @@ def pack_record(
 ) -> bytes:
     """`cuaug::RoiRecord`. `pooled`: `map_fields` of the result or, in a backward pass, of its gradient.
 
-    `gradients`: in a backward pass, `map_fields` of the gradient of each level.
+    `gradients`: in a backward pass, `map_fields` of the gradient of each level. A backward pass of position-sensitive
+    pooling has a gradient for each bin and each channel of the input (`spread_gradient`).
     """
     maps, regions, _ = inputs
-    if gradients is None:
-        gradients = [NULL_MAP] * len(maps)
+    is_backward = gradients is not None
+    gradients = [NULL_MAP] * len(maps) if gradients is None else gradients
     fields: list[Any] = []
     for level, gradient, scale, area in zip(maps, gradients, options.scales, options.min_areas, strict=True):
         _, _, height, width = extents(level, options.layout)
-        fields += [*map_fields(level, options.layout), *gradient, height, width, scale, area]
+        fields += [*_values(options, level, is_backward), *gradient, height, width, scale, area]
     fields += [0] * 14 * (MAX_LEVELS - len(maps))  # a RoiLevel has 14 fields
     samples, channels, _, _ = extents(maps[0], options.layout)
+    bin_stride = 0
+    if options.is_position_sensitive and not is_backward:
+        channels //= options.input_channels
+        bin_stride = map_fields(maps[0], options.layout)[2]
     count, columns = regions.shape
     n_stride = 0  # of `TypedArray`: regions have no axis N
-    fields += [regions.pointer, n_stride, *regions.strides, DTYPE_CODES[regions.dtype], *pooled, count]
+    fields += [regions.pointer, n_stride, *regions.strides, DTYPE_CODES[regions.dtype], *pooled, count, bin_stride]
     fields += [len(maps), samples, channels, *options.output_size, options.sampling_ratio, options.aligned]
     return ROI.pack(*fields, columns == 6)
+
+
+def _values(options: PoolingOptions, level: ArrayDescriptor, is_backward: bool) -> tuple[int, ...]:
+    """`map_fields` of the channels that the first bin pools."""
+    pointer, n_stride, c_stride, y_stride, x_stride = map_fields(level, options.layout)
+    return pointer, n_stride, c_stride * (1 if is_backward else options.input_channels), y_stride, x_stride

@@ -14,6 +14,7 @@ _PLANAR_CHANNELS = 8  # of a thread, if channels are not adjacent (roi_by_point.
 _BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
 _ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU; each block of a region repeats the set-up of the region
 _MAX_GRID_Y = 65535
+_SEPARABLE_GRADIENT = ("avg", "ps_avg")
 _PIXEL_BINS = {"pixel_max": "RoiPoolBins", "pixel_avg": "PsRoiPoolBins"}
 BOUNDS_BYTES, BINS_BYTES = 24, 112  # RegionBounds and StoredBins (kernels/records/roi.cuh)
 
@@ -52,7 +53,7 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
 def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
     """Adds the gradients of levels, in float32 or float64, to the values in their memory."""
     channels_last = int(call.vector_channels > 0)
-    if call.kind == "avg" and not call.rotated:
+    if call.kind in _SEPARABLE_GRADIENT and not call.rotated:
         # `_ENOUGH_BLOCKS` and `_planar_parts` count blocks of 256 threads; these have 128.
         parts = _vector_parts(call, 128) if channels_last else 2 * _planar_parts(call, _ENOUGH_BLOCKS)
         _launch(call, "roi_backward_separable", (channels_last,), record, (call.regions, parts, 1), 128)
@@ -73,7 +74,7 @@ def launch_gather(call: RoiCall, record: bytes, level_extents: list[tuple[int, .
     blocks = tiles * samples * -(-call.channels // _GATHER_CHANNELS.get(call.dtype, 32))
     compute_type = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
     functor = f"cuaug::PointGather<cuaug::{_bins_type(call)}<{compute_type}>, {int(call.is_max)}>"
-    if call.kind == "avg" and not call.rotated:
+    if call.kind in _SEPARABLE_GRADIENT and not call.rotated:
         functor = f"cuaug::SeparableGather<{compute_type}>"
     if blocks:
         _launch(call, "roi_backward_gather", (functor,), record, (blocks, 1, 1), tile_rows * tile_columns)

@@ -18,13 +18,24 @@ class PoolingOptions(NamedTuple):
     scales: tuple[float, ...]  # of the levels
     sampling_ratio: int  # points of a bin along each axis; 0: about one for each pixel
     aligned: bool
-    kind: str  # "avg" or "max" of roi_align; "pixel_max": roi_pool; "pixel_avg": ps_roi_pool
+    kind: str  # "avg" or "max" of roi_align; "pixel_max": roi_pool; "ps_avg": ps_roi_align; "pixel_avg": ps_roi_pool
     layout: str
     min_areas: tuple[float, ...]  # of the regions of each level
 
     @property
     def is_max(self) -> bool:
         return self.kind in ("max", "pixel_max")
+
+    @property
+    def is_position_sensitive(self) -> bool:
+        """Whether channel c of bin i is pooled from channel ``c * bins + i``."""
+        return self.kind in ("ps_avg", "pixel_avg")
+
+    @property
+    def input_channels(self) -> int:
+        """Channels of the input for each channel of the result."""
+        rows, columns = self.output_size
+        return rows * columns if self.is_position_sensitive else 1
 
 
 def as_lists(features: Any, spatial_scale: Any, output_size: Any) -> tuple[list[Any], list[Any], Any]:

@@ -110,9 +110,9 @@ def _roi_align(levels: Any, boxes: Any, size: Any, *options: Any) -> Any:
 
 
 def _roi_align_fake(levels: Any, boxes: Any, size: Any, scales: Any, *options: Any) -> Any:
-    layout = options[3]
-    channels = levels[0].shape[layout.index("C")]
-    return _empty_map(levels[0], (boxes.shape[0], channels, *size), layout)
+    pooling = pooling_options(levels, tuple(size), scales, *options)
+    channels = levels[0].shape[pooling.layout.index("C")] // pooling.input_channels
+    return _empty_map(levels[0], (boxes.shape[0], channels, *size), pooling.layout)
 
 
 def _roi_align_backward(gradient: Any, levels: Any, boxes: Any, size: Any, *options: Any) -> Any:

@@ -265,6 +265,7 @@ ROI = Record(
         "rois": TYPED_ARRAY,
         "pooled": FEATURE_MAP,
         "count": "q",
+        "bin_stride": "q",
         "levels": "i",
         "samples": "i",
         "channels": "i",

@@ -31,7 +31,7 @@ Dtype float_dtype(const std::string& name) {
 }
 
 PoolingKind pooling_kind(const std::string& name) {
-    if (name == "avg") return PoolingKind::roi_align_average;
+    if (name == "avg" || name == "ps_avg") return PoolingKind::roi_align_average;
     if (name == "max") return PoolingKind::roi_align_max;
     if (name == "pixel_max") return PoolingKind::roi_pool;
     if (name == "pixel_avg") return PoolingKind::ps_roi_pool;

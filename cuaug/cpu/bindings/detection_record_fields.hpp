@@ -75,8 +75,9 @@ struct FieldsOf<cuaug::RoiRecord> {
     using S = cuaug::RoiRecord;
     static Fields list() {
         return fields(
-            "level rois pooled count levels samples channels out_height out_width sampling_ratio aligned rotated",
-            &S::level, &S::rois, &S::pooled, &S::count, &S::levels, &S::samples, &S::channels, &S::out_height,
+            "level rois pooled count bin_stride levels samples channels out_height out_width sampling_ratio aligned "
+            "rotated",
+            &S::level, &S::rois, &S::pooled, &S::count, &S::bin_stride, &S::levels, &S::samples, &S::channels, &S::out_height,
             &S::out_width, &S::sampling_ratio, &S::aligned, &S::rotated);
     }
 };

@@ -33,6 +33,9 @@ struct RoiRecord {
     TypedArray rois;    // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, center x, y, width, height, degrees
     FeatureMap pooled;  // [K, C, out_height, out_width]: written by a forward pass; the gradients a backward pass reads
     long long count;    // K
+    // Elements from the channels that a bin pools to those of the next bin; 0: all bins pool the same channels. Always
+    // 0 in a backward pass.
+    long long bin_stride;
     int levels;
     int samples;  // N
     int channels;

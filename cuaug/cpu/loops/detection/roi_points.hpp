@@ -60,12 +60,13 @@ inline void pool_points(const RoiRecord& args, long long k, const ChannelRange& 
     Vector<R> values(channels.end - channels.first);
     for (int y = 0; y < args.out_height; ++y)
         for (int x = 0; x < args.out_width; ++x) {
+            const T* in = static_cast<const T*>(map.data) + bins.n * map.n_stride +
+                          (static_cast<long long>(y) * args.out_width + x) * args.bin_stride;
             for (long long i = 0; i < values.count(); ++i) values[i] = 0;
             const auto reduce = [&](const Vector<RoiPoint<R>>& batch, bool is_first) {
                 for_each_group(channels, channels_last, [&](int c, auto width) {
-                    reduce_points<width.value, is_max>(
-                        batch, is_first, static_cast<const T*>(map.data) + bins.n * map.n_stride + c * map.c_stride,
-                        &values[c - channels.first]);
+                    reduce_points<width.value, is_max>(batch, is_first, in + c * map.c_stride,
+                                                       &values[c - channels.first]);
                 });
             };
             const R count = bins.point_count(args, y, x);

@@ -16,7 +16,7 @@ inline void pool_region(const RoiRecord& args, native::PoolingKind kind, long lo
         pool_points<T, R, PsRoiPoolBins<R>, false>(args, k, channels);
     else if (kind == native::PoolingKind::roi_align_max)
         pool_points<T, R, RoiAlignBins<R>, true>(args, k, channels);
-    else if (args.rotated)
+    else if (args.rotated || args.bin_stride != 0)
         pool_points<T, R, RoiAlignBins<R>, false>(args, k, channels);
     else
         average_region<T, R>(args, k, channels);
