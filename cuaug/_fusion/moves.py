@@ -17,6 +17,11 @@ class PlannedMove(NamedTuple):
     size: tuple[int, int]  # (H, W) of the last pass's canvas
     matrix: list[Column]  # from the first pass's input to that canvas, nine numbers
 
+    @property
+    def is_affine(self) -> bool:
+        """Whether the matrix is affine, whatever is drawn."""
+        return all(len(pass_.matrix) == 6 for pass_ in self.passes)
+
 
 def plan_moves(passes: Sequence[Pass], recipe_matrix: list[Column], continues: bool) -> list[PlannedMove]:
     """The moves of a recipe, at least one. The matrix of a single move is the recipe's matrix.

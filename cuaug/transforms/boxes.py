@@ -155,9 +155,11 @@ def _move(rows: Any, shape: BoxShape, mapping: PointMap, usable: Any) -> tuple[A
         moved = shape.scaled(rows, scale, shift + 0.5 - 0.5 * scale)
     else:
         corners = shape.corners(rows)
-        _, visible_side = mapping.orientation()
-        usable = usable & mapping.in_front(corners, visible_side).reshape(*usable.shape, 4).all(-1)
         moved = shape.around(geometry.transform_points(corners, mapping.M))
+        if mapping.is_affine:
+            usable = usable & xp.isfinite(moved).all(-1)  # not if the matrix is singular
+        else:
+            usable = usable & mapping.in_front(corners).reshape(*usable.shape, 4).all(-1)
     return xp.where(usable[..., None], moved, 0.0), usable
 
 

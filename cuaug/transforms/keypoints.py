@@ -142,20 +142,22 @@ def _swap_order(shape: tuple[int, ...], options: Keypoints) -> np.ndarray:
 
 def _transform(points: Any, swapped_points: Any, maps: Sequence[PointMap], options: Keypoints, dtype: Any) -> Any:
     """Points [N, K, 2 or 3] of a float dtype, moved. The caller casts the result to `dtype`; integers have no NaN."""
-    xp, orientations = convert.namespace(points), [mapping.orientation() for mapping in maps]
+    xp = convert.namespace(points)
     if swapped_points is not None:
-        mirrored = orientations[0][0] < 0
-        for handedness, _ in orientations[1:]:
-            mirrored = mirrored ^ (handedness < 0)
+        mirrored = maps[0].handedness() < 0
+        for mapping in maps[1:]:
+            mirrored = mirrored ^ (mapping.handedness() < 0)
         points = xp.where(mirrored[:, None, None], swapped_points, points)
     has_position = xp.isfinite(points[..., :2]).all(-1)
     positions, is_visible = xp.where(has_position[..., None], points[..., :2], 0.0), has_position
     hide_outside = options.hide_outside and points.shape[-1] == 3
-    for mapping, (_, visible_side) in zip(maps, orientations, strict=True):
+    for mapping in maps:
         if hide_outside and mapping.source_box is not None:
             is_visible = is_visible & _is_inside(positions, mapping.source_box)
-        has_position = has_position & mapping.in_front(positions, visible_side)
-        positions = xp.where(has_position[..., None], geometry.transform_points(positions, mapping.M), 0.0)
+        moved = geometry.transform_points(positions, mapping.M)
+        is_valid = xp.isfinite(moved).all(-1) if mapping.is_affine else mapping.in_front(positions)
+        has_position = has_position & is_valid
+        positions = xp.where(has_position[..., None], moved, 0.0)
         if hide_outside:
             is_visible = is_visible & _is_inside(positions, mapping.canvas)
     if points.shape[-1] == 2:

@@ -23,6 +23,7 @@ class Move(NamedTuple):
     matrices: Any  # in pixels with centres at integers [N, 3, 3]
     canvas: Any  # edges of the canvas that the map leads to
     source_box: Any = None  # edges of the part of the canvas before that the map reads; None: all of it
+    is_affine: bool = False  # whether every matrix is known to be
     is_scale_and_shift: bool = False  # whether every matrix is a positive scale of each axis, and a shift
 
 
@@ -39,6 +40,7 @@ def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
             table_columns(params, move.matrix[0].index, 9).reshape(-1, 3, 3),
             canvas_edges(move.size) if move.passes else image_canvas,
             _edges(table_columns(params, move.source_box[0].index, 4)) if move.source_box else None,
+            move.is_affine,
         )
         for move in params.plan.moves
     ]
@@ -65,7 +67,8 @@ def merge_moves(
         if any(move.source_box is not None for move in moves):
             boxes = [_rows(_UNBOUNDED, move.matrices) if move.source_box is None else move.source_box for move in moves]
             source_box = stack(in_call_order(boxes))
-        merged.append(Move(stack(in_call_order([move.matrices for move in moves])), np.array(canvas), source_box))
+        matrices, is_affine = stack(in_call_order([m.matrices for m in moves])), all(move.is_affine for move in moves)
+        merged.append(Move(matrices, np.array(canvas), source_box, is_affine))
     return merged
 
 
@@ -79,7 +82,7 @@ def canvas_edges(size: Any) -> Any:
 
 def _identity_move(matrices: Any) -> Move:
     """A move that changes nothing, for as many samples as there are matrices."""
-    return Move(_rows(np.eye(3), matrices), _UNBOUNDED)
+    return Move(_rows(np.eye(3), matrices), _UNBOUNDED, is_affine=True)
 
 
 def _rows(row: Any, like: Any) -> Any:

@@ -23,25 +23,31 @@ class PointMap(NamedTuple):
     M: Any  # [N, 3, 3]
     canvas: Edges
     source_box: Edges | None
-    is_scale_and_shift: bool = False  # `Move.is_scale_and_shift`
+    is_affine: bool = False  # this and the next as in `Move`
+    is_scale_and_shift: bool = False
 
-    def orientation(self) -> tuple[Any, Any]:
-        """Two numbers whose signs matter: handedness, negative for a mirror, and visible side of the horizon. [N]
+    def handedness(self) -> Any:
+        """Numbers that are negative for a mirror: the determinants of affine maps. [N]
 
-        The handedness is the third homogeneous coordinate of the canvas's middle, mapped to the source, times the
-        determinant. For an affine map it is the determinant; for -M it is the same as for M.
+        Of a perspective, the third homogeneous coordinate of the canvas's middle, mapped to the source, times the
+        determinant: the same for M and for -M.
         """
+        if self.is_affine:
+            return self.M[:, 0, 0] * self.M[:, 1, 1] - self.M[:, 0, 1] * self.M[:, 1, 0]
+        return self._handedness(small_matrices.cofactors(self.M))
+
+    def in_front(self, points: Any) -> Any:
+        """Whether points [N, K, 2] lie on the side of the horizon that the canvas shows; False for NaN. [N, K]"""
         cofactors = small_matrices.cofactors(self.M)
+        visible_side = self._handedness(cofactors) * (self.M[:, 0] * cofactors[:, 0]).sum(-1)
+        depth = (self.M[:, None, 2, :2] * points).sum(-1) + self.M[:, 2, 2, None]
+        return depth * visible_side[:, None] > 0
+
+    def _handedness(self, cofactors: Any) -> Any:
         left, top, right, bottom = self.canvas
         x, y = (left + right - 1) / 2, (top + bottom - 1) / 2
         middle = cofactors[:, None, 0, 2] * x + cofactors[:, None, 1, 2] * y
-        handedness = middle[:, 0] + cofactors[:, 2, 2]
-        return handedness, handedness * (self.M[:, 0] * cofactors[:, 0]).sum(-1)
-
-    def in_front(self, points: Any, visible_side: Any) -> Any:
-        """Whether points [N, K, 2] lie on the side of the horizon that the canvas shows; False for NaN. [N, K]"""
-        depth = (self.M[:, None, 2, :2] * points).sum(-1) + self.M[:, 2, 2, None]
-        return depth * visible_side[:, None] > 0
+        return middle[:, 0] + cofactors[:, 2, 2]
 
 
 def float_values_and_maps(
@@ -65,7 +71,7 @@ def float_values_and_maps(
         )
         source_box = None if move.source_box is None else _edges(move.source_box, M, entry_samples)
         canvas = _edges(move.canvas, M, entry_samples)
-        maps.append(PointMap(M, canvas, source_box, move.is_scale_and_shift))
+        maps.append(PointMap(M, canvas, source_box, move.is_affine, move.is_scale_and_shift))
     return values, maps
 
 
