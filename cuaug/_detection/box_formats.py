@@ -77,8 +77,9 @@ def convert_rotated(boxes: Any, format: str, new_format: str) -> Any:
 
 def _half_sides(boxes: Any) -> tuple[Any, Any]:
     """Half of the upper and of the left side of rotated boxes with an angle, as vectors (x, y). [..., 2]"""
-    xp, radians = namespace(boxes), boxes[..., 4] * (math.pi / 180)
-    cosine, sine = xp.cos(radians), xp.sin(radians)
+    xp, degrees = namespace(boxes), boxes[..., 4]
+    radians, quarter = degrees * (math.pi / 180), degrees % 180
+    cosine, sine = xp.where(quarter == 90, 0.0, xp.cos(radians)), xp.where(quarter == 0, 0.0, xp.sin(radians))
     return boxes[..., 2:3] / 2 * xp.stack([cosine, -sine], -1), boxes[..., 3:4] / 2 * xp.stack([sine, cosine], -1)
 
 
@@ -93,7 +94,7 @@ def _from_corners(boxes: Any) -> Any:
 def convert_format(boxes: Any, format: str, new_format: str) -> Any:
     """Boxes in another format. [..., 4]"""
     if format != new_format and (format not in FORMATS or new_format not in FORMATS):
-        raise ValueError(f"boxes in the format {format} do not become {new_format}: rotated boxes must stay rotated")
+        raise ValueError(f"boxes must be all upright or all rotated, got {format} to convert to {new_format}")
     return boxes if format == new_format else from_edges(to_edges(boxes, format), new_format)
 
 

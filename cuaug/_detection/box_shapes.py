@@ -18,7 +18,7 @@ class BoxShape(Protocol):
 
     columns: int  # numbers of a box in its format
     row_format: str  # the format of the rows
-    is_rounded_before_clipping: bool  # whether rows of integer boxes are
+    is_rounded_before_clipping: bool  # whether the rows of integer boxes are
 
     def rows(self, boxes: Any) -> Any:
         """Boxes in their format to rows."""

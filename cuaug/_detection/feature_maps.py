@@ -50,9 +50,10 @@ def allocate_map(
 
 
 def spread_gradient(gradient: Any, layout: str) -> Any:
-    """The gradient of position-sensitive pooling as that of a pooling whose bins read all channels.
+    """The gradient of position-sensitive pooling, for kernels whose bins read every channel of the input.
 
-    [K, C, h, w] to [K, C * h * w, h, w], in the same layout: zero but for channel ``c * h * w + i`` of the i-th bin.
+    [K, C, h, w] to [K, C * h * w, h, w], in the same layout. Bin i has zeros except in the channels that it pooled,
+    ``c * h * w + i``.
     """
     xp, axis = namespace(gradient), layout.index("C")
     rows = xp.moveaxis(gradient, axis, 1)

@@ -31,7 +31,7 @@ def pool(
     options = pooling_options(
         levels, size, scales, sampling_ratio, aligned, kind, layout, canonical_size, canonical_level
     )
-    regions = join_boxes(boxes)
+    regions = join_boxes(boxes, levels[0])
     if not requires_gradient(*levels):
         return forward(options, levels, regions)[0]
     detached = [convert.detach(level) for level in levels]

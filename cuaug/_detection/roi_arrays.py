@@ -23,20 +23,26 @@ class RoiInputs(NamedTuple):
     library: Library
 
 
-def join_boxes(boxes: Any) -> Any:
+def join_boxes(boxes: Any, level: Any) -> Any:
     """Joins a list of the boxes of each sample, [L, 4] or [L, 5], to one array of regions, [K, 5] or [K, 6].
 
     The first column of regions is the index of the sample. An array is returned unchanged: it holds regions already.
+    `level`: features of the samples, whose first axis is N.
     """
     if not isinstance(boxes, (list, tuple)):
         return boxes
     if not boxes:
         raise ValueError("boxes must have an entry for each image, got none; for no region pass an array (0, 5)")
+    if getattr(level, "ndim", 0) == 4 and len(boxes) != level.shape[0]:
+        raise ValueError(f"boxes must have an array for each of {level.shape[0]} images, got {len(boxes)}")
     regions = []
     for i, sample_boxes in enumerate(boxes):
         require_format(f"boxes[{i}]", sample_boxes, "XYXY", "CXCYWHR")
         if getattr(sample_boxes, "ndim", 0) != 2 or sample_boxes.shape[1] not in (4, 5):
-            raise ValueError(f"boxes[{i}] must be an array of shape (L, 4), or (L, 5) if rotated")
+            shape = tuple(getattr(sample_boxes, "shape", ())) or type(sample_boxes).__name__
+            raise ValueError(f"boxes[{i}] must be an array of shape (L, 4), or (L, 5) if rotated, got {shape}")
+        if convert.dtype_name(sample_boxes.dtype) in ("float16", "bfloat16"):  # 257 is no bfloat16
+            sample_boxes = convert.asarray(sample_boxes, like=sample_boxes, dtype="float32")
         xp = convert.namespace(sample_boxes)
         regions.append(xp.concatenate([xp.full_like(sample_boxes[:, :1], i), sample_boxes], -1))
     if len({array.shape[1] for array in regions}) > 1:

@@ -35,7 +35,7 @@ class RoiCall(NamedTuple):
 
 
 def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
-    """Pools. `argmax`: the fields of `RoiArgmaxRecord` behind those of `RoiRecord`; all 0: not requested."""
+    """Pools. `argmax`: the bytes of `RoiArgmaxRecord` after its `RoiRecord`; all 0: no argmax is requested."""
     rows, columns = call.output_size
     # roi_average.cu holds at most `max_bins` = 64 bins along an axis, and counts items in 32 bits.
     fits_average = max(rows, columns) <= 64 and rows * columns <= 1024 and _items(call) < 1 << 31

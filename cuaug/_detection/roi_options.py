@@ -57,10 +57,13 @@ def layout_of(features: Any, layout: str | None) -> str:
 
 
 def infer_scales(levels: Sequence[Any], image_shapes: Sequence[Sequence[int]], layout: str | None) -> list[float]:
-    """The scale of each level of a pyramid: the power of two next to its height over that of the highest image."""
+    """The scale of each level of a pyramid: the power of two nearest to its height over that of the tallest image."""
     if not image_shapes:
         raise ValueError("image_shapes must have an entry (H, W) for each image, got none")
     image_height = max(_check.size("image_shapes", shape)[0] for shape in image_shapes)
+    for level in levels:
+        if len(level.shape) != 4 or 0 in level.shape[1:]:
+            raise ValueError(f"input must be levels of four axes, with pixels, got one of shape {tuple(level.shape)}")
     heights = [level.shape[layout_of(level, layout).index("H")] for level in levels]
     return [2.0 ** round(math.log2(height / image_height)) for height in heights]
 

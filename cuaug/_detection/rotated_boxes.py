@@ -12,26 +12,21 @@ from .._arrays.convert import namespace
 # Left, top, right and bottom of a rectangle: numbers, or arrays [N, 1].
 Edges: TypeAlias = tuple[Any, Any, Any, Any]
 
-_PARALLEL = 1e-6  # a side whose x, or y, differs by less is parallel to the axis
+_PARALLEL = 1e-6  # pixels: a side of a smaller extent along x, or y, is treated as one without any
 
 
 def rectangles_around(corners: Any) -> Any:
-    """The smallest rectangles around quadrilaterals that have the direction of the longer of the first two sides.
+    """For each quadrilateral, the smallest enclosing rectangle parallel to the longer of its upper and left side.
 
-    In the parallelogram that an affine map makes of a box, these are the upper and the left side. The corners of a
-    mirrored box change places, so that they run clockwise. [..., 4, 2] to [..., 4, 2]
+    The corners of a mirrored box change places, so that they run clockwise. [..., 4, 2] to [..., 4, 2]
     """
-    xp = namespace(corners)
+    xp, corners = namespace(corners), _clockwise(corners)
     upper, left = _first_sides(corners)
-    is_mirrored = upper[..., 0] * left[..., 1] < upper[..., 1] * left[..., 0]
-    mirrored = xp.stack([corners[..., i, :] for i in (1, 0, 3, 2)], -2)
-    corners = xp.where(is_mirrored[..., None, None], mirrored, corners)
-    upper, left = _first_sides(corners)
-    upper_length, left_length = _divisors(upper), _divisors(left)
-    left_turned_up = xp.stack([left[..., 1], -left[..., 0]], -1)
-    across = xp.where(upper_length >= left_length, upper, left_turned_up) / xp.maximum(upper_length, left_length)
-    distances = _distances(corners, corners[..., 0, :], across)
-    return _rectangles(corners[..., 0, :], across, xp.amin(distances, -2), xp.amax(distances, -2))
+    is_upper_longer = (upper * upper).sum(-1) >= (left * left).sum(-1)
+    longer = xp.where(is_upper_longer[..., None], upper, xp.stack([left[..., 1], -left[..., 0]], -1))
+    across = longer / _divisors(longer)
+    coordinates = _box_coordinates(corners, corners[..., 0, :], across)
+    return _rectangles(corners[..., 0, :], across, xp.amin(coordinates, -2), xp.amax(coordinates, -2))
 
 
 def clip_rectangles(corners: Any, canvas: Edges) -> Any:
@@ -43,30 +38,39 @@ def clip_rectangles(corners: Any, canvas: Edges) -> Any:
         corners: Counted from the image's corner. [..., B, 4, 2]
         canvas: Numbers, or arrays [N, 1]
     """
-    xp = namespace(corners)
+    xp, original = namespace(corners), corners
     canvas_corners = _canvas_corners(canvas, corners)
     low, high = canvas_corners[..., 0:1, :], canvas_corners[..., 2:3, :]
     is_inside = ((corners >= low) & (corners <= high)).all(-1).all(-1)
+    corners = _clockwise(corners)
     upper, _ = _first_sides(corners)
     across, size = upper / _divisors(upper), sizes(corners)[..., None, :]
     # What is inside is a polygon, whose corners are the ends of the box's clipped sides and the canvas's corners.
     ends, exist = _clipped_sides(corners, low, high)
-    distances = _distances(xp.concatenate([*ends, canvas_corners], -2), corners[..., 0, :], across)
-    in_box = ((distances >= 0) & (distances <= size)).all(-1)
+    coordinates = _box_coordinates(xp.concatenate([*ends, canvas_corners], -2), corners[..., 0, :], across)
+    in_box = ((coordinates >= 0) & (coordinates <= size)).all(-1)
     is_corner = xp.concatenate([exist, exist, in_box[..., 8:]], -1)[..., None]
-    distances = xp.where(distances < 0, 0.0, xp.where(distances > size, size, distances))
-    nearest = xp.amin(xp.where(is_corner, distances, xp.inf), -2)
-    farthest = xp.amax(xp.where(is_corner, distances, -xp.inf), -2)
+    coordinates = xp.where(coordinates < 0, 0.0, xp.where(coordinates > size, size, coordinates))
+    nearest = xp.amin(xp.where(is_corner, coordinates, xp.inf), -2)
+    farthest = xp.amax(xp.where(is_corner, coordinates, -xp.inf), -2)
     has_part = is_corner.any(-2)
     start, end = xp.where(has_part, nearest, 0.0), xp.where(has_part, farthest, 0.0)
     clipped = xp.where(has_part[..., None], _rectangles(corners[..., 0, :], across, start, end), 0.0)
-    return xp.where(is_inside[..., None, None], corners, clipped)
+    return xp.where(is_inside[..., None, None], original, clipped)
 
 
 def sizes(corners: Any) -> Any:
     """Width and height. [..., 4, 2] to [..., 2]"""
     xp = namespace(corners)
     return xp.stack([xp.hypot(side[..., 0], side[..., 1]) for side in _first_sides(corners)], -1)
+
+
+def _clockwise(corners: Any) -> Any:
+    """The corners of boxes; those of a mirrored box change places, so that they run clockwise. [..., 4, 2]"""
+    xp, (upper, left) = namespace(corners), _first_sides(corners)
+    is_mirrored = upper[..., 0] * left[..., 1] < upper[..., 1] * left[..., 0]
+    mirrored = xp.stack([corners[..., i, :] for i in (1, 0, 3, 2)], -2)
+    return xp.where(is_mirrored[..., None, None], mirrored, corners)
 
 
 def _first_sides(corners: Any) -> tuple[Any, Any]:
@@ -81,8 +85,8 @@ def _divisors(vectors: Any) -> Any:
     return xp.where(lengths > 0, lengths, 1.0)
 
 
-def _distances(points: Any, origin: Any, across: Any) -> Any:
-    """Of points from an origin, along the upper and along the left side of a box.
+def _box_coordinates(points: Any, origin: Any, across: Any) -> Any:
+    """Coordinates of points along the upper and the left side of a box, relative to a corner.
 
     `across`: the unit vector of the upper side. [..., P, 2], [..., 2], [..., 2] to [..., P, 2]
     """
@@ -92,7 +96,7 @@ def _distances(points: Any, origin: Any, across: Any) -> Any:
 
 
 def _rectangles(origin: Any, across: Any, start: Any, end: Any) -> Any:
-    """The corners of boxes from their `_distances`. Four arrays [..., 2] to [..., 4, 2]"""
+    """The corners of boxes, from their first and their last box coordinates. Four arrays [..., 2] to [..., 4, 2]"""
     xp = namespace(origin)
     down = xp.stack([-across[..., 1], across[..., 0]], -1)
     pairs = ((start, start), (end, start), (end, end), (start, end))

@@ -76,7 +76,14 @@ def pool(
     levels, scales, size = as_lists(features, spatial_scale, output_size)
     define_operators()
     return autograd.torch_module().ops.cuaug.roi_align(
-        levels, join_boxes(boxes), list(size), scales, *options, layout or "NCHW", canonical_size, canonical_level
+        levels,
+        join_boxes(boxes, levels[0]),
+        list(size),
+        scales,
+        *options,
+        layout or "NCHW",
+        canonical_size,
+        canonical_level,
     )
 
 

@@ -78,7 +78,7 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
         if kind == "images":
             raise ValueError(f"targets must not have {key!r}, the image is the file's, for {name}")
         format = stated_format(value) or box_format
-        if format not in FORMATS:
+        if kind == "boxes" and format not in FORMATS:
             formats = ", ".join(FORMATS)
             raise ValueError(f"targets must have {key!r} in one of the formats {formats}, got {format} for {name}")
         if (type_kind := tv_kind(value)) not in (None, kind):

@@ -31,13 +31,13 @@ class Boxes:
     ``(0, 0, W, H)``. A moved box is the tight upright box around its four moved corners, clipped to the new canvas. If
     a later transform replaces the outside of a canvas by its border, boxes are clipped to that canvas, too. The edges
     of integer boxes are rounded before the last clipping; in "CXCYWH" centre and size are rounded after it, as edges
-    may lie between pixels. A box is *valid* if it was not empty (or NaN) before, is not empty after clipping, and
-    passes both limits below. A box becomes zeros if it was empty, lies outside an earlier canvas, or has a corner
-    beyond the horizon (w = 0) of a perspective.
+    may lie between pixels. A box is *valid* if its size was positive and finite before, it is not empty after
+    clipping, and it passes both limits below. A box becomes zeros if it was empty, lies outside an earlier canvas, or
+    has a corner beyond the horizon (w = 0) of a perspective.
 
     A moved rotated box is the tight rectangle around its moved corners that has the direction of the longer side: the
     box itself, if shapes stay similar. Clipped, it is the smallest box of the same angle around what is inside the
-    canvas, as in torchvision's clamping mode "soft", and zeros outside.
+    canvas, as in torchvision's clamping mode "soft", and zeros outside. The limits below count the area of that box.
 
     Args:
         format: "XYXY", "XYWH" or "CXCYWH"; of rotated boxes "XYWHR", "CXCYWHR" or "XYXYXYXY", as in
@@ -75,7 +75,7 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
     """Boxes under the moves of their samples, and a mask of the valid ones. Does not wait for a device.
 
     Args:
-        boxes: An array [N, B, C], or a list of N arrays [B_i, C]. C: 4, or 5 or 8 of rotated boxes
+        boxes: An array [N, B, C], or a list of N arrays [B_i, C]. C: 4, or 5 or 8 of rotated boxes, which are floats
         moves: At least one.
         options: The boxes' format, and the limits for a valid box.
         valid: False for boxes that are invalid already; default: all are valid. [N, B], or a list of N arrays [B_i]
@@ -88,6 +88,7 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
     if not isinstance(boxes, (list, tuple)):
         boxes = _with_columns(boxes, columns)
         _check.shape("boxes", boxes, (samples, None, columns))
+        _check_dtype("boxes", boxes, columns)
         float_boxes, maps = point_map.float_values_and_maps("boxes", boxes, moves)
         if valid is not None:
             _check.shape("valid", valid, boxes.shape[:2])
@@ -98,6 +99,7 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
     boxes = [_with_columns(sample_boxes, columns) for sample_boxes in boxes]
     for i, sample_boxes in enumerate(boxes):
         _check.shape(f"boxes[{i}]", sample_boxes, (None, columns))
+        _check_dtype(f"boxes[{i}]", sample_boxes, columns)
     lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
     concatenated = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
     indices = point_map.sample_indices(lengths)
@@ -111,8 +113,13 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
     return point_map.split(result[:, 0], lengths), point_map.split(result_valid[:, 0], lengths)
 
 
+def _check_dtype(name: str, boxes: Any, columns: int) -> None:
+    if columns != 4 and point_map.is_integer(boxes.dtype):
+        raise TypeError(f"{name} must be floats if they are rotated, got {convert.dtype_name(boxes.dtype)}")
+
+
 def _with_columns(boxes: Any, columns: int) -> Any:
-    """The boxes; without any, in an array with these columns. An empty list was read as upright boxes."""
+    """The boxes; an array of none gets these columns, as an empty list is parsed as (0, 4), whatever the format."""
     shape = tuple(getattr(boxes, "shape", ()))
     return boxes.reshape(*shape[:-1], columns) if len(shape) > 1 and shape[-2] == 0 and shape[-1] == 4 else boxes
 

@@ -26,7 +26,7 @@ def values_by_kind(name: str, values: Mapping[Any, Any]) -> ValuesByKind:
     by_kind: dict[Any, Any] = {} if factory is None else {"others": factory()}
     for key, value in values.items():
         kind = "others" if key == "others" else _kind_of_key(key)
-        if kind in by_kind and kind != "others" and repr(by_kind[kind]) != repr(value):
+        if kind in by_kind and kind not in ("others", None) and repr(by_kind[kind]) != repr(value):
             raise ValueError(
                 f"{name} must have one value for all {kind}, got {value_text(by_kind[kind])} and {value_text(value)}"
             )

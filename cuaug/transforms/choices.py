@@ -1,6 +1,6 @@
 """Transforms that choose other transforms for each sample, and their order.
 
-Fused, every sample goes through every pass; a transform that a sample does not get runs with parameters that change
+In a fused choice every sample takes every pass; a transform that a sample does not get runs with parameters that change
 nothing. If a transform is not fused, it is called with the samples that get it (`parts.ChoicePart`). Sizes, dtypes and
 channels of a batch must therefore be the same with and without the transform. If it draws a size (`SizeTransform`), a
 batch becomes a list.
@@ -41,7 +41,7 @@ class Choice(Transform, has_description=False):
 
     @property
     def is_fused(self) -> bool:
-        transforms = vars(self).get("transforms", ())  # none yet: an error of the constructor asks
+        transforms = vars(self).get("transforms", ())  # none yet in an error of the constructor
         return self.needs_recipe and all(inner.is_fused for entry in transforms for inner in entry.flattened())
 
     @property
@@ -95,9 +95,8 @@ class RandomChoice(Choice):
         self.transforms: list[Transform] = _non_empty_list(transforms)
         self.p: list[float] | None = None if p is None else [*ranges.numbers("p", p, "a list of weights", 0.0)]
         if self.p is not None and (len(self.p) != len(self.transforms) or not sum(self.p) > 0):
-            raise ValueError(
-                f"p must be one weight for each of the {len(self.transforms)} transforms, got {value_text(p)}"
-            )
+            rule = f"one weight for each of the {len(self.transforms)} transforms, and one of them above 0"
+            raise ValueError(f"p must be {rule}, got {value_text(p)}")
 
     def branches(self, recipe: Recipe) -> list[Branch]:
         chosen = draw_choice(recipe, "chosen", self.p or [1.0] * len(self.transforms))

@@ -26,7 +26,7 @@ from .transform import Transform
 
 __all__ = ["PadBatch"]
 
-_MAX_SIZES = 64  # of results, whose passes are kept
+_MAX_SIZES = 64  # of batches, for which a planned part is kept
 
 
 class PadBatch(Transform):
@@ -34,7 +34,8 @@ class PadBatch(Transform):
 
     Masks are padded with 0; a list of masks [H, W] becomes a batch, too. Images that are in a dict gain
     ``"pixel_mask"`` beside them, a mask that is True on the pixels of an image: [N, H, W]. In a call with (images,
-    targets), each image's dict of targets gains the mask of the image, [H, W]. Samples without a dict gain none.
+    targets), each image's dict of targets gains the mask of the image, [H, W]. Samples without a dict gain none. Later
+    transforms do not move this mask: put ``PadBatch`` last.
 
     Args:
         size: (H, W) of the batch, or one number for both; None: the largest height and width of the images.
@@ -94,11 +95,11 @@ class PadPart:
         if not parsed.samples:
             return sample
         parsed = parsed._replace(targets=tuple(_stacked(target) for target in parsed.targets))
-        key = get_key(ids, step)
         try:
             images = parsed.targets_of("images")[0]
             sizes = [image.size for image in single_images(images, layout, parsed.is_single)[1]]
-            results, size = self._part(self._batch_size(sizes)).transform(parsed, key, ids, layout)
+            part = self._part(self._batch_size(sizes))
+            results, size = part.transform(parsed, get_key(ids, step), ids, layout)
         except (TypeError, ValueError) as error:
             prefix_message(error, self.title)
             raise
@@ -139,7 +140,7 @@ def _stacked(target: Target) -> Target:
 def _mask_target(parsed: ParsedSample, is_call: bool) -> Target | None:
     """The target of the masks: beside images in dicts, else beside other targets in dicts; None if there is none.
 
-    `is_call`: the outermost dict is that of the call's arguments, which has no place for another entry.
+    `is_call`: the outermost dict holds the arguments of the call, so that no entry can be added to it.
     """
     images, *others = parsed.targets_of("images") + [target for target in parsed.targets if target.kind != "images"]
     for neighbour in (images, *sorted(others, key=lambda target: len(target.paths[0]))):

@@ -31,7 +31,7 @@ class ChoicePart:
 
     def __init__(self, choice: Choice, position: int, boxes: Boxes, keypoints: Keypoints) -> None:
         self.choice: Choice = choice
-        vars(choice)["_is_planned"] = True  # its draws are made here
+        vars(choice)["_is_planned"] = True  # its attributes are read here, so that later assignments must raise
         self._arguments = position, boxes, keypoints
         branches = list[Branch]()
         self._draws = HostDraws(lambda recipe: branches.extend(choice.branches(recipe)), choice.title, position)
@@ -51,8 +51,9 @@ class ChoicePart:
         return self.choice.title
 
     @property
-    def has_fused_part(self) -> bool:
-        return any(isinstance(part, FusedPart) for part in self._inner_parts())
+    def writes_valid(self) -> bool:
+        """Whether a part writes which boxes are valid."""
+        return any(isinstance(part, (FusedPart, SizePart, PadPart)) for part in self._inner_parts())
 
     @property
     def has_size_part(self) -> bool:
@@ -70,8 +71,8 @@ class ChoicePart:
     ) -> Any:
         """The sample after the branches of each of its samples. The arguments are those of `call_parts`."""
         parsed = parse_sample(sample)
-        if parsed.targets_of("boxes") and not parsed.targets_of("valid") and self.has_fused_part:
-            # Fused parts write "valid" beside boxes: all samples have it, or none.
+        if parsed.targets_of("boxes") and not parsed.targets_of("valid") and self.writes_valid:
+            # All samples get "valid" beside their boxes, whatever they draw.
             sample = self._identity(sample, ids, step, layout, get_key)
         count, becomes_list = parsed.samples, self.has_size_part and not parsed.is_single
         sample = unstacked(sample, count) if becomes_list else sample

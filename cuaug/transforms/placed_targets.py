@@ -23,7 +23,7 @@ from .targets import transform_targets
 def moved_targets(
     parsed: ParsedSample, placement: Placement, boxes: Boxes, keypoints: Keypoints, masks: Sequence[Any]
 ) -> dict[str, Any]:
-    """As `transform_targets`."""
+    """Boxes and keypoints moved by the placements of their samples: the results of `transform_targets`."""
     size = placement.size
     canvas = canvas_edges(tuple(size[0].tolist()) if len(size) == 1 else size)
     moves = [Move(placement.matrices(), canvas, is_affine=True, is_scale_and_shift=True)]
@@ -45,7 +45,8 @@ def box_edges(parsed: ParsedSample, format: str) -> list[np.ndarray]:
     else:
         entries = list(_host(value))
     format = targets[0].format or format
-    _check.one_of("the format of boxes", format, tuple(FORMATS))
+    if format not in FORMATS:
+        raise ValueError(f"boxes must be upright, in the format XYXY, XYWH or CXCYWH, got {format}")
     for entry in entries:
         _check.shape("boxes", entry, (None, 4))
     return [to_edges(entry, format) for entry in entries]

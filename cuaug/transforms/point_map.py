@@ -27,7 +27,7 @@ class PointMap(NamedTuple):
     is_scale_and_shift: bool = False
 
     def handedness(self) -> Any:
-        """Numbers that are negative for a mirror: the determinants of affine maps. [N]
+        """Numbers whose sign is negative where the map mirrors: the determinants of affine maps. [N]
 
         Of a perspective, the third homogeneous coordinate of the canvas's middle, mapped to the source, times the
         determinant: the same for M and for -M.

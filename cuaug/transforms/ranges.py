@@ -74,7 +74,7 @@ def x_and_y(
 def fill(value: Any) -> PerChannel | None:
     """A number, NaN included, or one per channel, also as an array of any library; None stands for 0.
 
-    Of torchvision's dict by type the value for images, if that for masks is 0, as it is for all masks.
+    torchvision's dict by type must have 0 for masks, which are always filled with 0; the value for images is returned.
     """
     if isinstance(value, Mapping):
         by_kind = values_by_kind("fill", value)

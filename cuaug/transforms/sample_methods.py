@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _SAMPLE_METHODS = frozenset(("forward", "check_inputs", "make_params", "transform"))
-_RECIPE_METHODS = frozenset(("write", "is_fused"))  # of which classes that a recipe runs define one
+_RECIPE_METHODS = frozenset(("write", "is_fused"))  # every class that a recipe runs defines one of them
 
 
 def recipe_base(cls: type, transform_class: type) -> tuple[type | None, frozenset[str]]:
@@ -14,7 +14,7 @@ def recipe_base(cls: type, transform_class: type) -> tuple[type | None, frozense
         if own_methods:
             base = None
         elif base is None and issubclass(entry, transform_class):
-            base = entry  # unless another class that it derives from has methods for samples
+            base = entry  # until a later class of the MRO has methods for samples
         if _RECIPE_METHODS & vars(entry).keys():
             return base or entry, sample_methods
         sample_methods |= own_methods

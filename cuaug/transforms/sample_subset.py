@@ -16,7 +16,7 @@ from .sample_target import Path, UnstackedBatch, path_text
 
 
 def samples_at(sample: Any, count: int, indices: Sequence[int]) -> Any:
-    """The batch with these of its `count` samples only. Values without an entry per sample are those of all samples."""
+    """The batch with these of its `count` samples only. Values without an entry per sample stay as they are."""
     results: dict[Any, Any] = {}
     for path, _ in _entries_by_sample(sample, count):
         value = value_at(sample, path)
@@ -92,6 +92,8 @@ def _check_alike(kind: str, value: Any, new_value: Any, count: int) -> None:
         is_list = is_plain_sequence(new_value) or (isinstance(value, UnstackedBatch) and is_array(new_value))
         expected, result = f"a list of {count}", f"a list of {len(new_value)}" if is_list else ""
     if expected != result or (is_array(value) and len(new_value) != count):
+        if expected == result:
+            expected, result = f"{expected} of {count} samples", f"of {len(new_value)}"
         result = result or type(new_value).__name__
         raise ValueError(f"must not change the {kind} of some samples only, from {expected} to {result}")
 

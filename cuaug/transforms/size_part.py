@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,16 +38,17 @@ class SizePart:
     def __call__(self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: GetKey) -> Any:
         """Transform images, or a sample of any structure, as `FusedPart`."""
         parsed = parse_sample(sample)
-        seed, step = get_key(ids, step)
         try:
-            draw = functools.partial(self._draw, ids=id_array(ids, parsed.samples), seed=seed, step=step)
+            sample_ids = id_array(ids, parsed.samples)
+
+            def draw(samples: np.ndarray, repetition: int) -> np.ndarray:
+                # Counts the call, unless another part has: not if the call is refused before it draws.
+                return self._draws.table(sample_ids[samples], *get_key(ids, step), repetition)
+
             return parsed.rebuild(*self._results(parsed, layout, draw)) if parsed.samples else sample
         except (TypeError, ValueError) as error:
             prefix_message(error, self.title)
             raise
-
-    def _draw(self, samples: np.ndarray, repetition: int, ids: np.ndarray, seed: int, step: int) -> np.ndarray:
-        return self._draws.table(ids[samples], seed, step, repetition)
 
     def _results(self, parsed: ParsedSample, layout: str | None, draw: Any) -> tuple[dict[str, Any], Any]:
         """The results and sizes for `ParsedSample.rebuild`."""

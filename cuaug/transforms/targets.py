@@ -1,4 +1,4 @@
-"""Targets without pixels: boxes and keypoints under the recipe's moves; all that belongs to invalid boxes."""
+"""Targets without pixels: boxes and keypoints under the recipe's moves; entries of invalid boxes are removed."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def transform_targets(
         results |= {kind: [target.value for target in parsed.targets_of(kind)] for kind in VALUE_KINDS}
         results |= {"masks": list(masks)} if masks else {}
     for target in parsed.targets_of("boxes"):
-        mask = next((mask.value for mask in parsed.targets_of("valid") if are_siblings(mask, target)), None)
+        valid = next((entry.value for entry in parsed.targets_of("valid") if are_siblings(entry, target)), None)
         value, format = _boxes_and_format(target, boxes.format)
         options = dataclasses.replace(boxes, format=format)
-        new_boxes, new_mask = transform_boxes(value, moves, options, mask)
+        new_boxes, new_valid = transform_boxes(value, moves, options, valid)
         if boxes.compact:
-            new_boxes, new_mask = _compact(parsed, target, new_boxes, new_mask, results, out_size)
+            new_boxes, new_valid = _compact(parsed, target, new_boxes, new_valid, results, out_size)
         results["boxes"].append(new_boxes)
-        results["valid"].append(new_mask)
+        results["valid"].append(new_valid)
     if parsed.targets_of("valid"):
         results["valid"] = [_sibling_mask(parsed, target, results["valid"]) for target in parsed.targets_of("valid")]
     elif boxes.compact:  # every entry is true: the sample gains no mask

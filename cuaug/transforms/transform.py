@@ -115,7 +115,7 @@ class Transform:
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         """The parameters of one call, from all targets of the sample."""
-        if self.needs_recipe or (self._recipe_base and "make_params" in self._sample_methods):  # which calls this one
+        if self.needs_recipe or (self._recipe_base and "make_params" in self._sample_methods):  # of a subclass
             raise sample_methods.missing_method(self.title, self._recipe_base, "make_params")
         return {}
 
@@ -124,10 +124,10 @@ class Transform:
         raise sample_methods.missing_method(self.title, self._recipe_base, "transform")
 
     def forward(self, *inputs: Any, **arguments: Any) -> Any:
-        """The result for a sample. Not fused: calls `make_params`, then `transform` with each target."""
+        """The result for a sample: that of the recipe, or of `make_params` and then `transform` with each target."""
         if self.needs_recipe:
             return self._call_recipe("_single_recipe", inputs, arguments)
-        if self._recipe_base is not None and self._sample_methods == {"forward"}:  # which calls this `forward`
+        if self._recipe_base is not None and self._sample_methods == {"forward"}:  # `super().forward` of a subclass
             return self._call_recipe("_base_recipe", inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 

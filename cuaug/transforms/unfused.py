@@ -14,7 +14,7 @@ from .sample_kinds import is_plain_sequence
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
 from .sample_search import Leaf, find_leaves
-from .sample_target import Path, path_text
+from .sample_target import Path, image_layout, path_text
 
 
 class TargetTransform(Protocol):
@@ -46,23 +46,23 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
     for leaf in leaves:
         if leaf.kind in transform.refused_kinds:
             raise TypeError(f"{leaf.kind} must not be given, got some at {path_text(leaf.paths[0])}")
-    kinds_and_paths = [
-        (leaf.kind, path)
+    targets = [
+        (leaf.kind, path, image_layout(leaf.value, layout))
         for leaf in leaves
         for path in leaf_paths(leaf)
         if _is_transformed(leaf.kind, value_at(sample, path), transform.transformed_kinds)
     ]
-    inputs = [value_at(sample, path) for _, path in kinds_and_paths]
+    inputs = [value_at(sample, path) for _, path, _ in targets]
     transform.check_inputs(inputs)
     params = transform.make_params(inputs)
     results: dict[Any, Any] = {}  # for [sample], because the sample may itself be a target, whose path is ()
-    for (kind, path), value in zip(kinds_and_paths, inputs, strict=True):
+    for (kind, path, value_layout), value in zip(targets, inputs, strict=True):
         if transform.reads_layout:
-            params = {**params, "layout": _layout_of(kind, value, layout)}
+            params = {**params, "layout": _layout_of(kind, value, value_layout)}
         elif transform.sets_layout:
             params = {**params, "kind": kind}
             if layout is not None:
-                value = _in_library_layout(value, _layout_of(kind, value, layout))
+                value = _in_library_layout(value, _layout_of(kind, value, value_layout))
         set_path(results, (0, *path), transform.transform(value, params))
     return rebuild([sample], results)[0]
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import every_backend, put
 from helpers.compare import describe
 from helpers.regions import INF, NAN, C, H, N, W, in_layout, maps
@@ -103,6 +104,8 @@ INVALID_CALLS = [
     (ValueError, "boxes must have an entry for each image", lambda: cuaug.roi_align(VALID[0], [], 2)),
     (ValueError, r"boxes\[1\] must be an array of shape", lambda: cuaug.roi_align(
         VALID[0], [np.zeros((1, 4)), np.zeros((1, 6))], 2)),
+    (ValueError, "boxes must have an array for each of 2 images, got 3", lambda: cuaug.roi_pool(
+        VALID[0], [np.zeros((1, 4))] * 3, 2)),
     (TypeError, "input must be one array", lambda: cuaug.roi_pool([VALID[0]] * 2, VALID[1], 2, [1.0, 0.5])),
     (ValueError, "all upright", lambda: cuaug.roi_align(VALID[0], [np.zeros((1, 4)), np.zeros((1, 5))], 2)),
 ]  # fmt: skip
@@ -119,6 +122,13 @@ def test_roi_align_roi_pool_batched_nms_take_second_names():
     boxes, scores, classes = rois[:, 1:], np.array([0.5, 0.75]), np.array([1, 2])
     for name in ("idxs", "classes"):
         assert cuaug.batched_nms(boxes, scores, **{name: classes}, iou_threshold=0.5).tolist() == [1, 0]
+
+
+def test_roi_align_boxes_of_half_precision_in_a_list_keep_their_sample():
+    """257 is no bfloat16 number."""
+    features = torch.arange(300.0).reshape(300, 1, 1, 1).expand(300, 1, 4, 4)
+    boxes = [torch.tensor([[0.0, 0, 3, 3]], dtype=torch.bfloat16)] * 300
+    assert torch.equal(cuaug.roi_align(features, boxes, 1).flatten(), torch.arange(300.0))
 
 
 def rois_of(*samples):

@@ -175,6 +175,10 @@ def test_choice_of_conversion_changes_the_type_of_one_sample():
             lambda x: list(x),
             r"RandomApply: must not change the images of some samples only, from numpy uint8 .* to list$",
         ),
+        (
+            lambda x: x[:1],
+            r"RandomApply: must not change the images of some samples only, from numpy uint8 .* of 9 samples to of 1$",
+        ),
     ],
 )
 def test_choice_of_function_rejects_another_shape_of_some_samples(function, message):

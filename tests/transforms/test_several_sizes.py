@@ -392,3 +392,31 @@ def test_transform_to_one_size_after_choice_of_size_transform_returns_a_batch(tv
 
 def test_choice_of_size_transform_leaves_one_image_an_image():
     assert T.RandomApply([T.RandomResize(4, 5)], p=1.0)(noise((15, 17, 3))).shape == (4, 4, 3)
+
+
+@pytest.mark.parametrize("step", range(3))
+@pytest.mark.parametrize("single", [False, True], ids=["batch", "image"])
+def test_choice_of_size_transform_always_says_which_boxes_are_valid(single, step):
+    sample = {"image": noise((4, 15, 17, 3)), "boxes": np.tile([[2.0, 1, 8, 7]], (4, 1, 1))}
+    if single:
+        sample = {key: value[0] for key, value in sample.items()}
+    result = T.Compose([T.RandomApply([T.RandomZoomOut(p=1.0)])], seed=1)(sample, step=step)
+    assert np.asarray(result["valid"]).all()
+
+
+def test_transform_after_size_transform_reads_the_layout_of_each_image(tv):
+    images = noise((2, 15, 17, 3))
+    recipe = T.Compose([T.RandomResize(4, 9), T.ToImage()], seed=1)
+    result = recipe(images, layout="NHWC", step=0)
+    expected = T.Compose([T.RandomResize(4, 9)], seed=1)(images, step=0)
+    for image, pixels in zip(result, expected, strict=True):
+        assert isinstance(image, tv.Image)
+        assert_equal(image.as_subclass(torch.Tensor), torch.from_numpy(pixels).permute(2, 0, 1))
+
+
+@pytest.mark.parametrize("refused", [T.RandomIoUCrop(), T.PadBatch((4, 9))], ids=["RandomIoUCrop", "PadBatch"])
+def test_size_transform_that_is_refused_does_not_count_a_step(refused):
+    recipe = T.Compose([refused], seed=1)
+    with pytest.raises((TypeError, ValueError)):
+        recipe(noise((15, 17, 3)))
+    assert recipe.state_dict()["step"] == 0

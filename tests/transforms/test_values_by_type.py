@@ -56,3 +56,5 @@ def test_fill_of_a_dict_by_type_is_that_of_images(name, tv):
         getattr(T, name)(*arguments, fill={tv.Image: 7, tv.Mask: 255})
     with pytest.raises(ValueError, match=r"fill must have one value for all images, got 7 and 8"):
         getattr(T, name)(*arguments, fill={tv.Image: 7, tv.Video: 8})
+    with pytest.raises(TypeError, match=r"fill must be one value, or a dict by type"):
+        getattr(T, name)(*arguments, fill={"image": 7, "mask": 0})

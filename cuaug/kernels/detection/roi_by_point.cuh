@@ -4,7 +4,8 @@
 #include "detection/roi_pool_bins.cuh"
 #include "gpu/convert.cuh"
 
-// Pooling point by point: a thread pools some channels of a bin, for which it computes a sampling point's taps once.
+// Pooling point by point: a thread pools a group of channels of one bin, and computes the taps of each sampling point
+// once for the group.
 
 namespace cuaug {
 

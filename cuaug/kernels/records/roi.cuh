@@ -33,8 +33,8 @@ struct RoiRecord {
     TypedArray rois;    // [K, 5]: sample, left, top, right, bottom; [K, 6]: sample, center x, y, width, height, degrees
     FeatureMap pooled;  // [K, C, out_height, out_width]: written by a forward pass; the gradients a backward pass reads
     long long count;    // K
-    // Elements from the channels that a bin pools to those of the next bin; 0: all bins pool the same channels. Always
-    // 0 in a backward pass.
+    // Elements between the first channels of consecutive bins; 0: all bins pool the same channels. If it is not 0, the
+    // values of a level are the channels of the first bin. Always 0 in a backward pass.
     long long bin_stride;
     int levels;
     int samples;  // N
@@ -51,12 +51,14 @@ struct RegionBounds {
     int level, n, top, left, bottom, right;  // n is -1 if the region belongs to no sample
 };
 
-// RoiAlignBins or RoiPoolBins of a region, as bytes: one thread computes them for a backward pass.
+// The bins of a region (RoiAlignBins, RoiPoolBins or PsRoiPoolBins), as bytes: one thread computes them for a backward
+// pass.
 struct alignas(16) StoredBins {
     unsigned char bytes[112];
 };
 
-// Max pooling on a GPU, with an optional second result: which sampling point of each bin is the greatest.
+// Pooling point by point on a GPU. Max pooling has an optional second result: which sampling point of each bin is the
+// greatest.
 struct RoiArgmaxRecord : RoiRecord {
     FeatureMap argmax;          // [K, C, out_height, out_width]: sampling points as `pack_point` numbers them
                                 // (detection/roi_by_point.cuh); -1: none. Data null: not requested

@@ -102,7 +102,7 @@ def _call_with_batch(
 
     `image_axes`: 3 for [C, H, W], 2 for [H, W]. Only libraries that put channels first have any number of axes.
     """
-    # Plain tensors: only their launch plans are cached and replayed.
+    # Launch plans are cached for plain tensors only.
     library, values = library_of(type(inpt)), without_type(inpt)
     if layout is not None or library is None or not library.channels_first:
         return wrap_like(function(values, *arguments, layout=layout), inpt)
