@@ -88,6 +88,7 @@ CLASS_NAMES: Mapping[str, str] = {  # in subclasses
     "_check_inputs": "name it check_inputs",
     "_get_params": "name it make_params",
     "_transform": "name it transform",
+    "_call_kernel": "call the function itself, as in F.hflip(image)",
     "get_params": "call crop(image, mask), which draws once for both; recipe.draw(images) gives the drawn numbers",
     "super().make_params": "define make_params without super, or forward, which may call that of the base class",
     "super().transform": "define transform without super, or forward, which may call that of the base class",
@@ -100,6 +101,7 @@ VALUES: Mapping[tuple[str, str], tuple[Any, str]] = {  # of a parameter: the val
     ("RandomRotation", "expand"): (True, "put Pad before it and leave expand out: the images of a batch keep one size"),
 }
 ASSIGNMENT = "it works before the first call only: later put a new transform into the list, recipe.transforms[i] = ..."
+STAR_IMPORT = "import the names that the file uses, and run the command again"
 MASK_FILL = "masks get 0 outside: add 1 to them before the call and subtract 1 afterwards (docs/targets.md)"
 DTYPES = "boxes, keypoints and labels keep their dtype: leave out their entries"
 

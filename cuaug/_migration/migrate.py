@@ -5,18 +5,20 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import itertools
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _missing_names, _option_names, transforms
+from .. import _missing_names, transforms
 from .._equivalents import DALI, Equivalent, Row
 from ..transforms import functional
 from .equivalent_call import Arguments, EquivalentCall
 from .names import MODULES, Names, OtherName, names_of
-from .other_code import find_other_code
+from .other_code import class_note, find_other_code, kernel_calls
+from .recipes import Recipes
 from .source import Edit, Source
-from .values import UNKNOWN, literal, text, values_by_type
+from .values import UNKNOWN, literal, pillow_interpolation, text, values_by_type
 
 _BATCH = (
     "runs on one image in a worker process; for one call per batch, give the images one size here, and call the recipe "
@@ -37,7 +39,7 @@ class Migration:
     """The text of a file for cuaug."""
 
     text: str
-    notes: list[tuple[int, str]] = field(default_factory=list)  # line of the file, and what the text does not say
+    notes: list[tuple[int, str]] = field(default_factory=list)  # line of the file, and the manual step
     missing: list[str] = field(default_factory=list)  # names that the text still has although cuaug lacks them
 
 
@@ -52,27 +54,20 @@ class _Rewriter:
         self.migration = Migration(text)
         tree = self._source.tree
         self._names: Names = names_of(tree)
-        self._recipes = self._names_of_recipes(tree)
+        self._recipes = Recipes(tree, self._names)
+        self._kernel_calls = {*kernel_calls(tree, self._names)}
         self._one_probability = set[ast.expr]()  # calls in a choice, which apply for certain
         other_code = [*find_other_code(tree, self._names)]
         self._new_texts: dict[ast.AST, str] = {finding.node: finding.text for finding in other_code if finding.text}
         edits = self._edits(tree)  # can add to the edits of imports
         edits += [self._source.replace(node, line) for node, line in self._names.edits.items()]
+        for node, other in self._names.star_imports.items():
+            self._advise(node, other, _missing_names.STAR_IMPORT)
         for finding in other_code:
             if finding.note:
                 self._note(finding.node, finding.note)
         self.migration.text = self._source.edited(tree, edits)
         self.migration.notes.sort()
-
-    def _names_of_recipes(self, tree: ast.Module) -> set[str]:
-        """The last part of names that the file gives to results of Albumentations."""
-        recipes = set[str]()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                other = self._names.resolve(node.value.func)
-                if other is not None and other.library == "Albumentations":
-                    recipes |= {ast.unparse(target).rpartition(".")[2] for target in node.targets}
-        return recipes
 
     def _write(self, node: ast.expr) -> str:
         return "1" if node is _ONE else self._source.edited(node, self._edits(node))
@@ -125,11 +120,9 @@ class _Rewriter:
 
     def _reference(self, node: Any, other: OtherName) -> str | None:
         """A name that is not called."""
-        target = MODULES[other.module][1]
-        if target is not None and other.name in importlib.import_module(target).__all__:
-            return f"{other.prefix}{other.name}"
-        if other.prefix == "" and other.name in transforms.__all__:  # `names_of` imports it from there
-            return other.name
+        is_imported = other.imported_as != "" and other.name in transforms.__all__  # `names_of` imports it from there
+        if is_imported or _counterpart(other) is not None:
+            return other.same_name
         self._advise(node, other, self._row(other))
         return None
 
@@ -147,11 +140,11 @@ class _Rewriter:
         row = self._row(other)
         if isinstance(row, Equivalent):
             return self._equivalent(node, other, row)
-        target = MODULES[other.module][1]
-        if target is not None and row is None and other.name in importlib.import_module(target).__all__:
-            self._note_arguments(node, other, getattr(importlib.import_module(target), other.name))
-            head = self._source.replace(node.func, f"{other.prefix}{other.name}")
-            return self._source.edited(node, [head, *self._argument_edits(node, other)])
+        function = _counterpart(other)
+        if row is None and function is not None:
+            self._note_arguments(node, other, function)
+            head = self._source.replace(node.func, other.same_name)
+            return self._source.edited(node, [head, *self._argument_edits(node, other, function)])
         if other.library != "OpenCV" or row is not None:
             self._advise(node, other, row)
         return self._source.edited(node, self._argument_edits(node, other))
@@ -159,33 +152,30 @@ class _Rewriter:
     def _note_arguments(self, node: ast.Call, other: OtherName, function: Any) -> None:
         """Notes about keywords that cuaug does not have, and values that cuaug refuses."""
         parameters = inspect.signature(function).parameters
+        takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
         hints = _missing_names.ARGUMENTS["__init__"]
-        arguments = [*zip(parameters, node.args, strict=False)]
-        arguments += [(keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg is not None]
-        for name, value in arguments:
-            refused, advice = _missing_names.VALUES.get((other.name, name), (UNKNOWN, ""))
+        for name, value in _arguments(node, function):
+            refused, advice = _missing_names.VALUES.get((other.name, name or ""), (UNKNOWN, ""))
             if refused is not UNKNOWN and literal(value) == refused:
                 self._note(node, f"{other.name}({name}={text(refused)}): {advice}")
-            if name not in parameters and "parameters" not in parameters:
+            if name is not None and name not in parameters and not takes_all:
                 hint = hints.get(name, "cuaug has no such parameter: docs/differences.md")
                 self._note(node, f"{other.name}({name}=): {hint}")
 
-    def _argument_edits(self, node: ast.Call, other: OtherName) -> list[Edit]:
-        """Of a call that cuaug has under the same name."""
+    def _argument_edits(self, node: ast.Call, other: OtherName, function: Any = None) -> list[Edit]:
+        """The edits of a call whose arguments stay. `function`: of cuaug, if one has the name."""
         edits = list[Edit]()
-        values = [(None, value) for value in node.args] + [(keyword.arg, keyword.value) for keyword in node.keywords]
-        for name, value in values:
+        for name, value in _arguments(node, function):
             replacement = self._value(other.name, name, value) if other.library == "torchvision" else None
             edits += self._edits(value) if replacement is None else [self._source.replace(value, replacement)]
         return edits
 
     def _value(self, function: str, name: str | None, node: ast.expr) -> str | None:
         """A value of torchvision that cuaug does not take: numbers and names of Pillow, a fill of masks."""
-        if name in ("interpolation", None) and (member := re.search(r"^(?:PIL\.)?Image\.([A-Z]+)$", ast.unparse(node))):
-            return text(member[1].lower())
-        number = literal(node)
-        if name == "interpolation" and isinstance(number, int) and number in _option_names.PILLOW_INTERPOLATIONS:
-            return text(_option_names.PILLOW_INTERPOLATIONS[number])
+        if name == "interpolation" and (interpolation := pillow_interpolation(node)) is not None:
+            if interpolation:
+                return text(interpolation)
+            self._note(node, f"{function}(interpolation={ast.unparse(node)}): cuaug does not have this filter")
         by_type = values_by_type(node)
         if function == "ToDtype" and by_type.others_are_cast:
             self._note(node, _missing_names.DTYPES)
@@ -230,22 +220,53 @@ class _Rewriter:
 
     def _call_site(self, node: ast.Call) -> str | None:
         """``aug(image=image, mask=mask)`` of Albumentations, and data sets that call a recipe."""
-        names = [keyword.arg for keyword in node.keywords]
-        callee = ast.unparse(node.func).rpartition(".")[2]
-        is_recipe = callee in self._recipes or re.search("transform|aug", callee)
-        if is_recipe and not node.args and "image" in names and None not in names:
+        if self._recipes.is_call(node):
             entries = ", ".join(f'"{keyword.arg}": {self._write(keyword.value)}' for keyword in node.keywords)
             return f"{self._write(node.func)}({{{entries}}})"
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "_call_kernel":  # of torchvision's Transform
-            arguments = [self._write(value) for value in node.args[1:]]
-            arguments += [f"{keyword.arg}={self._write(keyword.value)}" for keyword in node.keywords]
-            return f"{self._write(node.args[0])}({', '.join(arguments)})"
+        if node in self._kernel_calls:
+            return self._kernel_call(node)
+        callee = ast.unparse(node.func)
         for keyword in node.keywords:
-            if keyword.arg in ("transform", "transforms") and callee[:1].isupper():
-                self._note(keyword.value, f"{ast.unparse(node.func)}({keyword.arg}=) {_BATCH}")
+            if keyword.arg in ("transform", "transforms") and callee.rpartition(".")[2][:1].isupper():
+                self._note(keyword.value, f"{callee}({keyword.arg}=) {_BATCH}")
         return None
+
+    def _kernel_call(self, node: ast.Call) -> str | None:
+        """``F.hflip(image)`` for ``self._call_kernel(F.hflip, image)`` of torchvision's Transform."""
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        function = keywords.get("functional", node.args[0] if node.args else None)
+        if function is None or isinstance(function, ast.Starred):
+            self._note(node, class_note("_call_kernel"))
+            return None
+        values = [keywords["inpt"]] if "inpt" in keywords else []
+        values += node.args if "functional" in keywords else node.args[1:]
+        arguments = [self._write(value) for value in values]
+        for keyword in node.keywords:
+            if keyword.arg not in ("functional", "inpt"):
+                arguments.append(f"{f'{keyword.arg}=' if keyword.arg else '**'}{self._write(keyword.value)}")
+        callee = self._write(function)
+        if not isinstance(function, (ast.Name, ast.Attribute)):
+            callee = f"({callee})"  # a lambda
+        return f"{callee}({', '.join(arguments)})"
 
     def _note_calls_in_dataset(self, function: ast.FunctionDef) -> None:
         for node in ast.walk(function):
             if isinstance(node, ast.Call) and re.match(r"self\._?\w*(transform|aug)\w*$", ast.unparse(node.func)):
                 self._note(node, f"{ast.unparse(node.func)}(...) {_BATCH}")
+
+
+def _counterpart(other: OtherName) -> Any:
+    """The function or the class of cuaug that replaces one of the same name; None if there is none."""
+    target = MODULES[other.module][1]
+    module = None if target is None else importlib.import_module(target)
+    return getattr(module, other.name) if module is not None and other.name in module.__all__ else None
+
+
+def _arguments(node: ast.Call, function: Any) -> list[tuple[str | None, ast.expr]]:
+    """The arguments of a call with their parameters; None for the parameters that are not known."""
+    parameters = [] if function is None else inspect.signature(function).parameters.values()
+    names = [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    if any(isinstance(value, ast.Starred) for value in node.args):
+        names = []
+    positional = itertools.zip_longest(names[: len(node.args)], node.args)
+    return [*positional, *((keyword.arg, keyword.value) for keyword in node.keywords)]

@@ -1,9 +1,10 @@
-"""Which names of a file are those of other libraries, and what its imports become."""
+"""Finds names imported from other libraries, and rewrites the imports."""
 
 from __future__ import annotations
 
 import ast
 import importlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .._missing_names import TRANSFORMS
@@ -24,7 +25,7 @@ MODULES: dict[str, tuple[str, str | None]] = {
     "torchvision.transforms.v2": ("torchvision", "cuaug.transforms"),
     "torchvision.transforms.v2.functional": ("torchvision", "cuaug.transforms.functional"),
 }
-ALIAS = "T"  # of cuaug.transforms, where the file imports single names
+TRANSFORMS_MODULE = "cuaug.transforms"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,13 @@ class OtherName:
     library: str
     module: str  # "albumentations"
     name: str  # "HorizontalFlip"
-    prefix: str  # of the replacing name: "A."
+    prefix: str  # of names of cuaug: "A."
+    imported_as: str = ""  # "C" after `from torchvision.transforms import Compose as C`
+
+    @property
+    def same_name(self) -> str:
+        """The text for cuaug's object of the same name."""
+        return self.imported_as or f"{self.prefix}{self.name}"
 
 
 @dataclass
@@ -44,14 +51,16 @@ class Names:
     full: dict[str, str] = field(default_factory=dict)  # "K": "kornia.augmentation", "Resize": "torchvision....Resize"
     edits: dict[ast.stmt, str] = field(default_factory=dict)  # an import, and its text for cuaug
     packages: dict[str, ast.stmt] = field(default_factory=dict)  # names of imports that stay, such as "torchvision"
+    star_imports: dict[ast.stmt, OtherName] = field(default_factory=dict)  # they stay
+    alias: str = "T"  # of cuaug.transforms, where the file imports single names
 
     def path(self, node: ast.AST) -> list[str]:
-        """The modules and the name that an expression such as ``A.HorizontalFlip`` is; [] for names of the file."""
+        """The dotted path that an expression refers to, split at the dots; [] if no import binds it."""
         chain = _chain(node)
         return [] if chain is None or chain[0] not in self.full else [*self.full[chain[0]].split("."), *chain[1:]]
 
     def resolve(self, node: ast.AST) -> OtherName | None:
-        """As `path`, of libraries that are migrated; else None."""
+        """The library and the name that an expression refers to; None if the library is not migrated."""
         chain, path = _chain(node), self.path(node)
         if chain is None or not path:
             return None
@@ -63,8 +72,10 @@ class Names:
         library, target = MODULES[module]
         if target is None:
             return OtherName(library, module, name, "")
-        if len(chain) == 1:  # `from albumentations import HorizontalFlip`
-            return OtherName(library, module, name, "" if library == "torchvision" else f"{ALIAS}.")
+        if len(chain) == 1 and library == "torchvision":  # single imports stay single: cuaug has the same names
+            return OtherName(library, module, name, "", imported_as=chain[0])
+        if len(chain) == 1:
+            return OtherName(library, module, name, f"{self.alias}.")
         if chain[0] not in self.packages:
             return OtherName(library, module, name, f"{'.'.join(chain[:-1])}.")
         statement = self.packages[chain[0]]
@@ -87,12 +98,47 @@ def _chain(node: ast.AST) -> list[str] | None:
 def names_of(tree: ast.Module) -> Names:
     """Collect the imports of the file, at any depth."""
     names = Names()
-    for node in ast.walk(tree):
+    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    for node in imports:
+        names.full |= _imported_paths(node)
+    taken = {*_names_bound_by_statements(tree)}
+    taken |= {name for name, path in names.full.items() if not _is_transforms(path)}
+    while names.alias in taken:
+        names.alias += "_"
+    for node in imports:
         if isinstance(node, ast.Import):
             _read_import(node, names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
-            _read_import_from(node, node.module, names)
+        else:
+            _read_import_from(node, names)
     return names
+
+
+def _imported_paths(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    """The dotted path of each name that an import binds; the paths of relative imports begin with a dot."""
+    prefix = f"{_module(node)}." if isinstance(node, ast.ImportFrom) else ""
+    paths = dict[str, str]()
+    for alias in node.names:
+        package = alias.name.partition(".")[0]
+        paths[alias.asname or package] = prefix + (alias.name if alias.asname else package)
+    return paths
+
+
+def _module(node: ast.ImportFrom) -> str:
+    return "." * node.level + (node.module or "")
+
+
+def _is_transforms(path: str) -> bool:
+    """Whether the path is that of cuaug.transforms, also after the edits."""
+    return (MODULES[path][1] if path in MODULES else path) == TRANSFORMS_MODULE
+
+
+def _names_bound_by_statements(tree: ast.Module) -> Iterator[str | None]:
+    """Names of variables, parameters, functions and classes, not of imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif not isinstance(node, (ast.alias, ast.keyword)):
+            yield from (getattr(node, field, None) for field in ("arg", "name", "rest"))
 
 
 def _read_import(node: ast.Import, names: Names) -> None:
@@ -101,7 +147,6 @@ def _read_import(node: ast.Import, names: Names) -> None:
     for alias in node.names:
         target = MODULES.get(alias.name, ("", None))[1]
         bound = alias.asname or alias.name.partition(".")[0]
-        names.full[bound] = alias.name if alias.asname else bound
         if target is not None and bound in (alias.asname, alias.name):
             lines.append(_module_import(target, bound))
         else:
@@ -110,28 +155,30 @@ def _read_import(node: ast.Import, names: Names) -> None:
     _store(node, lines, names)
 
 
-def _read_import_from(node: ast.ImportFrom, module: str, names: Names) -> None:
+def _read_import_from(node: ast.ImportFrom, names: Names) -> None:
     """``from torchvision import transforms, datasets`` becomes two imports."""
     stay, modules, single = list[str](), list[str](), dict[str, list[str]]()
+    module = _module(node)
     library, target = MODULES.get(module, ("", None))
+    if library and node.names[0].name == "*":
+        names.star_imports[node] = OtherName(library, module, "*", "")
+        return
     for alias in node.names:
-        bound, path = alias.asname or alias.name, f"{module}.{alias.name}"
-        names.full[bound] = path
         text = alias.name + (f" as {alias.asname}" if alias.asname else "")
-        package = MODULES.get(path, ("", None))[1]
+        package = MODULES.get(f"{module}.{alias.name}", ("", None))[1]
         if package is not None:
-            modules.append(_module_import(package, bound))
+            modules.append(_module_import(package, alias.asname or alias.name))
         elif target is None:
             stay.append(text)
         elif library == "torchvision":
             has_name = alias.name in importlib.import_module(target).__all__
-            single.setdefault(target if has_name else "cuaug.transforms", []).append(text)
+            single.setdefault(target if has_name else TRANSFORMS_MODULE, []).append(text)
         elif not str(TRANSFORMS[library].get(alias.name)).startswith("leave it out"):
-            modules = [_module_import(target, ALIAS)]
+            modules.append(_module_import(target, names.alias))
     lines = [f"from {module} import {', '.join(stay)}"] if stay else []
     lines += [f"from {owner} import {', '.join(texts)}" for owner, texts in single.items()]
     if not stay or modules or single:
-        names.edits[node] = _block([*lines, *modules], node)
+        names.edits[node] = _block([*lines, *dict.fromkeys(modules)], node)
 
 
 def _module_import(target: str, bound: str) -> str:

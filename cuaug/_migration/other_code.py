@@ -12,6 +12,7 @@ from .. import _missing_names, transforms
 from .._arrays.tv_tensors import TV_TENSORS
 from . import values
 from .names import MODULES, Names, OtherName
+from .source import assigned_targets
 
 _KINDS = {**TV_TENSORS, "Tensor": "images", "is_pure_tensor": "images"}  # by the last part of a name
 
@@ -27,9 +28,8 @@ class Finding(NamedTuple):
 def find_other_code(tree: ast.Module, names: Names) -> Iterator[Finding]:
     """The places that cuaug reads in another way than torchvision, or refuses."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and any(_is_transform(names.resolve(base)) for base in node.bases):
-            yield from _in_class(node, names)
+    for subclass, is_plain in _transform_classes(tree, names).items():
+        yield from _in_class(subclass, is_plain)
     for node in calls:
         owner = names.resolve(node.func.value) if isinstance(node.func, ast.Attribute) else None
         if _is_transform(owner) and ast.unparse(node.func).endswith(".get_params"):
@@ -42,27 +42,53 @@ def _is_transform(other: OtherName | None) -> bool:
     return other is not None and other.module.startswith("torchvision.transforms") and other.name in transforms.__all__
 
 
-def _in_class(node: ast.ClassDef, names: Names) -> Iterator[Finding]:
+def _transform_classes(tree: ast.Module, names: Names) -> dict[ast.ClassDef, bool]:
+    """Subclasses of torchvision's transforms, also of each other, and whether all their bases are ``Transform``."""
+    classes = dict[str, bool]()  # by name
+    nodes = dict[ast.ClassDef, bool]()
+    in_file = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for node in sorted(in_file, key=lambda node: node.lineno):  # a base stands before its subclasses
+        bases = [base for base in map(names.resolve, node.bases) if base is not None and _is_transform(base)]
+        own_bases = [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
+        if bases or own_bases:
+            nodes[node] = classes[node.name] = all([*own_bases, *(base.name == "Transform" for base in bases)])
+    return nodes
+
+
+def kernel_calls(tree: ast.Module, names: Names) -> Iterator[ast.Call]:
+    """The calls of ``self._call_kernel`` in subclasses of torchvision's transforms."""
+    for node in _transform_classes(tree, names):
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "self._call_kernel":
+                yield call
+
+
+def _in_class(node: ast.ClassDef, is_plain: bool) -> Iterator[Finding]:
     """Members that a subclass of a transform has under torchvision's names, and calls of methods of the base class."""
+    members = _missing_names.CLASS_NAMES.keys() - {"get_params"}
     for statement in node.body:
-        if isinstance(statement, ast.FunctionDef) and statement.name in _missing_names.CLASS_NAMES.keys() - {
-            "get_params"
-        }:
+        targets = [ast.unparse(target) for target in assigned_targets(statement)]
+        if isinstance(statement, ast.FunctionDef) and statement.name in members:
             yield _finding(statement, statement.name)
-        elif isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "_transformed_types":
-            types = getattr(statement.value, "elts", [])
+        elif "_transformed_types" in targets:
+            is_replaceable = isinstance(statement, (ast.Assign, ast.AnnAssign)) and len(targets) == 1
+            types = getattr(getattr(statement, "value", None), "elts", []) if is_replaceable else []
             kinds = [_KINDS.get(ast.unparse(entry).rpartition(".")[2], "") for entry in types]
             text = f"transformed_kinds = {values.text(tuple(dict.fromkeys(kinds)))}"
             yield Finding(statement, "", text) if kinds and all(kinds) else _finding(statement, "_transformed_types")
-    has_plain_base = any(base is not None and base.name == "Transform" for base in map(names.resolve, node.bases))
     for call in (entry.func for entry in ast.walk(node) if isinstance(entry, ast.Call)):
         name = ast.unparse(call).replace("super().get_params", "get_params").removeprefix("self.")
-        if name == "get_params" or (name in _missing_names.CLASS_NAMES and name[:5] == "super" and not has_plain_base):
+        if name == "get_params" or (name in _missing_names.CLASS_NAMES and name[:5] == "super" and not is_plain):
             yield _finding(call, name)
 
 
+def class_note(name: str) -> str:
+    """The note about a member of a subclass of a transform."""
+    return f"{name} of a transform: {_missing_names.CLASS_NAMES[name]}"
+
+
 def _finding(node: ast.AST, name: str) -> Finding:
-    return Finding(node, f"{name} of a transform: {_missing_names.CLASS_NAMES[name]}")
+    return Finding(node, class_note(name))
 
 
 def _seeds(calls: Sequence[ast.Call], names: Names) -> Iterator[Finding]:
@@ -78,20 +104,20 @@ def _seeds(calls: Sequence[ast.Call], names: Names) -> Iterator[Finding]:
 
 def _assignments(tree: ast.Module, names: Names) -> Iterator[Finding]:
     """Attributes of transforms that the file assigns: of ``flip``, ``self.flip`` and ``recipe.transforms[0]``."""
-    classes = dict[str, str]()
-    statements = [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AugAssign))]
-    for node in statements:
-        other = names.resolve(node.value.func) if isinstance(node.value, ast.Call) else None
+    classes = dict[str, str]()  # class name by the source text of the object
+    for node in ast.walk(tree):
+        value = getattr(node, "value", None)
+        other = names.resolve(value.func) if isinstance(value, ast.Call) else None
         if other is not None and _is_transform(other):
-            classes |= {ast.unparse(target): other.name for target in getattr(node, "targets", ())}
-    for node in statements:
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            classes |= {ast.unparse(target): other.name for target in assigned_targets(node)}
+    for node in ast.walk(tree):
+        for target in assigned_targets(node):
             if isinstance(target, ast.Attribute) and _is_parameter(target, classes):
                 yield Finding(node, f"{ast.unparse(target)} = ...: {_missing_names.ASSIGNMENT}")
 
 
 def _is_parameter(target: ast.Attribute, classes: Mapping[str, str]) -> bool:
-    """Whether the attribute is a parameter of a transform. `classes`: by the text of an object."""
+    """Whether the attribute is a parameter of a transform. `classes`: class name by the source text of the object."""
     owner = ast.unparse(target.value)
     recipe = re.match(r"(.+)\.transforms\[.+\]$", owner)
     if recipe is not None:

@@ -15,6 +15,13 @@ class Edit(NamedTuple):
     text: str
 
 
+def assigned_targets(node: ast.AST) -> list[ast.expr]:
+    """The targets of ``x = 1``, ``x += 1`` and ``x: int = 1``; [] for other nodes."""
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
+
+
 class Source:
     """Columns of a syntax tree count bytes of UTF-8."""
 

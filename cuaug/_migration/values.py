@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .. import _option_names
 
-UNKNOWN: Any = object()  # a value that only an execution of the file would tell
+UNKNOWN: Any = object()  # the value is not a literal
+_PILLOW_CONSTANTS = {
+    **{name.upper(): name for name in _option_names.PILLOW_INTERPOLATIONS.values()},
+    "NONE": "nearest",  # as the names below, of old versions
+    "ANTIALIAS": "lanczos",
+    "LINEAR": "bilinear",
+    "CUBIC": "bicubic",
+}
 _ARITHMETIC = (
     ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.USub, ast.UAdd,
     ast.BinOp, ast.Add, ast.Sub, ast.Div, ast.Load,
@@ -17,7 +25,7 @@ _ARITHMETIC = (
 
 
 def literal(node: ast.expr) -> Any:
-    """The value of numbers, texts, containers and sums of them; of ``cv2.NAME`` the name; else `UNKNOWN`."""
+    """The value of literals and arithmetic with +, - and /; of ``cv2.NAME`` the name; else `UNKNOWN`."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "cv2":
         return node.attr
     if not all(isinstance(entry, _ARITHMETIC) for entry in ast.walk(node)):
@@ -39,6 +47,15 @@ def text(value: Any) -> str:
     return f"[{', '.join(text(entry) for entry in value)}]" if isinstance(value, list) else repr(value)
 
 
+def pillow_interpolation(node: ast.expr) -> str | None:
+    """The interpolation for Pillow's number or ``Image.NAME``; "" if cuaug lacks it; None for other nodes."""
+    value = literal(node)
+    if isinstance(value, int):
+        return _option_names.PILLOW_INTERPOLATIONS.get(value, "")
+    constant = re.fullmatch(r"(?:PIL\.)?Image\.([A-Z]+)", ast.unparse(node))
+    return _PILLOW_CONSTANTS.get(constant[1], "") if constant else None
+
+
 class ValuesByType(NamedTuple):
     """The entries of torchvision's dict by type, also in a defaultdict; None where there is none."""
 
@@ -48,7 +65,7 @@ class ValuesByType(NamedTuple):
 
 
 def values_by_type(node: ast.expr) -> ValuesByType:
-    """Of a dict by type in the file; of other values no entry."""
+    """The entries of a literal dict by type; empty for other nodes."""
     entries = dict[str, ast.expr]()
     if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "defaultdict" and node.args:
         if isinstance(node.args[0], ast.Lambda):

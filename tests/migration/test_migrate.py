@@ -1,4 +1,4 @@
-"""``python -m cuaug migrate``: edits of imports, calls and values; notes; exit codes."""
+"""``python -m cuaug migrate``: edits of calls and values; notes; exit codes."""
 
 import re
 
@@ -47,49 +47,6 @@ def test_migrate_gives_a_call_of_every_row_that_cuaug_accepts(library, name, row
 
 
 @pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("from torchvision.transforms import v2", "from cuaug import transforms as v2"),
-        ("from torchvision.transforms import v2 as T", "from cuaug import transforms as T"),
-        ("from torchvision import transforms", "from cuaug import transforms"),
-        (
-            "from torchvision import datasets, transforms",
-            "from torchvision import datasets\nfrom cuaug import transforms",
-        ),
-        ("import torchvision.transforms as transforms", "from cuaug import transforms"),
-        ("import torchvision.transforms.v2 as v2", "from cuaug import transforms as v2"),
-        ("from torchvision.transforms.v2 import functional as F", "from cuaug.transforms import functional as F"),
-        ("import torchvision.transforms.functional as F", "from cuaug.transforms import functional as F"),
-        ("from torchvision import ops, tv_tensors", "from torchvision import tv_tensors\nfrom cuaug import ops"),
-        ("from torchvision.ops import nms as f", "from cuaug.ops import nms as f"),
-        ("from torchvision.transforms import InterpolationMode", "from cuaug.transforms import InterpolationMode"),
-        (
-            "from torchvision.transforms.functional import horizontal_flip, InterpolationMode",
-            "from cuaug.transforms.functional import horizontal_flip\nfrom cuaug.transforms import InterpolationMode",
-        ),
-        (
-            "if True:\n    from torchvision import io, transforms",
-            "if True:\n    from torchvision import io\n    from cuaug import transforms",
-        ),
-        (
-            "import torchvision\nt = torchvision.transforms.v2.Resize(8)",
-            "import torchvision\nimport cuaug.transforms\nt = cuaug.transforms.Resize(8)",
-        ),
-        ("import kornia.augmentation as K", "from cuaug import transforms as K"),
-        (
-            "from kornia.augmentation import RandomRotation\nt = RandomRotation(9, p=1.0)",
-            'from cuaug import transforms as T\nt = T.RandomRotation(9, interpolation="bilinear")',
-        ),
-        ("import numpy as np\nfrom . import transforms\nx = np.float32(1)", None),
-    ],
-)
-def test_migrate_edits_imports(source, expected):
-    migration = migrate(f"{source}\n")
-    assert migration.text == f"{expected or source}\n"
-    assert migration.missing == []
-
-
-@pytest.mark.parametrize(
     ("call", "expected"),
     [
         ("HorizontalFlip()", "RandomHorizontalFlip(0.5)"),
@@ -135,12 +92,63 @@ def test_migrate_edits_calls_of_albumentations(call, expected):
         ("X.Pad(2, fill=defaultdict(lambda: 3, {tv.Mask: 0}))", "X.Pad(2, fill=defaultdict(lambda: 3, {tv.Mask: 0}))"),
         ("X.Pad(2, fill={tv.Mask: 255, tv.Image: 3})", "X.Pad(2, fill=3)"),
         ("X.Compose([X.Resize(8, interpolation=0)])", 'X.Compose([X.Resize(8, interpolation="nearest")])'),
-        ("self._call_kernel(X.functional.invert, x, a=1)", "X.functional.invert(x, a=1)"),
+        ("X.Resize(8, Image.ANTIALIAS)", 'X.Resize(8, "lanczos")'),
+        ("X.Resize(8, interpolation=Image.LINEAR)", 'X.Resize(8, interpolation="bilinear")'),
+        ("X.Resize(8, 2)", 'X.Resize(8, "bilinear")'),
+        ("X.RandomRotation(2, 3, False)", 'X.RandomRotation(2, "bicubic", False)'),
+        ("X.functional.rotate(x, 2, 0)", 'X.functional.rotate(x, 2, "nearest")'),
+        ("X.RandomRotation(*a, 3)", "X.RandomRotation(*a, 3)"),
+        ("X.Pad(2, Image.NEAREST)", "X.Pad(2, Image.NEAREST)"),
+        ("self._call_kernel(X.functional.invert, x)", "self._call_kernel(X.functional.invert, x)"),
     ],
 )  # fmt: skip
 def test_migrate_edits_values_of_torchvision(call, expected):
     migration = migrate(f"from torchvision.transforms import v2 as X\ny = {call}\n")
     assert migration.text == f"from cuaug import transforms as X\ny = {expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("self._call_kernel(F.invert, x, a=1)", "F.invert(x, a=1)"),
+        ("self._call_kernel(functional=F.invert, inpt=x)", "F.invert(x)"),
+        ("self._call_kernel(F.invert, inpt=x, **a)", "F.invert(x, **a)"),
+        ("self._call_kernel(F.invert, *x)", "F.invert(*x)"),
+        ("self._call_kernel(lambda x: x, x)", "(lambda x: x)(x)"),
+        ("self._call_kernel(*x)", None),
+        ("self._call_kernel(**x)", None),
+        ("self.other._call_kernel(F.invert, x)", "self.other._call_kernel(F.invert, x)"),
+    ],
+)
+def test_migrate_edits_kernel_calls_of_subclasses(call, expected):
+    source = "class A(X.Transform):\n    def transform(self, x, params):\n        return "
+    migration = migrate(f"from torchvision.transforms import v2 as X\n{source}{call}\n")
+    assert migration.text == f"from cuaug import transforms as X\n{source}{expected or call}\n"
+    assert [note.partition(" of ")[0] for _, note in migration.notes] == ["_call_kernel"] * (expected is None)
+
+
+@pytest.mark.parametrize(
+    ("imports", "function", "is_recipe"),
+    [
+        ("import albumentations as A", "self.transform", True),
+        ("import albumentations as A", "train_transforms['train']", True),
+        ("import albumentations as A", "get_augmentation(phase)", True),
+        ("import albumentations as A", "A.Compose([])", True),
+        ("import albumentations as A\nself.flip: A.Compose = A.Compose([])", "self.flip", True),
+        ("import albumentations as A", "transform_image", False),
+        ("import albumentations as A", "self.autograph", False),
+        ("import albumentations as A\ndef transform(image, size): pass", "transform", False),
+        ("import albumentations as A\nfrom .data import transform", "transform", False),
+        ("import albumentations as A\nimport data", "data.transform", False),
+        ("import albumentations as A\nfrom torchvision.transforms import v2", "v2.Compose([])", False),
+        ("from torchvision.transforms import v2", "self.transform", False),
+        ("from torchvision.transforms import v2", "transform_image", False),
+    ],
+)
+def test_migrate_edits_calls_of_recipes_of_albumentations(imports, function, is_recipe):
+    text = migrate(f"{imports}\ny = {function}(image=x, size=224)\n").text
+    arguments = '{"image": x, "size": 224}' if is_recipe else "image=x, size=224"
+    assert text.endswith(f"\ny = {function}({arguments})\n")
 
 
 NOTES = """
@@ -221,6 +229,22 @@ def test_migrate_notes_what_is_left_by_line():
         ),
         ("class A(X.Transform):\n def make_params(self, a): return super().make_params(a)", []),
         ("class A(X.Transform):\n def get_params(self): pass", []),
+        (
+            "class A(X.Transform): pass\nclass B(A):\n def _transform(self): super().transform()",
+            ["_transform of a transform: name it transform"],
+        ),
+        (
+            "class A(X.RandomCrop): pass\nclass B(A):\n def transform(self): super().transform()",
+            ["super().transform of a transform: define transform without super,"],
+        ),
+        ("class B(A):\n def _transform(self): pass\nclass A(X.Transform): pass", []),
+        ("class A(X.Transform): _transformed_types: ClassVar = TYPES", ["_transformed_types of a transform: name"]),
+        ("class A(X.Transform): _transformed_types: ClassVar", ["_transformed_types of a transform: name the kinds"]),
+        ("class A(X.Transform): _transformed_types += (tv.Image,)", ["_transformed_types of a transform: name the"]),
+        ("t: X.RandomInvert = X.RandomInvert(); t.p = 0.3", ["t.p = ...: it works before the first call only"]),
+        ("X.Resize(8, Image.BOX)", ["Resize(interpolation=Image.BOX): cuaug does not have this filter"]),
+        ("X.Resize(8, 5)", ["Resize(interpolation=5): cuaug does not have this filter"]),
+        ('X.PixelOp("f", "px", b=1)', []),
     ],
 )
 def test_migrate_notes_code_that_cuaug_reads_in_another_way(code, expected):
@@ -232,8 +256,10 @@ def test_migrate_notes_code_that_cuaug_reads_in_another_way(code, expected):
     assert all(note.startswith(start) for note, start in zip(notes, expected, strict=True)), notes
 
 
-def test_migrate_rewrites_transformed_types():
-    source = "class A(X.Transform):\n    _transformed_types = (tv.Image, tv.Video, tv.Mask, PIL.Image.Image)\n"
+@pytest.mark.parametrize("annotation", ["", ": ClassVar"])
+def test_migrate_rewrites_transformed_types(annotation):
+    types = "(tv.Image, tv.Video, tv.Mask, PIL.Image.Image)"
+    source = f"class A(X.Transform):\n    _transformed_types{annotation} = {types}\n"
     expected = 'class A(X.Transform):\n    transformed_kinds = ("images", "masks")\n'
     assert migrate(f"from torchvision.transforms import v2 as X\n{source}").text.endswith(expected)
 
