@@ -11,7 +11,7 @@ from typing import Any, get_args, overload
 from . import _check
 from ._arrays.small_matrices import broadcast_arguments
 from ._check import prefix_errors
-from ._detection.box_formats import FORMATS, ROTATED_FORMATS, convert_format, convert_rotated, require_format
+from ._detection.box_formats import ALL_FORMATS, ROTATED_FORMATS, convert_format, convert_rotated, require_format
 from ._detection.box_iou import pairwise_iou
 from ._detection.rotated_iou import pairwise_rotated_iou
 from .typing import Array, HostNumbers, IouKind, LowerCaseBoxFormat, NumPyArray
@@ -19,7 +19,7 @@ from .typing import Array, HostNumbers, IouKind, LowerCaseBoxFormat, NumPyArray
 __all__ = ["box_iou", "complete_box_iou", "distance_box_iou", "generalized_box_iou"]
 
 _KINDS = get_args(IouKind)
-_BOX_FORMATS = tuple(format.lower() for format in (*FORMATS, *ROTATED_FORMATS))
+_BOX_FORMATS = tuple(format.lower() for format in ALL_FORMATS)
 _FORMAT_ADVICE = {format: f"pass fmt={format!r}" for format in _BOX_FORMATS}
 
 

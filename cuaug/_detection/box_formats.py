@@ -16,6 +16,7 @@ FORMATS = {"XYXY": None, "XYWH": 0.0, "CXCYWH": 0.5}
 # By rotated format, the number of columns. Angles are degrees counter-clockwise. XYWHR begins with the box's own upper
 # left corner, which turns with the box; XYXYXYXY has this corner, the upper right, the lower right and the lower left.
 ROTATED_FORMATS = {"XYWHR": 5, "CXCYWHR": 5, "XYXYXYXY": 8}
+ALL_FORMATS = (*FORMATS, *ROTATED_FORMATS)
 
 
 class XYXYBoxes(np.ndarray):

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _check, _option_names, geometry
 from .._arrays import convert
 from .._arrays.registry import library_of
-from .._detection.box_formats import FORMATS, ROTATED_FORMATS
+from .._detection.box_formats import ALL_FORMATS
 from .._detection.box_shapes import BoxShape, box_shape
 from .._detection.rotated_boxes import Edges
 from . import point_map
@@ -65,7 +65,7 @@ class Boxes:
     compact: bool = False
 
     def __post_init__(self) -> None:
-        _check.one_of("format", self.format, (*FORMATS, *ROTATED_FORMATS), _option_names.BOX_FORMATS)
+        _check.one_of("format", self.format, ALL_FORMATS, _option_names.BOX_FORMATS)
         _check.number("min_area", self.min_area, 0)
         _check.number("min_visibility", self.min_visibility, 0, 1)
         _check.boolean("compact", self.compact)

@@ -42,6 +42,9 @@ class ChoicePart:
             self._branches.append((branch.column.index, branch.value, parts))
             position += sum(transform.position_count for transform in branch.transforms)
         self._identity = FusedPart((), position, boxes, keypoints)
+        inner = [*self._inner_parts()]
+        self._writes_valid = any(isinstance(part, (FusedPart, SizePart, PadPart)) for part in inner)
+        self._has_size_part = any(isinstance(part, SizePart) for part in inner)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.choice, *self._arguments)
@@ -49,15 +52,6 @@ class ChoicePart:
     @property
     def title(self) -> str:
         return self.choice.title
-
-    @property
-    def writes_valid(self) -> bool:
-        """Whether a part writes which boxes are valid."""
-        return any(isinstance(part, (FusedPart, SizePart, PadPart)) for part in self._inner_parts())
-
-    @property
-    def has_size_part(self) -> bool:
-        return any(isinstance(part, SizePart) for part in self._inner_parts())
 
     def _inner_parts(self) -> Iterator[Part]:
         """The parts of all branches, and those inside them."""
@@ -71,10 +65,10 @@ class ChoicePart:
     ) -> Any:
         """The sample after the branches of each of its samples. The arguments are those of `call_parts`."""
         parsed = parse_sample(sample)
-        if parsed.targets_of("boxes") and not parsed.targets_of("valid") and self.writes_valid:
+        if parsed.targets_of("boxes") and not parsed.targets_of("valid") and self._writes_valid:
             # All samples get "valid" beside their boxes, whatever they draw.
             sample = self._identity(sample, ids, step, layout, get_key)
-        count, becomes_list = parsed.samples, self.has_size_part and not parsed.is_single
+        count, becomes_list = parsed.samples, self._has_size_part and not parsed.is_single
         sample = unstacked(sample, count) if becomes_list else sample
         sample_ids = id_array(ids, count)
         table = self._draws.table(sample_ids, *get_key(ids, step))

@@ -27,7 +27,7 @@ NEAREST_EXACT = "nearest-exact"  # torchvision's name of "nearest"
         (get_args(typing.Interpolation)[0], (*SAMPLERS, NEAREST_EXACT)),
         (typing.InterpolationName, {*SAMPLERS, *INTERPOLATIONS}),
         (typing.Convention, geometry._CONVENTIONS),
-        (typing.BoxFormat, {**box_formats.FORMATS, **box_formats.ROTATED_FORMATS}),
+        (typing.BoxFormat, box_formats.ALL_FORMATS),
         (typing.Color, decode.COLORS),
         (typing.ChromaSubsampling, encode.SUBSAMPLINGS),
         (typing.DTypeName, {*dtypes.IMAGE_DTYPES, *dtypes.LABEL_DTYPES}),

@@ -8,14 +8,14 @@ from typing import Any
 from ... import _check
 from ..._arrays import convert
 from ..._arrays.tv_tensors import tv_kind
-from ..._detection.box_formats import FORMATS, ROTATED_FORMATS
+from ..._detection.box_formats import ALL_FORMATS, ROTATED_FORMATS
 from .. import point_map
 
 
 def format_name(parameter: str, value: Any) -> str:
     """The name of a format of boxes, from its name or a member of torchvision's enumeration."""
     name = value.name if isinstance(value, enum.Enum) else value.upper() if isinstance(value, str) else value
-    _check.one_of(parameter, name, (*FORMATS, *ROTATED_FORMATS))
+    _check.one_of(parameter, name, ALL_FORMATS)
     return str(name)
 
 
