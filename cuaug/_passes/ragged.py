@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -33,8 +34,15 @@ def ragged_row(image: ImageBatch, arguments: np.ndarray, tag: str = "") -> Ragge
         tag: The layout tag that all images of the batch have; default: the image's fastest.
     """
     tag = tag or layouts.tag(image.axes)
-    fields = (0, *image.axes.strides[2:], *image.axes.extents[3:], _vector_elements(image, tag), 0)
-    return RaggedRow(RAGGED_IMAGE.pack(*fields) + arguments.tobytes(), tag, image.axes.memory_order)
+    fields = _image_fields(image.axes, image.dtype, image.pointer % 16, tag)
+    return RaggedRow(fields + arguments.tobytes(), tag, image.axes.memory_order)
+
+
+@functools.lru_cache(4096)
+def _image_fields(axes: BatchAxes, dtype: str, misalignment: int, tag: str) -> bytes:
+    """The fields of `RAGGED_IMAGE`. Vectors are those of the image's own layout: 0 if the batch's tag is slower."""
+    vector = layouts.vector_elements(axes, dtype, misalignment) if layouts.tag(axes) == tag else 0
+    return RAGGED_IMAGE.pack(0, *axes.strides[2:], *axes.extents[3:], vector, 0)
 
 
 def ragged_batch(images: Sequence[ImageBatch], arguments: np.ndarray) -> ImageBatch:
@@ -81,10 +89,3 @@ def batch_of_table(
     c, x = {"Planar": (0, 1), "Packed": (1, first.channels), "Strided": (0, 0)}[row.tag]
     axes = BatchAxes(layout, (len(rows), 1, first.channels, 0, 0), (row_length, 0, c, 0, x), order)
     return first._replace(pointer=library.pointer(array), axes=axes, read_only=True, owner=(array, owners))
-
-
-def _vector_elements(image: ImageBatch, tag: str) -> int:
-    """`layouts.vector_elements`; 0 if the batch's layout is slower than the image's own."""
-    if layouts.tag(image.axes) != tag:
-        return 0
-    return layouts.vector_elements(image.axes, image.dtype, image.pointer % 16)

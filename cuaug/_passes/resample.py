@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import _check
 from .._arrays.convert import dtype_name
-from .._arrays.images import ImageBatch, allocate_output
+from .._arrays.images import ImageBatch, OutputArray, allocate_output
 from .._program.records import RESAMPLE
+from . import parameters
+from .consecutive_images import ConsecutiveImages
 from .kernel_config import kernel_config
 from .parameters import NULL_ARRAY, SampleParameters
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
@@ -40,13 +44,39 @@ def resample(
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
     result = allocate_output(images, size, out_dtype, out)
-    antialias = antialias or interpolation == "area"
     if images.samples * images.frames:
-        names = (cpp_dtype(images.dtype), cpp_dtype(out_dtype), _FILTERS[antialias][interpolation])
-        part = ("BoxWindow",) if crops else ()
-        config = kernel_config("resample", (*names, *part), *axes_and_misalignment(images, result))
-        batch = batch_fields(images, result.pointer, result.axes.strides, config)
-        fill = (*NULL_ARRAY[:5], 0.0, 0.0, 0.0, 0.0)
-        sides = (*box.table[:5], *(box.inline or (0.0,) * 4))
-        run_pass(config, images, RESAMPLE.pack(*batch, *fill, *sides, has_window, antialias), *names)
+        functors = (_filter(interpolation, antialias), *(("BoxWindow",) if crops else ()))
+        antialias = antialias or interpolation == "area"
+        _run(images, box, result, (cpp_dtype(images.dtype), cpp_dtype(out_dtype), *functors), has_window, antialias)
     return images.library.to_user_array(result.array)
+
+
+def resample_own_sizes(
+    images: ImageBatch, box: np.ndarray, results: ConsecutiveImages, interpolation: str, antialias: bool
+) -> None:
+    """Resizes `box` of each image of a ragged batch on a GPU to the size of its result. [N, 4]"""
+    _check.dtypes(images.dtype, images.dtype, interpolation)
+    table = np.concatenate([box, results.size, results.offset[:, None]], 1).astype(np.float64)
+    columns = parameters.per_sample_columns("boxes", list(table.T), images)
+    names = (cpp_dtype(images.dtype), cpp_dtype(images.dtype), _filter(interpolation, antialias), "OwnSize")
+    _run(images, columns, results.output(), names, False, antialias or interpolation == "area")
+
+
+def _filter(interpolation: str, antialias: bool) -> str:
+    return _FILTERS[antialias or interpolation == "area"][interpolation]
+
+
+def _run(
+    images: ImageBatch,
+    box: SampleParameters,
+    result: OutputArray,
+    names: tuple[str, ...],
+    has_window: bool,
+    antialias: bool,
+) -> None:
+    """`names`: input dtype, output dtype, filter, and the part of the box unless it is `WholeBox`."""
+    config = kernel_config("resample", names, *axes_and_misalignment(images, result))
+    batch = batch_fields(images, result.pointer, result.axes.strides, config)
+    fill = (*NULL_ARRAY[:5], 0.0, 0.0, 0.0, 0.0)
+    sides = (*box.table[:5], *(box.inline or (0.0,) * 4))
+    run_pass(config, images, RESAMPLE.pack(*batch, *fill, *sides, has_window, antialias), *names[:3])

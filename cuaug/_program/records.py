@@ -194,6 +194,7 @@ MATRIX_BUILDER = Record(
 )
 
 COPY_BOXES = Record("CopyBoxesRecord", {"copies": "P"})
+PLACE_IMAGES = Record("PlaceImagesRecord", {"placements": "P", "fill": FILL, "planes": "i", "pixel_channels": "i"})
 
 NMS = Record(
     "NmsRecord",
@@ -289,6 +290,7 @@ _BY_KERNEL = {
     "blend": BLEND,
     "draw": DRAW,
     "copy_boxes": COPY_BOXES,
+    "place_images": PLACE_IMAGES,
     **dict.fromkeys(
         (
             "nms_small_overlap_mask",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._arrays.images import ImageBatch
-from .._passes import parameters, resample, warp
+from .._passes import parameters, warp
+from .._passes.consecutive_images import allocate_images, memory_layout
 from .._passes.geometry import matrix_geometry
+from .._passes.place_images import can_place, place_images
 from .._passes.ragged import ragged_batch
+from .._passes.resample import resample_own_sizes
 from ..crop_resize import crop, resize
 
 
@@ -43,16 +46,6 @@ class Sampling(NamedTuple):
     fill: Any = 0
 
 
-class _Entry(NamedTuple):
-    """One image to crop, pad or resize."""
-
-    position: int
-    array: Any
-    image: ImageBatch
-    box: tuple[int, int, int, int]
-    size: tuple[int, int]
-
-
 def placed_arrays(
     arrays: Sequence[Any], images: Sequence[ImageBatch], placement: Placement, sampling: Sampling
 ) -> list[Any]:
@@ -61,24 +54,18 @@ def placed_arrays(
     Unchanged arrays are returned themselves, and crops as views. Of the others on a GPU, images of one kind are padded,
     or resized, in one launch; their results are views of one array.
     """
-    results, pads, resizes = list(arrays), list[_Entry](), list[_Entry]()
-    rows = zip(arrays, images, placement.box.tolist(), placement.size.tolist(), strict=True)
-    for index, (array, image, box, size) in enumerate(rows):
-        entry = _Entry(index, array, image, tuple(box), tuple(size))
-        top, left, height, width = entry.box
-        if entry.size != (height, width):
-            resizes.append(entry)
-        elif top < 0 or left < 0 or top + height > image.size[0] or left + width > image.size[1]:
-            pads.append(entry)
-        elif entry.size != image.size:
-            results[index] = _view(array, image.axes.layout, top, left, height, width)
-    for entries, place, place_group in ((pads, _pad, _pad_group), (resizes, _resize, _resize_group)):
-        for group in _launches(entries):
-            placed = (
-                [place(group[0], sampling)] if len(group) == 1 else _place_in_one_array(group, sampling, place_group)
-            )
-            for entry, result in zip(group, placed, strict=True):
-                results[entry.position] = result
+    results, (box, size) = list(arrays), placement
+    image_size = np.array([image.size for image in images], np.int64).reshape(-1, 2)
+    is_resized = (box[:, 2:] != size).any(1)
+    is_padded = ~is_resized & ((box[:, :2] < 0) | (box[:, :2] + size > image_size)).any(1)
+    is_cropped = ~is_resized & ~is_padded & (size != image_size).any(1)
+    for i in np.flatnonzero(is_cropped).tolist():
+        results[i] = _view(arrays[i], images[i].axes.layout, *box[i].tolist())
+    for selected, place in ((is_padded, _pad), (is_resized, _resize)):
+        for group in _groups(np.flatnonzero(selected).tolist(), images):
+            group_images = [_Image(arrays[i], images[i]) for i in group]
+            for i, result in zip(group, place(group_images, Placement(box[group], size[group]), sampling), strict=True):
+                results[i] = result
     return results
 
 
@@ -88,63 +75,53 @@ def _view(array: Any, layout: str, top: int, left: int, height: int, width: int)
     return array[tuple(slices.get(axis, slice(None)) for axis in layout)]
 
 
-def _launches(entries: Sequence[_Entry]) -> Iterator[list[_Entry]]:
-    """The images of each launch. On a CPU, a loop for each image needs no larger result than the image's own."""
-    groups: dict[Any, list[_Entry]] = {}
-    for entry in entries:
-        image = entry.image
-        kind: Any = image.library, image.dtype, image.device, image.axes.layout, image.channels
-        if image.device < 0 or image.axes.layout not in ("CHW", "HWC"):
-            kind = entry.position
-        groups.setdefault(kind, []).append(entry)
+class _Image(NamedTuple):
+    array: Any
+    description: ImageBatch
+
+    @property
+    def memory_layout(self) -> str | None:
+        return memory_layout(self.description.axes)
+
+
+def _groups(positions: Sequence[int], images: Sequence[ImageBatch]) -> Iterator[list[int]]:
+    """The positions of the images of each launch. On a CPU, a loop for each image takes no longer."""
+    groups: dict[Any, list[int]] = {}
+    for position in positions:
+        _, dtype, device, axes, library, *_ = image = images[position]
+        kind: Any = library, dtype, device, axes.layout, image.channels, memory_layout(axes)
+        groups.setdefault(kind if device >= 0 and axes.layout in ("CHW", "HWC") else position, []).append(position)
     yield from groups.values()
 
 
-def _pad(entry: _Entry, sampling: Sampling) -> Any:
-    layout: Any = entry.image.axes.layout
-    return crop(entry.array, *entry.box, fill=sampling.fill, layout=layout)
+def _pad(images: Sequence[_Image], placement: Placement, sampling: Sampling) -> list[Any]:
+    descriptions = [image.description for image in images]
+    first, layout = images[0].description, images[0].memory_layout
+    if len(images) > 1 and layout is not None and can_place(first, layout):
+        return place_images(descriptions, layout, placement.box, parameters.fill(sampling.fill, first)).images()
+    axes: Any = first.axes.layout
+    boxes = placement.box.tolist()
+    return [crop(image.array, *box, fill=sampling.fill, layout=axes) for image, box in zip(images, boxes, strict=True)]
 
 
-def _resize(entry: _Entry, sampling: Sampling) -> Any:
-    layout: Any = entry.image.axes.layout
-    return resize(entry.array, entry.size, sampling.interpolation, antialias=sampling.antialias, layout=layout)
-
-
-_PlaceGroup = Callable[[ImageBatch, np.ndarray, np.ndarray, "tuple[int, int]", Sampling], Any]
-
-
-def _place_in_one_array(entries: Sequence[_Entry], sampling: Sampling, place_group: _PlaceGroup) -> list[Any]:
-    """Results in the corners of an array whose images have the largest height and the largest width of all."""
-    batch = ragged_batch([entry.image for entry in entries], np.empty((len(entries), 0)))
-    box, size = np.array([entry.box for entry in entries]), np.array([entry.size for entry in entries])
-    height, width = size.max(0).tolist()
-    images = place_group(batch, box, size, (height, width), sampling)
-    layout = entries[0].image.axes.layout
-    return [_view(image, layout, 0, 0, *entry.size) for image, entry in zip(images, entries, strict=True)]
-
-
-def _pad_group(
-    batch: ImageBatch, box: np.ndarray, _size: np.ndarray, canvas: tuple[int, int], sampling: Sampling
-) -> Any:
-    return _warp(batch, np.ones((len(box), 2)), box[:, :2], canvas, sampling.fill)
-
-
-def _resize_group(
-    batch: ImageBatch, box: np.ndarray, size: np.ndarray, canvas: tuple[int, int], sampling: Sampling
-) -> Any:
-    scale = box[:, 2:] / size
+def _resize(images: Sequence[_Image], placement: Placement, sampling: Sampling) -> list[Any]:
+    first, (box, size) = images[0].description, placement
+    layout: Any = first.axes.layout
+    if len(images) == 1:
+        (height, width), options = size[0].tolist(), {"antialias": sampling.antialias, "layout": layout}
+        return [resize(images[0].array, (height, width), sampling.interpolation, **options)]
+    batch = ragged_batch([image.description for image in images], np.empty((len(images), 0)))
     if sampling.interpolation == "nearest":
-        return _warp(batch, scale, 0.5 * scale - 0.5, canvas, 0)
-    table = np.zeros((len(box), 10))  # kernels/records/resample.cuh: the box, then extent, step and origin of each axis
-    table[:, :4], table[:, [4, 7]], table[:, [5, 8]] = box, size, 1.0
-    columns = parameters.per_sample_columns("boxes", list(table.T), batch)
-    sampling_arguments = sampling.interpolation, sampling.antialias
-    return resample.resample(batch, columns, canvas, *sampling_arguments, None, None, has_window=True, crops=True)
+        canvases = _nearest(batch, box[:, 2:] / size, tuple(size.max(0).tolist()))
+        return [_view(canvas, layout, 0, 0, *pair) for canvas, pair in zip(canvases, size.tolist(), strict=True)]
+    results = allocate_images(first, images[0].memory_layout or layout, size)
+    resample_own_sizes(batch, box, results, sampling.interpolation, sampling.antialias)
+    return results.images()
 
 
-def _warp(batch: ImageBatch, scale: np.ndarray, offset: np.ndarray, canvas: tuple[int, int], fill: Any) -> Any:
-    """Reads the pixel nearest to ``scale * destination + offset``. [N, (y, x)] each"""
+def _nearest(batch: ImageBatch, scale: np.ndarray, size: tuple[int, int]) -> Any:
+    """The images in the corners of results of this size. `scale`: of (y, x), from pixels of the results. [N, 2]"""
     matrices = np.zeros((len(scale), 2, 3))
-    matrices[:, 0, 0], matrices[:, 1, 1], matrices[:, [1, 0], 2] = scale[:, 1], scale[:, 0], offset
+    matrices[:, 0, 0], matrices[:, 1, 1], matrices[:, [1, 0], 2] = scale[:, 1], scale[:, 0], 0.5 * scale - 0.5
     geometry = matrix_geometry(parameters.matrices("boxes", matrices, batch, rows=2), inverse=True, origin="center")
-    return warp.warp(batch, geometry, canvas, "nearest", "constant", fill, None, None)
+    return warp.warp(batch, geometry, size, "nearest", "constant", 0, None, None)

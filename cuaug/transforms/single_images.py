@@ -25,4 +25,7 @@ def single_images(target: Target, layout: str | None, is_single: bool) -> tuple[
     if first.is_copy:
         return arrays, [describe_images(array, batch.axes.layout[1:]) for array in arrays]
     step = batch.axes.strides[0] * ITEM_SIZE[batch.dtype]  # in bytes, to the next image
-    return arrays, [first._replace(pointer=first.pointer + i * step, owner=array) for i, array in enumerate(arrays)]
+    pointer, dtype, device, axes, library, read_only, *_ = first
+    return arrays, [
+        ImageBatch(pointer + i * step, dtype, device, axes, library, read_only, array) for i, array in enumerate(arrays)
+    ]

@@ -13,6 +13,7 @@ from cuaug import transforms as T
 from cuaug._arrays.images import describe_images
 from cuaug._fusion import draw, execute
 from cuaug._passes import statistics
+from cuaug._program import sources
 from cuaug.transforms import placement
 
 BLUR_CASES = [  # the last tiles in each direction are partial
@@ -82,16 +83,52 @@ def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout,
     assert_equal(actual[stays], expected[stays], library="numpy", dtype="uint8", tolerance=tolerance)
 
 
-def test_size_transforms_resize_images_of_several_sizes_in_one_launch(monkeypatch):
-    """Each result is a corner of its sample's part of the array that the launch writes."""
-    sizes, new_sizes = [(33, 41), (61, 31), (9, 101)], [(20, 70), (70, 20), (5, 9)]
-    arrays = [noise((3, *size), seed=i) for i, size in enumerate(sizes)]
-    images = [describe_images(array, "CHW") for array in arrays]
+@pytest.mark.parametrize(("layout", "channels"), [("CHW", 3), ("HWC", 3), ("CHW", 5), ("HWC", 5)])
+def test_size_transforms_resize_images_of_several_sizes_in_one_launch(layout, channels, monkeypatch):
+    """Each result is a part of its own of the array that the launch writes."""
+    sizes, new_sizes = [(33, 41), (61, 31), (9, 101), (90, 60)], [(20, 70), (70, 20), (5, 9), (1, 2)]
+    shapes = [(channels, *size) if layout == "CHW" else (*size, channels) for size in sizes]
+    arrays = [noise(shape, seed=i) for i, shape in enumerate(shapes)]
+    images = [describe_images(array, layout) for array in arrays]
     placed = placement.Placement(np.array([(0, 0, *size) for size in sizes]), np.array(new_sizes))
     sampling = placement.Sampling("bilinear")
     expected = placement.placed_arrays(arrays, images, placed, sampling)
     emulated.patch(monkeypatch, ["resample"])
-    monkeypatch.setattr(placement, "_launches", lambda entries: [entries] if entries else [])
+    monkeypatch.setattr(placement, "_groups", lambda positions, _: [positions] if positions else [])
     tolerance = Tolerance(absolute=1, exact=0.97, reason="sums of float32 in another order, rounded once")
     for actual, image in zip(placement.placed_arrays(arrays, images, placed, sampling), expected, strict=True):
         assert_equal(actual, image, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+@pytest.mark.parametrize("layout", ["CHW", "HWC"])
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint8", 1), ("int16", 2), ("float32", 4), ("bool", 5)])
+def test_size_transforms_pad_images_of_several_sizes_in_one_launch(dtype, channels, layout, monkeypatch):
+    """Rows and results begin at any byte; boxes lie around the image, reach beyond some of its sides, or miss it."""
+    rng = seeded("pad", dtype, channels, layout)
+    arrays, boxes = [], []
+    for i in range(12):
+        size = rng.integers(1, 40, 2)
+        height, width = size + 3
+        base = noise((channels, height, width) if layout == "CHW" else (height, width, channels), "uint8", seed=i)
+        array = base % 2 == 1 if dtype == "bool" else base.astype(dtype)
+        arrays.append(array[:, 1:-2, 3:] if layout == "CHW" else array[1:-2, 3:])
+        top_left = rng.integers(-50, 50, 2) if i else -rng.integers(1, 9, 2)
+        boxes.append([*top_left, *(rng.integers(1, 90, 2) if i else size + 20)])
+    fill = 1 if dtype == "bool" else rng.integers(0, 200, channels) if channels <= 4 else 3
+    images = [describe_images(array, layout) for array in arrays]
+    placed = placement.Placement(np.array(boxes), np.array(boxes)[:, 2:])
+    expected = placement.placed_arrays(arrays, images, placed, placement.Sampling(fill=fill))
+    launched = []
+
+    class Emulator:
+        def launch(self, kernel, record, grid, threads, *_):
+            launched.append(kernel)
+            fault = emulated.kernel(kernel, sources.kernel_source(kernel)[0])(record, grid, threads)
+            assert not fault, fault
+
+    monkeypatch.setattr(placement, "_groups", lambda positions, _: [positions] if positions else [])
+    images = [image._replace(executor=Emulator()) for image in images]
+    actual = placement.placed_arrays(arrays, images, placed, placement.Sampling(fill=fill))
+    for array, expected_array in zip(actual, expected, strict=True):
+        assert_equal(array, expected_array, library="numpy", dtype=dtype)
+    assert len(launched) == 1

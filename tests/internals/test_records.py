@@ -36,6 +36,7 @@ ROWS = {
     "RegionToDecode": ["file", "scale", "top", "left", "height", "width", "address", "pitch"],
     "NvjpegImage": ["file", "address", "pitch"],
     "BoxCopy": ["from", "to", "from_pitch", "to_pitch", "rows", "bytes"],
+    "ImagePlacement": ["from", "to", "from_pitch", "from_plane", "rows", "bytes", "top", "left", "to_rows", "to_bytes"],
     "jpeg::Box": ["top", "left", "height", "width"],
     "jpeg::Size": ["height", "width"],
     "jpeg::DecodeRegion": ["scale", "top", "left", "height", "width"],

@@ -8,6 +8,7 @@
 #include "records/draw.cuh"
 #include "records/gaussian_blur.cuh"
 #include "records/lut.cuh"
+#include "records/place_images.cuh"
 #include "records/matrix.cuh"
 #include "records/matrix_builder.cuh"
 #include "records/parameter_table.cuh"
@@ -198,6 +199,25 @@ template <>
 struct FieldsOf<cuaug::CopyBoxesRecord> {
     using S = cuaug::CopyBoxesRecord;
     static Fields list() { return fields("copies", &S::copies); }
+};
+
+template <>
+struct FieldsOf<cuaug::ImagePlacement> {
+    using S = cuaug::ImagePlacement;
+    static Fields list() {
+        return fields("from to from_pitch from_plane rows bytes top left to_rows to_bytes", &S::from, &S::to,
+                      &S::from_pitch, &S::from_plane, &S::rows, &S::bytes, &S::top, &S::left, &S::to_rows,
+                      &S::to_bytes);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::PlaceImagesRecord> {
+    using S = cuaug::PlaceImagesRecord;
+    static Fields list() {
+        return fields("placements fill planes pixel_channels", &S::placements, &S::fill, &S::planes,
+                      &S::pixel_channels);
+    }
 };
 
 template <>

@@ -102,6 +102,8 @@ py::dict record_layout() {
     add<cuaug::WarpRecord<cuaug::CoordinateMap64>>(layout, "WarpRecord<CoordinateMap64>");
     add<cuaug::BoxCopy>(layout, "BoxCopy");
     add<cuaug::CopyBoxesRecord>(layout, "CopyBoxesRecord");
+    add<cuaug::ImagePlacement>(layout, "ImagePlacement");
+    add<cuaug::PlaceImagesRecord>(layout, "PlaceImagesRecord");
     add<cuaug::DrawRecord>(layout, "DrawRecord");
     add<cuaug::SampleNumbers>(layout, "SampleNumbers");
     add<cuaug::MatrixBuilderRecord>(layout, "MatrixBuilderRecord");

@@ -1,29 +1,11 @@
 #include "records/copy_boxes.cuh"
-#include "gpu/word_pixel.cuh"
+#include "gpu/copy_row.cuh"
 
 namespace cuaug {
 
 constexpr int copy_threads = 256, copy_rows = 32;
 
-inline int misalignment(const unsigned char* address) {
-    return static_cast<int>(reinterpret_cast<unsigned long long>(address) & 3);
-}
-
-// A warp copies a row: whole words of the destination, each from the two source words that it spans, and the remaining
-// bytes at both ends. No word is read that does not hold a byte of the row.
-inline void copy_row(const unsigned char* from, unsigned char* to, long long bytes, int lane) {
-    const int head = static_cast<int>(min(static_cast<long long>((4 - misalignment(to)) & 3), bytes));
-    const int shift = misalignment(from + head);
-    const long long rest = bytes - head, words = shift == 0 ? rest / 4 : max((rest + shift) / 4 - 1, 0ll);
-    const Word* in = reinterpret_cast<const Word*>(from + head - shift);
-    Word* out = reinterpret_cast<Word*>(to + head);
-    for (long long i = lane; i < words; i += 32)
-        out[i] = shift == 0 ? in[i] : __funnelshift_r(in[i], in[i + 1], 8 * shift);
-    if (lane < head) to[lane] = from[lane];
-    for (long long i = head + 4 * words + lane; i < bytes; i += 32) to[i] = from[i];
-}
-
-// A block copies `copy_rows` rows of a box. Grid: (boxes, blocks for the tallest).
+// A block copies `copy_rows` rows of a box, each by a warp. Grid: (boxes, blocks for the tallest).
 __global__ void __launch_bounds__(copy_threads) copy_boxes(const __grid_constant__ CopyBoxesRecord args) {
     const BoxCopy copy = args.copies[blockIdx.x];
     const long long first = static_cast<long long>(blockIdx.y) * copy_rows, end = min(first + copy_rows, copy.rows);

@@ -38,10 +38,26 @@ struct OutputRow {
     SourceSpan<R> span;
 };
 
-// The result is the whole resized box, or a window of it. Separate kernels: the code of windows leaves the horizontal
-// filter too few registers to load all pixels before it uses the first ones (benchmarks/log/resize-window.md).
+// The result is the whole resized box, or a window of it, or the whole box in a size of the sample's own. Separate
+// kernels: the code of windows leaves the horizontal filter too few registers to load all pixels before it uses the
+// first ones (benchmarks/log/resize-window.md).
 struct WholeBox {};
 struct BoxWindow {};
+struct OwnSize {};
+
+// The part of a result that a block makes: at most 32 columns, and the same number of rows for each warp.
+struct OutputTile {
+    int left, top, columns, rows, warp_rows;
+
+    bool is_empty() const { return columns <= 0 || rows <= 0; }
+};
+
+inline OutputTile output_tile(int height, int width) {
+    const int warp_rows = (height + resize_warps * gridDim.y - 1) / (resize_warps * gridDim.y),
+              tile_rows = warp_rows * resize_warps;
+    const int left = blockIdx.x * 32, top = blockIdx.y * tile_rows;
+    return {left, top, min(32, width - left), min(tile_rows, height - top), warp_rows};
+}
 
 template <class Filter, class From, class Part, class R>
 inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
@@ -49,6 +65,8 @@ inline void compute_output_row(const ResampleRecord& args, long long n, int inde
     if constexpr (is_same_v<Part, BoxWindow>) {
         const AxisWindow window = window_rows(args, n);
         size = window.size, index += window.first;
+    } else if constexpr (is_same_v<Part, OwnSize>) {
+        size = own_image(args, n).height;
     }
     const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2),
                                                       height_of<From>(args, n), size, index, args.antialias);
@@ -133,9 +151,29 @@ inline void filter_output_row(OutputRow<R>& row, Rows& rows, R (&sum)[K]) {
     }
 }
 
+// Where a sample's result lies. Strides in elements.
+template <class Out>
+struct OutputImage {
+    Out* data;
+    long long c_stride, y_stride;
+};
+
+template <class Out, class OutLayout, class Part>
+inline OutputImage<Out> output_image(const ResampleRecord& args, long long n, long long t) {
+    Out* data = static_cast<Out*>(args.out.data);
+    if constexpr (is_same_v<Part, OwnSize>) {
+        const OwnImage image = own_image(args, n);
+        const bool packed = is_same_v<OutLayout, Packed> || (is_same_v<OutLayout, Strided> && args.out.c_stride == 1);
+        return {data + image.offset, packed ? 1 : static_cast<long long>(image.height) * image.width,
+                packed ? static_cast<long long>(args.channels) * image.width : image.width};
+    } else {
+        return {data + n * args.out.n_stride + t * args.out.t_stride, args.out.c_stride, args.out.y_stride};
+    }
+}
+
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
 // rows at a time horizontally, and sums the rows of its ring vertically. Grid: (tiles in x, tiles in y, frames x groups
-// of K).
+// of K). Blocks beyond a sample's own size make nothing.
 template <class In, class From, int K, class Filter, class Out, class OutLayout, class Part = WholeBox>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
@@ -151,10 +189,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     __shared__ alignas(16) R fill_memory[K];
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
-    const int warp_rows = (args.out_height + resize_warps * gridDim.y - 1) / (resize_warps * gridDim.y),
-              tile_rows = warp_rows * resize_warps;
-    const int left = blockIdx.x * 32, top = blockIdx.y * tile_rows;
-    const int columns = min(32, args.out_width - left), rows = min(tile_rows, args.out_height - top);
+    OutputTile tile = output_tile(args.out_height, args.out_width);
     constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     const int channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const RowRing<R, K> ring = {opaque(ring_memory[warp_index] + lane)};
@@ -170,18 +205,25 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
                   channels = split_channels ? min(K, args.channels - first) : K;
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+        if constexpr (is_same_v<Part, OwnSize>) {
+            const OwnImage image = own_image(args, n);
+            tile = output_tile(image.height, image.width);
+            if (tile.is_empty()) continue;
+        }
         if (warp_index == resize_warps - 1) {
-            int size = args.out_width, index = left + min(lane, columns - 1);
+            int size = args.out_width, index = tile.left + min(lane, tile.columns - 1);
             if constexpr (is_same_v<Part, BoxWindow>) {
                 const AxisWindow window = window_columns(args, n);
                 size = window.size, index += window.first;
+            } else if constexpr (is_same_v<Part, OwnSize>) {
+                size = own_image(args, n).width;
             }
             const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3),
                                                               width_of<From>(args, n), size, index, args.antialias);
             compute_weights<Filter>(weights, span, width_of<From>(args, n), lane);
         }
-        if (static_cast<int>(threadIdx.x) < rows)
-            compute_output_row<Filter, From, Part>(args, n, top + threadIdx.x, output_rows[threadIdx.x]);
+        if (static_cast<int>(threadIdx.x) < tile.rows)
+            compute_output_row<Filter, From, Part>(args, n, tile.top + threadIdx.x, output_rows[threadIdx.x]);
         if (static_cast<int>(threadIdx.x) < K)
             fill_memory[threadIdx.x] = to_compute<R>(saturate_cast<In>(
                 fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
@@ -191,30 +233,30 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const auto column = lane_column<InLayout>(source, weights, lane);
         const bool is_clipped = weights.span[lane].outside != R(0);
         const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
-        const int x_stride = column_stride<OutLayout, K>(args.out.x_stride),
-                  last = min((warp_index + 1) * warp_rows, rows);
+        const int x_stride = column_stride<OutLayout, K>(args.out.x_stride), first_row = warp_index * tile.warp_rows,
+                  last_row = min(first_row + tile.warp_rows, tile.rows);
         const bool flips_vertically = cuaug::flips_vertically(args, n),
                    flips_horizontally = cuaug::flips_horizontally(args, n);
-        const int column_out = flips_horizontally ? args.out_width - 1 - left - lane : left + lane,
-                  row_out = top + warp_index * warp_rows;
-        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
-                   first * args.out.c_stride +
-                   (flips_vertically ? args.out_height - 1 - row_out : row_out) * args.out.y_stride +
+        const int column_out = flips_horizontally ? args.out_width - 1 - tile.left - lane : tile.left + lane,
+                  row_out = tile.top + first_row;
+        const OutputImage<Out> image = output_image<Out, OutLayout, Part>(args, n, t);
+        Out* out = image.data + first * image.c_stride +
+                   (flips_vertically ? args.out_height - 1 - row_out : row_out) * image.y_stride +
                    static_cast<long long>(column_out) * x_stride;
-        const long long out_row = flips_vertically ? -args.out.y_stride : args.out.y_stride;
+        const long long out_row = flips_vertically ? -image.y_stride : image.y_stride;
         const R* fill = opaque(fill_memory);
-        OutputRow<R>* row = opaque(output_rows + warp_index * warp_rows);
+        OutputRow<R>* row = opaque(output_rows + first_row);
         FilteredRows<Filter, InLayout, In, K, decltype(column)> filtered = {
             source, weights, column, ring, fill, lane, is_clipped, begin, end, 0, 0};
 #pragma unroll 1
-        for (int y = warp_index * warp_rows; y < last; ++y, out += out_row, ++row) {
+        for (int y = first_row; y < last_row; ++y, out += out_row, ++row) {
             R sum[K] = {};
             filter_output_row<Filter, finite>(*row, filtered, sum);
             Out value[K];
             for (int k = 0; k < K; ++k) value[k] = saturate_cast<Out>(sum[k]);
-            if (lane < columns) {
+            if (lane < tile.columns) {
                 for (int k = 0; k < K; ++k)
-                    if (k < channels) out[is_same_v<OutLayout, Packed> ? k : k * args.out.c_stride] = value[k];
+                    if (k < channels) out[is_same_v<OutLayout, Packed> ? k : k * image.c_stride] = value[k];
             }
         }
         __syncthreads();

@@ -1,0 +1,55 @@
+#include "records/place_images.cuh"
+#include "gpu/convert.cuh"
+#include "gpu/copy_row.cuh"
+
+namespace cuaug {
+
+constexpr int place_threads = 256, place_rows = 32;
+
+// Writes the words of the fill's pattern: the bytes of one pixel of an image of T, again and again. Called by a block.
+template <class T>
+inline BytePattern fill_pattern(const PlaceImagesRecord& args, long long n, int plane, Word* words) {
+    __shared__ T pixel[BytePattern::max_period / sizeof(T)];
+    const int i = threadIdx.x, period = args.pixel_channels * static_cast<int>(sizeof(T));
+    if (i < args.pixel_channels) pixel[i] = saturate_cast<T>(fill_value(args.fill, n, plane + i));
+    __syncthreads();
+    if (i < period) {
+        const unsigned char* bytes = reinterpret_cast<const unsigned char*>(pixel);
+        Word word = 0;
+        for (int j = 0; j < 4; ++j) word |= static_cast<Word>(bytes[(i + j) % period]) << 8 * j;
+        words[i] = word;
+    }
+    __syncthreads();
+    return {words, period};
+}
+
+// A block makes `place_rows` rows of a result's plane, each by a warp. Grid: (planes of all images, blocks for the
+// tallest result).
+template <class T>
+__global__ void __launch_bounds__(place_threads) place_images(const __grid_constant__ PlaceImagesRecord args) {
+    const long long n = blockIdx.x / args.planes;
+    const int plane = blockIdx.x % args.planes, lane = threadIdx.x & 31;
+    const ImagePlacement placement = args.placements[n];
+    const long long first = static_cast<long long>(blockIdx.y) * place_rows,
+                    end = min(first + place_rows, placement.to_rows);
+    if (first >= end) return;
+    __shared__ Word words[BytePattern::max_period];
+    const BytePattern pattern = fill_pattern<T>(args, n, plane, words);
+    const int left = static_cast<int>(placement.left), right = left + static_cast<int>(placement.bytes),
+              to_bytes = static_cast<int>(placement.to_bytes);
+    const unsigned char* box = placement.from + plane * placement.from_plane;
+    unsigned char* result = placement.to + plane * placement.to_rows * placement.to_bytes;
+    for (long long y = first + threadIdx.x / 32; y < end; y += place_threads / 32) {
+        unsigned char* row = result + y * placement.to_bytes;
+        const long long box_row = y - placement.top;
+        if (box_row >= 0 && box_row < placement.rows) {
+            fill_row(row, 0, left, pattern, lane);
+            copy_row(box + box_row * placement.from_pitch, row + left, placement.bytes, lane);
+            fill_row(row, right, to_bytes, pattern, lane);
+        } else {
+            fill_row(row, 0, to_bytes, pattern, lane);
+        }
+    }
+}
+
+}  // namespace cuaug
