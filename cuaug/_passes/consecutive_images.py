@@ -31,18 +31,28 @@ class ConsecutiveImages(NamedTuple):
 
     def images(self) -> list[Any]:
         """Each image as an array of the caller's library, with the axes of `first`."""
-        library, channels, layout = self.first.library, self.first.channels, self.first.axes.layout
-        results = []
+        layout, is_packed, to_user_array = (
+            self.first.axes.layout,
+            self.memory_layout == "HWC",
+            self.first.library.to_user_array,
+        )
+        channels, results = self.first.channels, []
         for start, (height, width) in zip(self.offset.tolist(), self.size.tolist(), strict=True):
-            pixels = self.array[start : start + channels * height * width]
-            if self.memory_layout == "CHW":
-                image = pixels.reshape((channels, height, width))
+            c, y, x = (1, channels * width, channels) if is_packed else (height * width, width, 1)
+            if layout == "CHW":
+                image = _view(self.array, (channels, height, width), (c, y, x), start)
             else:
-                image = pixels.reshape((height, width, channels))
-            if layout != self.memory_layout:
-                image = convert.namespace(image).moveaxis(image, self.memory_layout.index("C"), layout.index("C"))
-            results.append(library.to_user_array(image))
+                image = _view(self.array, (height, width, channels), (y, x, c), start)
+            results.append(to_user_array(image))
         return results
+
+
+def _view(array: Any, shape: tuple[int, ...], strides: tuple[int, ...], start: int) -> Any:
+    """A view of a part of an array of one axis; strides and start in elements. torch takes 1.4 us, slices 3.6 us."""
+    if hasattr(array, "as_strided"):
+        return array.as_strided(shape, strides, start)
+    strides_in_bytes = [stride * array.itemsize for stride in strides]
+    return convert.namespace(array).lib.stride_tricks.as_strided(array[start:], shape, strides_in_bytes)
 
 
 def memory_layout(axes: BatchAxes) -> str | None:

@@ -46,17 +46,18 @@ def place_images(images: Sequence[ImageBatch], layout: str, box: np.ndarray, fil
             f"results must have at most {_MAX_ROWS} rows of 2**31 bytes, got {tuple(size.max(0).tolist())}"
         )
     results = allocate_images(first, layout, size)
-    pointer = np.array([image.pointer for image in images], np.int64)
-    image_size = np.array([image.size for image in images], np.int64)
-    strides = np.array([image.axes.strides[2:4] for image in images], np.int64) * item_size  # of planes and rows
+    rows = [(image.pointer, *image.axes.extents[3:], *image.axes.strides[2:4]) for image in images]
+    pointer, height, width, *strides = np.array(rows, np.int64).T
+    image_size = np.stack([height, width], 1)
     low = np.clip(box[:, :2], 0, image_size)
     part = np.maximum(np.minimum(box[:, :2] + size, image_size) - low, 0)  # (H, W) of the box's part in the image
     part[(part == 0).any(1)] = 0
     before = np.clip(-box[:, :2], 0, size)
     placements = np.empty((len(images), 10), np.int64)  # rows of `cuaug::ImagePlacement`
-    placements[:, 0] = pointer + low[:, 0] * strides[:, 1] + low[:, 1] * pixel_bytes
+    plane, pitch = (stride * item_size for stride in strides)
+    placements[:, 0] = pointer + low[:, 0] * pitch + low[:, 1] * pixel_bytes
     placements[:, 1] = results.output().pointer + results.offset * item_size
-    placements[:, 2:4] = strides[:, ::-1]
+    placements[:, 2], placements[:, 3] = pitch, plane
     placements[:, 4], placements[:, 5] = part[:, 0], part[:, 1] * pixel_bytes
     placements[:, 6], placements[:, 7] = before[:, 0], before[:, 1] * pixel_bytes
     placements[:, 8], placements[:, 9] = size[:, 0], size[:, 1] * pixel_bytes

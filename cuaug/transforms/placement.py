@@ -63,8 +63,8 @@ def placed_arrays(
         results[i] = _view(arrays[i], images[i].axes.layout, *box[i].tolist())
     for selected, place in ((is_padded, _pad), (is_resized, _resize)):
         for group in _groups(np.flatnonzero(selected).tolist(), images):
-            group_images = [_Image(arrays[i], images[i]) for i in group]
-            for i, result in zip(group, place(group_images, Placement(box[group], size[group]), sampling), strict=True):
+            chosen = [arrays[i] for i in group], [images[i] for i in group], Placement(box[group], size[group])
+            for i, result in zip(group, place(*chosen, sampling), strict=True):
                 results[i] = result
     return results
 
@@ -75,46 +75,39 @@ def _view(array: Any, layout: str, top: int, left: int, height: int, width: int)
     return array[tuple(slices.get(axis, slice(None)) for axis in layout)]
 
 
-class _Image(NamedTuple):
-    array: Any
-    description: ImageBatch
-
-    @property
-    def memory_layout(self) -> str | None:
-        return memory_layout(self.description.axes)
-
-
 def _groups(positions: Sequence[int], images: Sequence[ImageBatch]) -> Iterator[list[int]]:
     """The positions of the images of each launch. On a CPU, a loop for each image takes no longer."""
     groups: dict[Any, list[int]] = {}
     for position in positions:
-        _, dtype, device, axes, library, *_ = image = images[position]
-        kind: Any = library, dtype, device, axes.layout, image.channels, memory_layout(axes)
-        groups.setdefault(kind if device >= 0 and axes.layout in ("CHW", "HWC") else position, []).append(position)
+        _, dtype, device, axes, library, *_ = images[position]
+        layout, (*_, channels, _, _) = axes.layout, axes.extents
+        kind: Any = position
+        if device >= 0 and layout in ("CHW", "HWC"):
+            kind = library, dtype, device, layout, channels, memory_layout(axes)
+        groups.setdefault(kind, []).append(position)
     yield from groups.values()
 
 
-def _pad(images: Sequence[_Image], placement: Placement, sampling: Sampling) -> list[Any]:
-    descriptions = [image.description for image in images]
-    first, layout = images[0].description, images[0].memory_layout
+def _pad(arrays: Sequence[Any], images: Sequence[ImageBatch], placement: Placement, sampling: Sampling) -> list[Any]:
+    first, layout = images[0], memory_layout(images[0].axes)
     if len(images) > 1 and layout is not None and can_place(first, layout):
-        return place_images(descriptions, layout, placement.box, parameters.fill(sampling.fill, first)).images()
+        return place_images(images, layout, placement.box, parameters.fill(sampling.fill, first)).images()
     axes: Any = first.axes.layout
     boxes = placement.box.tolist()
-    return [crop(image.array, *box, fill=sampling.fill, layout=axes) for image, box in zip(images, boxes, strict=True)]
+    return [crop(array, *box, fill=sampling.fill, layout=axes) for array, box in zip(arrays, boxes, strict=True)]
 
 
-def _resize(images: Sequence[_Image], placement: Placement, sampling: Sampling) -> list[Any]:
-    first, (box, size) = images[0].description, placement
-    layout: Any = first.axes.layout
+def _resize(arrays: Sequence[Any], images: Sequence[ImageBatch], placement: Placement, sampling: Sampling) -> list[Any]:
+    box, size = placement
+    layout: Any = images[0].axes.layout
     if len(images) == 1:
-        (height, width), options = size[0].tolist(), {"antialias": sampling.antialias, "layout": layout}
-        return [resize(images[0].array, (height, width), sampling.interpolation, **options)]
-    batch = ragged_batch([image.description for image in images], np.empty((len(images), 0)))
+        height, width = size[0].tolist()
+        return [resize(arrays[0], (height, width), sampling.interpolation, antialias=sampling.antialias, layout=layout)]
+    batch = ragged_batch(images, np.empty((len(images), 0)))
     if sampling.interpolation == "nearest":
         canvases = _nearest(batch, box[:, 2:] / size, tuple(size.max(0).tolist()))
         return [_view(canvas, layout, 0, 0, *pair) for canvas, pair in zip(canvases, size.tolist(), strict=True)]
-    results = allocate_images(first, images[0].memory_layout or layout, size)
+    results = allocate_images(images[0], memory_layout(images[0].axes) or layout, size)
     resample_own_sizes(batch, box, results, sampling.interpolation, sampling.antialias)
     return results.images()
 

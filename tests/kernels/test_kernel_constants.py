@@ -10,7 +10,7 @@ from cuaug._detection import nms_plan, roi_kernels, rotated_iou, soft_nms
 from cuaug._fusion import draw_kernel
 from cuaug._gpu import kernels
 from cuaug._matrices import builders
-from cuaug._passes import batched_launch, geometry, grids, kernel_config
+from cuaug._passes import batched_launch, geometry, grids, kernel_config, place_images
 from cuaug._program import functors, sources
 from cuaug._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 
@@ -43,6 +43,9 @@ def nvrtc():
         ("detection/roi_by_point.cuh", "planar_channels", roi_kernels._PLANAR_CHANNELS),
         ("passes/draw.cu", "draw_samples", draw_kernel.SAMPLES_PER_BLOCK),
         ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),
+        ("passes/place_images.cu", "place_rows", place_images._BLOCK_ROWS),
+        ("passes/place_images.cu", "place_threads", place_images._BLOCK_THREADS),
+        ("gpu/copy_row.cuh", "BytePattern::max_period", place_images._MAX_PIXEL_BYTES),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._FLOAT32_SIDE_LIMIT),
         ("gpu/thread_work.cuh", "pointwise_threads", kernel_config.KERNEL_TEMPLATES["pointwise"].threads),
     ],

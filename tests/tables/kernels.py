@@ -240,7 +240,11 @@ def ragged_names():
             kernels.name_expression("resample", dtype, ragged_layout, 3, kind, dtype, layout)
             for kind in (filter_, "Area")
         ]
-        names.append(kernels.name_expression("resample", dtype, ragged_layout, 3, filter_, dtype, layout, "BoxWindow"))
+        names += [
+            kernels.name_expression("resample", dtype, ragged_layout, 3, filter_, dtype, layout, part)
+            for part in ("BoxWindow", "OwnSize")
+        ]
+    names += [kernels.name_expression("place_images", dtype) for dtype in ("uint8", "float16", "float32", "int64")]
     label_row = {
         **CROP,
         "sampler": "Nearest",
