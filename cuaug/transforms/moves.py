@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,30 +46,39 @@ def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
     ]
 
 
-def merge_moves(
-    moves_by_group: Sequence[list[Move]], in_call_order: Callable[[Sequence[Any]], list[Any]]
-) -> list[Move]:
+def merge_moves(moves_by_group: Sequence[list[Move]], order: np.ndarray) -> list[Move]:
     """The moves of groups of samples as moves of all samples.
 
     Args:
         moves_by_group: The moves of each group. Groups of other sizes may have fewer moves: moves that change nothing
             are put before theirs.
-        in_call_order: Returns entries in the order of the call, from a sequence of entries for each group.
+        order: The position of each sample of the call among the samples of all groups, one group after another. [N]
     """
-    count = max(len(moves) for moves in moves_by_group)
-    aligned = [[_identity_move(moves[0].matrices)] * (count - len(moves)) + moves for moves in moves_by_group]
+    count, in_order = max(map(len, moves_by_group)), bool((order == np.arange(len(order))).all())
+
+    def joined(rows_by_group: Sequence[Any]) -> Any:
+        rows = convert.namespace(rows_by_group[0]).concatenate(list(rows_by_group))
+        return rows if in_order else rows[convert.asarray(order, like=rows, dtype="int64")]
+
     merged = []
-    for moves in zip(*aligned, strict=True):
-        stack = convert.namespace(moves[0].matrices).stack
-        samples = [int(move.matrices.shape[0]) for move in moves]
-        canvas = in_call_order([np.broadcast_to(m.canvas, (n, 4)) for m, n in zip(moves, samples, strict=True)])
+    for position in range(count):
+        moves = [
+            group[position - count] if count - position <= len(group) else _identity_move(group[0].matrices)
+            for group in moves_by_group
+        ]
+        canvas = joined([_edge_rows(move.canvas, int(move.matrices.shape[0])) for move in moves])
         source_box = None
         if any(move.source_box is not None for move in moves):
-            boxes = [_rows(_UNBOUNDED, move.matrices) if move.source_box is None else move.source_box for move in moves]
-            source_box = stack(in_call_order(boxes))
-        matrices, is_affine = stack(in_call_order([m.matrices for m in moves])), all(move.is_affine for move in moves)
-        merged.append(Move(matrices, np.array(canvas), source_box, is_affine))
+            source_box = joined(
+                [_rows(_UNBOUNDED, move.matrices) if move.source_box is None else move.source_box for move in moves]
+            )
+        is_affine = all(move.is_affine for move in moves)
+        merged.append(Move(joined([move.matrices for move in moves]), canvas, source_box, is_affine))
     return merged
+
+
+def _edge_rows(edges: Any, samples: int) -> Any:
+    return np.array([edges] * samples) if isinstance(edges, tuple) else edges
 
 
 def canvas_edges(size: Any) -> Any:

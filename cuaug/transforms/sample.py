@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -91,7 +90,7 @@ def transform_sample(
         moves_by_group = [moves_of(group.params, [image.size for image in group.images]) for group in groups]
         moves = moves_by_group[0]
         if len(groups) > 1:
-            moves = merge_moves(moves_by_group, functools.partial(in_call_order, groups))
+            moves = merge_moves(moves_by_group, np.argsort(np.concatenate([group.indices for group in groups])))
         masks_per_object = () if "T" in groups[0].batch.axes.layout else results.get("masks", ())
         results |= transform_targets(parsed, moves, size, boxes, keypoints, masks_per_object)
     if mixes:
