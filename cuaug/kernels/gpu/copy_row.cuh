@@ -18,8 +18,20 @@ inline void copy_row(const unsigned char* from, unsigned char* to, long long byt
     const long long rest = bytes - head, words = shift == 0 ? rest / 4 : max((rest + shift) / 4 - 1, 0ll);
     const Word* in = reinterpret_cast<const Word*>(from + head - shift);
     Word* out = reinterpret_cast<Word*>(to + head);
-    for (long long i = lane; i < words; i += 32)
-        out[i] = shift == 0 ? in[i] : __funnelshift_r(in[i], in[i + 1], 8 * shift);
+    // A lane requests its next eight words before it stores the first: a warp has no other loads under way.
+    constexpr int unrolled = 8;
+    for (long long i = lane; i < words; i += 32 * unrolled) {
+        const int count = static_cast<int>(min(static_cast<long long>(unrolled), (words - i + 31) / 32));
+        Word low[unrolled] = {}, high[unrolled] = {};
+#pragma unroll
+        for (int j = 0; j < unrolled; ++j) {
+            if (j < count) low[j] = in[i + 32 * j];
+            if (j < count && shift != 0) high[j] = in[i + 32 * j + 1];
+        }
+#pragma unroll
+        for (int j = 0; j < unrolled; ++j)
+            if (j < count) out[i + 32 * j] = __funnelshift_r(low[j], high[j], 8 * shift);
+    }
     if (lane < head) to[lane] = from[lane];
     for (long long i = head + 4 * words + lane; i < bytes; i += 32) to[i] = from[i];
 }
