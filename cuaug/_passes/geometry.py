@@ -33,6 +33,16 @@ def matrix_geometry(matrix: SampleParameters, inverse: bool, origin: str) -> Geo
     return Geometry(name, fields, (matrix.table,))
 
 
+def whole_pixel_shift(geometry: Geometry) -> tuple[int, int] | None:
+    """(top, left) of the input that the first pixel of the output shows, if all samples are shifted by whole pixels."""
+    if geometry.name != "Affine" or geometry.fields[0]:
+        return None
+    _, _, _, _, _, a, b, x, d, e, y, inverse, _ = geometry.fields
+    is_shift = (a, b, d, e) == (1, 0, 0, 1) and x == int(x) and y == int(y)
+    sign = 1 if inverse else -1
+    return (sign * int(y), sign * int(x)) if is_shift else None
+
+
 def map_geometry(
     images: ImageBatch,
     x: StridedArray,

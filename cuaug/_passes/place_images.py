@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import _check
-from .._arrays.images import ImageBatch
+from .._arrays.images import BatchAxes, ImageBatch, OutputArray
 from .._gpu import devices
 from .._program.dtypes import ITEM_SIZE
 from .._program.names import name_expression
 from .._program.records import PLACE_IMAGES
-from .consecutive_images import ConsecutiveImages, allocate_images
+from .consecutive_images import ConsecutiveImages, allocate_images, memory_layout
 from .parameters import Fill
 from .run import cpp_dtype
 
@@ -61,16 +61,63 @@ def place_images(images: Sequence[ImageBatch], layout: str, box: np.ndarray, fil
     placements[:, 4], placements[:, 5] = part[:, 0], part[:, 1] * pixel_bytes
     placements[:, 6], placements[:, 7] = before[:, 0], before[:, 1] * pixel_bytes
     placements[:, 8], placements[:, 9] = size[:, 0], size[:, 1] * pixel_bytes
-    _launch(first, placements, fill, channels if is_planar else 1, pixel_channels)
+    devices.check_not_forked()
+    table = first.library.from_numpy(placements, first.device)
+    fields = first.library.pointer(table), *(0,) * 14, *fill.table[:5], *fill.inline, 1
+    _launch(first, PLACE_IMAGES.pack(*fields, *_planes(first, layout), 0), len(images), layout, int(size[:, 0].max()))
     return results
 
 
-def _launch(first: ImageBatch, placements: np.ndarray, fill: Fill, planes: int, pixel_channels: int) -> None:
-    library = first.library
-    devices.check_not_forked()
-    on_device = library.from_numpy(placements, first.device)
-    record = PLACE_IMAGES.pack(library.pointer(on_device), *fill.table[:5], *fill.inline, planes, pixel_channels)
-    grid = len(placements) * planes, -(-int(placements[:, 8].max()) // _BLOCK_ROWS), 1
-    kernel = name_expression("place_images", cpp_dtype(first.dtype))
-    stream = library.current_stream(first.device)
-    first.executor.launch(kernel, record, grid, _BLOCK_THREADS, 0, first.device, stream)
+def place_batch(images: ImageBatch, corner: tuple[int, int], fill: Fill, result: OutputArray) -> bool:
+    """Writes a box of every image to the result, of the same dtype; pixels outside the image get the fill.
+
+    `corner`: top and left of the box, which has the size of the result. Returns False, and writes nothing, if the
+    memory has a layout that the kernel does not take.
+    """
+    layout = memory_layout(images.axes)
+    if layout is None or not can_place(images, layout) or not _has_no_gaps(result.axes, layout):
+        return False
+    item_size = ITEM_SIZE[images.dtype]
+    n_stride, t_stride, plane, pitch, _ = (stride * item_size for stride in images.axes.strides)
+    pixel_bytes = _planes(images, layout)[1] * item_size
+    (top, left), (height, width), (image_height, image_width) = corner, result.axes.extents[3:], images.size
+    if min(images.axes.strides) < 0 or height > _MAX_ROWS or width * pixel_bytes > _MAX_ROW_BYTES:
+        return False
+    first_row, first_column = (
+        min(max(position, 0), side) for position, side in ((top, image_height), (left, image_width))
+    )
+    rows, columns = min(top + height, image_height) - first_row, min(left + width, image_width) - first_column
+    if rows <= 0 or columns <= 0:
+        rows = columns = first_row = first_column = 0
+    fields = (
+        *(0, images.pointer + first_row * pitch + first_column * pixel_bytes, result.pointer, pitch, plane),
+        *(rows, columns * pixel_bytes, min(max(-top, 0), height), min(max(-left, 0), width) * pixel_bytes),
+        *(height, width * pixel_bytes),
+        *(n_stride, t_stride, *(stride * item_size for stride in result.axes.strides[:2])),
+        *(*fill.table[:5], *fill.inline),
+        *(images.frames, *_planes(images, layout), 0),
+    )
+    _launch(images, PLACE_IMAGES.pack(*fields), images.samples * images.frames, layout, height)
+    return True
+
+
+def _planes(images: ImageBatch, layout: str) -> tuple[int, int]:
+    """The planes of an image, and the channels of a pixel."""
+    return (images.channels, 1) if layout == "CHW" else (1, images.channels)
+
+
+def _has_no_gaps(axes: BatchAxes, layout: str) -> bool:
+    """Whether an image's memory has this layout, without gaps between pixels, rows and planes."""
+    _, _, channels, height, width = axes.extents
+    _, _, *strides = axes.strides
+    dense = (height * width, width, 1) if layout == "CHW" else (1, width * channels, channels)
+    extents = channels, height, width
+    return all(extent == 1 or a == b for a, b, extent in zip(strides, dense, extents, strict=True))
+
+
+def _launch(images: ImageBatch, record: bytes, count: int, layout: str, max_rows: int) -> None:
+    """`count`: images; `max_rows`: of the tallest result."""
+    grid = count * _planes(images, layout)[0], -(-max_rows // _BLOCK_ROWS), 1
+    kernel = name_expression("place_images", cpp_dtype(images.dtype))
+    stream = images.library.current_stream(images.device)
+    images.executor.launch(kernel, record, grid, _BLOCK_THREADS, 0, images.device, stream)

@@ -6,15 +6,16 @@ from typing import Any, NamedTuple
 
 from .. import _check, _option_names
 from .._arrays.convert import dtype_name
-from .._arrays.images import ImageBatch, allocate_output
+from .._arrays.images import ImageBatch, OutputArray, allocate_output
 from .._program.functors import BORDERS, SAMPLERS, struct_name
 from .._program.names import chain
 from .._program.records import WARPS
 from . import parameters
-from .geometry import Geometry
+from .geometry import Geometry, whole_pixel_shift
 from .kernel_config import kernel_config
 from .op_chain import NO_OPS, OpChain, apply_ops_after
-from .parameters import NULL_ARRAY, StridedArray
+from .parameters import NULL_ARRAY, Fill, StridedArray
+from .place_images import place_batch
 from .run import axes_and_misalignment, batch_fields, cpp_dtype, run_pass
 
 
@@ -70,6 +71,10 @@ def warp(
     _check.dtypes(images.dtype, out_dtype, interpolation)
     fill_values = parameters.fill(fill, images)
     result = allocate_output(images, size, out_dtype, out)
+    is_plain = not ops.names and window is NULL_ARRAY and partial_sums is NULL_ARRAY and overrides is NO_OVERRIDE
+    is_plain = is_plain and (interpolation, border, out_dtype) == ("nearest", "constant", images.dtype)
+    if is_plain and _copy(images, geometry, fill_values, result):
+        return images.library.to_user_array(result.array)
     if images.samples * images.frames:
         sampler = "Antialiased" if antialias else struct_name(interpolation)
         if overrides is not NO_OVERRIDE:
@@ -94,3 +99,11 @@ def warp(
         )
         run_pass(config, images, record, *names)
     return images.library.to_user_array(result.array)
+
+
+def _copy(images: ImageBatch, geometry: Geometry, fill: Fill, result: OutputArray) -> bool:
+    """Copies the pixels, if a GPU moves them all by the same whole numbers. Returns whether it has done so."""
+    if images.device < 0 or images.ragged or not images.samples * images.frames:
+        return False
+    shift = whole_pixel_shift(geometry)
+    return shift is not None and place_batch(images, shift, fill, result)

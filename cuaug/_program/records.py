@@ -194,7 +194,24 @@ MATRIX_BUILDER = Record(
 )
 
 COPY_BOXES = Record("CopyBoxesRecord", {"copies": "P"})
-PLACE_IMAGES = Record("PlaceImagesRecord", {"placements": "P", "fill": FILL, "planes": "i", "pixel_channels": "i"})
+_IMAGE_PLACEMENT = Record(
+    "ImagePlacement",
+    {
+        "from": "P",
+        "to": "P",
+        **dict.fromkeys(("from_pitch", "from_plane", "rows", "bytes", "top", "left", "to_rows", "to_bytes"), "q"),
+    },
+)
+PLACE_IMAGES = Record(
+    "PlaceImagesRecord",
+    {
+        "placements": "P",
+        "first": _IMAGE_PLACEMENT,
+        **dict.fromkeys(("from_n_stride", "from_t_stride", "to_n_stride", "to_t_stride"), "q"),
+        "fill": FILL,
+        **dict.fromkeys(("frames", "planes", "pixel_channels", "unused"), "i"),
+    },
+)
 
 NMS = Record(
     "NmsRecord",

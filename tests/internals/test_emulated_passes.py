@@ -10,9 +10,10 @@ from tables import filter_reference
 
 import cuaug
 from cuaug import transforms as T
-from cuaug._arrays.images import describe_images
+from cuaug._arrays.images import allocate_output, describe_images
 from cuaug._fusion import draw, execute
-from cuaug._passes import statistics
+from cuaug._passes import parameters, statistics
+from cuaug._passes.place_images import place_batch
 from cuaug._program import sources
 from cuaug.transforms import placement
 
@@ -100,6 +101,17 @@ def test_size_transforms_resize_images_of_several_sizes_in_one_launch(layout, ch
         assert_equal(actual, image, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
+class EmulatedLaunches:
+    """The executor of images whose passes launch a GPU's kernels."""
+
+    count = 0
+
+    def launch(self, kernel, record, grid, threads, *_):
+        fault = emulated.kernel(kernel, sources.kernel_source(kernel)[0])(record, grid, threads)
+        assert not fault, fault
+        self.count += 1
+
+
 @pytest.mark.parametrize("layout", ["CHW", "HWC"])
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 3), ("uint8", 1), ("int16", 2), ("float32", 4), ("bool", 5)])
 def test_size_transforms_pad_images_of_several_sizes_in_one_launch(dtype, channels, layout, monkeypatch):
@@ -118,17 +130,43 @@ def test_size_transforms_pad_images_of_several_sizes_in_one_launch(dtype, channe
     images = [describe_images(array, layout) for array in arrays]
     placed = placement.Placement(np.array(boxes), np.array(boxes)[:, 2:])
     expected = placement.placed_arrays(arrays, images, placed, placement.Sampling(fill=fill))
-    launched = []
-
-    class Emulator:
-        def launch(self, kernel, record, grid, threads, *_):
-            launched.append(kernel)
-            fault = emulated.kernel(kernel, sources.kernel_source(kernel)[0])(record, grid, threads)
-            assert not fault, fault
-
+    launches = EmulatedLaunches()
     monkeypatch.setattr(placement, "_groups", lambda positions, _: [positions] if positions else [])
-    images = [image._replace(executor=Emulator()) for image in images]
+    images = [image._replace(executor=launches) for image in images]
     actual = placement.placed_arrays(arrays, images, placed, placement.Sampling(fill=fill))
     for array, expected_array in zip(actual, expected, strict=True):
         assert_equal(array, expected_array, library="numpy", dtype=dtype)
-    assert len(launched) == 1
+    assert launches.count == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout"), [((3, 3, 37, 45), "NCHW"), ((3, 37, 45, 3), "NHWC"), ((2, 4, 5, 21, 30), "NTCHW")]
+)
+@pytest.mark.parametrize("box", [(5, 7, 20, 30), (-3, -9, 60, 70), (-30, 20, 40, 50), (90, 0, 9, 9)], ids=str)
+def test_place_batch_kernel_equals_crop_on_cpu(shape, layout, box):
+    """Images are a part of larger ones; the last box lies outside."""
+    full = noise(tuple(extent + 4 for extent in shape), "int16")
+    parts = {"N": slice(1, -3), "T": slice(3, -1), "H": slice(2, -2), "W": slice(1, -3)}
+    batch = full[tuple(parts.get(axis, slice(shape[layout.index("C")])) for axis in layout)]
+    if layout == "NHWC":
+        batch = np.ascontiguousarray(batch)[:, 1:, 2:]
+    expected = cuaug.crop(batch, *box, fill=7.0, layout=layout)
+    images, launches = describe_images(batch, layout), EmulatedLaunches()
+    fill = parameters.fill(7.0, images)
+    result = allocate_output(images, box[2:], "int16", np.full_like(expected, -1))
+    assert place_batch(images._replace(executor=launches), box[:2], fill, result)
+    assert_equal(result.array, expected, library="numpy", dtype="int16")
+    assert launches.count == 1
+
+
+def test_place_batch_leaves_other_layouts_to_the_warp():
+    images = describe_images(noise((2, 8, 16, 3), "uint8")[:, :, ::2], "NHWC")
+    result = allocate_output(images, (4, 4), "uint8")
+    before = result.array.copy()
+    fill = parameters.fill(0, images)
+    assert not place_batch(images._replace(executor=EmulatedLaunches()), (0, 0), fill, result)
+    planar = describe_images(noise((2, 3, 8, 8), "uint8"), "NCHW")
+    strided = allocate_output(planar, (4, 4), "uint8", np.zeros((2, 3, 4, 9), np.uint8)[..., ::2][..., :4])
+    assert not place_batch(planar._replace(executor=EmulatedLaunches()), (0, 0), fill, strided)
+    assert np.array_equal(result.array, before)
+    assert not strided.array.any()

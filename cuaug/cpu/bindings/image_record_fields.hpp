@@ -215,8 +215,11 @@ template <>
 struct FieldsOf<cuaug::PlaceImagesRecord> {
     using S = cuaug::PlaceImagesRecord;
     static Fields list() {
-        return fields("placements fill planes pixel_channels", &S::placements, &S::fill, &S::planes,
-                      &S::pixel_channels);
+        return fields(
+            "placements first from_n_stride from_t_stride to_n_stride to_t_stride fill frames planes pixel_channels "
+            "unused",
+            &S::placements, &S::first, &S::from_n_stride, &S::from_t_stride, &S::to_n_stride, &S::to_t_stride, &S::fill,
+            &S::frames, &S::planes, &S::pixel_channels, &S::unused);
     }
 };
 

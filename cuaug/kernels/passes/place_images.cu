@@ -23,13 +23,13 @@ inline BytePattern fill_pattern(const PlaceImagesRecord& args, long long n, int 
     return {words, period};
 }
 
-// A block makes `place_rows` rows of a result's plane, each by a warp. Grid: (planes of all images, blocks for the
+// A block makes `place_rows` rows of a result's plane, each by a warp. Grid: (planes of all frames, blocks for the
 // tallest result).
 template <class T>
 __global__ void __launch_bounds__(place_threads) place_images(const __grid_constant__ PlaceImagesRecord args) {
-    const long long n = blockIdx.x / args.planes;
+    const unsigned int image = blockIdx.x / args.planes, n = image / args.frames;
     const int plane = blockIdx.x % args.planes, lane = threadIdx.x & 31;
-    const ImagePlacement placement = args.placements[n];
+    const ImagePlacement placement = placement_of(args, n, image % args.frames);
     const long long first = static_cast<long long>(blockIdx.y) * place_rows,
                     end = min(first + place_rows, placement.to_rows);
     if (first >= end) return;
