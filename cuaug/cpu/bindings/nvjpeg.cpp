@@ -105,7 +105,8 @@ struct DecodeBatchTask {
     }
 };
 
-// Decodes files into `memory`, by rows of NvjpegImage. The result: the rows of `images` that failed.
+// Decodes files into `memory`, which the rows of `images` (NvjpegImage) divide. The task's result: the rows that
+// failed.
 std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles>& files, const py::buffer& images,
                                               py::object memory, const DriverAddresses& driver,
                                               const NvjpegAddresses& functions, std::uintptr_t handle,
