@@ -166,13 +166,13 @@ def to_dtype(inpt: Any, dtype: DType = "float32", scale: bool = False, *, layout
     Args:
         dtype: The result's dtype, as a dtype of any library or its name.
         scale: Scale from 0..max of one dtype to 0..max of the other; the max of a float dtype is 1. Masks, boxes and
-            keypoints are converted, and never scaled. Without scaling, bool, int32 and int64 are accepted, too, and
-            floats are truncated to them.
+            keypoints are converted, and never scaled. Without scaling, bool, int32 and int64 are accepted, too: floats
+            are truncated to them, and their numbers wrap around in a smaller integer dtype, as in torch.
 
     All other arguments and the result are those of :func:`adjust_brightness`.
 
     Raises:
-        TypeError: A dtype is not supported, or one of both is bool, int32 or int64 and ``scale`` is True.
+        TypeError: A dtype is not supported, or one of the two is bool, int32 or int64 and ``scale`` is True.
 
     >>> import numpy as np
     >>> to_dtype(np.array([[0, 255]], np.uint8), "float32", scale=True)
