@@ -62,7 +62,7 @@ class Recipe:
     @property
     def is_random(self) -> bool:
         """Whether any column is drawn: another seed or step can give another result."""
-        return any(draw.opcode not in ("Constant", "ListValue") for draw in self.draws)
+        return any(draw.opcode != "Constant" for draw in self.draws)
 
     def draw(
         self,
