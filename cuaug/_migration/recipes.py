@@ -28,23 +28,29 @@ class Recipes:
             _name(_callable(target))
             for node in nodes
             for target in assigned_targets(node)
-            if self._holds_transforms(getattr(node, "value", None))
+            if self._holds_transforms(getattr(node, "value", None)) or self._is_annotated(node)
         }
+        self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg) and self._is_annotated(node)}
 
     def is_call(self, node: ast.Call) -> bool:
         """Whether the call is one of a variable that holds transforms, or of an unknown object with a usual name."""
-        keywords = [keyword.arg for keyword in node.keywords]
-        if node.args or "image" not in keywords or None in keywords:
+        keywords = {keyword.arg for keyword in node.keywords}  # None: unpacked, `**sample`
+        if node.args or keywords.isdisjoint(("image", None)):
             return False
-        function = _callable(node.func)
-        other = self._names.resolve(function)
-        if other is not None or _name(function) in self._variables:
-            return other is None or other.library == "Albumentations"
-        if function is not node.func and _name(function) in self._makers:
+        has_image, function = "image" in keywords, _callable(node.func)
+        other, name, is_direct = self._names.resolve(function), _name(function), function is node.func
+        if other is not None:
+            return other.library == "Albumentations" and (has_image or not is_direct)
+        if name in self._variables or (name in self._makers and not is_direct):
             return True
-        if self._names.path(function) or (function is node.func and _name(function) in self._functions):
+        if not has_image or self._names.path(function) or (is_direct and name in self._functions):
             return False
-        return self._has_albumentations and _USUAL_NAME.fullmatch(_name(function)) is not None
+        return self._has_albumentations and _USUAL_NAME.fullmatch(name) is not None
+
+    def _is_annotated(self, node: ast.AST) -> bool:
+        annotation = getattr(node, "annotation", None)
+        others = map(self._names.resolve, ast.walk(annotation) if annotation is not None else ())
+        return any(other is not None and other.library == "Albumentations" for other in others)
 
     def _returns_transforms(self, function: ast.AST) -> bool:
         return any(isinstance(node, ast.Return) and self._holds_transforms(node.value) for node in ast.walk(function))
