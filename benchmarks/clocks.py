@@ -57,7 +57,7 @@ def gpu(run: Callable[[int], Any], buffers: int, capture: bool) -> Time:
     rounds = max(1, min(math.ceil(4000 / round_us), 400 // buffers))  # about 4 ms, at most 400 calls
     repeats = REPEATS if round_us < 1e5 else 3
     calls = rounds * buffers
-    walls = statistics.median(wall(lambda: run_rounds(rounds)) for _ in range(repeats))
+    wall_us = statistics.median(wall(lambda: run_rounds(rounds)) for _ in range(repeats))
     if capture:
         graph = torch.cuda.CUDAGraph()
         try:
@@ -66,13 +66,13 @@ def gpu(run: Callable[[int], Any], buffers: int, capture: bool) -> Time:
             graph.replay()
             torch.cuda.synchronize()
             us = statistics.median(queued(graph.replay, 300) for _ in range(repeats))
-            return Time(us / calls, walls / calls, "graph")
+            return Time(us / calls, wall_us / calls, "graph")
         except RuntimeError as error:
             print(f"    not captured, timed by events: {str(error).splitlines()[0]}", flush=True)
             torch.cuda.synchronize()
-    sleep_us = min(2 * walls, 50_000)
+    sleep_us = min(2 * wall_us, 50_000)
     us = statistics.median(queued(lambda: run_rounds(rounds), sleep_us) for _ in range(repeats))
-    return Time(us / calls, walls / calls, "events")
+    return Time(us / calls, wall_us / calls, "events")
 
 
 def bandwidth() -> float:

@@ -42,8 +42,9 @@ class Row(NamedTuple):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", action="store_true", help="only the GPU table")
-    parser.add_argument("--cpu", action="store_true", help="only the CPU table")
+    devices = parser.add_mutually_exclusive_group()
+    devices.add_argument("--gpu", action="store_true", help="only the GPU table")
+    devices.add_argument("--cpu", action="store_true", help="only the CPU table")
     parser.add_argument("--quick", action="store_true", help="few boxes: does it run?")
     parser.add_argument("--no-peers", action="store_true", help="only cuaug")
     parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")

@@ -37,8 +37,9 @@ from cuaug.data import Loader  # noqa: E402
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", action="store_true", help="the GPU table alone")
-    parser.add_argument("--cpu", action="store_true", help="the CPU table alone")
+    devices = parser.add_mutually_exclusive_group()
+    devices.add_argument("--gpu", action="store_true", help="the GPU table alone")
+    devices.add_argument("--cpu", action="store_true", help="the CPU table alone")
     parser.add_argument("--quick", action="store_true", help="few files: does it run?")
     parser.add_argument("--no-peers", action="store_true", help="only cuaug")
     parser.add_argument("--peers", metavar="TEXT", default="", help="peers whose names contain it")

@@ -67,8 +67,9 @@ def recipes(dtype: str) -> dict[str, list[T.Transform]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gpu", action="store_true", help="only the GPU table")
-    parser.add_argument("--cpu", action="store_true", help="only the CPU table")
+    devices = parser.add_mutually_exclusive_group()
+    devices.add_argument("--gpu", action="store_true", help="only the GPU table")
+    devices.add_argument("--cpu", action="store_true", help="only the CPU table")
     parser.add_argument("--quick", action="store_true", help="small batches: does it run?")
     parser.add_argument("--no-peers", action="store_true", help="only cuaug")
     parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
@@ -76,6 +77,8 @@ def main() -> int:
     parser.add_argument("--peers", metavar="TEXT", default="", help="peers whose names contain it")
     parser.add_argument("--peer", metavar="NAME", help="measure only this peer, on the GPU, into --json")
     options = parser.parse_args()
+    if options.peer and not options.json:
+        parser.error("--peer needs --json")
     if options.peer:
         return one_peer(options)
     tables: dict[str, Any] = {}
@@ -152,15 +155,22 @@ def gpu_table(options: argparse.Namespace) -> dict[str, Any]:
             if "error" in times:
                 problems[f"{peer}, {row['name']}"] = times["error"]
             elif times:
-                row["peers"][peer] = {**times, "ratio": max(times["us"], times["wall_us"]) / row["us"]}
+                row["peers"][peer] = {**times, "ratio": longer_us(times) / longer_us(row)}
         print(f"  {peer}: {outcome}", flush=True)
-    notes = [f"{name}: {why}" for name, why in problems.items()] + ["In brackets: the ratio to cuaug's time."]
+    notes = [f"{name}: {why}" for name, why in problems.items()] + [
+        "In brackets: the ratio of the longer of device and wall time."
+    ]
     print_table(
         f"recipes on {device}, batch {samples}, copy bandwidth {bandwidth / 1e12:.2f} TB/s",
         [cells(r) for r in rows],
         notes,
     )
     return {"device": device, "floor_bytes_per_s": bandwidth, "rows": rows, "problems": problems}
+
+
+def longer_us(times: dict[str, Any]) -> float:
+    """The device time of a call, or the wall time, which is longer where the host limits the call."""
+    return max(times["us"], times["wall_us"])
 
 
 def list_row(name: str, options: argparse.Namespace, bandwidth: float) -> dict[str, Any]:
@@ -183,11 +193,8 @@ def list_row(name: str, options: argparse.Namespace, bandwidth: float) -> dict[s
     )
     list_time, image_time = clocks.gpu(whole_list, buffers, False), clocks.gpu(one_by_one, buffers, False)
     host = clocks.host_us(lambda: whole_list(0), torch.cuda.synchronize)
-    times = {
-        **image_time._asdict(),
-        "draws": "each sample",
-        "ratio": max(image_time.us, image_time.wall_us) / max(list_time.us, list_time.wall_us),
-    }
+    ratio = longer_us(image_time._asdict()) / longer_us(list_time._asdict())
+    times = {**image_time._asdict(), "draws": "each sample", "ratio": ratio}
     print(
         f"  {name}, list: {number(list_time.us)} us, {number(list_time.us / floor_us)} floors, host {number(host)} us",
         flush=True,

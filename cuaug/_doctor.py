@@ -102,9 +102,11 @@ def _check_driver() -> Iterator[Finding]:
             )  # fmt: skip
         if cuda_extra() is None:
             yield _unsupported_gpu_or_driver(driver)
-    if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    # CUDA ignores all entries from the first invalid one on.
+    if visible is not None and visible.strip()[:1] in ("", "-"):
         yield Finding(
-            "note", "driver", "CUDA_VISIBLE_DEVICES is empty and hides every GPU", "unset CUDA_VISIBLE_DEVICES"
+            "note", "driver", f"CUDA_VISIBLE_DEVICES={visible!r} hides every GPU", "unset CUDA_VISIBLE_DEVICES"
         )
 
 
@@ -139,7 +141,9 @@ def _check_cupy() -> Iterator[Finding]:
     ((name, version),) = wheels.items()
     if version_numbers(version) < _MIN_CUPY:
         min_version = ".".join(map(str, _MIN_CUPY))
-        yield Finding("FAIL", "cupy", f"{name} {version} is older than {min_version}", f"pip install --upgrade {name}")
+        has_newer = not name.startswith("cupy-cuda") or name in {f"cupy-cuda{major}x" for major, *_ in CUDA_MAJORS}
+        repair = f"pip install --upgrade {name}" if has_newer else f"pip uninstall -y {name} && {install}"
+        yield Finding("FAIL", "cupy", f"{name} {version} is older than {min_version}", repair)
     elif extra and name.startswith("cupy-cuda") and name > f"cupy-{extra}x":  # names sort by CUDA version
         yield Finding(
             "FAIL", "cupy", f"{name} {version} is for a newer CUDA than this driver or GPU supports",

@@ -47,7 +47,7 @@ def roi_align(
         layout: "NCHW" or "NHWC"; default: channels first for torch, otherwise last.
         canonical_size: Side of a square box that is pooled from the level ``canonical_level``.
         canonical_level: The level of scale ``2**-canonical_level``; a box twice as large belongs to the next one. Boxes
-            of a level that is missing are pooled from the one before.
+            of a level that is missing are pooled from the one before it, or from the first if there is none.
 
     Returns:
         [K, C, h, w], in the layout and dtype of the input. torch's gradient of ``input`` is the same in every

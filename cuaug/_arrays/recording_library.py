@@ -13,7 +13,7 @@ from .protocol import Library
 from .registry import library_of
 from .symbolic_array import SYMBOLIC, SymbolicArray
 
-FIRST_ARRAY = 16  # from this index of the call's values on: arrays that the call allocates
+FIRST_ARRAY = 16  # index of the first allocated array among the values of a recorded call
 
 
 class RecordingLibrary:

@@ -62,7 +62,7 @@ class Recipe:
     @property
     def is_random(self) -> bool:
         """Whether any column is drawn: another seed or step can give another result."""
-        return any(draw.opcode not in ("Constant", "ListValue") for draw in self.draws)
+        return any(draw.opcode != "Constant" for draw in self.draws)
 
     def draw(
         self,
@@ -121,7 +121,7 @@ class Recipe:
 
     @contextlib.contextmanager
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
-        """Append for the samples whose column holds the value; other samples stay as they are."""
+        """Draws and ops that are appended inside apply only to samples whose `column` holds `value`."""
         outer_gates, outer_min_size = self._gates, self._min_size
         self._gates, self._min_size = (*outer_gates, Gate(column, value)), self.size
         size, dtype, channels = self.size, self.dtype, self.channels
@@ -186,7 +186,7 @@ class Recipe:
         self.add_geometry("InverseTranslate", box, size=size, pixel_aligned=True, within_box=True)
 
     def add_resize(self, box: Sequence[Column], size: tuple[int, int], interpolation: str, antialias: bool) -> None:
-        """A box (top, left, height, width) of the image, resized to the canvas."""
+        """A box (top, left, height, width) of the image, resized to `size`, the new canvas."""
         _check.one_of("interpolation", interpolation, INTERPOLATIONS)
         self._check_gated_size(size, exact=True)
         constants = *size, *(1.0 / extent for extent in size)

@@ -48,7 +48,8 @@ class Instruction:
     position: int = 0  # of the transform in the recipe
     counter: int = 0  # Philox counter of the draw within its transform
     gate: Gate | None = None
-    sample_arguments_offset: int = -1  # in a ragged batch's arguments per sample, which replace `arguments`; -1: none
+    # Index of its first argument in a ragged batch's arguments per sample, which replace `arguments`; -1: none.
+    sample_arguments_offset: int = -1
 
 
 @dataclass
@@ -223,7 +224,7 @@ class Blend:
     name: str = "AugMix"
 
 
-# Begins a pass without geometry; only Blend's has a chain.
+# Begins a pass without coordinate maps. Pointwise ops after it begin the next pass, except after `Blend`.
 StandaloneOp = Blur | Jpeg | Mix | Autocontrast | Grayscale | Blend
 OverrideOp = Sharpen | HistogramLut  # replaces a warp's sampling, for samples that no other op of the pass changes
 ConditionalOp = CoordinateMap | Pointwise | OverrideOp  # may change some samples only

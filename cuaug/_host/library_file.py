@@ -20,9 +20,8 @@ def is_intact(path: Path) -> bool:
         content = path.read_bytes()
     except OSError:  # missing, a folder, or unreadable
         return False
-    digest = hashlib.sha256
-    length = len(content) - len(_MARK) - digest().digest_size
-    return length > 0 and content[length:] == _MARK + digest(content[:length]).digest()
+    length = len(content) - len(_checksum(b""))
+    return length > 0 and content[length:] == _checksum(content[:length])
 
 
 def write(path: Path, library: bytes) -> None:
@@ -30,7 +29,7 @@ def write(path: Path, library: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix="writing-", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(library + _MARK + hashlib.sha256(library).digest())
+            file.write(library + _checksum(library))
             file.flush()
             os.fsync(file.fileno())
         if path.is_dir() and not path.is_symlink():
@@ -39,3 +38,7 @@ def write(path: Path, library: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _checksum(library: bytes) -> bytes:
+    return _MARK + hashlib.sha256(library).digest()

@@ -221,8 +221,7 @@ class _Rewriter:
     def _call_site(self, node: ast.Call) -> str | None:
         """``aug(image=image, mask=mask)`` of Albumentations, and data sets that call a recipe."""
         if self._recipes.is_call(node):
-            entries = ", ".join(f'"{keyword.arg}": {self._write(keyword.value)}' for keyword in node.keywords)
-            return f"{self._write(node.func)}({{{entries}}})"
+            return f"{self._write(node.func)}({{{', '.join(map(self._dict_entry, node.keywords))}}})"
         if node in self._kernel_calls:
             return self._kernel_call(node)
         callee = ast.unparse(node.func)
@@ -230,6 +229,13 @@ class _Rewriter:
             if keyword.arg in ("transform", "transforms") and callee.rpartition(".")[2][:1].isupper():
                 self._note(keyword.value, f"{callee}({keyword.arg}=) {_BATCH}")
         return None
+
+    def _dict_entry(self, keyword: ast.keyword) -> str:
+        text = self._write(keyword.value)
+        if keyword.arg is not None:
+            return f'"{keyword.arg}": {text}'
+        # In a dict, `**` takes fewer expressions than in a call: no `or`, for example.
+        return f"**{text}" if isinstance(keyword.value, (ast.Name, ast.Attribute, ast.Subscript)) else f"**({text})"
 
     def _kernel_call(self, node: ast.Call) -> str | None:
         """``F.hflip(image)`` for ``self._call_kernel(F.hflip, image)`` of torchvision's Transform."""

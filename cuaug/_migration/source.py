@@ -16,10 +16,10 @@ class Edit(NamedTuple):
 
 
 def assigned_targets(node: ast.AST) -> list[ast.expr]:
-    """The targets of ``x = 1``, ``x += 1`` and ``x: int = 1``; [] for other nodes."""
+    """The targets of ``x = y = 1``, ``x, y = 1, 2``, ``x += 1``, ``x: int = 1`` and ``x := 1``; [] for other nodes."""
     if isinstance(node, ast.Assign):
-        return node.targets
-    return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
+        return [part for target in node.targets for part in getattr(target, "elts", [target])]
+    return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) else []
 
 
 class Source:

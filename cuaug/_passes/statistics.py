@@ -51,9 +51,9 @@ def channel_min_max(images: ImageBatch, applies: SampleParameters = EVERY_SAMPLE
 
 
 def histogram_lut(images: ImageBatch, kinds: SampleParameters = EQUALIZE_ALL) -> StridedArray:
-    """Lookup tables from each sample's histogram, of the kind given by number (kernels/ops/histogram_lut.cuh).
+    """Lookup tables from each sample's histogram. [N, C, 256]
 
-    [N, C, 256]
+    `kinds`: a number of `HistogramLut` for each sample (kernels/ops/histogram_lut.cuh).
     """
     table = _statistic("histogram_lut", images, kinds, 256 * images.channels, "uint8", images.channels)
     return StridedArray(images.library.pointer(table), 256 * images.channels, 256, 1, 0, table)

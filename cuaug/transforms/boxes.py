@@ -72,7 +72,7 @@ class Boxes:
 
 
 def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: Any = None) -> tuple[Any, Any]:
-    """Boxes under the moves of their samples, and a mask of the valid ones. Does not wait for a device.
+    """Moves boxes as the pixels of their samples move; finds the valid ones. Does not wait for a device.
 
     Args:
         boxes: An array [N, B, C], or a list of N arrays [B_i, C]. C: 4, or 5 or 8 of rotated boxes, which are floats

@@ -11,6 +11,8 @@ from .._value_text import value_text
 from ..typing import PerChannel
 from .by_type import values_by_kind
 
+_MAX_BETA_SHAPE = 1_000_000
+
 
 def python_value(value: Any) -> Any:
     """An array of any library as a number or a list of Python; other values as they are."""
@@ -28,12 +30,12 @@ def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = m
 
 
 def beta_shape(name: str, value: Any) -> float:
-    """A parameter of a beta distribution: greater than 0, and at most 1e6.
+    """A parameter of a beta distribution.
 
-    With much larger ones the loop that draws (kernels/draws/random.cuh) rarely accepts, or never.
+    With much larger ones than the limit the loop that draws (kernels/draws/random.cuh) rarely accepts, or never.
     """
-    if number(name, value, 0.0, 1e6) == 0:
-        raise ValueError(f"{name} must be greater than 0, got {value_text(value)}")
+    if not 0 < number(name, value) <= _MAX_BETA_SHAPE:
+        raise ValueError(f"{name} must be greater than 0 and at most {_MAX_BETA_SHAPE}, got {value_text(value)}")
     return float(value)
 
 

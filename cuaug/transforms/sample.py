@@ -314,8 +314,9 @@ def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[Imag
 
 
 def _with_axes(mask: Any, images: ImageBatch) -> Any:
-    """The array; one of shape (0,), as from `[]`, becomes a stack without masks. [0, H, W]"""
-    return mask.reshape((0, *images.size)) if tuple(getattr(mask, "shape", ())) == (0,) else mask
+    """The array; one of shape (0,), as from `[]`, becomes a stack without masks. [0, H, W] or [T, 0, H, W]"""
+    frames = (images.frames,) if "T" in images.axes.layout else ()
+    return mask.reshape((*frames, 0, *images.size)) if tuple(getattr(mask, "shape", ())) == (0,) else mask
 
 
 def _has_empty_stack(shape: tuple[int, ...]) -> bool:

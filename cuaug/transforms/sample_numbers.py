@@ -30,6 +30,11 @@ def listed_numbers(node: Sequence[Any], kind: str) -> Any:
     return None if any(entry is None or isinstance(entry, list) for entry in entries) else entries
 
 
+def empty_masks() -> ListedNumbers:
+    """The masks of a sample without objects, from ``[]``."""
+    return np.zeros(0, np.uint8).view(ListedNumbers)
+
+
 def _array(entry: Any) -> Any:
     return entry if library_of(type(entry)) is not None else None
 
@@ -44,18 +49,18 @@ def _number_array(node: Sequence[Any]) -> ListedNumbers | None:
 
 def with_library(value: ListedNumbers, images: Any) -> Any:
     """The numbers as an array of the images' library, on their device."""
-    return convert.asarray(value.view(np.ndarray), like=images, dtype="float32")
+    return convert.asarray(value.view(np.ndarray), like=images, dtype=value.dtype.name)
 
 
 def with_axes(kind: str, values: list[Any]) -> list[Any]:
-    """Arrays of the samples. Those of shape (0,), from `[]`, get the axes of their kind.
+    """Arrays of the samples. Those of shape (0,), from `[]`, get the axes of their kind; masks do when they are moved.
 
     The axes are those of another sample, else [B, 4] for boxes and [P, 2] for keypoints. The dtype is that of another
     sample, too: an empty array must not change the dtype of the result.
     """
     example = next((value for value in values if len(value.shape) > 1), None)
-    default = (4,) if kind == "boxes" else (2,)
-    shape = default if example is None else tuple(example.shape[1:])
+    default = {"boxes": (4,), "keypoints": (2,), "masks": ()}[kind]
+    shape = default if example is None or kind == "masks" else tuple(example.shape[1:])
 
     def with_shape(value: Any) -> Any:
         if tuple(value.shape) != (0,):

@@ -18,7 +18,7 @@ from .sample_kinds import (
     is_scalar_or_text,
     named_fields,
 )
-from .sample_numbers import LISTED_KINDS, listed_numbers
+from .sample_numbers import LISTED_KINDS, empty_masks, listed_numbers
 from .sample_target import GatheredValues, Path, path_text
 
 _MAX_AXES = {"images": 3, "masks": 3, "boxes": 2}  # of one sample
@@ -131,6 +131,12 @@ def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[
     if any(have_fields):
         leaves_by_entry = [_search(entry, (*path, i), kind) for i, entry in enumerate(node)]
         return _gather(leaves_by_entry, path) if all(have_fields) else _chain(leaves_by_entry)
+    if kind == "masks":
+        if not node:
+            return [Leaf(kind, (path,), empty_masks())]
+        are_empty = [isinstance(entry, (list, tuple)) and not entry for entry in node]
+        if any(are_empty):
+            node = [empty_masks() if is_empty else entry for entry, is_empty in zip(node, are_empty, strict=True)]
     are_arrays = all(is_array(entry) for entry in node)
     if kind in LISTED_KINDS and not (node and are_arrays):
         numbers = listed_numbers(node, kind)

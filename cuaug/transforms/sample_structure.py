@@ -169,7 +169,7 @@ def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
     )
     if add_sample_axis:
         value = value[None] if layout else [value]
-    if kind in LISTED_KINDS and isinstance(value, list):
+    if kind in (*LISTED_KINDS, "masks") and isinstance(value, list):
         value = with_axes(kind, value)
     if kind not in ("images", *VALUE_KINDS) and (count is not None or isinstance(value, list)):
         entries = len(value) if isinstance(value, list) or value.ndim else 0

@@ -182,6 +182,32 @@ def test_benchmark_transforms_gpu_table_has_host_times(load, cpu_as_gpu, monkeyp
     assert "host us" in capsys.readouterr().out
 
 
+def test_benchmark_transforms_ratio_compares_the_longer_times(load, cpu_as_gpu, monkeypatch):
+    """The longer of device and wall time on both sides: cuaug's are 100 and 110 us."""
+    transforms = load("transforms")
+    times = {"crop and flip": {"us": 200.0, "wall_us": 220.0, "method": "graph", "draws": "the batch"}}
+    monkeypatch.setattr(transforms, "LIST_RECIPES", ())
+    monkeypatch.setattr(transforms, "peers_for", lambda options, on_gpu: {"a peer": None})
+    monkeypatch.setattr(transforms, "run_in_process", lambda peer, options: (times, "done"))
+    options = argparse.Namespace(only="crop and flip", quick=True, no_peers=False, peers="")
+    (row,) = transforms.gpu_table(options)["rows"]
+    assert row["peers"]["a peer"]["ratio"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "message"),
+    [
+        *((script, "--gpu --cpu", "not allowed with argument") for script in ("transforms", "detection", "loader")),
+        ("transforms", "--peer kornia", "--peer needs --json"),
+    ],
+)
+def test_benchmark_scripts_reject_contradicting_options(load, monkeypatch, capsys, script, arguments, message):
+    monkeypatch.setattr(sys, "argv", [f"{script}.py", "--quick", *arguments.split()])
+    with pytest.raises(SystemExit, match="2"):
+        load(script).main()
+    assert message in capsys.readouterr().err
+
+
 def test_benchmark_detection_gpu_table_has_host_times(load, cpu_as_gpu, monkeypatch, capsys):
     """A call that waits for the device has no host time of its own."""
     detection = load("detection")

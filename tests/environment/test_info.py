@@ -91,6 +91,9 @@ def test_doctor_names_unsupported_driver_or_gpu(monkeypatch, gpus, driver, messa
          f"pip uninstall -y cupy-cuda12x cupy-cuda13x && {CUDA_13}"),
         ([HOPPER], "580.8", {"cupy_cuda13x": "14.1.1"}, "FAIL", "older than 14.2",
          "pip install --upgrade cupy-cuda13x"),
+        ([HOPPER], "580.8", {"cupy_cuda11x": "13.6.0"}, "FAIL", "older than 14.2",
+         f"pip uninstall -y cupy-cuda11x && {CUDA_13}"),
+        ([], None, {"cupy": "13.6.0"}, "FAIL", "older than 14.2", "pip install --upgrade cupy"),
         ([HOPPER], "560.8", {"cupy_cuda13x": "14.2.0"}, "FAIL", "newer CUDA",
          f"pip uninstall -y cupy-cuda13x && {CUDA_12}"),
         ([HOPPER], "580.8", {"cupy_cuda12x": "14.2.0"}, "ok", "cupy-cuda12x 14.2.0", ""),
@@ -101,6 +104,18 @@ def test_doctor_on_cupy(monkeypatch, gpus, driver, wheels, state, words, repair)
     (finding,) = _doctor._check_cupy()
     assert (finding.state, finding.repair) == (state, repair)
     assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    ("value", "is_hidden"), [("", True), ("-1", True), (" -1,0", True), ("0", False), (None, False)]
+)
+def test_doctor_notes_hidden_gpus(monkeypatch, value, is_hidden):
+    machine(monkeypatch, HOPPER)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if value is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", value)
+    _, *notes = _doctor._check_driver()
+    assert [(note.state, note.repair) for note in notes] == [("note", "unset CUDA_VISIBLE_DEVICES")] * is_hidden
 
 
 @pytest.mark.jpeg

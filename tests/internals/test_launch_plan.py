@@ -17,10 +17,12 @@ from cuaug import transforms as T
 from cuaug._arrays.images import describe_images
 from cuaug._fusion import draw, execute, launch_plan
 from cuaug._fusion.draw_kernel import Draws
+from cuaug._fusion.recipe import Recipe
 from cuaug._gpu import failures, streams
 from cuaug._gpu import launch as launch_module
 from cuaug._passes import batched_launch
 from cuaug._passes.parameters import StridedArray
+from cuaug.transforms.policy_slot import ANY_MAGNITUDE
 
 torch = pytest.importorskip("torch")
 
@@ -213,3 +215,13 @@ def call_in_capture(aug, images, layout):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(streams, "is_capturing", lambda stream: True)
         aug(images, layout=layout)
+
+
+def test_recipe_is_random_if_an_entry_of_a_list_is_drawn():
+    """Guards that a `Collate` without an epoch warns of equal epochs."""
+    recipe = Recipe((8, 8), 3, "uint8")
+    recipe.begin("Mine")
+    recipe.constant("index", 0.0)
+    assert not recipe.is_random
+    recipe.draw("ListValue", ["x"], ANY_MAGNITUDE, 0.0, 0.0, 0.0, 2, 5.0, 6.0)
+    assert recipe.is_random

@@ -115,6 +115,8 @@ def test_nvjpeg_library_error(status):
     with pytest.raises(RuntimeError, match=f"nvjpegDecodeBatched returned {status}"):
         library.run([b"a", b"b"])
     assert library.batches == [2]
+    # The GPU may still write images of earlier calls: their memory must not be freed before.
+    assert ("waited for", EVENT) in library.observed
 
 
 @pytest.mark.parametrize("index", [-1, 1, 2**40])

@@ -135,6 +135,17 @@ def test_migrate_edits_kernel_calls_of_subclasses(call, expected):
         ("import albumentations as A", "get_augmentation(phase)", True),
         ("import albumentations as A", "A.Compose([])", True),
         ("import albumentations as A\nself.flip: A.Compose = A.Compose([])", "self.flip", True),
+        ("import albumentations as A\nf, g = A.NoOp(), A.Compose([])", "g", True),
+        ("import albumentations as A\nf = A.NoOp() if size else A.Compose([])", "f", True),
+        ("import albumentations as A\nf = {'train': A.NoOp(), 'test': None}", "f['train']", True),
+        ("import albumentations as A\nif f := A.NoOp(): pass", "f", True),
+        ("import albumentations as A\ndef f(): return A.NoOp()", "f()", True),
+        ("import albumentations as A\ndef f(): return A.NoOp()\ng = f()", "g", True),
+        ("import albumentations as A\ndef f(image, size): return A.NoOp()", "f", False),
+        ("import albumentations as A\nf = A.NoOp()({'image': x})", "f", False),
+        ("import albumentations as A\nf: A.Compose | None", "f", True),
+        ("import albumentations as A\ndef g(f: A.Compose): pass", "f", True),
+        ("import albumentations as A\nimport numpy as np\ndef g(f: np.ndarray): pass", "f", False),
         ("import albumentations as A", "transform_image", False),
         ("import albumentations as A", "self.autograph", False),
         ("import albumentations as A\ndef transform(image, size): pass", "transform", False),
@@ -149,6 +160,21 @@ def test_migrate_edits_calls_of_recipes_of_albumentations(imports, function, is_
     text = migrate(f"{imports}\ny = {function}(image=x, size=224)\n").text
     arguments = '{"image": x, "size": 224}' if is_recipe else "image=x, size=224"
     assert text.endswith(f"\ny = {function}({arguments})\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("f(image=x, **kw)", 'f({"image": x, **kw})'), ("f(**sample)", "f({**sample})"),
+        ("f(**sample or {})", "f({**(sample or {})})"),
+        ("A.Compose([])(**sample)", "A.Compose([])({**sample})"), ("g()(**sample)", "g()({**sample})"),
+        ("transform(image=x, **kw)", 'transform({"image": x, **kw})'), ("transform(**sample)", "transform(**sample)"),
+        ("A.Compose(**options)", "A.Compose(**options)"), ("g(**options)", "g(**options)"),
+    ],
+)  # fmt: skip
+def test_migrate_edits_unpacked_arguments_of_recipes(call, expected):
+    text = migrate(f"import albumentations as A\nf = A.Compose([])\ndef g(): return A.NoOp()\ny = {call}\n").text
+    assert text.endswith(f"\ny = {expected}\n")
 
 
 NOTES = """

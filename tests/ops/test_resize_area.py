@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.arrays import NUMPY, TORCH_CUDA, every_backend, images, noise, put, seeded
-from helpers.compare import Tolerance, assert_equal, to_numpy
+from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from tables import warp_reference as reference
 from tables.row import TOLERANCES
 
@@ -58,10 +58,9 @@ def test_resize_area_halves_by_the_mean_of_four_pixels(dtype, backend):
     batch = images(backend, dtype, "NHWC", (2, 40, 56, 3))
     blocks = to_numpy(batch).astype(float).reshape(2, 20, 2, 28, 2, 3)
     actual = cuaug.resize(batch, (20, 28), "area", layout="NHWC")
-    if dtype == "uint8":
-        np.testing.assert_array_equal(to_numpy(actual), np.rint(blocks.mean((2, 4))))
-    else:
-        np.testing.assert_allclose(to_numpy(actual), blocks.mean((2, 4)), rtol=0, atol=1e-7)
+    expected = put(blocks.mean((2, 4)) if dtype == "float32" else np.rint(blocks.mean((2, 4))), backend, dtype)
+    rounding = Tolerance(1e-7, reason="the sum of four float32 in 0..1")
+    assert_equal(actual, expected, tolerance=rounding if dtype == "float32" else EXACT)
 
 
 @BACKENDS
@@ -69,8 +68,9 @@ def test_resize_area_halves_by_the_mean_of_four_pixels(dtype, backend):
 def test_resize_area_keeps_constants(size, backend):
     for dtype, value in (("uint8", 255), ("uint8", 131), ("float32", 0.7)):
         batch = put(np.full((1, 40, 50, 3), value, dtype), backend)
-        actual = to_numpy(cuaug.resize(batch, size, "area", layout="NHWC"))
-        np.testing.assert_allclose(actual, np.full((1, *size, 3), value, dtype), rtol=3e-7, atol=0)
+        expected = put(np.full((1, *size, 3), value, dtype), backend)
+        rounding = Tolerance(relative=3e-7, reason="float32 weights, whose sum is 1 up to rounding")
+        assert_equal(cuaug.resize(batch, size, "area", layout="NHWC"), expected, tolerance=rounding)
 
 
 @BACKENDS
@@ -103,7 +103,7 @@ def test_resized_crop_area_of_a_tiny_box_is_its_pixel(extent, backend):
     batch = put(np.arange(20, dtype=np.uint8).reshape(1, 4, 5, 1), backend)
     for top, left in ((0.0, 0.0), (1.5, 2.25), (2.0, 4.0)):
         actual = cuaug.resized_crop(batch, top, left, extent, extent, (3, 2), "area", layout="NHWC")
-        np.testing.assert_array_equal(to_numpy(actual), np.full((1, 3, 2, 1), 5 * int(top) + int(left)))
+        assert_equal(actual, put(np.full((1, 3, 2, 1), 5 * int(top) + int(left), np.uint8), backend))
 
 
 @BACKENDS
@@ -112,7 +112,8 @@ def test_resize_area_ignores_pixels_that_it_does_not_cover(backend):
     for factor, outputs in ((2, 20), (3, 21), (5, 7), (7, 33)):
         batch = np.ones((1, factor * outputs, factor * outputs, 1), np.float32)
         batch[:, factor : 2 * factor, factor : 2 * factor] = np.inf
-        actual = to_numpy(cuaug.resize(put(batch, backend), (outputs, outputs), "area", layout="NHWC"))
-        expected = np.ones_like(actual)
+        actual = cuaug.resize(put(batch, backend), (outputs, outputs), "area", layout="NHWC")
+        expected = np.ones((1, outputs, outputs, 1), np.float32)
         expected[:, 1, 1] = np.inf
-        np.testing.assert_allclose(actual, expected, rtol=1e-6)
+        rounding = Tolerance(relative=1e-6, reason="float32 weights, whose sum is 1 up to rounding")
+        assert_equal(actual, put(expected, backend), tolerance=rounding)

@@ -36,7 +36,7 @@ def box_of_mask(mask):
 
 
 def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output=None):
-    """Greedy suppression, box by box. Boxes with a NaN, also as score, come last; no box suppresses them."""
+    """Greedy suppression, box by box. Boxes with a NaN coordinate or score come last; no box suppresses them."""
     boxes, scores = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
     bad = np.isnan(scores) | np.isnan(boxes).any(-1)
     present = np.ones(len(boxes), bool) if score_threshold is None else scores > score_threshold
@@ -118,7 +118,7 @@ def roi_pixels(roi, size, extent, scale=1.0, has_ends=True):
 
 
 def pooled(features, bins, mode):
-    """One region's bins of maps [C, H, W]. [C, h, w]"""
+    """The average or maximum of each bin of one region, from maps [C, H, W]. [C, h, w]"""
     h, w = np.array([*bins]).max(0) + 1
     out = np.zeros((len(features), h, w))
     for bin_index, weights in bins.items():
@@ -144,7 +144,7 @@ def pooled_gradient(features, bins, mode, gradient):
 
 
 def own_channels(pooled):
-    """Of pooled maps [C * h * w, h, w] the channel that each bin has of its own. [C, h, w]"""
+    """The result of position-sensitive pooling: each bin of [C * h * w, h, w] from its own channels. [C, h, w]"""
     channels, h, w = pooled.shape
     out = np.zeros((channels // (h * w), h, w))
     for c, y, x in np.ndindex(*out.shape):

@@ -102,6 +102,29 @@ def test_compose_compact_rejects_other_number_of_areas():
         T.Compose(CROP, boxes=T.Boxes(compact=True))(image(), target() | {"area": torch.ones(2)})
 
 
+@pytest.mark.parametrize("use_types", [False, True], ids=["plain", "tv_tensors"])
+def test_compose_empty_list_is_accepted_as_masks_of_one_sample(tv, use_types):
+    pictures, targets = [image(), image()], [target(2, tv if use_types else None), target(0)]
+    targets[1] |= {"masks": [], "boxes": [] if not use_types else targets[1]["boxes"]}
+    targets = [{key: entry[key] for key in ("masks",) if use_types} or entry for entry in targets]
+    aug, masks = T.Compose(CROP), [entry["masks"] for entry in targets]
+    expected = aug(pictures[0], masks[0])[1]
+    for name, results in {
+        "lists": aug(pictures, masks)[1],
+        "lists, the empty one first": aug(pictures, masks[::-1])[1][::-1],
+        "a batch": aug(torch.stack(pictures), masks)[1],
+        "lists in a dict": aug({"images": pictures, "masks": masks})["masks"],
+        "images, targets": [entry["masks"] for entry in aug(pictures, targets)[1]],
+        "pairs": [entry["masks"] for _, entry in aug([*zip(pictures, targets, strict=True)])],
+    }.items():
+        assert_equal(results[0].as_subclass(torch.Tensor), expected.as_subclass(torch.Tensor))
+        assert (tuple(results[1].shape), results[1].dtype) == ((0, 15, 9), torch.uint8), name
+    assert tuple(aug(pictures[0], [])[1].shape) == (0, 15, 9)
+    assert tuple(aug({"image": pictures[0], "masks": []})["masks"].shape) == (0, 15, 9)
+    clip = torch.stack([image()] * 4)[None]
+    assert tuple(aug({"images": clip, "masks": [[]]}, layout="NTCHW")["masks"][0].shape) == (4, 0, 15, 9)
+
+
 def test_compose_target_without_objects_is_its_image_id():
     """As torchvision's wrapper of CocoDetection gives for an image without annotations."""
     sample = {"image_id": torch.tensor([7])}

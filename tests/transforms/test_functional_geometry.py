@@ -39,7 +39,7 @@ def masks(*samples, dtype="uint8", seed=0):
 
 
 def with_nearest(call):
-    """The call of images that moves them as masks are moved."""
+    """The same call with nearest-neighbour sampling, as masks are moved."""
     interpolation = "nearest-exact" if call in RESIZES else "nearest"
     return dataclasses.replace(call, args=tuple(a for a in call.args if a != "bilinear"),
                                kwargs=(*call.kwargs, ("interpolation", interpolation)))  # fmt: skip
@@ -249,7 +249,7 @@ def test_functional_parameters_of_boxes_are_one_value(real_tv):
             call()
 
 
-def test_functional_boxes_beyond_the_horizon_stay_finite_integers(real_tv):
+def test_functional_keypoints_beyond_the_horizon_stay_finite_integers(real_tv):
     coefficients = [1.0, 0, 0, 0, 1, 0, -0.2, 0]
     points = real_tv.KeyPoints(torch.tensor([[4, 3], [1, 1]]), canvas_size=SIZE)
     result = F.perspective(points, None, None, coefficients=coefficients)

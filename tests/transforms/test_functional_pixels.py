@@ -194,8 +194,14 @@ def test_erase_pixels_in_other_layouts_and_at_the_edge():
         assert_equal(F.erase(first, row, column, 6, 9, pixels), inside)
     with pytest.raises(ValueError, match=r"v must have a shape that broadcasts to \(2, 3, 6, 8\), got \(3, 6, 9\)"):
         F.erase(first, 1, 2, 6, 8, pixels)
-    with pytest.raises(ValueError, match="i, j, h and w must be one int each"):
-        F.erase(first, [1, 2], 7, 6, 9, pixels)
+    assert_equal(
+        F.erase(first, np.int64(1), torch.tensor(2), np.uint8(6), 9, pixels), F.erase(first, 1, 2, 6, 9, pixels)
+    )
+    for row, height in (([1, 2], 6), (True, 6), (1.0, 6)):
+        with pytest.raises(ValueError, match="i, j, h and w must be one int each"):
+            F.erase(first, row, 7, height, 9, pixels)
+    with pytest.raises(ValueError, match="erase: h must be at least 0, got -6"):
+        F.erase(first, 1, 7, -6, 9, pixels)
 
 
 def test_erase_takes_a_box_per_sample():
@@ -273,6 +279,40 @@ def test_to_dtype_converts_targets_without_scaling(TF, real_tv, kind):
     assert result.dtype == torch.float16
     assert getattr(result, "canvas_size", None) == getattr(target, "canvas_size", None)
     assert torch.equal(plain(result), plain(expected))
+
+
+@pytest.mark.parametrize("kind", [None, *TARGETS])
+def test_to_dtype_rejects_unknown_dtypes(real_tv, kind):
+    value = torch.zeros(3, 4, 5, dtype=torch.int64) if kind is None else TARGETS[kind](real_tv)
+    for name in ("complex64", "double precision"):
+        with pytest.raises(TypeError, match=rf"functional\.to_dtype: dtype must be one of .*, got {name}"):
+            F.to_dtype(value, name)
+
+
+def test_to_dtype_of_labels_reads_pillow_images_and_rejects_lists():
+    image_module = pytest.importorskip("PIL.Image")
+    pixels = noise((*SIZE, 3))
+    assert_equal(F.to_dtype(image_module.fromarray(pixels), "int64"), pixels.astype(np.int64))
+    for value in ([1, 2], "photo.jpg"):
+        with pytest.raises(TypeError, match="images must be an array of torch"):
+            F.to_dtype(value, "int64")
+
+
+@pytest.mark.parametrize("kind", ["Pillow", "read-only", "JAX"])
+def test_functions_of_pixels_reject_inplace_for_images_that_cannot_be_written(kind):
+    pixels = noise((*SIZE, 3), "float32")
+    if kind == "Pillow":
+        image = pytest.importorskip("PIL.Image").fromarray(noise((*SIZE, 3)))
+    elif kind == "JAX":
+        image = pytest.importorskip("jax.numpy").asarray(pixels)
+    else:
+        image = pixels
+        image.flags.writeable = False
+    with pytest.raises(TypeError, match=r"erase: inpt must be writable for inplace=True, got a read-only \w+$"):
+        F.erase(image, 0, 0, 2, 2, 0, inplace=True)
+    if kind != "Pillow":
+        with pytest.raises(TypeError, match=r"functional\.normalize: inpt must be writable for inplace=True"):
+            F.normalize(image, [0.4] * 3, [0.2] * 3, inplace=True)
 
 
 def test_gaussian_noise_is_that_of_cuaug(real_tv):

@@ -81,7 +81,13 @@ struct DecodeBatchTask {
 
     void run() {
         check("cuCtxSetCurrent", driver.set_context(driver.context));
-        if (!data.empty()) decode(0, data.size());
+        try {
+            if (!data.empty()) decode(0, data.size());
+        } catch (...) {
+            // Images of earlier calls may still be written: `memory` must not be freed before.
+            if (driver.record_event(decoder.event, decoder.stream) == 0) driver.synchronize_event(decoder.event);
+            throw;
+        }
         // `run` waits for the images, because work that is later put on a stream may start before nvJPEG's hardware
         // engine has finished. An event with blocking synchronization lets this thread sleep; waiting for the stream
         // would keep a processor busy.
@@ -105,7 +111,8 @@ struct DecodeBatchTask {
     }
 };
 
-// Decodes files into `memory`, by rows of NvjpegImage. The result: the rows of `images` that failed.
+// Decodes files into `memory`, which the rows of `images` (NvjpegImage) divide. The task's result: the rows that
+// failed.
 std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles>& files, const py::buffer& images,
                                               py::object memory, const DriverAddresses& driver,
                                               const NvjpegAddresses& functions, std::uintptr_t handle,

@@ -102,6 +102,7 @@ inline void warp_tile_planes(const native::WarpCall& call, const WarpRecordBase&
     dispatch_image_dtype(call.target, [&](auto element) {
         using U = decltype(element);
         const ChannelGroup out = channel_group<U>(args.out, tile.n, tile.t, c, args.channels);
+        // Whether bilinear_planes stores into the output; otherwise into the workspace, and rows are converted.
         const bool writes_output = is_same_v<U, float> && out.x_stride == 1 && tile.width == tile.padded_width();
         for (int dy = 0; dy < tile.height; ++dy) {
             U* out_row = reinterpret_cast<U*>(out.data) + (tile.top + dy) * out.y_stride + tile.left * out.x_stride;

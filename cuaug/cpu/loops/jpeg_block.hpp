@@ -4,13 +4,13 @@
 #include "jpeg/quantization.cuh"
 #include "simd8.hpp"
 
-// Codes and decodes one block of 8x8 samples, eight of a row or column at a time.
+// Encodes and decodes one block of 8x8 samples, eight of a row or column at a time.
 
 namespace cuaug {
 
 using Int8 = Simd8<int>::type;
 
-// A table of 64 steps, and their reciprocals.
+// The 64 steps by which coefficients are quantized, and the steps' reciprocals.
 struct QuantizationTable {
     int step[64], reciprocal[64];
 
@@ -41,11 +41,12 @@ inline void transform_rows(IntBlock& block, const Transform& transform) {
     memcpy(&block, rows, sizeof(block));
 }
 
-// Samples are -128..127; a step is the distance between adjacent rows.
-__attribute__((noinline)) void code_block(const int* in, long long in_step, const QuantizationTable& table,
-                                          signed char* out, long long out_step) {
+// The block as a JPEG decoder returns it: transformed, quantized, and transformed back. Samples are -128..127; a pitch
+// is the distance between adjacent rows.
+__attribute__((noinline)) inline void code_block(const int* in, long long in_pitch, const QuantizationTable& table,
+                                                 signed char* out, long long out_pitch) {
     IntBlock block;
-    transpose(in, in_step, block.values, lanes);
+    transpose(in, in_pitch, block.values, lanes);
     transform_rows(block, [](auto& columns) { forward_dct<DctPass::first>(columns); });
     transpose_block(block);
     transform_rows(block, [&](auto& rows) {
@@ -64,7 +65,7 @@ __attribute__((noinline)) void code_block(const int* in, long long in_step, cons
     for (int y = 0; y < 8; ++y)
         for (int x = 0; x < 8; ++x) {
             const int value = block.values[8 * y + x];
-            out[y * out_step + x] = static_cast<signed char>(value < -128 ? -128 : value > 127 ? 127 : value);
+            out[y * out_pitch + x] = static_cast<signed char>(value < -128 ? -128 : value > 127 ? 127 : value);
         }
 }
 

@@ -15,13 +15,14 @@ inline int nms_small_parts(const NmsRecord& args) {
     return ((args.count + 31) / 32 + nms_small_warps - 1) / nms_small_warps;
 }
 
-// For each box, which of a word's 32 boxes would suppress it; bit i: the box of index 32 * word + i. [N, words, K]
+// For each box, which of a word's 32 boxes would suppress it; bit i: the box of index 32 * word + i. [N, words, K], in
+// the memory of `ranked_boxes`.
 inline unsigned int* small_overlap_masks_of(const NmsRecord& args, long long n, int words) {
     return static_cast<unsigned int*>(args.ranked_boxes) + n * words * args.count;
 }
 
 // For each box and part, how many boxes of the part precede it; negative if the box is absent (its NmsSortKey
-// has the score 0). [N, parts, K]
+// has the score 0). [N, parts, K], in the memory of `kept`.
 inline int* preceding_counts_of(const NmsRecord& args, long long n) {
     return args.kept + n * nms_small_parts(args) * args.count;
 }

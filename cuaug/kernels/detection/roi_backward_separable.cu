@@ -7,8 +7,9 @@ constexpr int separable_threads = 128, separable_warps = separable_threads / 32;
 template <class R>
 constexpr int max_rows = 128 / sizeof(R);  // rows of bins whose sums a thread holds in shared memory
 
-// Planar: a thread has a column of pixels of one channel; adjacent threads have adjacent columns. It sums what the bins
-// of each row contribute to the column, then what these rows contribute to each pixel.
+// Planar: a thread has a column of pixels of one channel; adjacent threads have adjacent columns. The thread first sums
+// the gradients that each row of bins contributes to the column (`sums`), then for each pixel of the column the `sums`
+// of the rows of bins that use it.
 template <class T, class R>
 inline void scatter_planes(const RoiRecord& args, const FeatureMap& map, const T* in, const AxisPixels<R>& rows,
                            const AxisPixels<R>& columns, R* out, R (*sums)[separable_threads]) {
@@ -65,7 +66,7 @@ inline void scatter_channels(const RoiRecord& args, const FeatureMap& map, const
 }
 
 // A block adds the gradients of the averages of an unrotated region to its pixels, once for each pixel and channel. A
-// region with too many pixels, weights or rows of bins is processed point by point. Grid: (regions, parts).
+// region with too many pixels, weights or rows of bins is processed point by point. Grid: (regions, blocks per region).
 template <class T, bool channels_last>
 __global__ void __launch_bounds__(separable_threads, sizeof(ComputeType<T>) == 8 ? 4 : 6)
     roi_backward_separable(const __grid_constant__ RoiRecord args) {

@@ -7,32 +7,33 @@
 #include "jpeg/ycbcr.cuh"
 #include "records/pointwise.cuh"
 
-// The phases of kernels/passes/jpeg.cu for one tile. Blocks of coefficients lie in shared memory as 16-bit numbers, two
-// to a word. A block has a pitch of 36 words, and a column of blocks of luma one of 292, so that lanes that take blocks
-// one below the other or side by side have few bank conflicts.
+// The phases of kernels/passes/jpeg.cu for one tile. Blocks of 8x8 coefficients lie in shared memory as 16-bit numbers,
+// two to a word. A block has a pitch of 36 words, and a column of luma blocks a pitch of 292, so that lanes that take
+// blocks one below the other or side by side have few bank conflicts.
 
 namespace cuaug {
 
 constexpr int jpeg_threads = 192;
 template <class InLayout, class OutLayout>
-constexpr int jpeg_blocks =
-    is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided> ? 3 : 4;  // per multiprocessor, by registers
-// Blocks of a tile: of 8x8 pixels that it makes, and of 16x16 pixels that it reads.
+constexpr int jpeg_resident_blocks =
+    is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided> ? 3 : 4;  // thread blocks of a multiprocessor
+// Blocks of a tile: luma blocks, of the 8x8 pixels that the tile writes, and chroma blocks, of 16x16 pixels that it
+// reads.
 constexpr int luma_columns = 16, luma_rows = 8, chroma_columns = luma_columns / 2 + 1, chroma_rows = luma_rows / 2 + 1;
 constexpr int block_pitch = 36, column_pitch = luma_rows * block_pitch + 4;  // words
 
-// Of two adjacent columns.
+// The quantization steps of two adjacent coefficients of a row.
 struct alignas(16) QuantizationPair {
     QuantizationStep left, right;
 };
 
-// Shared memory of a block.
+// Shared memory of a thread block.
 template <int K>
 struct alignas(16) JpegBlocks {
     static constexpr int luma = luma_columns * luma_rows, chroma = K == 1 ? 0 : 2 * chroma_columns * chroma_rows;
     Word luma_words[luma_columns * column_pitch];
     Word chroma_words[chroma == 0 ? 4 : chroma * block_pitch];
-    QuantizationPair quantization[K == 1 ? 1 : 2][32];  // of luma and of chroma
+    QuantizationPair quantization[K == 1 ? 1 : 2][32];  // of luma, of chroma; index: 4 * row + pair of columns
 
     Word* luma_row(int block_x, int block_y, int row) {
         return luma_words + block_x * column_pitch + block_y * block_pitch + 4 * row;
@@ -45,8 +46,8 @@ struct alignas(16) JpegBlocks {
     }
 };
 
-// Where a tile lies in the image. The pixels that a tile makes begin half a block of 16 pixels after those that it
-// reads, and end half a block before: pixels need the chroma on either side of them.
+// Where a tile lies in the image. The pixels that a tile writes begin 8 pixels after those that it reads, and end 8
+// pixels before: a pixel needs the chroma samples on all sides of it.
 struct JpegTileRect {
     int x, y;           // first pixel that is read
     int height, width;  // of the image
@@ -55,7 +56,7 @@ struct JpegTileRect {
         const int block_left = x + 16 * block_x, block_top = y + 16 * block_y;
         return block_left >= 0 && block_left < width && block_top >= 0 && block_top < height;
     }
-    bool makes(int block_x, int block_y) const {
+    bool writes(int block_x, int block_y) const {
         const int block_left = x + 8 + 8 * block_x, block_top = y + 8 + 8 * block_y;
         return block_x >= 0 && block_x < luma_columns && block_y >= 0 && block_y < luma_rows && block_left >= 0 &&
                block_left < width && block_top >= 0 && block_top < height;
@@ -190,7 +191,7 @@ inline void transform_rows(const JpegFrame<Layout, K>& in, const JpegTileRect& r
                 load_components(in, min(y + lower, rect.height - 1), rect.x + 16 * block_x + 8 * half, rect.width, luma,
                                 sums[0], sums[1]);
                 const int luma_x = 2 * block_x + half - 1;
-                if (!rect.makes(luma_x, block_y) || y + lower >= rect.height) continue;
+                if (!rect.writes(luma_x, block_y) || y + lower >= rect.height) continue;
                 forward_dct<DctPass::first>(luma);
                 const int end = y + lower == rect.height - 1 ? 8 : row + lower + 1;
                 for (int to = row + lower; to < end; ++to)

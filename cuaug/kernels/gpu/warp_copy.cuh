@@ -14,8 +14,8 @@ template <class C>
 constexpr bool can_copy =
     C::has_override && is_same_v<typename C::In, uint8> && is_same_v<typename C::Geometry, Affine> && !C::has_mean;
 
-// Makes a region from the pixels at the same positions. A thread makes groups of four adjacent pixels, one below the
-// other, and loads a group before it needs it.
+// Writes a region from the pixels at the same positions. A thread writes groups of four adjacent pixels, one below the
+// other, and loads the next group before it computes and stores this one.
 template <class C>
 inline void copy_region(const WarpBlock<C>& block) {
     using In = typename C::In;

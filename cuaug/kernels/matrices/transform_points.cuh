@@ -4,7 +4,8 @@
 
 namespace cuaug {
 
-// An item is a point. Inputs: points [P, 2]; a matrix. Points on the horizon of a 3x3 matrix map to infinity.
+// An item is a point. Inputs: points [N, P, 2]; a matrix. On the horizon of a 3x3 matrix the depth is 0: coordinates
+// are infinite, or NaN for 0 / 0.
 struct TransformPoints {
     static int build(const MatrixBuilderRecord& args, long long n, long long k, double* item) {
         const Matrix3 matrix = args.input[1].matrix(n);

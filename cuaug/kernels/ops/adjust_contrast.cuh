@@ -10,7 +10,7 @@ struct AdjustContrast {
     static constexpr int sample_params = 2, channel_params = 0;
     static constexpr bool channelwise = true;
     static constexpr bool keeps_unit_range = true;
-    R factor, pivot;  // pivot as given is in the images' range; prepared: the term that is added
+    R factor, pivot;  // pivot: in the images' range; after `prepare`: (1 - factor) * pivot, scaled to 0..1
 
     static void prepare(R* params, R max_value) { params[1] = (R(1) - params[0]) * params[1] * (R(1) / max_value); }
 

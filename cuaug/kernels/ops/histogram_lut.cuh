@@ -8,10 +8,10 @@ namespace cuaug {
 // How a sample's lookup table is made: the values of parameter 0 of passes/histogram_lut.cu.
 enum HistogramLut { identity, equalize, autocontrast, adjust_contrast };
 
-// Histogram equalization as in Pillow and torchvision. step = (pixels not at the highest level present) / 255; result =
+// Histogram equalization as in Pillow and torchvision. step = (pixels below the highest level present) / 255; result =
 // (pixels below this level + step / 2) / step, at most 255. With step 0 the level is unchanged.
-inline uint8 equalize_level(int level, long long below, long long not_highest) {
-    const long long step = not_highest / 255;
+inline uint8 equalize_level(int level, long long below, long long below_highest) {
+    const long long step = below_highest / 255;
     if (step == 0) return static_cast<uint8>(level);
     const long long to = (below + step / 2) / step;
     return static_cast<uint8>(to < 255 ? to : 255);

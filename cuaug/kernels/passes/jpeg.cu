@@ -20,7 +20,7 @@ inline void code_columns(const JpegTileRect& rect, JpegBlocks<K>& blocks) {
         const int pair = i & 3, luma_block = i >> 2, chroma_block = luma_block - blocks.luma;
         const bool is_luma = K == 1 || chroma_block < 0;
         const int plane_block = chroma_block % (chroma_columns * chroma_rows);
-        if (is_luma ? !rect.makes(luma_block / luma_rows, luma_block % luma_rows)
+        if (is_luma ? !rect.writes(luma_block / luma_rows, luma_block % luma_rows)
                     : !rect.reads(plane_block / chroma_rows, plane_block % chroma_rows))
             continue;
         Word* words = (is_luma ? blocks.luma_row(luma_block / luma_rows, luma_block % luma_rows, 0)
@@ -95,7 +95,7 @@ inline void store_tile(const JpegFrame<Layout, K>& out, const JpegTileRect& rect
     for (int i = threadIdx.x; i < 8 * blocks.luma; i += jpeg_threads) {
         const int block_x = i % luma_columns, row = i / luma_columns;
         const int x = rect.x + 8 + 8 * block_x, y = rect.y + 8 + row;
-        if (!rect.makes(block_x, row >> 3) || y >= rect.height) continue;
+        if (!rect.writes(block_x, row >> 3) || y >= rect.height) continue;
         int luma[8], cb[8] = {}, cr[8] = {};
         load_coefficients(blocks.luma_row(block_x, row >> 3, row & 7), luma);
         inverse_dct<DctPass::second>(luma);
@@ -120,7 +120,7 @@ inline void copy_tile(const JpegFrame<InLayout, K>& in, const JpegFrame<OutLayou
     for (int i = threadIdx.x; i < luma_columns * 8 * luma_rows; i += jpeg_threads) {
         const int block_x = i % luma_columns, row = i / luma_columns;
         const int x = rect.x + 8 + 8 * block_x, y = rect.y + 8 + row;
-        if (!rect.makes(block_x, row >> 3) || y >= rect.height) continue;
+        if (!rect.writes(block_x, row >> 3) || y >= rect.height) continue;
         int pixel[8][K];
         in.load(y, x, rect.width, pixel);
         out.store(y, x, rect.width, pixel);
@@ -129,7 +129,7 @@ inline void copy_tile(const JpegFrame<InLayout, K>& in, const JpegFrame<OutLayou
 
 // Codes as JPEG, and decodes: a block makes a tile of 128x64 pixels. Grid: (tiles in x, tiles in y, frames).
 template <class In, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(jpeg_threads, jpeg_blocks<InLayout, OutLayout>)
+__global__ void __launch_bounds__(jpeg_threads, jpeg_resident_blocks<InLayout, OutLayout>)
     jpeg(const __grid_constant__ PointwiseRecord args) {
     __shared__ JpegBlocks<K> blocks;
     const JpegTileRect rect = {8 * luma_columns * static_cast<int>(blockIdx.x) - 16,

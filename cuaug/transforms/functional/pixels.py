@@ -10,14 +10,16 @@ from typing import Any, overload
 
 import numpy as np
 
-from ... import filter, levels, noise
+from ... import _check, filter, levels, noise
 from ..._arrays import convert
 from ..._arrays.images import describe_images
 from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._check import prefix_errors
-from ..._program.dtypes import LABEL_LIMITS
+from ..._integers import integer_value
+from ..._program.dtypes import ITEM_SIZE, LABEL_LIMITS
 from ...typing import Array, DType, Ids, Layout, Numbers, NumPyArray, PerSample, PillowImage, Size
+from ..sample_pillow import with_pixels
 from .dispatch import apply_to_arrays, apply_to_images
 
 __all__ = ["convert_image_dtype", "erase", "gaussian_blur", "gaussian_noise", "jpeg", "normalize", "to_dtype"]
@@ -97,7 +99,7 @@ def normalize(inpt: Any, mean: Numbers, std: Numbers, inplace: bool = False, *, 
     Args:
         mean: Per channel. [C] or [N, C]
         std: Per channel. [C] or [N, C]
-        inplace: Write the result to ``inpt``, which must be floats, and return ``inpt``.
+        inplace: Write the result to ``inpt``, which must be writable floats, and return ``inpt``.
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`; integer images are divided
     by the maximum of their dtype and become float32.
@@ -108,6 +110,8 @@ def normalize(inpt: Any, mean: Numbers, std: Numbers, inplace: bool = False, *, 
     """
     if inplace and "float" not in convert.dtype_name(getattr(inpt, "dtype", "uint8")):
         raise TypeError(f"inpt must be floats for inplace=True, got {type(inpt).__name__} of integers")
+    if inplace:
+        _require_writable(inpt)
     result = apply_to_images(inpt, layout, levels.normalize, mean, std)
     return _write_to(inpt, result) if inplace else result
 
@@ -133,7 +137,7 @@ def erase(
         w: Width of the box. [N]
         v: A number, one per channel [C] or [N, C], or an array in the layout of ``inpt``: [C, 1, 1], or the pixels of
             the box, [C, h, w], for which i, j, h and w are one int each.
-        inplace: Write the result to ``inpt``, and return ``inpt``.
+        inplace: Write the result to ``inpt``, which must be writable, and return ``inpt``.
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
@@ -141,6 +145,8 @@ def erase(
     >>> erase(np.array([[1, 2, 3]], np.uint8), 0, 1, 1, 1, v=9)
     array([[1, 9, 3]], dtype=uint8)
     """
+    if inplace:
+        _require_writable(inpt)
     value = _per_channel(v, inpt)
     if len(getattr(value, "shape", ())) < 3:
         result = apply_to_images(inpt, layout, noise.erase, i, j, h, w, value)
@@ -166,25 +172,27 @@ def to_dtype(inpt: Any, dtype: DType = "float32", scale: bool = False, *, layout
     Args:
         dtype: The result's dtype, as a dtype of any library or its name.
         scale: Scale from 0..max of one dtype to 0..max of the other; the max of a float dtype is 1. Masks, boxes and
-            keypoints are converted, and never scaled. Without scaling, bool, int32 and int64 are accepted, too, and
-            floats are truncated to them.
+            keypoints are converted, and never scaled. Without scaling, bool, int32 and int64 are accepted, too: floats
+            are truncated to them, and their numbers wrap around in a smaller integer dtype, as in torch.
 
     All other arguments and the result are those of :func:`adjust_brightness`.
 
     Raises:
-        TypeError: A dtype is not supported, or one of both is bool, int32 or int64 and ``scale`` is True.
+        TypeError: A dtype is not supported, or one of the two is bool, int32 or int64 and ``scale`` is True.
 
     >>> import numpy as np
     >>> to_dtype(np.array([[0, 255]], np.uint8), "float32", scale=True)
     array([[0., 1.]], dtype=float32)
     """
-    name, values = convert.dtype_name(dtype), without_type(inpt)
-    is_label_dtype = name in LABEL_LIMITS or (
-        hasattr(values, "dtype") and convert.dtype_name(values.dtype) in LABEL_LIMITS
+    name, values = convert.dtype_name(dtype), without_type(inpt if hasattr(inpt, "dtype") else with_pixels(inpt))
+    has_label_dtype = hasattr(values, "dtype") and (
+        name in LABEL_LIMITS or convert.dtype_name(values.dtype) in LABEL_LIMITS
     )
-    if tv_kind(inpt) not in (None, "images") or (is_label_dtype and not scale):
-        return wrap_like(convert.asarray(values, like=values, dtype=name), inpt)
-    return apply_to_images(inpt, layout, levels.to_dtype, dtype, scale)
+    if tv_kind(inpt) in (None, "images") and (scale or not has_label_dtype):
+        return apply_to_images(inpt, layout, levels.to_dtype, dtype, scale)
+    if name not in ITEM_SIZE:
+        raise TypeError(f"dtype must be one of {', '.join(ITEM_SIZE)}, got {name}")
+    return wrap_like(convert.asarray(values, like=values, dtype=name), inpt)
 
 
 @overload
@@ -219,9 +227,11 @@ def _per_channel(value: Any, inpt: Any) -> Any:
 
 def _replace_box(images: Any, box: tuple[Any, Any, Any, Any], value: Any, layout: Any) -> Any:
     """Replace the box (i, j, h, w) by pixels that broadcast to it. Parts of the box outside the image are dropped."""
-    if not all(isinstance(number, int) for number in box):
-        raise ValueError(f"i, j, h and w must be one int each where v is an array of pixels, got {box}")
-    top, left, *box_size = box
+    try:
+        top, left = (integer_value(name, number) for name, number in zip("ij", box[:2], strict=True))
+        box_size = [_check.integer(name, number, 0) for name, number in zip("hw", box[2:], strict=True)]
+    except TypeError:
+        raise ValueError(f"i, j, h and w must be one int each where v is an array of pixels, got {box}") from None
     batch = describe_images(images, layout)
     rows, columns = (batch.axes.layout.index(axis) for axis in "HW")
     shape = [*images.shape]
@@ -255,6 +265,11 @@ def _replace_slice(array: Any, axis: int, start: int, part: Any) -> Any:
 
 def _slice(array: Any, axis: int, start: int, stop: int) -> Any:
     return array[(slice(None),) * axis + (slice(start, stop),)]
+
+
+def _require_writable(inpt: Any) -> None:
+    if convert.describe(convert.detach(without_type(inpt))).read_only:
+        raise TypeError(f"inpt must be writable for inplace=True, got a read-only {type(inpt).__name__}")
 
 
 def _write_to(inpt: Any, result: Any) -> Any:

@@ -7,7 +7,8 @@
 
 namespace cuaug {
 
-// Sums each column of one channel over the rows of pixels of one row of bins: entries first .. end - 1 of `bins.rows`.
+// For one row of bins, adds up its rows of pixels with their weights: entries first .. end - 1 of `bins.rows`. `sums`
+// has one entry per column of one channel.
 template <class T, class R>
 inline void sum_channel_rows(const SeparableBins<R>& bins, const T* in, const FeatureMap& map, long long first,
                              long long end, R* sums) {
