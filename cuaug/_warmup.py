@@ -7,7 +7,7 @@ from ._program.names import chain, name_expression
 
 
 def warmup_names() -> list[str]:
-    """The name expressions of common kernels: warps and their matrices, resizes, colour ops, normalization and nms."""
+    """The name expressions of common kernels: warps, matrices, crops, resizes, colour ops, normalization and nms."""
     geometries = (
         ("Affine", "Bilinear"),
         ("Affine", "Nearest"),
@@ -20,6 +20,7 @@ def warmup_names() -> list[str]:
         name_expression(kernel, "float32")
         for kernel in ("nms_small_overlap_mask", "nms_overlap_mask", "nms_rank", "nms")
     ]
+    names += [name_expression("place_images", dtype) for dtype in ("uint8", "float16", "float32")]
     names += [name_expression("build_matrices", builder) for builder in ("GetRotationMatrix", "AffineMatrix")]
     for layout in ("Planar", "Packed"):
         for dtype in ("uint8", "float16", "float32"):
@@ -38,8 +39,9 @@ def warmup_names() -> list[str]:
 def warmup() -> int:
     """Compile common kernels for every GPU, so that first calls start at once, even while a CUDA graph is captured.
 
-    The kernels are those of warps and resizes of uint8, float16 and float32 images, of colour ops and normalization of
-    uint8 images, all with three channels, of the matrices of ``rotate`` and ``affine``, and of nms in float32.
+    The kernels are those of warps, crops and resizes of uint8, float16 and float32 images, of colour ops and
+    normalization of uint8 images, all with three channels, of the matrices of ``rotate`` and ``affine``, and of nms in
+    float32.
 
     Returns:
         The number of kernels. Kernels in the disk cache are loaded, not compiled.

@@ -17,7 +17,7 @@ from .consecutive_images import ConsecutiveImages, allocate_images, memory_layou
 from .parameters import Fill
 from .run import cpp_dtype
 
-_BLOCK_BYTES, _BLOCK_THREADS, _MAX_PIXEL_BYTES = 4096, 256, 32  # kernels/passes/place_images.cu
+_BLOCK_BYTES, _BLOCK_THREADS, _MAX_PIXEL_BYTES = 16384, 256, 32  # kernels/passes/place_images.cu
 _MAX_PLANE_BYTES = (1 << 31) - 2 * _BLOCK_BYTES  # positions have 32 bits
 
 

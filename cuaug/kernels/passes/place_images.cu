@@ -4,8 +4,9 @@
 
 namespace cuaug {
 
-constexpr int place_threads = 256, place_words = 4, place_block_bytes = 4 * place_words * place_threads,
-              max_pixel_bytes = 32;
+// A thread makes `place_passes` times `place_words` words of a plane; a block's words of a pass are adjacent.
+constexpr int place_threads = 256, place_words = 4, place_passes = 4, max_pixel_bytes = 32,
+              place_block_bytes = 4 * place_words * place_passes * place_threads;
 
 // The fill of an image's rows: word i holds bytes i .. i + 3 of a pixel of `pixel_bytes` bytes, again and again.
 struct FillWords {
@@ -102,24 +103,30 @@ __global__ void __launch_bounds__(place_threads) place_images(const __grid_const
     int y = max(start, 0) / plane.row_bytes, x = start - y * plane.row_bytes;
     int phase =
         (x + 4 * fill.pixel_bytes) % fill.pixel_bytes;  // bytes from the first of a pixel; rows have whole pixels
-    PlacedWord placed[place_words];
-    bool is_in_row[place_words];
+#pragma unroll 1
+    for (int pass = 0; pass < place_passes; ++pass) {
+        const int first = start + step * place_words * pass;
+        if (first >= plane.plane_bytes) break;
+        PlacedWord placed[place_words];
+        bool is_in_row[place_words];
 #pragma unroll
-    for (int i = 0; i < place_words; ++i) {
-        placed[i].load(plane, y, x);
-        is_in_row[i] = x >= 0 && x + 4 <= plane.row_bytes;
-        y += step_rows, x += step_columns;
-        if (x >= plane.row_bytes) ++y, x -= plane.row_bytes;
-    }
+        for (int i = 0; i < place_words; ++i) {
+            placed[i].load(plane, y, x);
+            is_in_row[i] = x >= 0 && x + 4 <= plane.row_bytes;
+            y += step_rows, x += step_columns;
+            if (x >= plane.row_bytes) ++y, x -= plane.row_bytes;
+        }
 #pragma unroll
-    for (int i = 0; i < place_words; ++i) {
-        const int position = start + step * i;
-        if (is_in_row[i] && position + 4 <= plane.plane_bytes)
-            *reinterpret_cast<Word*>(plane.result + position) = placed[i].merged(fill.words[phase]);
-        else
-            for (int j = 0; j < 4; ++j) place_byte(plane, position + j, fill);
-        phase += step_phase;
-        if (phase >= fill.pixel_bytes) phase -= fill.pixel_bytes;
+        for (int i = 0; i < place_words; ++i) {
+            const int position = first + step * i;
+            if (is_in_row[i] && position + 4 <= plane.plane_bytes)
+                *reinterpret_cast<Word*>(plane.result + position) = placed[i].merged(fill.words[phase]);
+            else
+#pragma unroll 1
+                for (int j = 0; j < 4; ++j) place_byte(plane, position + j, fill);
+            phase += step_phase;
+            if (phase >= fill.pixel_bytes) phase -= fill.pixel_bytes;
+        }
     }
 }
 
