@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check, _option_names, geometry
+from .. import _check, _option_names
 from .._arrays import convert
 from .._arrays.registry import library_of
 from .._detection.box_formats import ALL_FORMATS
@@ -101,16 +101,18 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
         _check.shape(f"boxes[{i}]", sample_boxes, (None, columns))
         _check_dtype(f"boxes[{i}]", sample_boxes, columns)
     lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
-    concatenated = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
-    indices = point_map.sample_indices(lengths)
-    float_boxes, maps = point_map.float_values_and_maps("boxes", concatenated, moves, indices)
+    entries, indices = point_map.entries_and_samples(boxes)
+    float_boxes, maps = point_map.float_values_and_maps("boxes", entries, moves, indices)
     if valid is not None:
         _check.per_sample("valid", len(valid), samples)
         for i, mask in enumerate(valid):
             _check.shape(f"valid[{i}]", mask, (lengths[i],))
-        valid = convert.namespace(valid[0]).concatenate(list(valid))[:, None]
-    result, result_valid = _transform(float_boxes, maps, options, concatenated.dtype, valid)
-    return point_map.split(result[:, 0], lengths), point_map.split(result_valid[:, 0], lengths)
+        valid, _ = point_map.entries_and_samples(valid)
+    result, result_valid = _transform(float_boxes, maps, options, entries.dtype, valid)
+    return (
+        point_map.split(result.reshape(-1, columns), lengths),
+        point_map.split(result_valid.reshape(-1), lengths),
+    )
 
 
 def _check_dtype(name: str, boxes: Any, columns: int) -> None:
@@ -157,16 +159,13 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
 def _move(rows: Any, shape: BoxShape, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
     """The boxes around the moved corners, and which are usable; the other boxes are zeros."""
     xp = convert.namespace(rows)
-    if mapping.is_scale_and_shift:
-        scale, shift = (xp.stack([mapping.M[:, 0, i], mapping.M[:, 1, j]], -1)[:, None] for i, j in ((0, 1), (2, 2)))
-        moved = shape.scaled(rows, scale, shift + 0.5 - 0.5 * scale)
+    if mapping.is_affine:
+        moved = point_map.move_boxes(rows, shape, mapping.M[:, :2])
+        usable = usable & xp.isfinite(moved).all(-1)  # not if the matrix is singular
     else:
         corners = shape.corners(rows)
-        moved = shape.around(geometry.transform_points(corners, mapping.M))
-        if mapping.is_affine:
-            usable = usable & xp.isfinite(moved).all(-1)  # not if the matrix is singular
-        else:
-            usable = usable & mapping.in_front(corners).reshape(*usable.shape, 4).all(-1)
+        moved = shape.around(mapping.move_points(corners))
+        usable = usable & mapping.in_front(corners).reshape(*usable.shape, 4).all(-1)
     return xp.where(usable[..., None], moved, 0.0), usable
 
 
