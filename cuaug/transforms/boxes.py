@@ -133,7 +133,7 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
         rows = shape.rows(boxes)
         usable = xp.isfinite(rows).all(-1) & (shape.sizes(rows) > 0).all(-1)
     rows = xp.where(usable[..., None], rows, 0.0)
-    visible_before_last: Any = 1.0  # the fraction of the box's area inside the rectangles before the last canvas
+    visible_before_last: Any = 1.0  # the fraction of a box's area inside the rectangles before the last canvas
     for i, mapping in enumerate(maps):
         canvases = [maps[i - 1].canvas] if i > 0 else []
         canvases += [] if mapping.source_box is None else [mapping.source_box]
@@ -148,9 +148,12 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
     if is_integer:
         result = xp.round(result)
         clipped = shape.rows(result)
-    area_before, area_after = _area(rows, shape), _area(clipped, shape)
-    result_valid = usable & (area_after > 0) & (area_after >= options.min_area)
-    result_valid = result_valid & (area_after * visible_before_last >= options.min_visibility * area_before)
+    area = _area(clipped, shape)
+    result_valid = usable & (area > 0)
+    if options.min_area > 0:
+        result_valid = result_valid & (area >= options.min_area)
+    if options.min_visibility > 0:
+        result_valid = result_valid & (area * visible_before_last >= options.min_visibility * _area(rows, shape))
     if valid is not None:
         result_valid = result_valid & convert.asarray(valid, like=result_valid, dtype="bool")
     return point_map.cast_back(result, dtype), result_valid

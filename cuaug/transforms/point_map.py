@@ -71,12 +71,10 @@ def float_values_and_maps(
     """
     arrays = [values, *(move.matrices for move in moves)]
     like, _ = small_matrices.result_like(arrays)
-    dtype = small_matrices.result_dtype({small_matrices.float_name(array.dtype) for array in arrays})
+    dtype = "float64" if any(dtype_name(array.dtype) == "float64" for array in arrays) else "float32"
     maps = []
     for move in moves:
         M = convert.asarray(_take(move.matrices, entry_samples), like=like, dtype=dtype)
-        if convert.is_host(M):
-            small_matrices.require("M", M, convert.namespace(M).isfinite(M).all(-1).all(-1), "must be finite")
         source_box = None if move.source_box is None else _edges(move.source_box, M, entry_samples)
         maps.append(PointMap(M, _edges(move.canvas, M, entry_samples), source_box, move.is_affine))
     return convert.asarray(values, like=like, dtype=dtype, parameter=name), maps
