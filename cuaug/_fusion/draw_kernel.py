@@ -58,9 +58,7 @@ def draw_on_host(
     rows = StridedArray(address(table), table.shape[1], 0, 1, 1, table)
     address_and_stride = address(sample_arguments), sample_arguments.shape[1]
     draws = Draws(address(ids), 0, seed, step, 0, ids)
-    record = _pack(
-        address(program), len(program), rows, table.shape[1], draws, len(table), address_and_stride, False
-    )
+    record = _pack(address(program), len(program), rows, table.shape[1], draws, len(table), address_and_stride, False)
     extension().run(extension().draw(record), record)
 
 

@@ -39,7 +39,9 @@ def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
     for move in params.plan.moves:
         matrices = table[:, move.matrix[0].index :][:, :9].reshape(-1, 3, 3)
         source_box = _edges(table[:, move.source_box[0].index :][:, :4]) if move.source_box else None
-        moves.append(Move(matrices, canvas_edges(move.size) if move.passes else image_canvas, source_box, move.is_affine))
+        moves.append(
+            Move(matrices, canvas_edges(move.size) if move.passes else image_canvas, source_box, move.is_affine)
+        )
     return moves
 
 
