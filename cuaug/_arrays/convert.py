@@ -199,7 +199,10 @@ def dtype_name(dtype: Any) -> str:
         return _dtype_names[dtype]
     except (KeyError, TypeError):  # TypeError: not hashable, as a list
         pass
-    return _dtype_names.setdefault(dtype, _find_dtype_name(dtype))
+    name = _find_dtype_name(dtype)
+    if type(dtype).__hash__ is not None:
+        _dtype_names[dtype] = name
+    return name
 
 
 def _find_dtype_name(dtype: Any) -> str:

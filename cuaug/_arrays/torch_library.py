@@ -100,10 +100,7 @@ class TorchLibrary:
             scalars = [self.torch.full((), value, **options) for value in values.reshape(-1).tolist()]
             return self.torch.stack(scalars).reshape(values.shape)
         # torch warns of read-only arrays, and refuses strides that are negative or not whole elements.
-        flags = values.flags
-        can_share = flags.writeable and (
-            flags.c_contiguous or not any(s < 0 or s % values.itemsize for s in values.strides)
-        )
+        can_share = values.flags.writeable and not any(s < 0 or s % values.itemsize for s in values.strides)
         tensor = self.torch.from_numpy(values if can_share else values.copy())
         return tensor if device < 0 else tensor.to(_torch_device(device), non_blocking=True)
 

@@ -38,6 +38,9 @@ class BoxShape(Protocol):
     def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
         """The tight boxes around corners moved by affine matrices. M: [..., 2, 3]"""
 
+    def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
+        """Rows times a positive scale plus a shift. [..., 2] for x and y"""
+
     def clip(self, rows: Any, canvas: Edges) -> Any:
         """The parts inside a canvas."""
 
@@ -84,6 +87,10 @@ class UprightBoxes:
         edges += 0.5
         return edges.reshape(rows.shape)
 
+    def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
+        xp = namespace(rows)
+        return rows * xp.concatenate([scale] * 2, -1) + xp.concatenate([shift] * 2, -1)
+
     def clip(self, rows: Any, canvas: Edges) -> Any:
         left, top, right, bottom = canvas
         if isinstance(rows, np.ndarray):
@@ -120,6 +127,9 @@ class RotatedBoxes:
 
     def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
         return self.around(map_each_point(self.corners(rows), M[..., None, :, :]))
+
+    def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
+        return _flat(rotated_boxes.rectangles_around(_by_corner(rows) * scale[..., None, :] + shift[..., None, :]))
 
     def clip(self, rows: Any, canvas: Edges) -> Any:
         return _flat(rotated_boxes.clip_rectangles(_by_corner(rows), canvas))

@@ -162,7 +162,10 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
 def _move(rows: Any, shape: BoxShape, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
     """The boxes around the moved corners, and which are usable; the other boxes are zeros."""
     xp = convert.namespace(rows)
-    if mapping.is_affine:
+    if mapping.is_scale_and_shift:
+        scale, shift = (xp.stack([mapping.M[:, 0, i], mapping.M[:, 1, j]], -1)[:, None] for i, j in ((0, 1), (2, 2)))
+        moved = shape.scaled(rows, scale, shift + 0.5 - 0.5 * scale)
+    elif mapping.is_affine:
         moved = point_map.move_boxes(rows, shape, mapping.M[:, :2])
         usable = usable & xp.isfinite(moved).all(-1)  # not if the matrix is singular
     else:

@@ -25,6 +25,7 @@ class Move(NamedTuple):
     canvas: Any  # edges of the canvas that the map leads to
     source_box: Any = None  # edges of the part of the canvas before that the map reads; None: all of it
     is_affine: bool = False  # whether every matrix is known to be affine
+    is_scale_and_shift: bool = False  # whether every matrix is a positive scale of each axis, and a shift
 
 
 def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:

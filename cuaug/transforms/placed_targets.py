@@ -27,7 +27,7 @@ def moved_targets(
     """Boxes and keypoints moved by the placements of their samples: the results of `transform_targets`."""
     size = placement.size
     canvas = canvas_edges(tuple(size[0].tolist()) if len(size) == 1 else size)
-    moves = [Move(placement.matrices(), canvas, is_affine=True)]
+    moves = [Move(placement.matrices(), canvas, is_affine=True, is_scale_and_shift=True)]
     return transform_targets(parsed, moves, size, boxes, keypoints, masks)
 
 

@@ -26,7 +26,8 @@ class PointMap(NamedTuple):
     M: Any  # [N, 3, 3]
     canvas: Edges
     source_box: Edges | None
-    is_affine: bool = False  # as in `Move`
+    is_affine: bool = False  # this and the next as in `Move`
+    is_scale_and_shift: bool = False
 
     def handedness(self) -> Any:
         """Numbers whose sign is negative where the map mirrors: the determinants of affine maps. [N]
@@ -76,7 +77,8 @@ def float_values_and_maps(
     for move in moves:
         M = convert.asarray(_take(move.matrices, entry_samples), like=like, dtype=dtype)
         source_box = None if move.source_box is None else _edges(move.source_box, M, entry_samples)
-        maps.append(PointMap(M, _edges(move.canvas, M, entry_samples), source_box, move.is_affine))
+        canvas = _edges(move.canvas, M, entry_samples)
+        maps.append(PointMap(M, canvas, source_box, move.is_affine, move.is_scale_and_shift))
     return convert.asarray(values, like=like, dtype=dtype, parameter=name), maps
 
 
