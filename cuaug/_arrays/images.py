@@ -201,8 +201,12 @@ def _ordered_axes(
         raise ValueError(
             f"images must have row and column strides below 2**31 elements, got {strides}; pass a contiguous copy"
         )
-    extents: Any = [extent.get(axis, 1) for axis in "NTCHW"]
-    return BatchAxes(layout, tuple(extents), tuple([stride.get(axis, 0) for axis in "NTCHW"]), memory_order)
+    return BatchAxes(
+        layout,
+        tuple([extent.get(axis, 1) for axis in "NTCHW"]),  # type: ignore[arg-type]
+        tuple([stride.get(axis, 0) for axis in "NTCHW"]),  # type: ignore[arg-type]
+        memory_order,
+    )
 
 
 @functools.lru_cache(4096)
