@@ -25,6 +25,8 @@ from .registry import library_by_name, library_of, result_library
 from .symbolic_array import SymbolicLibrary
 from .torch_library import TorchLibrary, torch_library
 
+_dtype_names: dict[Any, str] = {}  # of dtypes that were named: NumPy and torch take microseconds
+
 
 def allocate_pinned(shape: tuple[int, ...], order: Sequence[int]) -> Any:
     """A pinned uint8 tensor, from which copies to a GPU are asynchronous."""
@@ -85,7 +87,7 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
         if dtype is not None:
             library.check_no_grad(value)
         value = value.detach().resolve_neg()
-        value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+        value = (value.float() if value.dtype is library.torch.bfloat16 else value).numpy()
     complex_dtype = None
     try:
         values = np.asarray(value)
@@ -193,6 +195,17 @@ def detach(array: Any) -> Any:
 
 def dtype_name(dtype: Any) -> str:
     """The name of a dtype of any library."""
+    try:
+        return _dtype_names[dtype]
+    except (KeyError, TypeError):  # TypeError: not hashable, as a list
+        pass
+    name = _find_dtype_name(dtype)
+    if type(dtype).__hash__ is not None:
+        _dtype_names[dtype] = name
+    return name
+
+
+def _find_dtype_name(dtype: Any) -> str:
     text = str(dtype)
     if dtype is None:  # np.dtype(None) is float64
         raise TypeError("dtype must be a dtype or its name, got None")
@@ -218,6 +231,8 @@ def asarray(value: Any, *, like: Any, dtype: str, parameter: str = "value") -> A
         if isinstance(library, TorchLibrary):
             return value.to(device=like.device, dtype=library.dtypes[dtype], non_blocking=True)
         return value.astype(dtype)
+    if type(value) is np.ndarray and library is NUMPY and value.dtype.kind in "biuf":
+        return np.asarray(value, dtype, order="C")
     if is_host(value):
         device = -1 if is_host(like) else describe(like.detach() if isinstance(library, TorchLibrary) else like).device
         return library.to_user_array(

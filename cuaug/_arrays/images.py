@@ -162,8 +162,7 @@ def result_axes(
     extents = dict(zip("NTCHW", (*axes.extents[:2], channels, *size), strict=True))
     shape = tuple(extents[axis] for axis in layout)
     memory_order = axes.memory_order if layout == axes.layout else None
-    strides = contiguous_strides(shape, memory_order)
-    return shape, _batch_axes(shape, strides, layout, False)._replace(memory_order=memory_order)
+    return shape, _ordered_axes(shape, contiguous_strides(shape, memory_order), layout, memory_order)
 
 
 def _device_name(device: int) -> str:
@@ -180,14 +179,6 @@ def _batch_axes(
         _check.one_of("layout", layout, _check.LAYOUTS)
         if len(layout) != len(shape):
             raise ValueError(f"layout {layout!r} needs {len(layout)} axes, got shape {shape}")
-    _check.extents(layout, shape)
-    extent = dict(zip(layout, shape, strict=True))
-    stride = {axis: value if extent[axis] > 1 else 0 for axis, value in zip(layout, strides, strict=True)}
-    # The kernels step through rows and columns in 32 bits.
-    if any(abs(stride.get(axis, 0)) >= 1 << 31 for axis in "HW"):
-        raise ValueError(
-            f"images must have row and column strides below 2**31 elements, got {strides}; pass a contiguous copy"
-        )
     order = tuple(sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis)))
     dense = all(
         strides[axis] == dense_stride
@@ -195,11 +186,26 @@ def _batch_axes(
         if shape[axis] > 1
     )
     is_permuted = dense and order != tuple(range(len(shape))) and 0 not in shape
+    return _ordered_axes(shape, strides, layout, order if is_permuted else None)
+
+
+def _ordered_axes(
+    shape: tuple[int, ...], strides: tuple[int, ...], layout: str, memory_order: tuple[int, ...] | None
+) -> BatchAxes:
+    """The axes of an array whose order in memory is known."""
+    _check.extents(layout, shape)
+    extent = dict(zip(layout, shape, strict=True))
+    stride = {axis: value if extent[axis] > 1 else 0 for axis, value in zip(layout, strides, strict=True)}
+    # The kernels step through rows and columns in 32 bits.
+    if abs(stride["H"]) >= 1 << 31 or abs(stride["W"]) >= 1 << 31:
+        raise ValueError(
+            f"images must have row and column strides below 2**31 elements, got {strides}; pass a contiguous copy"
+        )
     return BatchAxes(
         layout,
-        tuple(extent.get(axis, 1) for axis in "NTCHW"),  # type: ignore[arg-type]
-        tuple(stride.get(axis, 0) for axis in "NTCHW"),  # type: ignore[arg-type]
-        order if is_permuted else None,
+        tuple([extent.get(axis, 1) for axis in "NTCHW"]),  # type: ignore[arg-type]
+        tuple([stride.get(axis, 0) for axis in "NTCHW"]),  # type: ignore[arg-type]
+        memory_order,
     )
 
 

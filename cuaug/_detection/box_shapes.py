@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from .._arrays.convert import namespace
+from .._matrices.formulas import map_each_point
 from . import rotated_boxes
 from .box_formats import FORMATS, ROTATED_FORMATS, convert_rotated, from_edges, to_edges
 from .rotated_boxes import Edges
@@ -31,6 +34,9 @@ class BoxShape(Protocol):
 
     def around(self, corners: Any) -> Any:
         """The tight boxes around moved corners. [..., 4 B, 2] to rows"""
+
+    def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
+        """The tight boxes around corners moved by affine matrices. M: [..., 2, 3]"""
 
     def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
         """Rows times a positive scale plus a shift. [..., 2] for x and y"""
@@ -69,12 +75,26 @@ class UprightBoxes:
         corners = (corners + 0.5).reshape(*corners.shape[:-2], corners.shape[-2] // 4, 4, 2)
         return xp.concatenate([xp.amin(corners, -2), xp.amax(corners, -2)], -1)
 
+    def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
+        # As `around(map_each_point(corners(rows), M))`, to the bit. x and y add to each coordinate apart, so that the
+        # least sum is the sum of the least terms: rounding keeps the order.
+        matrices = M[..., None, None, :, :]
+        terms = (rows - 0.5).reshape(*rows.shape[:-1], 2, 1, 2) * matrices[..., :2]  # [..., B, corner, (x, y), term]
+        first, last = terms[..., :1, :, :], terms[..., 1:, :, :]
+        terms = np.concatenate((np.minimum(first, last), np.maximum(first, last)), -3)
+        edges = terms[..., 0] + terms[..., 1]
+        edges += matrices[..., 2]
+        edges += 0.5
+        return edges.reshape(rows.shape)
+
     def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
         xp = namespace(rows)
         return rows * xp.concatenate([scale] * 2, -1) + xp.concatenate([shift] * 2, -1)
 
     def clip(self, rows: Any, canvas: Edges) -> Any:
         left, top, right, bottom = canvas
+        if isinstance(rows, np.ndarray):
+            return np.minimum(np.maximum(rows, _corner(left, top, rows)), _corner(right, bottom, rows))
         x, y = _clip_axis(rows[..., 0::2], left, right), _clip_axis(rows[..., 1::2], top, bottom)
         return namespace(rows).stack([x, y], -1).reshape(rows.shape)
 
@@ -105,6 +125,9 @@ class RotatedBoxes:
         corners = (corners + 0.5).reshape(*corners.shape[:-2], corners.shape[-2] // 4, 4, 2)
         return _flat(rotated_boxes.rectangles_around(corners))
 
+    def moved(self, rows: np.ndarray, M: np.ndarray) -> np.ndarray:
+        return self.around(map_each_point(self.corners(rows), M[..., None, :, :]))
+
     def scaled(self, rows: Any, scale: Any, shift: Any) -> Any:
         return _flat(rotated_boxes.rectangles_around(_by_corner(rows) * scale[..., None, :] + shift[..., None, :]))
 
@@ -128,6 +151,13 @@ def _by_corner(rows: Any) -> Any:
 def _flat(corners: Any) -> Any:
     """[..., 4, 2] to [..., 8]"""
     return corners.reshape(*corners.shape[:-2], 8)
+
+
+def _corner(x: Any, y: Any, rows: np.ndarray) -> np.ndarray:
+    """x, y, x, y for the columns of rows [N, B, 4]. x, y: numbers, or arrays [N, 1]."""
+    if isinstance(x, int):
+        return np.array((x, y, x, y), rows.dtype)
+    return np.concatenate((x, y, x, y), -1)[:, None]
 
 
 def _clip_axis(values: Any, low: Any, high: Any) -> Any:

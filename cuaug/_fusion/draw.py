@@ -65,9 +65,11 @@ def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters:
 
 def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matrix: bool = True) -> StridedArray:
     """The parameters drawn for each sample, with the matrices of the recipe and its moves if asked. [N, columns]"""
-    array = images.library.empty((images.samples, plan.column_count), "float64", images.device, None)
-    if images.device < 0:
-        array[:] = 0.0  # JAX casts the table to float32: garbage in columns that are not drawn could overflow
+    shape = images.samples, plan.column_count
+    if images.device < 0:  # zeros: JAX casts the table to float32, and garbage in columns not drawn could overflow
+        array = images.library.from_numpy(np.zeros(shape), -1)
+    else:
+        array = images.library.empty(shape, "float64", images.device, None)
     # The matrices are the last of the columns that the program fills.
     column_count = plan.program_column_count if with_matrix else plan.matrix_column
     return _fill_table(plan, images, draws, array, column_count)

@@ -54,12 +54,11 @@ def draw_on_host(
     program: np.ndarray, table: np.ndarray, ids: np.ndarray, seed: int, step: int, sample_arguments: np.ndarray
 ) -> None:
     """Fills `table` [N, P]. `sample_arguments`: arguments of instructions, per sample (_fusion/ragged.py). [N, K]"""
-    rows = StridedArray(table.ctypes.data, table.shape[1], 0, 1, 1, table)
-    address_and_stride = sample_arguments.ctypes.data, sample_arguments.shape[1]
-    draws = Draws(ids.ctypes.data, 0, seed, step, 0, ids)
-    record = _pack(
-        program.ctypes.data, len(program), rows, table.shape[1], draws, len(table), address_and_stride, False
-    )
+    address = extension().array_address
+    rows = StridedArray(address(table), table.shape[1], 0, 1, 1, table)
+    address_and_stride = address(sample_arguments), sample_arguments.shape[1]
+    draws = Draws(address(ids), 0, seed, step, 0, ids)
+    record = _pack(address(program), len(program), rows, table.shape[1], draws, len(table), address_and_stride, False)
     extension().run(extension().draw(record), record)
 
 

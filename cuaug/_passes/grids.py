@@ -121,6 +121,7 @@ class Regions(NamedTuple):
         return self.per_row * self.full_width.regions + self.remainder.regions
 
 
+@functools.lru_cache(1024)  # a configuration needs the result twice
 def divide_output(slices: Slices, staging: Staging, can_halve: bool) -> Regions:
     """Divides the output of a warp into regions (kernels/passes/warp_image.cu).
 

@@ -109,14 +109,10 @@ def kernel_config(
     if is_warp:
         staging = grids.Staging(raw_staged, functors[2] == "Constant")
         grid_args = staging, "StoreAndMean" not in functors  # partial sums are those of whole regions
-    arguments = template.arguments(
-        TemplateArguments(
-            (in_dtype, in_layout, slice_channels), tuple(functors), (out_dtype, out_layout), output_axes.extents[2]
-        )
-    )
+    arguments = (in_dtype, in_layout, slice_channels), tuple(functors), (out_dtype, out_layout), output_axes.extents[2]
     return KernelConfig(
         skeleton,
-        name_expression(skeleton, *arguments),
+        _kernel_name(skeleton, TemplateArguments(*arguments)),
         template.grid(slices, *grid_args),
         template.threads >> small_blocks + small_output,
         sizes=(
@@ -128,6 +124,11 @@ def kernel_config(
         regions=grids.warp_regions(slices, *grid_args) if is_warp else (),
         loops={},
     )
+
+
+@functools.lru_cache(4096)
+def _kernel_name(skeleton: str, arguments: TemplateArguments) -> str:
+    return name_expression(skeleton, *KERNEL_TEMPLATES[skeleton].arguments(arguments))
 
 
 def stages_raw(names: tuple[str, ...], layout: str) -> bool:

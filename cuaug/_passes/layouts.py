@@ -36,5 +36,7 @@ def vector_elements(axes: BatchAxes, dtype: str, misalignment: int) -> int:
     """
     item_size = ITEM_SIZE[dtype]
     outer_strides = axes.strides[:4] if tag(axes) == "Planar" else (*axes.strides[:2], axes.strides[3])
-    offsets = (misalignment, *(stride * item_size for stride in outer_strides))
-    return next((n for n in (16, 8, 4) if all(offset % min(n * item_size, 16) == 0 for offset in offsets)), 0)
+    bits = misalignment
+    for stride in outer_strides:  # divisible by a power of two if every stride is
+        bits |= stride * item_size
+    return next((n for n in (16, 8, 4) if bits % min(n * item_size, 16) == 0), 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check, _option_names, geometry
+from .. import _check, _option_names
 from .._arrays import convert
 from .._arrays.registry import library_of
 from .._detection.box_formats import ALL_FORMATS
@@ -101,16 +101,18 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
         _check.shape(f"boxes[{i}]", sample_boxes, (None, columns))
         _check_dtype(f"boxes[{i}]", sample_boxes, columns)
     lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
-    concatenated = convert.namespace(boxes[0]).concatenate(list(boxes))[:, None]
-    indices = point_map.sample_indices(lengths)
-    float_boxes, maps = point_map.float_values_and_maps("boxes", concatenated, moves, indices)
+    entries, indices = point_map.entries_and_samples(boxes)
+    float_boxes, maps = point_map.float_values_and_maps("boxes", entries, moves, indices)
     if valid is not None:
         _check.per_sample("valid", len(valid), samples)
         for i, mask in enumerate(valid):
             _check.shape(f"valid[{i}]", mask, (lengths[i],))
-        valid = convert.namespace(valid[0]).concatenate(list(valid))[:, None]
-    result, result_valid = _transform(float_boxes, maps, options, concatenated.dtype, valid)
-    return point_map.split(result[:, 0], lengths), point_map.split(result_valid[:, 0], lengths)
+        valid, _ = point_map.entries_and_samples(valid)
+    result, result_valid = _transform(float_boxes, maps, options, entries.dtype, valid)
+    return (
+        point_map.split(result.reshape(-1, columns), lengths),
+        point_map.split(result_valid.reshape(-1), lengths),
+    )
 
 
 def _check_dtype(name: str, boxes: Any, columns: int) -> None:
@@ -131,7 +133,7 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
         rows = shape.rows(boxes)
         usable = xp.isfinite(rows).all(-1) & (shape.sizes(rows) > 0).all(-1)
     rows = xp.where(usable[..., None], rows, 0.0)
-    visible_before_last: Any = 1.0  # the fraction of the box's area inside the rectangles before the last canvas
+    visible_before_last: Any = 1.0  # the fraction of a box's area inside the rectangles before the last canvas
     for i, mapping in enumerate(maps):
         canvases = [maps[i - 1].canvas] if i > 0 else []
         canvases += [] if mapping.source_box is None else [mapping.source_box]
@@ -146,9 +148,12 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
     if is_integer:
         result = xp.round(result)
         clipped = shape.rows(result)
-    area_before, area_after = _area(rows, shape), _area(clipped, shape)
-    result_valid = usable & (area_after > 0) & (area_after >= options.min_area)
-    result_valid = result_valid & (area_after * visible_before_last >= options.min_visibility * area_before)
+    area = _area(clipped, shape)
+    result_valid = usable & (area > 0)
+    if options.min_area > 0:
+        result_valid = result_valid & (area >= options.min_area)
+    if options.min_visibility > 0:
+        result_valid = result_valid & (area * visible_before_last >= options.min_visibility * _area(rows, shape))
     if valid is not None:
         result_valid = result_valid & convert.asarray(valid, like=result_valid, dtype="bool")
     return point_map.cast_back(result, dtype), result_valid
@@ -160,13 +165,13 @@ def _move(rows: Any, shape: BoxShape, mapping: PointMap, usable: Any) -> tuple[A
     if mapping.is_scale_and_shift:
         scale, shift = (xp.stack([mapping.M[:, 0, i], mapping.M[:, 1, j]], -1)[:, None] for i, j in ((0, 1), (2, 2)))
         moved = shape.scaled(rows, scale, shift + 0.5 - 0.5 * scale)
+    elif mapping.is_affine:
+        moved = point_map.move_boxes(rows, shape, mapping.M[:, :2])
+        usable = usable & xp.isfinite(moved).all(-1)  # not if the matrix is singular
     else:
         corners = shape.corners(rows)
-        moved = shape.around(geometry.transform_points(corners, mapping.M))
-        if mapping.is_affine:
-            usable = usable & xp.isfinite(moved).all(-1)  # not if the matrix is singular
-        else:
-            usable = usable & mapping.in_front(corners).reshape(*usable.shape, 4).all(-1)
+        moved = shape.around(mapping.move_points(corners))
+        usable = usable & mapping.in_front(corners).reshape(*usable.shape, 4).all(-1)
     return xp.where(usable[..., None], moved, 0.0), usable
 
 

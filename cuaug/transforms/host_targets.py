@@ -24,7 +24,7 @@ def with_numpy(parsed: ParsedSample) -> ParsedSample:
     """The sample with views of these targets. Arrays on a device, of bfloat16, and those with a gradient stay."""
 
     def viewed(target: Target) -> Target:
-        return target._replace(value=_view(target.value)) if target.kind in _KINDS else target
+        return target._replace(value=numpy_view(target.value)) if target.kind in _KINDS else target
 
     return parsed._replace(targets=tuple(viewed(target) for target in parsed.targets))
 
@@ -36,14 +36,15 @@ def in_own_libraries(parsed: ParsedSample, results: Mapping[str, list[Any]]) -> 
         targets = parsed.targets_of(kind) or (parsed.targets_of("boxes") if kind == "valid" else [])
         if kind in results:
             converted[kind] = [
-                _in_library_of(target.value, values) for target, values in zip(targets, results[kind], strict=True)
+                in_library_of(target.value, values) for target, values in zip(targets, results[kind], strict=True)
             ]
     return converted
 
 
-def _view(value: Any) -> Any:
+def numpy_view(value: Any) -> Any:
+    """A host array of torch or JAX in NumPy; other values, and a tensor with a gradient, as they are."""
     if isinstance(value, list):
-        return [_view(entry) for entry in value]
+        return [numpy_view(entry) for entry in value]
     library = library_of(type(value))
     if not isinstance(library, (TorchLibrary, JaxLibrary)) or not convert.is_host(value):
         return value
@@ -52,9 +53,13 @@ def _view(value: Any) -> Any:
     return convert.host_array("value", value, None)
 
 
-def _in_library_of(like: Any, values: Any) -> Any:
+def in_library_of(like: Any, values: Any) -> Any:
+    """A NumPy array in the library of `like`, which `numpy_view` gave; other values as they are."""
     if isinstance(values, list):
-        return [_in_library_of(like, entry) for entry in values]
+        return [in_library_of(like, entry) for entry in values]
     example = like[0] if isinstance(like, list) and like else like
-    is_other = isinstance(library_of(type(example)), (TorchLibrary, JaxLibrary)) and isinstance(values, np.ndarray)
-    return convert.asarray(values, like=example, dtype=convert.dtype_name(values.dtype)) if is_other else values
+    library = library_of(type(example))
+    if isinstance(library, TorchLibrary) and isinstance(values, np.ndarray):
+        return library.from_numpy(values, -1)
+    is_jax = isinstance(library, JaxLibrary) and isinstance(values, np.ndarray)
+    return convert.asarray(values, like=example, dtype=convert.dtype_name(values.dtype)) if is_jax else values

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check, geometry
+from .. import _check
 from .._arrays import convert
 from .._detection.rotated_boxes import Edges
 from .._value_text import value_text
@@ -105,17 +105,16 @@ def transform_keypoints(keypoints: Any, moves: Sequence[Move], options: Keypoint
             raise ValueError(f"keypoints must all have {columns} columns, got {points.shape[-1]} in sample {i}")
     shapes = [tuple(points.shape) for points in keypoints]
     lengths = [math.prod(shape[:-1]) for shape in shapes]
-    flat = [points.reshape(-1, 1, columns) for points in keypoints]
-    concatenated = convert.namespace(keypoints[0]).concatenate(flat)
-    indices = point_map.sample_indices(lengths)
-    float_keypoints, maps = point_map.float_values_and_maps("keypoints", concatenated, moves, indices)
+    entries, indices = point_map.entries_and_samples([points.reshape(-1, columns) for points in keypoints])
+    float_keypoints, maps = point_map.float_values_and_maps("keypoints", entries, moves, indices)
     swapped_points = None
     if options.flip_pairs:
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         order = np.concatenate([s + _swap_order(shape, options) for s, shape in zip(starts, shapes, strict=True)])
-        swapped_points = float_keypoints[convert.asarray(order, like=float_keypoints, dtype="int64")]
-    result = _transform(float_keypoints, swapped_points, maps, options, concatenated.dtype)
-    result = point_map.cast_back(result, concatenated.dtype)
+        order = convert.asarray(order, like=float_keypoints, dtype="int64")
+        swapped_points = float_keypoints.reshape(-1, columns)[order].reshape(float_keypoints.shape)
+    result = _transform(float_keypoints, swapped_points, maps, options, entries.dtype)
+    result = point_map.cast_back(result, entries.dtype).reshape(-1, columns)
     return [points.reshape(shape) for points, shape in zip(point_map.split(result, lengths), shapes, strict=True)]
 
 
@@ -154,7 +153,7 @@ def _transform(points: Any, swapped_points: Any, maps: Sequence[PointMap], optio
     for mapping in maps:
         if hide_outside and mapping.source_box is not None:
             is_visible = is_visible & _is_inside(positions, mapping.source_box)
-        moved = geometry.transform_points(positions, mapping.M)
+        moved = mapping.move_points(positions)
         is_valid = xp.isfinite(moved).all(-1) if mapping.is_affine else mapping.in_front(positions)
         has_position = has_position & is_valid
         positions = xp.where(has_position[..., None], moved, 0.0)

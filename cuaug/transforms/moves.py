@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import convert
+from .host_targets import numpy_view
 from .params import Params, table_columns
 
 _UNBOUNDED = (-(2.0**30), -(2.0**30), 2.0**30, 2.0**30)  # contains every canvas: images have sides below 2**30
@@ -35,15 +36,14 @@ def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
         sizes: (H, W) of the images: one for all, or one for each of a ragged batch.
     """
     image_canvas = canvas_edges(sizes[0] if len(sizes) == 1 else sizes)
-    return [
-        Move(
-            table_columns(params, move.matrix[0].index, 9).reshape(-1, 3, 3),
-            canvas_edges(move.size) if move.passes else image_canvas,
-            _edges(table_columns(params, move.source_box[0].index, 4)) if move.source_box else None,
-            move.is_affine,
+    table, moves = numpy_view(table_columns(params, 0, params.plan.column_count)), []
+    for move in params.plan.moves:
+        matrices = table[:, move.matrix[0].index :][:, :9].reshape(-1, 3, 3)
+        source_box = _edges(table[:, move.source_box[0].index :][:, :4]) if move.source_box else None
+        moves.append(
+            Move(matrices, canvas_edges(move.size) if move.passes else image_canvas, source_box, move.is_affine)
         )
-        for move in params.plan.moves
-    ]
+    return moves
 
 
 def merge_moves(moves_by_group: Sequence[list[Move]], order: np.ndarray) -> list[Move]:

@@ -12,6 +12,7 @@ from .._arrays import convert
 from .._detection.box_formats import FORMATS, to_edges
 from . import point_map
 from .boxes import Boxes
+from .host_targets import in_library_of, numpy_view
 from .keypoints import Keypoints
 from .moves import Move, canvas_edges
 from .placement import Placement, edges_of
@@ -75,13 +76,16 @@ def without_lost_boxes(
     """
     edges = edges_of(placement.box).astype(np.float64)
     unchanged = (placement.box[:, :2] == 0).all(1) & (placement.box[:, 2:] == sizes).all(1)
+    if unchanged.all():
+        return parsed
     edges[unchanged] = -np.inf, -np.inf, np.inf, np.inf
 
     def kept(target: Target, boxes: Any, sample_edges: np.ndarray) -> Any:
-        dtype = "float64" if point_map.is_integer(boxes.dtype) else convert.dtype_name(boxes.dtype)
-        placement_edges = convert.asarray(sample_edges, like=boxes, dtype=dtype)
-        is_kept = keeps(to_edges(boxes, target.format or format), placement_edges)
-        return boxes * is_kept[..., None]  # keeps an array's type, which may state a format
+        values = numpy_view(boxes)
+        dtype = "float64" if point_map.is_integer(values.dtype) else convert.dtype_name(values.dtype)
+        placement_edges = convert.asarray(sample_edges, like=values, dtype=dtype)
+        is_kept = keeps(to_edges(values, target.format or format), placement_edges)
+        return in_library_of(boxes, values * is_kept[..., None])  # keeps an array's type, which may state a format
 
     def replaced(target: Target) -> Target:
         if target.kind != "boxes":

@@ -28,14 +28,14 @@ class Placement(NamedTuple):
         scale = self.size / self.box[:, 2:]  # (y, x)
         matrices = np.zeros((len(scale), 3, 3))
         matrices[:, 0, 0], matrices[:, 1, 1], matrices[:, 2, 2] = scale[:, 1], scale[:, 0], 1.0
-        matrices[:, [1, 0], 2] = (0.5 - self.box[:, :2]) * scale - 0.5
+        matrices[:, 1::-1, 2] = (0.5 - self.box[:, :2]) * scale - 0.5
         return matrices
 
 
 def edges_of(box: np.ndarray) -> np.ndarray:
     """Left, top, right, bottom, from top, left, height, width. [..., 4]"""
-    top, left, height, width = np.moveaxis(box, -1, 0)
-    return np.stack([left, top, left + width, top + height], -1)
+    corner, extent = box[..., 1::-1], box[..., :1:-1]  # (x, y)
+    return np.concatenate([corner, corner + extent], -1)
 
 
 class Sampling(NamedTuple):

@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import geometry
 from .._arrays import convert, small_matrices
 from .._arrays.convert import dtype_name
+from .._detection.box_shapes import BoxShape
 from .._detection.rotated_boxes import Edges
+from .._matrices.formulas import map_points
 from .moves import Move
 
 
@@ -35,6 +38,10 @@ class PointMap(NamedTuple):
         if self.is_affine:
             return self.M[:, 0, 0] * self.M[:, 1, 1] - self.M[:, 0, 1] * self.M[:, 1, 0]
         return self._handedness(small_matrices.cofactors(self.M))
+
+    def move_points(self, points: Any) -> Any:
+        """Points [N, K, 2] under the maps. [N, K, 2]"""
+        return move_points(points, self.M[:, :2] if self.is_affine else self.M)
 
     def in_front(self, points: Any) -> Any:
         """Whether points [N, K, 2] lie on the side of the horizon that the canvas shows; False for NaN. [N, K]"""
@@ -63,16 +70,42 @@ def float_values_and_maps(
         moves: At least one.
         entry_samples: The sample of each entry. [E]
     """
+    arrays = [values, *(move.matrices for move in moves)]
+    like, _ = small_matrices.result_like(arrays)
+    dtype = "float64" if any(dtype_name(array.dtype) == "float64" for array in arrays) else "float32"
     maps = []
     for move in moves:
-        matrices = _take(move.matrices, entry_samples)
-        values, M = small_matrices.broadcast_arguments(
-            (name,), **{name: (values, ((), ())), "M": (matrices, small_matrices.MATRIX)}
-        )
+        M = convert.asarray(_take(move.matrices, entry_samples), like=like, dtype=dtype)
         source_box = None if move.source_box is None else _edges(move.source_box, M, entry_samples)
         canvas = _edges(move.canvas, M, entry_samples)
         maps.append(PointMap(M, canvas, source_box, move.is_affine, move.is_scale_and_shift))
-    return values, maps
+    return convert.asarray(values, like=like, dtype=dtype, parameter=name), maps
+
+
+def move_points(points: Any, M: Any) -> Any:
+    """As `cuaug.transform_points`. [..., P, 2]
+
+    For the few points of a sample on the host, the operations of NumPy take less time than describing the arguments of
+    a loop.
+    """
+    if _are_in_numpy(points, M):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return map_points(points, M)
+    return geometry.transform_points(points, M)
+
+
+def move_boxes(rows: Any, shape: BoxShape, M: Any) -> Any:
+    """The tight boxes around moved corners, as rows of `shape`. M: [..., 2, 3] if the maps are affine."""
+    if M.shape[-2] == 2 and _are_in_numpy(rows, M):
+        with np.errstate(invalid="ignore"):
+            return shape.moved(rows, M)
+    return shape.around(move_points(shape.corners(rows), M))
+
+
+def _are_in_numpy(values: Any, M: Any) -> bool:
+    """Whether both are in NumPy, in the precision in which a loop computes, and the matrix passes its check."""
+    is_numpy = type(values) is np.ndarray and type(M) is np.ndarray
+    return is_numpy and M.dtype == np.float64 and bool(np.isfinite(M).all())
 
 
 def _edges(edges: Any, like: Any, entry_samples: np.ndarray | None) -> Edges:
@@ -86,14 +119,20 @@ def _take(array: Any, indices: np.ndarray | None) -> Any:
     return array if indices is None else array[convert.asarray(indices, like=array, dtype="int64")]
 
 
-def sample_indices(lengths: Sequence[int]) -> np.ndarray:
-    """The sample of each entry of a concatenation of samples with these lengths."""
-    return np.repeat(np.arange(len(lengths)), lengths)
+def entries_and_samples(samples: Sequence[Any]) -> tuple[Any, np.ndarray | None]:
+    """Samples of several lengths as an array for `float_values_and_maps`, and the sample of each entry.
+
+    One sample [K, ...] is a batch of one, [1, K, ...]. The entries of several become batches of one entry, [E, 1, ...].
+    """
+    if len(samples) == 1:
+        return samples[0][None], None
+    entries = convert.namespace(samples[0]).concatenate(list(samples))[:, None]
+    return entries, np.repeat(np.arange(len(samples)), [int(sample.shape[0]) for sample in samples])
 
 
 def split(concatenated: Any, lengths: Sequence[int]) -> list[Any]:
     """The parts of a concatenation along its first axis."""
-    ends = np.cumsum([0, *lengths]).tolist()
+    ends = itertools.accumulate(lengths, initial=0)
     return [concatenated[start:end] for start, end in itertools.pairwise(ends)]
 
 

@@ -12,13 +12,13 @@ from .sample_target import GatheredValues, Path, Target, UnstackedBatch
 
 
 def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> None:
-    """Record a target's result in nested dicts of results, by the target's paths.
+    """Record a target's result in nested dicts of results, by the target's paths in a list [sample].
 
     `sizes`: (H, W) of each sample's canvas.
     """
     values = _values_by_path(target, value, sizes) if target.paths else []
     for path, path_value in zip(target.paths, values, strict=True):
-        set_path(results, path, path_value)
+        set_path(results, (0, *path), path_value)
 
 
 class _InnerResults(dict[Any, Any]):

@@ -57,9 +57,8 @@ class ParsedSample(NamedTuple):
             if kind == "valid" and not targets:
                 targets = [validity_target(self.sample, target) for target in self.targets_of("boxes")]
             for target, value in zip(targets, values, strict=True):
-                # `rebuild` replaces entries of a container, and the sample may itself be a target.
-                inside_list = target._replace(paths=tuple((0, *path) for path in target.paths))
-                set_target(results_by_path, inside_list, value, sizes)
+                set_target(results_by_path, target, value, sizes)
+        # `rebuild` replaces entries of a container, and the sample may itself be a target.
         return rebuild([self.sample], results_by_path)[0]
 
 
@@ -172,8 +171,9 @@ def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
     if kind in (*LISTED_KINDS, "masks") and isinstance(value, list):
         value = with_axes(kind, value)
     if kind not in ("images", *VALUE_KINDS) and (count is not None or isinstance(value, list)):
-        entries = len(value) if isinstance(value, list) or value.ndim else 0
-        _check.per_sample(f"{kind} at {path_text(leaf.paths[0])}", entries, 1 if count is None else count)
+        entries, expected = len(value) if isinstance(value, list) or value.ndim else 0, 1 if count is None else count
+        if entries != expected:
+            _check.per_sample(f"{kind} at {path_text(leaf.paths[0])}", entries, expected)
     return Target(kind, value, leaf.paths, leaf.value, _box_format(leaf), layout, add_sample_axis)
 
 

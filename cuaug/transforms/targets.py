@@ -48,7 +48,7 @@ def transform_targets(
     for target in parsed.targets_of("boxes"):
         valid = next((entry.value for entry in parsed.targets_of("valid") if are_siblings(entry, target)), None)
         value, format = _boxes_and_format(target, boxes.format)
-        options = dataclasses.replace(boxes, format=format)
+        options = boxes if format == boxes.format else dataclasses.replace(boxes, format=format)
         new_boxes, new_valid = transform_boxes(value, moves, options, valid)
         if boxes.compact:
             new_boxes, new_valid = _compact(parsed, target, new_boxes, new_valid, results, out_size)

@@ -122,6 +122,31 @@ def test_warp_affine_out_any_view(view, out_view, seed):
     assert_equal(base, untouched)
 
 
+@pytest.mark.parametrize("border", ["constant", "reflect"])
+@pytest.mark.parametrize("size", [(400, 20), (3, 1100)])  # a CPU's task has whole rows, and a part of a row
+@pytest.mark.parametrize(
+    ("dtype", "layout", "channels"),
+    [("uint8", "CHW", 3), ("uint8", "HWC", 3), ("uint8", "HWC", 5), ("float32", "HWC", 3)],
+)
+def test_pad_equals_numpy(dtype, layout, channels, size, border):
+    shape = (channels, *size) if layout == "CHW" else (*size, channels)
+    image, left, top, right, bottom = noise(shape, dtype), 90, 40, 33, 27
+    widths = [{"H": (top, bottom), "W": (left, right)}.get(axis, (0, 0)) for axis in layout]
+    options = {"constant_values": 3} if border == "constant" else {}
+    expected = np.pad(image, widths, border, **options)
+    arguments = {"fill": 3 if border == "constant" else None, "padding_mode": border, "layout": layout}
+    assert_equal(cuaug.pad(image, (left, top, right, bottom), **arguments), expected)
+    # The rows of `out` are not adjacent: nothing between them may be written.
+    memory = np.full(
+        [extent + 7 * (axis == "W") for extent, axis in zip(expected.shape, layout, strict=True)], 77, dtype
+    )
+    window = tuple(slice(3, -4) if axis == "W" else slice(None) for axis in layout)
+    cuaug.pad(image, (left, top, right, bottom), **arguments, out=memory[window])
+    assert_equal(memory[window], expected)
+    memory[window] = 77
+    assert (memory == 77).all()
+
+
 @given(
     strided_images(),
     st.tuples(*[st.integers(-12, 12)] * 2, *[st.integers(1, 12)] * 2),

@@ -117,7 +117,8 @@ def test_boxes_keypoints_host_targets_follow_device_images(ragged):
 
 def test_boxes_keypoints_lists_are_split_where_joined():
     lengths = [2, 0, 3]
-    assert point_map.sample_indices(lengths).tolist() == [0, 0, 2, 2, 2]
+    entries, samples = point_map.entries_and_samples([np.full((length, 4), i) for i, length in enumerate(lengths)])
+    assert entries[:, 0, 0].tolist() == samples.tolist() == [0, 0, 2, 2, 2]
     assert [array.tolist() for array in point_map.split(np.arange(5), lengths)] == [[0, 1], [], [2, 3, 4]]
 
 

@@ -11,7 +11,8 @@ namespace cuaug {
 
 // The tasks of a frame of the output, in rows and columns. Rows have equal heights, at most tile_height. Tasks are as
 // wide as possible, up to strip_width, as long as the call has about wanted_tasks tasks: enough for the threads of any
-// machine. Fewer where pixels may be copied, as rows of 32 pixels are too short for a copy.
+// machine. Fewer and wider ones where pixels may be copied: a copy is short, each task finds its source columns anew,
+// and whole rows are written in one stream (benchmarks/log/several-sizes.md).
 struct TaskGrid {
     int task_height, task_width;  // in pixels
     int rows, columns;
@@ -21,13 +22,17 @@ inline TaskGrid task_grid(const native::WarpCall& call, const WarpRecordBase& ar
     auto divide_up = [](int n, int divisor) { return (n + divisor - 1) / divisor; };
     const int height = divide_up(args.out_height, divide_up(args.out_height, tile_height)),
               rows = divide_up(args.out_height, height);
+    const bool may_copy = call.sampler == sampler_of<Nearest> && call.source == call.target;
     const long long tiles = args.samples * args.frames * rows * divide_up(args.out_width, tile_width),
-                    wanted_tasks = call.sampler == sampler_of<Nearest> && call.source == call.target ? 64 : 256;
-    const int max_tiles = strip_width / tile_width;
+                    wanted_tasks = may_copy ? 8 : 256;
+    const int max_tiles = (may_copy ? copy_strip_width : strip_width) / tile_width;
     const int task_tiles = tiles / wanted_tasks < 1           ? 1
                            : tiles / wanted_tasks < max_tiles ? static_cast<int>(tiles / wanted_tasks)
                                                               : max_tiles;
-    return {height, task_tiles * tile_width, rows, divide_up(args.out_width, task_tiles * tile_width)};
+    // The tasks of a row have about the same width.
+    const int row_tiles = divide_up(args.out_width, tile_width),
+              width = divide_up(row_tiles, divide_up(row_tiles, task_tiles)) * tile_width;
+    return {height, width, rows, divide_up(args.out_width, width)};
 }
 
 long long warp_image_task_count(const native::WarpCall& call) {

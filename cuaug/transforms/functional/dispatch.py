@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ... import _check, geometry
-from ..._arrays import convert
+from ... import _check
+from ..._arrays import autograd, convert
 from ..._arrays.registry import library_of
 from ..._arrays.tv_tensors import tv_kind, without_type, wrap_like
 from ..._detection.box_shapes import box_shape
 from ..._matrices.canvas_maps import CanvasMap
 from ...typing import Interpolation, Layout, ResizeInterpolation
-from .. import point_map
+from .. import host_targets, point_map
 from ..sample_pillow import image_like, with_pixels
 from .box_values import cast, clamping_mode, format_name
 
@@ -119,25 +119,25 @@ def _call_with_batch(
 
 def _move_boxes(inpt: Any, canvas_map: CanvasMap, clamps: bool) -> Any:
     boxes, shape = without_type(inpt), box_shape(format_name("the format of boxes", inpt.format))
-    corners = shape.corners(shape.rows(_float_rows(boxes)))
-    rows = shape.around(geometry.transform_points(corners, _one_matrix(canvas_map)))
+    rows = point_map.move_boxes(shape.rows(_float_rows(boxes)), shape, _one_matrix(canvas_map))
     if point_map.is_integer(boxes.dtype) and shape.is_rounded_before_clipping:
         rows = convert.namespace(rows).round(rows)
     if clamps and clamping_mode(inpt) is not None:
         height, width = canvas_map.size
         rows = shape.clip(rows, (0, 0, width, height))
-    return _result(shape.boxes(rows), inpt, canvas_map.size)
+    return _result(shape.boxes(rows), boxes, inpt, canvas_map.size)
 
 
 def _move_keypoints(inpt: Any, canvas_map: CanvasMap) -> Any:
-    points = _float_rows(without_type(inpt))
-    return _result(geometry.transform_points(points, _one_matrix(canvas_map)), inpt, canvas_map.size)
+    points = without_type(inpt)
+    moved = point_map.move_points(_float_rows(points), _one_matrix(canvas_map))
+    return _result(moved, points, inpt, canvas_map.size)
 
 
 def _float_rows(values: Any) -> Any:
-    """Rows of floats, which a matrix moves without a loss. [..., n] to [rows, n]"""
-    shape = tuple(values.shape)
-    rows = values.reshape(math.prod(shape[:-1]), shape[-1])
+    """Rows of floats, which a matrix moves without a loss; of the host in NumPy. [..., n] to [rows, n]"""
+    values = values if autograd.is_intercepting() else host_targets.numpy_view(values)
+    rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     return convert.asarray(rows, like=rows, dtype="float64") if point_map.is_integer(values.dtype) else rows
 
 
@@ -149,5 +149,7 @@ def _one_matrix(canvas_map: CanvasMap) -> Any:
     return canvas_map.M
 
 
-def _result(rows: Any, inpt: Any, canvas_size: tuple[int, int]) -> Any:
-    return wrap_like(cast(rows, inpt.dtype).reshape(tuple(inpt.shape)), inpt, canvas_size)
+def _result(rows: Any, values: Any, inpt: Any, canvas_size: tuple[int, int]) -> Any:
+    """Moved rows of the plain array `values` in its library, shape and dtype, and in the type of `inpt`."""
+    result = cast(rows, values.dtype).reshape(tuple(values.shape))
+    return wrap_like(host_targets.in_library_of(values, result), inpt, canvas_size)
