@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from helpers.child_process import finish, python, start
+from helpers.child_process import finish, python_after_import, start
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES
 from helpers.loader_checks import cuaug_threads
@@ -238,7 +238,7 @@ loader = DataLoader(files, 2, collate_fn=collate, num_workers={workers})
 first, second, third = (list(loader)[0].images for _ in range(3))
 print((first == second).all() and (second == third).all())
 """
-    output, errors = python(program, PYTHONWARNINGS="always::RuntimeWarning")
+    output, errors = python_after_import(["torch.utils.data"], program, PYTHONWARNINGS="always::RuntimeWarning")
     assert output == "tensor(True)"
     assert errors.count("RuntimeWarning: cuaug.data.Collate:") == warnings
     assert errors.count("set_epoch(epoch) before each epoch") == warnings
@@ -253,5 +253,5 @@ from helpers.loader import RECIPES
 import numpy as np
 Collate(RECIPES["random crop"])([(encode_jpeg(np.zeros((90, 80, 3), "uint8")), None, 0)])
 """
-    _, errors = python(program, PYTHONWARNINGS="always::RuntimeWarning")
+    _, errors = python_after_import(["torch.utils.data"], program, PYTHONWARNINGS="always::RuntimeWarning")
     assert errors.startswith("<string>:6: RuntimeWarning: cuaug.data.Collate: ")

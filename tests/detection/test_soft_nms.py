@@ -1,5 +1,7 @@
 """soft_nms against float64 NumPy written from the paper."""
 
+import functools
+
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
@@ -20,16 +22,26 @@ TOLERANCE = {
 }
 
 
+@functools.cache
+def scenes_with_expected(scene, dtype, method):
+    """For some numbers of boxes: boxes, scores, and options with the indices and scores that they give."""
+    scenes = []
+    for count in (1, 3, 65, 130):
+        boxes, scores = (box_cases.rounded(values, dtype) for values in box_cases.SCENES[scene](count))
+        cases = ({}, {"iou_threshold": 0.6, "sigma": 0.1, "score_threshold": 0.2})
+        expected = [(options, *reference_ops.soft_nms(boxes, scores, method, **options)) for options in cases]
+        scenes.append((boxes, scores, expected))
+    return scenes
+
+
 @every_backend
 @every_method
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("scene", box_cases.SCENES)
 def test_soft_nms_equals_reference(scene, dtype, method, backend):
-    for count in (1, 3, 65, 130):
-        boxes, scores = (box_cases.rounded(values, dtype) for values in box_cases.SCENES[scene](count))
+    for boxes, scores, expected in scenes_with_expected(scene, dtype, method):
         arrays = put(boxes, backend, dtype), put(scores, backend, dtype)
-        for options in ({}, {"iou_threshold": 0.6, "sigma": 0.1, "score_threshold": 0.2}):
-            expected_indices, expected_scores = reference_ops.soft_nms(boxes, scores, method, **options)
+        for options, expected_indices, expected_scores in expected:
             indices, actual_scores = cuaug.soft_nms(*arrays, method=method, **options)
             assert_array_equal(to_numpy(indices), expected_indices)
             assert describe(indices)[:2] == describe(arrays[0])[:2]

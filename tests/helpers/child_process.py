@@ -1,5 +1,8 @@
 """Programs in child processes, for imports, broken environments and lost CUDA contexts."""
 
+import atexit
+import functools
+import json
 import os
 import signal
 import subprocess
@@ -12,7 +15,7 @@ ROOT = Path(cuaug.__file__).parents[1]  # the child imports the same cuaug
 TESTS = Path(__file__).parents[1]
 
 
-def start(program, **environment):
+def start(program, *, stdin=None, **environment):
     """A child that runs ``program``; a variable of None is removed from its environment."""
     path = os.pathsep.join(filter(None, [str(ROOT), str(TESTS), os.environ.get("PYTHONPATH")]))
     merged = {**os.environ, "PYTHONPATH": path, **environment}
@@ -21,7 +24,7 @@ def start(program, **environment):
     variables = {name: value for name, value in merged.items() if value is not None}
     return subprocess.Popen(
         [sys.executable, "-c", program],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables, start_new_session=True,
+        stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables, start_new_session=True,
     )  # fmt: skip
 
 
@@ -33,9 +36,36 @@ def finish(child, timeout=120):
         os.killpg(child.pid, signal.SIGKILL)  # processes that the child started hold its pipes, too
         output, errors = child.communicate()
         raise AssertionError(f"no end within {timeout} s: {output}{errors}") from None
-    assert child.returncode == 0, f"exit code {child.returncode}: {output}{errors}"
+    return successful(child.returncode, output, errors)
+
+
+def successful(exit_code, output, errors):
+    assert exit_code == 0, f"exit code {exit_code}: {output}{errors}"
     return output.strip(), errors.strip()
 
 
 def python(program, timeout=120, **environment):
     return finish(start(program, **environment), timeout)
+
+
+@functools.cache
+def program_server(modules, environment):
+    program = f"""
+from helpers.program_server import next_program
+exec(compile(next_program({modules}), "<string>", "exec"))
+"""
+    server = start(program, stdin=subprocess.PIPE, **dict(environment))
+    atexit.register(server.communicate)
+    return server
+
+
+def python_after_import(modules, program, timeout=120, **environment):
+    """`python` in a process that has imported the modules: once for all programs with this environment."""
+    server = program_server(tuple(modules), tuple(sorted(environment.items())))
+    server.stdin.write(json.dumps([program, timeout]) + "\n")
+    server.stdin.flush()
+    reply = server.stdout.readline()
+    assert reply, server.stderr.read()
+    exit_code, output, errors = json.loads(reply)
+    assert exit_code is not None, f"no end within {timeout} s: {output}{errors}"
+    return successful(exit_code, output, errors)

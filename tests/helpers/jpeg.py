@@ -6,9 +6,7 @@ import struct
 
 import cv2
 import numpy as np
-import skimage.data
 from PIL import Image
-from sklearn.datasets import load_sample_images
 
 SEED = 20261120
 SAMPLINGS = {"444": 0x111111, "422": 0x211111, "420": 0x221111, "440": 0x121111, "411": 0x411111}
@@ -16,7 +14,10 @@ SAMPLINGS = {"444": 0x111111, "422": 0x211111, "420": 0x221111, "440": 0x121111,
 
 @functools.cache
 def photographs():
-    """Seven RGB photographs of scikit-image and scikit-learn."""
+    """Seven RGB photographs of scikit-image and scikit-learn, which take over a second to import."""
+    import skimage.data
+    from sklearn.datasets import load_sample_images
+
     images = [getattr(skimage.data, name)() for name in ("astronaut", "coffee", "chelsea", "rocket", "retina")]
     return [*(np.ascontiguousarray(photo[..., :3]) for photo in images), *load_sample_images().images]
 

@@ -4,7 +4,6 @@ from io import BytesIO
 
 import numpy as np
 from PIL import Image
-from sklearn.datasets import load_sample_images
 
 from cuaug import transforms as T
 
@@ -17,6 +16,8 @@ def encoded(image, **options):
 
 def photographs(count, min_side=60, max_side=200):
     """Random parts of photographs, of different sizes."""
+    from sklearn.datasets import load_sample_images  # takes a second to import, and child processes need only RECIPES
+
     rng, sources = np.random.default_rng(0), load_sample_images().images
     for i in range(count):
         height, width = rng.integers(min_side, max_side, 2)

@@ -35,6 +35,7 @@ def epochs(dataset, generator_seed, count=2, **options):
     import torch
     from torch.utils.data import DataLoader
 
+    multiprocessing.set_forkserver_preload(["torch"])  # workers import cuaug themselves
     warnings.filterwarnings("ignore", "This DataLoader will create")  # more workers than the machine has processors
     generator = torch.Generator().manual_seed(generator_seed)
     loader = DataLoader(dataset, 4, generator=generator, **options)

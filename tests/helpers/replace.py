@@ -5,9 +5,7 @@ import sys
 
 def replace_everywhere(monkeypatch, module, name, value):
     original = getattr(module, name)
-    for path, imported in list(sys.modules.items()):
-        if path.partition(".")[0] == "cuaug":
-            for attribute, current in list(vars(imported).items()):
-                if current is original:
-                    monkeypatch.setattr(imported, attribute, value)
+    for imported in [imported for path, imported in sys.modules.items() if f"{path}.".startswith("cuaug.")]:
+        for attribute in [attribute for attribute, current in vars(imported).items() if current is original]:
+            monkeypatch.setattr(imported, attribute, value)
     assert getattr(module, name) is value

@@ -1,10 +1,10 @@
 """Kernels compile for every architecture without a GPU, without CuPy and without a warning, and do not spill.
 
 ptxas reports registers and spills; the summary at the end of the run lists the largest kernels, and all
-of them with ``--kernel-table``. Not marked slow: one name of each kernel on every architecture, the kernels of
+of them with ``--kernel-table``. Not marked slow: one name of each kernel on sm_75 and sm_90, the kernels of
 ``warmup()`` and of the usual recipe on sm_90, and on sm_75 names that together have every template argument. Marked
 exhaustive: about three quarters of the names on architectures other than sm_90, but for warps of raw staging, matrix
-builders and usual recipes.
+builders, usual recipes and one name of each kernel.
 """
 
 import itertools
@@ -52,22 +52,24 @@ USER_OPS = *names_of.USER_OPS_POINTWISE, names_of.USER_OPS_FUSED[0]
 
 
 def is_quick(name, architecture):
-    chosen = {75: NEW_ARGUMENTS, 90: {*USUAL, *USER_OPS}}
-    return name in ONE_OF_EACH_KERNEL or name in chosen.get(architecture, ())
+    chosen = {75: NEW_ARGUMENTS | ONE_OF_EACH_KERNEL, 90: ONE_OF_EACH_KERNEL.union(USUAL, USER_OPS)}
+    return name in chosen.get(architecture, ())
 
 
-def every_compilation(names, shorten=lambda name: name, *, mostly_sm_90=False):
+def every_compilation(names, shorten=lambda name: name, *, mostly_sm_90=False, but_not=()):
     """Cases: each name on each architecture.
 
-    `mostly_sm_90`: all are exhaustive except sm_90 and about a quarter of the other architectures, which differ from
-    name to name.
+    `mostly_sm_90`: all are exhaustive except one name of each kernel, sm_90, and about a quarter of the other
+    architectures, which differ from name to name. `but_not`: names that another test compiles, within the same spill
+    or a smaller one.
     """
 
     def marks(index, architecture):
         if is_quick(names[index], architecture):
             return []
         position = index + ARCHITECTURES.index(architecture)
-        is_exhaustive = mostly_sm_90 and architecture != 90 and position % 4 > 0
+        is_required = architecture == 90 or names[index] in ONE_OF_EACH_KERNEL
+        is_exhaustive = mostly_sm_90 and not is_required and position % 4 > 0
         return [pytest.mark.slow, *([pytest.mark.exhaustive] if is_exhaustive else [])]
 
     return pytest.mark.parametrize(
@@ -81,6 +83,7 @@ def every_compilation(names, shorten=lambda name: name, *, mostly_sm_90=False):
             )
             for architecture in ARCHITECTURES
             for index, name in enumerate(names)
+            if name not in but_not
         ],
     )
 
@@ -97,7 +100,7 @@ def check_kernel(nvrtc, name, architecture, record_property, max_spill):
     assert stores + loads <= max_spill, f"{name} on sm_{architecture} spills {stores} + {loads} bytes; stack {stack}"
 
 
-@every_compilation(names_of.WARMUP)
+@every_compilation(names_of.WARMUP, but_not=names_of.MATRICES)
 def test_warmup_kernels_compile_without_warning_or_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
@@ -117,7 +120,7 @@ def test_compose_ragged_kernels_compile_without_warning_or_spill(name, architect
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
 
-@every_compilation([*names_of.RAW_STAGED, *names_of.SMALL_OUTPUT])
+@every_compilation([*names_of.RAW_STAGED, *names_of.SMALL_OUTPUT], but_not=names_of.WARMUP)
 def test_warp_raw_staged_compiles_without_warning_or_spill(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, REGISTER_SPILL)
 
@@ -139,7 +142,7 @@ def test_compose_pairs_of_template_arguments_compile(name, architecture, nvrtc, 
     check_kernel(nvrtc, name, architecture, record_property, LANCZOS_SPILL if "Lanczos" in name else RARE_SPILL)
 
 
-@every_compilation(names_of.COVERING, mostly_sm_90=True)
+@every_compilation(names_of.COVERING, mostly_sm_90=True, but_not=names_of.USUAL)
 def test_op_pairs_of_template_arguments_compile(name, architecture, nvrtc, record_property):
     check_kernel(nvrtc, name, architecture, record_property, RARE_SPILL)
 

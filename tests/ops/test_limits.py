@@ -6,7 +6,7 @@ A value beyond a limit raises a ValueError with the function and the limit; the 
 import numpy as np
 import pytest
 from helpers.arrays import noise
-from helpers.child_process import python
+from helpers.child_process import python_after_import
 from tables.hostile import FUNCTIONS, MIXED_TABLES, VALUES, dtypes_of
 
 import cuaug
@@ -125,11 +125,12 @@ def test_functions_reject_values_beyond_their_limits(name):
 @pytest.mark.parametrize("count", [-1, -(2**31) - 1, -(2**32) + 2, -(2**63), 2**31, 2**63 - 1])
 def test_soft_nms_takes_any_counts(count):
     """A negative count takes no boxes, a count beyond the boxes takes all, even where 32 bits cannot hold it."""
-    message, _ = python(
+    message, _ = python_after_import(
+        ["tables.hostile"],
         "import numpy as np, cuaug\n"
         "boxes, scores = np.zeros((1, 3, 4), np.float32), np.ones((1, 3), np.float32)\n"
         f"_, _, kept = cuaug.soft_nms(boxes, scores, counts=np.array([{count}]), fixed_size=True)\n"
-        "print(kept[0])"
+        "print(kept[0])",
     )
     assert int(message) == (3 if count > 0 else 0)
 
@@ -143,7 +144,8 @@ def test_nms_takes_any_counts():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_take_hostile_numbers_without_a_crash(name):
     """The check runs in a child process, where a crash is an exit code and an endless loop a timeout."""
-    message, _ = python(f"from tables.hostile import check_function; print(*check_function({name!r}))", timeout=120)
+    program = f"from tables.hostile import check_function; print(*check_function({name!r}))"
+    message, _ = python_after_import(["tables.hostile"], program, timeout=120)
     rejected, applied = map(int, message.split())
     assert rejected + applied == len(dtypes_of(name)) * (len(VALUES) + MIXED_TABLES)
     assert applied or name == "jpeg"  # every table has numbers outside 1..100

@@ -41,14 +41,15 @@ def nms(boxes, scores, threshold, classes=None, score_threshold=None, max_output
     bad = np.isnan(scores) | np.isnan(boxes).any(-1)
     present = np.ones(len(boxes), bool) if score_threshold is None else scores > score_threshold
     rank = np.where(bad, 0.0, -scores)
-    indices = []
+    indices, count = np.empty(len(boxes), np.int64), 0
     for i in np.lexsort((np.arange(len(boxes)), rank, bad)):
         if not present[i]:
             continue
-        rivals = [j for j in indices if not bad[i] and (classes is None or classes[j] == classes[i])]
-        if not rivals or not (iou(boxes[rivals], boxes[i : i + 1]) > threshold).any():
-            indices.append(int(i))
-    return np.array(indices[:max_output], np.int64)
+        rivals = indices[:count] if classes is None else indices[:count][classes[indices[:count]] == classes[i]]
+        if bad[i] or not (iou(boxes[rivals], boxes[i : i + 1]) > threshold).any():
+            indices[count] = i
+            count += 1
+    return indices[:count][:max_output]
 
 
 def bilinear(y, x, height, width):

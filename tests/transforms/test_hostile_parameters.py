@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from helpers.arrays import noise
-from helpers.child_process import python
+from helpers.child_process import python_after_import
 from tables.hostile import GROUPS, SHAPE, VALUES
 
 from cuaug import transforms as T
@@ -20,7 +20,8 @@ JITTER = T.ColorJitter(0.4, 0.4, 0.4, 0.1)
 @pytest.mark.parametrize("group", GROUPS)
 def test_params_hostile_numbers_never_crash_or_hang(group):
     """In a child process, where a crash is an exit code and an endless loop a timeout."""
-    message, _ = python(f"from tables.hostile import check; print(*check({group!r}))", timeout=120)
+    program = f"from tables.hostile import check; print(*check({group!r}))"
+    message, _ = python_after_import(["tables.hostile"], program, timeout=120)
     rejected, applied = map(int, message.split())
     assert applied > 100
     assert rejected

@@ -3,11 +3,11 @@
 import functools
 
 import pytest
-from helpers.child_process import python
+from helpers.child_process import python, python_after_import
 
 METHODS = ["fork", "spawn", "forkserver"]
 SEEDS = [None, 5]
-
+python_after_torch = functools.partial(python_after_import, ["torch.utils.data"])
 
 WORKERS = [  # number, method, whether they are persistent, seed of the recipe
     *((workers, "fork", persistent, seed) for workers in (2, 4) for persistent in (False, True) for seed in SEEDS),
@@ -19,7 +19,7 @@ WORKERS = [  # number, method, whether they are persistent, seed of the recipe
 def worker_draws(method):
     """For each case of WORKERS: how many samples of each epoch and of both differ, and whether both can be repeated.
 
-    One child process runs all cases of a method: to start a process and to import torch takes longer than a case.
+    One child process runs all cases of a method: to start a process takes longer than a case.
     """
     cases = [case for case in WORKERS if case[1] == method]
     program = f"""
@@ -32,7 +32,7 @@ if __name__ == "__main__":
         again = epochs(dataset, 3, **options) == first
         print(*(len(set(epoch)) for epoch in first), len(set(sum(first, []))), again)
 """
-    output, errors = python(program, timeout=120 * len(cases))
+    output, errors = python_after_torch(program, timeout=120 * len(cases))
     return dict(zip(cases, output.splitlines(), strict=True)), errors
 
 
@@ -52,21 +52,36 @@ aug = recipe({seed})
 first = epochs(RecipeResults(aug), 3)
 print(len(set(sum(first, []))), [aug(IMAGE, step=i).tobytes().hex() for i in range(192)] == sum(first, []))
 """
-    assert python(program) == ("192 True", "")
+    assert python_after_torch(program) == ("192 True", "")
+
+
+@functools.cache
+def draws_with_ids(method):
+    """For each seed: how many samples of an epoch differ, and whether two workers give those of none.
+
+    The same workers serve all seeds.
+    """
+    program = f"""
+from torch.utils.data import ConcatDataset
+from helpers.process_draws import RecipeResults, epochs, recipe
+if __name__ == "__main__":
+    seeds = {SEEDS}
+    dataset = ConcatDataset([RecipeResults(recipe(seed), options=("ids", "step"), samples=24) for seed in seeds])
+    (alone,) = epochs(dataset, 1, count=1)
+    (workers,) = epochs(dataset, 2, count=1, num_workers=2, multiprocessing_context="{method}")
+    for start in range(0, len(dataset), 24):
+        of_seed = slice(start, start + 24)
+        print(len(set(alone[of_seed])), workers[of_seed] == alone[of_seed])
+"""
+    output, errors = python_after_torch(program)
+    return dict(zip(SEEDS, output.splitlines(), strict=True)), errors
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("method", METHODS)
 def test_compose_with_ids_is_the_same_for_every_number_of_workers(method, seed):
-    program = f"""
-from helpers.process_draws import RecipeResults, epochs, recipe
-if __name__ == "__main__":
-    dataset = RecipeResults(recipe({seed}), options=("ids", "step"), samples=24)
-    (alone,) = epochs(dataset, 1, count=1)
-    (workers,) = epochs(dataset, 2, count=1, num_workers=2, multiprocessing_context="{method}")
-    print(len(set(alone)), workers == alone)
-"""
-    assert python(program) == ("24 True", "")
+    results, errors = draws_with_ids(method)
+    assert (results[seed], errors) == ("24 True", "")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -78,7 +93,7 @@ from helpers.process_draws import RecipeResults, epochs, recipe
 first, second = epochs(RecipeResults(recipe({seed}), options=("ids",), samples=24), 3, num_workers={workers})
 print(len(set(first + second)), any(a == b for a, b in zip(first, second)))
 """
-    output, errors = python(program, PYTHONWARNINGS="always::RuntimeWarning")
+    output, errors = python_after_torch(program, PYTHONWARNINGS="always::RuntimeWarning")
     assert output == "48 False"
     assert errors.count("pass step=epoch") == 2 * workers
     assert errors.count("RuntimeWarning: cuaug.transforms.Compose:") == 2 * workers
@@ -95,7 +110,7 @@ class RecipePerWorker(RecipeResults):
 first = epochs(RecipePerWorker(None), 3, num_workers=4)
 print(len(set(sum(first, []))), epochs(RecipePerWorker(None), 3, num_workers=4) == first)
 """
-    assert python(program) == ("192 True", "")
+    assert python_after_torch(program) == ("192 True", "")
 
 
 def test_compose_of_two_seeds_differ_in_data_loader_workers():
@@ -105,7 +120,7 @@ from helpers.process_draws import RecipeResults, epochs, recipe
 seeds = range(8)
 print(len(set(sum((sum(epochs(RecipeResults(recipe(seed)), 3, num_workers=4), []) for seed in seeds), []))))
 """
-    assert python(program) == (str(8 * 192), "")
+    assert python_after_torch(program) == (str(8 * 192), "")
 
 
 def test_compose_draw_and_structured_call_draw_anew_in_data_loader_workers():
@@ -126,7 +141,7 @@ for kind in (Structured, Applied, Ragged):
     drawn = epochs(kind(recipe(5)), 3, num_workers=2)
     print(drawn == plain, len(set(sum(drawn, []))))
 """
-    assert python(program) == ("True 192\nTrue 192\nFalse 192", "")
+    assert python_after_torch(program) == ("True 192\nTrue 192\nFalse 192", "")
 
 
 @pytest.mark.parametrize("method", METHODS)
