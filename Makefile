@@ -62,11 +62,18 @@ test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architectur
 kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; most of them on sm_90 and a quarter of the other architectures
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "slow and not exhaustive" tests/kernels $(ARGS)
 
+# Left out are tests of Python code alone (descriptions, pictures, rewriting of programs, references, launch plans on a
+# fake GPU, torch.compile), and tests that compile kernels or an emulator with another compiler, as `make test` does.
 clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the tests of its loops on it
 	CC=clang CXX=clang++ $(call install_site,build/clang,cmake.define.CUAUG_WERROR=ON)
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" --site=build/clang/site $(ARGS) \
 	  --ignore=tests/kernels --ignore=tests/documentation --ignore=tests/environment --ignore=tests/data \
-	  --ignore=tests/transforms/test_processes.py --ignore-glob='*/test_pixel_op_*.py'
+	  --ignore=tests/migration --ignore=tests/oracles \
+	  --ignore=tests/geometry/test_scalar_matrices.py --ignore=tests/detection/test_torch_compile.py \
+	  --ignore=tests/internals/test_launch_plan.py --ignore=tests/internals/test_grids.py \
+	  --ignore=tests/transforms/test_outside.py --ignore=tests/transforms/test_processes.py \
+	  --ignore-glob='*/test_pixel_op_*.py' --ignore-glob='*/test_show*.py' --ignore-glob='*/test_emulat*.py' \
+	  --deselect=tests/geometry/test_builders.py::test_matrix_builder_kernel_equals_loop
 
 # On a GPU machine torch and CuPy are usually there already: then the suite runs in that Python, with cuaug beside it
 # in build/site. Else .venv gets the extra that fits the driver.
@@ -206,12 +213,14 @@ if [ -n "$$extra" ]; then echo "NVIDIA driver found: installing cuaug[$$extra]";
   $(PIP) install "cuaug[$$extra]" || echo "cuaug[$$extra] did not install: running on the CPU"; fi
 endef
 
-# $(call pytest,PYTHON,PROCESSES,EXPRESSION,OPTIONS): tests marked alone follow the others, in one process. Exit code 5
-# says that no test was selected, which ARGS may bring about in one of the two runs.
+# $(call pytest,PYTHON,PROCESSES,EXPRESSION,OPTIONS): tests marked alone follow the others, in one process, which
+# without ARGS collects only the files that have such tests: to collect all takes a quarter of a minute. Exit code 5 says
+# that no test was selected, which ARGS may bring about in one of the two runs.
 pytest = others=0; alone=0; \
   $(1) -m pytest -n $(2) --dist worksteal -m "not alone$(3)" $(4) $(ARGS) || others=$$?; \
-  $(1) -m pytest -m "alone$(3)" $(4) $(ARGS) || alone=$$?; \
+  $(1) -m pytest -m "alone$(3)" $(4) $(or $(ARGS),$$($(alone_files))) || alone=$$?; \
   case $$others,$$alone in 0,0 | 0,5 | 5,0) ;; *) exit 1 ;; esac
+alone_files = grep -rl --include='test_*.py' mark.alone $(CURDIR)/tests | sort
 
 # Sets $python. PYTHONSAFEPATH keeps the source tree, which has no compiled extension, from hiding build/site.
 define gpu_python
