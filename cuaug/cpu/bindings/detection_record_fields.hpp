@@ -77,8 +77,8 @@ struct FieldsOf<cuaug::RoiRecord> {
         return fields(
             "level rois pooled count bin_stride levels samples channels out_height out_width sampling_ratio aligned "
             "rotated",
-            &S::level, &S::rois, &S::pooled, &S::count, &S::bin_stride, &S::levels, &S::samples, &S::channels, &S::out_height,
-            &S::out_width, &S::sampling_ratio, &S::aligned, &S::rotated);
+            &S::level, &S::rois, &S::pooled, &S::count, &S::bin_stride, &S::levels, &S::samples, &S::channels,
+            &S::out_height, &S::out_width, &S::sampling_ratio, &S::aligned, &S::rotated);
     }
 };
 

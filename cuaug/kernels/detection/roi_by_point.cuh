@@ -151,7 +151,8 @@ inline void pool_region_by_point(const Record& args, const Bins& bins, long long
                   group = static_cast<int>(vector > 0 ? item % groups : item / bin_count);
         const int y = bin / args.out_width, x = bin % args.out_width, c = group * W,
                   last = min(W, args.channels - c) - 1;
-        const T* in = static_cast<const T*>(map.data) + bins.n * map.n_stride + c * map.c_stride + bin * args.bin_stride;
+        const T* in =
+            static_cast<const T*>(map.data) + bins.n * map.n_stride + c * map.c_stride + bin * args.bin_stride;
         const long long offset =
             k * args.pooled.n_stride + c * args.pooled.c_stride + y * args.pooled.y_stride + x * args.pooled.x_stride;
         R value[W];

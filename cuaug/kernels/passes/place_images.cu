@@ -56,17 +56,25 @@ struct PlacedWord {
     Word low, high, box_mask;
     int shift;
 
-    // Byte x of row y of the result is the first. Reads no word that does not hold a byte of the box.
+    // Byte x of row y of the result is the first. Words at the sides of the box's row hold bytes beside it: between the
+    // box's first and last row these belong to the image, but elsewhere its memory may end, so bytes are read one by
+    // one.
     void load(const PlacedPlane& plane, int y, int x) {
         const int row = y - plane.top, column = x - plane.left;
         const int first = max(-column, 0), end = min(plane.bytes - column, 4);
         const bool has_box = static_cast<unsigned int>(row) < static_cast<unsigned int>(plane.rows) && first < end;
         const unsigned char* from = plane.box + row * plane.box_pitch + column;
+        box_mask = has_box ? ~0u << 8 * first & ~0u >> 8 * (4 - end) : 0;
+        if (has_box && (row == 0 || row == plane.rows - 1) && (column < 4 || column + 8 > plane.bytes)) {
+            low = high = 0, shift = 0;
+#pragma unroll 1
+            for (int j = first; j < end; ++j) low |= static_cast<Word>(from[j]) << 8 * j;
+            return;
+        }
         shift = static_cast<int>(reinterpret_cast<unsigned long long>(from) & 3);
         const Word* in = reinterpret_cast<const Word*>(from - shift);
         low = has_box && first < 4 - shift ? in[0] : 0;
         high = has_box && end > 4 - shift ? in[1] : 0;
-        box_mask = has_box ? ~0u << 8 * first & ~0u >> 8 * (4 - end) : 0;
     }
 
     Word merged(Word fill) const { return (__funnelshift_r(low, high, 8 * shift) & box_mask) | (fill & ~box_mask); }
