@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from .consecutive_images import ConsecutiveImages, allocate_images, memory_layou
 from .parameters import Fill
 from .run import cpp_dtype
 
-_BLOCK_BYTES, _BLOCK_THREADS, _MAX_PIXEL_BYTES = 16384, 256, 32  # kernels/passes/place_images.cu
-_MAX_PLANE_BYTES = (1 << 31) - 2 * _BLOCK_BYTES  # positions have 32 bits
+_BLOCK_ROWS, _BLOCK_THREADS, _MAX_PIXEL_BYTES = 32, 256, 32  # kernels/passes/place_images.cu, kernels/gpu/copy_row.cuh
+_MAX_ROWS, _MAX_ROW_BYTES = 65535 * _BLOCK_ROWS, (1 << 31) - 1
 
 
 def can_place(image: ImageBatch, layout: str) -> bool:
@@ -42,9 +41,10 @@ def place_images(images: Sequence[ImageBatch], layout: str, box: np.ndarray, fil
     pixel_channels = 1 if is_planar else channels
     pixel_bytes = pixel_channels * item_size
     size = box[:, 2:]
-    max_bytes = int(size.prod(1).max()) * pixel_bytes
-    if max_bytes > _MAX_PLANE_BYTES:
-        raise ValueError(f"a plane of a result must have fewer than 2**31 bytes, got {max_bytes}")
+    if int(size[:, 0].max()) > _MAX_ROWS or int(size[:, 1].max()) * pixel_bytes > _MAX_ROW_BYTES:
+        raise ValueError(
+            f"results must have at most {_MAX_ROWS} rows of 2**31 bytes, got {tuple(size.max(0).tolist())}"
+        )
     results = allocate_images(first, layout, size)
     rows = [(image.pointer, *image.axes.extents[3:], *image.axes.strides[2:4]) for image in images]
     pointer, height, width, *strides = np.array(rows, np.int64).T
@@ -64,7 +64,7 @@ def place_images(images: Sequence[ImageBatch], layout: str, box: np.ndarray, fil
     devices.check_not_forked()
     table = first.library.from_numpy(placements, first.device)
     fields = first.library.pointer(table), *(0,) * 14, *fill.table[:5], *fill.inline, 1
-    _launch(first, fields, len(images), layout, max_bytes)
+    _launch(first, PLACE_IMAGES.pack(*fields, *_planes(first, layout), 0), len(images), layout, int(size[:, 0].max()))
     return results
 
 
@@ -81,7 +81,7 @@ def place_batch(images: ImageBatch, corner: tuple[int, int], fill: Fill, result:
     n_stride, t_stride, plane, pitch, _ = (stride * item_size for stride in images.axes.strides)
     pixel_bytes = _planes(images, layout)[1] * item_size
     (top, left), (height, width), (image_height, image_width) = corner, result.axes.extents[3:], images.size
-    if min(images.axes.strides) < 0 or height * width * pixel_bytes > _MAX_PLANE_BYTES:
+    if min(images.axes.strides) < 0 or height > _MAX_ROWS or width * pixel_bytes > _MAX_ROW_BYTES:
         return False
     first_row, first_column = (
         min(max(position, 0), side) for position, side in ((top, image_height), (left, image_width))
@@ -95,9 +95,9 @@ def place_batch(images: ImageBatch, corner: tuple[int, int], fill: Fill, result:
         *(height, width * pixel_bytes),
         *(n_stride, t_stride, *(stride * item_size for stride in result.axes.strides[:2])),
         *(*fill.table[:5], *fill.inline),
-        images.frames,
+        *(images.frames, *_planes(images, layout), 0),
     )
-    _launch(images, fields, images.samples * images.frames, layout, height * width * pixel_bytes)
+    _launch(images, PLACE_IMAGES.pack(*fields), images.samples * images.frames, layout, height)
     return True
 
 
@@ -115,11 +115,9 @@ def _has_no_gaps(axes: BatchAxes, layout: str) -> bool:
     return all(extent == 1 or a == b for a, b, extent in zip(strides, dense, extents, strict=True))
 
 
-def _launch(images: ImageBatch, fields: tuple[Any, ...], count: int, layout: str, plane_bytes: int) -> None:
-    """`fields`: of the record, up to `frames`; `count`: images; `plane_bytes`: of the largest result."""
-    planes, pixel_channels = _planes(images, layout)
-    blocks = -(-(plane_bytes + 3) // _BLOCK_BYTES)  # a plane may begin within a word
-    record = PLACE_IMAGES.pack(*fields, planes, pixel_channels, blocks)
+def _launch(images: ImageBatch, record: bytes, count: int, layout: str, max_rows: int) -> None:
+    """`count`: images; `max_rows`: of the tallest result."""
+    grid = count * _planes(images, layout)[0], -(-max_rows // _BLOCK_ROWS), 1
     kernel = name_expression("place_images", cpp_dtype(images.dtype))
-    stream, grid = images.library.current_stream(images.device), (count * planes * blocks, 1, 1)
+    stream = images.library.current_stream(images.device)
     images.executor.launch(kernel, record, grid, _BLOCK_THREADS, 0, images.device, stream)

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 from .. import _check, _option_names
 from .._arrays.convert import dtype_name
 from .._arrays.images import ImageBatch, OutputArray, allocate_output
+from .._program.dtypes import ITEM_SIZE
 from .._program.functors import BORDERS, SAMPLERS, struct_name
 from .._program.names import chain
 from .._program.records import WARPS
 from . import parameters
+from .consecutive_images import memory_layout
 from .geometry import Geometry, whole_pixel_shift
 from .kernel_config import kernel_config
 from .op_chain import NO_OPS, OpChain, apply_ops_after
@@ -28,6 +30,7 @@ class SampleOverride(NamedTuple):
 
 
 NO_OVERRIDE = SampleOverride()
+_MIN_ROW_BYTES = 512  # of a result that is copied
 
 
 def warp(
@@ -102,8 +105,13 @@ def warp(
 
 
 def _copy(images: ImageBatch, geometry: Geometry, fill: Fill, result: OutputArray) -> bool:
-    """Copies the pixels, if a GPU moves them all by the same whole numbers. Returns whether it has done so."""
+    """Copies the pixels, if a GPU moves them all by the same whole numbers. Returns whether it has done so.
+
+    Only rows of at least `_MIN_ROW_BYTES`: shorter ones take less time in the warp (benchmarks/log/place-images.md).
+    """
     if images.device < 0 or images.ragged or not images.samples * images.frames:
         return False
-    shift = whole_pixel_shift(geometry)
+    pixel_channels = images.channels if memory_layout(images.axes) == "HWC" else 1
+    row_bytes = result.axes.extents[4] * pixel_channels * ITEM_SIZE[images.dtype]
+    shift = whole_pixel_shift(geometry) if row_bytes >= _MIN_ROW_BYTES else None
     return shift is not None and place_batch(images, shift, fill, result)

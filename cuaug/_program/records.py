@@ -209,7 +209,7 @@ PLACE_IMAGES = Record(
         "first": _IMAGE_PLACEMENT,
         **dict.fromkeys(("from_n_stride", "from_t_stride", "to_n_stride", "to_t_stride"), "q"),
         "fill": FILL,
-        **dict.fromkeys(("frames", "planes", "pixel_channels", "plane_blocks"), "i"),
+        **dict.fromkeys(("frames", "planes", "pixel_channels", "unused"), "i"),
     },
 )
 

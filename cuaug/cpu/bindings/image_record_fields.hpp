@@ -217,9 +217,9 @@ struct FieldsOf<cuaug::PlaceImagesRecord> {
     static Fields list() {
         return fields(
             "placements first from_n_stride from_t_stride to_n_stride to_t_stride fill frames planes pixel_channels "
-            "plane_blocks",
+            "unused",
             &S::placements, &S::first, &S::from_n_stride, &S::from_t_stride, &S::to_n_stride, &S::to_t_stride, &S::fill,
-            &S::frames, &S::planes, &S::pixel_channels, &S::plane_blocks);
+            &S::frames, &S::planes, &S::pixel_channels, &S::unused);
     }
 };
 

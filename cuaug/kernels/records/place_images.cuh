@@ -30,7 +30,7 @@ struct PlaceImagesRecord {
     int frames;          // of a sample
     int planes;          // of an image: its channels if it is planar, 1 if it is packed
     int pixel_channels;  // of a pixel: 1 if the image is planar, its channels if it is packed
-    int plane_blocks;    // thread blocks for each plane
+    int unused;
 };
 
 inline ImagePlacement placement_of(const PlaceImagesRecord& record, long long n, long long t) {
