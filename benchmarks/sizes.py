@@ -38,9 +38,13 @@ SIZES: dict[str, T.Transform] = {  # of 64x3x480x640
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpu", action="store_true", help="only the GPU table, which is the only one")
+    parser.add_argument("--cpu", action="store_true", help="no table: single_images.py has the CPU's times")
     parser.add_argument("--quick", action="store_true", help="small batches: does it run?")
     parser.add_argument("--json", type=Path, metavar="PATH", help="file of results; otherwise only full runs write")
     options = parser.parse_args()
+    if options.cpu:
+        return 0
     if not cuaug.is_available():
         print("no GPU that CuPy can use")
         return 1
