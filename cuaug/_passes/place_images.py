@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,36 +36,16 @@ def place_images(images: Sequence[ImageBatch], layout: str, box: np.ndarray, fil
         fill: One number per channel.
     """
     first = images[0]
-    dtype, channels, item_size = first.dtype, first.channels, ITEM_SIZE[first.dtype]
-    _check.dtypes(dtype, dtype, "nearest")
-    is_planar = layout == "CHW"
-    pixel_channels = 1 if is_planar else channels
-    pixel_bytes = pixel_channels * item_size
-    size = box[:, 2:]
-    if int(size[:, 0].max()) > _MAX_ROWS or int(size[:, 1].max()) * pixel_bytes > _MAX_ROW_BYTES:
-        raise ValueError(
-            f"results must have at most {_MAX_ROWS} rows of 2**31 bytes, got {tuple(size.max(0).tolist())}"
-        )
-    results = allocate_images(first, layout, size)
-    rows = [(image.pointer, *image.axes.extents[3:], *image.axes.strides[2:4]) for image in images]
-    pointer, height, width, *strides = np.array(rows, np.int64).T
-    image_size = np.stack([height, width], 1)
-    low = np.clip(box[:, :2], 0, image_size)
-    part = np.maximum(np.minimum(box[:, :2] + size, image_size) - low, 0)  # (H, W) of the box's part in the image
-    part[(part == 0).any(1)] = 0
-    before = np.clip(-box[:, :2], 0, size)
-    placements = np.empty((len(images), 10), np.int64)  # rows of `cuaug::ImagePlacement`
-    plane, pitch = (stride * item_size for stride in strides)
-    placements[:, 0] = pointer + low[:, 0] * pitch + low[:, 1] * pixel_bytes
-    placements[:, 1] = results.output().pointer + results.offset * item_size
-    placements[:, 2], placements[:, 3] = pitch, plane
-    placements[:, 4], placements[:, 5] = part[:, 0], part[:, 1] * pixel_bytes
-    placements[:, 6], placements[:, 7] = before[:, 0], before[:, 1] * pixel_bytes
-    placements[:, 8], placements[:, 9] = size[:, 0], size[:, 1] * pixel_bytes
+    _check.dtypes(first.dtype, first.dtype, "nearest")
+    if not _has_room(first, layout, box[:, 2:]):
+        largest = tuple(box[:, 2:].max(0).tolist())
+        raise ValueError(f"results must have at most {_MAX_ROWS} rows, of less than 2**31 bytes, got {largest}")
+    results = allocate_images(first, layout, box[:, 2:])
+    pointers = results.output().pointer + results.offset * ITEM_SIZE[first.dtype]
     devices.check_not_forked()
-    table = first.library.from_numpy(placements, first.device)
-    fields = first.library.pointer(table), *(0,) * 14, *fill.table[:5], *fill.inline, 1
-    _launch(first, PLACE_IMAGES.pack(*fields, *_planes(first, layout), 0), len(images), layout, int(size[:, 0].max()))
+    table = first.library.from_numpy(_placements(images, layout, box, pointers), first.device)
+    fields = first.library.pointer(table), *(0,) * 14, *fill.table[:5], *fill.inline
+    _launch(first, fields, len(images), layout, int(box[:, 2].max()))
     return results
 
 
@@ -74,36 +55,47 @@ def place_batch(images: ImageBatch, corner: tuple[int, int], fill: Fill, result:
     `corner`: top and left of the box, which has the size of the result. Returns False, and writes nothing, if the
     memory has a layout that the kernel does not take.
     """
-    layout = memory_layout(images.axes)
+    layout, box = memory_layout(images.axes), np.array([(*corner, *result.axes.extents[3:])])
     if layout is None or not can_place(images, layout) or not _has_no_gaps(result.axes, layout):
         return False
-    item_size = ITEM_SIZE[images.dtype]
-    n_stride, t_stride, plane, pitch, _ = (stride * item_size for stride in images.axes.strides)
-    pixel_bytes = _planes(images, layout)[1] * item_size
-    (top, left), (height, width), (image_height, image_width) = corner, result.axes.extents[3:], images.size
-    if min(images.axes.strides) < 0 or height > _MAX_ROWS or width * pixel_bytes > _MAX_ROW_BYTES:
+    if min(images.axes.strides) < 0 or not _has_room(images, layout, box[:, 2:]):
         return False
-    first_row, first_column = (
-        min(max(position, 0), side) for position, side in ((top, image_height), (left, image_width))
-    )
-    rows, columns = min(top + height, image_height) - first_row, min(left + width, image_width) - first_column
-    if rows <= 0 or columns <= 0:
-        rows = columns = first_row = first_column = 0
-    fields = (
-        *(0, images.pointer + first_row * pitch + first_column * pixel_bytes, result.pointer, pitch, plane),
-        *(rows, columns * pixel_bytes, min(max(-top, 0), height), min(max(-left, 0), width) * pixel_bytes),
-        *(height, width * pixel_bytes),
-        *(n_stride, t_stride, *(stride * item_size for stride in result.axes.strides[:2])),
-        *(*fill.table[:5], *fill.inline),
-        *(images.frames, *_planes(images, layout), 0),
-    )
-    _launch(images, PLACE_IMAGES.pack(*fields), images.samples * images.frames, layout, height)
+    (placement,) = _placements([images], layout, box, np.array([result.pointer])).tolist()
+    steps = (stride * ITEM_SIZE[images.dtype] for stride in (*images.axes.strides[:2], *result.axes.strides[:2]))
+    fields = (0, *placement, *steps, *fill.table[:5], *fill.inline)
+    _launch(images, fields, images.samples * images.frames, layout, int(box[0, 2]))
     return True
+
+
+def _has_room(image: ImageBatch, layout: str, size: np.ndarray) -> bool:
+    """Whether the kernel can count the rows, and the bytes of a row, of results of these sizes. [N, (H, W)]"""
+    height, width = size.max(0).tolist()
+    return height <= _MAX_ROWS and width * _pixel_bytes(image, layout) <= _MAX_ROW_BYTES
+
+
+def _placements(images: Sequence[ImageBatch], layout: str, box: np.ndarray, results: np.ndarray) -> np.ndarray:
+    """Rows of `cuaug::ImagePlacement` [N, 10]. `results`: the addresses of the results. [N]"""
+    item_size, pixel_bytes = ITEM_SIZE[images[0].dtype], _pixel_bytes(images[0], layout)
+    rows = [(image.pointer, *image.axes.extents[3:], *image.axes.strides[2:4]) for image in images]
+    pointer, height, width, plane, pitch = np.array(rows, np.int64).T
+    image_size, size = np.stack([height, width], 1), box[:, 2:]
+    first = np.clip(box[:, :2], 0, image_size)
+    part = np.maximum(np.minimum(box[:, :2] + size, image_size) - first, 0)  # (H, W) of the box's part in the image
+    part[(part == 0).any(1)] = 0
+    before = np.clip(-box[:, :2], 0, size)
+    address = pointer + first[:, 0] * pitch * item_size + first[:, 1] * pixel_bytes
+    columns = (address, results, pitch * item_size, plane * item_size)
+    sides = ((pair[:, 0], pair[:, 1] * pixel_bytes) for pair in (part, before, size))
+    return np.stack([*columns, *(column for pair in sides for column in pair)], 1)
 
 
 def _planes(images: ImageBatch, layout: str) -> tuple[int, int]:
     """The planes of an image, and the channels of a pixel."""
     return (images.channels, 1) if layout == "CHW" else (1, images.channels)
+
+
+def _pixel_bytes(image: ImageBatch, layout: str) -> int:
+    return _planes(image, layout)[1] * ITEM_SIZE[image.dtype]
 
 
 def _has_no_gaps(axes: BatchAxes, layout: str) -> bool:
@@ -115,9 +107,11 @@ def _has_no_gaps(axes: BatchAxes, layout: str) -> bool:
     return all(extent == 1 or a == b for a, b, extent in zip(strides, dense, extents, strict=True))
 
 
-def _launch(images: ImageBatch, record: bytes, count: int, layout: str, max_rows: int) -> None:
-    """`count`: images; `max_rows`: of the tallest result."""
-    grid = count * _planes(images, layout)[0], -(-max_rows // _BLOCK_ROWS), 1
+def _launch(images: ImageBatch, fields: tuple[Any, ...], count: int, layout: str, max_rows: int) -> None:
+    """`fields`: of the record, before `frames`; `count`: images; `max_rows`: of the tallest result."""
+    planes = _planes(images, layout)
+    grid = count * planes[0], -(-max_rows // _BLOCK_ROWS), 1
+    record = PLACE_IMAGES.pack(*fields, images.frames, *planes, 0)
     kernel = name_expression("place_images", cpp_dtype(images.dtype))
     stream = images.library.current_stream(images.device)
     images.executor.launch(kernel, record, grid, _BLOCK_THREADS, 0, images.device, stream)
