@@ -245,15 +245,17 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
     emulated.patch(monkeypatch)
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
     block_counts, results = [], []
-    run = run_module.run_pass
+    run, caches = run_module.run_pass, (kernel_config.kernel_config, grids.divide_output)
     replace_everywhere(
         monkeypatch, run_module, "run_pass", lambda plan, *rest: (block_counts.append(plan.grid[0]), run(plan, *rest))
     )
     for min_regions in (10**9, 1):
         monkeypatch.setattr(grids, "_MIN_TALL_REGIONS", min_regions)
-        kernel_config.kernel_config.cache_clear()
+        for cache in caches:
+            cache.cache_clear()
         results.append(affine(batch, layout, size=(150, 80), fill=99))
-    kernel_config.kernel_config.cache_clear()
+    for cache in caches:
+        cache.cache_clear()
     assert_equal(*results)
     blocks_of_short, blocks_of_tall = block_counts
     assert blocks_of_short > blocks_of_tall > blocks_of_short / 4
