@@ -78,5 +78,5 @@ def _run(
     config = kernel_config("resample", names, *axes_and_misalignment(images, result))
     batch = batch_fields(images, result.pointer, result.axes.strides, config)
     fill = (*NULL_ARRAY[:5], 0.0, 0.0, 0.0, 0.0)
-    sides = (*box.table[:5], *(box.inline or (0.0,) * 4))
-    run_pass(config, images, RESAMPLE.pack(*batch, *fill, *sides, has_window, antialias), *names[:3])
+    box_fields = (*box.table[:5], *(box.inline or (0.0,) * 4))
+    run_pass(config, images, RESAMPLE.pack(*batch, *fill, *box_fields, has_window, antialias), *names[:3])

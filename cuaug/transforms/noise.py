@@ -120,7 +120,7 @@ class ElasticTransform(Transform):
         self.sigma: tuple[float, float] = ranges.x_and_y("sigma", sigma, 0.0, both=True)
         if (self.sigma[0] == 0) != (self.sigma[1] == 0):
             raise ValueError(f"sigma must be greater than 0 in x and in y, or 0 in both, got {value_text(sigma)}")
-        if max(self._kernel_size) > MAX_TAPS:
+        if max(self.sigma) >= MAX_TAPS / 8:
             raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {value_text(sigma)}")
         self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
         self.fill: PerChannel | None = ranges.fill(fill)

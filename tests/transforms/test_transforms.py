@@ -253,6 +253,7 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
         (lambda: T.ElasticTransform(sigma=-1), ValueError, "sigma must be at least 0"),
         (lambda: T.ElasticTransform(sigma=(0, 1)), ValueError, "sigma must be greater than 0 in x and in y"),
         (lambda: T.ElasticTransform(sigma=15.875), ValueError, "sigma must be below 15.875"),
+        (lambda: T.ElasticTransform(sigma=1e308), ValueError, "sigma must be below 15.875"),
         (lambda: T.ElasticTransform(interpolation="lanczos"), ValueError, "interpolation must be one of"),
         (lambda: T.Grayscale(2), ValueError, "num_output_channels must be 1 or 3"),
         (lambda: T.RandomMask(kind="round"), ValueError, "kind must be one of"),
