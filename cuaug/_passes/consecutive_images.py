@@ -31,12 +31,8 @@ class ConsecutiveImages(NamedTuple):
 
     def images(self) -> list[Any]:
         """Each image as an array of the caller's library, with the axes of `first`."""
-        layout, is_packed, to_user_array = (
-            self.first.axes.layout,
-            self.memory_layout == "HWC",
-            self.first.library.to_user_array,
-        )
-        channels, results = self.first.channels, []
+        layout, channels, is_packed = self.first.axes.layout, self.first.channels, self.memory_layout == "HWC"
+        to_user_array, results = self.first.library.to_user_array, []
         for start, (height, width) in zip(self.offset.tolist(), self.size.tolist(), strict=True):
             c, y, x = (1, channels * width, channels) if is_packed else (height * width, width, 1)
             if layout == "CHW":

@@ -1,4 +1,4 @@
-"""Images of several sizes placed in larger results, or cropped, in one launch on a GPU."""
+"""Images placed in larger results, or cropped, in one launch on a GPU: images of several sizes, or a batch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def place_images(images: Sequence[ImageBatch], layout: str, box: np.ndarray, fil
         largest = tuple(box[:, 2:].max(0).tolist())
         raise ValueError(f"results must have at most {_MAX_ROWS} rows, of less than 2**31 bytes, got {largest}")
     results = allocate_images(first, layout, box[:, 2:])
-    pointers = results.output().pointer + results.offset * ITEM_SIZE[first.dtype]
+    pointers = first.library.pointer(results.array) + results.offset * ITEM_SIZE[first.dtype]
     devices.check_not_forked()
     table = first.library.from_numpy(_placements(images, layout, box, pointers), first.device)
     fields = first.library.pointer(table), *(0,) * 14, *fill.table[:5], *fill.inline

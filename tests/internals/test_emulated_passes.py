@@ -13,6 +13,7 @@ from cuaug import transforms as T
 from cuaug._arrays.images import allocate_output, describe_images
 from cuaug._fusion import draw, execute
 from cuaug._passes import parameters, statistics
+from cuaug._passes.geometry import matrix_geometry, whole_pixel_shift
 from cuaug._passes.place_images import place_batch
 from cuaug._program import sources
 from cuaug.transforms import placement
@@ -170,3 +171,20 @@ def test_place_batch_leaves_other_layouts_to_the_warp():
     assert not place_batch(planar._replace(executor=EmulatedLaunches()), (0, 0), fill, strided)
     assert np.array_equal(result.array, before)
     assert not strided.array.any()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "expected"),
+    [
+        ((1.0, 0.0, 3.0, 0.0, 1.0, -2.0), (-2, 3)),
+        ((1.0, 0.0, 0.5, 0.0, 1.0, 0.0), None),
+        ((-1.0, 0.0, 3.0, 0.0, 1.0, 0.0), None),
+        ((1.0, 0.0, 1e20, 0.0, 1.0, 0.0), None),  # no integer of 64 bits: the warp gives the fill
+        ((1.0, 0.0, 0.0, 0.0, 1.0, float("inf")), None),
+    ],
+)
+def test_whole_pixel_shift_is_that_of_the_matrix(matrix, expected):
+    parameter = parameters.SampleParameters(parameters.NULL_ARRAY, matrix)
+    assert whole_pixel_shift(matrix_geometry(parameter, True, "center")) == expected
+    inverse = None if expected is None else (-expected[0], -expected[1])
+    assert whole_pixel_shift(matrix_geometry(parameter, False, "center")) == inverse

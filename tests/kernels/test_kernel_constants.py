@@ -46,6 +46,7 @@ def nvrtc():
         ("passes/place_images.cu", "place_rows", place_images._BLOCK_ROWS),
         ("passes/place_images.cu", "place_threads", place_images._BLOCK_THREADS),
         ("gpu/copy_row.cuh", "BytePattern::max_period", place_images._MAX_PIXEL_BYTES),
+        ("geometry/tile_map.cuh", "coordinate_limit", geometry._MAX_SHIFT),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._FLOAT32_SIDE_LIMIT),
         ("gpu/thread_work.cuh", "pointwise_threads", kernel_config.KERNEL_TEMPLATES["pointwise"].threads),
     ],
