@@ -13,7 +13,8 @@ ARGS    ?=
 
 VENV    := .venv
 PY      := $(VENV)/bin/python
-PIP     := $(PY) -m pip --disable-pip-version-check --quiet
+# Modules are compiled to bytecode at their first import: most modules of torch, JAX and Sphinx are never imported.
+PIP_INSTALL := $(PY) -m pip --disable-pip-version-check --quiet install --no-compile
 # For what compiles the extension: shows each file that is compiled, since that takes one to two minutes.
 PIP_SHOW := --disable-pip-version-check --verbose
 # With NumPy, which both installations need that `make demo` runs at the same time.
@@ -154,7 +155,7 @@ $(VENV)/.build:
 	  { echo "cuaug needs Python 3.10 or newer, and $(PYTHON) is older: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "$(PYTHON) cannot make environments; Debian and Ubuntu: apt install python3-venv"; exit 1; }
-	$(PIP) install $(foreach p,$(BUILD),'$(p)')
+	$(PIP_INSTALL) $(foreach p,$(BUILD),'$(p)')
 	@touch $@
 
 # Editable: Python and kernels are read where they stand, and only the compiled extension is rebuilt.
@@ -169,34 +170,33 @@ $(VENV)/.demo: $(VENV)/.build $(if $(wildcard $(VENV)/.install),$(NATIVE),$(SOUR
 	@$(install_cuda)
 	@touch $@
 
-# Modules that the demo imports are compiled to bytecode as it runs: a tenth of all modules of these packages.
 $(VENV)/.demo-packages: $(VENV)/.build
-	$(PIP) install --no-compile $(foreach p,$(DEMO),'$(p)')
+	$(PIP_INSTALL) $(foreach p,$(DEMO),'$(p)')
 	@touch $@
 
 # A wheel of dist/ takes the place of the compilation if it fits this Python and is newer than every source.
 demo-cuaug: $(VENV)/.build
 	@$(MAKE) --question $(VENV)/.install || { \
 	  wheel=$$($(call find_wheel,$(addprefix -newer ,$(SOURCES)))); \
-	  [ "$$wheel" ] && echo "installing $$wheel" && $(PIP) install --no-deps --force-reinstall "$$wheel" \
+	  [ "$$wheel" ] && echo "installing $$wheel" && $(PIP_INSTALL) --no-deps --force-reinstall "$$wheel" \
 	    && rm -f $(VENV)/.install; \
 	} || $(MAKE) --no-print-directory $(VENV)/.install
 
 $(VENV)/.test: $(VENV)/.install
-	$(PIP) install --no-build-isolation --editable '.[test]' $(foreach p,$(TORCH),'$(p)')
-	$(if $(TORCHVISION),$(PIP) install --no-deps '$(TORCHVISION)')
+	$(PIP_INSTALL) --no-build-isolation --editable '.[test]' $(foreach p,$(TORCH),'$(p)')
+	$(if $(TORCHVISION),$(PIP_INSTALL) --no-deps '$(TORCHVISION)')
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.install
-	$(PIP) install --no-build-isolation --editable '.[docs]'
+	$(PIP_INSTALL) --no-build-isolation --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.wheels: $(VENV)/.build
-	$(PIP) install $(foreach p,$(WHEELS),'$(p)')
+	$(PIP_INSTALL) $(foreach p,$(WHEELS),'$(p)')
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.install
-	$(PIP) install $(foreach p,$(LINT),'$(p)')
+	$(PIP_INSTALL) $(foreach p,$(LINT),'$(p)')
 	@touch $@
 
 # $(call find_wheel,CONDITIONS): prints the wheel of dist/ that fits the Python of .venv; manylinux wheels go first.
@@ -210,7 +210,7 @@ install_site = $(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps -
 define install_cuda
 extra=$$($(PY) -c 'from cuaug import _info; print(_info.cuda_extra() or "")'); \
 if [ -n "$$extra" ]; then echo "NVIDIA driver found: installing cuaug[$$extra]"; \
-  $(PIP) install "cuaug[$$extra]" || echo "cuaug[$$extra] did not install: running on the CPU"; fi
+  $(PIP_INSTALL) "cuaug[$$extra]" || echo "cuaug[$$extra] did not install: running on the CPU"; fi
 endef
 
 # $(call pytest,PYTHON,PROCESSES,EXPRESSION,OPTIONS): tests marked alone follow the others, in one process, which
