@@ -118,7 +118,8 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
     >>> loader = Loader(ImageFiles("VOC2012/JPEGImages", targets=targets), 16, recipe)  # doctest: +SKIP
     """
     path = checked_path("folder", folder)
-    if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
+    # A set has another order in every process, and so would the labels.
+    if isinstance(classes, (str, bytes, set, frozenset)) or not isinstance(classes, Iterable):
         raise TypeError(f"classes must be a list of names, got {repr(classes)}")
     names = list(classes)
     if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):

@@ -254,6 +254,7 @@ WRONG_ARGUMENTS = {
     "cuaug.data.voc: folder must be a path, got NoneType": lambda folder: voc(None),
     "cuaug.data.voc: classes must be a list of names, got 'cat'": lambda folder: voc(folder, classes="cat"),
     "cuaug.data.voc: classes must be a list of names, got 3": lambda folder: voc(folder, classes=3),
+    "cuaug.data.voc: classes must be a list of names, got {'cat'}": lambda folder: voc(folder, classes={"cat"}),
     r"cuaug.data.voc: classes must be different names, got \['cat', 'cat'\]": lambda folder: voc(
         folder, classes=["cat", "cat"]
     ),

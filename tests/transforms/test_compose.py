@@ -156,6 +156,10 @@ def test_compose_repr_reads_as_written():
             lambda: T.Compose(T.RandomInvert()),
             r"^cuaug.transforms.Compose: transforms must be a list of transforms, got RandomI",
         ),
+        (
+            lambda: T.RandomChoice({T.RandomInvert(), T.RandomCrop(3)}),
+            r"^cuaug.transforms.RandomChoice: transforms must be a list of transforms, got set: a set has no order$",
+        ),
         (lambda: T.RandomApply([]), r"^cuaug.transforms.RandomApply: transforms must be at least one, got none$"),
         (
             lambda: T.ToDtype({"image": "float32"}),
