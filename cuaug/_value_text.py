@@ -9,7 +9,16 @@ import numpy as np
 
 _MAX_CHARACTERS = 80  # of a string, of an int, or of an object of another type
 
-_repr = reprlib.Repr()
+
+class _Repr(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # more digits than `sys.get_int_max_str_digits()`
+            return f"an int of {x.bit_length()} bits"
+
+
+_repr = _Repr()
 _repr.maxstring = _repr.maxother = _repr.maxlong = _MAX_CHARACTERS
 _repr.maxtuple = _repr.maxlist = _repr.maxdict = _repr.maxarray = 8  # entries
 

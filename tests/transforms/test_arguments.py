@@ -192,6 +192,7 @@ WRONG_FORMS = {
     "Compose.after: first must be at least 0, got -1": lambda: RECIPE.after(-1),
     "Compose.after: first must be at most 1, got 2": lambda: RECIPE.after(2),
     "Compose.plan: images must be an array, or a list of arrays": lambda: RECIPE.plan([None]),
+    r"Compose.plan: images in a list must be single images, got shape \(2, 8.*": lambda: RECIPE.plan([IMAGES] * 2),
 }
 
 
@@ -229,6 +230,28 @@ def test_messages_show_long_values_in_short(name):
             call()
         assert len(str(error.value)) < 350
         assert "\n" not in str(error.value)
+
+
+def test_messages_show_ints_of_more_digits_than_python_converts_to_text():
+    huge, images = 10**5_000, noise((2, 8, 8, 3))
+    calls = {
+        "angle": lambda: cuaug.rotate(images, [0, huge]),
+        "size": lambda: cuaug.resize(images, huge),
+        "size as (H, W)": lambda: cuaug.resize(images, (8, huge)),
+        "size of a crop": lambda: T.RandomCrop(huge),
+        "padding": lambda: cuaug.pad(images, -huge),
+        "kernel_size": lambda: cuaug.gaussian_blur(images, huge),
+        "max_size": lambda: T.Resize(None, max_size=huge),
+        "quality": lambda: cuaug.jpeg(images, huge),
+        "brightness": lambda: T.ColorJitter((-huge, 0)),
+        "seed": lambda: T.Compose([], seed=huge),
+        "step": lambda: RECIPE(images, step=-huge),
+        "num_classes": lambda: T.MixUp(num_classes=huge),
+    }
+    for parameter, call in calls.items():
+        with pytest.raises((TypeError, ValueError), match=rf"^cuaug\.[\w.]+: {parameter.split()[0]} must ") as error:
+            call()
+        assert "an int of 16610 bits" in str(error.value)
 
 
 def test_functions_refuse_lists_that_are_no_numbers():
