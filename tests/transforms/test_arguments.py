@@ -9,6 +9,7 @@ from helpers.arrays import noise
 
 import cuaug
 from cuaug import transforms as T
+from cuaug.data import ImageFiles, Loader
 
 
 @pytest.mark.parametrize("size", [[7], (7,), np.int64(7), np.array(7), torch.tensor(7), np.array([7, 7])], ids=repr)
@@ -224,6 +225,11 @@ def test_messages_show_long_values_in_short(name):
         lambda: T.RandomAffine(5, scale=value),
         lambda: T.Compose([], seed=value),
         lambda: T.RandomErasing(scale=value),
+        lambda: T.Compose([], boxes=value),
+        lambda: T.SanitizeBoundingBoxes(labels_getter=value),
+        lambda: Loader([b"an image"], 1, shard=value),
+        lambda: Loader([b"an image"], 1, device=value),
+        lambda: ImageFiles([b"an image"], extensions=str(value) * 100),
     ]
     for call in calls:
         with pytest.raises((TypeError, ValueError), match=r"^cuaug\.") as error:
