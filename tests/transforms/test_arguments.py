@@ -174,6 +174,16 @@ def test_transforms_copy_fill(name):
         np.testing.assert_array_equal(T.Compose([transform], seed=3)(batch), expected)
 
 
+@pytest.mark.parametrize("make", [T.Pad, lambda padding: T.RandomCrop(12, padding)], ids=["Pad", "RandomCrop"])
+def test_transforms_copy_padding(make):
+    batch = noise((2, 12, 10, 3))
+    expected = T.Compose([make((3, 4))], seed=3)(batch)
+    for padding in ([3, 4], np.array([3, 4]), torch.tensor([3, 4])):
+        transform = make(padding)
+        padding[0] = 0
+        np.testing.assert_array_equal(T.Compose([transform], seed=3)(batch), expected)
+
+
 RECIPE, IMAGES = T.Compose([T.RandomInvert()], seed=0), noise((2, 8, 8, 3))
 WRONG_FORMS = {
     r"RandomAffine: translate must be \(x, y\), got 0.1": lambda: T.RandomAffine(5, translate=0.1),
