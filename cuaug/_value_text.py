@@ -26,8 +26,12 @@ _repr.maxtuple = _repr.maxlist = _repr.maxdict = _repr.maxarray = 8  # entries
 def value_text(value: Any) -> str:
     """The value's `repr`, shortened and on one line; of an array of more than 8 numbers, its shape and dtype."""
     if is_array(value):
-        return array_text(value) if np.prod(getattr(value, "shape", ())) > 8 else " ".join(repr(value).split())
-    text = " ".join(_repr.repr(value).split())
+        if np.prod(getattr(value, "shape", ())) > 8:
+            return array_text(value)
+        text = repr(value)
+    else:
+        text = _repr.repr(value)
+    text = " ".join(text.split())
     return text if len(text) <= 2 * _MAX_CHARACTERS else f"{text[: 2 * _MAX_CHARACTERS - 3]}..."
 
 

@@ -218,6 +218,7 @@ LONG_VALUES = {
     "planes": np.zeros((5, 5, 5)),
     "list": list(range(10_000)),
     "text": "x" * 10_000,
+    "array of a text": np.array(["x" * 10_000]),
 }
 
 
