@@ -122,9 +122,9 @@ def integer(parameter: str, value: Any, min_value: int, max_value: int | None = 
     """An int in a range; see `integer_value`."""
     number = integer_value(parameter, value)
     if number < min_value:
-        raise ValueError(f"{parameter} must be at least {min_value}, got {number}")
+        raise ValueError(f"{parameter} must be at least {min_value}, got {value_text(number)}")
     if max_value is not None and number > max_value:
-        raise ValueError(f"{parameter} must be at most {max_value}, got {number}")
+        raise ValueError(f"{parameter} must be at most {max_value}, got {value_text(number)}")
     return number
 
 
@@ -165,7 +165,7 @@ def size(parameter: str, value: Any) -> tuple[int, int]:
         raise ValueError(f"{parameter} must be (H, W), got {value_text(value)}")
     height, width = integer(parameter, value[0], 1), integer(parameter, value[1], 1)
     if max(height, width) >= 1 << 30:
-        raise ValueError(f"{parameter} must be below 2**30, got {(height, width)}")
+        raise ValueError(f"{parameter} must be below 2**30, got {value_text((height, width))}")
     return height, width
 
 

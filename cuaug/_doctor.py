@@ -17,7 +17,6 @@ from ._host import compiler, extension
 from ._host.installation import REINSTALL, install_command
 from ._info import (
     CUDA_MAJORS,
-    cache_dir,
     cuda_extra,
     extension_path,
     find_driver,
@@ -166,7 +165,10 @@ def _check_gpu() -> Iterator[Finding]:
 
 
 def _check_cache() -> Iterator[Finding]:
-    folder = cache_dir()
+    folder = cupy_import.kernel_cache_dir()
+    if folder is None:
+        yield Finding("FAIL", "cache", "the user has no home folder: every process compiles the kernels", _CHOOSE_CACHE)
+        return
     existing = next(f for f in (folder, *folder.parents) if f.exists())
     if not existing.is_dir():
         yield Finding("FAIL", "cache", f"{existing} is not a folder", _CHOOSE_CACHE)

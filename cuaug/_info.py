@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ._check import BackendError
+from ._gpu.cupy_import import kernel_cache_dir
 from ._host import extension
 
 # CUDA majors, newest first: (major, oldest driver, lowest compute capability), from NVIDIA's compatibility tables.
@@ -29,6 +30,7 @@ def info() -> dict[str, Any]:
         True
     """
     driver = find_driver() or {"version": None, "cuda": None, "gpus": []}
+    kernel_cache = kernel_cache_dir()
     return {
         "cuaug": version_of("cuaug"),
         "python": platform.python_version(),
@@ -48,7 +50,7 @@ def info() -> dict[str, Any]:
         "driver_cuda": driver["cuda"],
         "gpus": driver["gpus"],
         "cuda_visible_devices": os.environ.get("CUDA_VISIBLE_DEVICES"),
-        "kernel_cache": str(cache_dir()),
+        "kernel_cache": None if kernel_cache is None else str(kernel_cache),
     }
 
 
@@ -100,13 +102,8 @@ def version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(digits) for digits in re.findall(r"\d+", version))
 
 
-def cache_dir() -> Path:
-    """CuPy's folder of compiled kernels."""
-    return Path(os.environ.get("CUPY_CACHE_DIR") or "~/.cupy/kernel_cache").expanduser()
-
-
 def find_driver() -> dict[str, Any] | None:
-    """Driver version and GPUs from NVML: a process that has used CUDA must not fork. None without a driver."""
+    """Driver version and GPUs; None without a driver. NVML has them without CUDA, after which a process cannot fork."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:

@@ -41,7 +41,7 @@ def kernel_extents(kernel_size: Any) -> tuple[int, int]:
     extents = _numbers("kernel_size", kernel_size)
     if len(extents) not in (1, 2):
         raise ValueError(f"kernel_size must be an int or (x, y), got {value_text(kernel_size)}")
-    return _check.integer("kernel_size", extents[0], 1), _check.integer("kernel_size", extents[-1], 1)
+    return _side("kernel_size", extents[0]), _side("kernel_size", extents[-1])
 
 
 def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | None) -> tuple[int, int]:
@@ -60,9 +60,10 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
     if side is None:
         if max_size is None:
             raise ValueError("size must be an int or (H, W) where max_size is None, got None")
-        new_short, new_long = max(1, int(max_size * short / long)), max_size
+        new_long = _side("max_size", max_size)
+        new_short = max(1, int(new_long * short / long))
     else:
-        new_short = _check.integer("size", side, 1)
+        new_short = _side("size", side)
         new_long = int(new_short * long / short)
         if max_size is not None:
             if max_size <= new_short:
@@ -70,6 +71,13 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
             if new_long > max_size:
                 new_short, new_long = max(1, int(max_size * new_short / new_long)), max_size
     return _check.size("size", (new_short, new_long) if size[0] <= size[1] else (new_long, new_short))
+
+
+def _side(parameter: str, value: Any) -> int:
+    side = _check.integer(parameter, value, 1)
+    if side >= _MAX_SIDE:
+        raise ValueError(f"{parameter} must be below 2**30, got {value_text(side)}")
+    return side
 
 
 def center_offsets(size: tuple[int, int], output_size: tuple[int, int]) -> tuple[int, int]:

@@ -9,7 +9,16 @@ import numpy as np
 
 _MAX_CHARACTERS = 80  # of a string, of an int, or of an object of another type
 
-_repr = reprlib.Repr()
+
+class _Repr(reprlib.Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # more digits than `sys.get_int_max_str_digits()`
+            return f"an int of {x.bit_length()} bits"
+
+
+_repr = _Repr()
 _repr.maxstring = _repr.maxother = _repr.maxlong = _MAX_CHARACTERS
 _repr.maxtuple = _repr.maxlist = _repr.maxdict = _repr.maxarray = 8  # entries
 
@@ -17,8 +26,12 @@ _repr.maxtuple = _repr.maxlist = _repr.maxdict = _repr.maxarray = 8  # entries
 def value_text(value: Any) -> str:
     """The value's `repr`, shortened and on one line; of an array of more than 8 numbers, its shape and dtype."""
     if is_array(value):
-        return array_text(value) if np.prod(getattr(value, "shape", ())) > 8 else " ".join(repr(value).split())
-    text = " ".join(_repr.repr(value).split())
+        if np.prod(getattr(value, "shape", ())) > 8:
+            return array_text(value)
+        text = repr(value)
+    else:
+        text = _repr.repr(value)
+    text = " ".join(text.split())
     return text if len(text) <= 2 * _MAX_CHARACTERS else f"{text[: 2 * _MAX_CHARACTERS - 3]}..."
 
 

@@ -66,7 +66,7 @@ def get_rotation_matrix(angle: Any, scale: Any = 1.0, center: Any = (0.0, 0.0)) 
     [[ 0.  1.  2.]
      [-1.  0.  2.]]
     """
-    if isinstance(center, (int, float)):
+    if isinstance(center, (int, float, np.generic)):
         raise TypeError(
             f"center must be (x, y), got {value_text(center)}: the order is angle, scale, center, unlike cv2's"
         )
@@ -203,6 +203,10 @@ def convert_matrix(
 
     Returns:
         A new matrix in the shape of ``M``.
+
+    Raises:
+        ValueError: A convention is unknown, or needs ``size``; a shape does not fit; a host matrix is not finite, or is
+            singular and must be inverted.
 
     >>> print(convert_matrix([(1, 0, 4), (0, 1, 0)], "cuaug", "torch", size=(8, 8)) + 0)  # 4 px are half of -1..1
     [[ 1.  0. -1.]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,37 @@ ORIENTATIONS = {
     7: Orientation(True, True, True),
     8: Orientation(True, True, False),
 }
+
+
+_TAG, _UNSIGNED_SHORT, _ENTRY_BYTES = 0x0112, 3, 12
+
+
+def png_orientation(file: bytes | memoryview) -> int:
+    """The orientation in the eXIf chunk of a PNG file (PNG 3, 11.3.4.5); 1, "as stored", if it is missing or wrong."""
+    position = 8  # of a chunk: length, name, data, checksum
+    while position + 8 <= len(file):
+        length, name = struct.unpack_from(">I4s", file, position)
+        if name == b"eXIf":
+            return _tiff_orientation(bytes(file[position + 8 : position + 8 + length]))
+        position += length + 12
+    return 1
+
+
+def _tiff_orientation(tiff: bytes) -> int:
+    """As `tiff_orientation` of cpu/jpeg/exif.hpp, which reads JPEG."""
+    order = {b"II*\0": "<", b"MM\0*": ">"}.get(tiff[:4])
+    if order is None:
+        return 1
+    try:
+        (directory,) = struct.unpack_from(f"{order}I", tiff, 4)
+        (count,) = struct.unpack_from(f"{order}H", tiff, directory)
+        for entry in range(count):
+            tag, type_, values, value = struct.unpack_from(f"{order}HHIH", tiff, directory + 2 + _ENTRY_BYTES * entry)
+            if tag == _TAG:
+                return value if (type_, values) == (_UNSIGNED_SHORT, 1) and value in ORIENTATIONS else 1
+    except struct.error:  # the data end within the directory
+        pass
+    return 1
 
 
 def upright_size(size: tuple[int, int], orientation: int) -> tuple[int, int]:

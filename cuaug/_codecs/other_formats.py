@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._check import BackendError, DecodeError, ImageTooLarge, UnsupportedImage
+from . import exif
 from .encoded_input import File
 from .limits import Limits
 
@@ -97,7 +98,10 @@ def _decode_by_opencv(cv2: Any, file: File, format: str, color: str, limits: Lim
     """Decodes formats whose size is at a fixed offset, because OpenCV gives no size before it decodes."""
     if format not in _SIZE_READERS:
         raise BackendError(f"decoding {format} needs Pillow: pip install pillow")
-    height, width = _SIZE_READERS[format](bytes(file.data[:32]))
+    head = bytes(file.data[:32])
+    if len(head) < _MIN_HEAD:
+        file.raise_error(DecodeError, f"{format}: the file ends in its header")
+    height, width = _SIZE_READERS[format](head)
     if reason := limits.size_error(height, width):
         file.raise_error(ImageTooLarge, reason)
     mode = cv2.IMREAD_GRAYSCALE if color == "gray" else cv2.IMREAD_COLOR
@@ -105,7 +109,8 @@ def _decode_by_opencv(cv2: Any, file: File, format: str, color: str, limits: Lim
     if pixels is None:
         file.raise_error(DecodeError, f"{format}: OpenCV cannot decode it")
     pixels = pixels.reshape(*pixels.shape[:2], -1)
-    return (pixels[..., ::-1] if color == "rgb" else pixels), 1
+    orientation = exif.png_orientation(file.data) if format == "PNG" else 1
+    return (pixels[..., ::-1] if color == "rgb" else pixels), orientation
 
 
 def _bmp_size(head: bytes) -> tuple[int, int]:
@@ -116,6 +121,7 @@ def _bmp_size(head: bytes) -> tuple[int, int]:
     return abs(height), width  # a negative height: rows are stored from the top
 
 
+_MIN_HEAD = 26  # bytes up to the end of BMP's size, the last of the three
 # Read (H, W) from the first 32 bytes.
 _SIZE_READERS: dict[str, Callable[[bytes], tuple[int, int]]] = {
     "PNG": lambda head: struct.unpack_from(">II", head, 16)[::-1],

@@ -28,15 +28,15 @@ class HostDraws:
         for index, column in enumerate(columns):
             column.index = index
         self._column_count = len(columns)
-        self._programs: list[np.ndarray] = []  # by repetition
+        self._programs: dict[int, np.ndarray] = {}  # by repetition
 
     def table(self, ids: np.ndarray, seed: int, step: int, repetition: int = 0) -> np.ndarray:
         """The drawn numbers of the samples with these ids, in the order of the draws. [N, columns]
 
         `repetition`: 0 for the numbers that a recipe draws. Others are independent of them, and replace rejected ones.
         """
-        while len(self._programs) <= repetition:
-            self._programs.append(self._program(len(self._programs)))
+        if repetition not in self._programs:
+            self._programs[repetition] = self._program(repetition)
         table = np.empty((len(ids), self._column_count))
         draw_on_host(self._programs[repetition], table, ids, seed, step, np.empty((len(ids), 0)))
         return table

@@ -55,15 +55,18 @@ class RaggedPrefixes:
         return prefix
 
     def length(self, images: ImageBatch) -> int:
-        """The number of transforms after which images of every size have the same size; 0 if they never have."""
+        """The number of transforms after which images of every size have the same size.
+
+        0 if there is no such number, or if a transform refuses the size of these images.
+        """
         key = (images.dtype, images.channels)
         if key not in self._lengths:
             height, width = images.size
             sizes = (height, width), (2 * height + 1, 3 * width + 2)  # heights, widths and ratios all differ
             try:
                 self._lengths[key] = self._length_until_equal([self._new_recipe(images, size) for size in sizes])
-            except ValueError:  # a transform refuses a size, perhaps the second, which no image of the user has
-                self._lengths[key] = 0
+            except ValueError:  # a transform refuses one of the sizes; those of other images may be accepted
+                return 0
         return self._lengths[key]
 
     def _length_until_equal(self, recipes: Sequence[Recipe]) -> int:

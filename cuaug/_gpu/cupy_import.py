@@ -26,22 +26,26 @@ def _is_writable(folder: Path) -> bool:
         return False
 
 
-def prepare_cache() -> None:
-    """Ensures a writable kernel cache. CuPy chooses the folder at import, and fails if it cannot create it."""
+def kernel_cache_dir() -> Path | None:
+    """CuPy's folder of compiled kernels; None if it would be in the home folder, and the user has none."""
     configured = os.environ.get("CUPY_CACHE_DIR")
     try:
-        folder = Path(configured) if configured else Path.home() / ".cupy" / "kernel_cache"
-        writable = _is_writable(folder)
-    except RuntimeError:  # no home folder
-        folder, writable = Path("~/.cupy/kernel_cache"), False
-    if writable:
+        return Path(configured) if configured else Path.home() / ".cupy" / "kernel_cache"
+    except RuntimeError:
+        return None
+
+
+def prepare_cache() -> None:
+    """Ensures a writable kernel cache. CuPy chooses the folder at import, and fails if it cannot create it."""
+    folder = kernel_cache_dir()
+    if folder and _is_writable(folder):
         return
     from .._host.private_folder import private_folder  # imports shutil and tempfile
 
     os.environ["CUPY_CACHE_DIR"] = str(private_folder())
     warnings.warn(
-        f"cuaug: the kernel cache {folder} cannot be written; each process compiles its kernels again. "
-        "Set CUPY_CACHE_DIR to a private folder",
+        f"cuaug: the kernel cache {folder or '~/.cupy/kernel_cache'} cannot be written; each process compiles its "
+        "kernels again. Set CUPY_CACHE_DIR to a private folder",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -63,7 +63,7 @@ class CocoTargets:
     def __call__(self, name: Any) -> dict[str, Any]:
         """The target of the image with this path, in arrays that the caller may change."""
         if not isinstance(name, (str, os.PathLike)):
-            raise TypeError(f"coco needs images with a path, got image {name!r}")
+            raise TypeError(f"coco needs images with a path, got image {repr(name)}")
         index = self._index(os.fspath(name))
         objects = slice(*self._starts[index : index + 2].tolist())
         target: dict[str, Any] = {"image_id": self._image_ids[index]}

@@ -89,7 +89,7 @@ class ImageFiles:
     ) -> None:
         self.classes: list[str] = []
         if isinstance(extensions, str) or not isinstance(extensions, Iterable):
-            raise TypeError(f"extensions must be a list such as ['.jpg', '.png'], got {extensions!r}")
+            raise TypeError(f"extensions must be a list such as ['.jpg', '.png'], got {value_text(extensions)}")
         suffixes = tuple(str(extension).lower() for extension in extensions)
         images: list[Image]
         image_labels: list[int | None]

@@ -17,6 +17,7 @@ from .._check import BackendError, DecodeError, prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
 from .._descriptions import state_entries
 from .._host.extension import extension
+from .._value_text import value_text
 from ..transforms.transform import Transform
 from ..typing import Decoder, LastBatch, LibraryName, OnError
 from . import epoch_order
@@ -319,10 +320,10 @@ def _label_array(labels: Any, count: int) -> np.ndarray:
 
 def _shard(shard: Any) -> tuple[int, int]:
     if not isinstance(shard, Sequence) or len(shard) != 2:
-        raise ValueError(f"shard must be (rank, ranks), got {shard!r}")
+        raise ValueError(f"shard must be (rank, ranks), got {value_text(shard)}")
     rank, world = _check.integer("shard's rank", shard[0], 0), _check.integer("shard's ranks", shard[1], 1)
     if rank >= world:
-        raise ValueError(f"shard must be (rank, ranks) with rank below ranks, got {shard!r}")
+        raise ValueError(f"shard must be (rank, ranks) with rank below ranks, got {value_text(shard)}")
     return rank, world
 
 

@@ -17,6 +17,7 @@ from .._codecs import nvjpeg
 from .._codecs.copy_boxes import copy_boxes
 from .._gpu import cupy_import, devices, streams
 from .._host import buffer_pool
+from .._value_text import value_text
 from ..typing import Layout
 from .decoding import SlotLayout
 from .work_splitter import InFlightBatch, WorkSplitter
@@ -268,7 +269,7 @@ def _torch_device(torch: Any, name: Any) -> Any:
 
 def _device_error(device: Any) -> ValueError:
     hint = ": library='jax' uses JAX's default device" if type(device).__module__.startswith("jax") else ""
-    return ValueError(f"device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got {device!r}{hint}")
+    return ValueError(f"device must be 'cpu', or a GPU such as 'cuda' or 'cuda:1', got {value_text(device)}{hint}")
 
 
 def receiver_for(device: Any, library: str | None, decoder: str) -> NumPyReceiver:

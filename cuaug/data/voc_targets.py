@@ -43,7 +43,7 @@ class VocTargets:
     def __call__(self, name: Any) -> dict[str, Any]:
         """The target of the image with this path."""
         if not isinstance(name, (str, os.PathLike)):
-            raise TypeError(f"voc needs images with a path, got image {name!r}")
+            raise TypeError(f"voc needs images with a path, got image {repr(name)}")
         path = self._folder / f"{PurePath(name).stem}.xml"
         if not path.is_file():
             raise ValueError(f"{self._folder} has no annotation {path.name!r}")
@@ -67,7 +67,7 @@ class VocTargets:
         if name is None:
             raise ValueError(f"{path} must have a 'name' in each object")
         if name.strip() not in self.classes:
-            raise ValueError(f"{path} has the class {name.strip()!r}, which classes= does not name")
+            raise ValueError(f"{path} has the class {repr(name.strip())}, which classes= does not name")
         return self.classes.index(name.strip())
 
 
@@ -78,14 +78,14 @@ def _edge(path: Path, entry: ET.Element, key: str) -> float:
     except ValueError:
         edge = math.nan
     if not abs(edge) < 1e30:
-        raise ValueError(f"{path} must have numbers as {key!r} of each object, got {text!r}")
+        raise ValueError(f"{path} must have numbers as {key!r} of each object, got {repr(text)}")
     return edge
 
 
 def _difficult(path: Path, entry: ET.Element) -> int:
     text = entry.findtext("difficult", "0").strip()
     if text not in ("0", "1"):
-        raise ValueError(f"{path} must have 0 or 1 as 'difficult', got {text!r}")
+        raise ValueError(f"{path} must have 0 or 1 as 'difficult', got {repr(text)}")
     return int(text)
 
 
@@ -118,7 +118,8 @@ def voc(folder: str | os.PathLike[str], *, classes: Sequence[str] = _CLASSES) ->
     >>> loader = Loader(ImageFiles("VOC2012/JPEGImages", targets=targets), 16, recipe)  # doctest: +SKIP
     """
     path = checked_path("folder", folder)
-    if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
+    # A set has another order in every process, and so would the labels.
+    if isinstance(classes, (str, bytes, set, frozenset)) or not isinstance(classes, Iterable):
         raise TypeError(f"classes must be a list of names, got {repr(classes)}")
     names = list(classes)
     if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):

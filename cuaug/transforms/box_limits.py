@@ -155,7 +155,7 @@ class SanitizeKeyPoints(Transform):
 
 def _checked_getter(value: Any) -> Any:
     if value is not None and value != "default" and not callable(value):
-        raise ValueError(f"labels_getter must be 'default', a function or None, got {value!r}")
+        raise ValueError(f"labels_getter must be 'default', a function or None, got {value_text(value)}")
     return value
 
 

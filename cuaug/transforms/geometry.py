@@ -133,8 +133,7 @@ class Pad(Transform):
 
     def __init__(self, padding: Size, fill: FillByType = 0, padding_mode: Border = "constant") -> None:
         _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
-        padding_of(padding)  # checks it
-        self.padding: Size = padding
+        self.padding: Size = _copied_padding(padding)
         self.fill: PerChannel | None = ranges.fill(fill)
         self.padding_mode = padding_mode
 
@@ -149,7 +148,7 @@ class RandomCrop(Transform):
         size: (H, W), or one number for both.
         padding: As in :class:`Pad`, or None.
         pad_if_needed: Also pad images that are smaller than the box, on both sides.
-        fill: Value of the padding.
+        fill: Value of the padding: a number, or one per channel.
         padding_mode: A border mode.
     """
 
@@ -163,9 +162,7 @@ class RandomCrop(Transform):
     ) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
         _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
-        if padding is not None:
-            padding_of(padding)  # checks it
-        self.padding: Size | None = padding
+        self.padding: Size | None = None if padding is None else _copied_padding(padding)
         self.pad_if_needed: bool = _check.boolean("pad_if_needed", pad_if_needed)
         self.fill: PerChannel | None = ranges.fill(fill)
         self.padding_mode = padding_mode
@@ -241,7 +238,7 @@ class RandomRotation(Transform):
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         expand: Must be False: every sample of a batch has the same size.
         center: (x, y) from the top left corner; default: the middle.
-        fill: Value outside the image.
+        fill: Value outside the image: a number, or one per channel.
     """
 
     def __init__(
@@ -296,6 +293,13 @@ class RandomPerspective(Transform):
             corners = recipe.draw("PerspectiveCorners", names, *recipe.size, self.distortion_scale)
         options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add_geometry("InversePerspective", corners, *recipe.size, reads_border=True, projective=True, **options)
+
+
+def _copied_padding(padding: Size) -> Size:
+    """Checked; not changed by later changes of the caller's list or array."""
+    padding_of(padding)
+    values = ranges.python_value(padding)
+    return tuple(values) if isinstance(values, list) else values
 
 
 def _pad(recipe: Recipe, sides: tuple[int, int, int, int], fill: Any, border: str) -> None:

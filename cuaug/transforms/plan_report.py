@@ -43,6 +43,8 @@ def plan_report(
         prefixes, arrays = plans.prefixes, list(with_pixels(images))
         if not all(map(is_array, arrays)):
             raise TypeError("images must be an array, or a list of arrays")
+        if batch_shape := next((tuple(array.shape) for array in arrays if array.ndim > 3), None):
+            raise ValueError(f"images in a list must be single images, got shape {batch_shape}")
         groups = group_images(arrays, prefixes.batch_key, layout, len(images))
         largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
         prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0

@@ -22,7 +22,11 @@ def python_value(value: Any) -> Any:
 
 def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     value = python_value(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    try:
+        is_finite = not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value)
+    except OverflowError:  # an int
+        raise ValueError(f"{name} must be a number that a float holds, got {value_text(value)}") from None
+    if not is_finite:
         raise TypeError(f"{name} must be a finite number, got {value_text(value)}")
     if not minimum <= value <= maximum:
         raise ValueError(f"{name} must be {_between(minimum, maximum)}, got {value_text(value)}")

@@ -22,6 +22,8 @@ def transform_list(transforms: Any) -> list[Transform]:
     """
     if not isinstance(transforms, Iterable):
         raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
+    if isinstance(transforms, (set, frozenset)):
+        raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}: a set has no order")
     given = list(itertools.islice(transforms, MAX_TRANSFORMS + 1))
     entries = [entry if isinstance(entry, Transform) else _sample_function(entry) for entry in given]
     for count, level in enumerate(_levels(entries), 1):

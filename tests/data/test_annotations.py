@@ -201,6 +201,19 @@ VOC_ERRORS = {
 }
 
 
+def test_annotations_show_long_values_in_short(tmp_path):
+    for old in ("<name>cat", "<difficult>1", "<xmax>30"):
+        (tmp_path / "a.xml").write_text(VOC.replace(old, old + "x" * 1000))
+        with pytest.raises(ValueError, match="xxx") as error:
+            voc(tmp_path)("a.jpg")
+        assert len(str(error.value)) < 350
+    (tmp_path / "a.json").write_text(json.dumps(COCO))
+    for annotations in (voc(tmp_path), coco(tmp_path / "a.json")):
+        with pytest.raises(TypeError, match="with a path, got image") as error:
+            annotations(b"x" * 1000)
+        assert len(str(error.value)) < 350
+
+
 @pytest.mark.parametrize("message", VOC_ERRORS)
 def test_voc_names_file_and_field(tmp_path, message):
     (tmp_path / "a.xml").write_text(VOC_ERRORS[message])
@@ -254,6 +267,7 @@ WRONG_ARGUMENTS = {
     "cuaug.data.voc: folder must be a path, got NoneType": lambda folder: voc(None),
     "cuaug.data.voc: classes must be a list of names, got 'cat'": lambda folder: voc(folder, classes="cat"),
     "cuaug.data.voc: classes must be a list of names, got 3": lambda folder: voc(folder, classes=3),
+    "cuaug.data.voc: classes must be a list of names, got {'cat'}": lambda folder: voc(folder, classes={"cat"}),
     r"cuaug.data.voc: classes must be different names, got \['cat', 'cat'\]": lambda folder: voc(
         folder, classes=["cat", "cat"]
     ),

@@ -220,6 +220,10 @@ def test_unknown_arguments_of_other_libraries_are_explained(kind, argument):
             lambda: cuaug.get_rotation_matrix((128, 128), 30, 1.0),
             "center must be (x, y), got 1.0: the order is angle, scale, center, unlike cv2's",
         ),
+        (
+            lambda: cuaug.get_rotation_matrix((128, 128), 30, np.float32(1)),
+            "the order is angle, scale, center, unlike cv2's",
+        ),
     ],
 )
 def test_messages_about_arguments_of_other_libraries_say_what_to_pass(call, message):

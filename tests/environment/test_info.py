@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import subprocess
 import sys
 
@@ -131,6 +132,18 @@ def test_doctor_on_the_decoder(monkeypatch):
     (missing,) = _doctor._check_jpeg()
     assert (missing.state, missing.repair) == ("note", _info.extension.INSTALL_JPEG)
     assert _info.info()["libjpeg_turbo"] is None
+
+
+def test_info_and_doctor_of_a_user_without_home_folder(monkeypatch):
+    monkeypatch.delenv("HOME")
+    monkeypatch.delenv("CUPY_CACHE_DIR", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)  # raises KeyError
+    assert _info.info()["kernel_cache"] is None
+    (finding,) = _doctor._check_cache()
+    assert (finding.state, finding.repair) == ("FAIL", _doctor._CHOOSE_CACHE)
+    assert "no home folder" in finding.message
+    monkeypatch.setenv("CUPY_CACHE_DIR", "~/kernels")  # CuPy does not expand it
+    assert _info.info()["kernel_cache"] == "~/kernels"
 
 
 @pytest.mark.parametrize("trouble", ["a file in its place", "anyone may write", "not writable"])

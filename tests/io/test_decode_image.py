@@ -1,5 +1,6 @@
 """cuaug.io.decode_image: formats other than JPEG, by Pillow and by OpenCV."""
 
+import contextlib
 import io
 import struct
 import sys
@@ -96,6 +97,22 @@ def test_decode_image_exif():
     assert np.array_equal(cio.decode_image(file), PHOTO)
 
 
+@pytest.mark.parametrize("orientation", [*range(10), 300])
+@pytest.mark.parametrize("endian", ["<", ">"])
+def test_decode_image_opencv_applies_exif_as_pillow(monkeypatch, orientation, endian):
+    exif = Image.Exif()
+    exif.endian = endian
+    exif[0x010E], exif[0x0112], exif[0x0128] = "a description", orientation, 2
+    file = encoded(Image.fromarray(PHOTO), "PNG", exif=exif)
+    expected = cio.decode_image(file, orient=True)
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    assert np.array_equal(cio.decode_image(file, orient=True), expected)
+    assert np.array_equal(cio.decode_image(file), PHOTO)
+    for end in range(8, 200):  # through the chunk of EXIF
+        with contextlib.suppress(cuaug.DecodeError):  # no other error
+            cio.decode_image(file[:end], orient=True)
+
+
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "GIF"])
 @pytest.mark.parametrize("color", ["rgb", "bgr", "gray"])
 def test_decode_image_opencv_replaces_pillow(monkeypatch, kind, color):
@@ -107,6 +124,8 @@ def test_decode_image_opencv_replaces_pillow(monkeypatch, kind, color):
         cio.decode_image(file, max_pixels=100)
     with pytest.raises(cuaug.DecodeError):
         cio.decode_image(file[:40])
+    with pytest.raises(cuaug.DecodeError, match=f"^cuaug.io.decode_image: {kind}: the file ends in its header$"):
+        cio.decode_image(file[:9])
     with pytest.raises(cuaug.BackendError, match="decoding WEBP needs Pillow: pip install pillow"):
         cio.decode_image(b"RIFF\0\0\0\0WEBP")
     monkeypatch.setitem(sys.modules, "cv2", None)

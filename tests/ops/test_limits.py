@@ -102,10 +102,13 @@ INVALID_CALLS = {
         for name, place, make in (
             ("fill", "pad", lambda: cuaug.pad(IMAGES, 1, fill=HUGE)),
             ("sigma", "gaussian_blur", lambda: cuaug.gaussian_blur(IMAGES, 3, HUGE)),
-            ("degrees", "RandomRotation", lambda: T.RandomRotation(HUGE)),
             ("score_threshold", "nms", lambda: cuaug.nms(BOXES[0], SCORES[0], 0.5, score_threshold=HUGE)),
         )
     },
+    "an int that no float holds, as degrees": (
+        lambda: T.RandomRotation(HUGE),
+        "RandomRotation: degrees must be a number that a float holds, got 1000",
+    ),
 }
 
 

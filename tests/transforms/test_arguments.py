@@ -9,6 +9,7 @@ from helpers.arrays import noise
 
 import cuaug
 from cuaug import transforms as T
+from cuaug.data import ImageFiles, Loader
 
 
 @pytest.mark.parametrize("size", [[7], (7,), np.int64(7), np.array(7), torch.tensor(7), np.array([7, 7])], ids=repr)
@@ -173,6 +174,16 @@ def test_transforms_copy_fill(name):
         np.testing.assert_array_equal(T.Compose([transform], seed=3)(batch), expected)
 
 
+@pytest.mark.parametrize("make", [T.Pad, lambda padding: T.RandomCrop(12, padding)], ids=["Pad", "RandomCrop"])
+def test_transforms_copy_padding(make):
+    batch = noise((2, 12, 10, 3))
+    expected = T.Compose([make((3, 4))], seed=3)(batch)
+    for padding in ([3, 4], np.array([3, 4]), torch.tensor([3, 4])):
+        transform = make(padding)
+        padding[0] = 0
+        np.testing.assert_array_equal(T.Compose([transform], seed=3)(batch), expected)
+
+
 RECIPE, IMAGES = T.Compose([T.RandomInvert()], seed=0), noise((2, 8, 8, 3))
 WRONG_FORMS = {
     r"RandomAffine: translate must be \(x, y\), got 0.1": lambda: T.RandomAffine(5, translate=0.1),
@@ -192,6 +203,7 @@ WRONG_FORMS = {
     "Compose.after: first must be at least 0, got -1": lambda: RECIPE.after(-1),
     "Compose.after: first must be at most 1, got 2": lambda: RECIPE.after(2),
     "Compose.plan: images must be an array, or a list of arrays": lambda: RECIPE.plan([None]),
+    r"Compose.plan: images in a list must be single images, got shape \(2, 8.*": lambda: RECIPE.plan([IMAGES] * 2),
 }
 
 
@@ -206,6 +218,7 @@ LONG_VALUES = {
     "planes": np.zeros((5, 5, 5)),
     "list": list(range(10_000)),
     "text": "x" * 10_000,
+    "array of a text": np.array(["x" * 10_000]),
 }
 
 
@@ -223,12 +236,39 @@ def test_messages_show_long_values_in_short(name):
         lambda: T.RandomAffine(5, scale=value),
         lambda: T.Compose([], seed=value),
         lambda: T.RandomErasing(scale=value),
+        lambda: T.Compose([], boxes=value),
+        lambda: T.SanitizeBoundingBoxes(labels_getter=value),
+        lambda: Loader([b"an image"], 1, shard=value),
+        lambda: Loader([b"an image"], 1, device=value),
+        lambda: ImageFiles([b"an image"], extensions=str(value) * 100),
     ]
     for call in calls:
         with pytest.raises((TypeError, ValueError), match=r"^cuaug\.") as error:
             call()
         assert len(str(error.value)) < 350
         assert "\n" not in str(error.value)
+
+
+def test_messages_show_ints_of_more_digits_than_python_converts_to_text():
+    huge, images = 10**5_000, noise((2, 8, 8, 3))
+    calls = {
+        "angle": lambda: cuaug.rotate(images, [0, huge]),
+        "size": lambda: cuaug.resize(images, huge),
+        "size as (H, W)": lambda: cuaug.resize(images, (8, huge)),
+        "size of a crop": lambda: T.RandomCrop(huge),
+        "padding": lambda: cuaug.pad(images, -huge),
+        "kernel_size": lambda: cuaug.gaussian_blur(images, huge),
+        "max_size": lambda: T.Resize(None, max_size=huge),
+        "quality": lambda: cuaug.jpeg(images, huge),
+        "brightness": lambda: T.ColorJitter((-huge, 0)),
+        "seed": lambda: T.Compose([], seed=huge),
+        "step": lambda: RECIPE(images, step=-huge),
+        "num_classes": lambda: T.MixUp(num_classes=huge),
+    }
+    for parameter, call in calls.items():
+        with pytest.raises((TypeError, ValueError), match=rf"^cuaug\.[\w.]+: {parameter.split()[0]} must ") as error:
+            call()
+        assert "an int of 16610 bits" in str(error.value)
 
 
 def test_functions_refuse_lists_that_are_no_numbers():

@@ -156,6 +156,10 @@ def test_compose_repr_reads_as_written():
             lambda: T.Compose(T.RandomInvert()),
             r"^cuaug.transforms.Compose: transforms must be a list of transforms, got RandomI",
         ),
+        (
+            lambda: T.RandomChoice({T.RandomInvert(), T.RandomCrop(3)}),
+            r"^cuaug.transforms.RandomChoice: transforms must be a list of transforms, got set: a set has no order$",
+        ),
         (lambda: T.RandomApply([]), r"^cuaug.transforms.RandomApply: transforms must be at least one, got none$"),
         (
             lambda: T.ToDtype({"image": "float32"}),
@@ -174,6 +178,7 @@ def test_compose_repr_reads_as_written():
         (lambda: T.RandomInvert()(noise((5, 5, 7, 3)), SHARES), r"masks must be one mask.*labels are given as labels="),
         (lambda: T.MixUp()(noise(SHAPE), SHARES[..., None]), r"masks must not be given .* labels are given as labels="),
         (lambda: T.Compose([], seed=-1), r"^cuaug.transforms.Compose: seed must be at least 0, got -1"),
+        (lambda: T.Compose([], boxes=[]), r"^cuaug.transforms.Compose: boxes must be Boxes\(...\), got \[\]"),
         (lambda: T.Compose([], boxes="XYXY"), r"^cuaug.transforms.Compose: boxes must be Boxes\(...\), got 'XYXY'"),
         (lambda: T.Compose([])("images"), r"^cuaug.transforms.Compose: no image found in the argument \(a str\)"),
     ],

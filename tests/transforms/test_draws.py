@@ -1,5 +1,8 @@
 """Draws equal an independent reference, and do not depend on the batch, the device or the other transforms."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from helpers.draws import CANVAS, SEED, OneDraw, canvas, columns
@@ -7,7 +10,7 @@ from tables.draws import Words, draw_parameters, philox
 from tables.transforms import DRAWN, ROWS
 
 from cuaug import transforms as T
-from cuaug._fusion import program
+from cuaug._fusion import host_draws, program
 from cuaug._fusion.recipe_ops import Column, Instruction
 from cuaug.transforms.transform import Transform
 
@@ -282,3 +285,23 @@ def test_draws_begin_as_early_as_possible(transforms, count):
                 writes[id(first)] & (reads[id(second)] | writes[id(second)]) or reads[id(first)] & writes[id(second)]
             )
             assert not conflicts or phase_of[id(first)] < phase_of[id(second)]
+
+
+def test_draws_of_the_host_are_those_of_their_repetition_in_concurrent_threads(monkeypatch):
+    """A rejected crop is drawn again as repetition 1: the numbers of repetition 0 would be rejected again."""
+    barrier, assemble = threading.Barrier(2, timeout=10), host_draws.assemble
+
+    def assemble_in_both_threads(draws):
+        program = assemble(draws)
+        barrier.wait()
+        return program
+
+    ids = np.arange(3)
+    draws, sequential = (host_draws.HostDraws(T.RandomIoUCrop().write_draws, "RandomIoUCrop", 0) for _ in range(2))
+    expected = [sequential.table(ids, SEED, 0, repetition) for repetition in range(2)]
+    assert not np.array_equal(*expected)
+    monkeypatch.setattr(host_draws, "assemble", assemble_in_both_threads)
+    with ThreadPoolExecutor(2) as pool:
+        for repetition in range(2):
+            for table in pool.map(lambda turn: draws.table(ids, SEED, 0, turn), [repetition] * 2):
+                np.testing.assert_array_equal(table, expected[repetition])

@@ -198,6 +198,14 @@ def test_ragged_rejects_image_smaller_than_crop():
         T.Compose([T.RandomCrop(12)])(ragged_images(("numpy", "cpu"), [*LARGE, (1, 1)]))
 
 
+def test_ragged_images_are_one_batch_after_an_image_is_refused(batches):
+    aug = T.Compose([T.RandomCrop(12)])
+    with pytest.raises(ValueError, match="size must fit into the image"):
+        aug(ragged_images(("numpy", "cpu"), [(1, 1), *LARGE]))
+    aug(ragged_images(("numpy", "cpu"), LARGE))
+    assert batches == [len(LARGE)]
+
+
 def test_ragged_plan_describes_batches():
     aug = T.Compose([T.RandomResizedCrop(224), T.RandomHorizontalFlip(), *NORMALIZED])
     plan = aug.plan(ragged_images(("numpy", "cpu"), LARGE))

@@ -11,6 +11,7 @@ from typing import Any
 from ... import _sizes, crop_resize
 from ..._check import prefix_errors
 from ..._matrices.canvas_maps import CanvasMap, along_axes
+from ..._value_text import value_text
 from ...typing import Array, Border, Fill, Layout, PerSample, ResizeInterpolation, Size
 from .box_values import are_rotated_boxes
 from .dispatch import fill_value, move
@@ -223,7 +224,8 @@ def pad(
 
     def canvas_map(canvas: tuple[int, int]) -> CanvasMap:
         if padding_mode != "constant":  # other modes show parts of an object outside its box
-            raise ValueError(f"padding_mode must be 'constant' for {type(inpt).__name__}, got {padding_mode!r}")
+            got = value_text(padding_mode)
+            raise ValueError(f"padding_mode must be 'constant' for {type(inpt).__name__}, got {got}")
         left, top, right, bottom = _sizes.padding_of(padding)
         return along_axes((1, left), (1, top), (canvas[0] + top + bottom, canvas[1] + left + right))
 
