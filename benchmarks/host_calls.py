@@ -121,11 +121,23 @@ def cycling_call(transform: Callable[[Any], Any], images: list[Any]) -> Callable
     return lambda: transform(next(image_cycle))
 
 
+def resized(height: int, width: int) -> dict[str, tuple[int, int]]:
+    """The sizes to which a photograph is resized, by row."""
+    return {
+        "resize a photograph to twice its size": (2 * height, 2 * width),
+        "resize a photograph to half its size": (height // 2, width // 2),
+        "resize a photograph to its own size": (height, width),
+    }
+
+
 def single_image_calls(images: Images) -> dict[str, Calls]:
     """Calls with one image on a CPU, by row and library."""
     small = images.small_tensors[0]
     calls = {name: {TORCH: call} for name, call in function_calls(small, small.float() / 255, 1.2).items()}
     calls["hflip"][NUMPY] = lambda: cuaug.hflip(images.small[0])
+    photograph, (height, width) = images.equal_tensors[0], images.equal_tensors[0].shape[1:]
+    for name, size in resized(height, width).items():
+        calls[name] = {TORCH: functools.partial(cuaug.resize, photograph, size)}
     normalize, jitter = T.Normalize(MEAN, STD), T.ColorJitter(0.4, 0.4, 0.4)
     imagenet = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), jitter, normalize]
     evaluation = [T.Resize(256), T.CenterCrop(224), normalize]

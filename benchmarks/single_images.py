@@ -2,14 +2,15 @@
 
     python benchmarks/single_images.py [--quick] [--no-peers] [--json PATH]
 
-Functions and the CIFAR recipe get one image of 32x32; the ImageNet recipe gets 500 images of 352x490, then 500 images
-of different sizes, which the evaluation recipe gets, too. The results of cuaug's functions are compared with
-torchvision's. Exit code 1: some differ.
+Functions and the CIFAR recipe get one image of 32x32, some resizes one of 352x490; the ImageNet recipe gets 500 images
+of 352x490, then 500 images of different sizes, which the evaluation recipe gets, too. The results of cuaug's functions
+are compared with torchvision's. Exit code 1: some differ.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +97,9 @@ def torchvision_calls(images: Images) -> dict[str, Calls]:
         MANY_SIZES: cycling_call(v2.Compose(imagenet), images.different_tensors),
         EVALUATION: cycling_call(v2.Compose(evaluation), images.different_tensors),
     }
+    photograph = images.equal_tensors[0]
+    for name, size in host_calls.resized(*photograph.shape[1:]).items():
+        calls[name] = functools.partial(F.resize, photograph, list(size), antialias=True)
     return {name: {"torchvision v2": call} for name, call in calls.items()}
 
 

@@ -55,14 +55,22 @@ def placed_arrays(
     or resized, in one launch; their results are views of one array.
     """
     results, (box, size) = list(arrays), placement
-    image_size = np.array([image.size for image in images], np.int64).reshape(-1, 2)
-    is_resized = (box[:, 2:] != size).any(1)
-    is_padded = ~is_resized & ((box[:, :2] < 0) | (box[:, :2] + size > image_size)).any(1)
-    is_cropped = ~is_resized & ~is_padded & (size != image_size).any(1)
-    for i in np.flatnonzero(is_cropped).tolist():
-        results[i] = _view(arrays[i], images[i].axes.layout, *box[i].tolist())
-    for selected, place in ((is_padded, _pad), (is_resized, _resize)):
-        for group in _groups(np.flatnonzero(selected).tolist(), images):
+    padded: list[int] = []
+    resized: list[int] = []
+    # One by one: for a single image, NumPy's operations on arrays of one row take a fifth of a call
+    # (benchmarks/log/target-calls-cpu.md).
+    for i, (image, (top, left, *extent), result_size) in enumerate(
+        zip(images, box.tolist(), size.tolist(), strict=True)
+    ):
+        height, width = image.size
+        if extent != result_size:
+            resized.append(i)
+        elif top < 0 or left < 0 or top + extent[0] > height or left + extent[1] > width:
+            padded.append(i)
+        elif extent != [height, width]:
+            results[i] = _view(arrays[i], image.axes.layout, top, left, *extent)
+    for positions, place in ((padded, _pad), (resized, _resize)):
+        for group in _groups(positions, images):
             chosen = [arrays[i] for i in group], [images[i] for i in group], Placement(box[group], size[group])
             for i, result in zip(group, place(*chosen, sampling), strict=True):
                 results[i] = result

@@ -20,22 +20,22 @@ struct AxisPositions {
     }
 };
 
-// Computes rows top .. bottom - 1 of a uint8 frame. Returns false if the general loop of resample_row.hpp is needed:
-// the box leaves the image, a position is beyond 2^20, or the source columns of a row span too many pixels. Not for
-// other dtypes: a tap of weight 0 beyond the box could be a NaN.
-inline bool resize_bilinear(const ResampleRecord& record, long long n, long long t, int top, int bottom,
+// Computes the rows of a uint8 frame in columns left .. right - 1. Returns false if the general loop of
+// resample_row.hpp is needed: the box leaves the image, a position is beyond 2^20, or the source columns of a row span
+// too many pixels. Not for other dtypes: a tap of weight 0 beyond the box could be a NaN.
+inline bool resize_bilinear(const ResampleRecord& record, const TaskRows& task, int left, int right,
                             const AxisPositions& columns, const AxisPositions& rows, SeparableWorkspace& workspace) {
     const auto args = read_record<WarpRecordBase>(&record);
     if (!(columns.low >= 0 && columns.high <= args.in_width && rows.low >= 0 && rows.high <= args.in_height))
         return false;
-    for (int y = top; y < bottom; y += tile_height)
-        for (int x = 0; x < args.out_width; x += strip_width) {
-            const int width = min(strip_width, args.out_width - x), height = min(tile_height, bottom - y);
+    for (int y = task.top; y < task.bottom; y += tile_height)
+        for (int x = left; x < right; x += strip_width) {
+            const int width = min(strip_width, right - x), height = min(tile_height, task.bottom - y);
             if (!split_coordinates([&](int i) { return columns.at(x + i); }, width, workspace.left_column,
                                    workspace.right_weight) ||
                 !split_coordinates([&](int i) { return rows.at(y + i); }, height, workspace.upper_row,
                                    workspace.lower_weight) ||
-                !interpolate_strip(args, border_of<Edge>, n, t, x, width, y, height, workspace))
+                !interpolate_strip(args, border_of<Edge>, task.n, task.t, x, width, y, height, workspace))
                 return false;
         }
     return true;

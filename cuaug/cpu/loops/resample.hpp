@@ -2,33 +2,56 @@
 
 #include "bilinear_resize.hpp"
 #include "resample_row.hpp"
+#include "segment_tasks.hpp"
 
-// A task is some rows of one frame.
+// A task is a region of one frame: some rows of some columns.
 
 namespace cuaug {
 
 template <class R>
-inline void resample_task_rows(const ResampleTask<R>& task) {
-    for (int left = 0, columns; left < task.args.out_width; left += columns) {
-        columns = prepare_columns(task, left);
+inline void resample_region(const ResampleTask<R>& task, int left, int right) {
+    for (int columns; left < right; left += columns) {
+        columns = prepare_columns(task, left, right);
         for (int c = 0; c < task.args.channels; c += 4) resample_columns(task, c, left, columns);
     }
 }
 
+// A frame is divided into blocks of some columns, and each block into tasks of some rows.
+struct BlockTasks {
+    int columns_per_block, blocks, rows_per_task;
+};
+
 // The number of rows is small, so that one image alone has enough tasks for the threads of most machines, but not too
-// small: each task computes the weights of the columns anew, which takes as long as 14 rows.
-inline int rows_per_resample_task(const ResampleRecord& args) {
-    const long long wanted_tasks = 64, frames = args.samples * args.frames,
-                    tasks_per_frame = frames >= wanted_tasks ? 1 : wanted_tasks / frames;
-    const long long rows = (args.out_height + tasks_per_frame - 1) / tasks_per_frame;
-    return static_cast<int>(rows < 16 ? 16 : rows);
+// small: each task computes the weights of its columns anew, which takes as long as 3 to 11 rows. Eight rows are
+// computed at once.
+inline BlockTasks block_tasks(const ResampleRecord& args) {
+    const int columns = args.antialias != 0 ? max_output_columns : strip_width,  // the strips of resize_bilinear
+        blocks = (args.out_width + columns - 1) / columns;
+    const long long wanted_tasks = 64, all_blocks = args.samples * args.frames * blocks,
+                    wanted_per_block = all_blocks >= wanted_tasks ? 1 : wanted_tasks / all_blocks;
+    const int rows = static_cast<int>((args.out_height + wanted_per_block - 1) / wanted_per_block);
+    return {columns, blocks, (max(rows, 16) + lanes - 1) / lanes * lanes};
 }
 
 long long resample_task_count(const native::ResampleCall& call) {
     const auto args = read_record<ResampleRecord>(call.record);
     const long long frames = args.samples * args.frames;
     if (frames == 0 || args.channels == 0 || args.out_width == 0) return 0;
-    return frames * ((args.out_height + rows_per_resample_task(args) - 1) / rows_per_resample_task(args));
+    const BlockTasks tasks = block_tasks(args);
+    return frames * tasks.blocks * ((args.out_height + tasks.rows_per_task - 1) / tasks.rows_per_task);
+}
+
+// The rows of a task, and its columns left .. right - 1.
+struct TaskRegion {
+    TaskRows rows;
+    int left, right;
+};
+
+inline TaskRegion task_region(const ResampleRecord& args, long long task) {
+    const BlockTasks tasks = block_tasks(args);
+    const int left = static_cast<int>(task % tasks.blocks) * tasks.columns_per_block;
+    return {task_rows(args, args.out_height, tasks.rows_per_task, task / tasks.blocks), left,
+            min(left + tasks.columns_per_block, args.out_width)};
 }
 
 // Flips the result: reverses the strides of the output.
@@ -50,11 +73,45 @@ inline AxisWindow window_in_box(const AxisWindow& window, int out_size) {
     return is_inside ? window : AxisWindow{0, out_size};
 }
 
+// Whether the output pixels of an axis are adjacent pixels of the image: a box of whole pixels keeps its size, and the
+// filter weights the pixels beside the centre with 0 (not Lanczos, whose sine of pi is rounded).
+template <class R>
+inline bool copies_axis(const ResampleAxis<R>& axis, int out_size) {
+    const double first = axis.start + axis.window.first;
+    return axis.extent == axis.window.size && axis.start == floor(axis.start) && first >= 0.0 &&
+           first + out_size <= axis.in_size && dispatch_filter(axis.filter, [](auto kind) {
+               auto weight_at = [](R t) { return decltype(kind)::weight(t, R(1)); };
+               return weight_at(R(0)) == R(1) && weight_at(R(1)) == R(0) && weight_at(R(2)) == R(0);
+           });
+}
+
+// Copies the pixels of a task if the result is a part of the image; returns whether it is. Not for floats: a tap of
+// weight 0 could be a NaN.
+template <class R>
+inline bool copy_region(const native::ResampleCall& call, BatchRecord args, const TaskRegion& region,
+                        const ResampleAxis<R>& x_axis, const ResampleAxis<R>& y_axis) {
+    if (call.source != call.target || !copies_axis(x_axis, args.out_width) || !copies_axis(y_axis, args.out_height))
+        return false;
+    return dispatch_image_dtype(call.source, [&](auto element) {
+        using T = decltype(element);
+        if constexpr (is_same_v<T, uint8> || is_same_v<T, uint16> || is_same_v<T, int16>) {
+            const long long x = static_cast<long long>(x_axis.start) + x_axis.window.first + region.left,
+                            y = static_cast<long long>(y_axis.start) + y_axis.window.first;
+            args.in.data = static_cast<T*>(args.in.data) + x * args.in.x_stride + y * args.in.y_stride;
+            args.out.data = static_cast<T*>(args.out.data) + region.left * args.out.x_stride;
+            args.in_width = region.right - region.left;
+            copy_rows<T>(args, region.rows);
+            return true;
+        }
+        return false;
+    });
+}
+
 template <class R>
 inline void resample_typed(const native::ResampleCall& call, long long task, void* memory) {
     auto args = read_record<ResampleRecord>(call.record);
-    const TaskRows rows = task_rows(args, args.out_height, rows_per_resample_task(args), task);
-    const long long n = rows.n;
+    const TaskRegion region = task_region(args, task);
+    const long long n = region.rows.n;
     select_ragged_image(args, n);
     const AxisWindow y_window = window_in_box(window_rows(args, n), args.out_height),
                      x_window = window_in_box(window_columns(args, n), args.out_width);
@@ -64,6 +121,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
                                     antialias};
     const ResampleAxis<R> y_axis = {call.filter, box_entry(args, n, 0), box_entry(args, n, 2), args.in_height, y_window,
                                     antialias};
+    if (copy_region(call, args, region, x_axis, y_axis)) return;
     if constexpr (is_same_v<R, float>)
         if (call.filter == filter_of<Triangle> && !antialias && call.source == dtype_of<uint8> &&
             call.target == dtype_of<uint8>) {
@@ -73,12 +131,13 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
                 const int low = taps.count > 0 ? taps.low : -1;
                 return AxisPositions{axis.start, axis.extent / axis.window.size, axis.window.first, low, taps.high};
             };
-            if (resize_bilinear(args, n, rows.t, rows.top, rows.bottom, positions(x_axis), positions(y_axis),
+            if (resize_bilinear(args, region.rows, region.left, region.right, positions(x_axis), positions(y_axis),
                                 *static_cast<SeparableWorkspace*>(memory)))
                 return;
         }
-    resample_task_rows(ResampleTask<R>{call, args, n, rows.t, rows.top, rows.bottom, x_axis, y_axis,
-                                       *static_cast<ResampleWorkspace<R>*>(memory)});
+    resample_region(ResampleTask<R>{call, args, n, region.rows.t, region.rows.top, region.rows.bottom, x_axis, y_axis,
+                                    *static_cast<ResampleWorkspace<R>*>(memory)},
+                    region.left, region.right);
 }
 
 void resample_task(const native::ResampleCall& call, long long task, void* memory) {

@@ -25,7 +25,7 @@ struct ColumnTaps {
 
 template <class R>
 struct ResampleWorkspace {
-    static constexpr int pitch = 4 * max_source_columns + 16, result_pitch = 4 * max_output_columns;
+    static constexpr int pitch = 4 * max_source_columns + 16, result_pitch = 4 * max_output_columns + 16;
     alignas(64) R weight[max_column_weights];
     // Weighted sums of source rows, for one output row or for eight.
     alignas(64) R column_sums[lanes * pitch];

@@ -18,12 +18,13 @@ struct ResampleTask {
     ResampleWorkspace<R>& workspace;
 };
 
-// Computes the weights of output columns from `left` on, of as many as fit in the workspace; returns their number.
+// Computes the weights of output columns from `left` to `right` - 1, of as many as fit in the workspace; returns their
+// number.
 template <class R>
-inline int prepare_columns(const ResampleTask<R>& task, int left) {
+inline int prepare_columns(const ResampleTask<R>& task, int left, int right) {
     ResampleWorkspace<R>& workspace = task.workspace;
     int columns = 0, weights = 0;
-    for (; columns < max_output_columns && left + columns < task.args.out_width; ++columns) {
+    for (; columns < max_output_columns && left + columns < right; ++columns) {
         const Taps<R> taps = task.x_axis.taps(left + columns);
         const int first = taps.clamped_pixel(0),
                   count = taps.count > 0 ? taps.clamped_pixel(taps.count - 1) + 1 - first : 0;
@@ -134,8 +135,27 @@ inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in
     store_result_row(task, c, y, left, columns, workspace.result);
 }
 
+// Stores rows of numbers as they lie in the workspace: packed channels are packed, planar ones `channel_step` apart.
+template <class R>
+inline void store_result_rows(const ResampleTask<R>& task, int c, int y, int rows, int left, int columns,
+                              int channel_step) {
+    dispatch_image_dtype(task.call.target, [&](auto element) {
+        using T = decltype(element);
+        const ChannelGroup out = channel_group<T>(task.args.out, task.n, task.t, c, task.args.channels);
+        for (int r = 0; r < rows; ++r) {
+            const R* result = task.workspace.result + r * ResampleWorkspace<R>::result_pitch;
+            T* out_row = reinterpret_cast<T*>(out.data) + (y + r) * out.y_stride + left * out.x_stride;
+            if (out.packed)
+                store_row(result, out.channels * columns, out_row + out.offset[0], 1);
+            else
+                for (int k = 0; k < out.channels; ++k)
+                    store_row(result + k * channel_step, columns, out_row + out.offset[k], out.x_stride);
+        }
+    });
+}
+
 // Computes up to eight output rows from y on. Their source columns lie inside the image and are at most
-// max_source_columns. Lanes without a row, and channels beyond the last, hold old values, which are not stored.
+// max_source_columns. Lanes without a row hold old values, which are not stored.
 template <int C, class R>
 inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>& in, int c, int y, int rows, int left,
                             int columns) {
@@ -145,20 +165,22 @@ inline void resample_8_rows(const ResampleTask<R>& task, const InputChannels<R>&
               width = workspace.columns[columns - 1].first + workspace.columns[columns - 1].count - begin;
     for (int r = 0; r < rows; ++r)
         sum_source_rows(task, in, task.y_axis.taps(y + r), begin, width, workspace.column_sums + r * Workspace::pitch);
-    const bool packed = in.group.packed;
+    const bool packed = in.group.packed, packed_out = task.args.out.c_stride == 1 && task.args.out.x_stride == C;
     for (int k = 0; k < (packed ? 1 : C); ++k)
         interleave8(workspace.column_sums + k * max_source_columns, Workspace::pitch, packed ? C * width : width,
                     workspace.interleaved_sums + lanes * k * max_source_columns);
     const int step = packed ? C : 1, channel_step = packed ? 1 : max_source_columns;
+    const int out_step = packed_out ? C : 1, out_channel_step = packed_out ? 1 : max_output_columns;
     for (int x = 0; x < columns; ++x) {
         const ColumnTaps<R>& column = workspace.columns[x];
         weighted_sum8<C>(workspace.interleaved_sums + static_cast<long long>(lanes) * step * (column.first - begin),
                          step, channel_step, workspace.weight + column.weight_offset, column.count,
-                         workspace.interleaved_result + lanes * 4 * x);
+                         workspace.interleaved_result + lanes * out_step * x, out_channel_step);
     }
-    deinterleave8(workspace.interleaved_result, 4 * columns, workspace.result, Workspace::result_pitch);
-    for (int r = 0; r < rows; ++r)
-        store_result_row(task, c, y + r, left, columns, workspace.result + r * Workspace::result_pitch);
+    for (int k = 0; k < (packed_out ? 1 : C); ++k)
+        deinterleave8(workspace.interleaved_result + lanes * k * out_channel_step, packed_out ? C * columns : columns,
+                      workspace.result + k * out_channel_step, Workspace::result_pitch);
+    store_result_rows(task, c, y, rows, left, columns, out_channel_step);
 }
 
 // Computes up to four channels from c on, of the prepared columns.

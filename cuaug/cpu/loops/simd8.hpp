@@ -94,12 +94,15 @@ inline void deinterleave8(const R* from, int count, R* rows, long long pitch) {
 }
 
 // The sums of weight[i] * number i of eight interleaved rows, for each of C channels: number i + 1 comes `step` groups
-// of eight numbers after number i, channel k + 1 comes `channel_step` groups after channel k.
+// of eight numbers after number i, channel k + 1 comes `channel_step` groups after channel k, its sums
+// `sum_channel_step` groups after those of channel k.
 template <int C, class R>
 inline void weighted_sum8(const R* __restrict__ numbers, int step, int channel_step, const R* __restrict__ weight,
-                          int count, R* __restrict__ out) {
+                          int count, R* __restrict__ out, int sum_channel_step) {
     using V = typename Simd8<R>::type;
-    V sum[C] = {};
+    V sum[C];
+    for (int k = 0; k < C; ++k)
+        sum[k] = V{};  // GCC would clear `V sum[C] = {}` in memory (benchmarks/log/resize-tasks-cpu.md)
     for (int i = 0; i < count; ++i) {
         const R* group = numbers + static_cast<long long>(lanes) * i * step;
         for (int k = 0; k < C; ++k) {
@@ -108,7 +111,10 @@ inline void weighted_sum8(const R* __restrict__ numbers, int step, int channel_s
             sum[k] += weight[i] * number;
         }
     }
-    memcpy(out, sum, sizeof(sum));
+    for (int k = 0; k < C; ++k) {
+        const V value = sum[k];
+        memcpy(out + static_cast<long long>(lanes) * k * sum_channel_step, &value, sizeof(value));
+    }
 }
 
 }  // namespace cuaug
