@@ -124,6 +124,7 @@ class PadPart:
         if part is None:
             if len(self._parts) >= _MAX_SIZES:
                 self._parts = {}  # a new dict: another thread may still read the old one
+            vars(self.transform)["_is_planned"] = True  # its `fill` is read here, so that later assignments must raise
             part = self._parts[size] = FusedPart([_PadTo(size, self.transform.fill)], 0, self._boxes, self._keypoints)
         return part
 

@@ -29,6 +29,7 @@ _AnyTarget: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, An
 _Target = TypeVar("_Target", bound=_AnyTarget)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
+_CALL_METHODS = frozenset(("__call__", "forward"))
 _CALL_STATE = ("_single_recipe", "_base_recipe", "_is_planned")  # attributes that a copy begins without
 
 
@@ -92,8 +93,13 @@ class Transform:
 
     @property
     def takes_targets(self) -> bool:
-        """Whether `transform` is called with each target; else `forward` gets the sample."""
-        return type(self).forward is Transform.forward
+        """Whether `transform` is called with each target; else `forward` or a user's `__call__` gets the sample."""
+        return type(self).forward is Transform.forward and not self.has_own_call
+
+    @property
+    def has_own_call(self) -> bool:
+        """Whether a user's subclass defines `__call__`, which a recipe then calls in place of `forward`."""
+        return "__call__" in self._sample_methods
 
     @property
     def is_fused(self) -> bool:
@@ -127,7 +133,7 @@ class Transform:
         """The result for a sample: that of the recipe, or of `make_params` and then `transform` with each target."""
         if self.needs_recipe:
             return self._call_recipe("_single_recipe", inputs, arguments)
-        if self._recipe_base is not None and self._sample_methods == {"forward"}:  # `super().forward` of a subclass
+        if self._recipe_base is not None and self._sample_methods <= _CALL_METHODS:  # `super().forward` of a subclass
             return self._call_recipe("_base_recipe", inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 
@@ -243,19 +249,24 @@ class Transform:
     def call_forward(self, *inputs: Any, **arguments: Any) -> Any:
         """Call `forward`. Errors of this package's transforms begin with the transform's public name."""
         try:
-            if arguments and not (arguments.keys() == {"layout"} and self.takes_layout):
+            if arguments and not self._forward_takes(arguments):
                 names = ", ".join(f"{name}=" for name in arguments)
                 raise TypeError(
                     f"this transform is not fused: it takes the sample, or its targets, by position only, got {names}"
                 )
-            if torch_module.has_forward_hooks(self):
-                return torch_module.call_with_hooks(self, *inputs, **arguments)
-            return self.forward(*inputs, **arguments)
+            return torch_module.call_forward(self, *inputs, **arguments)
         except (TypeError, ValueError) as error:
             cls = torch_module.plain_class(type(self))
             if registry.registered_class(cls.__name__) is cls and not str(error).startswith("cuaug."):
                 prefix_message(error, f"cuaug.transforms.{cls.__name__}")
             raise
+
+    def _forward_takes(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether `forward` takes these arguments by name."""
+        if type(self).forward is not Transform.forward:
+            return False
+        runs_recipe = self._recipe_base is not None and self._sample_methods == {"__call__"}
+        return runs_recipe or (arguments.keys() == {"layout"} and (self.reads_layout or self.sets_layout))
 
     def to_dict(self) -> dict[str, Any]:
         """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it."""
@@ -285,7 +296,10 @@ class Transform:
 
     def _planned_names(self) -> Sequence[str]:
         """Attributes whose values are part of the plans of a recipe."""
-        return _parameter_names(torch_module.plain_class(type(self))) if "_is_planned" in vars(self) else ()
+        attributes = vars(self)
+        cls = self._recipe_base if "_base_recipe" in attributes else type(self)
+        is_planned = "_is_planned" in attributes or "_base_recipe" in attributes
+        return _parameter_names(torch_module.plain_class(cls)) if is_planned else ()
 
     def _call_recipe(self, key: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run as a recipe of one: of this transform, or of an object of `_recipe_base`. `key`: an attribute."""

@@ -213,3 +213,18 @@ def test_compose_after_choice_draws_as_whole_recipe():
     parts = T.Compose([T.RandomApply(flips, 0.0), lambda x: x, T.RandomHorizontalFlip()], seed=3)
     expected = T.Compose([T.RandomApply(flips, 0.0), T.Identity(), T.RandomHorizontalFlip()], seed=3)
     assert_equal(parts(images, step=0), expected(images, step=0))
+
+
+@pytest.mark.parametrize(
+    ("transforms", "fact"),
+    [
+        ([T.CenterCrop(4)], r"CenterCrop: must not change the size of some samples only, from \(8, 8\) to \(4, 4\)"),
+        ([T.Pad(1)], r"Pad: must not change the size of some samples only, from \(8, 8\) to \(10, 10\)"),
+        ([T.ToDtype("float32")], "ToDtype: must not change the dtype of some samples only, from uint8 to float32"),
+        ([T.Grayscale(1)], "Grayscale: must not change the channels of some samples only, from 3 to 1"),
+    ],
+)
+def test_random_apply_names_the_transform_that_changes_a_property(transforms, fact):
+    for entries in (transforms, [*transforms, T.RandomInvert()]):
+        with pytest.raises(ValueError, match=rf"^cuaug.transforms.RandomApply: {fact}$"):
+            T.RandomApply(entries)(noise((2, 8, 8, 3)))
