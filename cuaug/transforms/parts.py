@@ -42,7 +42,8 @@ class ChoicePart:
             position += sum(transform.position_count for transform in branch.transforms)
         self._identity = FusedPart((), position, boxes, keypoints)
         inner = [*self._inner_parts()]
-        self._writes_valid = any(isinstance(part, (FusedPart, SizePart, PadPart)) for part in inner)
+        # Of transforms, those whose `forward` of a user may call that of a recipe.
+        self._writes_valid = any(not isinstance(part, Transform) or part.calls_recipe for part in inner)
         self._has_size_part = any(isinstance(part, SizePart) for part in inner)
 
     @property

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from .._arrays import torch_module
-from .._arrays.convert import dtype_name
 from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
@@ -110,6 +108,11 @@ class Transform:
     def needs_recipe(self) -> bool:
         """Whether a recipe draws the parameters, by its seed and step; not with methods for whole samples."""
         return self._recipe_base is not None and not self._sample_methods
+
+    @property
+    def calls_recipe(self) -> bool:
+        """Whether it is a user's subclass of a transform that a recipe runs: `super().forward` gives its result."""
+        return self._recipe_base is not None and not self.needs_recipe
 
     @property
     def position_count(self) -> int:
@@ -270,7 +273,7 @@ class Transform:
 
     def to_dict(self) -> dict[str, Any]:
         """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it."""
-        arguments = {name: _plain_value(value) for name, value in self._init_arguments().items()}
+        arguments = {name: registry.plain_value(value) for name, value in self._init_arguments().items()}
         return {"name": type(self).__name__, **arguments}
 
     def __repr__(self) -> str:
@@ -331,19 +334,6 @@ class Transform:
     def _init_arguments(self) -> dict[str, Any]:
         names = _parameter_names(torch_module.plain_class(type(self)))
         return {name: vars(self)[name] for name in names if name in vars(self)}
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, Transform):
-        return value.to_dict()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: _plain_value(getattr(value, field.name)) for field in dataclasses.fields(value)}
-        return {"name": type(value).__name__, **fields}
-    if isinstance(value, (list, tuple)):
-        return [_plain_value(item) for item in value]
-    if hasattr(value, "tolist"):  # a number or an array of NumPy or another library
-        return value.tolist()
-    return value if isinstance(value, (int, float, str, bool, type(None))) else dtype_name(value)
 
 
 @functools.cache
