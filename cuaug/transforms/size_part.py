@@ -73,7 +73,8 @@ class SizePart:
                 placed = [array[0] for array in placed]
             results["images"].append(like_target(target, placed, parsed.is_single))
         if parsed.targets_of("masks"):
-            masks = [placed_masks(target, images, placement, parsed.is_single) for target in parsed.targets_of("masks")]
+            arguments = images, placement, self.transform.sampling.fill, parsed.is_single
+            masks = [placed_masks(target, *arguments) for target in parsed.targets_of("masks")]
             results["masks"] = masks
         if parsed.targets_of("boxes") or parsed.targets_of("keypoints"):
             if self.transform.reads_boxes:
