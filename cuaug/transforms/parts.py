@@ -16,6 +16,7 @@ from .fused_part import FusedPart, GetKey, Key
 from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
+from .sample_rebuild import without_crops
 from .sample_structure import parse_sample
 from .sample_subset import samples_at, unstacked, with_samples
 from .several_sizes import SizeTransform
@@ -148,13 +149,14 @@ def call_parts(
             sample = part(sample, ids, step, layout, get_key_once)
         elif not names or part.takes_targets:
             options = {"layout": layout} if layout is not None and part.takes_layout else {}
+            sample = sample if part.takes_targets else without_crops(sample)
             sample = part(sample) if part.has_own_call else part.call_forward(sample, **options)
             layout = None if part.sets_layout else layout
         else:  # as torchvision's Compose calls transforms
-            results = (part if part.has_own_call else part.call_forward)(*sample.values())
+            results = (part if part.has_own_call else part.call_forward)(*without_crops(sample).values())
             sample = dict(zip(names, _checked_results(part.title, results, names), strict=True))
     get_key_once(ids, step)  # a recipe without parts that draw counts its calls, too
-    return sample
+    return without_crops(sample) if any(isinstance(part, Transform) and part.makes_crops for part in parts) else sample
 
 
 def _checked_results(title: str, results: Any, names: Sequence[str]) -> Sequence[Any]:

@@ -12,6 +12,7 @@ from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
 from . import registry, sample_methods
+from .sample_rebuild import without_crops
 from .unfused import call_on_targets
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Transform:
     reads_layout: ClassVar[bool] = False  # `transform` gets the layout of the call's images as params["layout"]
     # `transform` gets and returns images in the layout of their library, and gets a target's kind as params["kind"].
     sets_layout: ClassVar[bool] = False
+
+    makes_crops: ClassVar[bool] = False  # `transform` returns `Crops`
 
     _recipe_base: ClassVar[Any] = None  # the nearest class whose objects a recipe runs, if any
     _sample_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
@@ -238,7 +241,8 @@ class Transform:
         """
         attributes = vars(self)
         if "_single_recipe" not in attributes and not self.needs_recipe:
-            return self.call_forward(*args, **kwargs)
+            result = self.call_forward(*args, **kwargs)
+            return without_crops(result) if self.makes_crops else result
         if attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"):
             return torch_module.call_with_hooks(self, *args, **kwargs)
         if "_single_recipe" not in attributes:
