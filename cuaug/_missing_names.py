@@ -102,7 +102,6 @@ VALUES: Mapping[tuple[str, str], tuple[Any, str]] = {  # of a parameter: the val
 }
 ASSIGNMENT = "it works before the first call only: later put a new transform into the list, recipe.transforms[i] = ..."
 STAR_IMPORT = "import the names that the file uses, and run the command again"
-MASK_FILL = "masks get 0 outside: add 1 to them before the call and subtract 1 afterwards (docs/targets.md)"
 DTYPES = "boxes, keypoints and labels keep their dtype: leave out their entries"
 
 

@@ -24,7 +24,6 @@ def torchvision() -> str:
         f"{name}({parameter}={value!r})".replace("'", '"'): advice
         for (name, parameter), (value, advice) in _missing_names.VALUES.items()
     }
-    rows["fill={tv_tensors.Image: 114, tv_tensors.Mask: 255}"] = _missing_names.MASK_FILL
     rows["ToDtype({tv_tensors.BoundingBoxes: torch.float64})"] = _missing_names.DTYPES
     rows["flip.p = 0.3"] = _missing_names.ASSIGNMENT
     rows["resize_mask"] = _missing_names.kernel_advice(["resize"])["resize_mask"]

@@ -46,6 +46,13 @@ def call_with_hooks(instance: Any, *args: Any, **kwargs: Any) -> Any:
     return module_class().__call__(instance, *args, **kwargs)
 
 
+def call_forward(instance: Any, *args: Any, **kwargs: Any) -> Any:
+    """`forward`, between the hooks of a torch module if there are some."""
+    if has_forward_hooks(instance):
+        return call_with_hooks(instance, *args, **kwargs)
+    return instance.forward(*args, **kwargs)
+
+
 @functools.cache
 def _module_subclass(cls: Any, module: Any) -> type:
     if issubclass(cls, module):

@@ -13,6 +13,7 @@ from .._passes.op_chain import NO_OPS, OpChain
 from .._passes.parameters import NULL_ARRAY, SampleParameters, StridedArray
 from .._passes.partial_sums import NO_PARTIAL_SUMS, PartialSums
 from .._passes.warp import NO_OVERRIDE, SampleOverride
+from .fill import image_fill, mask_fill
 from .plan import RecipePlan
 from .recipe_ops import (
     Autocontrast,
@@ -59,7 +60,7 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
 
 
 def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> Any:
-    """Label masks, resampled by the geometry of every pass (nearest neighbour, 0 outside the masks), and cast."""
+    """Label masks, resampled by the geometry of every pass (nearest neighbour), and cast."""
     result: Any = None
     for pass_ in plan.passes:
         if pass_.has_geometry:
@@ -68,8 +69,8 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
             is_resize = isinstance(pass_.first_op, Resize)
             border = "edge" if is_resize else pass_.sampling.border
             box = NULL_ARRAY if is_resize else _source_box(pass_, table)
-            geometry = _geometry(pass_, masks, table)
-            result = warp.warp(masks, geometry, pass_.output_size, "nearest", border, 0, None, None, box)
+            geometry, fill = _geometry(pass_, masks, table), mask_fill(pass_.sampling.fill, masks.dtype)
+            result = warp.warp(masks, geometry, pass_.output_size, "nearest", border, fill, None, None, box)
     if result is None:
         identity = matrix_geometry(IDENTITY, True, "center")
         result = warp.warp(masks, identity, masks.size, "nearest", "edge", 0, None, None)
@@ -125,7 +126,7 @@ def _warp(
     if isinstance(pass_.first_op, Resize):
         return warp.warp(images, geometry, size, "bilinear", "edge", 0, dtype, None, box, ops, sums, antialias=True)
     sampling = pass_.sampling
-    sampling_arguments = sampling.interpolation, sampling.border, sampling.fill
+    sampling_arguments = sampling.interpolation, sampling.border, image_fill(sampling.fill)
     return warp.warp(images, geometry, size, *sampling_arguments, dtype, None, box, ops, sums, False, overrides)
 
 

@@ -37,6 +37,7 @@ class Recipe:
     _gates: tuple[Gate, ...] = ()
     _min_size: tuple[int, int] = (0, 0)  # the smallest canvas that holds samples whose gate is closed
     _counter: int = 0  # Philox counter of the transform's next draw
+    _last_changed: dict[str, str] = field(default_factory=dict)  # names of transforms, by property of the images
     _transform_count: int = 0
     _argument_count: int = 0
 
@@ -124,17 +125,13 @@ class Recipe:
         """Draws and ops that are appended inside apply only to samples whose `column` holds `value`."""
         outer_gates, outer_min_size = self._gates, self._min_size
         self._gates, self._min_size = (*outer_gates, Gate(column, value)), self.size
-        size, dtype, channels = self.size, self.dtype, self.channels
+        properties = {"size": self.size, "dtype": self.dtype, "channels": self.channels}
         yield
         self._gates, self._min_size = outer_gates, outer_min_size
-        if self.size != size:
-            raise ValueError(f"{self.name} must not change the size of some samples only, from {size} to {self.size}")
-        if self.dtype != dtype:
-            raise ValueError(
-                f"{self.name} must not change the dtype of some samples only, from {dtype} to {self.dtype}"
-            )
-        if self.channels != channels:
-            raise ValueError(f"{self.name} must not change the channels of some samples only")
+        for name, old in properties.items():
+            new = getattr(self, name)
+            if new != old:
+                raise ValueError(f"{self._last_changed[name]}: {_some_samples_only(name, old, new)}")
 
     def add(self, op: Op) -> None:
         """Append an op; inside `only_where` it applies to the samples whose gates are open."""
@@ -146,7 +143,7 @@ class Recipe:
         self.add(Pointwise(functor, columns, **options))
 
     def add_cast(self, dtype: str, scale: bool) -> None:
-        self.dtype = dtype
+        self.dtype, self._last_changed["dtype"] = dtype, self.name
         self.ops.append(Cast(dtype, scale))
 
     def add_mask_cast(self, dtype: str) -> None:
@@ -156,7 +153,7 @@ class Recipe:
         self.mask_dtypes.append(dtype)
 
     def add_grayscale(self, channels: int) -> None:
-        self.channels = channels
+        self.channels, self._last_changed["channels"] = channels, self.name
         self.add(Grayscale(channels))
 
     def add_geometry(
@@ -172,7 +169,7 @@ class Recipe:
         The columns are adjacent in the table; the instruction's arguments are the first column and the constants.
         """
         self._check_gated_size(size or self.size)
-        self.size = size or self.size
+        self.size, self._last_changed["size"] = size or self.size, self.name
         inverse_map = Instruction(opcode, (), (columns[0], *constants))
         self.add(CoordinateMap(inverse_map, columns, self.size, **options))
 
@@ -206,4 +203,8 @@ class Recipe:
         """Raises if the canvas gets too small for samples whose gate is closed, which stay at its top left."""
         min_height, min_width = self._min_size
         if self._gates and ((exact and size != self.size) or size[0] < min_height or size[1] < min_width):
-            raise ValueError(f"must not change the size of some samples only, from {self.size} to {size}")
+            raise ValueError(_some_samples_only("size", self.size, size))
+
+
+def _some_samples_only(name: str, old: Any, new: Any) -> str:
+    return f"must not change the {name} of some samples only, from {old} to {new}"

@@ -61,7 +61,7 @@ class CoordinateMap:
     size: tuple[int, int]  # of the output
     interpolation: str = "nearest"
     border: str = "constant"
-    fill: Any = 0
+    fill: Any = 0  # or a `FillByKind`
     reads_border: bool = False  # may read outside its input
     flip_axis: Literal["", "x", "y"] = ""  # the axis that a flip reverses; empty: no flip
     pixel_aligned: bool = False  # maps pixel centres onto pixel centres: every interpolation gives the same result
@@ -99,7 +99,7 @@ class Displacement:
     kernel_size: tuple[int, int]  # (x, y) of the Gaussian
     sigma: tuple[float, float]  # (x, y) of the Gaussian; both 0: not smoothed
     interpolation: str
-    fill: Any
+    fill: Any  # or a `FillByKind`
     border: str = "constant"
     name: str = "ElasticTransform"
 

@@ -18,7 +18,7 @@ from .names import MODULES, Names, OtherName, names_of
 from .other_code import class_note, find_other_code, kernel_calls
 from .recipes import Recipes
 from .source import Edit, Source
-from .values import UNKNOWN, literal, pillow_interpolation, text, values_by_type
+from .values import UNKNOWN, casts_others, literal, pillow_interpolation, text
 
 _BATCH = (
     "runs on one image in a worker process; for one call per batch, give the images one size here, and call the recipe "
@@ -171,17 +171,13 @@ class _Rewriter:
         return edits
 
     def _value(self, function: str, name: str | None, node: ast.expr) -> str | None:
-        """A value of torchvision that cuaug does not take: numbers and names of Pillow, a fill of masks."""
+        """A value of torchvision that cuaug does not take: numbers and names of Pillow, a dtype of boxes."""
         if name == "interpolation" and (interpolation := pillow_interpolation(node)) is not None:
             if interpolation:
                 return text(interpolation)
             self._note(node, f"{function}(interpolation={ast.unparse(node)}): cuaug does not have this filter")
-        by_type = values_by_type(node)
-        if function == "ToDtype" and by_type.others_are_cast:
+        if function == "ToDtype" and casts_others(node):
             self._note(node, _missing_names.DTYPES)
-        elif function != "ToDtype" and by_type.masks is not None and literal(by_type.masks) not in (0, None):
-            self._note(node, f"one value, for images: {_missing_names.MASK_FILL}")
-            return "0" if by_type.images is None else self._write(by_type.images)
         return None
 
     def _equivalent(self, node: ast.Call, other: OtherName, row: Equivalent) -> str:

@@ -6,7 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import _option_names
 
@@ -56,16 +56,8 @@ def pillow_interpolation(node: ast.expr) -> str | None:
     return _PILLOW_CONSTANTS.get(constant[1], "") if constant else None
 
 
-class ValuesByType(NamedTuple):
-    """The entries of torchvision's dict by type, also in a defaultdict; None where there is none."""
-
-    images: ast.expr | None = None
-    masks: ast.expr | None = None
-    others_are_cast: bool = False  # another entry is not None
-
-
-def values_by_type(node: ast.expr) -> ValuesByType:
-    """The entries of a literal dict by type; empty for other nodes."""
+def casts_others(node: ast.expr) -> bool:
+    """Whether a dict by type of torchvision, or a defaultdict, has a dtype for other types than images and masks."""
     entries = dict[str, ast.expr]()
     if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "defaultdict" and node.args:
         if isinstance(node.args[0], ast.Lambda):
@@ -75,10 +67,8 @@ def values_by_type(node: ast.expr) -> ValuesByType:
         for key, value in zip(node.keys, node.values, strict=True):
             if key is not None:
                 entries[ast.unparse(key).rpartition(".")[2].strip("'")] = value
-    others = entries.get("others")
-    images = next((entries[name] for name in ("Image", "Video", "Tensor") if name in entries), others)
-    rest = [entries[name] for name in ("BoundingBoxes", "KeyPoints", "others") if name in entries]
-    return ValuesByType(images, entries.get("Mask", others), any(literal(entry) is not None for entry in rest))
+    others = [entries[name] for name in ("BoundingBoxes", "KeyPoints", "others") if name in entries]
+    return any(literal(entry) is not None for entry in others)
 
 
 def _pair(value: Any) -> tuple[Any, Any]:

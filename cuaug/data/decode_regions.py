@@ -105,7 +105,7 @@ class CropPlan:
 def crop_plan(recipe: Compose) -> CropPlan | None:
     """The crop that a recipe begins with; None if it reads whole images."""
     first, second = (*recipe.transforms[:2], None, None)[:2]
-    if getattr(type(first), "write", None) not in _CROP_WRITES:
+    if first is None or type(first).write not in _CROP_WRITES or not first.is_fused:
         return None
     if isinstance(first, RandomResizedCrop):
         return CropPlan((first,), first.size, first.interpolation, first.antialias, recipe.first_position)
@@ -123,7 +123,9 @@ def _resize_plan(first: Resize, second: Any) -> CropPlan | None:
     if not isinstance(first.size, int):
         size = first.size if first.size is not None and len(first.size) == 2 else None
         return None if size is None else CropPlan((first,), size, *sampling)
-    if getattr(type(second), "write", None) is not CenterCrop.write or max(second.size) > first.size:
+    if second is None or type(second).write is not CenterCrop.write or not second.is_fused:
+        return None
+    if max(second.size) > first.size:
         return None
     return CropPlan((first, second), second.size, *sampling)
 

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import kind_of_type
+from .._fusion.fill import FillByKind
 from .._value_text import value_text
+from . import registry
+
+registry.register(FillByKind)  # for descriptions of transforms whose `fill` was a dict by type
 
 
 class ValuesByKind(NamedTuple):
@@ -33,14 +37,16 @@ def values_by_kind(name: str, values: Mapping[Any, Any]) -> ValuesByKind:
         by_kind[kind] = value
     if not by_kind or None in by_kind:
         raise TypeError(
-            f"{name} must be one value, or a dict by type (tv_tensors.Image, tv_tensors.Mask, ..., 'others'), got "
-            f"{value_text(values)}"
+            f"{name} must be one value, or a dict by type (tv_tensors.Image or 'images', tv_tensors.Mask or 'masks', "
+            f"..., 'others'), got {value_text(values)}"
         )
     return ValuesByKind(**by_kind)
 
 
 def _kind_of_key(key: Any) -> str | None:
     """None for a key that is no type of targets."""
+    if key in ("images", "masks"):
+        return str(key)
     if not isinstance(key, type):
         return None
     return kind_of_type(key) or (None if library_of(key) is None else "images")

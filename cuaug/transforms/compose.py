@@ -25,6 +25,7 @@ from .params import Params, apply_inverse, apply_params, describe_one_array, par
 from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
+from .sample_methods import given_arguments
 from .sample_structure import call_sample, parse_sample
 from .transform import Transform, typed_as
 from .transform_list import transform_list, transforms_after
@@ -74,7 +75,7 @@ class Compose(TransformSequence):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be {kind.__name__}(...), got {value_text(getattr(self, name))}")
         self._step = self._first_position = 0
-        self._split()
+        self._planned_list = None
 
     @property
     def seed(self) -> int:
@@ -140,12 +141,22 @@ class Compose(TransformSequence):
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.
         """
         attributes = vars(self)
-        if attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"):
-            targets = masks, boxes, keypoints, labels
-            return torch_module.call_with_hooks(self, images, *targets, ids=ids, step=step, layout=layout)
+        if (
+            "forward" in self._sample_methods  # of a subclass
+            or attributes.get("_forward_hooks")
+            or attributes.get("_forward_pre_hooks")
+        ):
+            options = {"ids": ids, "step": step, "layout": layout}
+            targets, named_arguments = given_arguments(masks, boxes, keypoints, labels, options)
+            return torch_module.call_forward(self, images, *targets, **named_arguments)
         if masks is None and boxes is None and keypoints is None and labels is None:
             return self._call(images, (), ids, step, layout)
         return self.forward(images, masks, boxes, keypoints, labels, ids=ids, step=step, layout=layout)
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether all transforms are planned together."""
+        return not self.has_own_forward and all(transform.is_fused for transform in self.flattened())
 
     def forward(
         self, images: Any, *targets: Any, ids: Any = None, step: Any = None, layout: Any = None, **named_targets: Any
@@ -260,10 +271,8 @@ class Compose(TransformSequence):
         The sentences about mistakes are ``report.warnings``. Runs the recipe, and waits for a device; the step stays as
         it is.
         """
-        self._split_if_changed()
-        parts.single_fused_part(self._parts)  # a ValueError before the recipe runs
-        sample = call_sample(images, masks, boxes, keypoints, labels)
-        return check_sample(self, sample, step=self._step if step is None else step, ids=ids, layout=layout)
+        sample, plans = call_sample(images, masks, boxes, keypoints, labels), self._fused_call.plans
+        return check_sample(self, plans, sample, step=self._step if step is None else step, ids=ids, layout=layout)
 
     @prefix_errors
     def show(
@@ -287,7 +296,7 @@ class Compose(TransformSequence):
         """
         sample = call_sample(images, masks, boxes, keypoints, labels)
         key = self._next_key(ids, self._step if step is None else step)
-        transform = functools.partial(self._fused.transform, key=key, ids=ids, layout=layout)
+        transform = functools.partial(self._fused_call.transform, key=key, ids=ids, layout=layout)
         return before_and_after(self, parse_sample(sample), transform, n, layout)
 
     @prefix_errors
@@ -300,7 +309,6 @@ class Compose(TransformSequence):
         """
         remainder = Compose(transforms_after(self, first), self.seed, boxes=self.boxes, keypoints=self.keypoints)
         remainder._first_position = self.first_position + self.position_count - remainder.position_count
-        remainder._split()
         return remainder
 
     def state_dict(self) -> dict[str, int]:

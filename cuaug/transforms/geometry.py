@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _check, _option_names
+from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
@@ -127,14 +128,14 @@ class Pad(Transform):
 
     Args:
         padding: Pixels for all sides, for (left and right, top and bottom), or for (left, top, right, bottom).
-        fill: Value of the padding: a number, or one per channel.
+        fill: Value of the padding: a number, or one per channel; or a dict by type (docs/targets.md).
         padding_mode: A border mode.
     """
 
     def __init__(self, padding: Size, fill: FillByType = 0, padding_mode: Border = "constant") -> None:
         _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
         self.padding: Size = _copied_padding(padding)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
         self.padding_mode = padding_mode
 
     def write(self, recipe: Recipe) -> None:
@@ -148,7 +149,7 @@ class RandomCrop(Transform):
         size: (H, W), or one number for both.
         padding: As in :class:`Pad`, or None.
         pad_if_needed: Also pad images that are smaller than the box, on both sides.
-        fill: Value of the padding: a number, or one per channel.
+        fill: Value of the padding: a number, or one per channel; or a dict by type (docs/targets.md).
         padding_mode: A border mode.
     """
 
@@ -164,7 +165,7 @@ class RandomCrop(Transform):
         _check.one_of("padding_mode", padding_mode, BORDERS, _option_names.BORDERS)
         self.padding: Size | None = None if padding is None else _copied_padding(padding)
         self.pad_if_needed: bool = _check.boolean("pad_if_needed", pad_if_needed)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
         self.padding_mode = padding_mode
 
     def write(self, recipe: Recipe) -> None:
@@ -189,7 +190,7 @@ class RandomAffine(Transform):
         scale: (low, high), or None.
         shear: Degrees: a number, (low, high) of x, or (low x, high x, low y, high y), or None.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
-        fill: Value outside the image: a number, or one per channel.
+        fill: Value outside the image: a number, or one per channel; or a dict by type (docs/targets.md).
         center: (x, y) from the top left corner; default: the middle.
     """
 
@@ -212,7 +213,7 @@ class RandomAffine(Transform):
             raise ValueError(f"scale must be greater than 0, got {value_text(scale)}")
         self.shear: tuple[float, float, float, float] | None = _shears(shear)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
         self.center: tuple[float, float] | None = None if center is None else ranges.x_and_y("center", center)
 
     def write(self, recipe: Recipe) -> None:
@@ -238,7 +239,7 @@ class RandomRotation(Transform):
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
         expand: Must be False: every sample of a batch has the same size.
         center: (x, y) from the top left corner; default: the middle.
-        fill: Value outside the image: a number, or one per channel.
+        fill: Value outside the image: a number, or one per channel; or a dict by type (docs/targets.md).
     """
 
     def __init__(
@@ -254,7 +255,7 @@ class RandomRotation(Transform):
         self.degrees: tuple[float, float] = ranges.around("degrees", degrees)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
         self.center: tuple[float, float] | None = None if center is None else ranges.x_and_y("center", center)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         angle = recipe.uniform("angle", *self.degrees, otherwise=0.0)
@@ -270,7 +271,7 @@ class RandomPerspective(Transform):
         distortion_scale: 0 to 1: a corner moves by at most this share of half the width and half the height.
         p: Probability.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
-        fill: Value outside the image: a number, or one per channel.
+        fill: Value outside the image: a number, or one per channel; or a dict by type (docs/targets.md).
     """
 
     def __init__(
@@ -283,7 +284,7 @@ class RandomPerspective(Transform):
         self.distortion_scale: float = ranges.number("distortion_scale", distortion_scale, 0, 1)
         self.p: float = ranges.probability("p", p)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         names = [

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _check
+from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Displacement
 from .._program.records import MAX_TAPS
@@ -106,7 +107,7 @@ class ElasticTransform(Transform):
         alpha: Strength, or (x, y). Smoothing reduces it: with the defaults displacements are about 0.8 pixels.
         sigma: Sigma of the Gaussian in pixels, or (x, y); below 15.875. The filter ends at 4 sigma; 0: no smoothing.
         interpolation: "nearest", "bilinear" or "bicubic", or a member of torchvision's or Pillow's enumeration.
-        fill: Value outside the image: a number, or one per channel.
+        fill: Value outside the image: a number, or one per channel; or a dict by type (docs/targets.md).
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class ElasticTransform(Transform):
         if max(self.sigma) >= MAX_TAPS / 8:
             raise ValueError(f"sigma must be below {MAX_TAPS / 8}, got {value_text(sigma)}")
         self.interpolation = _check.interpolation(interpolation, ("nearest", "bilinear", "bicubic"))
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     @property
     def _kernel_size(self) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _check
 from .._arrays import convert
 from .._check import prefix_message
+from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._sizes import square_or_size
 from ..typing import FillByType, PerChannel, Size
@@ -32,15 +33,15 @@ _MAX_SIZES = 64  # of batches, for which a planned part is kept
 class PadBatch(Transform):
     """Pad images of several sizes at the right and at the bottom, and make one batch of them.
 
-    Masks are padded with 0; a list of masks [H, W] becomes a batch, too. Images that are in a dict gain
-    ``"pixel_mask"`` beside them, a mask that is True on the pixels of an image: [N, H, W]. In a call with (images,
+    Masks are padded with 0, or their ``fill``. A list of masks [H, W] becomes a batch, too. Images that are in a dict
+    gain ``"pixel_mask"`` beside them, a mask that is True on the pixels of an image: [N, H, W]. In a call with (images,
     targets), each image's dict of targets gains the mask of the image, [H, W]. Samples without a dict gain none. Later
     transforms do not move this mask: put ``PadBatch`` last.
 
     Args:
         size: (H, W) of the batch, or one number for both; None: the largest height and width of the images.
         size_divisor: The height and width of the batch are multiples of this number, if ``size`` is None.
-        fill: Value of the padding: a number, or one per channel.
+        fill: Value of the padding: a number, or one per channel; or a dict by type (docs/targets.md).
 
     >>> import numpy as np
     >>> from cuaug import transforms as T
@@ -56,7 +57,7 @@ class PadBatch(Transform):
     def __init__(self, size: Size | None = None, size_divisor: int = 1, fill: FillByType = 0) -> None:
         self.size: tuple[int, int] | None = None if size is None else square_or_size("size", size)
         self.size_divisor: int = _check.integer("size_divisor", size_divisor, 1)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     @property
     def is_fused(self) -> bool:
@@ -66,7 +67,7 @@ class PadBatch(Transform):
 class _PadTo(Transform, has_description=False):
     """Pads images at the right and at the bottom; all results have this size."""
 
-    def __init__(self, size: tuple[int, int], fill: PerChannel | None) -> None:
+    def __init__(self, size: tuple[int, int], fill: PerChannel | FillByKind | None) -> None:
         self.size, self.fill = size, fill
 
     def write(self, recipe: Recipe) -> None:
@@ -124,6 +125,7 @@ class PadPart:
         if part is None:
             if len(self._parts) >= _MAX_SIZES:
                 self._parts = {}  # a new dict: another thread may still read the old one
+            vars(self.transform)["_is_planned"] = True  # its `fill` is read here, so that later assignments must raise
             part = self._parts[size] = FusedPart([_PadTo(size, self.transform.fill)], 0, self._boxes, self._keypoints)
         return part
 

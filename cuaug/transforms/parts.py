@@ -16,6 +16,7 @@ from .fused_part import FusedPart, GetKey, Key
 from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
+from .sample_rebuild import without_crops
 from .sample_structure import parse_sample
 from .sample_subset import samples_at, unstacked, with_samples
 from .several_sizes import SizeTransform
@@ -32,7 +33,6 @@ class ChoicePart:
     def __init__(self, choice: Choice, position: int, boxes: Boxes, keypoints: Keypoints) -> None:
         self.choice: Choice = choice
         vars(choice)["_is_planned"] = True  # its attributes are read here, so that later assignments must raise
-        self._arguments = position, boxes, keypoints
         branches = list[Branch]()
         self._draws = HostDraws(lambda recipe: branches.extend(choice.branches(recipe)), choice.title, position)
         self._branches = list[tuple[int, float, Parts]]()
@@ -43,11 +43,9 @@ class ChoicePart:
             position += sum(transform.position_count for transform in branch.transforms)
         self._identity = FusedPart((), position, boxes, keypoints)
         inner = [*self._inner_parts()]
-        self._writes_valid = any(isinstance(part, (FusedPart, SizePart, PadPart)) for part in inner)
+        # Of transforms, those whose `forward` of a user may call that of a recipe.
+        self._writes_valid = any(not isinstance(part, Transform) or part.calls_recipe for part in inner)
         self._has_size_part = any(isinstance(part, SizePart) for part in inner)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.choice, *self._arguments)
 
     @property
     def title(self) -> str:
@@ -151,13 +149,14 @@ def call_parts(
             sample = part(sample, ids, step, layout, get_key_once)
         elif not names or part.takes_targets:
             options = {"layout": layout} if layout is not None and part.takes_layout else {}
-            sample = part.call_forward(sample, **options)
+            sample = sample if part.takes_targets else without_crops(sample)
+            sample = part(sample) if part.has_own_call else part.call_forward(sample, **options)
             layout = None if part.sets_layout else layout
         else:  # as torchvision's Compose calls transforms
-            results = part.call_forward(*sample.values())
+            results = (part if part.has_own_call else part.call_forward)(*without_crops(sample).values())
             sample = dict(zip(names, _checked_results(part.title, results, names), strict=True))
     get_key_once(ids, step)  # a recipe without parts that draw counts its calls, too
-    return sample
+    return without_crops(sample) if any(isinstance(part, Transform) and part.makes_crops for part in parts) else sample
 
 
 def _checked_results(title: str, results: Any, names: Sequence[str]) -> Sequence[Any]:

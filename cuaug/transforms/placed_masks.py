@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._arrays.images import ImageBatch
+from .._fusion.fill import mask_fill
 from .placement import Placement, Sampling, placed_arrays
 from .sample import describe_masks
 from .sample_target import Target, UnstackedBatch
@@ -19,14 +20,15 @@ def like_target(target: Target, arrays: list[Any], is_single: bool) -> Any:
     return arrays if is_list and not isinstance(target.original, UnstackedBatch) else UnstackedBatch(arrays)
 
 
-def placed_masks(target: Target, images: Sequence[ImageBatch], placement: Placement, is_single: bool) -> Any:
-    """Masks of the images: nearest neighbour, 0 outside."""
+def placed_masks(target: Target, images: Sequence[ImageBatch], placement: Placement, fill: Any, is_single: bool) -> Any:
+    """Masks of the images: nearest neighbour. `fill`: that of the images' `Sampling`."""
     masks = [target.value] if is_single else list(target.value)
     entries = [_mask_array(mask, image) for mask, image in zip(masks, images, strict=True)]
     filled = [i for i, (array, _, _) in enumerate(entries) if 0 not in array.shape]
     rows = Placement(placement.box[filled], placement.size[filled])
     arrays, descriptions = [entries[i][0] for i in filled], [entries[i][1] for i in filled]
-    placed = dict(zip(filled, placed_arrays(arrays, descriptions, rows, Sampling()), strict=True))
+    sampling = Sampling(fill=max((mask_fill(fill, mask.dtype) for mask in descriptions), key=abs, default=0))
+    placed = dict(zip(filled, placed_arrays(arrays, descriptions, rows, sampling), strict=True))
     results = []
     for i, (array, _, axes) in enumerate(entries):
         if i in placed:

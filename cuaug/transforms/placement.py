@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays.images import ImageBatch
+from .._fusion.fill import image_fill
 from .._passes import parameters, warp
 from .._passes.consecutive_images import allocate_images, memory_layout
 from .._passes.geometry import matrix_geometry
@@ -43,7 +44,7 @@ class Sampling(NamedTuple):
 
     interpolation: Any = "nearest"
     antialias: bool = True
-    fill: Any = 0
+    fill: Any = 0  # or a `FillByKind`
 
 
 def placed_arrays(
@@ -99,10 +100,12 @@ def _groups(positions: Sequence[int], images: Sequence[ImageBatch]) -> Iterator[
 def _pad(arrays: Sequence[Any], images: Sequence[ImageBatch], placement: Placement, sampling: Sampling) -> list[Any]:
     first, layout = images[0], memory_layout(images[0].axes)
     if len(images) > 1 and layout is not None and can_place(first, layout):
-        return place_images(images, layout, placement.box, parameters.fill(sampling.fill, first)).images()
+        return place_images(images, layout, placement.box, parameters.fill(image_fill(sampling.fill), first)).images()
     axes: Any = first.axes.layout
     boxes = placement.box.tolist()
-    return [crop(array, *box, fill=sampling.fill, layout=axes) for array, box in zip(arrays, boxes, strict=True)]
+    return [
+        crop(array, *box, fill=image_fill(sampling.fill), layout=axes) for array, box in zip(arrays, boxes, strict=True)
+    ]
 
 
 def _resize(arrays: Sequence[Any], images: Sequence[ImageBatch], placement: Placement, sampling: Sampling) -> list[Any]:

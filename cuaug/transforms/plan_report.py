@@ -20,11 +20,11 @@ from .sample_pillow import with_pixels
 def plan_report(
     plans: PlanCache,
     images: Any,
-    size: Sequence[int] | None,
-    dtype: str,
-    channels: int,
-    layout: str | None,
-    run: Callable[[Any], Any] | None,
+    size: Sequence[int] | None = None,
+    dtype: str = "uint8",
+    channels: int = 3,
+    layout: str | None = None,
+    run: Callable[[Any], Any] | None = None,
 ) -> Report:
     """The report for an array, or for the largest batch of a list. `images` None: the next three describe them.
 

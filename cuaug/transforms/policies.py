@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 
 from .. import _check
+from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blend, Branch
 from .._program.functors import SAMPLERS
@@ -36,7 +37,7 @@ class RandAugment(Transform):
         magnitude: Index of the magnitude bin.
         num_magnitude_bins: Number of bins from no effect to the strongest, 2 to 4096.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
-        fill: Value outside the image: a number, or one per channel; None is 0.
+        fill: Value outside the image, as of :class:`RandomAffine`; None is 0.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class RandAugment(Transform):
         if self.magnitude >= self.num_magnitude_bins:
             raise ValueError(f"magnitude must be below num_magnitude_bins, {num_magnitude_bins}, got {magnitude}")
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     @property
     def position_count(self) -> int:
@@ -77,7 +78,7 @@ class TrivialAugmentWide(Transform):
     Args:
         num_magnitude_bins: Number of bins from no effect to the strongest, 2 to 4096; one is drawn.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
-        fill: Value outside the image: a number, or one per channel; None is 0.
+        fill: Value outside the image, as of :class:`RandomAffine`; None is 0.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class TrivialAugmentWide(Transform):
     ) -> None:
         self.num_magnitude_bins: int = _check.integer("num_magnitude_bins", num_magnitude_bins, 2, _MAX_BINS)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
         op = draw_choice(recipe, "op", [1.0] * len(STANDARD_OPS))
@@ -101,7 +102,7 @@ class AutoAugment(Transform):
     Args:
         policy: "imagenet", "cifar10" or "svhn", or torchvision's ``AutoAugmentPolicy``.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
-        fill: Value outside the image: a number, or one per channel; None is 0.
+        fill: Value outside the image, as of :class:`RandomAffine`; None is 0.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class AutoAugment(Transform):
         self.policy: str = str(getattr(policy, "value", policy))
         _check.one_of("policy", self.policy, tuple(POLICIES))
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     @property
     def position_count(self) -> int:
@@ -154,7 +155,7 @@ class AugMix(Transform):
         alpha: Parameter of both distributions, greater than 0 and at most 1e6.
         all_ops: Also brightness, colour, contrast and sharpness.
         interpolation: A name, or a member of torchvision's or Pillow's enumeration.
-        fill: Value outside the image: a number, or one per channel; None is 0.
+        fill: Value outside the image, as of :class:`RandomAffine`; None is 0.
     """
 
     def __init__(
@@ -173,7 +174,7 @@ class AugMix(Transform):
         self.alpha: float = ranges.beta_shape("alpha", alpha)
         self.all_ops: bool = _check.boolean("all_ops", all_ops)
         self.interpolation = _check.interpolation(interpolation, SAMPLERS)
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     @property
     def position_count(self) -> int:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from .. import _check
+from .._fusion.fill import FillByKind
 from .._integers import refuse_tracer
 from .._value_text import value_text
 from ..typing import PerChannel
 from .by_type import values_by_kind
 
 _MAX_BETA_SHAPE = 1_000_000
+_MAX_LABEL = 1 << 53  # the largest integer below which float64, the type of a fill in a pass, has all integers
 
 
 def python_value(value: Any) -> Any:
@@ -77,20 +80,32 @@ def x_and_y(
     return number(name, value[0], minimum, maximum), number(name, value[1], minimum, maximum)
 
 
-def fill(value: Any) -> PerChannel | None:
+def fill(value: Any) -> PerChannel | FillByKind | None:
     """A number, NaN included, or one per channel, also as an array of any library; None stands for 0.
 
-    torchvision's dict by type must have 0 for masks, which are always filled with 0; the value for images is returned.
+    A dict by type, as torchvision's, whose value for masks is not 0 becomes a `FillByKind`.
     """
+    if isinstance(value, FillByKind):
+        return _fill_by_kind(value.images, value.masks)
     if isinstance(value, Mapping):
         by_kind = values_by_kind("fill", value)
-        mask_fill = python_value(by_kind.others if by_kind.masks is None else by_kind.masks)
-        if any(mask_fill) if isinstance(mask_fill, (list, tuple)) else mask_fill:
-            raise ValueError(
-                f"fill must be 0 for masks, got {value_text(mask_fill)}: add 1 to the masks before the call and "
-                "subtract 1 afterwards: outside is then -1, or 255 for uint8 (docs/targets.md)"
-            )
-        value = by_kind.others if by_kind.images is None else by_kind.images
+        images, masks = (by_kind.others if kind is None else kind for kind in (by_kind.images, by_kind.masks))
+        return _fill_by_kind(images, masks)
+    return _image_fill(value)
+
+
+def _fill_by_kind(images: Any, masks: Any) -> PerChannel | FillByKind | None:
+    """The value for images, and that for masks if it is not 0."""
+    masks = 0 if masks is None else python_value(masks)
+    if isinstance(masks, (list, tuple)) and masks and all(number == masks[0] for number in masks):
+        masks = masks[0]
+    if isinstance(masks, float) and masks.is_integer():
+        masks = int(masks)
+    masks = _check.integer("fill of masks", masks, -_MAX_LABEL, _MAX_LABEL)
+    return FillByKind(_image_fill(images), masks) if masks else _image_fill(images)
+
+
+def _image_fill(value: Any) -> PerChannel | None:
     if value is None:
         return None
     value = python_value(value)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, TypeVar
 
+from .._arrays.convert import dtype_name
 from .._check import prefix_errors
 from .._descriptions import MAX_VALUES, check_nesting
 from .._value_text import value_text
@@ -57,3 +59,17 @@ def _value_of(value: Any) -> Any:
             raise ValueError(f"name must be that of a transform, got {value_text(name)}")
         return _CLASSES[name](**{key: _value_of(entry) for key, entry in value.items() if key != "name"})
     return [_value_of(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def plain_value(value: Any) -> Any:
+    """A parameter as plain numbers, strings and lists, from which `from_dict` makes an equal one."""
+    if hasattr(value, "to_dict"):  # a transform
+        return value.to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: plain_value(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {"name": type(value).__name__, **fields}
+    if isinstance(value, (list, tuple)):
+        return [plain_value(item) for item in value]
+    if hasattr(value, "tolist"):  # a number or an array of NumPy or another library
+        return value.tolist()
+    return value if isinstance(value, (int, float, str, bool, type(None))) else dtype_name(value)

@@ -14,6 +14,8 @@ from .._arrays.tv_tensors import tv_kind
 from .._fusion.report import Report
 from . import suspicious_values
 from .boxes import Boxes
+from .plan_cache import PlanCache
+from .plan_report import plan_report
 from .sample_kinds import KINDS, is_array
 from .sample_structure import ParsedSample, parse_sample
 from .sample_target import Target, path_text
@@ -42,7 +44,7 @@ class CheckReport:
     __repr__ = __str__
 
 
-def check_sample(recipe: Any, sample: Any, *, step: int, ids: Any, layout: str | None) -> CheckReport:
+def check_sample(recipe: Any, plans: PlanCache, sample: Any, *, step: int, ids: Any, layout: str | None) -> CheckReport:
     """The report about a call of a `Compose`. Reads all values, so it waits for a device."""
     parsed = parse_sample(sample)
     images = parsed.targets_of("images")[0]
@@ -52,7 +54,7 @@ def check_sample(recipe: Any, sample: Any, *, step: int, ids: Any, layout: str |
     warnings = suspicious_values.of_transforms(list(recipe.flattened()))
     warnings += [text for target in parsed.targets for text in _target_warnings(target, batches, recipe)]
     lines = tuple(_found_line(target, batches if target is images else (), recipe.boxes) for target in parsed.targets)
-    return CheckReport(lines, recipe.plan(images.value, layout=layout), _result_lines(result, parsed), warnings)
+    return CheckReport(lines, plan_report(plans, images.value, layout=layout), _result_lines(result, parsed), warnings)
 
 
 def _titled(title: str, lines: Sequence[str]) -> list[tuple[str, str]]:

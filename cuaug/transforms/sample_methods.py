@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-_SAMPLE_METHODS = frozenset(("forward", "check_inputs", "make_params", "transform"))
+import itertools
+from typing import Any
+
+_SAMPLE_METHODS = frozenset(("__call__", "forward", "check_inputs", "make_params", "transform"))
 _RECIPE_METHODS = frozenset(("write", "is_fused"))  # every class that a recipe runs defines one of them
 
 
@@ -30,3 +33,16 @@ def missing_method(title: str, base: type | None, name: str) -> Exception:
         "make_params and transform without super(), or define forward(self, *inputs), whose super().forward(*inputs) "
         "gives the result for the whole sample"
     )
+
+
+def given_arguments(
+    masks: Any, boxes: Any, keypoints: Any, labels: Any, options: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call that are not None, by position and by name.
+
+    The first targets are passed by position, because a subclass's `forward` may have other names for them.
+    """
+    targets = {"masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
+    named_arguments = {name: value for name, value in (targets | options).items() if value is not None}
+    first_names = list(itertools.takewhile(named_arguments.__contains__, targets))
+    return [named_arguments.pop(name) for name in first_names], named_arguments

@@ -54,7 +54,9 @@ def _with_pixels(node: Any, is_named: bool | None, path: Path, any_mode: bool) -
         return node
     if is_named is None:
         _check_modes(node, path)
-    return tuple(entries) if isinstance(node, tuple) else entries
+    if isinstance(node, tuple):
+        return node._make(entries) if hasattr(node, "_make") else tuple(entries)
+    return entries
 
 
 def _pixels(image: Any, path: Path, any_mode: bool) -> PillowPixels:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from .._arrays.tv_tensors import wrap_like
 from .sample_pillow import image_like
-from .sample_target import GatheredValues, Path, Target, UnstackedBatch
+from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch
 
 
 def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> None:
@@ -76,6 +76,25 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
 def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     """The result as a tv_tensor or an image of Pillow, if the example is one. `size`: (H, W) of its canvas."""
     return wrap_like(image_like(result, example), example, size)
+
+
+def without_crops(sample: Any) -> Any:
+    """The sample with plain tuples in place of `Crops`."""
+    results: dict[Any, Any] = {}
+    for path in _crops_paths([sample], ()):
+        set_path(results, path, tuple(value_at([sample], path)))
+    return rebuild([sample], results)[0]
+
+
+def _crops_paths(node: Any, path: Path) -> Iterator[Path]:
+    if isinstance(node, Crops):
+        yield path
+    elif isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _crops_paths(value, (*path, key))
+    elif isinstance(node, (list, tuple)) and not (node and isinstance(node[0], (int, float))):
+        for i, value in enumerate(node):
+            yield from _crops_paths(value, (*path, i))
 
 
 def value_at(node: Any, path: Path) -> Any:

@@ -19,7 +19,7 @@ from .sample_kinds import (
     named_fields,
 )
 from .sample_numbers import LISTED_KINDS, empty_masks, listed_numbers
-from .sample_target import GatheredValues, Path, path_text
+from .sample_target import Crops, GatheredValues, Path, path_text
 
 _MAX_AXES = {"images": 3, "masks": 3, "boxes": 2}  # of one sample
 
@@ -37,11 +37,13 @@ class Leaf(NamedTuple):
 
 
 def find_leaves(sample: Any) -> list[Leaf]:
+    if isinstance(sample, Crops):
+        return _search_sequence(sample, (), None)
     if is_image_array(sample) or is_image_list(sample):
         return [Leaf("images", ((),), sample)]
     if not is_plain_sequence(sample) or not len(sample):
         return _search(sample, ())
-    if is_image_array(sample[0]) or is_image_list(sample[0]):
+    if _has_crops(sample) if isinstance(sample[0], Crops) else is_image_array(sample[0]) or is_image_list(sample[0]):
         return _search_pair(sample, ())
     if all(_is_single_pair(entry) for entry in sample):
         return _gather([_search_pair(entry, (i,)) for i, entry in enumerate(sample)], ())
@@ -50,18 +52,26 @@ def find_leaves(sample: Any) -> list[Leaf]:
 
 def _is_single_pair(entry: Any) -> bool:
     """(image, labels, ...) of one sample."""
-    if not is_plain_sequence(entry) or not len(entry):
+    if isinstance(entry, Crops) or not is_plain_sequence(entry) or not len(entry):
         return False
-    return is_image_array(entry[0]) and bool(entry[0].ndim <= 3)
+    image = entry[0][0] if _has_crops(entry) else entry[0]
+    return is_image_array(image) and bool(image.ndim <= 3)
+
+
+def _has_crops(sample: Sequence[Any]) -> bool:
+    """Whether this is (crops, labels, ...)."""
+    return isinstance(sample[0], Crops) and not all(isinstance(entry, Crops) for entry in sample)
 
 
 def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
     """Finds images and labels by position, in (images, labels, ...)."""
-    leaves = [Leaf("images", ((*path, 0),), sample[0])]
+    images, leaves = sample[0], [Leaf("images", ((*path, 0),), sample[0])]
+    if isinstance(images, Crops):
+        images, leaves = images[0], _search(images, (*path, 0))
     # Labels may be [N, classes] for a batch or a list of images, [classes] for one image, a number for an image [H, W].
-    max_label_axes = min(sample[0].ndim - 2, 2) if is_array(sample[0]) else 2
+    max_label_axes = min(images.ndim - 2, 2) if is_array(images) else 2
     # As in torchvision: if the images are tv_tensors, arrays of other types are not masks, boxes or images.
-    are_typed = tv_kind(sample[0] if is_array(sample[0]) else sample[0][0]) is not None
+    are_typed = tv_kind(images if is_array(images) else images[0]) is not None
     for i, value in enumerate(sample[1:], 1):
         entries = value if is_plain_sequence(value) else [value]
         inner = _search(value, (*path, i))
@@ -123,6 +133,10 @@ def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None
 
 
 def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[Leaf]:
+    if isinstance(node, Crops):
+        return [Leaf("images", ((*path, i),), crop) for i, crop in enumerate(node)]
+    if node and all(isinstance(entry, Crops) for entry in node):
+        return _gather([_search_sequence(entry, (*path, i), kind) for i, entry in enumerate(node)], path)
     type_kinds = {tv_kind(entry) for entry in node}
     common_kind = type_kinds.pop() if len(type_kinds) == 1 else None
     if common_kind is not None:

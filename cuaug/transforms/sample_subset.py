@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from .._arrays import convert
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import without_type, wrap_like
-from .sample_kinds import is_array, is_plain_sequence
+from .sample_kinds import is_array, is_plain_sequence, named_fields
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
 from .sample_search import find_leaves
@@ -29,10 +31,12 @@ def with_samples(sample: Any, count: int, indices: Sequence[int], changed: Any) 
     """The batch of `count` samples with the samples of another batch in place of those at the indices.
 
     Raises:
-        ValueError: The other batch has another structure, or arrays of another shape or dtype.
+        ValueError: The other batch has another structure, or arrays of another shape or dtype, or other values that its
+            samples share with the rest of the batch.
     """
     results: dict[Any, Any] = {}
-    for path, kind in _entries_by_sample(sample, count):
+    entries_by_sample = dict(_entries_by_sample(sample, count))
+    for path, kind in entries_by_sample.items():
         value = value_at(sample, path)
         try:
             new_value = value_at(changed, path)
@@ -45,6 +49,7 @@ def with_samples(sample: Any, count: int, indices: Sequence[int], changed: Any) 
         for index, entry in zip(indices, new_value, strict=True):
             entries[index] = entry
         set_path(results, (0, *path), _joined(entries, value))
+    _check_shared_values(sample, changed, entries_by_sample)
     return rebuild([sample], results)[0]
 
 
@@ -102,3 +107,39 @@ def _form(value: Any) -> str:
     """The library, dtype and shape of a sample's entry in an array; empty for other values."""
     library = library_of(type(value))
     return "" if library is None else f"{library.name} {value.dtype} {tuple(value.shape[1:])}"
+
+
+def _check_shared_values(value: Any, new_value: Any, excluded: Collection[Path], path: Path = ()) -> None:
+    """Raises for a new, missing or other value outside of the excluded paths, because all samples share such values."""
+    if path in excluded or value is new_value:
+        return
+    entries, new_entries = _entries(value), _entries(new_value)
+    if entries is None or new_entries is None:
+        if entries is not new_entries or not _is_equal(value, new_value):
+            raise ValueError(
+                f"must not change {path_text(path)} for some samples only, as all samples share this value"
+            )
+        return
+    for verb, keys, others in (("add", new_entries, entries), ("remove", entries, new_entries)):
+        for key in keys:
+            if key not in others:
+                place = f"{path_text((*path, key))} for some samples only"
+                raise ValueError(f"must not {verb} {place}: {verb} it for all samples, in a function before or after")
+    for key, entry in entries.items():
+        _check_shared_values(entry, new_entries[key], excluded, (*path, key))
+
+
+def _entries(value: Any) -> Mapping[Any, Any] | None:
+    """The entries of a container by key or index; None for other values."""
+    if isinstance(value, (list, tuple)):
+        return named_fields(value) or dict(enumerate(value))
+    return value if isinstance(value, Mapping) else None
+
+
+def _is_equal(value: Any, new_value: Any) -> bool:
+    """Whether two values are known to be equal. Arrays of a device are not read."""
+    if is_array(value) or is_array(new_value):
+        if _form(value) != _form(new_value) or not (convert.is_host(value) and convert.is_host(new_value)):
+            return False
+        return np.array_equal(convert.host_values("value", value), convert.host_values("value", new_value))
+    return bool(value == new_value)

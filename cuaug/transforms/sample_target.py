@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 Path = tuple[Any, ...]  # the keys and indices that lead from the sample to a value in it
@@ -13,6 +14,18 @@ class GatheredValues(list[Any]):
 
 class UnstackedBatch(list[Any]):
     """Arrays of the samples of one batch, whose sizes differ. Where they get one size, they become a batch again."""
+
+
+class Crops(tuple[Any, ...]):
+    """Crops of one image, or of each image of a batch: a sample has all of them, and its draws.
+
+    Only between the parts of a recipe: users get plain tuples, because trees of torch and JAX have no other ones.
+    """
+
+    @classmethod
+    def _make(cls, crops: Iterable[Any]) -> Crops:
+        """As of a namedtuple, for copies of containers."""
+        return cls(crops)
 
 
 def image_layout(value: Any, layout: str | None) -> str | None:

@@ -8,6 +8,7 @@ from .. import _check
 from .._sizes import square_or_size
 from ..typing import Size
 from . import functional
+from .sample_target import Crops
 from .transform import Transform
 
 __all__ = ["FiveCrop", "TenCrop", "UniformTemporalSubsample"]
@@ -16,7 +17,8 @@ __all__ = ["FiveCrop", "TenCrop", "UniformTemporalSubsample"]
 class FiveCrop(Transform):
     """Make a tuple of five crops of each image: :func:`cuaug.transforms.functional.five_crop`.
 
-    Masks, boxes and keypoints are refused. A function after it in the recipe may stack the crops.
+    Masks, boxes and keypoints are refused. Transforms after it get all crops: those of one image share its draws. A
+    function (not a :class:`Lambda`, which gets each crop) may stack them at the end of the recipe, as ``torch.stack``.
 
     Args:
         size: (H, W), or one number for both.
@@ -25,12 +27,13 @@ class FiveCrop(Transform):
     transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
     refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
     reads_layout: ClassVar[bool] = True
+    makes_crops: ClassVar[bool] = True
 
     def __init__(self, size: Size) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return functional.five_crop(inpt, self.size, layout=params["layout"])
+        return Crops(functional.five_crop(inpt, self.size, layout=params["layout"]))
 
 
 class TenCrop(Transform):
@@ -44,13 +47,14 @@ class TenCrop(Transform):
     transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images",)
     refused_kinds: ClassVar[tuple[str, ...]] = ("masks", "boxes", "keypoints")
     reads_layout: ClassVar[bool] = True
+    makes_crops: ClassVar[bool] = True
 
     def __init__(self, size: Size, vertical_flip: bool = False) -> None:
         self.size: tuple[int, int] = square_or_size("size", size)
         self.vertical_flip: bool = _check.boolean("vertical_flip", vertical_flip)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return functional.ten_crop(inpt, self.size, self.vertical_flip, layout=params["layout"])
+        return Crops(functional.ten_crop(inpt, self.size, self.vertical_flip, layout=params["layout"]))
 
 
 class UniformTemporalSubsample(Transform):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _check, _sizes
+from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
 from .._integers import is_one_number
 from .._passes.resample import INTERPOLATIONS
@@ -62,13 +63,13 @@ class RandomZoomOut(SizeTransform):
     """Put the image at a random position of a larger canvas, with a probability (Liu et al. 2016, SSD).
 
     Args:
-        fill: Value of the canvas: a number, or one per channel; masks get 0.
+        fill: Value of the canvas: a number, or one per channel; masks get 0. Or a dict by type (docs/targets.md).
         side_range: (low, high) of the canvas's sides divided by those of the image, at least 1.
         p: Probability.
     """
 
     def __init__(self, fill: FillByType = 0, side_range: Sequence[float] = (1.0, 4.0), p: float = 0.5) -> None:
-        self.fill: PerChannel | None = ranges.fill(fill)
+        self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
         self.side_range: tuple[float, float] = ranges.pair("side_range", side_range, 1.0)
         self.p: float = ranges.probability("p", p)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,8 +29,12 @@ class SizePart:
 
     def __init__(self, transform: SizeTransform, position: int, boxes: Boxes, keypoints: Keypoints) -> None:
         self.transform: SizeTransform = transform
-        self._draws = HostDraws(transform.write_draws, transform.title, position)
-        self._boxes, self._keypoints = boxes, keypoints
+        self._position, self._boxes, self._keypoints = position, boxes, keypoints
+
+    @functools.cached_property
+    def _draws(self) -> HostDraws:
+        vars(self.transform)["_is_planned"] = True  # its attributes are read here, so that later assignments must raise
+        return HostDraws(self.transform.write_draws, self.title, self._position)
 
     @property
     def title(self) -> str:
@@ -68,7 +73,8 @@ class SizePart:
                 placed = [array[0] for array in placed]
             results["images"].append(like_target(target, placed, parsed.is_single))
         if parsed.targets_of("masks"):
-            masks = [placed_masks(target, images, placement, parsed.is_single) for target in parsed.targets_of("masks")]
+            arguments = images, placement, self.transform.sampling.fill, parsed.is_single
+            masks = [placed_masks(target, *arguments) for target in parsed.targets_of("masks")]
             results["masks"] = masks
         if parsed.targets_of("boxes") or parsed.targets_of("keypoints"):
             if self.transform.reads_boxes:

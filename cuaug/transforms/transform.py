@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from .._arrays import torch_module
-from .._arrays.convert import dtype_name
 from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
 from . import registry, sample_methods
+from .sample_rebuild import without_crops
 from .unfused import call_on_targets
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ _AnyTarget: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, An
 _Target = TypeVar("_Target", bound=_AnyTarget)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
+_CALL_METHODS = frozenset(("__call__", "forward"))
 _CALL_STATE = ("_single_recipe", "_base_recipe", "_is_planned")  # attributes that a copy begins without
 
 
@@ -71,6 +71,8 @@ class Transform:
     # `transform` gets and returns images in the layout of their library, and gets a target's kind as params["kind"].
     sets_layout: ClassVar[bool] = False
 
+    makes_crops: ClassVar[bool] = False  # `transform` returns `Crops`
+
     _recipe_base: ClassVar[Any] = None  # the nearest class whose objects a recipe runs, if any
     _sample_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
     _new_recipe: ClassVar[Callable[[list[Transform]], Transform]]  # `Compose`, set by compose.py
@@ -92,8 +94,13 @@ class Transform:
 
     @property
     def takes_targets(self) -> bool:
-        """Whether `transform` is called with each target; else `forward` gets the sample."""
-        return type(self).forward is Transform.forward
+        """Whether `transform` is called with each target; else `forward` or a user's `__call__` gets the sample."""
+        return type(self).forward is Transform.forward and not self.has_own_call
+
+    @property
+    def has_own_call(self) -> bool:
+        """Whether a user's subclass defines `__call__`, which a recipe then calls in place of `forward`."""
+        return "__call__" in self._sample_methods
 
     @property
     def is_fused(self) -> bool:
@@ -104,6 +111,11 @@ class Transform:
     def needs_recipe(self) -> bool:
         """Whether a recipe draws the parameters, by its seed and step; not with methods for whole samples."""
         return self._recipe_base is not None and not self._sample_methods
+
+    @property
+    def calls_recipe(self) -> bool:
+        """Whether it is a user's subclass of a transform that a recipe runs: `super().forward` gives its result."""
+        return self._recipe_base is not None and not self.needs_recipe
 
     @property
     def position_count(self) -> int:
@@ -127,7 +139,7 @@ class Transform:
         """The result for a sample: that of the recipe, or of `make_params` and then `transform` with each target."""
         if self.needs_recipe:
             return self._call_recipe("_single_recipe", inputs, arguments)
-        if self._recipe_base is not None and self._sample_methods == {"forward"}:  # `super().forward` of a subclass
+        if self._recipe_base is not None and self._sample_methods <= _CALL_METHODS:  # `super().forward` of a subclass
             return self._call_recipe("_base_recipe", inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 
@@ -229,7 +241,8 @@ class Transform:
         """
         attributes = vars(self)
         if "_single_recipe" not in attributes and not self.needs_recipe:
-            return self.call_forward(*args, **kwargs)
+            result = self.call_forward(*args, **kwargs)
+            return without_crops(result) if self.makes_crops else result
         if attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"):
             return torch_module.call_with_hooks(self, *args, **kwargs)
         if "_single_recipe" not in attributes:
@@ -243,23 +256,28 @@ class Transform:
     def call_forward(self, *inputs: Any, **arguments: Any) -> Any:
         """Call `forward`. Errors of this package's transforms begin with the transform's public name."""
         try:
-            if arguments and not (arguments.keys() == {"layout"} and self.takes_layout):
+            if arguments and not self._forward_takes(arguments):
                 names = ", ".join(f"{name}=" for name in arguments)
                 raise TypeError(
                     f"this transform is not fused: it takes the sample, or its targets, by position only, got {names}"
                 )
-            if torch_module.has_forward_hooks(self):
-                return torch_module.call_with_hooks(self, *inputs, **arguments)
-            return self.forward(*inputs, **arguments)
+            return torch_module.call_forward(self, *inputs, **arguments)
         except (TypeError, ValueError) as error:
             cls = torch_module.plain_class(type(self))
             if registry.registered_class(cls.__name__) is cls and not str(error).startswith("cuaug."):
                 prefix_message(error, f"cuaug.transforms.{cls.__name__}")
             raise
 
+    def _forward_takes(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether `forward` takes these arguments by name."""
+        if type(self).forward is not Transform.forward:
+            return False
+        runs_recipe = self._recipe_base is not None and self._sample_methods == {"__call__"}
+        return runs_recipe or (arguments.keys() == {"layout"} and (self.reads_layout or self.sets_layout))
+
     def to_dict(self) -> dict[str, Any]:
         """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it."""
-        arguments = {name: _plain_value(value) for name, value in self._init_arguments().items()}
+        arguments = {name: registry.plain_value(value) for name, value in self._init_arguments().items()}
         return {"name": type(self).__name__, **arguments}
 
     def __repr__(self) -> str:
@@ -285,7 +303,10 @@ class Transform:
 
     def _planned_names(self) -> Sequence[str]:
         """Attributes whose values are part of the plans of a recipe."""
-        return _parameter_names(torch_module.plain_class(type(self))) if "_is_planned" in vars(self) else ()
+        attributes = vars(self)
+        cls = self._recipe_base if "_base_recipe" in attributes else type(self)
+        is_planned = "_is_planned" in attributes or "_base_recipe" in attributes
+        return _parameter_names(torch_module.plain_class(cls)) if is_planned else ()
 
     def _call_recipe(self, key: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run as a recipe of one: of this transform, or of an object of `_recipe_base`. `key`: an attribute."""
@@ -317,19 +338,6 @@ class Transform:
     def _init_arguments(self) -> dict[str, Any]:
         names = _parameter_names(torch_module.plain_class(type(self)))
         return {name: vars(self)[name] for name in names if name in vars(self)}
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, Transform):
-        return value.to_dict()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: _plain_value(getattr(value, field.name)) for field in dataclasses.fields(value)}
-        return {"name": type(value).__name__, **fields}
-    if isinstance(value, (list, tuple)):
-        return [_plain_value(item) for item in value]
-    if hasattr(value, "tolist"):  # a number or an array of NumPy or another library
-        return value.tolist()
-    return value if isinstance(value, (int, float, str, bool, type(None))) else dtype_name(value)
 
 
 @functools.cache

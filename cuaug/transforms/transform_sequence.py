@@ -25,7 +25,7 @@ class TransformSequence(Transform, has_description=False):
     keypoints: Keypoints
     _first_position: int
     _parts: parts.Parts
-    _planned_list: list[Transform]
+    _planned_list: list[Transform] | None  # None before the first call
     _inner_lists: list[tuple[Any, list[Transform]]]
 
     @property
@@ -34,7 +34,22 @@ class TransformSequence(Transform, has_description=False):
         self._split_if_changed()
         return parts.single_fused_part(self._parts)
 
+    @property
+    def _fused_call(self) -> FusedPart:
+        """The only part, for methods that describe a call; a ValueError if it is not all that a call runs."""
+        if self.has_own_forward:
+            raise ValueError(f"{self.title} has a forward of its own: check and show take recipes without one")
+        return self._fused
+
+    @property
+    def has_own_forward(self) -> bool:
+        """Whether a user's subclass defines `forward` or `__call__`, so that its transforms are not those of a call."""
+        return not self._sample_methods.isdisjoint(("__call__", "forward"))
+
     def flattened(self) -> Iterator[Transform]:
+        if self.has_own_forward:
+            yield self
+            return
         for transform in self.transforms:
             yield from transform.flattened()
 
@@ -48,6 +63,11 @@ class TransformSequence(Transform, has_description=False):
         for transform in self.transforms:
             transform.append_to(recipe)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy begins without parts."""
+        state = super().__getstate__() | {"_planned_list": None}
+        return {name: value for name, value in state.items() if name not in ("_parts", "_inner_lists")}
+
     def _split_if_changed(self) -> None:
         """Make the parts again if the user has changed the recipe's list of transforms, or one inside of it."""
         if self.transforms != self._planned_list or any(
@@ -57,8 +77,10 @@ class TransformSequence(Transform, has_description=False):
 
     def _split(self) -> None:
         attributes = vars(self)  # not setattr, which is slow and refuses changes
-        (_, attributes["_planned_list"]), *attributes["_inner_lists"] = planned_lists(self)
+        (_, planned_list), *inner_lists = planned_lists(self)
         attributes["_parts"] = parts.split(self.transforms, self._first_position, self.boxes, self.keypoints)
+        attributes["_inner_lists"] = inner_lists
+        attributes["_planned_list"] = planned_list  # last: until then another thread makes parts, too
 
     def _planned_names(self) -> Sequence[str]:
-        return ("boxes", "keypoints") if "_parts" in vars(self) else ()
+        return ("boxes", "keypoints") if "_planned_list" in vars(self) else ()

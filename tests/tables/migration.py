@@ -104,7 +104,7 @@ ROWS = [
     MigrationRow("torchvision_detection_multiscale", detection),
     MigrationRow("torchvision_detection_ssd", detection),
     MigrationRow("torchvision_detection_ssdlite", detection),
-    MigrationRow("torchvision_segmentation_train", segmentation, by_import=False),
+    MigrationRow("torchvision_segmentation_train", segmentation),
     MigrationRow("torchvision_segmentation_eval", segmentation),
     MigrationRow("torchvision_video_train", clip),
     MigrationRow("torchvision_video_eval", clip),

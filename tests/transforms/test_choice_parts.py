@@ -193,6 +193,60 @@ def test_choice_of_function_rejects_another_structure():
         aug({"image": noise(SHAPE)})
 
 
+META = {"name": "a", "matrix": np.eye(2)}
+
+
+@pytest.mark.parametrize(
+    ("function", "fact"),
+    [
+        (lambda sample: {**sample, "flag": 1}, r"add \['flag'\] for some samples only: add it for all samples"),
+        (
+            lambda sample: {**sample, "meta": {}},
+            r"remove \['meta'\]\['name'\] for some samples only: remove it for all",
+        ),
+        (
+            lambda sample: {**sample, "meta": {**META, "name": "b"}},
+            r"change \['meta'\]\['name'\] for some samples only",
+        ),
+        (lambda sample: {**sample, "meta": {**META, "matrix": np.ones(2)}}, r"change \['meta'\]\['matrix'\] for some"),
+        (
+            lambda sample: {**sample, "meta": None},
+            r"change \['meta'\] for some samples only, as all samples share this",
+        ),
+        (lambda sample: {**sample, "list": [*sample["list"], 3]}, r"add \['list'\]\[2\] for some samples only"),
+    ],
+)
+def test_choice_of_function_rejects_values_that_other_samples_would_lack(function, fact):
+    sample = {"image": noise(SHAPE), "meta": META, "list": [1, 2]}
+    aug = T.Compose([T.RandomApply([function])], seed=0)
+    with pytest.raises(ValueError, match=rf"^cuaug.transforms.Compose: RandomApply: must not {fact}"):
+        aug(sample, step=0)
+    same = T.Compose([T.RandomApply([copy.deepcopy])], seed=0)(sample, step=0)
+    assert_equal(same["image"], sample["image"])
+    always = T.Compose([T.RandomApply([function], p=1.0)])(sample)
+    assert always.keys() == function(sample).keys()
+
+
+def test_choice_of_function_keeps_entries_that_single_samples_gain():
+    """A list of samples, and targets in a list, have an entry for each sample."""
+    aug = T.Compose([T.RandomApply([lambda samples: [{**sample, "flag": 1} for sample in samples]])], seed=0)
+    results = aug([{"image": image} for image in noise(SHAPE)], step=0)
+    assert {len(result) for result in results} == {1, 2}
+
+
+class SubclassOfFlip(T.RandomHorizontalFlip):
+    def forward(self, *inputs):
+        return super().forward(*inputs)
+
+
+def test_choice_of_a_subclass_gives_all_samples_valid_boxes():
+    images, boxes = noise(SHAPE), np.tile(np.float32([1, 2, 5, 7]), (len(noise(SHAPE)), 1, 1))
+    aug = T.Compose([T.RandomApply([SubclassOfFlip(p=1.0)])], seed=0)
+    result = aug({"images": images, "boxes": boxes}, step=0)
+    assert result["valid"].shape == (len(images), 1)
+    assert len(np.unique(result["boxes"][:, 0, 0])) == 2
+
+
 TRANSFORMS = [instance for instance in INSTANCES.values() if isinstance(instance, T.Transform)]
 
 
@@ -213,3 +267,18 @@ def test_compose_after_choice_draws_as_whole_recipe():
     parts = T.Compose([T.RandomApply(flips, 0.0), lambda x: x, T.RandomHorizontalFlip()], seed=3)
     expected = T.Compose([T.RandomApply(flips, 0.0), T.Identity(), T.RandomHorizontalFlip()], seed=3)
     assert_equal(parts(images, step=0), expected(images, step=0))
+
+
+@pytest.mark.parametrize(
+    ("transforms", "fact"),
+    [
+        ([T.CenterCrop(4)], r"CenterCrop: must not change the size of some samples only, from \(8, 8\) to \(4, 4\)"),
+        ([T.Pad(1)], r"Pad: must not change the size of some samples only, from \(8, 8\) to \(10, 10\)"),
+        ([T.ToDtype("float32")], "ToDtype: must not change the dtype of some samples only, from uint8 to float32"),
+        ([T.Grayscale(1)], "Grayscale: must not change the channels of some samples only, from 3 to 1"),
+    ],
+)
+def test_random_apply_names_the_transform_that_changes_a_property(transforms, fact):
+    for entries in (transforms, [*transforms, T.RandomInvert()]):
+        with pytest.raises(ValueError, match=rf"^cuaug.transforms.RandomApply: {fact}$"):
+            T.RandomApply(entries)(noise((2, 8, 8, 3)))

@@ -52,8 +52,6 @@ def test_fill_of_a_dict_by_type_is_that_of_images(name, tv):
         collections.defaultdict(lambda: 7, {tv.Mask: 0}),
     ):  # fmt: skip
         assert getattr(T, name)(*arguments, fill=fill).to_dict() == getattr(T, name)(*arguments, fill=7).to_dict()
-    with pytest.raises(ValueError, match=r"fill must be 0 for masks, got 255"):
-        getattr(T, name)(*arguments, fill={tv.Image: 7, tv.Mask: 255})
     with pytest.raises(ValueError, match=r"fill must have one value for all images, got 7 and 8"):
         getattr(T, name)(*arguments, fill={tv.Image: 7, tv.Video: 8})
     with pytest.raises(TypeError, match=r"fill must be one value, or a dict by type"):

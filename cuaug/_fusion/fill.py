@@ -1,0 +1,37 @@
+"""The pixels outside of images and of masks, which may have different values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _check
+from .._program.dtypes import LABEL_LIMITS
+
+_MASK_LIMITS = {"uint8": (0, 255), "uint16": (0, 65535), "int16": (-32768, 32767), **LABEL_LIMITS}
+
+
+@dataclass(frozen=True)
+class FillByKind:
+    """The value outside of images, as in `parameters.fill`, and the one outside of masks, if that is not 0."""
+
+    images: Any = None
+    masks: int = 0
+
+    def __repr__(self) -> str:
+        """As a user may write it."""
+        return repr({"images": self.images, "masks": self.masks})
+
+
+def image_fill(fill: Any) -> Any:
+    """The value outside of images. `fill`: a `FillByKind`, or the value itself."""
+    return fill.images if isinstance(fill, FillByKind) else fill
+
+
+def mask_fill(fill: Any, dtype: str) -> int:
+    """The value outside of masks of this dtype; a ValueError if the dtype does not have it."""
+    if not isinstance(fill, FillByKind):
+        return 0
+    if dtype in _MASK_LIMITS:
+        _check.in_range(f"fill of {dtype} masks", fill.masks, *_MASK_LIMITS[dtype])
+    return fill.masks

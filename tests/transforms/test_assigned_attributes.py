@@ -1,0 +1,74 @@
+"""Attributes of transforms that are assigned after the constructor: they take effect, or raise once they are read."""
+
+import copy
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from helpers.compare import assert_equal
+
+from cuaug import transforms as T
+
+SHAPE = (2, 9, 11, 3)
+UNFUSED = {
+    "RandomApply": (lambda: T.RandomApply([T.Lambda(lambda x: 255 - x)], p=1.0), "p", 0.0),
+    "RandomChoice": (lambda: T.RandomChoice([T.Lambda(lambda x: 255 - x), T.Identity()], p=[1, 0]), "p", [0, 1]),
+    "RandomResize": (lambda: T.RandomResize(4, 16), "max_size", 5),
+    "RandomResize, min_size": (lambda: T.RandomResize(4, 6), "min_size", 5),
+    "RandomZoomOut": (lambda: T.RandomZoomOut(side_range=(3, 3), p=1.0), "p", 0.0),
+    "RandomZoomOut, side_range": (lambda: T.RandomZoomOut(side_range=(3, 3), p=1.0), "side_range", (1.0, 1.0)),
+    "RandomZoomOut, fill": (lambda: T.RandomZoomOut(side_range=(3, 3), p=1.0), "fill", 9),
+    "ScaleJitter": (lambda: T.ScaleJitter((9, 9), scale_range=(1, 1)), "scale_range", (2.0, 2.0)),
+    "RandomShortestSize": (lambda: T.RandomShortestSize([8]), "min_size", [4]),
+    "PadBatch": (lambda: T.PadBatch(16), "fill", 9),
+    "PadBatch, size": (lambda: T.PadBatch(16), "size", (20, 20)),
+}
+
+
+def as_lists(recipe):
+    return [np.asarray(image).tolist() for image in recipe(noise(SHAPE), step=1)]
+
+
+@pytest.mark.parametrize("is_inside", [False, True], ids=["in the recipe", "in a choice"])
+@pytest.mark.parametrize("name", UNFUSED)
+def test_transform_attributes_take_effect_until_a_call_has_read_them(name, is_inside):
+    new, attribute, value = UNFUSED[name]
+    recipe = T.Compose([T.RandomApply([new()], p=1.0) if is_inside else new()], seed=3)
+
+    def transform_of(recipe):
+        (entry,) = recipe.transforms
+        return entry.transforms[0] if is_inside else entry
+
+    transform, unused_copy = transform_of(recipe), copy.deepcopy(recipe)
+    result = as_lists(recipe)
+    with pytest.raises(AttributeError, match=rf"{type(transform).__name__}.{attribute} must not change, as calls"):
+        setattr(transform, attribute, value)
+    assert as_lists(recipe) == result
+    expected = new()
+    setattr(expected, attribute, value)
+    expected = T.Compose([T.RandomApply([expected], p=1.0) if is_inside else expected], seed=3)
+    for copied in (unused_copy, copy.deepcopy(recipe)):
+        setattr(transform_of(copied), attribute, value)
+        assert as_lists(copied) == as_lists(expected) != result
+
+
+def test_transform_attributes_that_a_subclass_has_read_cannot_change():
+    class Twice(T.RandomHorizontalFlip):
+        def __init__(self, p, times):
+            super().__init__(p)
+            self.times = times
+
+        def forward(self, *inputs):
+            for _ in range(self.times):
+                inputs = (super().forward(*inputs),)
+            return inputs[0]
+
+    images, transform = noise((9, 11, 3)), Twice(1.0, 2)
+    assert_equal(transform(images), images)
+    transform.times = 1
+    assert_equal(transform(images), images[:, ::-1])
+    with pytest.raises(AttributeError, match=r"Twice.p must not change, as calls no longer read it: put"):
+        transform.p = 0.0
+    copied = copy.deepcopy(transform)
+    copied.p = 0.0
+    assert_equal(copied(images), images)

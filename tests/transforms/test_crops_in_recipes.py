@@ -1,0 +1,91 @@
+"""Transforms after `FiveCrop` and `TenCrop` in a recipe: the crops of an image share its draws."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import every_backend, images, noise
+from helpers.compare import assert_equal
+
+from cuaug import transforms as T
+from cuaug.transforms import functional
+
+RANDOM = [T.RandomInvert(), T.RandomHorizontalFlip(), T.RandomAffine(20)]
+CROPS = {
+    "FiveCrop": (T.FiveCrop(5), lambda batch: functional.five_crop(batch, 5)),
+    "TenCrop": (T.TenCrop((5, 7), vertical_flip=True), lambda batch: functional.ten_crop(batch, (5, 7), True)),
+}
+
+
+@every_backend
+@pytest.mark.parametrize("name", CROPS)
+def test_crops_of_a_batch_are_each_transformed_with_the_draws_of_their_images(backend, name):
+    transform, crops = CROPS[name]
+    batch = images(backend, shape=(6, 11, 9, 3))
+    alone = T.Compose([T.Identity(), *RANDOM], seed=3)  # the same positions in the recipe
+    results = T.Compose([transform, *RANDOM], seed=3)(batch, step=2)
+    assert len(results) == len(crops(batch))
+    for result, crop in zip(results, crops(batch), strict=True):
+        assert_equal(result, alone(crop, step=2))
+
+
+FORMS = {
+    "pair": (lambda batch: (batch, np.arange(6)), lambda result, n, k: result[0][k][n]),
+    "named": (lambda batch: {"image": batch, "label": np.arange(6)}, lambda result, n, k: result["image"][k][n]),
+    "list": (list, lambda result, n, k: result[n][k]),
+    "pairs": (lambda batch: [(image, 1) for image in batch], lambda result, n, k: result[n][0][k]),
+    "dicts": (lambda batch: [{"image": image} for image in batch], lambda result, n, k: result[n]["image"][k]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_crops_in_a_structure_are_transformed_as_those_of_a_batch(form):
+    make_sample, crop_of = FORMS[form]
+    batch = noise((6, 11, 9, 3))
+    for last in ([], [T.RandomApply([lambda sample: sample])]):
+        recipe = T.Compose([T.FiveCrop(5), *RANDOM, *last], seed=3)
+        expected, result = recipe(batch, step=2), recipe(make_sample(batch), step=2)
+        for n in range(6):
+            for k in range(5):
+                assert_equal(crop_of(result, n, k), expected[k][n])
+
+
+def test_crops_of_one_image_are_those_of_the_batch():
+    image_module = pytest.importorskip("PIL.Image")
+    batch = noise((6, 11, 9, 3))
+    recipe = T.Compose([T.FiveCrop(5), *RANDOM], seed=3)
+    expected = recipe(batch, step=2)
+    single, pillow = (recipe(form(batch[4]), ids=4, step=2) for form in (np.asarray, image_module.fromarray))
+    for k in range(5):
+        assert_equal(single[k], expected[k][4])
+        assert_equal(np.asarray(pillow[k]), expected[k][4])
+    labelled, label = recipe((batch[4], 7), ids=4, step=2)
+    assert label == 7
+    assert_equal(labelled[4], expected[4][4])
+
+
+def test_crops_with_labels_by_name_and_a_function_that_stacks_them():
+    batch, labels = torch.from_numpy(noise((6, 3, 11, 9))), torch.arange(6)
+
+    def stack(crops, labels):
+        return torch.stack(crops), labels
+
+    aug = T.Compose([T.FiveCrop(5), T.ToDtype(torch.float32, scale=True), T.Normalize(0.5, 0.5), stack])
+    result, result_labels = aug(batch, labels=labels)
+    expected = torch.stack([T.Normalize(0.5, 0.5)(crop) for crop in functional.five_crop(batch, 5)])
+    assert_equal(result, expected)
+    assert result_labels is labels
+
+
+@pytest.mark.parametrize("sample", [noise((11, 9, 3)), noise((2, 11, 9, 3)), {"image": noise((2, 11, 9, 3))}])
+def test_crops_are_plain_tuples_for_users(sample):
+    """Trees of torch and JAX contain no classes derived from tuple."""
+    seen = []
+
+    def look(value):
+        seen.append(value)
+        return value
+
+    for transforms in ([T.RandomInvert()], [look], [T.RandomApply([look], p=1.0)], [T.RandomInvert(), look], []):
+        for recipe in (T.FiveCrop(5), T.Compose([T.FiveCrop(5), *transforms])):
+            seen.append(recipe(sample))
+    assert {type(value["image"] if isinstance(value, dict) else value) for value in seen} == {tuple}

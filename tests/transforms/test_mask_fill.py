@@ -1,0 +1,99 @@
+"""`fill` of masks other than 0, given as torchvision's dict by type."""
+
+import numpy as np
+import pytest
+from helpers.arrays import noise
+from helpers.compare import assert_equal
+
+from cuaug import transforms as T
+
+FILLED = {
+    "Pad": lambda fill: T.Pad(2, fill=fill),
+    "Pad, reflect": lambda fill: T.Pad(2, fill=fill, padding_mode="reflect"),
+    "PadBatch": lambda fill: T.PadBatch(32, fill=fill),
+    "RandomAffine": lambda fill: T.RandomAffine(30, translate=(0.3, 0.3), fill=fill),
+    "RandomCrop": lambda fill: T.RandomCrop((9, 8), padding=4, fill=fill),
+    "RandomCrop, pad_if_needed": lambda fill: T.RandomCrop((19, 6), pad_if_needed=True, fill=fill),
+    "RandomPerspective": lambda fill: T.RandomPerspective(p=0.7, fill=fill),
+    "RandomRotation": lambda fill: T.RandomRotation(90, fill=fill),
+    "RandomZoomOut": lambda fill: T.RandomZoomOut(fill, p=0.9),
+    "ElasticTransform": lambda fill: T.ElasticTransform(200.0, fill=fill),
+    "AutoAugment": lambda fill: T.AutoAugment(fill=fill),
+    "RandAugment": lambda fill: T.RandAugment(4, fill=fill),
+    "TrivialAugmentWide": lambda fill: T.TrivialAugmentWide(fill=fill),
+}
+FORMS = {
+    "batch": lambda images, masks: (images, masks),
+    "single": lambda images, masks: (images[0], masks[0]),
+    "several masks": lambda images, masks: (images, np.stack([masks, masks // 2], axis=1)),
+    "list": lambda images, masks: ([*images], [*masks]),
+    "sizes": lambda images, masks: tuple([array[: 11 - i] for i, array in enumerate(a)] for a in (images, masks)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", FILLED)
+def test_fill_of_masks_is_their_value_outside(name, form, tv):
+    """Of masks + 1, filled with 0, the pixels that are 0 are those outside."""
+    images, masks = FORMS[form](noise((8, 11, 9, 3)), noise((8, 11, 9), seed=1) // 2)
+    plus_1 = [mask + 1 for mask in masks] if isinstance(masks, list) else masks + 1
+    outside = 0
+    for image_value in (None, 7, (7, 8, 9)):
+
+        def run(fill, masks):
+            aug = T.Compose([T.RandomHorizontalFlip(), FILLED[name](fill), T.RandomInvert()], seed=4)
+            return T.from_dict(aug.to_dict())(images, masks, step=2)
+
+        result, moved = run({tv.Image: image_value, tv.Mask: 255}, masks)
+        expected, moved_plus_1 = run(image_value, plus_1)
+        for image, expected_image in zip(result, expected, strict=True):
+            assert_equal(image, expected_image)
+        for mask, expected_mask in zip(moved, moved_plus_1, strict=True):
+            assert_equal(mask, expected_mask - np.uint8(1))  # 0 - 1 is 255
+            outside += int((mask == 255).sum())
+    if form != "single":
+        assert (outside > 0) == (name != "Pad, reflect")
+
+
+def test_fill_of_masks_may_have_the_names_of_kinds(tv):
+    pad = T.Pad(2, fill={"masks": 255, "images": 7})
+    assert repr(pad) == "Pad(padding=2, fill={'images': 7, 'masks': 255}, padding_mode='constant')"
+    assert eval(repr(pad), vars(T)).to_dict() == pad.to_dict() == T.Pad(2, fill={tv.Image: 7, tv.Mask: 255}).to_dict()
+
+
+def test_fill_of_masks_is_that_of_each_transform(tv):
+    """Fills differ: the recipe's result is that of the transforms one after the other."""
+    images, masks = noise((3, 11, 9, 3)), noise((3, 11, 9), seed=1) // 2
+    transforms = [
+        T.RandomRotation((30, 30), fill={tv.Mask: 255}),
+        T.Pad(2, fill={tv.Mask: 254}),
+        T.RandomAffine((9, 9), fill=0),
+    ]
+    result, moved = images, masks
+    for transform in transforms:
+        result, moved = transform(result, moved)
+    together, moved_together = T.Compose(transforms)(images, masks)
+    assert_equal(together, result)
+    assert_equal(moved_together, moved)
+    assert {0, 254, 255} <= set(np.unique(moved).tolist())
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32", "int64", "float32"])
+def test_fill_of_masks_may_be_negative(dtype, tv):
+    masks = np.ones((2, 5, 5), dtype)
+    for transform in (T.Pad(1, fill={tv.Mask: -100}), T.RandomZoomOut({tv.Mask: -100.0}, (3.0, 3.0), p=1.0)):
+        moved = transform(noise((2, 5, 5, 3)), masks)[1]
+        assert all(mask.dtype == dtype and set(np.unique(mask).tolist()) == {-100, 1} for mask in moved)
+
+
+@pytest.mark.parametrize("name", ["Pad", "RandomZoomOut"])
+@pytest.mark.parametrize(("dtype", "fill"), [("uint8", -1), ("uint8", 256), ("bool", 255), ("int16", 40_000)])
+def test_fill_of_masks_must_be_a_value_of_their_dtype(name, dtype, fill, tv):
+    with pytest.raises(ValueError, match=rf"fill of {dtype} masks must be in -?\d+\.\.\d+, got {fill}"):
+        FILLED[name]({tv.Mask: fill})(noise((8, 5, 5, 3)), np.ones((8, 5, 5), dtype))
+
+
+@pytest.mark.parametrize("fill", [1.5, "a", [1, 2], [], float("nan"), True, 1 << 60], ids=repr)
+def test_fill_of_masks_must_be_an_integer(fill, tv):
+    with pytest.raises((TypeError, ValueError), match=r"^cuaug.transforms.Pad: fill of masks must be a"):
+        T.Pad(2, fill={tv.Image: 0, tv.Mask: fill})
