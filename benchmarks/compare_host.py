@@ -22,7 +22,7 @@ CALLS_PER_TURN = 15
 
 
 def calls_of(device):
-    """The measured calls by name, and how often each is called before: every image of every size twice on a CPU."""
+    """The measured calls by name, and the number of warm-up calls of each: on a CPU every image is used twice."""
     sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH leaves it out
     import host_calls
     import torch

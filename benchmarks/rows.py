@@ -1,6 +1,6 @@
 """The rows of warp.py's GPU and CPU tables.
 
-Parameters are drawn per sample, as for a training step, unless a row differs.
+Rows draw parameters per sample, as a training step does; rows with `shared` draw one for the batch.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def waves(rng: np.random.Generator, count: int, size: tuple[int, int]) -> np.nda
     """Smooth displacements (x, y) of up to 6 pixels. [count, H, W, 2]"""
     y, x = np.mgrid[: size[0], : size[1]] * (2 * np.pi / 64)
     phase = rng.uniform(0, 2 * np.pi, (count, 4, 1, 1))
-    waves = [np.sin(x + phase[:, 0]) + np.sin(y + phase[:, 1]), np.sin(x + phase[:, 2]) + np.sin(y + phase[:, 3])]
-    return (3 * np.stack(waves, -1)).astype(np.float32)
+    sums = [np.sin(x + phase[:, 0]) + np.sin(y + phase[:, 1]), np.sin(x + phase[:, 2]) + np.sin(y + phase[:, 3])]
+    return (3 * np.stack(sums, -1)).astype(np.float32)
 
 
 def maps(rng: np.random.Generator, count: int, size: tuple[int, int]) -> dict[str, np.ndarray]:

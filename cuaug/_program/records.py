@@ -261,7 +261,7 @@ SOFT_NMS = Record(
 )
 ROTATED_IOU = Record(
     "RotatedIouRecord",
-    {"a": TYPED_ARRAY, "b": TYPED_ARRAY, "out": "P", "samples": "q", "p": "q", "q": "q", "float64": "i"},
+    {"a": TYPED_ARRAY, "b": TYPED_ARRAY, "out": "P", "samples": "q", "p": "q", "q": "q", "out_is_float64": "i"},
 )
 
 ROI_LEVEL = Record(

@@ -297,6 +297,8 @@ def test_benchmark_single_images_reports_wrong_results(load):
     assert single_images.check({"hflip": right}) == []
     assert single_images.check({"hflip": wrong}) == ["hflip differs from torchvision's by up to 2.0"]
     assert len(single_images.check({"hflip": right | {"cuaug, torch": lambda: image[:, :4]}})) == 1
+    floats = {"torchvision v2": lambda: image / 255, "cuaug, torch": lambda: image / 255 + float("nan")}
+    assert single_images.check({"normalize": floats}) == ["normalize differs from torchvision's by up to nan"]
 
 
 @pytest.mark.slow

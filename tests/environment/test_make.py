@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="no make")
-# Records the arguments of each call of the environment's Python. Programs of `-c` run; as pip does, it refuses wheels
-# that do not fit.
+# In place of the environment's Python: runs programs of `-c`, and records the arguments of all other calls. It fails
+# for the wheel `refused`, as pip does for one that does not fit.
 PYTHON = """#!/bin/sh
 if [ "$1" = -c ]; then exec {python} "$@"; fi
 echo "$*" >> {calls}
@@ -31,10 +31,10 @@ def tree(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("def cuda_extra(): pass\n" if path.suffix == ".py" else "")
-        set_age(path, 300)
+        make_older(path, 300)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/.build").touch()
-    set_age(tmp_path / ".venv/.build", 200)
+    make_older(tmp_path / ".venv/.build", 200)
     write_python(tmp_path)
     return tmp_path
 
@@ -45,7 +45,7 @@ def write_python(tree, refused="refused.whl"):
     path.chmod(0o755)
 
 
-def set_age(path, seconds):
+def make_older(path, seconds):
     time = path.stat().st_mtime_ns - seconds * 10**9
     os.utime(path, ns=(time, time))
 
@@ -54,7 +54,7 @@ def write_wheel(tree, name=WHEEL, age=100):
     path = tree / "dist" / name
     path.parent.mkdir(exist_ok=True)
     path.touch()
-    set_age(path, age)
+    make_older(path, age)
 
 
 def make_demo(tree):
@@ -65,7 +65,7 @@ def make_demo(tree):
     result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     for stamp in (tree / ".venv").glob(".*"):
-        set_age(stamp, 50)  # the clock of files is too coarse for a source that is touched at once
+        make_older(stamp, 50)  # the clock of files is too coarse for a source that is touched at once
     calls = (tree / "calls").read_text().splitlines()
     assert calls[-1] == "notebooks/demo.py"
     ways = {"wheel": ".whl", "compilation": "--editable"}

@@ -123,8 +123,8 @@ def test_rotation_by_plain_angle_equals_rotation_by_array():
     for angle in [*ANGLES, *rng.uniform(-400, 400, 20).tolist()]:
         expected = cuaug.rotate(IMAGES, np.array([angle]), "bilinear")
         assert np.array_equal(cuaug.rotate(IMAGES, angle, "bilinear"), expected), angle
-        moved = cuaug.rotate(IMAGES, np.array([angle]), "bilinear", center=np.array([2.0, 3.0]))
-        assert np.array_equal(cuaug.rotate(IMAGES, angle, "bilinear", center=[2.0, 3.0]), moved), angle
+        about_center = cuaug.rotate(IMAGES, np.array([angle]), "bilinear", center=np.array([2.0, 3.0]))
+        assert np.array_equal(cuaug.rotate(IMAGES, angle, "bilinear", center=[2.0, 3.0]), about_center), angle
 
 
 def test_affine_entries_are_stored_in_the_record():

@@ -54,7 +54,7 @@ def test_regions_to_decode_have_the_columns_of_the_struct():
 
 @pytest.mark.parametrize(("name", "size"), [("RegionBounds", BOUNDS_BYTES), ("StoredBins", BINS_BYTES)])
 def test_scratch_memory_of_roi_has_the_size_of_the_struct(name, size):
-    assert max(offset + size for offset, size in LAYOUT[name].values()) == size
+    assert max(offset + field_size for offset, field_size in LAYOUT[name].values()) == size
 
 
 def test_matrix_parameters_are_the_geometries_without_their_names():

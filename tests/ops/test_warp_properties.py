@@ -114,12 +114,11 @@ def test_warp_affine_out_any_view(view, out_view, seed):
     channels = min(view.shape[3], out_view.shape[3])
     out, source = out[..., :channels], view[: len(out), ..., :channels]
     expected = cuaug.warp_affine(np.ascontiguousarray(source), M, size, layout="NHWC", fill=3)
-    untouched = base.copy()
-    before = out.copy()
+    base_copy, out_copy = base.copy(), out.copy()
     assert cuaug.warp_affine(source, M, size, layout="NHWC", fill=3, out=out) is out
     assert_equal(out, expected)
-    out[...] = before
-    assert_equal(base, untouched)
+    out[...] = out_copy
+    assert_equal(base, base_copy)
 
 
 @pytest.mark.parametrize("border", ["constant", "reflect"])
@@ -152,7 +151,7 @@ def test_pad_equals_numpy(dtype, layout, channels, size, border):
     st.tuples(*[st.integers(-12, 12)] * 2, *[st.integers(1, 12)] * 2),
     st.tuples(st.booleans(), st.booleans()),
 )
-def test_crop_pad_flip_equal_numpy_indexing(view, box, flips):
+def test_crop_hflip_vflip_equal_numpy_indexing(view, box, flips):
     top, left, height, width = box
     padded = np.pad(view, [(0, 0), (30, 30), (30, 30), (0, 0)], constant_values=9)
     expected = padded[:, 30 + top : 30 + top + height, 30 + left : 30 + left + width]

@@ -54,7 +54,7 @@ affine = (float(rng.uniform(-40, 40)), [3, -2], float(rng.uniform(0.7, 1.4)), [f
 corners = points(rng, 3)
 
 # Each call of the next three lists moves pixels by a matrix.
-COPIES = [  # every pixel of the result is a pixel of the source, or 0
+COPIES = [  # every pixel of the result is a pixel of the source, or the fill
     Call("horizontal_flip", (), EXACT, EXACT),
     Call("hflip", (), EXACT, EXACT),
     Call("vertical_flip", (), EXACT, EXACT),

@@ -114,7 +114,8 @@ OTHER_ROWS = [
     TransformRow(T.ConvertImageDtype("float16")),
     TransformRow(T.RGB()),
 ]
-# They run on whole samples; test_sample_transforms.py compares them with torchvision's. `Lambda` has no description.
+# They run on whole samples: tests of their own compare them with torchvision's, and the rows serve tests of their
+# descriptions. `Lambda` has no row, as a function cannot be described.
 SAMPLE_ROWS = [
     TransformRow(T.ClampBoundingBoxes("hard")),
     TransformRow(T.ClampKeyPoints()),

@@ -48,7 +48,8 @@ template <>
 struct FieldsOf<cuaug::RotatedIouRecord> {
     using S = cuaug::RotatedIouRecord;
     static Fields list() {
-        return fields("a b out samples p q float64", &S::a, &S::b, &S::out, &S::samples, &S::p, &S::q, &S::float64);
+        return fields("a b out samples p q out_is_float64", &S::a, &S::b, &S::out, &S::samples, &S::p, &S::q,
+                      &S::out_is_float64);
     }
 };
 

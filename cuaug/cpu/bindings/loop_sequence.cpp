@@ -18,9 +18,10 @@ using namespace native;
 
 namespace {
 
-// Runs loops one after the other; or, if there are many samples, all loops on one sample before the next sample, so
-// that a loop finds in the cache what the previous loop has written. A loop that reads other samples divides the loops:
-// it runs alone, after those before it have finished. Called without the GIL.
+// Runs groups of adjacent loops, one group after the other. If there are many samples, all loops of a group run on one
+// sample before the next sample, so that a loop finds in the cache what the previous loop has written; otherwise the
+// loops of a group run one after the other. The loops of a group have the same number of samples. A loop that reads
+// other samples is a group of its own. Called without the GIL.
 void run_loops(const std::vector<ReadyLoop>& ready_loops) {
     const LoopTable& table = loops();
     const auto run_task = [&](const ReadyLoop& ready, long long task, void* workspace) {

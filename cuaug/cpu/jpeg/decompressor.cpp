@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "color_space.hpp"
 #include "scan_count.hpp"
 
 namespace jpeg {

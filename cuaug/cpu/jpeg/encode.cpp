@@ -4,6 +4,7 @@
 
 #include <jpeglib.h>
 
+#include "color_space.hpp"
 #include "error_trap.hpp"
 #include "jpeg.hpp"
 

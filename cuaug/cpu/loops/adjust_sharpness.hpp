@@ -2,6 +2,7 @@
 
 #include "ops/blend_sharpness.cuh"
 #include "records/pointwise.cuh"
+#include "batch_record.hpp"
 #include "channel_io.hpp"
 #include "segment_tasks.hpp"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "records/resample.cuh"
+#include "batch_record.hpp"
 #include "bilinear_separable.hpp"
 
 // Bilinear resize without antialiasing: a bilinear warp of the box that is resized (ResampleRecord::box), with the

@@ -35,8 +35,8 @@ inline bool split_coordinates(const CoordinateAt& coordinate_at, int count, int*
     int valid = 1;
     for (int i = 0; i < count; ++i) {
         const double coordinate = coordinate_at(i);
-        const double clamped = fmin(fmax(coordinate, -limit), limit),
-                     rounded_down = floor(clamped);  // in the range of int
+        const double clamped = fmin(fmax(coordinate, -limit), limit),  // in the range of int
+            rounded_down = floor(clamped);
         valid &= coordinate == clamped;
         whole_part[i] = static_cast<int>(rounded_down);
         fraction[i] = static_cast<float>(clamped - rounded_down);

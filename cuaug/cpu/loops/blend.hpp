@@ -1,6 +1,7 @@
 #pragma once
 
 #include "records/blend.cuh"
+#include "batch_record.hpp"
 #include "channel_io.hpp"
 #include "segment_tasks.hpp"
 

@@ -33,38 +33,6 @@ inline ChannelGroup channel_group(const BatchView& view, long long n, long long 
     return out;
 }
 
-// Copies a record, or the base structs that it begins with.
-template <class Record>
-inline Record read_record(const void* record) {
-    Record out;
-    memcpy(&out, record, sizeof(out));
-    return out;
-}
-
-// The rows of a task: top .. bottom - 1 of frame t of sample n.
-struct TaskRows {
-    long long n, t;
-    int top, bottom;
-};
-
-// The rows of a task, if frames have `height` rows and tasks `rows_per_task`; the last task of a frame may have fewer.
-inline TaskRows task_rows(const BatchRecord& args, int height, int rows_per_task, long long task) {
-    const int tasks_per_frame = (height + rows_per_task - 1) / rows_per_task,
-              top = static_cast<int>(task % tasks_per_frame) * rows_per_task;
-    const long long frame = task / tasks_per_frame, n = frame / args.frames;
-    return {n, frame - n * args.frames, top, height - top < rows_per_task ? height : top + rows_per_task};
-}
-
-// In a ragged batch, changes the record's input to the image of sample n.
-inline void select_ragged_image(BatchRecord& batch, long long n) {
-    if (batch.in_height != 0) return;  // it is 0 in a ragged batch
-    const RaggedImage& image = ragged_image(batch, n);
-    batch.in = {const_cast<void*>(image.data), 0, 0, image.c_stride, image.y_stride, image.x_stride};
-    batch.in_height = image.height;
-    batch.in_width = image.width;
-    batch.in_vector_elements = image.vector_elements;
-}
-
 // The fill of four channels from `first_channel` on, rounded to dtype T; the last channel's fill stands for further
 // ones.
 template <class T>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "records/pointwise.cuh"
+#include "batch_record.hpp"
 #include "channel_io.hpp"
 #include "simd8.hpp"
 

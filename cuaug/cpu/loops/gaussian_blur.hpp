@@ -2,7 +2,9 @@
 
 #include "borders/border.cuh"
 #include "records/gaussian_blur.cuh"
+#include "batch_record.hpp"
 #include "pixel_io.hpp"
+#include "task_rows.hpp"
 
 // The CPU loop that corresponds to kernels/passes/gaussian_blur.cu. It filters horizontally, then vertically. A task is
 // some rows of a frame, of which up to blur_width columns at a time are computed. A ring holds the source rows that the

@@ -2,6 +2,7 @@
 
 #include "ops/histogram_lut.cuh"
 #include "records/pointwise.cuh"
+#include "batch_record.hpp"
 #include "channel_group.hpp"
 
 namespace cuaug {

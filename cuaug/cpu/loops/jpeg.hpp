@@ -2,6 +2,7 @@
 
 #include "jpeg/ycbcr.cuh"
 #include "records/pointwise.cuh"
+#include "batch_record.hpp"
 #include "channel_io.hpp"
 #include "jpeg_block.hpp"
 #include "segment_tasks.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "batch_record.hpp"
 #include "chain.hpp"
 
 namespace cuaug {

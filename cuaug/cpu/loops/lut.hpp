@@ -1,6 +1,7 @@
 #pragma once
 
 #include "records/lut.cuh"
+#include "batch_record.hpp"
 #include "segment_tasks.hpp"
 
 namespace cuaug {

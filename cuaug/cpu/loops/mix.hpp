@@ -3,6 +3,7 @@
 #include "ops/mixes/mixes.cuh"
 #include "ops/chain.cuh"
 #include "records/pointwise.cuh"
+#include "batch_record.hpp"
 #include "channel_io.hpp"
 #include "segment_tasks.hpp"
 

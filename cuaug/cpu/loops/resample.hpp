@@ -1,8 +1,10 @@
 #pragma once
 
+#include "batch_record.hpp"
 #include "bilinear_resize.hpp"
 #include "resample_row.hpp"
 #include "segment_tasks.hpp"
+#include "task_rows.hpp"
 
 // A task is a region of one frame: some rows of some columns.
 
@@ -127,7 +129,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
             call.target == dtype_of<uint8>) {
             auto positions = [](const ResampleAxis<R>& axis) {
                 const Taps<R> taps = axis.taps(0);
-                // An invalid box has no taps; -1 lies outside the image, so that resize_bilinear refuses it.
+                // An invalid box has no taps: for a box that begins at -1 resize_bilinear returns false.
                 const int low = taps.count > 0 ? taps.low : -1;
                 return AxisPositions{axis.start, axis.extent / axis.window.size, axis.window.first, low, taps.high};
             };

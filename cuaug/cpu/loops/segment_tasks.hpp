@@ -2,6 +2,7 @@
 
 #include "copy_pixels.hpp"
 #include "row_segment.hpp"
+#include "task_rows.hpp"
 
 // How loops over pixels are divided into tasks. A task is some rows of a frame; each row is processed in segments of up
 // to segment_width pixels (row_segment.hpp).

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "batch_record.hpp"
 #include "bilinear_separable.hpp"
 #include "nearest_strip.hpp"
 #include "warp_tile.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detection/nms_boxes.cuh"
+#include "detection/write_index.cuh"
 #include "gpu/reduce.cuh"
 
 namespace cuaug {

@@ -6,8 +6,8 @@ namespace cuaug {
 
 constexpr int nms_rank_threads = 64, nms_tiles_at_once = 8;
 
-// How many keys of a sample precede a key, by a binary search in each of its sorted tiles; in eight tiles at a time, as
-// each step waits for memory.
+// Counts the keys of a sample that precede `key`, by a binary search in each sorted tile of the sample. Several tiles
+// are searched at once, because each step of a search waits for memory.
 inline int rank_of(const NmsSortKey* keys, int tiles, const NmsSortKey& key) {
     int rank = 0;
     for (int tile = 0; tile < tiles; tile += nms_tiles_at_once) {

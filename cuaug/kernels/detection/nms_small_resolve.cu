@@ -1,4 +1,5 @@
 #include "detection/nms_small.cuh"
+#include "detection/write_index.cuh"
 #include "gpu/programmatic_launch.cuh"
 #include "gpu/reduce.cuh"
 

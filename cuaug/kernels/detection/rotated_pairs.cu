@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(pair_side* pair_side, 2)
     if (p + i >= args.p || q + j >= args.q) return;
     const double value = rotated_iou(a[i], b[j]);
     const long long offset = (n * args.p + p + i) * args.q + q + j;
-    if (args.float64)
+    if (args.out_is_float64)
         static_cast<double*>(args.out)[offset] = value;
     else
         static_cast<float*>(args.out)[offset] = static_cast<float>(value);

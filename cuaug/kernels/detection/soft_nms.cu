@@ -1,4 +1,5 @@
 #include "detection/soft_nms_scores.cuh"
+#include "detection/write_index.cuh"
 #include "gpu/convert.cuh"
 
 namespace cuaug {

@@ -10,8 +10,10 @@ namespace cuaug {
 // Not inlined, for the reason given at `draw_rare_opcode` (draw_values.cuh).
 __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& instruction, const double* arguments,
                                                           double* row, InverseMap& pass_map) {
-    const double* drawn = row + static_cast<int>(arguments[0]);
+    // A column of the row; for StoreForwardMatrix the number of passes.
+    const int first_argument = static_cast<int>(arguments[0]);
     if (static_cast<Opcode>(instruction.opcode) != Opcode::StoreForwardMatrix) {
+        const double* drawn = row + first_argument;
         const bool affine = static_cast<Opcode>(instruction.opcode) == Opcode::InverseAffine;
         pass_map =
             (affine ? inverse_affine(arguments[3] * drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5],
@@ -21,7 +23,7 @@ __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& ins
     } else {
         InverseMap recipe_map = InverseMap::identity();
 #pragma unroll 1
-        for (int i = 0; i < static_cast<int>(arguments[0]); ++i) {
+        for (int i = 0; i < first_argument; ++i) {
             const double* stored = row + static_cast<int>(arguments[1 + 2 * i]);
             InverseMap map = InverseMap::affine(stored[0], stored[1], stored[2], stored[3], stored[4], stored[5]);
             for (int j = 6; arguments[2 + 2 * i] > 6.0 && j < 9; ++j) map.m[j] = stored[j];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "geometry/coordinate_map.cuh"
+#include "gpu/wide_multiply.cuh"
 #include "gpu/word_pixel.cuh"
 
 namespace cuaug {

@@ -2,6 +2,7 @@
 
 #include "gpu/raw_box.cuh"
 #include "gpu/raw_words.cuh"
+#include "gpu/wide_multiply.cuh"
 
 // Copies the input to raw boxes in shared memory (raw_box.cuh), and writes the fill outside the image.
 

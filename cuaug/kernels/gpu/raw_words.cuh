@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu/raw_box.cuh"
+#include "gpu/wide_multiply.cuh"
 
 // Stages words (four bytes) of raw boxes through registers: those that raw_stage.cuh does not copy in chunks, because
 // they lie outside the image or because rows are not aligned.

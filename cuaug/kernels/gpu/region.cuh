@@ -12,7 +12,7 @@ struct alignas(16) OutputRegion {
     const In* in;                   // the frame, at the first of the region's channels
     Out* out;                       // the region's first pixel
     int in_y_stride, out_y_stride;  // 64 bits in the record; here the compiler knows that they fit 32 bits
-    int bands_per_pass;             // bands of four rows that the block makes at a time
+    int band_step;                  // bands of four rows that the block makes at a time
     int left, top;
     int width;             // of the region, clipped to the output
     int channels;          // from the region's first to the last of the image

@@ -6,6 +6,7 @@
 #include "gpu/fixed_point.cuh"
 #include "gpu/layout.cuh"
 #include "gpu/vectors.cuh"
+#include "gpu/wide_multiply.cuh"
 
 // A block makes tiles of the output, each from one box of the input. The box is staged in shared memory with its border
 // resolved, so that sampling needs neither bounds checks nor uncoalesced loads.

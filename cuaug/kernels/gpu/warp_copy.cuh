@@ -2,6 +2,7 @@
 
 #include "gpu/thread_work.cuh"
 #include "gpu/warp_config.cuh"
+#include "gpu/wide_multiply.cuh"
 #include "ops/chain.cuh"
 
 // Regions of samples that a policy leaves in place: no sampling, only a lookup table and ops. About two thirds of the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu/warp_sample.cuh"
+#include "gpu/wide_multiply.cuh"
 #include "ops/chain.cuh"
 #include "ops/color.cuh"
 
@@ -18,7 +19,7 @@ struct TileStore {
     static constexpr bool transposes = C::stores_transposed && N == 4, makes_pairs = C::stores_pairs && N == 4;
 
     const WarpBlock<C>& block;
-    const int width, bands_per_pass;  // of the region
+    const int width, band_step;  // of the region
     const int rows;
     FourPixels<Out, K>* const exchange_row;         // the lane's row of the band
     const FourPixels<Out, K>* const exchange_from;  // the pixels that the lane stores
@@ -27,7 +28,8 @@ struct TileStore {
     const int column;                  // of the lane's first pixel
     const int store_column;            // column of the first pixel, or word, that the lane stores
     const Array<long long, K> offset;  // of channels
-    int band, y;                       // the band, and the lane's row in it, counted from the tile's first
+    int band;                          // counted from the tile's first
+    int y;                             // the lane's row in the band, counted from the tile's first row
     const int lane_row, end_band;      // in bands from `end_band` on the lane's row lies beyond the tile
     bool is_inside;                    // the row of the current band lies in the tile
     const int word_end_bands[2];       // in bands before word_end_bands[i] the lane may store all of its word i
@@ -40,7 +42,7 @@ struct TileStore {
     TileStore(const WarpBlock<C>& block, const typename C::WarpTile& tile)
         : block(block),
           width(block.region().width),
-          bands_per_pass(block.region().bands_per_pass),
+          band_step(block.region().band_step),
           rows(tile.end_row - tile.first_row),
           exchange_row(block.exchange() + (C::stores_via_shared ? block.warp_index : 0) * C::exchange_pitch +
                        (block.lane >> 3) * (C::exchange_pitch / 4)),
@@ -61,7 +63,7 @@ struct TileStore {
           transposition(block.lane),
           out(block.region().out + store_column * x_stride +
               mul_wide(tile.first_row + 4 * band + lane_row, block.region().out_y_stride)),
-          band_stride(mul_wide(4 * bands_per_pass, block.region().out_y_stride)) {}
+          band_stride(mul_wide(4 * band_step, block.region().out_y_stride)) {}
 
     static Array<long long, K> channel_offset_array(long long stride, int channels) {
         Array<long long, K> out;
@@ -75,7 +77,7 @@ struct TileStore {
     }
 
     void begin_band() { y = 4 * band + lane_row, is_inside = band < end_band; }
-    void next_band() { band += bands_per_pass, out += band_stride; }
+    void next_band() { band += band_step, out += band_stride; }
 
     void write(int x, const WordPixel<Out, K>& pixel) const {
         if (is_inside && store_column + x < width)
@@ -209,7 +211,7 @@ inline void make_tile(const WarpBlock<C>& block, const typename C::WarpTile& til
             else
                 return sampler.row(store.band);
         }();
-        if constexpr (loads_early) next = sampler.row(store.band + store.bands_per_pass);
+        if constexpr (loads_early) next = sampler.row(store.band + store.band_step);
 #pragma unroll N
         for (int first = 0; first < 4; first += N) make_pixels(block, tile, store, sampler, row, first, luma_sum);
         store.flush();

@@ -109,7 +109,7 @@ inline void plan_memory(const WarpBlock<C>& block, const typename C::Scheduler& 
     region.top = rect.top;
     region.in_y_stride = C::is_ragged ? block.ragged_image().y_stride : static_cast<int>(args.in.y_stride);
     region.out_y_stride = static_cast<int>(args.out.y_stride);
-    region.bands_per_pass = rect.width > 32 ? C::threads / 64 : C::threads / 32;
+    region.band_step = rect.width > 32 ? C::threads / 64 : C::threads / 32;
     region.width = rect.width;
     region.channels = args.channels - rect.first_channel;
     region.channel_group = rect.t * regions.channel_groups + rect.first_channel / C::K;

@@ -66,7 +66,7 @@ inline void compute_output_row(const ResampleRecord& args, long long n, int inde
         const AxisWindow window = window_rows(args, n);
         size = window.size, index += window.first;
     } else if constexpr (is_same_v<Part, OwnSize>) {
-        size = own_image(args, n).height;
+        size = result_placement(args, n).height;
     }
     const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2),
                                                       height_of<From>(args, n), size, index, args.antialias);
@@ -162,7 +162,7 @@ template <class Out, class OutLayout, class Part>
 inline OutputImage<Out> output_image(const ResampleRecord& args, long long n, long long t) {
     Out* data = static_cast<Out*>(args.out.data);
     if constexpr (is_same_v<Part, OwnSize>) {
-        const OwnImage image = own_image(args, n);
+        const ResultPlacement image = result_placement(args, n);
         const bool packed = is_same_v<OutLayout, Packed> || (is_same_v<OutLayout, Strided> && args.out.c_stride == 1);
         return {data + image.offset, packed ? 1 : static_cast<long long>(image.height) * image.width,
                 packed ? static_cast<long long>(args.channels) * image.width : image.width};
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         if constexpr (is_same_v<Part, OwnSize>) {
-            const OwnImage image = own_image(args, n);
+            const ResultPlacement image = result_placement(args, n);
             tile = output_tile(image.height, image.width);
             if (tile.is_empty()) continue;
         }
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
                 const AxisWindow window = window_columns(args, n);
                 size = window.size, index += window.first;
             } else if constexpr (is_same_v<Part, OwnSize>) {
-                size = own_image(args, n).width;
+                size = result_placement(args, n).width;
             }
             const SourceSpan<R> span = source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3),
                                                               width_of<From>(args, n), size, index, args.antialias);

@@ -10,7 +10,8 @@ struct ResampleRecord : BatchWithFill {
     double value[4];
     // Whether the result is a window. The table is then [N, 10]: after the box, for y and then for x, the size of the
     // resized box, a step of 1 or -1, and an origin. Pixel i of the result is pixel origin + step * i of the resized
-    // box. Results in sizes of their own have the table [N, 7]: after the box, the fields of `OwnImage`.
+    // box. If each sample's result has a size of its own (on a GPU: `OwnSize` of passes/resample.cu), the table is
+    // [N, 7]: after the box, the fields of `ResultPlacement`.
     int has_window;
     int antialias;  // widen the filter by the scale and drop taps outside the box; otherwise repeat the box's edge
 };
@@ -28,13 +29,13 @@ inline bool flips_horizontally(const ResampleRecord& record, long long n) {
     return record.has_window && entry(record.box, n, 8) < 0.0;
 }
 
-// The result of a sample in a size of its own, without gaps, at an offset in elements.
-struct OwnImage {
+// The size of a sample's result, which has no gaps, and its offset in elements.
+struct ResultPlacement {
     int height, width;
     long long offset;
 };
 
-inline OwnImage own_image(const ResampleRecord& record, long long n) {
+inline ResultPlacement result_placement(const ResampleRecord& record, long long n) {
     return {static_cast<int>(entry(record.box, n, 4)), static_cast<int>(entry(record.box, n, 5)),
             static_cast<long long>(entry(record.box, n, 6))};
 }

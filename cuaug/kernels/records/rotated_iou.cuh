@@ -13,7 +13,7 @@ struct RotatedIouRecord {
     long long samples;
     long long p;
     long long q;
-    int float64;  // whether `out` is float64; else float32
+    int out_is_float64;  // else `out` is float32
 };
 
 inline RotatedBox read_rotated_box(const TypedArray& boxes, long long n, long long k) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detection/nms_boxes.cuh"
+#include "detection/write_index.cuh"
 #include "../dispatch_dtype.hpp"
 
 // Non-maximum suppression as in kernels/detection/nms.cu, with one thread per sample. Each kept box of a class is

@@ -10,7 +10,7 @@ inline void rotated_iou_row(const RotatedIouRecord& args, long long row) {
     const RotatedBox box = read_rotated_box(args.a, n, row % args.p);
     for (long long j = 0; j < args.q; ++j) {
         const double value = rotated_iou(box, read_rotated_box(args.b, n, j));
-        if (args.float64)
+        if (args.out_is_float64)
             static_cast<double*>(args.out)[row * args.q + j] = value;
         else
             static_cast<float*>(args.out)[row * args.q + j] = static_cast<float>(value);

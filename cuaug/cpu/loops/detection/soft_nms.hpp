@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detection/soft_nms_scores.cuh"
+#include "detection/write_index.cuh"
 #include "../convert.hpp"
 #include "../vector.hpp"
 
