@@ -28,10 +28,11 @@ def image_fill(fill: Any) -> Any:
     return fill.images if isinstance(fill, FillByKind) else fill
 
 
-def mask_fill(fill: Any, dtype: str) -> int:
-    """The value outside of masks of this dtype; a ValueError if the dtype does not have it."""
+def mask_fill(fill: Any, *dtypes: str) -> int:
+    """The value outside of masks of these dtypes; a ValueError if one of them does not have it."""
     if not isinstance(fill, FillByKind):
         return 0
-    if dtype in _MASK_LIMITS:
-        _check.in_range(f"fill of {dtype} masks", fill.masks, *_MASK_LIMITS[dtype])
+    for dtype in dtypes:
+        if dtype in _MASK_LIMITS:
+            _check.in_range(f"fill of {dtype} masks", fill.masks, *_MASK_LIMITS[dtype])
     return fill.masks

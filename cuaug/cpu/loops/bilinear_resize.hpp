@@ -3,6 +3,7 @@
 #include "records/resample.cuh"
 #include "batch_record.hpp"
 #include "bilinear_separable.hpp"
+#include "task_rows.hpp"
 
 // Bilinear resize without antialiasing: a bilinear warp of the box that is resized (ResampleRecord::box), with the
 // border Edge at the edges of the box.
