@@ -67,7 +67,7 @@ kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; most
 # fake GPU, torch.compile), and tests that compile kernels or an emulator with another compiler, as `make test` does.
 clang: $(VENV)/.test  ## build the extension with Clang, warnings are errors, and run the tests of its loops on it
 	CC=clang CXX=clang++ $(call install_site,build/clang,cmake.define.CUAUG_WERROR=ON)
-	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" --site=build/clang/site $(ARGS) \
+	$(call pytest_site,build/clang) -n $(JOBS) --dist worksteal -m "not slow and not alone and not gpu" $(ARGS) \
 	  --ignore=tests/kernels --ignore=tests/documentation --ignore=tests/environment --ignore=tests/data \
 	  --ignore=tests/migration --ignore=tests/oracles \
 	  --ignore=tests/geometry/test_scalar_matrices.py --ignore=tests/detection/test_torch_compile.py \
@@ -95,8 +95,8 @@ fuzz: $(VENV)/.test  ## mutated JPEGs: under sanitizers for FUZZ_SECONDS and in 
 	    ./fuzz $(FUZZ_SECONDS) $$RANDOM corpus/*.jpg; fi
 	$(call install_site,build/fuzz,cmake.define.CUAUG_SANITIZE=ON) --config-settings=install.strip=false
 	grep -q __asan_init build/fuzz/site/cuaug/_native*.so
-	LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0 \
-	  $(PY) -m pytest -q --site=build/fuzz/site tests/io/test_hostile_files.py \
+	export LD_PRELOAD=$$($(CXX) -print-file-name=libasan.so) ASAN_OPTIONS=$$ASAN_OPTIONS:detect_leaks=0; \
+	  $(call pytest_site,build/fuzz) -q tests/io/test_hostile_files.py \
 	  -k "mutated or truncation or short or markers or threads"
 	$(PY) -m pytest -q -n auto tests/fuzz/deep_io.py
 
@@ -205,6 +205,13 @@ find_wheel = find dist -name "$$($(PY) -c '$(WHEEL_NAME)')" $(1) 2>/dev/null | s
 # $(call install_site,FOLDER,SETTING): cuaug in FOLDER/site, built in a folder of its own with a CMake setting.
 install_site = $(PY) -m pip $(PIP_SHOW) install --no-build-isolation --no-deps --upgrade --target $(1)/site . \
   --config-settings=build-dir=$(1)/cmake --config-settings=$(2)
+
+# $(call pytest_site,FOLDER): pytest with the cuaug of FOLDER/site, also in the processes that tests start. PYTHONSAFEPATH
+# keeps the source tree from hiding FOLDER/site.
+define pytest_site
+export PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/tests/hide_editable:$(CURDIR)/$(1)/site; \
+  $(PY) -c 'import cuaug; assert cuaug.__path__ == ["$(CURDIR)/$(1)/site/cuaug"], cuaug.__path__' && $(PY) -m pytest
+endef
 
 # Installs the extra for the GPU if there is a driver. If the installation fails, the target goes on, on the CPU.
 define install_cuda

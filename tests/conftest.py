@@ -4,8 +4,6 @@ import ctypes
 import functools
 import gc
 import os
-import sys
-from pathlib import Path
 
 import hypothesis
 import pytest
@@ -35,7 +33,6 @@ def gpu_count():
 
 def pytest_addoption(parser):
     parser.addoption("--require-gpu", action="store_true", help="fail where there is no GPU, instead of skipping")
-    parser.addoption("--site", type=Path, help="test the cuaug that is installed in this folder")
     parser.addoption(
         "--kernel-table", action="store_true", help="list all compiled kernels, not only the 10 with the most registers"
     )
@@ -44,18 +41,6 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("--require-gpu") and not gpu_count():
         raise pytest.UsageError("--require-gpu: this machine has no NVIDIA GPU that the driver can see")
-    if site := config.getoption("--site"):
-        import_from(site.resolve())
-
-
-def import_from(site):
-    """Import cuaug from `site`, which an editable install would hide."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in type(finder).__module__]
-    sys.path.insert(0, str(site))
-    from cuaug import _native
-
-    if site not in Path(_native.__file__).parents:
-        raise pytest.UsageError(f"--site: cuaug is imported from {_native.__file__}")
 
 
 @functools.cache

@@ -190,6 +190,11 @@ def test_extension_forked_child_starts_its_own_threads():
     assert message == "30 children"
 
 
+def test_child_process_imports_the_tested_extension():
+    extension, _ = python("from cuaug import _native; print(_native.__file__)")
+    assert extension == native.__file__
+
+
 def test_extension_errors_name_the_argument():
     names = ("uint8", "uint8", "Affine", "Bilinear", "Constant")
     with pytest.raises(ValueError, match="record has 3 bytes, expected"):
