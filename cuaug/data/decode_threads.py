@@ -23,24 +23,27 @@ class DecodeThreads:
         self._minimum = self._enough = minimum
         self._last_reduced = maximum  # the number when it last became one fewer, or could not
         self._batches_before_retry = _FIRST_RETRY
-        self._batches_in_time = 0
+        self._batches_in_time = 0  # since the consumer last had to wait
+        self._queue_was_full = False  # in this iteration, and since the consumer last had to wait
 
     def fill_queue(self) -> None:
         """Called when an iteration begins: no batch is ready yet."""
-        self.count, self._batches_in_time = self.maximum, 0
+        self.count, self._queue_was_full = self.maximum, False
 
     def adjust(self, ready: int, depth: int) -> None:
         """Called when the consumer asks for a batch: `ready` of at most `depth` batches are ready."""
         if ready >= depth:
+            self._queue_was_full = True
             self._batches_in_time += 1
             if self._batches_in_time % self._batches_before_retry == 0:
                 self._enough = max(self._minimum, self._enough - 1)
             self.count = self._last_reduced = max(self._enough, self.count - 1)
         elif ready > 0:
-            if self._batches_in_time:  # otherwise the queue has not been full yet
+            if self._queue_was_full:
                 self.count = min(self.count + 1, self.maximum)
         else:
-            if self._batches_in_time:
+            if self._queue_was_full:
                 self._enough = min(self._last_reduced + 1, self.maximum)
                 self._batches_before_retry *= 2
+                self._batches_in_time = 0
             self.fill_queue()

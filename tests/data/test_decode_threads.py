@@ -51,6 +51,16 @@ def test_fewer_threads_are_tried_again_after_a_hundred_batches_then_after_twice_
     assert counts(threads, [2]) == [1]
 
 
+def test_decode_threads_retry_after_a_hundred_batches_of_several_iterations():
+    threads = DecodeThreads(3)
+    assert counts(threads, [2, 2, 0]) == [2, 1, 3]  # 1 thread was too few
+    reached = []
+    for _ in range(5):
+        threads.fill_queue()
+        reached.append(min(counts(threads, [0, *[2] * 50])))
+    assert reached == [2, 2, 2, 1, 1]  # in the 200th batch
+
+
 def test_the_minimum_holds():
     assert set(counts(DecodeThreads(4, 4), [2, 2, 0, 2, *[2] * 250])) == {4}
 

@@ -171,6 +171,8 @@ def test_launch_sequence_sets_current_device(before, status, sequence_class, mon
     [
         ((1, config(), record(1), [(4, 0, 0)]), "a relocation is eight aligned bytes of the record"),
         ((1, config(), record(1), [(8, 0, 0)]), "a relocation is eight aligned bytes of the record"),
+        ((1, config(), record(1), [(2**64 - 8, 0, 0)]), "a relocation is eight aligned bytes of the record"),
+        ((1, config(), record(1), [(0, 2**64 - 1, 0)]), r"a value's index is at most 2\*\*31 - 1"),
         ((1, config()[:-1], record(1), []), "a configuration has 56 bytes"),
     ],
 )

@@ -154,6 +154,8 @@ def test_loop_sequence_rejects_too_few_values_and_relocations_outside_the_record
     (loop, record), (offset, _) = invert_loop(), records.POINTWISE.offsets["out.data"]
     with pytest.raises(ValueError, match="the records need 3 values"):
         native.LoopSequence([(loop, record, [(offset, 2, 0)])]).run((1, 2))
-    for wrong in (records.POINTWISE.size, records.POINTWISE.size - 4, 4):
+    for wrong in (records.POINTWISE.size, records.POINTWISE.size - 4, 4, 2**64 - 8):
         with pytest.raises(ValueError, match="a relocation is eight aligned bytes of the record"):
             native.LoopSequence([(loop, record, [(wrong, 0, 0)])])
+    with pytest.raises(ValueError, match=r"a value's index is at most 2\*\*31 - 1"):
+        native.LoopSequence([(loop, record, [(offset, 2**64 - 1, 0)])])

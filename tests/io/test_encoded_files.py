@@ -106,6 +106,8 @@ def test_jpeg_headers_jpeg_decode_reject_wrong_tables():
         native.jpeg_headers(files, limits, read_only)
     with pytest.raises(IndexError, match="none at 1"):
         native.jpeg_decode(files, limits, np.ones((1, jpeg_headers.REGION_COLUMNS), np.int64), "rgb", True)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        native.jpeg_decode(None, limits, np.ones((1, jpeg_headers.REGION_COLUMNS), np.int64), "rgb", True)
 
 
 @pytest.mark.jpeg

@@ -125,6 +125,16 @@ def test_nvjpeg_rejects_missing_file(index):
         Library().begin([b"a"], [(index, 0, 0)], None)
 
 
+def test_nvjpeg_rejects_file_without_image():
+    with pytest.raises(ValueError, match="file 1 has no image"):
+        Library().begin([b"a", "no such file"], [(0, 0, 0), (1, 0, 0)], None)
+
+
+def test_nvjpeg_rejects_none_as_files():
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        extension.extension().nvjpeg_decode(None, np.zeros((1, 3), np.int64), None, (0,) * 4, (0, 0), 0, 0, 0, 0)
+
+
 def test_nvjpeg_rejects_wrong_tables():
     files = extension.extension().EncodedFiles([b"a"])
     for images in (np.zeros((1, 2), np.int64), np.zeros((1, 3), np.int32), np.zeros((2, 6), np.int64)[:, ::2]):

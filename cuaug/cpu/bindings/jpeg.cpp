@@ -153,8 +153,8 @@ void bind_jpeg(py::module_& module) {
     module.attr("jpeg_subsamplings") = strings(jpeg::subsamplings);
     module.attr("jpeg_color_spaces") = strings(jpeg::color_spaces);
     module.def("jpeg_headers", &read_headers, "files"_a, "limits"_a, "out"_a, "threads"_a = 0);
-    module.def("jpeg_decode", &decode, "files"_a, "limits"_a, "regions"_a, "color"_a, "strict"_a, "threads"_a = 0,
-               "memory"_a = py::none());
+    module.def("jpeg_decode", &decode, "files"_a.none(false), "limits"_a, "regions"_a, "color"_a, "strict"_a,
+               "threads"_a = 0, "memory"_a = py::none());
     module.def("jpeg_encode", &encode, "images"_a, "color"_a, "quality"_a, "horizontal"_a, "vertical"_a, "gray"_a,
                "progressive"_a);
 }

@@ -129,7 +129,9 @@ std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles
     const NumpyRows<const NvjpegImage> requests(images);
     for (std::size_t i = 0; i < requests.size(); ++i) {
         const auto [file, address, pitch] = requests[i];
-        task->data.push_back(files->data(files->checked_index(file)));
+        const unsigned char* data = files->data(files->checked_index(file));
+        if (data == nullptr) throw py::value_error("file " + std::to_string(file) + " has no image");
+        task->data.push_back(data);
         task->lengths.push_back(files->bytes(file));
         task->images.push_back({{as<unsigned char*>(address)}, {static_cast<std::size_t>(pitch)}});
     }
@@ -140,8 +142,8 @@ std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles
 
 void bind_nvjpeg(py::module_& module) {
     using namespace py::literals;
-    module.def("nvjpeg_decode", &nvjpeg_decode, "files"_a, "images"_a, "memory"_a, "driver"_a, "functions"_a,
-               "handle"_a, "state"_a, "stream"_a, "event"_a);
+    module.def("nvjpeg_decode", &nvjpeg_decode, "files"_a.none(false), "images"_a, "memory"_a, "driver"_a,
+               "functions"_a, "handle"_a, "state"_a, "stream"_a, "event"_a);
 }
 
 }  // namespace native

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -25,8 +26,9 @@ public:
         records_.resize(begin + (record.size() + sizeof(Qword) - 1) / sizeof(Qword));
         record.copy(reinterpret_cast<char*>(records_.data() + begin), record.size());
         for (const auto& [offset, value_index, addend] : relocations) {
-            if (offset % sizeof(Qword) != 0 || offset + sizeof(Qword) > record.size())
+            if (offset % sizeof(Qword) != 0 || offset / sizeof(Qword) >= record.size() / sizeof(Qword))
                 throw pybind11::value_error("a relocation is eight aligned bytes of the record");
+            if (value_index > max_value_index) throw pybind11::value_error("a value's index is at most 2**31 - 1");
             relocations_.push_back({begin + offset / sizeof(Qword), value_index, addend});
             value_count_ = std::max(value_count_, value_index + 1);
         }
@@ -52,6 +54,8 @@ private:
         std::size_t qword_index, value_index;
         Qword addend;
     };
+
+    static constexpr std::size_t max_value_index = std::numeric_limits<std::int32_t>::max();
 
     std::vector<Qword> records_{};
     std::vector<Relocation> relocations_{};
