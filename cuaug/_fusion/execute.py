@@ -69,7 +69,8 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
             is_resize = isinstance(pass_.first_op, Resize)
             border = "edge" if is_resize else pass_.sampling.border
             box = NULL_ARRAY if is_resize else _source_box(pass_, table)
-            geometry, fill = _geometry(pass_, masks, table), mask_fill(pass_.sampling.fill, masks.dtype)
+            geometry = _geometry(pass_, masks, table)
+            fill = mask_fill(pass_.sampling.fill, masks.dtype, *plan.mask_dtypes)
             result = warp.warp(masks, geometry, pass_.output_size, "nearest", border, fill, None, None, box)
     if result is None:
         identity = matrix_geometry(IDENTITY, True, "center")

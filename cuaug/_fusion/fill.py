@@ -8,7 +8,10 @@ from typing import Any
 from .. import _check
 from .._program.dtypes import LABEL_LIMITS
 
-_MASK_LIMITS = {"uint8": (0, 255), "uint16": (0, 65535), "int16": (-32768, 32767), **LABEL_LIMITS}
+# Float masks hold every integer up to these.
+_FLOAT_LIMITS = {name: (-(1 << bits), 1 << bits) for name, bits in (("bfloat16", 8), ("float16", 11), ("float32", 24))}
+_INTEGER_LIMITS = {"uint8": (0, 255), "uint16": (0, 65535), "int16": (-32768, 32767), **LABEL_LIMITS}
+_MASK_LIMITS = _INTEGER_LIMITS | _FLOAT_LIMITS
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from .. import _check
 from .._arrays.convert import dtype_name
 from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
-from .._arrays.tv_tensors import as_tv_tensor, without_type
+from .._arrays.tv_tensors import as_tv_tensor, is_video, without_type
 from .._fusion.recipe import Recipe
 from ..typing import DType
 from . import functional
@@ -41,7 +41,8 @@ class RGB(Transform):
 class ToImage(Transform):
     """Convert images to torchvision's ``Image``: :func:`cuaug.transforms.functional.to_image`. Needs torchvision.
 
-    A mask that is an image of Pillow becomes a ``Mask`` of its labels, [1, H, W]; other masks stay as they are.
+    A mask that is an image of Pillow becomes a ``Mask`` of its labels, [1, H, W]; other masks, and torchvision's
+    ``Video``, stay as they are.
     """
 
     transformed_kinds: ClassVar[tuple[str, ...] | None] = ("images", "masks")
@@ -52,7 +53,7 @@ class ToImage(Transform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         if params["kind"] == "images":
-            return functional.to_image(inpt)
+            return inpt if is_video(inpt) else functional.to_image(inpt)
         return as_tv_tensor("Mask", functional.pil_to_tensor(inpt)) if library_of(type(inpt)) is PILLOW else inpt
 
 

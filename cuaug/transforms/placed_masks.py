@@ -27,7 +27,7 @@ def placed_masks(target: Target, images: Sequence[ImageBatch], placement: Placem
     filled = [i for i, (array, _, _) in enumerate(entries) if 0 not in array.shape]
     rows = Placement(placement.box[filled], placement.size[filled])
     arrays, descriptions = [entries[i][0] for i in filled], [entries[i][1] for i in filled]
-    sampling = Sampling(fill=mask_fill(fill, *(mask.dtype for mask in descriptions)))
+    sampling = Sampling(fill=mask_fill(fill, *(description.dtype for _, description, _ in entries)))
     placed = dict(zip(filled, placed_arrays(arrays, descriptions, rows, sampling), strict=True))
     results = []
     for i, (array, _, axes) in enumerate(entries):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 from typing import Any, TypeVar
 
 from .._arrays.convert import dtype_name
@@ -73,3 +75,16 @@ def plain_value(value: Any) -> Any:
     if hasattr(value, "tolist"):  # a number or an array of NumPy or another library
         return value.tolist()
     return value if isinstance(value, (int, float, str, bool, type(None))) else dtype_name(value)
+
+
+@functools.cache
+def parameter_names(cls: Any) -> tuple[str, ...]:
+    """Those of the constructor."""
+    return tuple(inspect.signature(cls.__init__).parameters)[1:]
+
+
+@functools.cache
+def inherited_parameter_names(cls: type, root: type) -> frozenset[str]:
+    """Those of the constructors of the class and of its bases below `root`: attributes that its objects may have."""
+    bases: list[Any] = [base for base in cls.__mro__ if issubclass(base, root) and base is not root]
+    return frozenset(name for base in bases for name in parameter_names(base))

@@ -81,8 +81,9 @@ def named_sample(
     return targets
 
 
-def call_sample(images: Any, *targets: Any) -> Any:
+def call_sample(images: Any, masks: Any = None, boxes: Any = None, keypoints: Any = None, labels: Any = None) -> Any:
     """The sample of a call with these arguments: of any structure, if it is the only one."""
+    targets = masks, boxes, keypoints, labels
     return images if all(target is None for target in targets) else named_sample(images, *targets)
 
 

@@ -137,9 +137,15 @@ def _entries(value: Any) -> Mapping[Any, Any] | None:
 
 
 def _is_equal(value: Any, new_value: Any) -> bool:
-    """Whether two values are known to be equal. Arrays of a device are not read."""
-    if is_array(value) or is_array(new_value):
-        if _form(value) != _form(new_value) or not (convert.is_host(value) and convert.is_host(new_value)):
-            return False
-        return np.array_equal(convert.host_values("value", value), convert.host_values("value", new_value))
-    return bool(value == new_value)
+    """Whether two values are known to be equal, or both NaN. Arrays of a device are not read."""
+    if type(value) is not type(new_value) or _form(value) != _form(new_value):
+        return False
+    if getattr(value, "shape", None) != getattr(new_value, "shape", None):
+        return False
+    if is_array(value) and not (convert.is_host(value) and convert.is_host(new_value)):
+        return False
+    try:
+        is_equal, both_are_nan = value == new_value, (value != value) & (new_value != new_value)
+        return bool(np.all(np.asarray(is_equal | both_are_nan)))
+    except Exception:  # of a comparison that the value's class does not allow
+        return False

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from .._arrays import torch_module
@@ -301,12 +299,12 @@ class Transform:
                 )
             super().__setattr__(name, value)
 
-    def _planned_names(self) -> Sequence[str]:
+    def _planned_names(self) -> Collection[str]:
         """Attributes whose values are part of the plans of a recipe."""
         attributes = vars(self)
         cls = self._recipe_base if "_base_recipe" in attributes else type(self)
         is_planned = "_is_planned" in attributes or "_base_recipe" in attributes
-        return _parameter_names(torch_module.plain_class(cls)) if is_planned else ()
+        return registry.inherited_parameter_names(torch_module.plain_class(cls), Transform) if is_planned else ()
 
     def _call_recipe(self, key: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run as a recipe of one: of this transform, or of an object of `_recipe_base`. `key`: an attribute."""
@@ -336,10 +334,5 @@ class Transform:
             error.args = (f"cuaug.transforms.{cls.__name__}: {message}", *error.args[1:])
 
     def _init_arguments(self) -> dict[str, Any]:
-        names = _parameter_names(torch_module.plain_class(type(self)))
+        names = registry.parameter_names(torch_module.plain_class(type(self)))
         return {name: vars(self)[name] for name in names if name in vars(self)}
-
-
-@functools.cache
-def _parameter_names(cls: Any) -> tuple[str, ...]:
-    return tuple(inspect.signature(cls.__init__).parameters)[1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from .._fusion.recipe import Recipe
@@ -82,5 +82,5 @@ class TransformSequence(Transform, has_description=False):
         attributes["_inner_lists"] = inner_lists
         attributes["_planned_list"] = planned_list  # last: until then another thread makes parts, too
 
-    def _planned_names(self) -> Sequence[str]:
-        return ("boxes", "keypoints") if "_planned_list" in vars(self) else ()
+    def _planned_names(self) -> Collection[str]:
+        return ("boxes", "keypoints") if vars(self).get("_planned_list") is not None else ()

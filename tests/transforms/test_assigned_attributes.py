@@ -72,3 +72,26 @@ def test_transform_attributes_that_a_subclass_has_read_cannot_change():
     copied = copy.deepcopy(transform)
     copied.p = 0.0
     assert_equal(copied(images), images)
+
+
+def test_compose_options_may_be_assigned_before_the_first_call():
+    images, boxes = noise((1, 9, 11, 3)), np.array([[[1.0, 2, 4, 6]]])
+    recipe = T.Compose([T.RandomHorizontalFlip(1.0)], seed=3)
+    recipe.boxes = T.Boxes("XYWH")
+    assert_equal(recipe(images, boxes=boxes)[1], np.array([[[6.0, 2, 4, 6]]]))
+    with pytest.raises(AttributeError, match=r"Compose.boxes must not change, as calls"):
+        recipe.boxes = T.Boxes()
+    copied = copy.deepcopy(recipe)
+    copied.boxes = T.Boxes()
+    assert_equal(copied(images, boxes=boxes)[1], np.array([[[7.0, 2, 10, 6]]]))
+
+
+def test_transform_attributes_of_a_subclass_with_another_constructor_cannot_change_after_a_call():
+    class Often(T.RandomHorizontalFlip):
+        def __init__(self, probability):
+            super().__init__(probability)
+
+    images, transform = noise((9, 11, 3)), Often(1.0)
+    assert_equal(transform(images), images[:, ::-1])
+    with pytest.raises(AttributeError, match=r"Often.p must not change, as calls no longer read it"):
+        transform.p = 0.0

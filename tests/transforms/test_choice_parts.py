@@ -196,6 +196,16 @@ def test_choice_of_function_rejects_another_structure():
 META = {"name": "a", "matrix": np.eye(2)}
 
 
+class Incomparable:
+    """Compares as a table of pandas does."""
+
+    def __eq__(self, other):
+        return np.array([True, False])
+
+    def __deepcopy__(self, copies):
+        return self
+
+
 @pytest.mark.parametrize(
     ("function", "fact"),
     [
@@ -213,11 +223,16 @@ META = {"name": "a", "matrix": np.eye(2)}
             lambda sample: {**sample, "meta": None},
             r"change \['meta'\] for some samples only, as all samples share this",
         ),
+        (lambda sample: {**sample, "list": [True, 2]}, r"change \['list'\]\[0\] for some samples only"),
+        (lambda sample: {**sample, "nan": np.zeros(1)}, r"change \['nan'\] for some samples only"),
+        (lambda sample: {**sample, "nan": np.full(2, np.nan)}, r"change \['nan'\] for some samples only"),
+        (lambda sample: {**sample, "incomparable": Incomparable()}, r"change \['incomparable'\] for some samples only"),
         (lambda sample: {**sample, "list": [*sample["list"], 3]}, r"add \['list'\]\[2\] for some samples only"),
     ],
 )
 def test_choice_of_function_rejects_values_that_other_samples_would_lack(function, fact):
-    sample = {"image": noise(SHAPE), "meta": META, "list": [1, 2]}
+    sample = {"image": noise(SHAPE), "meta": META, "list": [1, 2], "nan": np.full(1, np.nan)}
+    sample["incomparable"] = Incomparable()
     aug = T.Compose([T.RandomApply([function])], seed=0)
     with pytest.raises(ValueError, match=rf"^cuaug.transforms.Compose: RandomApply: must not {fact}"):
         aug(sample, step=0)

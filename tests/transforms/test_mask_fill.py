@@ -87,10 +87,28 @@ def test_fill_of_masks_may_be_negative(dtype, tv):
 
 
 @pytest.mark.parametrize("name", ["Pad", "RandomZoomOut"])
-@pytest.mark.parametrize(("dtype", "fill"), [("uint8", -1), ("uint8", 256), ("bool", 255), ("int16", 40_000)])
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [("uint8", -1), ("uint8", 256), ("bool", 255), ("int16", 40_000), ("float16", 2_049), ("float32", -(1 << 24) - 1)],
+)
 def test_fill_of_masks_must_be_a_value_of_their_dtype(name, dtype, fill, tv):
     with pytest.raises(ValueError, match=rf"fill of {dtype} masks must be in -?\d+\.\.\d+, got {fill}"):
         FILLED[name]({tv.Mask: fill})(noise((8, 5, 5, 3)), np.ones((8, 5, 5), dtype))
+
+
+def test_fill_of_masks_must_be_a_value_of_the_dtypes_that_they_are_cast_to(tv):
+    recipe = T.Compose(
+        [T.ToDtype("float32", scale=True, mask_dtype="uint8"), T.Pad(1, fill={"images": 0, "masks": -1})]
+    )
+    with pytest.raises(ValueError, match=r"fill of uint8 masks must be in 0\.\.255, got -1"):
+        recipe(noise((2, 5, 5, 3)), np.ones((2, 5, 5), "int64"))
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fill_of_masks_must_be_a_value_of_empty_stacks(count, tv):
+    zoom_out = T.RandomZoomOut({"images": 0, "masks": 255}, p=1.0)
+    with pytest.raises(ValueError, match=r"fill of bool masks must be in 0\.\.1, got 255"):
+        zoom_out({"image": noise((5, 5, 3)), "masks": np.ones((count, 5, 5), bool)})
 
 
 @pytest.mark.parametrize("fill", [1.5, "a", [1, 2], [], float("nan"), True, 1 << 60], ids=repr)

@@ -461,6 +461,7 @@ def test_transform_attributes_that_a_plan_has_read_cannot_change():
     copied.p = 0.0
     assert np.array_equal(copied(images), images)
     recipe = T.Compose([T.CenterCrop(3)], seed=0)
+    recipe(images)
     with pytest.raises(AttributeError, match=r"Compose.boxes must not change"):
         recipe.boxes = T.Boxes(min_area=2)
     recipe.seed = 4

@@ -63,6 +63,7 @@ CASES = {
     "ToImage of a tensor": ("ToImage", (), lambda tv: torch.from_numpy(noise((3, 9, 12)))),
     "ToImage of an array": ("ToImage", (), lambda tv: noise((9, 12, 3))),
     "ToImage of Pillow": ("ToImage", (), lambda tv: (pillow(), 3)),
+    "ToImage of a video": ("ToImage", (), lambda tv: tv.Video(torch.from_numpy(noise((8, 3, 9, 12))))),
     "PILToTensor": ("PILToTensor", (), lambda tv: (pillow(), 3)),
     "PILToTensor, grey": ("PILToTensor", (), lambda tv: pillow("L")),
     "ToTensor of Pillow": ("ToTensor", (), lambda tv: pillow()),

@@ -185,3 +185,34 @@ def test_collate_runs_the_forward_of_a_subclass(recipe):
     images = collate([source[0], source[1]]).images
     assert tuple(images.shape[-2:]) == (8, 8)
     assert int(images.max()) < 9
+
+
+class PassesOn(T.Compose):
+    def forward(self, *inputs, **options):
+        return super().forward(*inputs, **options)
+
+
+def with_hook(transforms, seed):
+    recipe = T.Compose(transforms, seed)
+    recipe.register_forward_hook(lambda module, inputs, output: None)
+    return recipe
+
+
+@pytest.mark.parametrize("new", [PassesOn, with_hook])
+@pytest.mark.parametrize(
+    "targets",
+    [
+        {"masks": torch.arange(96).reshape(2, 6, 8)},
+        {"boxes": torch.tensor([[[1.0, 2, 4, 6]]] * 2)},
+        {"keypoints": torch.tensor([[[1.0, 2]]] * 2)},
+        {"labels": torch.tensor([3, 4])},
+        {"boxes": torch.tensor([[[1.0, 2, 4, 6]]] * 2), "labels": torch.tensor([3, 4])},
+    ],
+    ids=", ".join,
+)
+def test_compose_subclass_and_hooks_get_targets_by_name(new, targets):
+    images, transforms = torch.from_numpy(noise((2, 3, 6, 8))), [T.RandomHorizontalFlip(1.0)]
+    results, expected = (recipe(images, **targets) for recipe in (new(transforms, 5), T.Compose(transforms, 5)))
+    assert len(results) == len(expected)
+    for result, expected_result in zip(results, expected, strict=True):
+        assert_equal(result, expected_result)
