@@ -19,6 +19,8 @@ from .._detection.rotated_boxes import Edges
 from .._matrices.formulas import map_points
 from .moves import Move
 
+_NARROW_DTYPES = ("bool", "uint8", "int8")  # positions are given back in their dtype, and images are wider
+
 
 class PointMap(NamedTuple):
     """The matrices of a batch, source to destination pixels, and the rectangles of `Move`."""
@@ -70,6 +72,11 @@ def float_values_and_maps(
         moves: At least one.
         entry_samples: The sample of each entry. [E]
     """
+    if dtype_name(values.dtype) in _NARROW_DTYPES:
+        raise TypeError(
+            f"{name} must be floats, or integers of 16 bits or more, got {dtype_name(values.dtype)}: positions beyond "
+            "its range would be lost"
+        )
     arrays = [values, *(move.matrices for move in moves)]
     like, _ = small_matrices.result_like(arrays)
     dtype = "float64" if any(dtype_name(array.dtype) == "float64" for array in arrays) else "float32"

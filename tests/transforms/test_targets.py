@@ -144,6 +144,10 @@ REFUSED = {
     "twice": (lambda: Keypoints([(1, 2), (2, 3)]), "flip_pairs must name a keypoint once, got 2 twice"),
     "itself": (lambda: Keypoints([(1, 1)]), "flip_pairs must name a keypoint once, got 1 twice"),
     "hide": (lambda: Keypoints(hide_outside=None), "hide_outside must be True or False, got None"),
+    "bytes as boxes": (
+        lambda: move_boxes(np.ones((3, 1, 4), np.uint8), maps(3), SIZE, Boxes()),
+        r"boxes must be floats, or integers of 16 bits or more, got uint8",
+    ),
     "flat boxes": (
         lambda: move_boxes(np.ones((3, 4)), maps(3), SIZE, Boxes()),
         r"boxes must have shape \[3, \*, 4\], got \[3, 4\]",
