@@ -101,6 +101,7 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
         raise ValueError(f"expression must be C++ in a string, such as 'px * 0.5', got {value_text(expression)}")
     if len(parameters) > MAX_PARAMETERS:
         raise ValueError(f"an op must have at most {MAX_PARAMETERS} parameters, got {len(parameters)}")
+    expression = " ".join(expression.split())
     _check_tokens(expression)
     if re.search(r"\*\s*\*", expression):
         raise ValueError(
@@ -115,7 +116,7 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
             raise ValueError(f"a parameter must have a C++ name that begins with a letter, got {value_text(parameter)}")
         if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED):
             raise ValueError(f"a parameter must have a name that is not reserved, got {value_text(parameter)}")
-    op = UserOp(name, " ".join(expression.split()), tuple(parameters))
+    op = UserOp(name, expression, tuple(parameters))
     used_names = identifiers(op.expression)
     for name_used in used_names:
         if name_used not in (*SCOPE, *FUNCTIONS, *parameters):

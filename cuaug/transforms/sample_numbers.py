@@ -24,7 +24,8 @@ def listed_numbers(node: Sequence[Any], kind: str) -> Any:
     samples and several objects of one, unless the lengths differ.
     """
     numbers = _number_array(node)
-    if numbers is not None and (numbers.ndim == 2 or numbers.shape == (0,) or (kind == "keypoints" and numbers.size)):
+    has_numbers = numbers is not None and numbers.size > 0
+    if numbers is not None and (numbers.shape == (0,) or (has_numbers and (numbers.ndim == 2 or kind == "keypoints"))):
         return numbers
     entries = [listed_numbers(entry, kind) if isinstance(entry, (list, tuple)) else _array(entry) for entry in node]
     return None if any(entry is None or isinstance(entry, list) for entry in entries) else entries

@@ -150,3 +150,18 @@ INVALID_CALLS = [
 def test_box_functions_reject_invalid_arguments(message, call):
     with pytest.raises(ValueError, match=r"^cuaug\.\w+: .*" + message):
         call()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [cuaug.box_iou, cuaug.generalized_box_iou, cuaug.distance_box_iou, cuaug.complete_box_iou],
+    ids=lambda function: function.__name__,
+)
+def test_box_iou_of_empty_boxes_has_no_gradient(function):
+    """Recipes give (0, 0, 0, 0) for boxes that they lose."""
+    torch = pytest.importorskip("torch")
+    boxes = torch.tensor([[1.0, 1, 5, 5], [0, 0, 0, 0]], requires_grad=True)
+    values = function(boxes, torch.tensor([[1.0, 1, 4, 4], [0, 0, 0, 0]]))
+    values.sum().backward()
+    assert torch.isfinite(boxes.grad).all()
+    assert (boxes.grad[0] != 0).any()

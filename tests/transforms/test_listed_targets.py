@@ -147,3 +147,10 @@ def test_compose_moves_boxes_of_the_key_bbox():
     sample = {"image": noise((23, 17, 3)), "bbox": np.array([[1.0, 2, 4, 6]])}
     assert aug(sample)["bbox"].tolist() == [[12, 2, 4, 6]]
     assert aug(sample["image"], {"bbox": [[1, 2, 4, 6]]})[1]["bbox"].tolist() == [[12, 2, 4, 6]]
+
+
+@pytest.mark.parametrize("lists", [[[], []], [[], [[1.0, 2.0, 5.0, 6.0]]]], ids=["no object", "one object"])
+def test_compose_batch_of_listed_boxes_may_have_no_object(lists):
+    images = np.zeros((2, 23, 17, 3), np.uint8)
+    boxes = T.Compose(FLIP)({"images": images, "boxes": lists})["boxes"]
+    assert [tuple(entry.shape) for entry in boxes] == [(len(entry), 4) for entry in lists]

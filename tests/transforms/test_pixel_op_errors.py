@@ -136,3 +136,8 @@ def test_pixel_op_error_names_the_failing_op():
     )
     assert user_ops.compile_error_for(structs, "cuaug/pointwise.cu(3): error: too deep") is None
     assert user_ops.compile_error_for([], log) is None
+
+
+@pytest.mark.parametrize("expression", ["px * 0.5 ", "px *\t0.5\n", "\n  px * 0.5", "px\xa0* 0.5\xa0"])
+def test_pixel_op_ignores_white_space(expression):
+    assert T.PixelOp("half", expression).to_dict() == T.PixelOp("half", "px * 0.5").to_dict()
