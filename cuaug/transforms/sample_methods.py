@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-_SAMPLE_METHODS = frozenset(("__call__", "forward", "check_inputs", "make_params", "transform"))
+CALL_METHODS = frozenset(("__call__", "forward"))
+_SAMPLE_METHODS = CALL_METHODS | {"check_inputs", "make_params", "transform"}
 _RECIPE_METHODS = frozenset(("write", "is_fused"))  # every class that a recipe runs defines one of them
 
 

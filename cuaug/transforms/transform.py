@@ -26,7 +26,6 @@ _AnyTarget: TypeAlias = AnyArray | PillowImage | Sequence[Any] | Mapping[str, An
 _Target = TypeVar("_Target", bound=_AnyTarget)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
-_CALL_METHODS = frozenset(("__call__", "forward"))
 _CALL_STATE = ("_single_recipe", "_base_recipe", "_is_planned")  # attributes that a copy begins without
 
 
@@ -137,7 +136,9 @@ class Transform:
         """The result for a sample: that of the recipe, or of `make_params` and then `transform` with each target."""
         if self.needs_recipe:
             return self._call_recipe("_single_recipe", inputs, arguments)
-        if self._recipe_base is not None and self._sample_methods <= _CALL_METHODS:  # `super().forward` of a subclass
+        if (
+            self._recipe_base is not None and self._sample_methods <= sample_methods.CALL_METHODS
+        ):  # `super().forward` of a subclass
             return self._call_recipe("_base_recipe", inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 

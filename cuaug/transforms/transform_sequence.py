@@ -10,6 +10,7 @@ from . import parts
 from .boxes import Boxes
 from .fused_part import FusedPart
 from .keypoints import Keypoints
+from .sample_methods import CALL_METHODS
 from .transform import Transform
 from .transform_list import planned_lists
 
@@ -44,7 +45,7 @@ class TransformSequence(Transform, has_description=False):
     @property
     def has_own_forward(self) -> bool:
         """Whether a user's subclass defines `forward` or `__call__`, so that its transforms are not those of a call."""
-        return not self._sample_methods.isdisjoint(("__call__", "forward"))
+        return not self._sample_methods.isdisjoint(CALL_METHODS)
 
     def flattened(self) -> Iterator[Transform]:
         if self.has_own_forward:
