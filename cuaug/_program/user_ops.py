@@ -99,6 +99,8 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
         raise ValueError(f"op must be a name of letters and digits, at most {MAX_NAME}, got {value_text(name)}")
     if not isinstance(expression, str) or not expression.strip():
         raise ValueError(f"expression must be C++ in a string, such as 'px * 0.5', got {value_text(expression)}")
+    if len(expression) > MAX_CHARACTERS:
+        raise ValueError(f"expression must have at most {MAX_CHARACTERS} characters, got {len(expression)}")
     if len(parameters) > MAX_PARAMETERS:
         raise ValueError(f"an op must have at most {MAX_PARAMETERS} parameters, got {len(parameters)}")
     expression = " ".join(expression.split())
@@ -136,8 +138,6 @@ def _is_parameter_name(name: str) -> bool:
 
 def _check_tokens(expression: str) -> None:
     """Refuses expressions that would take long to compile, and unbalanced parentheses."""
-    if len(expression) > MAX_CHARACTERS:
-        raise ValueError(f"expression must have at most {MAX_CHARACTERS} characters, got {len(expression)}")
     tokens = list(_tokens(expression))
     if len(tokens) > MAX_TOKENS:
         raise ValueError(f"expression must have at most {MAX_TOKENS} names, numbers and signs, got {len(tokens)}")
