@@ -1,11 +1,10 @@
 """Kernels compile for every architecture without a GPU, without CuPy and without a warning, and do not spill.
 
 ptxas reports registers and spills; the summary at the end of the run lists the largest kernels, and all
-of them with ``--kernel-table``. Not marked slow: one name of each kernel on sm_75 and sm_90, the kernels of
-``warmup()`` and of the usual recipe on sm_90, and on sm_75 names that together have every template argument. Marked
-exhaustive: each name on one of sm_86 and sm_89, which give the same registers and spills; of the rest, about three
-quarters of the names on architectures other than sm_90, but for warps of raw staging, matrix builders, usual recipes
-and one name of each kernel.
+of them with ``--kernel-table``. Not marked slow: one name of each kernel on sm_75 and sm_90, expressions of ``PixelOp``
+on sm_90, and on sm_75 names that together have every template argument. Marked exhaustive: each name on one of sm_86
+and sm_89, which give the same registers and spills; of the rest, about three quarters of the names on architectures
+other than sm_90, but for warps of raw staging, matrix builders, usual recipes and one name of each kernel.
 """
 
 import itertools
@@ -23,20 +22,20 @@ from cuaug._program import sources, user_ops
 
 ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
 SAME_RESULTS = 86, 89  # of 32 names drawn at random, every register and spill was the same
-ONE_OF_EACH_KERNEL, USUAL, ALL_NAMES = names_of.ONE_OF_EACH_KERNEL, names_of.USUAL, names_of.ALL_NAMES
+ONE_OF_EACH_KERNEL, ALL_NAMES = names_of.ONE_OF_EACH_KERNEL, names_of.ALL_NAMES
 REGISTER_SPILL = 8  # bytes of one register stored and loaded: a few kernels spill it on some architecture
 RARE_SPILL = 128  # bytes that a rarely used kernel may spill: two stores and loads of a pixel of four doubles
 LANCZOS_SPILL = 384  # and a kernel with 64 Lanczos taps beside a chain of ops: up to 360 were measured
 
 
-def with_new_arguments(names):
-    """Names with a template argument that no name before them has."""
-    seen, chosen = set(), set()
-    for name in names:
-        arguments = {(kernels.skeleton_of(name), word) for word in re.findall(r"\w+", name)}
-        if arguments - seen:
-            chosen.add(name)
-        seen |= arguments
+def with_every_argument(names):
+    """Few of the names, which together have every template argument of every kernel that one of all names has."""
+    arguments = {name: {(kernels.skeleton_of(name), word) for word in re.findall(r"\w+", name)} for name in names}
+    missing, chosen = set().union(*arguments.values()), set()
+    while missing:
+        name = max(arguments, key=lambda name: len(arguments[name] & missing))
+        chosen.add(name)
+        missing -= arguments[name]
     return chosen
 
 
@@ -49,12 +48,12 @@ SETS = (
     names_of.DETECTION,
     names_of.MATRICES,
 )
-NEW_ARGUMENTS = set().union(*map(with_new_arguments, SETS))
+EVERY_ARGUMENT = with_every_argument(itertools.chain(*SETS))
 USER_OPS = *names_of.USER_OPS_POINTWISE, names_of.USER_OPS_FUSED[0]
 
 
 def is_quick(name, architecture):
-    chosen = {75: NEW_ARGUMENTS | ONE_OF_EACH_KERNEL, 90: ONE_OF_EACH_KERNEL.union(USUAL, USER_OPS)}
+    chosen = {75: EVERY_ARGUMENT | ONE_OF_EACH_KERNEL, 90: ONE_OF_EACH_KERNEL.union(USER_OPS)}
     return name in chosen.get(architecture, ())
 
 
