@@ -56,7 +56,7 @@ help:  ## this list
 demo: $(VENV)/.demo  ## build, augment photographs (on the GPU where there is one), write demo.png, print times
 	$(PY) notebooks/demo.py $(ARGS)
 
-test: $(VENV)/.test  ## run the CPU suite without the slow tests; GPU cases are skipped by name and counted
+test: $(VENV)/.test  ## run the CPU suite without the slow tests; GPU cases are left out and counted
 	@$(call pytest,$(PY),$(JOBS), and not slow)
 
 test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architecture: about an hour on 2 cores

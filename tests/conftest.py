@@ -1,4 +1,4 @@
-"""Options, skips, and the summary: registers of compiled kernels, tests skipped without a GPU or a JPEG decoder."""
+"""Options, skips, and the summary: registers of compiled kernels, tests not run without a GPU or a JPEG decoder."""
 
 import ctypes
 import functools
@@ -18,6 +18,7 @@ os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count=2 {os.environ
 define_missing_operators()
 NO_GPU = "no NVIDIA GPU"
 NO_JPEG = "no JPEG decoder"
+DESELECTED_WITHOUT_GPU = pytest.StashKey[int]()
 
 
 @functools.cache
@@ -52,13 +53,35 @@ def has_jpeg():
     return hasattr(_native, "jpeg_decode")
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(trylast=True)  # after the deselection by markers and names
+def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("jpeg") and not has_jpeg():
             item.add_marker(pytest.mark.skip(reason=f"{NO_JPEG}: the extension was built without libjpeg-turbo"))
-        needed = max((mark.kwargs.get("count", 1) for mark in item.iter_markers("gpu")), default=0)
-        if needed > gpu_count():
-            item.add_marker(pytest.mark.skip(reason=f"{NO_GPU}: needs {needed}, found {gpu_count()}"))
+    without_gpu = {item for item in items if needed_gpus(item) > gpu_count()}
+    if len(without_gpu) == len(items):  # of GPU tests alone the user sees the names
+        for item in without_gpu:
+            reason = f"{NO_GPU}: needs {needed_gpus(item)}, found {gpu_count()}"
+            item.add_marker(pytest.mark.skip(reason=reason))
+    else:  # to skip thousands of tests takes half a minute
+        items[:] = [item for item in items if item not in without_gpu]
+        config.hook.pytest_deselected(items=list(without_gpu))
+        config.stash[DESELECTED_WITHOUT_GPU] = len(without_gpu)
+
+
+def needed_gpus(item):
+    return max((mark.kwargs.get("count", 1) for mark in item.iter_markers("gpu")), default=0)
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):  # a process of pytest-xdist; each collects all tests
+        session.config.workeroutput["without_gpu"] = session.config.stash.get(DESELECTED_WITHOUT_GPU, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    count = getattr(node, "workeroutput", {}).get("without_gpu", 0)  # a process that crashed has no output
+    node.config.stash[DESELECTED_WITHOUT_GPU] = max(count, node.config.stash.get(DESELECTED_WITHOUT_GPU, 0))
 
 
 def pytest_collection_finish():
@@ -74,7 +97,8 @@ def pytest_terminal_summary(terminalreporter, config):
     compilations = [value for r in reports if r.when == "call" for key, value in r.user_properties if key == "kernel"]
     if compilations:
         write_kernel_table(terminalreporter, compilations, config.getoption("--kernel-table"))
-    terminalreporter.write_line(f"{len(without_gpu)} skipped without a GPU")
+    count = len(without_gpu) + config.stash.get(DESELECTED_WITHOUT_GPU, 0)
+    terminalreporter.write_line(f"{count} not run without a GPU")
     if without_jpeg := [r for r in terminalreporter.stats.get("skipped", []) if NO_JPEG in str(r.longrepr)]:
         terminalreporter.write_line(f"{len(without_jpeg)} skipped without a JPEG decoder")
 
