@@ -29,7 +29,7 @@ def features_and_rois(channels_last=False, samples=2, levels=1, dtype=torch.floa
     generator = torch.Generator().manual_seed(5)
     features = []
     for i in range(levels):
-        level = torch.randn(samples, 5, 32 >> i, 24 >> i, generator=generator, dtype=dtype)
+        level = torch.randn(samples, 6, 32 >> i, 24 >> i, generator=generator, dtype=dtype)
         level = level.to(memory_format=torch.channels_last) if channels_last else level
         features.append(level.requires_grad_())
     corner = torch.rand(9, 2, generator=generator, dtype=dtype) * 30
