@@ -18,30 +18,30 @@ def counts(threads, readies, depth=2):
     return values
 
 
-def test_fewer_threads_decode_while_batches_are_ready():
+def test_decode_threads_fall_while_batches_are_ready():
     assert counts(DecodeThreads(5), [0, 1, 2, 2, 2, 2, 2]) == [5, 5, 4, 3, 2, 1, 1]
 
 
-def test_a_consumer_that_waits_gets_all_threads_and_then_one_more_than_before():
+def test_decode_threads_rise_after_a_wait():
     threads = DecodeThreads(5)
     assert counts(threads, [2, 2, 2, 0, 1, 2, 2, 2, 2]) == [4, 3, 2, 5, 5, 4, 3, 3, 3]
 
 
-def test_one_thread_more_decodes_while_the_queue_is_neither_full_nor_empty():
+def test_decode_threads_rise_while_the_queue_is_half_full():
     threads = DecodeThreads(6)
     assert counts(threads, [2, 2, 2, 2, 1, 1, 2, 2]) == [5, 4, 3, 2, 3, 4, 3, 2]
     assert counts(threads, [1] * 7) == [3, 4, 5, 6, 6, 6, 6]
     assert counts(threads, [0, 2, 2, 2, 2, 2]) == [6, 5, 4, 3, 3, 3]  # 2 threads were too few
 
 
-def test_an_empty_queue_at_the_start_of_an_iteration_is_no_sign_of_too_few_threads():
+def test_decode_threads_ignore_an_empty_queue_at_the_start():
     threads = DecodeThreads(4)
     counts(threads, [2, 2, 2])
     threads.fill_queue()
     assert counts(threads, [0, 0, 2, 2, 2]) == [4, 4, 3, 2, 1]
 
 
-def test_fewer_threads_are_tried_again_after_a_hundred_batches_then_after_twice_as_many():
+def test_decode_threads_retry_after_a_hundred_batches_then_after_twice_as_many():
     threads = DecodeThreads(3)
     counts(threads, [2] * 100)
     assert counts(threads, [0, 2]) == [3, 2]  # 1 thread was too few
@@ -61,19 +61,19 @@ def test_decode_threads_retry_after_a_hundred_batches_of_several_iterations():
     assert reached == [2, 2, 2, 1, 1]  # in the 200th batch
 
 
-def test_the_minimum_holds():
+def test_decode_threads_keep_the_minimum():
     assert set(counts(DecodeThreads(4, 4), [2, 2, 0, 2, *[2] * 250])) == {4}
 
 
 @pytest.mark.jpeg
-def test_a_loader_whose_consumer_is_slow_decodes_with_fewer_threads():
+def test_loader_slow_consumer_gets_fewer_decode_threads():
     files = [encoded(image) for image in photographs(2)]
     loader = Loader(files * 100, 2, [T.RandomResizedCrop(32)], threads=2, seed=0)
-    counts = []
+    thread_counts = []
     for _ in loader:
-        counts.append(loader._decode_threads.count)
-        if counts[-1] == 1:
+        thread_counts.append(loader._decode_threads.count)
+        if thread_counts[-1] == 1:
             break
-        time.sleep(0.01 * len(counts))  # slower than decoding, however busy the machine is
-    assert counts[0] == 2
-    assert counts[-1] == 1
+        time.sleep(0.01 * len(thread_counts))  # slower than decoding, however busy the machine is
+    assert thread_counts[0] == 2
+    assert thread_counts[-1] == 1

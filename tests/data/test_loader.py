@@ -135,13 +135,17 @@ def test_loader_load_state_dict_refuses_values_that_are_no_state(files):
     loader = Loader(files, 4, [T.RandomResizedCrop(8)], seed=1, library="numpy")
     true_state = {"seed": 1, "epoch": 3, "samples": 4}
     states = [*mutations(true_state), *((f"all is value {i}", value) for i, value in enumerate(VALUES))]
+    accepted = []  # changes that leave a state
     for change, state in states:
         loader.load_state_dict(true_state)
         try:
             loader.load_state_dict(state)
+            accepted.append(change)
         except (TypeError, ValueError):
             assert loader.state_dict() == true_state, change
         assert next(iter(loader)).images.shape[1:] == (8, 8, 3), change
+    epochs = [f"'epoch' is {epoch}" for epoch in (0, 7, 100_000, 10**9)]
+    assert sorted(accepted) == sorted(["another key", *epochs, "'samples' is 0"])
     for epoch in (2**63, 10**400):
         with pytest.raises(ValueError, match="epoch must be at most 9223372036854775807"):
             loader.epoch = epoch
@@ -240,9 +244,13 @@ def test_loader_jax_gives_the_arrays_of_numpy(files):
 
 def test_loader_returns_mixed_labels(files):
     recipe = T.Compose([T.RandomResizedCrop(16), T.MixUp(num_classes=5)], seed=1)
-    for images, labels in Loader(files, 6, recipe, library="numpy"):
-        assert labels.shape == (len(images), 5)
-        np.testing.assert_allclose(labels.sum(1), 1, rtol=1e-6)
+    batches = list(Loader(files, 6, recipe, library="numpy"))
+    assert len(batches) == 4
+    for batch in batches:
+        params = recipe.draw(np.zeros((len(batch.ids), 20, 20, 3), np.uint8), ids=batch.ids, step=0)
+        expected = T.mixed_labels(params, np.array([files[i][1] for i in batch.ids]))
+        assert_equal(batch.labels, expected)
+    assert any((batch.labels.max(1) < 1).any() for batch in batches)
 
 
 def test_loader_leaves_warning_filters_alone(monkeypatch):

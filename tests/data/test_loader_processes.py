@@ -76,7 +76,7 @@ next(it)
 {end}
 """
     for _ in range(3):
-        finish(start(program))
+        assert finish(start(program)) == ("", "")
 
 
 @pytest.mark.alone

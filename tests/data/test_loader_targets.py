@@ -128,10 +128,13 @@ def test_loader_targets_follow_bad_files(files, on_error):
     targets = [target_of(files, i) for i in range(6)]
     data = [data if i != 2 else b"damaged" for i, (data, _) in enumerate(files)]
     loader = Loader(ImageFiles(data, targets=targets), 4, recipe, library="numpy", on_error=on_error, last="pad")
+    ids = []
     for batch in loader:
+        ids.append(batch.ids.tolist())
         assert len(batch.targets) == len(batch.images) == len(batch.ids)
         for i, target in zip(batch.ids.tolist(), batch.targets, strict=True):
             assert_targets_equal(target, expected_target(files, targets[i], recipe, i, 0))
+    assert ids == ([[0, 1, 3], [4, 5, 0, 1]] if on_error == "skip" else [[0, 1, 0, 3], [4, 5, 0, 1]])  # padded
 
 
 def test_loader_targets_with_only_bad_files_are_empty():
@@ -159,7 +162,7 @@ def test_loader_targets_of_torch_are_views_of_one_block(files):
     assert all(isinstance(target["boxes"], torch.Tensor) for target in results)
     pointers = {target["area"].untyped_storage().data_ptr() for target in results}
     assert len(pointers) == 1
-    for i, result in enumerate(results):
+    for i, result in zip(range(4), results, strict=True):
         arrays = {key: value.numpy() if isinstance(value, torch.Tensor) else value for key, value in result.items()}
         assert_targets_equal(arrays, expected_target(files, targets[i], recipe, i, 0))
 
@@ -244,7 +247,7 @@ def test_loader_converts_boxes_that_state_their_format(files, tmp_path, source, 
     else:
         ((_, targets),) = Loader(images, 2, recipe, library="numpy")
     box = {"XYXY": (8.0, 4, 40, 24), "XYWH": (8.0, 4, 32, 20), "CXCYWH": (24.0, 14, 32, 20)}[box_format]
-    for i, target in enumerate(targets):
+    for i, target in zip(range(2), targets, strict=True):
         given = {"boxes": np.array([box], np.float32)}
         expected = expected_target(files, given, recipe, i, 0)["boxes"]
         np.testing.assert_allclose(np.asarray(target["boxes"]), expected, atol=1e-3)
@@ -298,7 +301,9 @@ def test_loader_targets_continue_from_a_state(files):
     next(iterator)
     state, second = first.state_dict(), loader()
     second.load_state_dict(state)
-    for batch, expected in zip(second, iterator, strict=True):
+    batches, expected_batches = list(second), list(iterator)
+    assert len(batches) == 2
+    for batch, expected in zip(batches, expected_batches, strict=True):
         for i, target, other in zip(batch.ids.tolist(), batch.targets, expected.targets, strict=True):
             assert target["labels"].tolist() == [i]
             assert_targets_equal(target, other)
@@ -317,7 +322,7 @@ def test_loader_targets_of_a_shard(files, tmp_path):
     targets = [target_of(files, i) for i in range(3)]
     for given in (targets, lambda index: targets[index]):
         ((_, results),) = Loader(ImageFiles(shard, targets=given), 3, recipe, library="numpy")
-        for i, result in enumerate(results):
+        for i, result in zip(range(3), results, strict=True):
             assert_targets_equal(result, expected_target(files, targets[i], recipe, i, 0))
 
 

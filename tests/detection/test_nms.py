@@ -29,7 +29,7 @@ def assert_indices(actual, expected, like):
 
 
 @functools.cache
-def scenes_with_expected(scene, dtype):
+def expected_by_threshold(scene, dtype):
     """For some numbers of boxes: boxes, scores, and the kept indices by threshold."""
     scenes = []
     for count in (1, 65, 130):
@@ -43,14 +43,14 @@ def scenes_with_expected(scene, dtype):
 @pytest.mark.parametrize("dtype", FLOATS)
 @every_scene
 def test_nms_equals_reference(scene, dtype, backend):
-    for boxes, scores, expected in scenes_with_expected(scene, dtype):
+    for boxes, scores, expected in expected_by_threshold(scene, dtype):
         arrays = put(boxes, backend, dtype), put(scores, backend, dtype)
         for threshold, indices in expected.items():
             assert_indices(cuaug.nms(*arrays, threshold), indices, arrays[0])
 
 
 @functools.cache
-def scene_with_expected(scene, count):
+def expected_by_class(scene, count):
     """Boxes, scores and classes; the kept indices without and with the classes."""
     boxes, scores = (box_cases.rounded(values, "float32") for values in box_cases.SCENES[scene](count, 1))
     classes = (box_cases.labels(count) // 10**11).astype(np.int32)  # labels differ by 10**11 or more
@@ -62,10 +62,10 @@ def scene_with_expected(scene, count):
 @every_scene
 @every_backend
 def test_nms_any_number_of_boxes(scene, count, backend):
-    boxes, scores, classes, expected, expected_by_class = scene_with_expected(scene, count)
+    boxes, scores, classes, expected, expected_of_classes = expected_by_class(scene, count)
     arrays = put(boxes, backend, "float32"), put(scores, backend, "float32")
     assert_indices(cuaug.nms(*arrays, 0.5), expected, arrays[0])
-    assert_indices(cuaug.batched_nms(*arrays, put(classes, backend), 0.5), expected_by_class, arrays[0])
+    assert_indices(cuaug.batched_nms(*arrays, put(classes, backend), 0.5), expected_of_classes, arrays[0])
 
 
 @every_backend
@@ -114,7 +114,7 @@ VIEWS = {
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_nms_view_equals_copy(view):
+def test_nms_of_view_equals_reference(view):
     boxes, scores = box_cases.clustered(300)
     boxes, scores = VIEWS[view][0](boxes), VIEWS[view][1](scores)
     classes = VIEWS[view][1](box_cases.labels(300))
@@ -124,7 +124,7 @@ def test_nms_view_equals_copy(view):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int32", "int64"])
-def test_batched_nms_takes_classes_of_any_dtype(dtype):
+def test_batched_nms_takes_classes_of_label_dtypes(dtype):
     boxes, scores = box_cases.clustered(300)
     classes = (box_cases.labels(300) // 10**11 % 3).astype(dtype)
     actual = cuaug.batched_nms(boxes, scores, classes, 0.5)

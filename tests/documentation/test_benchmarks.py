@@ -62,6 +62,8 @@ def test_benchmark_warp_wrong_result_fails(tmp_path):
 def test_benchmark_warp_no_row_fails():
     process = run(str(BENCHMARKS / "warp.py"), "--cpu", "--quick", "--no-peers", "--only", "no such row")
     assert process.returncode == 1
+    assert "warp on" in process.stdout
+    assert "Traceback" not in process.stderr
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_docstrings_name_no_internal_module():
 
 
 @pytest.fixture(scope="module")
-def reference_text(tmp_path_factory):
+def reference_text(docs_modules, tmp_path_factory):  # Sphinx imports the extension docs/reference.py
     """The pages of the reference of a function and of two classes, as text."""
     pytest.importorskip("myst_parser")
     application = pytest.importorskip("sphinx.application")
@@ -113,8 +113,7 @@ def reference_text(tmp_path_factory):
     return " ".join((folder / "text" / "index.txt").read_text().split())
 
 
-def test_reference_shows_parameters_and_aliases(docs_modules, reference_text):
-    docs_modules("reference")
+def test_reference_shows_parameters_and_aliases(reference_text):
     assert "class cuaug.transforms.RandomErasing( p: float = 0.5, scale: Sequence[float] = (0.02" in reference_text
     assert "Boxes( format: str = 'XYXY', min_area: float = 0.0," in reference_text
     assert "interpolation: Interpolation = 'bilinear', border: Border = 'constant', fill: Fill = 0," in reference_text
@@ -122,7 +121,7 @@ def test_reference_shows_parameters_and_aliases(docs_modules, reference_text):
     assert "get_rotation_matrix(angle, scale=1.0, center=(0.0, 0.0))" in reference_text
 
 
-def test_reference_shows_one_signature_of_an_overloaded_function(docs_modules, reference_text):
+def test_reference_shows_one_signature_of_an_overloaded_function(reference_text):
     """The implementation's: it has every option, where overloads have what type checkers need."""
     assert reference_text.count("cuaug.nms(") == reference_text.count("cuaug.transform_boxes(") == 1
     assert "cuaug.transform_boxes(boxes, M, format: BoxFormat = 'XYXY') Map boxes by" in reference_text
@@ -144,10 +143,10 @@ def test_signature_of_a_class_has_its_parameters(name):
 
 def test_every_page_is_in_the_index():
     listed = set(re.findall(r"^([\w/-]+)$", (DOCS / "index.md").read_text(), re.M))
-    found = {
+    pages = {
         str(page.relative_to(DOCS).with_suffix("")) for suffix in ("md", "rst") for page in DOCS.rglob(f"*.{suffix}")
     }
-    assert listed == found - {"index"}
+    assert listed == pages - {"index"}
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/placement.md", "docs/performance.md"])
@@ -208,18 +207,34 @@ def test_troubleshooting_lists_every_message_of_the_set_up():
     """The first column of a table has a piece of the message of each BackendError."""
     rows = re.findall(r"^\| (`.*?`) \|", (DOCS / "troubleshooting.md").read_text(), re.M)
     listed = [phrase for row in rows for phrase in re.findall("`([^`]{10,})`", row)]
-    calls = [
-        (path.name, node)
+    messages = [
+        (f"{path.name}:{call.lineno}", parts)
         for path in (ROOT / "cuaug").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("BackendError")
+        for call, parts in messages_of_backend_errors(ast.parse(path.read_text()))
     ]
-    messages = [(file, constant_parts(node)) for file, node in calls if constant_parts(node)]
     assert len(messages) > 25
     assert [entry for entry in messages if not any(phrase in part for phrase in listed for part in entry[1])] == []
 
 
-def constant_parts(call):
+def messages_of_backend_errors(module):
+    """The calls of BackendError in a module, each with the pieces of its message, also those of module constants."""
+    constants = {
+        target.id: statement.value
+        for statement in module.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    for call in ast.walk(module):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("BackendError"):
+            names = [node.id for node in ast.walk(call) if isinstance(node, ast.Name)]
+            yield (
+                call,
+                [part for node in (call, *(constants[n] for n in names if n in constants)) for part in texts(node)],
+            )
+
+
+def texts(node):
     """The pieces of a message that are in the source, without the short ones between values."""
-    parts = [node.value for node in ast.walk(call) if isinstance(node, ast.Constant)]
+    parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
     return [part for part in parts if isinstance(part, str) and len(part) >= 10]

@@ -18,7 +18,7 @@ print(sorted(new - set(sys.stdlib_module_names) - {"cuaug", "numpy"}))
 
 
 def test_import_loads_few_modules():
-    """With Python 3.11: 92 of cuaug, and 13 small ones beyond those that `import numpy` loads."""
+    """With Python 3.11: 117 of cuaug, and 14 small ones beyond those that `import numpy` loads."""
     program = """
 import sys, numpy
 before = set(sys.modules)
@@ -27,7 +27,7 @@ new = set(sys.modules) - before
 print(len([name for name in new if name.startswith("cuaug")]), len([n for n in new if not n.startswith("cuaug")]))
 """
     cuaug_count, other_count = map(int, python(program)[0].split())
-    assert cuaug_count <= 120
+    assert cuaug_count <= 140
     assert other_count <= 20
 
 

@@ -73,6 +73,7 @@ def test_kernel_cache_damaged_entries_are_replaced(tmp_path):
 
 FOLDERS = """
 assert_gpu_equals_cpu()
+assert entries()
 for path in entries():
     path.unlink()
     path.mkdir()
@@ -93,7 +94,14 @@ def test_kernel_cache_folders_in_place_of_entries(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_kernel_cache_unreadable_entries(tmp_path):
-    program = "assert_gpu_equals_cpu()\nfor path in entries(): path.chmod(0)\nforget_kernels()\nassert_gpu_equals_cpu()"
+    program = """
+assert_gpu_equals_cpu()
+assert entries()
+for path in entries():
+    path.chmod(0)
+forget_kernels()
+assert_gpu_equals_cpu()
+"""
     python(CHECK + program, CUPY_CACHE_DIR=str(tmp_path))
 
 

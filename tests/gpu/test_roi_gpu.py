@@ -150,16 +150,15 @@ def test_roi_pool_gpu_positions_of_maxima_beyond_15_bits(shape, backward_mode):
 
 
 @every_kind
-def test_roi_align_gpu_gradient_is_deterministic(kind):
+@pytest.mark.parametrize("backward_mode", [True], ids=["deterministic"], indirect=True)
+def test_roi_align_gpu_gradient_is_deterministic(kind, backward_mode):
     call, rotated = KINDS[kind]
     rois, gradients = torch.from_numpy(regions(600, rotated)).cuda(), []
-    torch.use_deterministic_algorithms(True)
     for _ in range(10):
         leaf = features(torch.float32).requires_grad_()
         out = call(leaf, rois)
         out.backward(torch.sin(torch.arange(out.numel(), device="cuda")).view_as(out).float())
         gradients.append(leaf.grad)
-    torch.use_deterministic_algorithms(False)
     assert all(torch.equal(gradients[0], other) for other in gradients[1:])
 
 
@@ -208,7 +207,7 @@ def test_roi_align_gpu_rotated_invalid_or_huge_regions_terminate(backward_mode):
         assert bool(torch.isfinite(leaf.grad).all())
         with torch.no_grad():
             expected = cuaug.roi_align(leaf.detach().cpu(), torch.from_numpy(rois), 3, mode=mode, aligned=True)
-        assert_alike(out[:3], expected[:3], torch.float32)
+        assert_alike(out, expected, torch.float32)
 
 
 @pytest.mark.parametrize("kind", ["max", "pool"])

@@ -17,7 +17,10 @@ def recipe(seed=None):
 
 
 class RecipeResults:
-    """A dataset: each sample is a result of the recipe, as text. `options` are those of the call: "ids" and "step"."""
+    """A dataset: each sample is a result of the recipe, as text.
+
+    `options`: which of "ids" and "step" are passed to each call.
+    """
 
     def __init__(self, recipe, options=(), samples=96):
         self.recipe, self.options, self.samples = recipe, options, samples

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from helpers import emulator
 from helpers.fake_driver import FakeDriver, raise_status
 from helpers.replace import replace_everywhere
 
@@ -51,3 +52,17 @@ def gpu(request, monkeypatch):
 
         assert launch_sequence._sequence_class() is native.LaunchSequence
     return driver
+
+
+@pytest.fixture
+def emulate(monkeypatch):
+    """`emulator.patch` for one skeleton, of which at least one pass must run before the test ends."""
+    launches_by_skeleton = {}
+
+    def patch(skeleton="warp_image"):
+        launches_by_skeleton[skeleton] = emulator.patch(monkeypatch, [skeleton])
+        return launches_by_skeleton[skeleton]
+
+    yield patch
+    for skeleton, launches in launches_by_skeleton.items():
+        assert launches, f"no pass of {skeleton} ran in the emulator"

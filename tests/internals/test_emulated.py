@@ -6,7 +6,6 @@ import mmap
 
 import numpy as np
 import pytest
-from helpers import emulator as emulated
 from helpers.arrays import default_layout, images, to_layout
 from helpers.compare import Tolerance, assert_equal, to_numpy
 from helpers.replace import replace_everywhere
@@ -126,10 +125,10 @@ AGAINST_LOOPS = [
 
 
 @pytest.mark.parametrize(("warp", "options", "dtype", "layout"), thinned(AGAINST_LOOPS, is_quick))
-def test_warp_kernel_equals_cpu_loops(warp, options, dtype, layout, monkeypatch):
+def test_warp_kernel_equals_cpu_loops(warp, options, dtype, layout, emulate):
     batch = images(TORCH if dtype == "bfloat16" else NUMPY, dtype, layout, SHAPE)
     expected = warp(batch, layout, **options)
-    emulated.patch(monkeypatch)
+    emulate()
     assert_equal(warp(batch, layout, **options), expected, tolerance=TOLERANCES[dtype])
 
 
@@ -161,9 +160,9 @@ def test_remap_chooses_geometry_by_dtype_and_strides(batch, map_dtype, geometry,
         lambda dtype, channels, width: dtype == "uint8" and channels == 3,
     ),
 )
-def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, monkeypatch):
+def test_warp_kernel_layouts_strides_and_batches_agree(dtype, channels, width, emulate):
     """Row lengths that are multiples of 16 bytes, of 4 bytes, or of neither."""
-    emulated.patch(monkeypatch)
+    emulate()
     wide = images(NUMPY, dtype, "NHWC", (2, 70, width, 5))[..., :channels]
     expected = affine(np.ascontiguousarray(wide), "NHWC")
     assert_equal(affine(wide, "NHWC"), expected)
@@ -184,7 +183,7 @@ SIZES = [(1, 1), (2, 3), (3, 2), (33, 31), (21, 75), (40, 76), (70, 80)]  # some
         lambda dtype, channels, border: (dtype, channels) == ("uint8", 3) and border in ("constant", "reflect"),
     ),
 )
-def test_warp_kernel_resolves_borders_in_source_boxes(dtype, channels, border, layout, monkeypatch):
+def test_warp_kernel_resolves_borders_in_source_boxes(dtype, channels, border, layout, emulate):
     """Source boxes that lie inside the image, across its edges, or outside, of rows that can be copied or cannot."""
     fills = (0, 99 if dtype == "uint8" else 0.625) if border == "constant" else (0,)
     batches = [images(NUMPY, dtype, layout, (2, *size, channels)) for size in SIZES]
@@ -203,7 +202,7 @@ def test_warp_kernel_resolves_borders_in_source_boxes(dtype, channels, border, l
         ]
 
     expected = warp_all()
-    emulated.patch(monkeypatch)
+    emulate()
     for actual, expected_images in zip(warp_all(), expected, strict=True):
         assert_equal(actual, expected_images, tolerance=TOLERANCES[dtype])
 
@@ -216,7 +215,7 @@ def test_warp_kernel_resolves_borders_in_source_boxes(dtype, channels, border, l
         lambda reduction, dtype: dtype == "uint8" and reduction > 0.8,
     ),
 )
-def test_warp_kernel_source_boxes_hold_rotated_tiles(reduction, dtype, layout, monkeypatch):
+def test_warp_kernel_source_boxes_hold_rotated_tiles(reduction, dtype, layout, emulate):
     """Source boxes of rotated tiles hold every pixel that the sampler reads."""
     batch = images(NUMPY, dtype, layout, (1, 90, 104, 3))
     linear = [reduction * rotation_and_shear(angle, shear) for angle in range(-180, 180, 37) for shear in (0, 0.6)]
@@ -228,7 +227,7 @@ def test_warp_kernel_source_boxes_hold_rotated_tiles(reduction, dtype, layout, m
         return [cuaug.warp_affine(batch, M, inverse=True, size=(61, 80), fill=fill, layout=layout) for M in matrices]
 
     expected = warp_all()
-    emulated.patch(monkeypatch)
+    emulate()
     for actual, expected_image in zip(warp_all(), expected, strict=True):
         assert_equal(actual, expected_image, tolerance=TOLERANCES[dtype])
 
@@ -240,9 +239,9 @@ def rotation_and_shear(angle, shear):
 
 @both_layouts
 @pytest.mark.parametrize("dtype", ["uint8", "float16"])
-def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkeypatch):
+def test_warp_kernel_region_height_does_not_change_results(dtype, layout, emulate, monkeypatch):
     """Many regions are tall, narrow ones twice as tall, and the last ones are halved; few regions are short."""
-    emulated.patch(monkeypatch)
+    emulate()
     batch = images(NUMPY, dtype, layout, (2, 90, 104, 3))
     block_counts, results = [], []
     run, caches = run_module.run_pass, (kernel_config.kernel_config, grids.divide_output)
@@ -263,9 +262,9 @@ def test_warp_kernel_region_height_does_not_change_results(dtype, layout, monkey
 
 @both_layouts
 @pytest.mark.parametrize("border", ["constant", "reflect"])
-def test_warp_kernel_small_outputs_equal_parts_of_large_ones(border, layout, monkeypatch):
+def test_warp_kernel_small_outputs_equal_parts_of_large_ones(border, layout, emulate, monkeypatch):
     """Blocks of outputs of at most 32x32 pixels have half as many threads."""
-    emulated.patch(monkeypatch)
+    emulate()
     kernels, run = [], run_module.run_pass
     replace_everywhere(
         monkeypatch, run_module, "run_pass", lambda plan, *rest: (kernels.append(plan.kernel), run(plan, *rest))
@@ -286,9 +285,9 @@ def test_warp_kernel_small_outputs_equal_parts_of_large_ones(border, layout, mon
 
 @both_layouts
 @pytest.mark.parametrize("dtype", ["uint8", "float16"])
-def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
+def test_warp_kernel_row_ends(dtype, layout, emulate):
     """Lanes store words of several columns, or single elements at the end of a row."""
-    emulated.patch(monkeypatch)
+    emulate()
     batch = images(NUMPY, dtype, layout, (1, 20, 24, 3))
     expected = np.moveaxis(to_numpy(affine(batch, layout, size=(9, 80))), -1 if layout == "NCHW" else -2, 0)
     for width in (1, 2, 3, 5, 31, 32, 34, 36, 63, 66, 68):
@@ -302,9 +301,9 @@ def test_warp_kernel_row_ends(dtype, layout, monkeypatch):
 
 
 @pytest.mark.parametrize("step", [0, 1 / 2, 1 / 4, 1 / 32])
-def test_warp_affine_kernel_rounds_half_to_even(step, monkeypatch):
+def test_warp_affine_kernel_rounds_half_to_even(step, emulate):
     batch = images(NUMPY, "uint8", default_layout(NUMPY), (1, 20, 24, 3))
     M = np.array([[1.25, 0, -1 - step], [0, 1, 3 * step]])
     expected = cuaug.warp_affine(batch, M, inverse=True)  # ops/test_warps.py compares the CPU with the reference
-    emulated.patch(monkeypatch)
+    emulate()
     assert_equal(cuaug.warp_affine(batch, M, inverse=True), expected)

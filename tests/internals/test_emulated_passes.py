@@ -29,10 +29,10 @@ BLUR_CASES = [  # the last tiles in each direction are partial
 
 
 @pytest.mark.parametrize(("shape", "layout", "kernel_size"), BLUR_CASES, ids=str)
-def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, monkeypatch):
+def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, emulate):
     batch, sigma = noise(shape, "uint8"), seeded("sigma", shape).uniform(0.1, 3.0, (shape[0], 2))
     expected = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout)
-    emulated.patch(monkeypatch, ["gaussian_blur"])
+    emulate("gaussian_blur")
     actual = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout, out=np.full_like(batch, 99))
     tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
@@ -47,13 +47,13 @@ def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, monke
     ],
     ids=str,
 )
-def test_jpeg_kernel_equals_libjpeg_turbo(shape, layout, monkeypatch):
+def test_jpeg_kernel_equals_libjpeg_turbo(shape, layout, emulate):
     rng = seeded("jpeg", shape)
     axes, qualities = (0, 1, 2, 3) if layout == "NHWC" else (0, 2, 3, 1), rng.integers([1, 90], 101)
     batch = rng.integers(0, 256, shape, np.uint8)
     batch[0] >>= 3  # small differences, of which a low quality leaves no coefficients
     expected = [filter_reference.jpeg(i, q) for i, q in zip(batch.transpose(axes), qualities, strict=True)]
-    emulated.patch(monkeypatch, ["jpeg"])
+    emulate("jpeg")
     actual = cuaug.jpeg(batch, qualities, layout=layout, out=np.full_like(batch, 99))
     assert_equal(np.ascontiguousarray(actual.transpose(axes)), np.stack(expected).astype(np.uint8))
 
@@ -61,7 +61,7 @@ def test_jpeg_kernel_equals_libjpeg_turbo(shape, layout, monkeypatch):
 @pytest.mark.parametrize(
     ("shape", "layout"), [((24, 70, 68, 3), "NHWC"), ((24, 3, 70, 68), "NCHW"), ((24, 33, 45, 3), "NHWC")]
 )
-def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout, monkeypatch):
+def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout, emulate, monkeypatch):
     aug = T.Compose([T.TrivialAugmentWide(interpolation="bilinear")], seed=1)
     images = noise(shape, "uint8")
     batch = describe_images(images, layout)
@@ -69,7 +69,7 @@ def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout,
     table = draw.draw_table(plan, batch, draw.describe_draws(batch, None, aug.seed, 0, draw.ReplayCounters()))
     expected = execute.apply(plan, batch, table)
 
-    emulated.patch(monkeypatch)
+    emulate()
     lut_on_cpu = statistics.histogram_lut
     replace_everywhere(
         monkeypatch, statistics, "histogram_lut", lambda images, kinds: lut_on_cpu(images._replace(device=-1), kinds)
@@ -86,7 +86,7 @@ def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout,
 
 
 @pytest.mark.parametrize(("layout", "channels"), [("CHW", 3), ("HWC", 3), ("CHW", 5), ("HWC", 5)])
-def test_size_transforms_resize_images_of_several_sizes_in_one_launch(layout, channels, monkeypatch):
+def test_size_transforms_resize_images_of_several_sizes_in_one_launch(layout, channels, emulate, monkeypatch):
     """Each result is a part of its own of the array that the launch writes."""
     sizes, new_sizes = [(33, 41), (61, 31), (9, 101), (90, 60)], [(20, 70), (70, 20), (5, 9), (1, 2)]
     shapes = [(channels, *size) if layout == "CHW" else (*size, channels) for size in sizes]
@@ -95,11 +95,12 @@ def test_size_transforms_resize_images_of_several_sizes_in_one_launch(layout, ch
     placed = placement.Placement(np.array([(0, 0, *size) for size in sizes]), np.array(new_sizes))
     sampling = placement.Sampling("bilinear")
     expected = placement.placed_arrays(arrays, images, placed, sampling)
-    emulated.patch(monkeypatch, ["resample"])
+    launches = emulate("resample")
     monkeypatch.setattr(placement, "_groups", lambda positions, _: [positions] if positions else [])
     tolerance = Tolerance(absolute=1, exact=0.97, reason="sums of float32 in another order, rounded once")
     for actual, image in zip(placement.placed_arrays(arrays, images, placed, sampling), expected, strict=True):
         assert_equal(actual, image, library="numpy", dtype="uint8", tolerance=tolerance)
+    assert len(launches) == 1
 
 
 class EmulatedLaunches:

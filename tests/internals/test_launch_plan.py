@@ -20,6 +20,7 @@ from cuaug._fusion.draw_kernel import Draws
 from cuaug._fusion.recipe import Recipe
 from cuaug._gpu import failures, streams
 from cuaug._gpu import launch as launch_module
+from cuaug._gpu.launch_sequence import LaunchSequence
 from cuaug._passes import batched_launch
 from cuaug._passes.parameters import StridedArray
 from cuaug.transforms.policy_slot import ANY_MAGNITUDE
@@ -153,15 +154,24 @@ def draw_and_execute(plan, image, draws):
     return execute.apply(plan, image, draw.draw_table(plan, image, draws, with_matrix=False))
 
 
-def test_launch_plan_call_is_one_driver_call(gpu, monkeypatch):
+def test_launch_plan_call_runs_one_launch_sequence(gpu, monkeypatch):
+    sequence_runs, run_sequence = [], LaunchSequence.__call__
+
+    def count_run(sequence, *arguments):
+        sequence_runs.append(sequence)
+        run_sequence(sequence, *arguments)
+
+    monkeypatch.setattr(LaunchSequence, "__call__", count_run)
     aug = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(5), T.RandomInvert()], seed=3)
     batch = torch.zeros((5, 3, 64, 80), dtype=torch.uint8)
     aug(batch)
     replace_everywhere(monkeypatch, launch_module, "launch", None)
     for step in (5, 6):
         gpu.stream = 100 + step
+        sequence_runs.clear()
         call = record_call(gpu, lambda: aug(batch, ids=4, step=step))  # noqa: B023
-        assert len(call.launches) == aug.plan(batch).launches
+        assert len(sequence_runs) == 1
+        assert len(call.launches) == aug.plan(batch).launches > 1
         numbers = np.frombuffer(call.launches[0].record, np.int64)
         assert call.launches[0].kernel == "cuaug::draw"
         assert numbers[5:8].tolist() == [3, step, 4]  # seed, step, first_id: kernels/records/draw.cuh

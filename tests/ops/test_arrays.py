@@ -75,7 +75,7 @@ def test_describe_equals_dlpack(view, backend):
         pytest.skip("CuPy 14.2 exports negative strides as huge ones; cuaug refuses those")
     if view in REVERSED_VIEWS and backend[0] == "torch":
         pytest.skip("torch has no negative strides")
-    for dtype in [*dict.fromkeys([*IMAGE_DTYPES, *MASK_DTYPES])]:
+    for dtype in dict.fromkeys([*IMAGE_DTYPES, *MASK_DTYPES]):
         if (dtype == "bfloat16" and backend[0] != "torch") or (backend[0] == "jax" and dtype in ("float64", "int64")):
             continue
         array = {**VIEWS, **REVERSED_VIEWS}[view](images(backend, dtype, "NHWC", (6, 20, 23, 3)))
@@ -197,7 +197,7 @@ def test_op_dlpack_failed_call_releases_memory():
     ("device", "lanes"), [((8, 0), 1), ((10, 0), 1), ((7, 0), 1), ((1, 0), 4)], ids=["Metal", "ROCm", "Vulkan", "lanes"]
 )
 def test_op_rejects_unreadable_memory(device, lanes):
-    with pytest.raises((TypeError, ValueError, cuaug.BackendError), match=r"hflip.*DLPack"):
+    with pytest.raises(TypeError, match=r"^cuaug\.hflip: .*DLPack"):
         cuaug.hflip(CapsuleExporter(BATCH.copy(), device, lanes=lanes))
 
 
@@ -251,7 +251,7 @@ def test_op_accepts_subclass_of_ndarray():
     class Subclass(np.ndarray):
         pass
 
-    check_hflip(BATCH.view(Subclass))
+    assert type(check_hflip(BATCH.view(Subclass))) is np.ndarray
 
 
 def test_op_rejects_other_byte_order():
@@ -275,7 +275,7 @@ def test_op_accepts_jax_array():
 
 
 def test_op_accepts_torch_parameter():
-    check_hflip(torch.nn.Parameter(torch.from_numpy(BATCH), requires_grad=False))
+    assert type(check_hflip(torch.nn.Parameter(torch.from_numpy(BATCH), requires_grad=False))) is torch.Tensor
 
 
 def test_op_rejects_torch_tensor_that_requires_grad():

@@ -5,32 +5,48 @@ import pytest
 import torch
 
 import cuaug
+from cuaug import io
 from cuaug import transforms as T
 from cuaug.data import Collate
 
 IMAGES = np.zeros((4, 8, 8, 3), np.float32)
-RECIPE = T.Compose([T.RandomHorizontalFlip()], seed=0)
+NOISE = T.GaussianNoise(clip=False)
+RECIPE = T.Compose([NOISE], seed=0)
 
 
-def assign_seed(value):
-    T.Compose([]).seed = value
+def noise_of_assigned_seed(value):
+    recipe = T.Compose([NOISE])
+    recipe.seed = value
+    return recipe(IMAGES, step=0)
 
 
-CALLS = {  # by parameter and call
-    "seed of Compose": lambda value: T.Compose([], seed=value),
-    "seed assigned": assign_seed,
-    "seed of load_state_dict": lambda value: T.Compose([]).load_state_dict({"seed": value, "step": 0}),
+def noise_of_loaded_seed(value):
+    recipe = T.Compose([NOISE])
+    recipe.load_state_dict({"seed": value, "step": 0})
+    return recipe(IMAGES)
+
+
+def decoded_noise(seed=0, epoch=0):
+    collate = Collate([NOISE], seed=seed)
+    collate.set_epoch(epoch)
+    return collate([(io.encode_jpeg(np.zeros((8, 8, 3), np.uint8)), 0, 0)]).images.numpy()
+
+
+CALLS = {  # by parameter and call; each returns what depends on the parameter
+    "seed of Compose": lambda value: T.Compose([NOISE], seed=value)(IMAGES, step=0),
+    "seed assigned": noise_of_assigned_seed,
+    "seed of load_state_dict": noise_of_loaded_seed,
     "seed of gaussian_noise": lambda value: cuaug.gaussian_noise(IMAGES, seed=value),
-    "seed of Collate": lambda value: Collate([], seed=value),
+    "seed of Collate": lambda value: decoded_noise(seed=value),
     "step of a call": lambda value: RECIPE(IMAGES, step=value),
-    "step of a sample": lambda value: RECIPE({"images": IMAGES}, step=value),
-    "step of draw": lambda value: RECIPE.draw(IMAGES, step=value),
-    "step of check": lambda value: RECIPE.check(IMAGES, step=value),
-    "step of gaussian_noise": lambda value: cuaug.gaussian_noise(IMAGES, step=value),
-    "epoch of set_epoch": lambda value: Collate([]).set_epoch(value),
-    "ids of a call": lambda value: RECIPE(IMAGES, ids=value),
-    "ids of a sample": lambda value: RECIPE({"images": IMAGES}, ids=value),
-    "ids of gaussian_noise": lambda value: cuaug.gaussian_noise(IMAGES, ids=value),
+    "step of a sample": lambda value: RECIPE({"images": IMAGES}, step=value)["images"],
+    "step of draw": lambda value: RECIPE.apply(IMAGES, RECIPE.draw(IMAGES, step=value)),
+    "step of check": lambda value: str(RECIPE.check(IMAGES, step=value)),
+    "step of gaussian_noise": lambda value: cuaug.gaussian_noise(IMAGES, seed=0, step=value),
+    "epoch of set_epoch": lambda value: decoded_noise(epoch=value),
+    "ids of a call": lambda value: RECIPE(IMAGES, ids=value, step=0),
+    "ids of a sample": lambda value: RECIPE({"images": IMAGES}, ids=value, step=0)["images"],
+    "ids of gaussian_noise": lambda value: cuaug.gaussian_noise(IMAGES, seed=0, ids=value),
 }
 NUMBERS = {
     "int": lambda: 3,
@@ -60,10 +76,13 @@ REFUSED_WITH_AXES = {
 }
 
 
+@pytest.mark.jpeg
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("call", CALLS)
-def test_integer_of_every_library_is_accepted(call, number):
-    CALLS[call](NUMBERS[number]())
+def test_integer_of_every_library_equals_int(call, number):
+    result = CALLS[call](NUMBERS[number]())
+    np.testing.assert_array_equal(result, CALLS[call](3))
+    assert call == "step of check" or not np.array_equal(result, CALLS[call](4))  # no step changes the report
 
 
 @pytest.mark.parametrize("value", REFUSED)
@@ -96,8 +115,10 @@ def test_ids_must_be_integers(call):
 @pytest.mark.parametrize("call", ["ids of a call", "ids of a sample"])
 def test_ids_may_be_the_largest_int64(call):
     """float64 rounds this number to 2**63."""
+    expected, before = (CALLS[call]([number] * 4) for number in (2**63 - 1, 2**63 - 2))
+    assert not np.array_equal(before, expected)
     for dtype in (np.int64, np.uint64):
-        CALLS[call](np.full(4, 2**63 - 1, dtype))
+        np.testing.assert_array_equal(CALLS[call](np.full(4, 2**63 - 1, dtype)), expected)
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if not call.startswith("epoch")])

@@ -39,6 +39,7 @@ ROWS = [
         factors,
         identity={"sharpness_factor": 1.0},
         within_unit_range=True,
+        any_channels=True,
         wide_ranges={"sharpness_factor": (0.0, np.inf)},
         rejects={"sharpness_factor": -1.0},
         transforms=(TransformRow(T.RandomAdjustSharpness(2.0, 0.4)),),
@@ -48,6 +49,7 @@ ROWS = [
         sigma(0.4, 2.0),
         {"kernel_size": 5},
         identity={"sigma": 1e-3},
+        any_channels=True,
         rejects={"sigma": 0.0},
         transforms=(
             TransformRow(
@@ -61,7 +63,7 @@ ROWS = [
             ),
         ),
     ),
-    filter_row("gaussian_blur", sigma(0.4, 2.0, 2), {"kernel_size": (3, 7)}),
+    filter_row("gaussian_blur", sigma(0.4, 2.0, 2), {"kernel_size": (3, 7)}, any_channels=True),
     filter_row("gaussian_blur", options={"kernel_size": (7, 1)}),
     filter_row("gaussian_blur", sigma(2.0, 6.0), {"kernel_size": 23}),  # wider than the image: reflected more than once
     filter_row("gaussian_blur", sigma(9.0, 30.0, 2), {"kernel_size": (127, 125)}),

@@ -20,7 +20,7 @@ NEAREST = Tolerance(beyond=0.01, reason="positions in the middle between two pix
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """``F.name(value, *args)``."""
+    """``F.name(value, *args)``. Values that are not floats get `integer_args`, if the call has these."""
 
     name: str
     args: tuple[Any, ...] = ()
@@ -28,9 +28,12 @@ class Call:
     float32: Tolerance = FLOAT
     kwargs: tuple[tuple[str, Any], ...] = ()
     id: str = ""
+    integer_args: tuple[Any, ...] | None = None
 
     def __call__(self, module, value):
-        return getattr(module, self.name)(value, *self.args, **dict(self.kwargs))
+        is_float = "float" in str(getattr(value, "dtype", "uint8"))  # an image of Pillow has no dtype
+        args = self.args if is_float or self.integer_args is None else self.integer_args
+        return getattr(module, self.name)(value, *args, **dict(self.kwargs))
 
     def __str__(self):
         return self.id or self.name
@@ -53,7 +56,7 @@ angle = float(rng.uniform(5, 40))
 affine = (float(rng.uniform(-40, 40)), [3, -2], float(rng.uniform(0.7, 1.4)), [float(rng.uniform(-9, 9)), 4.0])
 corners = points(rng, 3)
 
-# Each call of the next three lists moves pixels by a matrix.
+# Geometric calls: they take masks, boxes and keypoints, too.
 COPIES = [  # every pixel of the result is a pixel of the source, or the fill
     Call("horizontal_flip", (), EXACT, EXACT),
     Call("hflip", (), EXACT, EXACT),
@@ -95,7 +98,7 @@ PIXELS = [
     Call("autocontrast", (), EXACT),
     Call("invert", (), EXACT),
     Call("posterize", (3,), EXACT),
-    Call("solarize", (0.4,), EXACT),
+    Call("solarize", (0.4,), EXACT, integer_args=(100,)),
     Call("rgb_to_grayscale"),
     Call("to_grayscale", (3,)),
     Call("grayscale_to_rgb", (), EXACT, EXACT),

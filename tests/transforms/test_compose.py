@@ -57,7 +57,7 @@ def test_compose_list_of_samples_equals_batch():
     images, moved_masks = aug(batch, masks, step=1)
     samples = [{"image": batch[i], "mask": masks[i], "boxes": boxes[i]} for i in range(5)]
     listed = aug(samples, step=1)
-    for i, sample in enumerate(listed):
+    for i, sample in zip(range(5), listed, strict=True):
         assert_equal(sample["image"], images[i])
         assert_equal(sample["mask"], moved_masks[i])
         assert sample["boxes"].shape == (i, 4)

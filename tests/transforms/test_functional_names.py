@@ -47,4 +47,7 @@ def test_functional_is_a_name_of_transforms():
 def test_missing_names_lead_to_functional_and_from_it(module, name, part):
     with pytest.raises(AttributeError, match=rf"{re.escape(part)}$"):
         getattr(module, name)
-    assert sorted(n for n in dir(F) if not n.startswith("__")) == sorted(F.__all__)
+
+
+def test_functional_dir_equals_all():
+    assert sorted(name for name in dir(F) if not name.startswith("__")) == sorted(F.__all__)

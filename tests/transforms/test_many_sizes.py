@@ -19,7 +19,10 @@ every_cpu_backend = pytest.mark.parametrize("backend", CPU_BACKENDS, ids=lambda 
 
 
 def shared_and_size_plans(transforms, monkeypatch):
-    """Two functions that call the same recipe: with a plan that all sizes share, and with a plan of each size."""
+    """Two functions that call the same recipe: with a plan that all sizes share, and with a plan of each size.
+
+    The third result is the recipe that the first function calls.
+    """
     with_shared_plan, with_size_plans = T.Compose(transforms, seed=5), T.Compose(transforms, seed=5)
 
     def call_shared(*args, **options):
@@ -30,25 +33,30 @@ def shared_and_size_plans(transforms, monkeypatch):
         monkeypatch.setattr(plan_cache, "_MANY_SIZES", 1 << 30)
         return with_size_plans(*args, **options)
 
-    return call_shared, call_size_plan
+    return call_shared, call_size_plan, with_shared_plan
+
+
+def plan_count(aug):
+    return len(aug._fused.plans._plans)
 
 
 @every_cpu_backend
 @pytest.mark.parametrize("name", RECIPES)
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_compose_shared_plan_equals_plan_of_size(backend, name, dtype, monkeypatch):
-    transforms, sizes, _ = RECIPES[name]
-    call_shared, call_size_plan = shared_and_size_plans(transforms, monkeypatch)
+    transforms, sizes, plans = RECIPES[name]
+    call_shared, call_size_plan, with_shared_plan = shared_and_size_plans(transforms, monkeypatch)
     for step in range(3):  # later steps use cached rows and recorded loops
         for i, image in enumerate(ragged_images(backend, sizes, dtype, seed=step)):
             assert_equal(call_shared(image, step=step, ids=i), call_size_plan(image, step=step, ids=i))
+    assert plan_count(with_shared_plan) == plans
 
 
 @every_cpu_backend
 @pytest.mark.parametrize("several_masks", [False, True])
 @pytest.mark.parametrize("name", ["crop", "padded crop", "antialiased crop, normalize, jitter", "affine, crop"])
 def test_compose_targets_of_shared_plan_equal_those_of_plan_of_size(backend, name, several_masks, monkeypatch):
-    call_shared, call_size_plan = shared_and_size_plans(RECIPES[name][0], monkeypatch)
+    call_shared, call_size_plan, with_shared_plan = shared_and_size_plans(RECIPES[name][0], monkeypatch)
     for i, (image, size) in enumerate(zip(ragged_images(backend, LARGE), LARGE, strict=True)):
         sample = {
             "image": image,
@@ -62,15 +70,17 @@ def test_compose_targets_of_shared_plan_equal_those_of_plan_of_size(backend, nam
         assert result["label"] == i
         for kind in ("image", "mask", "boxes", "keypoints"):
             assert_equal(result[kind], expected[kind])
+    assert plan_count(with_shared_plan) == 1
 
 
 def test_compose_shared_plan_keeps_tv_tensors(tv, monkeypatch):
-    call_shared, call_size_plan = shared_and_size_plans([CROP, *FLIPS], monkeypatch)
+    call_shared, call_size_plan, with_shared_plan = shared_and_size_plans([CROP, *FLIPS], monkeypatch)
     image, mask = tv.Image(torch.from_numpy(noise((3, 40, 30)))), tv.Mask(torch.from_numpy(noise((40, 30))))
     alone, expected = call_shared(image, step=1), call_size_plan(image, step=1)
     pair = call_shared((image, mask), step=1)
     assert [type(alone), *map(type, pair)] == [tv.Image, tv.Image, tv.Mask]
     assert torch.equal(alone.as_subclass(torch.Tensor), expected.as_subclass(torch.Tensor))
+    assert plan_count(with_shared_plan) == 1
 
 
 def test_compose_plans_mixing_of_single_images_by_size(monkeypatch):
@@ -79,16 +89,15 @@ def test_compose_plans_mixing_of_single_images_by_size(monkeypatch):
     for i in range(3):
         image = noise((40, 30 + i, 3))
         assert aug(image).shape == aug({"image": image})["image"].shape == (13, 14, 3)
-    assert len(aug._fused.plans._plans) == 4  # of each size, and the one that is not used, as it mixes
+    assert plan_count(aug) == 4  # one for each size, and the shared one, which is planned before it is seen to mix
 
 
 def test_compose_new_sizes_need_no_new_plan(monkeypatch):
     aug = T.Compose([CROP, *FLIPS, JITTER, *NORMALIZED], seed=3)
     for i in range(MANY_SIZES + 1):
         aug(noise((40, 30 + i, 3)))
-    assert (
-        len(aug._fused.plans._plans) == MANY_SIZES + 1
-    )  # one for each of the first sizes, and the one that further sizes share
+    # One for each of the first sizes, and one that further sizes share.
+    assert plan_count(aug) == MANY_SIZES + 1
     monkeypatch.setattr(plan_cache.PlanCache, "new_plan", lambda *_: pytest.fail("a new plan was made"))
     for i in range(200):
         aug(noise((41, 30 + i, 3)))
@@ -98,7 +107,7 @@ def test_compose_batches_have_a_plan_per_size():
     aug = T.Compose([CROP], seed=3)
     for i in range(2 * MANY_SIZES):
         aug(noise((2, 40, 30 + i, 3)))
-    assert len(aug._fused.plans._plans) == 2 * MANY_SIZES
+    assert plan_count(aug) == 2 * MANY_SIZES
 
 
 def test_compose_does_not_keep_images_alive():

@@ -140,7 +140,7 @@ def test_compose_takes_dicts_of_pil_masks_and_leaves_unnamed_images():
     unnamed = Image.new("P", (3, 3))
     entries = [{"image": pillow(), "masks": {"body": pillow("L")}, "thumbnail": unnamed}] * 2
     results = RECIPE(entries, step=1)
-    for sample, result in enumerate(results):
+    for sample, result in zip(range(2), results, strict=True):
         expected = RECIPE({"image": IMAGES["RGB"], "mask": IMAGES["L"]}, step=1, ids=[sample])
         assert_image(result["masks"]["body"], expected["mask"], "L")
         assert result["thumbnail"] is unnamed

@@ -321,9 +321,9 @@ def test_pad_batch_puts_masks_into_the_dicts_of_targets(form):
         results = zip(
             *(transform(images, targets) if form == "arguments" else transform((images, targets))), strict=True
         )
-    for i, (image, target) in enumerate(results):
+    for expected_mask, (image, target) in zip(pixels, results, strict=True):
         assert image.shape == (3, 8, 8)
-        assert np.array_equal(target["pixel_mask"], pixels[i])
+        assert np.array_equal(target["pixel_mask"], expected_mask)
         assert torch.equal(target["labels"], torch.arange(2))
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import default_layout, every_backend, from_layout, images, noise
+from helpers.arrays import default_layout, every_backend, from_layout, images, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
@@ -92,15 +92,21 @@ def test_compose_targets_follow_window_of_resize(backend, name):
     masks = images(backend, "int32", "NHWC", shape=(*SHAPE[:3], 1), seed=1)[..., 0]
     resized_masks = to_numpy(resize(batch, masks, step=1)[1])
     params = aug.draw(batch, step=1)
-    _, result_masks = aug(batch, masks, step=1)
-    assert_equal(to_numpy(result_masks), windows(resized_masks, params))
-    matrices = to_numpy(params.matrices)
-    (height, width), (scale_y, scale_x) = RESIZED, (24 / 37, 34 / 53)
+    (height, width), scale = RESIZED, np.array([34 / 53, 24 / 37])
     grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), -1)[None].repeat(SHAPE[0], 0)
-    corner_points = windows(grid, params)[:, 0, 0]  # the pixel of the resized image at the result's top left
-    for matrix, (x, y) in zip(matrices, corner_points, strict=True):
-        source = (x + 0.5) / scale_x - 0.5, (y + 0.5) / scale_y - 0.5, 1.0
-        np.testing.assert_allclose(matrix @ source, (0, 0, 1), atol=2e-5)  # float32 in JAX
+    pixels = windows(grid, params)  # (x, y) in the resized image, of the result's pixels
+    points = (pixels[:, [0, 0, -1], [0, -1, -1]] + 0.5) / scale - 0.5  # of three corners, in the source [N, 3, 2]
+    corners = np.array([(0, 0), (pixels.shape[2] - 1, 0), (pixels.shape[2] - 1, pixels.shape[1] - 1)])
+    for matrix, source in zip(to_numpy(params.matrices), points, strict=True):
+        moved = np.column_stack([source, np.ones(3)]) @ matrix.T
+        np.testing.assert_allclose(moved, np.column_stack([corners, np.ones(3)]), atol=5e-5)  # float32 in JAX
+    boxes = np.concatenate([points.min(1), points.max(1)], 1)[:, None] + 0.5  # a pixel's center is at 0.5 in boxes
+    boxes, keypoints = (put(target.astype(np.float32), backend) for target in (boxes, points))
+    _, result_masks, result_boxes, result_keypoints = aug(batch, masks, boxes, keypoints, step=1)
+    assert_equal(to_numpy(result_masks), windows(resized_masks, params))
+    expected_boxes = np.tile([0.5, 0.5, *(corners[2] + 0.5)], (SHAPE[0], 1, 1))
+    np.testing.assert_allclose(to_numpy(result_boxes), expected_boxes, atol=5e-5)
+    np.testing.assert_allclose(to_numpy(result_keypoints), np.tile(corners, (SHAPE[0], 1, 1)), atol=5e-5)
 
 
 @every_backend

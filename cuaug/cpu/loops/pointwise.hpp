@@ -6,6 +6,7 @@
 
 namespace cuaug {
 
+// Applies the chain to one segment, four channels at a time, and stores it.
 template <class R>
 inline void pointwise_segment(const native::PointwiseCall& call, const PointwiseRecord& args, long long n, long long t,
                               int y, int x, int count, ChainWorkspace<R>& workspace) {

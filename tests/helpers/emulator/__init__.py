@@ -36,9 +36,12 @@ const char* launch(const void* record, const unsigned int* grid, int threads) {{
 """
 
 
-def patch(monkeypatch, skeletons=("warp_image",)):
-    """Passes of CPU arrays by these skeletons run the GPU's kernel until the test ends."""
-    run_by_loops = run_module.run_pass
+def patch(monkeypatch, skeletons):
+    """Passes of CPU arrays by these skeletons run the GPU's kernel until the test ends.
+
+    Returns a list, to which each such pass adds its skeleton.
+    """
+    run_by_loops, launches = run_module.run_pass, []
 
     def run(plan, image, data, *names):
         if plan.skeleton not in skeletons:
@@ -47,8 +50,10 @@ def patch(monkeypatch, skeletons=("warp_image",)):
         assert image.executor is executor.DIRECT, "the emulator runs each call: a call that is recorded has no memory"
         fault = kernel(plan.kernel, sources.kernel_source(plan.kernel)[0])(data, plan.grid, plan.threads)
         assert not fault, f"{plan.kernel}: {fault}"
+        launches.append(plan.skeleton)
 
     replace_everywhere(monkeypatch, run_module, "run_pass", run)
+    return launches
 
 
 @functools.cache
