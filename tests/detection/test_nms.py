@@ -310,7 +310,12 @@ INVALID_CALLS = [
     (TypeError, "idxs must be an array", lambda: cuaug.batched_nms(*VALID, None, 0.5)),
     (ValueError, "max_output must be at least 0", lambda: cuaug.nms(*VALID, 0.5, max_output=-1)),
     (ValueError, "fixed_size must be True", lambda: cuaug.nms(np.zeros((2, 3, 4)), np.zeros((2, 3)), 0.5)),
-    (ValueError, "counts must have an entry", lambda: cuaug.nms(*VALID, 0.5, counts=np.array([2]))),
+    (ValueError, "counts must be None for .* one sample", lambda: cuaug.nms(*VALID, 0.5, counts=np.array([2]))),
+    (
+        ValueError,
+        r"counts must have shape \(1,\), an entry for each sample, got \(\)",
+        lambda: cuaug.nms(*BATCH, 0.5, fixed_size=True, counts=2),
+    ),
     (ValueError, "counts must be whole numbers", lambda: cuaug.nms(*BATCH, 0.5, fixed_size=True, counts=[1.5])),
     (ValueError, "counts must be whole numbers", lambda: cuaug.nms(*BATCH, 0.5, fixed_size=True, counts=[np.inf])),
     (
@@ -325,6 +330,24 @@ INVALID_CALLS = [
 def test_nms_batched_nms_reject_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + message):
         call()
+
+
+@pytest.mark.parametrize("module", ["numpy", "torch", "jax.numpy"])
+def test_batched_nms_says_how_to_convert_dtypes(module):
+    """The advice of a message, followed for each argument in turn, ends in the result."""
+    library = pytest.importorskip(module)
+    asarray = library.asarray
+    values = {
+        "boxes": asarray(np.array([(0, 0, 4, 4), (1, 0, 4, 4), (1, 0, 4, 4)], "uint32")),
+        "scores": asarray(np.array([3, 2, 1], "int8")),
+        "idxs": asarray(np.array([0, 0, 1], "uint32")),
+    }
+    for name in values:
+        with pytest.raises(TypeError, match=f"^cuaug.batched_nms: {name} must be one of .*, got u?int") as error:
+            cuaug.batched_nms(*values.values(), 0.5)
+        expression = str(error.value).partition(": pass ")[2]
+        values[name] = eval(expression, {name: values[name], "torch": library})
+    assert cuaug.batched_nms(*values.values(), 0.5).tolist() == [0, 2]
 
 
 def test_nms_rejects_freed_tensor():

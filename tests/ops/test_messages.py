@@ -102,7 +102,10 @@ def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
 @pytest.mark.parametrize(
     ("images", "advice"),
     [
-        (BATCH.astype(np.uint32), r"uint32 is not supported; .*: pass images\.astype\('float32'\)"),
+        (
+            BATCH.astype(np.uint32),
+            r"uint32 is not supported; .*: pass images\.astype\('uint8'\) if they hold 0\.\.255, or labels\.astype.*",
+        ),
         (BATCH.astype(complex), r"complex128 is not supported; [^:]*$"),
         (
             np.array([BATCH[0], BATCH[0, :4], None], object)[:2],
@@ -114,6 +117,9 @@ def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
 def test_dtype_that_is_not_supported_is_converted_as_the_message_says(images, advice):
     with pytest.raises(TypeError, match=rf"^cuaug\.hflip: {advice}$"):
         cuaug.hflip(images)
+    if images.dtype == np.uint32:
+        assert_equal(cuaug.hflip(images.astype("uint8")), cuaug.hflip(BATCH))
+        assert cuaug.hflip(images.astype("int64")).dtype == np.int64
     if images.dtype == object:
         assert [image.shape for image in RECIPE(list(images))] == [(8, 8, 3), (4, 8, 3)]
 
