@@ -99,7 +99,7 @@ def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescr
     library = result_library(array)
     if library is None:
         raise TypeError(f"{name} must be an array of torch, cupy, numpy or jax, got {type(array).__name__}")
-    if hasattr(array, "dtype"):
+    if library.name != "dlpack":  # whose dtypes have names of their own
         check_dtype(name, array, library, convert.dtype_name(array.dtype), dtypes)
     descriptor = library.describe(convert.detach(array))
     check_dtype(name, array, library, descriptor.dtype, dtypes)
