@@ -141,8 +141,7 @@ def decode_jpeg(
         uint8 [H, W, C], C 1 or 3, or a list of such arrays; for torch a view [C, H, W] of the same memory.
 
     Raises:
-        DecodeError: A file cannot be decoded; ``index``, ``source`` and ``reason`` describe the first one. The headers
-            of all files are read first.
+        DecodeError: A file fails; ``index``, ``source`` and ``reason`` describe the first one. Headers are read first.
         ValueError: An argument is not as described.
         BackendError: The device or nvJPEG is missing.
 

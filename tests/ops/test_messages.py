@@ -124,6 +124,24 @@ def test_dtype_that_is_not_supported_is_converted_as_the_message_says(images, ad
         assert [image.shape for image in RECIPE(list(images))] == [(8, 8, 3), (4, 8, 3)]
 
 
+@pytest.mark.parametrize("module", ["numpy", "torch", "jax.numpy"])
+def test_batched_nms_says_how_to_convert_dtypes(module):
+    """The advice of a message, followed for each argument in turn, ends in the result."""
+    library = pytest.importorskip(module)
+    asarray = library.asarray
+    values = {
+        "boxes": asarray(np.array([(0, 0, 4, 4), (1, 0, 4, 4), (1, 0, 4, 4)], "uint32")),
+        "scores": asarray(np.array([3, 2, 1], "int8")),
+        "idxs": asarray(np.array([0, 0, 1], "uint32")),
+    }
+    for name in values:
+        with pytest.raises(TypeError, match=f"^cuaug.batched_nms: {name} must be one of .*, got u?int") as error:
+            cuaug.batched_nms(*values.values(), 0.5)
+        expression = str(error.value).partition(": pass ")[2]
+        values[name] = eval(expression, {name: values[name], "torch": library})
+    assert cuaug.batched_nms(*values.values(), 0.5).tolist() == [0, 2]
+
+
 @pytest.mark.parametrize("index", [0, -1, np.int64(1), slice(0, 2)])
 def test_params_say_how_to_read_one_sample(index):
     params = T.Compose([T.RandomHorizontalFlip(), T.ColorJitter(0.5)], seed=0).draw(BATCH)
