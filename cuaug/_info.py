@@ -117,20 +117,25 @@ def find_driver() -> dict[str, Any] | None:
         nvml.nvmlSystemGetCudaDriverVersion_v2(ctypes.byref(number))
         cuda = f"{number.value // 1000}.{number.value % 1000 // 10}"
         nvml.nvmlDeviceGetCount_v2(ctypes.byref(number))
-        return {"version": version, "cuda": cuda, "gpus": [_gpu(nvml, index) for index in range(number.value)]}
+        gpus = [_gpu(nvml, index) for index in range(number.value)]
+        return {"version": version, "cuda": cuda, "gpus": [gpu for gpu in gpus if gpu is not None]}
     finally:
         nvml.nvmlShutdown()
 
 
-def _gpu(nvml: ctypes.CDLL, index: int) -> dict[str, Any]:
+def _gpu(nvml: ctypes.CDLL, index: int) -> dict[str, Any] | None:
+    """None for a GPU that this process may not use, or that the driver has lost."""
     device, name = ctypes.c_void_p(), ctypes.create_string_buffer(96)
     major, minor, memory = ctypes.c_int(), ctypes.c_int(), (ctypes.c_ulonglong * 3)()
-    nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device))
-    nvml.nvmlDeviceGetName(device, name, len(name))
-    nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor))
-    nvml.nvmlDeviceGetMemoryInfo(device, memory)
+    if (
+        nvml.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device))
+        or nvml.nvmlDeviceGetName(device, name, len(name))
+        or nvml.nvmlDeviceGetCudaComputeCapability(device, ctypes.byref(major), ctypes.byref(minor))
+    ):
+        return None
+    has_memory = nvml.nvmlDeviceGetMemoryInfo(device, memory) == 0  # not a GPU that uses the host's memory
     return {
         "name": name.value.decode(),
         "compute_capability": f"{major.value}.{minor.value}",
-        "memory_gib": round(memory[0] / 2**30, 1),
+        "memory_gib": round(memory[0] / 2**30, 1) if has_memory else None,
     }

@@ -65,8 +65,8 @@ def estimate_affine(src: Any, dst: Any, kind: FitKind = "affine", weights: Any =
         ``M``. [2, 3] or [N, 2, 3]
 
     Raises:
-        ValueError: Too few points; a host value is not finite; ``src`` is collinear (affine) or coincident; for
-            "rigid", ``dst`` is coincident, or all rotations fit equally well.
+        ValueError: Too few points; a host value is not finite; ``src`` is collinear (affine) or coincident where
+            weights are not 0; for "rigid", ``dst`` is coincident, or all rotations fit equally well.
 
     >>> print(estimate_affine([(0, 0), (2, 0), (2, 2)], [(5, 5), (5, 9), (1, 9)], "similarity").round(9) + 0)
     [[ 0. -2.  5.]

@@ -71,11 +71,17 @@ def decode_any_format(
     def choose_region(file: File, header: Header) -> DecodeRegion:
         return whole_image(header, 1, None, orient)
 
+    jpeg_error = None
     if jpeg_indices:
         jpegs = [files[index] for index in jpeg_indices]
-        decoded = decode_jpegs(jpegs, True, choose_region, color, strict, outputs, limits)
-        for index, image in zip(jpeg_indices, decoded, strict=True):
-            images[index] = image
+        try:
+            decoded = decode_jpegs(jpegs, True, choose_region, color, strict, outputs, limits)
+        except DecodeError as error:  # raised below, unless a file before it fails, too
+            jpeg_error = error
+            other_indices = [index for index in other_indices if index < error.index]
+        else:
+            for index, image in zip(jpeg_indices, decoded, strict=True):
+                images[index] = image
 
     def decode_other(index: int) -> None:
         pixels, orientation = other_formats.decode(files[index], formats[index], color, limits)
@@ -84,6 +90,8 @@ def decode_any_format(
         np.copyto(view, pixels)
 
     threads.parallel_map(decode_other, other_indices, extension.thread_count())
+    if jpeg_error is not None:
+        raise jpeg_error
     return images
 
 

@@ -19,7 +19,7 @@ def encode_jpegs(
     images: Any, quality: int, subsampling: str, progressive: bool, color: str, layout: str | None
 ) -> bytes | list[bytes]:
     is_list = isinstance(images, (list, tuple))
-    pixels = [image for array in (images if is_list else [images]) for image in _host_images(array, layout)]
+    pixels = [image for array in (images if is_list else [images]) for image in _host_images(array, layout, is_list)]
     encoded: list[Any] = [None] * len(pixels)
     for channels, pixel_color in ((1, "gray"), (3, color)):
         indices = [index for index, image in enumerate(pixels) if image.shape[2] == channels]
@@ -38,8 +38,8 @@ def encode_jpegs(
     return encoded if is_list or "N" in describe_images(images, layout).axes.layout else encoded[0]
 
 
-def _host_images(array: Any, layout: str | None) -> list[np.ndarray]:
-    """The images of a batch, or the one image, [H, W, C] with contiguous rows."""
+def _host_images(array: Any, layout: str | None, is_entry: bool) -> list[np.ndarray]:
+    """The images of a batch, or the one image, [H, W, C] with contiguous rows. `is_entry`: of a list of images."""
     batch = describe_images(array, layout)
     axes = batch.axes.layout
     if batch.device >= 0:
@@ -48,6 +48,8 @@ def _host_images(array: Any, layout: str | None) -> list[np.ndarray]:
         raise TypeError(f"images must be uint8, got {batch.dtype}: cuaug.to_dtype(images, 'uint8', scale=True)")
     if "T" in axes:
         raise ValueError(f"images must have no axis T, got {axes}: pass the frames of each video as a batch")
+    if is_entry and "N" in axes:
+        raise ValueError(f"images in a list must be single images, got shape {tuple(array.shape)} as {axes}")
     if batch.channels not in (1, 3):
         raise ValueError(f"images must have 1 or 3 channels, got {batch.channels} as {axes}")
     if max(batch.size) > MAX_SIDE:

@@ -21,12 +21,12 @@ class Limits(NamedTuple):
     max_pixels: int
     max_side: int
     max_bytes: int  # of the file
-    max_memory: int  # bytes that the decoder may allocate
+    max_memory: int  # bytes of the coefficients of a file of several scans
     max_scans: int
     max_scan_pixels: int  # pixels times scans of a file of several scans
 
     def size_error(self, height: int, width: int) -> str | None:
-        """Why an image of this size is refused, in the words of the extension; None: it is not."""
+        """The reason for refusing an image of this size, worded as by the extension; None if it is accepted."""
         if self.max_side and max(height, width) > self.max_side:
             return f"{height}x{width} pixels, a side longer than the limit of {self.max_side}"
         if self.max_pixels and height * width > self.max_pixels:

@@ -61,8 +61,11 @@ def describe_boxes(
             if not np.all(np.isfinite(numbers) & (numbers == np.rint(numbers))):
                 raise ValueError(f"counts must be whole numbers, got {value_text(counts)}")
         sample_counts, _ = describe("counts", convert.asarray(counts, like=boxes, dtype="int64"), INTEGERS)
-        if not batch_shape or tuple(sample_counts.shape) != batch_shape:
-            raise ValueError(f"counts must have an entry for each sample of boxes {tuple(box_array.shape)}")
+        if not batch_shape:
+            raise ValueError(f"counts must be None for the boxes of one sample, of shape {tuple(box_array.shape)}")
+        if tuple(sample_counts.shape) != batch_shape:
+            got = tuple(sample_counts.shape)
+            raise ValueError(f"counts must have shape {batch_shape}, an entry for each sample, got {got}")
     limit = count if max_output is None else _check.integer("max_output", max_output, 0, (1 << 31) - 1)
     max_output = limit if fixed_size else min(limit, count)
     return BoxBatch(box_array, score_array, sample_counts, library, batch_shape, samples, count, max_output)
@@ -96,12 +99,23 @@ def describe(name: str, array: Any, dtypes: tuple[str, ...]) -> tuple[ArrayDescr
     library = result_library(array)
     if library is None:
         raise TypeError(f"{name} must be an array of torch, cupy, numpy or jax, got {type(array).__name__}")
+    if library.name != "dlpack":  # whose dtypes have names of their own
+        check_dtype(name, array, library, convert.dtype_name(array.dtype), dtypes)
     descriptor = library.describe(convert.detach(array))
-    if descriptor.dtype not in dtypes:
-        raise TypeError(f"{name} must be one of {', '.join(dtypes)}, got {descriptor.dtype}")
+    check_dtype(name, array, library, descriptor.dtype, dtypes)
     if descriptor.device >= 0:
         devices.check_not_forked()
     return descriptor, library
+
+
+def check_dtype(name: str, array: Any, library: Library, dtype: str, dtypes: tuple[str, ...]) -> None:
+    if dtype in dtypes:
+        return
+    target, hint = convert.index_dtype(library) if "int64" in dtypes else "float32", ""
+    if dtype.startswith(("int", "uint", "float", "bfloat", "bool")):
+        conversion = f"to(torch.{target})" if library.name == "torch" else f"astype('{target}')"
+        hint = f": pass {name}.{conversion}" if library.name != "dlpack" else ""
+    raise TypeError(f"{name} must be one of {', '.join(dtypes)}, got {dtype}{hint}")
 
 
 def layout_span(field: str) -> tuple[str, str]:

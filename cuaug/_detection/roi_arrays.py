@@ -10,8 +10,9 @@ import numpy as np
 from .._arrays import convert
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
+from .._arrays.registry import library_of
 from .._program.records import MAX_LEVELS, ROI
-from .box_arrays import DTYPE_CODES, FLOATS, describe
+from .box_arrays import DTYPE_CODES, FLOATS, check_dtype, describe
 from .box_formats import require_format
 from .feature_maps import NULL_MAP, extents, map_fields
 from .roi_options import PoolingOptions
@@ -35,13 +36,18 @@ def join_boxes(boxes: Any, level: Any) -> Any:
         raise ValueError("boxes must have an entry for each image, got none; for no region pass an array (0, 5)")
     if getattr(level, "ndim", 0) == 4 and len(boxes) != level.shape[0]:
         raise ValueError(f"boxes must have an array for each of {level.shape[0]} images, got {len(boxes)}")
-    regions = []
+    regions, first_library = [], library_of(type(boxes[0]))
     for i, sample_boxes in enumerate(boxes):
         require_format(f"boxes[{i}]", sample_boxes, "XYXY", "CXCYWHR")
-        if getattr(sample_boxes, "ndim", 0) != 2 or sample_boxes.shape[1] not in (4, 5):
-            shape = tuple(getattr(sample_boxes, "shape", ())) or type(sample_boxes).__name__
+        library = library_of(type(sample_boxes))
+        if library is None or getattr(sample_boxes, "ndim", 0) != 2 or sample_boxes.shape[1] not in (4, 5):
+            shape = tuple(getattr(sample_boxes, "shape", ())) if library else type(sample_boxes).__name__
             raise ValueError(f"boxes[{i}] must be an array of shape (L, 4), or (L, 5) if rotated, got {shape}")
-        if convert.dtype_name(sample_boxes.dtype) in ("float16", "bfloat16"):  # 257 is no bfloat16
+        dtype = convert.dtype_name(sample_boxes.dtype)
+        check_dtype(f"boxes[{i}]", sample_boxes, library, dtype, FLOATS)
+        if first_library is not None and library is not first_library:
+            raise ValueError(f"boxes must be arrays of one library, got {first_library.name} and {library.name}")
+        if dtype in ("float16", "bfloat16"):  # 257 is no bfloat16
             sample_boxes = convert.asarray(sample_boxes, like=sample_boxes, dtype="float32")
         xp = convert.namespace(sample_boxes)
         regions.append(xp.concatenate([xp.full_like(sample_boxes[:, :1], i), sample_boxes], -1))
@@ -92,9 +98,9 @@ def _check_sample_indices(regions: Any, samples: int) -> None:
     valid = (index >= 0) & (index < samples) & (index == np.floor(index))
     if not valid.all():
         k = int(np.argmin(valid))
-        raise ValueError(
-            f"the first column of boxes must be a sample index in 0..{samples - 1}, got {index[k]} in region {k}"
-        )
+        rule = f"the first column of boxes must be a sample index in 0..{samples - 1}"
+        rule = rule if samples else "boxes must be empty, as input has no samples"
+        raise ValueError(f"{rule}, got {index[k]} in region {k}")
 
 
 def pack_record(

@@ -167,6 +167,8 @@ class Builder:
         """Raises the error of the first rule that a sample breaks."""
         number = int(failures[failures > 0].min())
         index, rule = self.rules[number - 1]
+        if names[index] == "src" and "weights" in names:
+            rule += formulas.WITH_WEIGHTS
         entry = inputs.numbers[index]
         array = entry.array
         if tuple(array.shape) == (

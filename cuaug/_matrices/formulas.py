@@ -146,6 +146,9 @@ def _centre_points(points: Any, weights: Any) -> _CentredPoints:
     return _CentredPoints(offsets, centre, spread, coordinate_error)
 
 
+WITH_WEIGHTS = " where weights are not 0"  # ends the rules for the points of a fit
+
+
 def fit(src: Any, dst: Any, weights: Any = None, *, kind: str) -> Any:
     """Weighted least squares."""
     share: Any = 1 / src.shape[-2]
@@ -168,7 +171,7 @@ def fit(src: Any, dst: Any, weights: Any = None, *, kind: str) -> Any:
         norm = namespace(src).sqrt(dot * dot + cross * cross) if kind == "rigid" else mean_square
         linear = _matrix_2x2(dot / norm, -cross / norm, cross / norm, dot / norm)
         valid, rule = mean_square > error * error, "must not be coincident"
-    require("src", src, valid, rule)
+    require("src", src, valid, rule if weights is None else rule + WITH_WEIGHTS)
     if kind == "rigid":
         has_rotation = norm > error + end.coordinate_error / start.spread
         rule = "must determine a rotation: its points coincide, or all rotations of src fit equally well"

@@ -35,8 +35,8 @@ def blend(
 ) -> Any:
     """A weighted sum of the images and the branches' results, then ops.
 
-    `remainder_fractions`: the images, then each branch but the last, take this fraction of the weight that remains; the
-    last branch takes the rest. [N, branches]
+    `remainder_fractions`: the images, then each branch but the last, get this fraction of the weight that those before
+    them leave; the last branch gets the rest. [N, branches]
     """
     dtype = dtype or images.dtype
     if images.device < 0 and (ops.names or dtype != images.dtype):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from math import isinf
 from typing import Any, NamedTuple
 
 from .._value_text import value_text
@@ -36,16 +37,18 @@ _TOKEN = re.compile(
     r"|(?P<sign>/(?![/*])|[-+*(),?:]|[<>]=?|[=!]=|&&|\|\||!))",
     re.ASCII,
 )
+_COMPARISONS = {**dict.fromkeys(("<", ">", "<=", ">="), "order"), "==": "equality", "!=": "equality"}
 _RESERVED = {
-    *("alignas", "alignof", "asm", "auto", "bitand", "bitor", "bool", "case", "catch", "char", "class", "compl"),
-    *("const", "constexpr", "decltype", "default", "delete", "do", "double", "enum", "explicit", "export", "extern"),
-    "false",
-    *("float", "friend", "goto", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "nullptr"),
-    *("operator", "private", "protected", "public", "register", "short", "signed", "sizeof", "static", "struct"),
-    *("switch", "template", "this", "throw", "true", "typedef", "typeid", "typename", "union", "unsigned", "using"),
-    *("virtual", "void", "volatile", "xor"),
+    *("alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch"),
+    *("char", "char16_t", "char32_t", "class", "compl", "const", "const_cast", "constexpr", "continue", "decltype"),
+    *("default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false"),
+    *("float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept"),
+    *("not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register"),
+    *("reinterpret_cast", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast"),
+    *("struct", "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid"),
+    *("typename", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq"),
+    *("NULL", "linux", "unix"),  # macros of C, and of GCC
     "scope",  # the argument of `evaluate` below
-    *("linux", "unix"),  # macros of GCC
     *("name", "op", "expression", "self", "apply", "clip"),  # names of the transform itself
 }
 _PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -79,8 +82,7 @@ class UserOp(NamedTuple):
         used_names = set(identifiers(self.expression))
         variables = [f"const auto {name} = scope.{name}();" for name in SCOPE if name in used_names]
         variables += [f"const auto {name} = this->parameter({i});" for i, name in enumerate(self.parameters)]
-        # Literals are Numbers: 1 / 2 is a half, and 0.5 is not a double in float arithmetic.
-        line = "".join(f"Number({token[0]})" if token["number"] else token[0] for token in _tokens(self.expression))
+        line = "".join(_number(token["number"]) if token["number"] else token[0] for token in _tokens(self.expression))
         struct, count = self.struct_name, len(self.parameters)
         return (
             '#include "ops/user_op.cuh"\n'
@@ -129,7 +131,13 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
         if parameter not in used_names:
             raise ValueError(f"expression must use every parameter, and has no {parameter!r}: {op.expression}")
     _check_calls(op.expression)
+    _check_signs(op.expression)
     return op
+
+
+def _number(literal: str) -> str:
+    """The C++ of a decimal number: 1 / 2 is a half, 010 is ten, and 0.5 is not a double in float arithmetic."""
+    return f" Number({literal if set('.eE') & set(literal) else literal + '.'})"
 
 
 def _is_parameter_name(name: str) -> bool:
@@ -141,6 +149,9 @@ def _check_tokens(expression: str) -> None:
     tokens = list(_tokens(expression))
     if len(tokens) > MAX_TOKENS:
         raise ValueError(f"expression must have at most {MAX_TOKENS} names, numbers and signs, got {len(tokens)}")
+    for token in tokens:
+        if token["number"] and isinf(float(token["number"])):
+            raise ValueError(f"expression must have numbers that a float holds, got {token['number']}")
     depths = _depths(token["sign"] or "" for token in tokens)
     if max(depths) > MAX_PARENTHESES:
         raise ValueError(
@@ -157,9 +168,39 @@ def _check_calls(expression: str) -> None:
         expected, count = _ARGUMENT_COUNTS.get(name), _argument_count(tokens[index + 1 :])
         if expected is not None and count != expected:
             arguments = "1 argument" if expected == 1 else f"{expected} arguments"
-            raise ValueError(f"expression must pass {arguments} to {name}, got {count or 0}: {expression}")
+            got = "no parentheses" if count is None else count
+            raise ValueError(f"expression must call {name} with {arguments}, got {got}: {expression}")
         if expected is None and count is not None and re.match(r"[A-Za-z]", name):
             raise ValueError(f"expression must not call {name}, which is not a function: {expression}")
+
+
+def _check_signs(expression: str) -> None:
+    """Refuses what C++ accepts with a meaning that nobody expects: commas outside of calls, and 0 < px < 1."""
+    # For each open parenthesis: whether it is a call's, and the comparisons since the last sign that separates them.
+    is_call, comparisons = [False], [set[str]()]
+    previous_name = None
+    for token in _tokens(expression):
+        sign = token["sign"]
+        if sign == "(":
+            is_call.append(previous_name is not None)
+            comparisons.append(set())
+        elif sign == ")":
+            is_call.pop()
+            comparisons.pop()
+        elif sign == "," and not is_call[-1]:
+            raise ValueError(f"expression must have ',' only between the arguments of a function: {expression}")
+        elif sign in (",", "&&", "||", "?", ":"):
+            comparisons[-1].clear()
+        elif sign in _COMPARISONS:
+            if _COMPARISONS[sign] in comparisons[-1]:
+                raise ValueError(
+                    "expression must compare two values at a time, such as (0 < px) * (px < 1) in place of "
+                    f"0 < px < 1: {expression}"
+                )
+            comparisons[-1].add(_COMPARISONS[sign])
+            if _COMPARISONS[sign] == "equality":  # it compares the results of those on both sides: u < 1 == v < 1
+                comparisons[-1].discard("order")
+        previous_name = token["name"]
 
 
 def _argument_count(tokens: list[str]) -> int | None:

@@ -120,12 +120,12 @@ def _resize_plan(first: Resize, second: Any) -> CropPlan | None:
     if first.max_size is not None:
         return None
     sampling = first.interpolation, first.antialias
-    if not isinstance(first.size, int):
-        size = first.size if first.size is not None and len(first.size) == 2 else None
-        return None if size is None else CropPlan((first,), size, *sampling)
-    if second is None or type(second).write is not CenterCrop.write or not second.is_fused:
+    sides = (first.size,) if isinstance(first.size, int) else first.size or ()
+    if len(sides) == 2:
+        return CropPlan((first,), sides, *sampling)
+    if len(sides) != 1 or second is None or type(second).write is not CenterCrop.write or not second.is_fused:
         return None
-    if max(second.size) > first.size:
+    if max(second.size) > sides[0]:
         return None
     return CropPlan((first, second), second.size, *sampling)
 

@@ -86,18 +86,29 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
         result[key] = _checked_entry(key, kind, value, name)
         if kind == "boxes":
             result[key] = convert_format(result[key], format, box_format)
-    boxes: Any = next((value for key, value in result.items() if KINDS.get(key) == "boxes"), None)
-    labels: Any
-    labels_key, labels = next((item for item in result.items() if KINDS.get(item[0]) == "labels"), ("", None))
-    if boxes is not None and getattr(labels, "shape", ())[:1] not in ((), boxes.shape[:1]):
-        counts = f"{boxes.shape[0]} boxes, got {labels.shape[0]}"
-        raise ValueError(f"targets must have {labels_key!r} for each of the {counts} for {name}")
+    _check_counts(result, name)
     return result
+
+
+def _check_counts(target: Target, name: str) -> None:
+    """The first labels, and `valid`, have an entry for each of the first boxes."""
+    first: dict[str | None, tuple[str, Any]] = {}
+    for key, value in target.items():
+        first.setdefault(KINDS.get(key), (key, value))
+    for key, value in (first[kind] for kind in ("labels", "valid") if kind in first and "boxes" in first):
+        box_count = first["boxes"][1].shape[0]
+        count = len(value) if isinstance(value, (list, tuple)) else (*getattr(value, "shape", ()), box_count)[0]
+        if count != box_count:
+            raise ValueError(f"targets must have {key!r} for each of the {box_count} boxes, got {count} for {name}")
 
 
 def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
     """Arrays, and lists under a key that needs an array, as NumPy arrays; other values stay as they are."""
-    is_array, is_list = library_of(type(value)) is not None, kind is not None and isinstance(value, (list, tuple))
+    try:
+        is_array = library_of(type(value)) is not None
+    except TypeError as error:  # a masked array, or a tracer of JAX
+        raise TypeError(f"{error}, as {key!r} for {name}") from None
+    is_list = kind is not None and isinstance(value, (list, tuple))
     if kind in _SHAPES and not (is_array or is_list):
         raise TypeError(f"targets must have an array as {key!r}, got {type(value).__name__} for {name}")
     array = _numbers(key, value) if is_array or is_list else None
@@ -105,6 +116,8 @@ def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
         if array is None:
             return value
         is_index = kind == "labels" and (array.dtype.kind in "iu" or not array.size)
+        if is_index and array.dtype == np.uint64 and array.max(initial=0) > np.iinfo(np.int64).max:
+            raise ValueError(f"targets must have integers of 64 bits as {key!r}, got {array.max()} for {name}")
         return array.astype(np.int64) if is_index else array
     if array is None:
         raise ValueError(f"targets must have rows of numbers as {key!r}, got {repr(value)} for {name}")
@@ -113,7 +126,8 @@ def _checked_entry(key: str, kind: str | None, value: Any, name: str) -> Any:
         array = array.reshape((0, 4)) if kind == "boxes" else array
     elif array.ndim not in axes or (last_extents is not None and array.shape[-1] not in last_extents):
         raise ValueError(f"targets must have {key!r} of shape {shape_text}, got {array.shape} for {name}")
-    return array.astype(_DTYPES.get(kind, array.dtype), copy=False)
+    with np.errstate(over="ignore"):  # infinite boxes are not valid
+        return array.astype(_DTYPES.get(kind, array.dtype), copy=False)
 
 
 def _numbers(key: str, value: Any) -> np.ndarray | None:

@@ -134,14 +134,14 @@ def decode_jpeg(
         max_side: Limit on the longer side of the image, in pixels.
         max_scans: Limit on the scans of a progressive file.
         max_scan_pixels: Limit on its scans times its pixels, because a scan takes time in proportion to the image.
-        max_memory: Limit on the decoder's memory in bytes: progressive files take 2 bytes a coefficient.
+        max_memory: Limit on the coefficients of a file of several scans, in bytes: 2 for each. Others keep none.
         max_bytes: Limit on the encoded data, in bytes.
 
     Returns:
         uint8 [H, W, C], C 1 or 3, or a list of such arrays; for torch a view [C, H, W] of the same memory.
 
     Raises:
-        DecodeError: A file cannot be decoded; ``index``, ``source`` and ``reason`` describe the first one.
+        DecodeError: A file fails; ``index``, ``source`` and ``reason`` describe the first one. Headers are read first.
         ValueError: An argument is not as described.
         BackendError: The device or nvJPEG is missing.
 

@@ -10,9 +10,11 @@ from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import as_tv_tensor, is_video, without_type
 from .._fusion.recipe import Recipe
+from .._program.dtypes import IMAGE_DTYPES
 from ..typing import DType
 from . import functional
 from .color import ToDtype
+from .functional.conversion import PILLOW_MODES
 from .transform import Transform
 
 __all__ = ["RGB", "ConvertImageDtype", "PILToTensor", "ToImage", "ToPILImage", "ToPureTensor", "ToTensor"]
@@ -22,7 +24,7 @@ class ConvertImageDtype(ToDtype):
     """Convert to another dtype, and map 0..max of one to 0..max of the other: ``ToDtype(dtype, scale=True)``."""
 
     def __init__(self, dtype: DType = "float32") -> None:
-        dtype_name(dtype)  # a TypeError if `dtype` is a dict
+        _check.one_of("dtype", dtype_name(dtype), IMAGE_DTYPES)
         super().__init__(dtype, scale=True)
 
 
@@ -97,6 +99,8 @@ class ToPILImage(Transform):
     sets_layout: ClassVar[bool] = True
 
     def __init__(self, mode: str | None = None) -> None:
+        if mode is not None:
+            _check.one_of("mode", mode, PILLOW_MODES)
         self.mode: str | None = mode
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ import cuaug.io
 from cuaug import transforms as T
 from cuaug.data import Loader
 from cuaug.data.crops import group_by_size
-from cuaug.data.decode_regions import CropBoxes, decode_regions
+from cuaug.data.decode_regions import CropBoxes, crop_plan, decode_regions
 
 pytestmark = pytest.mark.jpeg
 COORDINATES = Tolerance(1e-9, reason="float64 coordinates of up to 2000, rounded a few times")
@@ -67,6 +67,16 @@ def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
     ((result, _),) = Loader(source, len(images), recipe, library="numpy")
     expected = [recipe(image[None], ids=[i], step=0)[0] for i, image in enumerate(images)]
     assert_equal(result, np.stack(expected), tolerance=ONE_LEVEL)
+
+
+def test_loader_crop_boxes_of_resize_by_a_list_equal_those_by_an_int():
+    """Guards that a Loader decodes the crop alone if the recipe begins with ``Resize([30])`` and ``CenterCrop``."""
+    sizes = np.array([(40, 50), (300, 200), (30, 30)])
+    by_int, by_list = (crop_plan(T.Compose([T.Resize(size), T.CenterCrop(24)])) for size in (30, [30]))
+    expected, boxes = (plan.crop_boxes(sizes, 0, 0, np.arange(3)) for plan in (by_int, by_list))
+    for actual_array, expected_array in zip(boxes, expected, strict=True):
+        np.testing.assert_array_equal(actual_array, expected_array)
+    assert crop_plan(T.Compose([T.Resize([30]), T.CenterCrop(31)])) is None
 
 
 class FlippedResize(T.Resize):

@@ -260,6 +260,18 @@ BAD_TARGETS = {
         "boxes": np.zeros((2, 4)),
         "labels": [1, 2, 3],
     },
+    r"targets must have 'labels' for each of the 1 boxes, got 2 for image 0": {
+        "boxes": [[1, 2, 3, 4]],
+        "labels": ["a", "b"],
+    },
+    r"targets must have 'valid' for each of the 1 boxes, got 2 for image 0": {
+        "boxes": [[1, 2, 3, 4]],
+        "valid": [True, False],
+    },
+    r"targets must have integers of 64 bits as 'labels', got 9223372036854775813 for image 0": {
+        "labels": np.array([2**63 + 5], np.uint64)
+    },
+    r"a masked array has values that are not valid: .*, as 'boxes' for image 0": {"boxes": np.ma.zeros((1, 4))},
     r"targets must not have 'image', the image is the file's, for image 0": {"image": np.zeros((2, 2))},
     r"targets must be dicts, or integers, got str for image 0": "cat",
     r"targets must have rows of numbers as 'boxes', got \[\['a', 'a', 'a', 'a'\]\] for image 0": {"boxes": [["a"] * 4]},

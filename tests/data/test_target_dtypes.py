@@ -59,3 +59,11 @@ def test_loader_target_values_of_either_byte_order(key, dtype, library):
 def test_loader_message_names_the_key_of_the_labels(key):
     with pytest.raises(ValueError, match=f"targets must have '{key}' for each of the 2 boxes, got 3"):
         loaded({key: np.zeros(3, int)}, "numpy", T.Boxes())
+
+
+def test_loader_takes_boxes_that_no_float32_holds():
+    """They become infinite, without NumPy's warning, and are not valid."""
+    boxes = [[1e300, 0, 1e301, 4], [1, 1, 9, 9]]
+    source = ImageFiles([DATA], targets=[{"boxes": boxes}])
+    ((_, (target,)),) = Loader(source, 1, [T.Resize((8, 8))], library="numpy")
+    assert target["valid"].tolist() == [False, True]

@@ -310,7 +310,12 @@ INVALID_CALLS = [
     (TypeError, "idxs must be an array", lambda: cuaug.batched_nms(*VALID, None, 0.5)),
     (ValueError, "max_output must be at least 0", lambda: cuaug.nms(*VALID, 0.5, max_output=-1)),
     (ValueError, "fixed_size must be True", lambda: cuaug.nms(np.zeros((2, 3, 4)), np.zeros((2, 3)), 0.5)),
-    (ValueError, "counts must have an entry", lambda: cuaug.nms(*VALID, 0.5, counts=np.array([2]))),
+    (ValueError, "counts must be None for .* one sample", lambda: cuaug.nms(*VALID, 0.5, counts=np.array([2]))),
+    (
+        ValueError,
+        r"counts must have shape \(1,\), an entry for each sample, got \(\)",
+        lambda: cuaug.nms(*BATCH, 0.5, fixed_size=True, counts=2),
+    ),
     (ValueError, "counts must be whole numbers", lambda: cuaug.nms(*BATCH, 0.5, fixed_size=True, counts=[1.5])),
     (ValueError, "counts must be whole numbers", lambda: cuaug.nms(*BATCH, 0.5, fixed_size=True, counts=[np.inf])),
     (

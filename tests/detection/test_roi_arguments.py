@@ -78,6 +78,13 @@ INVALID_CALLS = [
     (TypeError, "input must be one of float16", lambda: cuaug.roi_align(VALID[0].astype(int), VALID[1], 2)),
     (TypeError, "input must be an array", lambda: cuaug.roi_align(3, VALID[1], 2)),
     (TypeError, "boxes must be one of float16", lambda: cuaug.roi_align(VALID[0], VALID[1].astype(int), 2)),
+    (ValueError, "boxes must be empty, as input has no samples", lambda: cuaug.roi_align(VALID[0][:0], rois_of(0), 2)),
+    (ValueError, "boxes must be arrays of one library, got numpy and torch", lambda: cuaug.roi_align(
+        VALID[0], [np.zeros((1, 4)), torch.zeros(1, 4)], 2)),
+    (TypeError, r"boxes\[1\] must be one of float16, .*, got complex64$", lambda: cuaug.roi_align(
+        VALID[0], [np.zeros((1, 4)), np.zeros((1, 4), "complex64")], 2)),
+    (TypeError, r"boxes\[0\] must be one of .*, got int64: pass boxes\[0\].astype\('float32'\)",
+     lambda: cuaug.roi_align(VALID[0], [np.zeros((1, 4), int)] * 2, 2)),
     (ValueError, "sample index in 0..1, got 2.0 in region 1", lambda: cuaug.roi_align(VALID[0], rois_of(0, 2), 2)),
     (ValueError, "sample index in 0..1, got -1.0 in region 0", lambda: cuaug.roi_align(VALID[0], rois_of(-1, 0), 2)),
     (ValueError, "sample index in 0..1, got 0.5 in region 1", lambda: cuaug.roi_align(VALID[0], rois_of(1, 0.5), 2)),

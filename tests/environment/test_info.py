@@ -55,6 +55,49 @@ def test_info_prints_every_fact_of_its_json():
     assert printed["kernel_cache"] == str(facts["kernel_cache"])
 
 
+class Nvml:
+    """NVIDIA's management library with a GPU for each number of GiB. 0: none of its own; None: no permission."""
+
+    def __init__(self, memories):
+        self.memories = memories
+
+    nvmlInit_v2 = nvmlShutdown = staticmethod(lambda: 0)
+
+    def nvmlSystemGetDriverVersion(self, text, size):
+        text.value = b"580.82.07"
+        return 0
+
+    def nvmlSystemGetCudaDriverVersion_v2(self, number):
+        number._obj.value = 13000
+        return 0
+
+    def nvmlDeviceGetCount_v2(self, number):
+        number._obj.value = len(self.memories)
+        return 0
+
+    def nvmlDeviceGetHandleByIndex_v2(self, index, device):
+        device._obj.value = index + 1
+        return 0 if self.memories[index] is not None else 4  # NVML_ERROR_NO_PERMISSION
+
+    def nvmlDeviceGetName(self, device, name, size):
+        name.value = b"NVIDIA H200"
+        return 0
+
+    def nvmlDeviceGetCudaComputeCapability(self, device, major, minor):
+        major._obj.value, minor._obj.value = 9, 0
+        return 0
+
+    def nvmlDeviceGetMemoryInfo(self, device, memory):
+        memory[0] = self.memories[device.value - 1] << 30
+        return 0 if memory[0] else 3  # NVML_ERROR_NOT_SUPPORTED
+
+
+def test_info_gpus_are_those_that_the_driver_describes(monkeypatch):
+    monkeypatch.setattr(_info.ctypes, "CDLL", lambda name: Nvml([141, None, 0]))
+    described = {"name": "NVIDIA H200", "compute_capability": "9.0"}
+    assert _info.info()["gpus"] == [{**described, "memory_gib": 141.0}, {**described, "memory_gib": None}]
+
+
 @pytest.mark.parametrize(
     ("gpus", "driver", "extra"),
     [

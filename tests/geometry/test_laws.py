@@ -139,9 +139,10 @@ DEGENERATE = {
     "affine from a line up to rounding": (
         get_affine_transform, ([(0.1, 0.3), (0.2, 0.6), (0.3, 0.9)], TRIANGLE), "src must not be collinear"
     ),
-    "affine from one point": (estimate_affine, (POINT, QUAD), "src must not be collinear or coincident"),
+    "affine from one point": (estimate_affine, (POINT, QUAD), "src must not be collinear or coincident, got"),
     "affine from two weighted points": (
-        lambda a, b, w: estimate_affine(a, b, weights=w), (QUAD, QUAD, [1, 0, 1, 0]), "src must not be collinear"
+        lambda a, b, w: estimate_affine(a, b, weights=w), (QUAD, QUAD, [1, 0, 1, 0]),
+        "src must not be collinear or coincident where weights are not 0, got"
     ),
     "similarity from one point": (
         lambda a, b: estimate_affine(a, b, "similarity"), (POINT, QUAD), "src must not be coincident"

@@ -217,3 +217,14 @@ def test_decode_image_limits_what_pillow_decodes_in_python(kind):
 def test_decode_image_rejects_unknown_formats(data):
     with pytest.raises(cuaug.UnsupportedImage, match="not an image of a known format"):
         cio.decode_image(data)
+
+
+def test_decode_image_reports_the_first_file_that_fails():
+    png = encoded(Image.fromarray(PHOTO), "PNG")
+    broken = {"png": png[:-40], "jpeg": FILE[:-400]}
+    for first, second in [("png", "jpeg"), ("jpeg", "png"), ("png", "png"), ("jpeg", "jpeg")]:
+        for data in ([FILE, png, broken[first], broken[second]], [png, broken[first], FILE, broken[second]]):
+            index = data.index(broken[first])
+            with pytest.raises(cuaug.DecodeError, match=f"^cuaug.io.decode_image: image {index}: ") as caught:
+                cio.decode_image(data)
+            assert caught.value.index == index

@@ -52,6 +52,7 @@ def test_encode_jpeg_round_trip():
         (PHOTO.astype(np.float32), {}, TypeError, "images must be uint8, got float32"),
         (PHOTO[..., :2], {}, ValueError, "images must have 1 or 3 channels, got 2"),
         (PHOTO[None, None], {"layout": "NTHWC"}, ValueError, "images must have no axis T, got NTHWC"),
+        ([PHOTO, PHOTO[None]], {}, ValueError, r"images in a list must be single images, got shape \(1, 60, 80, 3\)"),
         (np.zeros((0, 4, 3), np.uint8), {}, ValueError, "images must not be empty along H"),
         (np.zeros((1, 65_501, 3), np.uint8), {}, ValueError, "images must have sides of at most 65500"),
         (b"abc", {}, TypeError, "images must be an array"),

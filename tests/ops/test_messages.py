@@ -102,7 +102,10 @@ def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
 @pytest.mark.parametrize(
     ("images", "advice"),
     [
-        (BATCH.astype(np.uint32), r"uint32 is not supported; .*: pass images\.astype\('float32'\)"),
+        (
+            BATCH.astype(np.uint32),
+            r"uint32 is not supported; .*: pass images\.astype\('uint8'\) if they hold 0\.\.255, or labels\.astype.*",
+        ),
         (BATCH.astype(complex), r"complex128 is not supported; [^:]*$"),
         (
             np.array([BATCH[0], BATCH[0, :4], None], object)[:2],
@@ -114,8 +117,29 @@ def test_draw_of_each_image_of_a_list_draws_what_a_call_of_the_list_draws():
 def test_dtype_that_is_not_supported_is_converted_as_the_message_says(images, advice):
     with pytest.raises(TypeError, match=rf"^cuaug\.hflip: {advice}$"):
         cuaug.hflip(images)
+    if images.dtype == np.uint32:
+        assert_equal(cuaug.hflip(images.astype("uint8")), cuaug.hflip(BATCH))
+        assert cuaug.hflip(images.astype("int64")).dtype == np.int64
     if images.dtype == object:
         assert [image.shape for image in RECIPE(list(images))] == [(8, 8, 3), (4, 8, 3)]
+
+
+@pytest.mark.parametrize("module", ["numpy", "torch", "jax.numpy"])
+def test_batched_nms_says_how_to_convert_dtypes(module):
+    """The advice of a message, followed for each argument in turn, ends in the result."""
+    library = pytest.importorskip(module)
+    asarray = library.asarray
+    values = {
+        "boxes": asarray(np.array([(0, 0, 4, 4), (1, 0, 4, 4), (1, 0, 4, 4)], "uint32")),
+        "scores": asarray(np.array([3, 2, 1], "int8")),
+        "idxs": asarray(np.array([0, 0, 1], "uint32")),
+    }
+    for name in values:
+        with pytest.raises(TypeError, match=f"^cuaug.batched_nms: {name} must be one of .*, got u?int") as error:
+            cuaug.batched_nms(*values.values(), 0.5)
+        expression = str(error.value).partition(": pass ")[2]
+        values[name] = eval(expression, {name: values[name], "torch": library})
+    assert cuaug.batched_nms(*values.values(), 0.5).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("index", [0, -1, np.int64(1), slice(0, 2)])

@@ -169,6 +169,9 @@ def test_compose_repr_reads_as_written():
         (lambda: T.ToDtype({"others": None}), r"ToDtype: dtype must be a dtype or its name, got None"),
         (lambda: T.ToDtype(mask_dtype="complex64"), r"ToDtype: mask_dtype must be one of 'bool', .* got 'complex64'"),
         (lambda: T.ConvertImageDtype({np.ndarray: "float32"}), r"ConvertImageDtype: dtype must be a dtype or its name"),
+        (lambda: T.ConvertImageDtype("int64"), r"ConvertImageDtype: dtype must be one of 'uint8', .*, got 'int64'"),
+        (lambda: T.ToPILImage("XX"), r"ToPILImage: mode must be one of 'L', .*, 'RGBX', got 'XX'"),
+        (lambda: T.ToPILImage(5), r"ToPILImage: mode must be one of 'L', .*, 'RGBX', got 5"),
         (
             lambda: T.RandomApply([T.ToDtype(None, mask_dtype="int64")])(noise(SHAPE)),
             r"^cuaug.transforms.RandomApply: ToDtype: must not change the dtype of the masks of some samples only",

@@ -191,3 +191,11 @@ def test_pixel_op_repr_params_and_dict_use_its_name():
     assert_equal(restored.apply(batch, restored_params), aug.apply(batch, params))
     assert aug.plan(batch).passes[0].transforms == ("Vignette", "RandomInvert")
     assert "0.Vignette.k" in params.names
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [("px * 010", 5.0), ("px * 0.5 + 08", 8.25), ("px * 3000000000", 1.5e9), ("px * 1. + .5 + 09e0", 10.0)],
+)
+def test_pixel_op_reads_decimal_numbers(expression, expected):
+    assert T.PixelOp("q", expression)(np.full((1, 1, 1, 1), 0.5)).item() == expected

@@ -57,11 +57,17 @@ SHAPE = (5, 17, 11, 3)
         ),
         (("Mine", "px * (1 - k"), {"k": 1}, "a '\\)' for each '\\(', got 'px \\* \\(1 - k'"),
         (("Mine", ")px * (u"), {}, "a '\\)' for each '\\('"),
-        (("Mine", "luma(1, 2) + px"), {}, "1 argument to luma, got 2: luma\\(1, 2\\) \\+ px"),
-        (("Mine", "px + sin(u, v)"), {}, "1 argument to sin, got 2"),
-        (("Mine", "clamp(px, max(u, v))"), {}, "3 arguments to clamp, got 2"),
-        (("Mine", "rgb(red, green, luma())"), {}, "1 argument to luma, got 0"),
-        (("Mine", "luma + px"), {}, "1 argument to luma, got 0: luma \\+ px"),
+        (("Mine", "luma(1, 2) + px"), {}, "call luma with 1 argument, got 2: luma\\(1, 2\\) \\+ px"),
+        (("Mine", "px + sin(u, v)"), {}, "call sin with 1 argument, got 2"),
+        (("Mine", "clamp(px, max(u, v))"), {}, "call clamp with 3 arguments, got 2"),
+        (("Mine", "rgb(red, green, luma())"), {}, "call luma with 1 argument, got 0"),
+        (("Mine", "luma + px"), {}, "call luma with 1 argument, got no parentheses: luma \\+ px"),
+        (("Mine", "px * 0,5"), {}, "',' only between the arguments of a function: px \\* 0,5"),
+        (("Mine", "min(px, (0.9, 0.1))"), {}, "',' only between the arguments of a function"),
+        (("Mine", "0 < px < 0.2"), {}, "compare two values at a time, such as .*: 0 < px < 0.2"),
+        (("Mine", "select((u >= 0.1 > v) * 1, px, 0)"), {}, "compare two values at a time"),
+        (("Mine", "u == v == 1"), {}, "compare two values at a time"),
+        (("Mine", "px * 1e400"), {}, "numbers that a float holds, got 1e400"),
         (("Mine", "px(1)"), {}, "must not call px, which is not a function"),
         (("Mine", "px * k (2)"), {"k": 1}, "must not call k, which is not a function"),
         (("Mine", "px"), {f"k{i}": 1 for i in range(31)}, "at most 30 parameters, got 31"),
@@ -121,7 +127,7 @@ def test_pixel_op_struct_computes_only_values_in_expression():
     assert "scope.px()" in op.struct_text
     assert "scope.r2()" in op.struct_text
     assert "scope.x()" not in op.struct_text
-    assert "Number(1) - k2 * r2" in op.struct_text
+    assert "Number(1.) - k2 * r2" in op.struct_text
     other = user_ops.make_user_op("Mine", "px * (1 - r2 * k2)", ["k2"])
     assert op.struct_name != other.struct_name
 
@@ -141,3 +147,29 @@ def test_pixel_op_error_names_the_failing_op():
 @pytest.mark.parametrize("expression", ["px * 0.5 ", "px *\t0.5\n", "\n  px * 0.5", "px\xa0* 0.5\xa0"])
 def test_pixel_op_ignores_white_space(expression):
     assert T.PixelOp("half", expression).to_dict() == T.PixelOp("half", "px * 0.5").to_dict()
+
+
+# Of C++17, in the order of the standard's tables of keywords and of alternative tokens.
+KEYWORDS = """
+    alignas alignof asm auto bool break case catch char char16_t char32_t class const constexpr const_cast continue
+    decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if
+    inline int long mutable namespace new noexcept nullptr operator private protected public register reinterpret_cast
+    return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
+    typedef typeid typename union unsigned using virtual void volatile wchar_t while
+    and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq
+    NULL
+"""
+
+
+def test_pixel_op_refuses_keywords_as_parameters():
+    for word in KEYWORDS.split():
+        with pytest.raises(ValueError, match=f"a name that is not reserved, got '{word}'"):
+            T.PixelOp("Mine", f"px * {word}", **{word: 1})
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["u < 0.5 && v < 0.5 ? 1 : 0", "u < 0.5 != v < 0.5", "max(u < 0.5, v < 0.5)", "u < 0.5 ? v < 0.5 : v > 0.5"],
+)
+def test_pixel_op_takes_several_comparisons(expression):
+    assert T.PixelOp("Mine", expression).expression == expression

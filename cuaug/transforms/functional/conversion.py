@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = ["pil_to_tensor", "to_image", "to_pil_image", "to_tensor"]
 # Modes of Pillow by the number of channels; the first is the default. One channel: by the dtype.
 _MODES = {2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK", "RGBX")}
 _GREY_MODES = {"uint8": "L", "int16": "I;16", "uint16": "I;16", "int32": "I"}
+PILLOW_MODES = tuple(dict.fromkeys((*_GREY_MODES.values(), *itertools.chain(*_MODES.values()))))
 
 
 @prefix_errors
