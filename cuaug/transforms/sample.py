@@ -261,7 +261,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     params, table = group.params, group.params.table
     if group.batch.ragged:
         pairs = [(_with_axes(mask, group.images[row]), group.images[row]) for row, mask in enumerate(masks)]
-        mask_batches = [describe_masks(mask, image, "") for mask, image in pairs]
+        mask_batches = [describe_masks(mask, image, "", params.plan.first_mask_dtypes) for mask, image in pairs]
         kinds = {(m.library, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
             batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
@@ -278,7 +278,7 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
     `batch_axis`: "N", or "" if the array has none.
     """
     mask = _with_axes(mask, images)
-    mask_batch, is_plane = describe_masks(mask, images, batch_axis)
+    mask_batch, is_plane = describe_masks(mask, images, batch_axis, params.plan.first_mask_dtypes)
     result = execute.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
     shape = tuple(mask.shape)
     if _has_empty_stack(shape):
@@ -288,8 +288,13 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
     return result[0] if mask.ndim < result.ndim else result
 
 
-def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[ImageBatch, bool]:
-    """Masks as images, and whether they have no axis of masks. An empty stack is a batch without samples."""
+def describe_masks(
+    mask: Any, images: ImageBatch, batch_axis: str, dtypes: Sequence[str] = ()
+) -> tuple[ImageBatch, bool]:
+    """Masks as images, cast to `dtypes`, and whether they have no axis of masks.
+
+    An empty stack is a batch without samples.
+    """
     if library_of(type(mask)) is None:
         raise TypeError(f"masks must be an array, or a list of arrays, got {type(mask).__name__}")
     shape = tuple(mask.shape)
@@ -310,7 +315,7 @@ def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[Imag
     if mask_batch.device != images.device or (images.device >= 0 and mask_batch.library is not images.library):
         raise TypeError("masks must be of the images' library and on the images' device")
     _check.dtypes(mask_batch.dtype, mask_batch.dtype, "nearest")
-    return mask_batch, is_plane
+    return describe_images(execute.cast(array, dtypes), layout) if dtypes else mask_batch, is_plane
 
 
 def _with_axes(mask: Any, images: ImageBatch) -> Any:

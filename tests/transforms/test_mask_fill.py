@@ -104,6 +104,44 @@ def test_fill_of_masks_must_be_a_value_of_the_dtypes_that_they_are_cast_to(tv):
         recipe(noise((2, 5, 5, 3)), np.ones((2, 5, 5), "int64"))
 
 
+def cast_masks(dtype):
+    return T.ToDtype(None, mask_dtype=dtype)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", FILLED)
+def test_fill_of_masks_has_the_dtype_at_its_place(name, form, tv):
+    """After a cast to int64 a fill of uint8 masks may be -100; the cast is made where it stands, in a batch or list."""
+    images, masks = FORMS[form](noise((8, 11, 9, 3)), noise((8, 11, 9), seed=1) // 2)
+    recipe = T.Compose([T.RandomHorizontalFlip(), cast_masks("int64"), FILLED[name]({"masks": -100})], seed=4)
+    wide = [mask.astype("int64") for mask in masks] if isinstance(masks, list) else masks.astype("int64")
+    for _ in range(3):  # the second call is recorded, the third replayed
+        for mask, expected in zip(recipe(images, masks, step=2)[1], recipe(images, wide, step=2)[1], strict=True):
+            assert_equal(mask, expected)
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "fill", "values"),
+    [(["uint8"], 7, {1, 7, 156}), (["uint8", "int64"], -100, {1, -100, 156}), (["int16"], -100, {1, -100})],
+)
+def test_fill_of_masks_before_a_cast_is_cast(dtypes, fill, values, tv):
+    """-100 becomes 156 in uint8, and is outside the second canvas what the dtype there has."""
+    images, masks = noise((2, 5, 5, 3)), np.ones((2, 5, 5), "int64")
+    transforms = [T.Pad(1, fill={"masks": -100}), *map(cast_masks, dtypes), T.Pad(1, fill={"masks": fill})]
+    expected_image, expected = images, masks
+    for transform in transforms:
+        expected_image, expected = transform(expected_image, expected)
+    result = T.Compose(transforms)(images, masks)[1]
+    assert_equal(result, expected)
+    assert set(np.unique(result).tolist()) == values
+
+
+def test_fill_of_masks_is_checked_in_the_dtype_of_each_transform(tv):
+    pad = T.Pad(1, fill={"masks": -1})
+    with pytest.raises(ValueError, match=r"fill of uint8 masks must be in 0\.\.255, got -1"):
+        T.Compose([pad, cast_masks("uint8"), pad])(noise((2, 5, 5, 3)), np.ones((2, 5, 5), "int64"))
+
+
 @pytest.mark.parametrize("count", [0, 1])
 def test_fill_of_masks_must_be_a_value_of_empty_stacks(count, tv):
     zoom_out = T.RandomZoomOut({"images": 0, "masks": 255}, p=1.0)
