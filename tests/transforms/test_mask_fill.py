@@ -61,6 +61,23 @@ def test_fill_of_masks_may_have_the_names_of_kinds(tv):
     assert eval(repr(pad), vars(T)).to_dict() == pad.to_dict() == T.Pad(2, fill={tv.Image: 7, tv.Mask: 255}).to_dict()
 
 
+@pytest.mark.parametrize("name", FILLED)
+def test_fill_of_masks_may_be_assigned(name, tv):
+    transform, by_type = FILLED[name](0), {tv.Image: 3, tv.Mask: 4}
+    transform.fill = by_type
+    assert transform.to_dict() == FILLED[name](by_type).to_dict()
+    images, masks = noise((2, 9, 8, 3)), noise((2, 9, 8), seed=1)
+    for result, expected in zip(
+        T.Compose([transform], seed=1)(images, masks, step=2),
+        T.Compose([FILLED[name](by_type)], seed=1)(images, masks, step=2),
+        strict=True,
+    ):
+        for array, expected_array in zip(result, expected, strict=True):
+            assert_equal(array, expected_array)
+    with pytest.raises(ValueError, match=r"fill of masks must be at most 9007199254740992"):
+        FILLED[name](0).fill = {tv.Mask: 1 << 60}
+
+
 def test_fill_of_masks_is_that_of_each_transform(tv):
     """Fills differ: the recipe's result is that of the transforms one after the other."""
     images, masks = noise((3, 11, 9, 3)), noise((3, 11, 9), seed=1) // 2
