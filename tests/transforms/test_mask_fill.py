@@ -1,5 +1,7 @@
 """`fill` of masks other than 0, given as torchvision's dict by type."""
 
+import json
+
 import numpy as np
 import pytest
 from helpers.arrays import noise
@@ -53,6 +55,27 @@ def test_fill_of_masks_is_their_value_outside(name, form, tv):
             outside += int((mask == 255).sum())
     if form != "single":
         assert (outside > 0) == (name != "Pad, reflect")
+
+
+def test_fill_of_masks_is_described_as_a_dict_by_kind(tv):
+    pad = T.Pad(2, fill={tv.Image: (7, 8), tv.Mask: 255})
+    assert pad.to_dict()["fill"] == {"images": [7, 8], "masks": 255}
+    assert T.from_dict(json.loads(json.dumps(pad.to_dict()))).to_dict() == pad.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ({"name": "FillByKind", "images": 0, "masks": 1}, r"name must be that of a transform, got 'FillByKind'"),
+        ({"images": 0, "masks": 1}, r"name must be that of a transform, got None"),
+        ({"name": "Pad", "padding": {"images": 0, "masks": 1}}, r"name must be that of a transform, got None"),
+        ({"name": "Pad", "padding": 1, "fill": {"z": 1}}, r"^cuaug.transforms.Pad: fill must be one value, or a dict"),
+        ({"name": "Pad", "padding": 1, "fill": {"images": {"masks": 1}}}, r"Pad: fill must be a number or one per ch"),
+    ],
+)
+def test_fill_of_masks_is_no_transform_of_a_description(description, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        T.from_dict(description)
 
 
 def test_fill_of_masks_may_have_the_names_of_kinds(tv):
