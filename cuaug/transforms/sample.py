@@ -67,11 +67,11 @@ def transform_sample(
     _check_equal_sizes(parsed, image_groups)
     group_ids = _ids_by_group(ids, parsed.samples)
 
-    def draw_group(indices: np.ndarray, images: list[ImageBatch]) -> _Group:
+    def planned_group(indices: np.ndarray, images: list[ImageBatch]) -> _Group:
         plan, batch = plans.plan_group(images)
         return _Group(indices, images, batch, draw_params(plan, batch, group_ids(indices)))
 
-    groups_by_target = [[draw_group(*group) for group in groups] for groups in image_groups]
+    groups_by_target = [[planned_group(*group) for group in groups] for groups in image_groups]
     groups = groups_by_target[0]
     params = groups[0].params
     first_ops = [op for pass_ in params.plan.passes for op in pass_.first_ops]
