@@ -148,15 +148,20 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
     if is_integer:
         result = xp.round(result)
         clipped = shape.rows(result)
-    area = _area(clipped, shape)
+    result, visible_area = point_map.cast_back(result, dtype), _area(clipped, shape)
+    area = visible_area
+    if convert.dtype_name(dtype) not in ("float32", "float64"):  # a narrow dtype may make a box empty
+        stored = convert.asarray(result, like=rows, dtype=convert.dtype_name(rows.dtype))
+        area = _area(shape.rows(stored), shape)
     result_valid = usable & (area > 0)
     if options.min_area > 0:
         result_valid = result_valid & (area >= options.min_area)
     if options.min_visibility > 0:
-        result_valid = result_valid & (area * visible_before_last >= options.min_visibility * _area(rows, shape))
+        min_visible_area = options.min_visibility * _area(rows, shape)
+        result_valid = result_valid & (visible_area * visible_before_last >= min_visible_area)
     if valid is not None:
         result_valid = result_valid & convert.asarray(valid, like=result_valid, dtype="bool")
-    return point_map.cast_back(result, dtype), result_valid
+    return result, result_valid
 
 
 def _move(rows: Any, shape: BoxShape, mapping: PointMap, usable: Any) -> tuple[Any, Any]:

@@ -60,10 +60,10 @@ def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
         raise TypeError(f"{rule}, got {value_text(value)}")
     pairs = []
-    for pair in value:
+    for i, pair in enumerate(value):
         if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(f"{rule}, got {value_text(pair)}")
-        left, right = (_check.integer("flip_pairs", number, 0) for number in pair)
+        left, right = (_check.integer(f"flip_pairs[{i}][{j}]", number, 0) for j, number in enumerate(pair))
         pairs.append((left, right))
     (repeated, count), *_ = Counter(number for pair in pairs for number in pair).most_common(1) or [(0, 0)]
     if count > 1:

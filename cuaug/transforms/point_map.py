@@ -14,12 +14,13 @@ import numpy as np
 from .. import geometry
 from .._arrays import convert, small_matrices
 from .._arrays.convert import dtype_name
+from .._arrays.registry import library_of
 from .._detection.box_shapes import BoxShape
 from .._detection.rotated_boxes import Edges
 from .._matrices.formulas import map_points
 from .moves import Move
 
-_NARROW_DTYPES = ("bool", "uint8", "int8")  # positions are given back in their dtype, and images are wider
+_NARROW_DTYPES = ("uint8", "int8")  # positions are given back in their dtype, and images are wider
 
 
 class PointMap(NamedTuple):
@@ -72,10 +73,10 @@ def float_values_and_maps(
         moves: At least one.
         entry_samples: The sample of each entry. [E]
     """
-    if dtype_name(values.dtype) in _NARROW_DTYPES:
+    value_dtype = dtype_name(values.dtype)
+    if value_dtype in _NARROW_DTYPES or not value_dtype.startswith(("int", "uint", "float", "bfloat")):
         raise TypeError(
-            f"{name} must be floats, or integers of 16 bits or more, got {dtype_name(values.dtype)}: positions beyond "
-            "its range would be lost"
+            f"{name} must be floats, or integers of 16 bits or more, got {value_dtype}: convert them to float32"
         )
     arrays = [values, *(move.matrices for move in moves)]
     like, _ = small_matrices.result_like(arrays)
@@ -133,6 +134,9 @@ def entries_and_samples(samples: Sequence[Any]) -> tuple[Any, np.ndarray | None]
     """
     if len(samples) == 1:
         return samples[0][None], None
+    libraries = dict.fromkeys(getattr(library_of(type(sample)), "name", type(sample).__name__) for sample in samples)
+    if len(libraries) > 1:
+        raise TypeError(f"targets in a list must be arrays of one library and device, got {', '.join(libraries)}")
     entries = convert.namespace(samples[0]).concatenate(list(samples))[:, None]
     return entries, np.repeat(np.arange(len(samples)), [int(sample.shape[0]) for sample in samples])
 
