@@ -103,6 +103,16 @@ def transform_keypoints(keypoints: Any, moves: Sequence[Move], options: Keypoint
     for i, points in enumerate(keypoints):
         if _columns(f"keypoints[{i}]", points, 2) != columns:
             raise ValueError(f"keypoints must all have {columns} columns, got {points.shape[-1]} in sample {i}")
+    results = [None] * samples
+    for group, group_moves in point_map.groups_of_kind(keypoints, moves):
+        moved = _transform_list([keypoints[i] for i in group], columns, group_moves, options)
+        for i, points in zip(group, moved, strict=True):
+            results[i] = points
+    return results
+
+
+def _transform_list(keypoints: Sequence[Any], columns: int, moves: Sequence[Move], options: Keypoints) -> list[Any]:
+    """As `transform_keypoints`, for a list of checked arrays of one library and dtype."""
     shapes = [tuple(points.shape) for points in keypoints]
     lengths = [math.prod(shape[:-1]) for shape in shapes]
     entries, indices = point_map.entries_and_samples([points.reshape(-1, columns) for points in keypoints])

@@ -14,7 +14,6 @@ import numpy as np
 from .. import geometry
 from .._arrays import convert, small_matrices
 from .._arrays.convert import dtype_name
-from .._arrays.registry import library_of
 from .._detection.box_shapes import BoxShape
 from .._detection.rotated_boxes import Edges
 from .._matrices.formulas import map_points
@@ -127,6 +126,27 @@ def _take(array: Any, indices: np.ndarray | None) -> Any:
     return array if indices is None else array[convert.asarray(indices, like=array, dtype="int64")]
 
 
+def groups_of_kind(samples: Sequence[Any], moves: Sequence[Move]) -> list[tuple[list[int], Sequence[Move]]]:
+    """The indices and the moves of the samples of each library, dtype and device, which can be concatenated."""
+    indices_by_kind: dict[Any, list[int]] = {}
+    for i, sample in enumerate(samples):
+        indices_by_kind.setdefault((type(sample), sample.dtype, getattr(sample, "device", None)), []).append(i)
+    if len(indices_by_kind) == 1:
+        return [([*range(len(samples))], moves)]
+    return [(indices, [_move_of(move, np.array(indices)) for move in moves]) for indices in indices_by_kind.values()]
+
+
+def _move_of(move: Move, indices: np.ndarray) -> Move:
+    """The move of some of its samples."""
+
+    def taken(edges: Any) -> Any:
+        return edges if edges is None or isinstance(edges, tuple) else _take(edges, indices)
+
+    return move._replace(
+        matrices=_take(move.matrices, indices), canvas=taken(move.canvas), source_box=taken(move.source_box)
+    )
+
+
 def entries_and_samples(samples: Sequence[Any]) -> tuple[Any, np.ndarray | None]:
     """Samples of several lengths as an array for `float_values_and_maps`, and the sample of each entry.
 
@@ -134,9 +154,6 @@ def entries_and_samples(samples: Sequence[Any]) -> tuple[Any, np.ndarray | None]
     """
     if len(samples) == 1:
         return samples[0][None], None
-    libraries = dict.fromkeys(getattr(library_of(type(sample)), "name", type(sample).__name__) for sample in samples)
-    if len(libraries) > 1:
-        raise TypeError(f"targets in a list must be arrays of one library and device, got {', '.join(libraries)}")
     entries = convert.namespace(samples[0]).concatenate(list(samples))[:, None]
     return entries, np.repeat(np.arange(len(samples)), [int(sample.shape[0]) for sample in samples])
 
