@@ -57,10 +57,18 @@ class ReplayCounters:
 
 def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters: ReplayCounters) -> Draws:
     """The draws for these images. `ids`: as a user passes them (`convert.sample_ids`); None: 0 to N - 1."""
-    ids = convert.sample_ids(ids)
-    first_id = _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64) if isinstance(ids, int) else 0
+    ids = sample_ids(ids, images.samples)
+    first_id = ids if isinstance(ids, int) else 0
     id_array = NULL_ARRAY if isinstance(ids, int) else _id_array(ids, images)
     return Draws(id_array.pointer, counters.address(images), seed, step, first_id, id_array.owner)
+
+
+def sample_ids(ids: Any, samples: int) -> Any:
+    """`convert.sample_ids` of a call; the id of the last sample has 64 bits, too."""
+    ids = convert.sample_ids(ids)
+    if not isinstance(ids, int):
+        return ids
+    return _check.integer("ids", ids, -_check.MAX_INT64, _check.MAX_INT64 + 1 - max(samples, 1))
 
 
 def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matrix: bool = True) -> StridedArray:

@@ -60,24 +60,32 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
 
 
 def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> Any:
-    """Label masks, resampled by the geometry of every pass (nearest neighbour), and cast."""
+    """Label masks, resampled by the geometry of every pass (nearest neighbour), and cast.
+
+    `masks`: after the casts of `RecipePlan.first_mask_dtypes`.
+    """
     result: Any = None
     for pass_ in plan.passes:
         if pass_.has_geometry:
             if result is not None:
-                masks = describe_result(result, masks)
+                masks = describe_result(cast(result, pass_.mask_dtypes), masks)
             is_resize = isinstance(pass_.first_op, Resize)
             border = "edge" if is_resize else pass_.sampling.border
             box = NULL_ARRAY if is_resize else _source_box(pass_, table)
             geometry = _geometry(pass_, masks, table)
-            fill = mask_fill(pass_.sampling.fill, masks.dtype, *plan.mask_dtypes)
+            fill = mask_fill(pass_.sampling.fill, masks.dtype)
             result = warp.warp(masks, geometry, pass_.output_size, "nearest", border, fill, None, None, box)
     if result is None:
         identity = matrix_geometry(IDENTITY, True, "center")
         result = warp.warp(masks, identity, masks.size, "nearest", "edge", 0, None, None)
-    for dtype in plan.mask_dtypes:
-        result = convert.asarray(result, like=result, dtype=dtype)
-    return result
+    return cast(result, plan.mask_dtypes)
+
+
+def cast(masks: Any, dtypes: Sequence[str]) -> Any:
+    """An array of label masks, cast to each dtype after the other."""
+    for dtype in dtypes:
+        masks = convert.asarray(masks, like=masks, dtype=dtype)
+    return masks
 
 
 def apply_inverse(

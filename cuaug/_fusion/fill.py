@@ -21,6 +21,10 @@ class FillByKind:
     images: Any = None
     masks: int = 0
 
+    def to_dict(self) -> dict[str, Any]:
+        """As a user may write it, for the description of a transform."""
+        return {"images": [*self.images] if isinstance(self.images, tuple) else self.images, "masks": self.masks}
+
     def __repr__(self) -> str:
         """As a user may write it."""
         return repr({"images": self.images, "masks": self.masks})

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeGuard
+
 from .. import _check
 from .._program.records import MAX_OPS
+from .fill import FillByKind
 from .recipe import Recipe
-from .recipe_ops import Cast, Column, CoordinateMap, Pointwise, Resize
-from .recipe_pass import MEAN_FIRST, Pass
+from .recipe_ops import Cast, Column, CoordinateMap, Displacement, Pointwise, Resize
+from .recipe_pass import MEAN_FIRST, FirstOp, Pass
 from .split_reasons import split_reason
 
 
@@ -32,3 +36,24 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
             projective = any(isinstance(op, CoordinateMap) and op.projective for op in pass_.first_ops)
             pass_.matrix = [Column("") for _ in range(9 if projective else 6)]
     return passes
+
+
+def plan_mask_casts(passes: Sequence[Pass], mask_dtypes: Sequence[str]) -> list[str]:
+    """Gives the passes that fill masks the casts before their ops, as a fill is one of the dtype at its op.
+
+    Returns the casts after the last pass.
+    """
+    done = 0
+    for pass_ in passes:
+        filling_ops = [op for op in pass_.first_ops if _fills_masks(op)]
+        if filling_ops:  # one op, or several that exclude each other, between which there is no cast
+            pass_.mask_dtypes = mask_dtypes[done : filling_ops[0].mask_cast_count]
+            done = filling_ops[0].mask_cast_count
+    return list(mask_dtypes[done:])
+
+
+def _fills_masks(op: FirstOp) -> TypeGuard[CoordinateMap | Displacement]:
+    """Whether the op may read outside of masks, with a value other than 0 there."""
+    if isinstance(op, CoordinateMap):
+        return op.reads_border and isinstance(op.fill, FillByKind)
+    return isinstance(op, Displacement) and isinstance(op.fill, FillByKind)

@@ -12,7 +12,7 @@ from .._arrays.images import ImageBatch
 from .._passes import grids
 from . import ragged
 from .moves import PlannedMove, plan_moves
-from .passes import plan_passes
+from .passes import plan_mask_casts, plan_passes
 from .program import assemble, rescale_draw
 from .recipe import Recipe
 from .recipe_ops import Blend, Column, CoordinateMap, Displacement, Instruction, Resize
@@ -32,7 +32,7 @@ class RecipePlan:
     matrix_column: int  # the first of nine columns: the recipe's matrix, source to result; the moves' matrices follow
     moves: list[PlannedMove]  # of boxes and keypoints
     partial_sums: dict[int, int]  # column of a mean that a pass sums while it stores -> first column of the sums
-    mask_dtypes: list[str]  # of the casts of label masks
+    mask_dtypes: list[str]  # of the casts of label masks after the last pass; those before are in `Pass.mask_dtypes`
     argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
     device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
     launch_plans: dict[Any, Any] = field(default_factory=dict)  # recorded launches and loops (launch_plan.py)
@@ -46,6 +46,11 @@ class RecipePlan:
     def writes_table(self) -> bool:
         """Whether passes store means of images in the table that they read."""
         return any(pass_.mean_op_indices or pass_.mean_output for pass_ in self.passes)
+
+    @property
+    def first_mask_dtypes(self) -> Sequence[str]:
+        """Of the casts of label masks before the first pass: `execute.apply_to_masks` gets their results."""
+        return next((pass_.mask_dtypes for pass_ in self.passes if pass_.has_geometry), ())
 
     @property
     def op_without_matrix(self) -> str:
@@ -86,7 +91,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> 
         matrix_column=matrix[0].index,
         moves=moves,
         partial_sums=partial_sums,
-        mask_dtypes=recipe.mask_dtypes,
+        mask_dtypes=plan_mask_casts(passes, recipe.mask_dtypes),
         argument_columns=ragged.argument_columns(recipe),
     )
 

@@ -15,7 +15,19 @@ from typing import Any, Literal
 from .. import _check
 from .._passes.resample import INTERPOLATIONS
 from .._program.dtypes import MAX_VALUE
-from .recipe_ops import Cast, Column, ConditionalOp, CoordinateMap, Gate, Grayscale, Instruction, Op, Pointwise, Resize
+from .recipe_ops import (
+    Cast,
+    Column,
+    ConditionalOp,
+    CoordinateMap,
+    Displacement,
+    Gate,
+    Grayscale,
+    Instruction,
+    Op,
+    Pointwise,
+    Resize,
+)
 
 MAX_TRANSFORMS = 1024  # written into a recipe; kernels/draws/philox.cuh has room for 2**16 positions
 _MAX_ARGUMENTS = 1 << 18  # of all draws: 2 MB of the program
@@ -137,6 +149,8 @@ class Recipe:
         """Append an op; inside `only_where` it applies to the samples whose gates are open."""
         if isinstance(op, ConditionalOp):
             op.applies_to = (*op.applies_to, *((gate.column, frozenset([gate.value])) for gate in self._gates))
+        if isinstance(op, (CoordinateMap, Displacement)):
+            op.mask_cast_count = len(self.mask_dtypes)
         self.ops.append(op)
 
     def add_pointwise(self, functor: str, columns: Sequence[Column] = (), **options: Any) -> None:
@@ -147,7 +161,7 @@ class Recipe:
         self.ops.append(Cast(dtype, scale))
 
     def add_mask_cast(self, dtype: str) -> None:
-        """Cast label masks. Their ops only move pixels, so all casts are made after them."""
+        """Cast label masks. Only passes that fill masks make the casts before them: other ops only move pixels."""
         if self._gates:
             raise ValueError(f"must not change the dtype of the masks of some samples only, to {dtype}")
         self.mask_dtypes.append(dtype)

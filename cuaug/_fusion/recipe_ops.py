@@ -68,6 +68,7 @@ class CoordinateMap:
     within_box: bool = False  # `columns` are a box (top, left, height, width), outside which the map reads nothing
     projective: bool = False
     applies_to: SampleFilter = ()
+    mask_cast_count: int = 0  # the casts of label masks before it
 
 
 @dataclass
@@ -102,6 +103,7 @@ class Displacement:
     fill: Any  # or a `FillByKind`
     border: str = "constant"
     name: str = "ElasticTransform"
+    mask_cast_count: int = 0  # the casts of label masks before it
 
     @property
     def launches(self) -> int:

@@ -51,6 +51,7 @@ class Pass:
     mean_output: Column | None = None  # the mean of the result, summed while storing, for the next pass
     mean_from: Pass | None = None  # the pass whose `mean_output` is the first mean that this pass reads
     follows_resample: bool = False  # reads the output of the resample kernel
+    mask_dtypes: Sequence[str] = ()  # of the casts of label masks that the pass makes before its geometry
 
     @property
     def output_size(self) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from .names import MODULES, Names, OtherName, names_of
 from .other_code import class_note, find_other_code, kernel_calls
 from .recipes import Recipes
 from .source import Edit, Source
-from .values import UNKNOWN, casts_others, literal, pillow_interpolation, text
+from .values import UNKNOWN, casts_others, literal, pillow_interpolation, refused_mask_fill, text
 
 _BATCH = (
     "runs on one image in a worker process; for one call per batch, give the images one size here, and call the recipe "
@@ -178,6 +178,8 @@ class _Rewriter:
             self._note(node, f"{function}(interpolation={ast.unparse(node)}): cuaug does not have this filter")
         if function == "ToDtype" and casts_others(node):
             self._note(node, _missing_names.DTYPES)
+        if name == "fill" and (reason := refused_mask_fill(node)):
+            self._note(node, f"{function}: {reason}")
         return None
 
     def _equivalent(self, node: ast.Call, other: OtherName, row: Equivalent) -> str:

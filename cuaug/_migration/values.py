@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import _option_names
+from ..transforms import ranges
 
 UNKNOWN: Any = object()  # the value is not a literal
 _PILLOW_CONSTANTS = {
@@ -56,8 +57,8 @@ def pillow_interpolation(node: ast.expr) -> str | None:
     return _PILLOW_CONSTANTS.get(constant[1], "") if constant else None
 
 
-def casts_others(node: ast.expr) -> bool:
-    """Whether a dict by type of torchvision, or a defaultdict, has a dtype for other types than images and masks."""
+def _by_type(node: ast.expr) -> dict[str, ast.expr]:
+    """The entries of torchvision's dict by type, or of a defaultdict, by the names of the types and "others"."""
     entries = dict[str, ast.expr]()
     if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "defaultdict" and node.args:
         if isinstance(node.args[0], ast.Lambda):
@@ -67,8 +68,26 @@ def casts_others(node: ast.expr) -> bool:
         for key, value in zip(node.keys, node.values, strict=True):
             if key is not None:
                 entries[ast.unparse(key).rpartition(".")[2].strip("'")] = value
+    return entries
+
+
+def casts_others(node: ast.expr) -> bool:
+    """Whether a dict by type has a dtype for other types than images and masks."""
+    entries = _by_type(node)
     others = [entries[name] for name in ("BoundingBoxes", "KeyPoints", "others") if name in entries]
     return any(literal(entry) is not None for entry in others)
+
+
+def refused_mask_fill(node: ast.expr) -> str:
+    """Why cuaug refuses the value for masks of a `fill` that is a dict by type; "" if it does not."""
+    entries = _by_type(node)
+    value = literal(entries[name]) if (name := "Mask" if "Mask" in entries else "others") in entries else None
+    try:
+        if value is not UNKNOWN:
+            ranges.fill({"images": 0, "masks": value})
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 def _pair(value: Any) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ from .functional.box_values import format_name
 from .sample_kinds import VALUE_KINDS, is_array, named_fields
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
-from .sample_search import find_leaves
+from .sample_search import Leaf, find_leaves
 from .sample_target import Path, path_text
 from .transform import Transform
 from .unfused import leaf_paths
@@ -107,14 +107,19 @@ class SanitizeBoundingBoxes(Transform):
     """Remove ``BoundingBoxes`` that are too small or reach beyond their canvas, and what belongs to them.
 
     Labels, areas and flags in the same container, with one entry per box, are removed with the boxes, and so are the
-    masks of objects and the entries of "valid". Waits for the device. ``Compose(..., boxes=Boxes(compact=True))``
-    removes boxes in batches.
+    masks of objects, an array [B, ..., H, W], and the entries of "valid". Waits for the device.
+    ``Compose(..., boxes=Boxes(compact=True))`` removes boxes in batches.
 
     Args:
         min_size: Minimum width and height.
         min_area: Minimum area.
-        labels_getter: "default": the entries above, whose labels are under "labels" in any case, else under the first
-            key that contains "label"; a function of the sample: the label arrays; None: only boxes and masks.
+        labels_getter: "default": the entries above, whose labels are under "labels" (upper or lower case), else under
+            the first key that contains "label"; a function of the sample: the label arrays; None: only boxes and masks.
+
+    Raises:
+        TypeError: Boxes are no ``BoundingBoxes``, or ``labels_getter`` returns a value that is no array.
+        ValueError: The sample has no boxes, the labels are not one per box, or entries would belong to two arrays of
+            boxes of which other ones are invalid.
     """
 
     def __init__(
@@ -183,21 +188,42 @@ def _remove_invalid(
     """
     sample = inputs[0] if len(inputs) == 1 else inputs
     leaves, type_name = find_leaves(with_pixels(sample)), _TV_TYPES[kind][0]
-    kinds_and_paths = [(leaf.kind, path) for leaf in leaves for path in leaf_paths(leaf)]
-    object_paths = [path for path_kind, path in kinds_and_paths if path_kind == kind]
+    object_paths = [path for leaf in leaves if leaf.kind == kind for path in leaf_paths(leaf)]
     if not object_paths:
         raise ValueError(f"a sample must have {type_name}, got none")
+    siblings = [leaf for leaf in leaves if leaf.kind in sibling_kinds]
     label_paths = _label_paths(sample, object_paths, labels_getter)
     results: dict[Any, Any] = {}  # for [sample], because the sample may itself be a target, whose path is ()
+    valid_by_path: dict[Path, Any] = {}
     for path in object_paths:
         valid_values, valid = sanitize(_checked_tv_tensor(value_at(sample, path), kind))
         set_path(results, (0, *path), valid_values)
         for label_path in label_paths[path]:
             _check_label_count(value_at(sample, label_path), len(valid), type_name, label_path)
-        siblings = [p for path_kind, p in kinds_and_paths if path_kind in sibling_kinds and _are_siblings(p, path)]
-        for sibling_path in dict.fromkeys([*siblings, *label_paths[path]]):
-            set_path(results, (0, *sibling_path), _valid_entries(value_at(sample, sibling_path), valid))
+        for entries_path in _paths_of_entries(sample, path, len(valid), siblings, label_paths[path]):
+            if (valid_by_path.setdefault(entries_path, valid) != valid).any():
+                raise ValueError(
+                    f"entries at {path_text(entries_path)} must belong to one array of {type_name}, got several, of "
+                    "which other ones are invalid: put each array into a dict of its own, with its entries"
+                )
+    for path, valid in valid_by_path.items():
+        set_path(results, (0, *path), _valid_entries(value_at(sample, path), valid))
     return rebuild([sample], results)[0]
+
+
+def _paths_of_entries(
+    sample: Any, path: Path, count: int, siblings: Sequence[Leaf], label_paths: Sequence[Path]
+) -> Iterator[Path]:
+    """The paths of the values that have an entry for each of the boxes or keypoints at `path`, `count` of them."""
+    paths = dict.fromkeys(label_paths, False)  # whether the values are masks
+    for leaf in siblings:
+        is_masks = leaf.kind == "masks"
+        paths |= {p: is_masks for p in leaf_paths(leaf) if _are_siblings(p, path)}
+        if not is_masks:  # also a list with an entry per box
+            paths |= {p: False for p in leaf.paths if _are_siblings(p, path)}
+    for entries_path, is_masks in paths.items():
+        if _has_entries(value_at(sample, entries_path), count, min_axes=3 if is_masks else 1):
+            yield entries_path
 
 
 def _label_paths(sample: Any, object_paths: Sequence[Path], labels_getter: Any) -> dict[Path, list[Path]]:
@@ -227,16 +253,26 @@ def _common_keys(one: Path, other: Path) -> int:
 
 
 def _default_label_paths(sample: Any, path: Path) -> list[Path]:
-    """The key "labels" in any case beside the boxes or keypoints, else the first key that contains "label"."""
+    """The key "labels" (upper or lower case) beside the boxes or keypoints, or the first key that contains "label"."""
     depth = next((i for i in reversed(range(len(path))) if isinstance(path[i], str)), -1)
-    fields = named_fields(value_at(sample, path[:depth])) if depth >= 0 else None
-    keys = [key for key in fields or () if isinstance(key, str) and "label" in key.lower()]
+    fields = (named_fields(value_at(sample, path[:depth])) if depth >= 0 else None) or {}
+    keys = [key for key in fields if isinstance(key, str) and "label" in key.lower()]
     if not keys:
         raise ValueError(
             f"labels_getter: no key that contains 'label' is beside the array at {path_text(path)}: pass a function "
             "that returns the labels, or None if there are none"
         )
     key = next((key for key in keys if key.lower() == "labels"), keys[0])
+    labels, boxes = fields[key], fields[path[depth]]
+    for index in path[depth + 1 :]:
+        if not _has_entries(labels, len(boxes)) or (is_array(labels) and labels.ndim > 1):
+            raise ValueError(
+                f"labels at {path_text((*path[:depth], key))} must be a list with an entry for each of the "
+                f"{len(boxes)} arrays at {path_text(path[: depth + 1])}, got {value_text(labels)}"
+            )
+        if is_array(labels):  # a number per image
+            return []
+        labels, boxes = labels[index], boxes[index]
     return [(*path[:depth], key, *path[depth + 1 :])]
 
 
@@ -252,13 +288,19 @@ def _are_siblings(one: Path, other: Path) -> bool:
     return len(one) == len(other) == _common_keys(one, other) + 1
 
 
+def _has_entries(values: Any, count: int, min_axes: int = 1) -> bool:
+    """Whether this is a list, or an array of at least this number of axes, with `count` entries."""
+    if is_array(values):
+        return values.ndim >= min_axes and values.shape[0] == count
+    return isinstance(values, (list, tuple)) and len(values) == count
+
+
 def _valid_entries(entries: Any, valid: Any) -> Any:
-    """The valid ones, if there is an entry for each object."""
-    if isinstance(entries, (list, tuple)) and len(entries) == len(valid):
-        return type(entries)(entry for entry, is_valid in zip(entries, valid.tolist(), strict=True) if is_valid)
-    if is_array(entries) and entries.ndim and entries.shape[0] == len(valid):
+    """The valid ones: an array, or a list or tuple without the type of a namedtuple, which has a fixed length."""
+    if is_array(entries):
         return wrap_like(without_type(entries)[valid], entries)
-    return entries
+    sequence = tuple if isinstance(entries, tuple) else list
+    return sequence(entry for entry, is_valid in zip(entries, valid.tolist(), strict=True) if is_valid)
 
 
 def _array_paths(node: Any, path: Path) -> Iterator[Path]:

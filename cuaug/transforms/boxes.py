@@ -100,13 +100,27 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
     for i, sample_boxes in enumerate(boxes):
         _check.shape(f"boxes[{i}]", sample_boxes, (None, columns))
         _check_dtype(f"boxes[{i}]", sample_boxes, columns)
-    lengths = [int(sample_boxes.shape[0]) for sample_boxes in boxes]
-    entries, indices = point_map.entries_and_samples(boxes)
-    float_boxes, maps = point_map.float_values_and_maps("boxes", entries, moves, indices)
     if valid is not None:
         _check.per_sample("valid", len(valid), samples)
         for i, mask in enumerate(valid):
-            _check.shape(f"valid[{i}]", mask, (lengths[i],))
+            _check.shape(f"valid[{i}]", mask, (int(boxes[i].shape[0]),))
+    results, result_valid = [None] * samples, [None] * samples
+    for indices, group_moves in point_map.groups_of_kind(boxes, moves):
+        group_valid = None if valid is None else [valid[i] for i in indices]
+        group_results = _transform_list([boxes[i] for i in indices], group_moves, options, group_valid)
+        for i, sample_boxes, mask in zip(indices, *group_results, strict=True):
+            results[i], result_valid[i] = sample_boxes, mask
+    return results, result_valid
+
+
+def _transform_list(
+    boxes: Sequence[Any], moves: Sequence[Move], options: Boxes, valid: Any
+) -> tuple[list[Any], list[Any]]:
+    """As `transform_boxes`, for a list of checked arrays of one library and dtype."""
+    lengths, columns = [int(sample_boxes.shape[0]) for sample_boxes in boxes], box_shape(options.format).columns
+    entries, indices = point_map.entries_and_samples(boxes)
+    float_boxes, maps = point_map.float_values_and_maps("boxes", entries, moves, indices)
+    if valid is not None:
         valid, _ = point_map.entries_and_samples(valid)
     result, result_valid = _transform(float_boxes, maps, options, entries.dtype, valid)
     return (
@@ -148,15 +162,20 @@ def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any,
     if is_integer:
         result = xp.round(result)
         clipped = shape.rows(result)
-    area = _area(clipped, shape)
+    result, visible_area = point_map.cast_back(result, dtype), _area(clipped, shape)
+    area = visible_area
+    if convert.dtype_name(dtype) not in ("float32", "float64"):  # a narrow dtype may make a box empty
+        stored = convert.asarray(result, like=rows, dtype=convert.dtype_name(rows.dtype))
+        area = _area(shape.rows(stored), shape)
     result_valid = usable & (area > 0)
     if options.min_area > 0:
         result_valid = result_valid & (area >= options.min_area)
     if options.min_visibility > 0:
-        result_valid = result_valid & (area * visible_before_last >= options.min_visibility * _area(rows, shape))
+        min_visible_area = options.min_visibility * _area(rows, shape)
+        result_valid = result_valid & (visible_area * visible_before_last >= min_visible_area)
     if valid is not None:
         result_valid = result_valid & convert.asarray(valid, like=result_valid, dtype="bool")
-    return point_map.cast_back(result, dtype), result_valid
+    return result, result_valid
 
 
 def _move(rows: Any, shape: BoxShape, mapping: PointMap, usable: Any) -> tuple[Any, Any]:
@@ -199,6 +218,8 @@ def compact(valid: Any, *entries: Any) -> list[list[Any]]:
     lengths = [int(mask.shape[0]) for mask in valid]
     if not lengths:
         return [[] for _ in entries]
+    if len({type(mask) for mask in valid}) > 1:
+        valid = [convert.to_host(mask) for mask in valid]
     concatenated = convert.namespace(*valid).concatenate(list(valid)) if isinstance(valid, (list, tuple)) else valid
     flags = convert.to_host(concatenated).astype(bool).reshape(-1)
     indices = [np.flatnonzero(mask) for mask in point_map.split(flags, lengths)]

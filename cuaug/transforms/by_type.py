@@ -7,11 +7,7 @@ from typing import Any, NamedTuple
 
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import kind_of_type
-from .._fusion.fill import FillByKind
 from .._value_text import value_text
-from . import registry
-
-registry.register(FillByKind)  # for descriptions of transforms whose `fill` was a dict by type
 
 
 class ValuesByKind(NamedTuple):
@@ -30,7 +26,7 @@ def values_by_kind(name: str, values: Mapping[Any, Any]) -> ValuesByKind:
     by_kind: dict[Any, Any] = {} if factory is None else {"others": factory()}
     for key, value in values.items():
         kind = "others" if key == "others" else _kind_of_key(key)
-        if kind in by_kind and kind not in ("others", None) and repr(by_kind[kind]) != repr(value):
+        if kind in by_kind and kind not in ("others", None) and _python_value(by_kind[kind]) != _python_value(value):
             raise ValueError(
                 f"{name} must have one value for all {kind}, got {value_text(by_kind[kind])} and {value_text(value)}"
             )
@@ -41,6 +37,11 @@ def values_by_kind(name: str, values: Mapping[Any, Any]) -> ValuesByKind:
             f"..., 'others'), got {value_text(values)}"
         )
     return ValuesByKind(**by_kind)
+
+
+def _python_value(value: Any) -> Any:
+    """Numbers of any library as those of Python, which compare as one value."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _kind_of_key(key: Any) -> str | None:

@@ -54,9 +54,13 @@ def numpy_view(value: Any) -> Any:
 
 
 def in_library_of(like: Any, values: Any) -> Any:
-    """A NumPy array in the library of `like`, which `numpy_view` gave; other values as they are."""
+    """A NumPy array in the library of `like`, which `numpy_view` gave; other values as they are.
+
+    Each entry of a list is in the library of its entry of `like`.
+    """
     if isinstance(values, list):
-        return [in_library_of(like, entry) for entry in values]
+        examples = like if isinstance(like, list) else [like] * len(values)
+        return [in_library_of(*entry) for entry in zip(examples, values, strict=True)]
     example = like[0] if isinstance(like, list) and like else like
     library = library_of(type(example))
     if isinstance(library, TorchLibrary) and isinstance(values, np.ndarray):

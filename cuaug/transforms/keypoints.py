@@ -60,10 +60,10 @@ def _pairs(value: Any) -> tuple[tuple[int, int], ...]:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
         raise TypeError(f"{rule}, got {value_text(value)}")
     pairs = []
-    for pair in value:
+    for i, pair in enumerate(value):
         if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(f"{rule}, got {value_text(pair)}")
-        left, right = (_check.integer("flip_pairs", number, 0) for number in pair)
+        left, right = (_check.integer(f"flip_pairs[{i}][{j}]", number, 0) for j, number in enumerate(pair))
         pairs.append((left, right))
     (repeated, count), *_ = Counter(number for pair in pairs for number in pair).most_common(1) or [(0, 0)]
     if count > 1:
@@ -103,6 +103,16 @@ def transform_keypoints(keypoints: Any, moves: Sequence[Move], options: Keypoint
     for i, points in enumerate(keypoints):
         if _columns(f"keypoints[{i}]", points, 2) != columns:
             raise ValueError(f"keypoints must all have {columns} columns, got {points.shape[-1]} in sample {i}")
+    results = [None] * samples
+    for group, group_moves in point_map.groups_of_kind(keypoints, moves):
+        moved = _transform_list([keypoints[i] for i in group], columns, group_moves, options)
+        for i, points in zip(group, moved, strict=True):
+            results[i] = points
+    return results
+
+
+def _transform_list(keypoints: Sequence[Any], columns: int, moves: Sequence[Move], options: Keypoints) -> list[Any]:
+    """As `transform_keypoints`, for a list of checked arrays of one library and dtype."""
     shapes = [tuple(points.shape) for points in keypoints]
     lengths = [math.prod(shape[:-1]) for shape in shapes]
     entries, indices = point_map.entries_and_samples([points.reshape(-1, columns) for points in keypoints])

@@ -24,11 +24,11 @@ def placed_masks(target: Target, images: Sequence[ImageBatch], placement: Placem
     """Masks of the images: nearest neighbour. `fill`: that of the images' `Sampling`."""
     masks = [target.value] if is_single else list(target.value)
     entries = [_mask_array(mask, image) for mask, image in zip(masks, images, strict=True)]
-    filled = [i for i, (array, _, _) in enumerate(entries) if 0 not in array.shape]
-    rows = Placement(placement.box[filled], placement.size[filled])
-    arrays, descriptions = [entries[i][0] for i in filled], [entries[i][1] for i in filled]
+    non_empty = [i for i, (array, _, _) in enumerate(entries) if 0 not in array.shape]
+    non_empty_placement = Placement(placement.box[non_empty], placement.size[non_empty])
+    arrays, descriptions = [entries[i][0] for i in non_empty], [entries[i][1] for i in non_empty]
     sampling = Sampling(fill=mask_fill(fill, *(description.dtype for _, description, _ in entries)))
-    placed = dict(zip(filled, placed_arrays(arrays, descriptions, rows, sampling), strict=True))
+    placed = dict(zip(non_empty, placed_arrays(arrays, descriptions, non_empty_placement, sampling), strict=True))
     results = []
     for i, (array, _, axes) in enumerate(entries):
         if i in placed:

@@ -65,7 +65,7 @@ def without_lost_boxes(
     placement: Placement,
     format: str,
 ) -> ParsedSample:
-    """The sample, with (0, 0, 0, 0), which is not valid, in place of the boxes that the transform does not keep.
+    """The sample, with invalid boxes (0, 0, 0, 0) in place of those that the transform does not keep.
 
     Args:
         parsed: The sample.
@@ -80,19 +80,21 @@ def without_lost_boxes(
         return parsed
     edges[unchanged] = -np.inf, -np.inf, np.inf, np.inf
 
-    def kept(target: Target, boxes: Any, sample_edges: np.ndarray) -> Any:
+    def zero_lost_boxes(target: Target, boxes: Any, sample_edges: np.ndarray) -> Any:
         values = numpy_view(boxes)
         dtype = "float64" if point_map.is_integer(values.dtype) else convert.dtype_name(values.dtype)
         placement_edges = convert.asarray(sample_edges, like=values, dtype=dtype)
         is_kept = keeps(to_edges(values, target.format or format), placement_edges)
-        return in_library_of(boxes, values * is_kept[..., None])  # keeps an array's type, which may state a format
+        with np.errstate(invalid="ignore"):  # infinite boxes become NaN, which is not valid either
+            zeroed = values * is_kept[..., None]  # keeps an array's type, which may state a format
+        return in_library_of(boxes, zeroed)
 
-    def replaced(target: Target) -> Target:
+    def with_zeroed_boxes(target: Target) -> Target:
         if target.kind != "boxes":
             return target
         if isinstance(target.value, list):
             pairs = zip(target.value, edges[:, None], strict=True)
-            return target._replace(value=[kept(target, *pair) for pair in pairs])
-        return target._replace(value=kept(target, target.value, edges[:, None]))
+            return target._replace(value=[zero_lost_boxes(target, *pair) for pair in pairs])
+        return target._replace(value=zero_lost_boxes(target, target.value, edges[:, None]))
 
-    return parsed._replace(targets=tuple(replaced(target) for target in parsed.targets))
+    return parsed._replace(targets=tuple(with_zeroed_boxes(target) for target in parsed.targets))

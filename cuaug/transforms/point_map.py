@@ -19,7 +19,7 @@ from .._detection.rotated_boxes import Edges
 from .._matrices.formulas import map_points
 from .moves import Move
 
-_NARROW_DTYPES = ("bool", "uint8", "int8")  # positions are given back in their dtype, and images are wider
+_NARROW_DTYPES = ("uint8", "int8")  # positions are given back in their dtype, and images are wider
 
 
 class PointMap(NamedTuple):
@@ -72,10 +72,10 @@ def float_values_and_maps(
         moves: At least one.
         entry_samples: The sample of each entry. [E]
     """
-    if dtype_name(values.dtype) in _NARROW_DTYPES:
+    value_dtype = dtype_name(values.dtype)
+    if value_dtype in _NARROW_DTYPES or not value_dtype.startswith(("int", "uint", "float", "bfloat")):
         raise TypeError(
-            f"{name} must be floats, or integers of 16 bits or more, got {dtype_name(values.dtype)}: positions beyond "
-            "its range would be lost"
+            f"{name} must be floats, or integers of 16 bits or more, got {value_dtype}: convert them to float32"
         )
     arrays = [values, *(move.matrices for move in moves)]
     like, _ = small_matrices.result_like(arrays)
@@ -124,6 +124,27 @@ def _edges(edges: Any, like: Any, entry_samples: np.ndarray | None) -> Edges:
 
 def _take(array: Any, indices: np.ndarray | None) -> Any:
     return array if indices is None else array[convert.asarray(indices, like=array, dtype="int64")]
+
+
+def groups_of_kind(samples: Sequence[Any], moves: Sequence[Move]) -> list[tuple[list[int], Sequence[Move]]]:
+    """The indices and the moves of the samples of each library, dtype and device, which can be concatenated."""
+    indices_by_kind: dict[Any, list[int]] = {}
+    for i, sample in enumerate(samples):
+        indices_by_kind.setdefault((type(sample), sample.dtype, getattr(sample, "device", None)), []).append(i)
+    if len(indices_by_kind) == 1:
+        return [([*range(len(samples))], moves)]
+    return [(indices, [_move_of(move, np.array(indices)) for move in moves]) for indices in indices_by_kind.values()]
+
+
+def _move_of(move: Move, indices: np.ndarray) -> Move:
+    """The move of some of its samples."""
+
+    def taken(edges: Any) -> Any:
+        return edges if edges is None or isinstance(edges, tuple) else _take(edges, indices)
+
+    return move._replace(
+        matrices=_take(move.matrices, indices), canvas=taken(move.canvas), source_box=taken(move.source_box)
+    )
 
 
 def entries_and_samples(samples: Sequence[Any]) -> tuple[Any, np.ndarray | None]:

@@ -54,18 +54,21 @@ def from_dict(description: dict[str, Any]) -> Any:
     return _value_of(description)
 
 
-def _value_of(value: Any) -> Any:
-    if isinstance(value, dict):  # always a transform, or another registered object: no parameter is a dict
+def _value_of(value: Any, key: str = "") -> Any:
+    """The value of a description. `key`: the parameter that it is given to."""
+    if isinstance(value, dict):
         name = value.get("name")
+        if key == "fill" and name is None:  # a dict by kind, which the constructor checks: all others are objects
+            return value
         if not isinstance(name, str) or name not in _CLASSES:
             raise ValueError(f"name must be that of a transform, got {value_text(name)}")
-        return _CLASSES[name](**{key: _value_of(entry) for key, entry in value.items() if key != "name"})
+        return _CLASSES[name](**{key: _value_of(entry, key) for key, entry in value.items() if key != "name"})
     return [_value_of(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def plain_value(value: Any) -> Any:
     """A parameter as plain numbers, strings and lists, from which `from_dict` makes an equal one."""
-    if hasattr(value, "to_dict"):  # a transform
+    if hasattr(value, "to_dict"):  # a transform, or a fill by kind
         return value.to_dict()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: plain_value(getattr(value, field.name)) for field in dataclasses.fields(value)}

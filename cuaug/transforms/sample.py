@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _check
 from .._arrays import convert
 from .._arrays.images import ImageBatch, default_layout, describe_images
 from .._arrays.registry import library_of, result_library
-from .._fusion import execute, launch_plan
+from .._fusion import draw, execute, launch_plan
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe_ops import Blend, Displacement, Mix
 from .._fusion.recipe_pass import FirstOp
 from .._passes.ragged import ragged_batch
+from .._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 from ..mix import mix_labels
 from .boxes import Boxes
 from .keypoints import Keypoints
@@ -25,6 +25,8 @@ from .plan_cache import PlanCache
 from .sample_structure import ParsedSample
 from .sample_target import Target, UnstackedBatch, image_layout
 from .targets import transform_targets
+
+_MASK_DTYPES = tuple(dict.fromkeys(LABEL_DTYPES + IMAGE_DTYPES))
 
 
 class _Group(NamedTuple):
@@ -65,11 +67,11 @@ def transform_sample(
     _check_equal_sizes(parsed, image_groups)
     group_ids = _ids_by_group(ids, parsed.samples)
 
-    def draw_group(indices: np.ndarray, images: list[ImageBatch]) -> _Group:
+    def planned_group(indices: np.ndarray, images: list[ImageBatch]) -> _Group:
         plan, batch = plans.plan_group(images)
         return _Group(indices, images, batch, draw_params(plan, batch, group_ids(indices)))
 
-    groups_by_target = [[draw_group(*group) for group in groups] for groups in image_groups]
+    groups_by_target = [[planned_group(*group) for group in groups] for groups in image_groups]
     groups = groups_by_target[0]
     params = groups[0].params
     first_ops = [op for pass_ in params.plan.passes for op in pass_.first_ops]
@@ -105,7 +107,7 @@ def needs_matrices(parsed: ParsedSample) -> bool:
 
 def id_array(ids: Any, samples: int) -> np.ndarray:
     """The ids of a call as an array. `ids`: as a user passes them. [N]"""
-    ids = convert.sample_ids(ids)
+    ids = draw.sample_ids(ids, samples)
     if ids is None or isinstance(ids, int):
         return np.arange(samples) + (ids or 0)
     return _checked_ids(ids, samples)
@@ -120,7 +122,7 @@ def _checked_ids(ids: Any, samples: int) -> np.ndarray:
 
 def _ids_by_group(ids: Any, samples: int) -> Callable[[np.ndarray], Any]:
     """Checks the ids of a call. The result gives the ids of a group from the indices of its samples in the call."""
-    ids = convert.sample_ids(ids)
+    ids = draw.sample_ids(ids, samples)
     array = None if ids is None or isinstance(ids, int) else _checked_ids(ids, samples)
 
     def group_ids(indices: np.ndarray) -> Any:
@@ -250,6 +252,11 @@ def _transform_masks(target: Target, groups: Sequence[_Group]) -> Any:
         if first.batch.ragged:
             return _transform_group_masks([value], first)[0]
         return _transform_mask(value, first.batch, first.params, "N" if "N" in first.batch.axes.layout else "")
+    if not isinstance(value, list) and len({image.size for group in groups for image in group.images}) > 1:
+        raise ValueError(
+            f"masks must be a list with an array per sample, as the images have several sizes, got one array of shape "
+            f"{tuple(value.shape)}"
+        )
     results = in_call_order(groups, [_transform_group_masks([value[i] for i in g.indices], g) for g in groups])
     if isinstance(value, list):
         return _stack_equal_sizes(target, results)
@@ -261,7 +268,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     params, table = group.params, group.params.table
     if group.batch.ragged:
         pairs = [(_with_axes(mask, group.images[row]), group.images[row]) for row, mask in enumerate(masks)]
-        mask_batches = [describe_masks(mask, image, "") for mask, image in pairs]
+        mask_batches = [describe_masks(mask, image, "", params.plan.first_mask_dtypes) for mask, image in pairs]
         kinds = {(m.library, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
             batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
@@ -278,7 +285,7 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
     `batch_axis`: "N", or "" if the array has none.
     """
     mask = _with_axes(mask, images)
-    mask_batch, is_plane = describe_masks(mask, images, batch_axis)
+    mask_batch, is_plane = describe_masks(mask, images, batch_axis, params.plan.first_mask_dtypes)
     result = execute.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
     shape = tuple(mask.shape)
     if _has_empty_stack(shape):
@@ -288,10 +295,18 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
     return result[0] if mask.ndim < result.ndim else result
 
 
-def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[ImageBatch, bool]:
-    """Masks as images, and whether they have no axis of masks. An empty stack is a batch without samples."""
+def describe_masks(
+    mask: Any, images: ImageBatch, batch_axis: str, dtypes: Sequence[str] = ()
+) -> tuple[ImageBatch, bool]:
+    """Masks as images, cast to `dtypes`, and whether they have no axis of masks.
+
+    An empty stack is a batch without samples.
+    """
     if library_of(type(mask)) is None:
         raise TypeError(f"masks must be an array, or a list of arrays, got {type(mask).__name__}")
+    dtype = convert.dtype_name(mask.dtype)
+    if dtype not in _MASK_DTYPES:
+        raise TypeError(f"masks must be one of {', '.join(_MASK_DTYPES)}, got {dtype}: convert them to int32 or int64")
     shape = tuple(mask.shape)
     if "T" in images.axes.layout:
         mask, batch_axis = (mask if batch_axis else mask[None]), "NT"
@@ -309,8 +324,7 @@ def describe_masks(mask: Any, images: ImageBatch, batch_axis: str) -> tuple[Imag
     mask_batch = describe_images(array, layout)
     if mask_batch.device != images.device or (images.device >= 0 and mask_batch.library is not images.library):
         raise TypeError("masks must be of the images' library and on the images' device")
-    _check.dtypes(mask_batch.dtype, mask_batch.dtype, "nearest")
-    return mask_batch, is_plane
+    return describe_images(execute.cast(array, dtypes), layout) if dtypes else mask_batch, is_plane
 
 
 def _with_axes(mask: Any, images: ImageBatch) -> Any:

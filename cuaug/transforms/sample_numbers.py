@@ -45,7 +45,8 @@ def _number_array(node: Sequence[Any]) -> ListedNumbers | None:
         array = np.asarray(node)
     except (TypeError, ValueError, RuntimeError):  # rows of several lengths; tensors on a device
         return None
-    return array.astype(np.float32).view(ListedNumbers) if array.dtype.kind in "iuf" else None
+    with np.errstate(over="ignore"):  # numbers beyond float32 are infinite
+        return array.astype(np.float32).view(ListedNumbers) if array.dtype.kind in "iuf" else None
 
 
 def with_library(value: ListedNumbers, images: Any) -> Any:

@@ -9,7 +9,7 @@ from .._arrays import torch_module
 from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
-from . import registry, sample_methods
+from . import ranges, registry, sample_methods
 from .sample_rebuild import without_crops
 from .unfused import call_on_targets
 
@@ -298,6 +298,8 @@ class Transform:
                     f"{title}.{name} must not change, as calls no longer read it: put a new {title}(...) into the "
                     f"recipe, or change a copy.deepcopy before its first call"
                 )
+            if name == "fill" and isinstance(value, Mapping) and self._recipe_base is not None:
+                value = ranges.fill(value)  # as in the constructor
             super().__setattr__(name, value)
 
     def _planned_names(self) -> Collection[str]:

@@ -230,6 +230,18 @@ def test_compose_rejects_seed_step_ids_out_of_range(options, message):
     aug(batch, step=2**63 - 1, ids=2**63 - 3)
 
 
+@pytest.mark.parametrize("form", ["batch", "sizes", "list of results"])
+def test_compose_ids_of_all_samples_have_64_bits(form):
+    """The id of the last sample is that of the first plus N - 1: the limit names the number that was passed."""
+    transform = T.RandomResize(3, 6) if form == "list of results" else T.RandomHorizontalFlip()
+    aug, batch = T.Compose([transform], seed=1), np.zeros((2, 5, 4, 3), np.uint8)
+    images = [batch[0], batch[1, :4]] if form == "sizes" else batch
+    for ids in (2**63 - 1, 2**63):
+        with pytest.raises(ValueError, match=rf"ids must be at most {2**63 - 2}, got {ids}$"):
+            aug(images, ids=ids)
+    assert len(aug(images, ids=2**63 - 2)) == 2
+
+
 def test_compose_after_has_the_draws_of_the_whole_recipe():
     """The first two transforms change nothing at p = 0, so the last ones alone give the result of the whole recipe."""
     aug = T.Compose([T.RandomInvert(0.0), T.RandomSolarize(0.5, 0.0), T.RandomHorizontalFlip(), T.RandomInvert()], 3)

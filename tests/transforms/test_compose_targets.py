@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import MASK_DTYPES, every_backend, images, noise, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.moves import CROPS, MOVES, SHAPE, labels, recipe
@@ -188,3 +189,21 @@ def test_compose_mixing_rejects_masks_boxes_keypoints(kind):
             T.Compose([mix])(noise(SHAPE), **{kind: value})
     with pytest.raises(ValueError, match="images must have one shape where samples are mixed"):
         T.Compose([Mixes()])([noise((23, 17, 3)), noise((23, 18, 3))])
+
+
+@pytest.mark.parametrize("name", ["int8", "uint32", "uint64", "complex64"])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_compose_names_masks_of_another_dtype(library, name):
+    images, masks = noise((2, 8, 9, 3)), np.zeros((2, 8, 9), name)
+    if library == "torch":
+        images, masks = torch.from_numpy(images.transpose(0, 3, 1, 2).copy()), torch.from_numpy(masks)
+    message = rf"RandomHorizontalFlip: masks must be one of bool, .*, got {name}: convert them to int32 or int64$"
+    with pytest.raises(TypeError, match=message):
+        T.RandomHorizontalFlip()(images, masks)
+
+
+def test_compose_names_masks_of_images_of_several_sizes():
+    images = [noise((8, 9, 3)), noise((7, 9, 3))]
+    message = r"masks must be a list with an array per sample, as the images have several sizes, got one .* \(2, 8, 9\)"
+    with pytest.raises(ValueError, match=message):
+        T.RandomHorizontalFlip()(images, np.zeros((2, 8, 9), np.uint8))

@@ -154,3 +154,12 @@ def test_compose_batch_of_listed_boxes_may_have_no_object(lists):
     images = np.zeros((2, 23, 17, 3), np.uint8)
     boxes = T.Compose(FLIP)({"images": images, "boxes": lists})["boxes"]
     assert [tuple(entry.shape) for entry in boxes] == [(len(entry), 4) for entry in lists]
+
+
+def test_compose_listed_boxes_beyond_float32_are_not_valid():
+    """Without a warning of NumPy, which is an error in these tests."""
+    images = noise((1, 9, 9, 3))
+    boxes = [[[1e300, 0, 1e301, 4], [0, 0, 5, 5]]]
+    for transform in (*FLIP, T.RandomIoUCrop(sampler_options=[0.0])):
+        moved = T.Compose([transform], seed=1)({"images": images, "boxes": boxes}, step=0)
+        assert [valid.tolist()[0] for valid in moved["valid"]] == [False]

@@ -1,5 +1,7 @@
 """`fill` of masks other than 0, given as torchvision's dict by type."""
 
+import json
+
 import numpy as np
 import pytest
 from helpers.arrays import noise
@@ -55,10 +57,48 @@ def test_fill_of_masks_is_their_value_outside(name, form, tv):
         assert (outside > 0) == (name != "Pad, reflect")
 
 
+def test_fill_of_masks_is_described_as_a_dict_by_kind(tv):
+    pad = T.Pad(2, fill={tv.Image: (7, 8), tv.Mask: 255})
+    assert pad.to_dict()["fill"] == {"images": [7, 8], "masks": 255}
+    assert T.from_dict(json.loads(json.dumps(pad.to_dict()))).to_dict() == pad.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ({"name": "FillByKind", "images": 0, "masks": 1}, r"name must be that of a transform, got 'FillByKind'"),
+        ({"images": 0, "masks": 1}, r"name must be that of a transform, got None"),
+        ({"name": "Pad", "padding": {"images": 0, "masks": 1}}, r"name must be that of a transform, got None"),
+        ({"name": "Pad", "padding": 1, "fill": {"z": 1}}, r"^cuaug.transforms.Pad: fill must be one value, or a dict"),
+        ({"name": "Pad", "padding": 1, "fill": {"images": {"masks": 1}}}, r"Pad: fill must be a number or one per ch"),
+    ],
+)
+def test_fill_of_masks_is_no_transform_of_a_description(description, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        T.from_dict(description)
+
+
 def test_fill_of_masks_may_have_the_names_of_kinds(tv):
     pad = T.Pad(2, fill={"masks": 255, "images": 7})
     assert repr(pad) == "Pad(padding=2, fill={'images': 7, 'masks': 255}, padding_mode='constant')"
     assert eval(repr(pad), vars(T)).to_dict() == pad.to_dict() == T.Pad(2, fill={tv.Image: 7, tv.Mask: 255}).to_dict()
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_fill_of_masks_may_be_assigned(name, tv):
+    transform, by_type = FILLED[name](0), {tv.Image: 3, tv.Mask: 4}
+    transform.fill = by_type
+    assert transform.to_dict() == FILLED[name](by_type).to_dict()
+    images, masks = noise((2, 9, 8, 3)), noise((2, 9, 8), seed=1)
+    for result, expected in zip(
+        T.Compose([transform], seed=1)(images, masks, step=2),
+        T.Compose([FILLED[name](by_type)], seed=1)(images, masks, step=2),
+        strict=True,
+    ):
+        for array, expected_array in zip(result, expected, strict=True):
+            assert_equal(array, expected_array)
+    with pytest.raises(ValueError, match=r"fill of masks must be at most 9007199254740992"):
+        FILLED[name](0).fill = {tv.Mask: 1 << 60}
 
 
 def test_fill_of_masks_is_that_of_each_transform(tv):
@@ -102,6 +142,44 @@ def test_fill_of_masks_must_be_a_value_of_the_dtypes_that_they_are_cast_to(tv):
     )
     with pytest.raises(ValueError, match=r"fill of uint8 masks must be in 0\.\.255, got -1"):
         recipe(noise((2, 5, 5, 3)), np.ones((2, 5, 5), "int64"))
+
+
+def cast_masks(dtype):
+    return T.ToDtype(None, mask_dtype=dtype)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", FILLED)
+def test_fill_of_masks_has_the_dtype_at_its_place(name, form, tv):
+    """After a cast to int64 a fill of uint8 masks may be -100; the cast is made where it stands, in a batch or list."""
+    images, masks = FORMS[form](noise((8, 11, 9, 3)), noise((8, 11, 9), seed=1) // 2)
+    recipe = T.Compose([T.RandomHorizontalFlip(), cast_masks("int64"), FILLED[name]({"masks": -100})], seed=4)
+    wide = [mask.astype("int64") for mask in masks] if isinstance(masks, list) else masks.astype("int64")
+    for _ in range(3):  # the second call is recorded, the third replayed
+        for mask, expected in zip(recipe(images, masks, step=2)[1], recipe(images, wide, step=2)[1], strict=True):
+            assert_equal(mask, expected)
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "fill", "values"),
+    [(["uint8"], 7, {1, 7, 156}), (["uint8", "int64"], -100, {1, -100, 156}), (["int16"], -100, {1, -100})],
+)
+def test_fill_of_masks_before_a_cast_is_cast(dtypes, fill, values, tv):
+    """-100 becomes 156 in uint8, and is outside the second canvas what the dtype there has."""
+    images, masks = noise((2, 5, 5, 3)), np.ones((2, 5, 5), "int64")
+    transforms = [T.Pad(1, fill={"masks": -100}), *map(cast_masks, dtypes), T.Pad(1, fill={"masks": fill})]
+    expected_image, expected = images, masks
+    for transform in transforms:
+        expected_image, expected = transform(expected_image, expected)
+    result = T.Compose(transforms)(images, masks)[1]
+    assert_equal(result, expected)
+    assert set(np.unique(result).tolist()) == values
+
+
+def test_fill_of_masks_is_checked_in_the_dtype_of_each_transform(tv):
+    pad = T.Pad(1, fill={"masks": -1})
+    with pytest.raises(ValueError, match=r"fill of uint8 masks must be in 0\.\.255, got -1"):
+        T.Compose([pad, cast_masks("uint8"), pad])(noise((2, 5, 5, 3)), np.ones((2, 5, 5), "int64"))
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -1,6 +1,8 @@
 """Laws of both boxes and keypoints."""
 
 import doctest
+import functools
+import importlib.util
 import math
 
 import numpy as np
@@ -24,6 +26,7 @@ from helpers.targets import (
     some_points,
 )
 
+from cuaug import transforms as T
 from cuaug._arrays import convert, small_matrices
 from cuaug.transforms import boxes as boxes_module
 from cuaug.transforms import keypoints, point_map
@@ -122,6 +125,42 @@ def test_boxes_keypoints_lists_are_split_where_joined():
     assert [array.tolist() for array in point_map.split(np.arange(5), lengths)] == [[0, 1], [], [2, 3, 4]]
 
 
+@pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
+@pytest.mark.parametrize(("dtype", "width"), [("bfloat16", 4000), ("float16", 40_000), ("int16", 40_000)])
+def test_boxes_that_their_dtype_makes_empty_are_not_valid(dtype, width, ragged):
+    """Their edges differ by less than the dtype's resolution there, or are beyond its range."""
+    boxes = torch.tensor([[[1.0, 2, 6, 7], [1, 2, width / 2, 7]]] * 2, dtype=getattr(torch, dtype))
+    flip = torch.tensor([[[-1.0, 0, width - 1], [0, 1, 0], [0, 0, 1]]] * 2, dtype=torch.float32)
+    options = Boxes(min_area=1.0, min_visibility=0.9)
+    moved, valid = move_boxes([*boxes] if ragged else boxes, flip, (9, width), options)
+    for sample_boxes, sample_valid in zip(moved, valid, strict=True):
+        assert sample_boxes.dtype == boxes.dtype
+        assert (sample_boxes[:, 2] > sample_boxes[:, 0]).tolist() == sample_valid.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("sizes", [False, True], ids=["one size", "sizes"])
+@pytest.mark.parametrize("compact", [False, True])
+def test_boxes_keypoints_of_a_list_equal_those_of_its_samples(compact, sizes):
+    """Libraries and dtypes differ: none of them changes the results of the others."""
+    boxes = np.array([[1, 2, 4, 5], [3, 3, 5, 2]])
+    arrays = [boxes, boxes.astype("f4"), np.zeros((0, 4)), torch.tensor(boxes).bfloat16(), torch.tensor(boxes)]
+    arrays += [torch.tensor(boxes, dtype=torch.float32, requires_grad=True), boxes[::-1]]
+    if importlib.util.find_spec("jax"):
+        arrays.append(importlib.import_module("jax.numpy").asarray(boxes, "float32"))
+    images = [np.zeros((9 - i * sizes, 8, 3), np.uint8) for i in range(len(arrays))]
+    options = {"boxes": Boxes("XYWH", min_visibility=0.5, compact=compact), "keypoints": Keypoints([(0, 1)])}
+    aug = T.Compose([T.RandomHorizontalFlip(0.7), T.RandomAffine(20, (0.3, 0.3))], seed=3, **options)
+    samples = [{"image": i, "boxes": b, "keypoints": b[:, :2]} for i, b in zip(images, arrays, strict=True)]
+    for i, (sample, result) in enumerate(zip(samples, aug(samples, step=0), strict=True)):
+        expected = aug(sample, ids=i, step=0)
+        for key in ("boxes", "keypoints", *(() if compact else ("valid",))):
+            assert type(result[key]) is type(sample["boxes"])
+            assert result[key].dtype == expected[key].dtype
+            assert key == "valid" or result[key].dtype == sample[key].dtype
+            values = (convert.to_host(convert.detach(entry[key])) for entry in (result, expected))
+            np.testing.assert_array_equal(*values)
+
+
 REFUSED = {
     "format": (
         lambda: Boxes("xyxy"),
@@ -139,15 +178,22 @@ REFUSED = {
     ),
     "pair": (lambda: Keypoints([(1, 2, 3)]), r"flip_pairs must be pairs of .*, got \(1, 2, 3\)"),
     "flat pairs": (lambda: Keypoints([1, 2]), "flip_pairs must be pairs of keypoint numbers, .*, got 1"),
-    "number": (lambda: Keypoints([(1, 2.0)]), "flip_pairs must be an int, got 2.0"),
-    "negative": (lambda: Keypoints([(1, -2)]), "flip_pairs must be at least 0, got -2"),
+    "number": (lambda: Keypoints([(1, 2.0)]), r"transforms.Keypoints: flip_pairs\[0\]\[1\] must be an int, got 2.0"),
+    "negative": (lambda: Keypoints([(1, -2)]), r"flip_pairs\[0\]\[1\] must be at least 0, got -2"),
     "twice": (lambda: Keypoints([(1, 2), (2, 3)]), "flip_pairs must name a keypoint once, got 2 twice"),
     "itself": (lambda: Keypoints([(1, 1)]), "flip_pairs must name a keypoint once, got 1 twice"),
     "hide": (lambda: Keypoints(hide_outside=None), "hide_outside must be True or False, got None"),
     "bytes as boxes": (
         lambda: move_boxes(np.ones((3, 1, 4), np.uint8), maps(3), SIZE, Boxes()),
-        r"boxes must be floats, or integers of 16 bits or more, got uint8",
+        r"boxes must be floats, or integers of 16 bits or more, got uint8: convert them to float32$",
     ),
+    **{
+        f"{name} as keypoints": (
+            functools.partial(move_keypoints, np.ones((3, 1, 2), name), maps(3), SIZE, Keypoints()),
+            rf"keypoints must be floats, or integers of 16 bits or more, got {name}: convert them to float32$",
+        )
+        for name in ("bool", "int8", "object", "complex64")
+    },
     "flat boxes": (
         lambda: move_boxes(np.ones((3, 4)), maps(3), SIZE, Boxes()),
         r"boxes must have shape \[3, \*, 4\], got \[3, 4\]",

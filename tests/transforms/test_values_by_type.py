@@ -49,7 +49,7 @@ def test_fill_of_a_dict_by_type_is_that_of_images(name, tv):
     arguments = {"Pad": (2,), "RandomRotation": (9,)}.get(name, ())
     for fill in (
         {tv.Image: 7, tv.Mask: 0}, {tv.Video: 7, tv.BoundingBoxes: 3}, {torch.Tensor: 7, "others": [0, 0, 0]},
-        collections.defaultdict(lambda: 7, {tv.Mask: 0}),
+        collections.defaultdict(lambda: 7, {tv.Mask: 0}), {tv.Image: 7, "images": 7.0, tv.Video: np.uint8(7)},
     ):  # fmt: skip
         assert getattr(T, name)(*arguments, fill=fill).to_dict() == getattr(T, name)(*arguments, fill=7).to_dict()
     with pytest.raises(ValueError, match=r"fill must have one value for all images, got 7 and 8"):
