@@ -11,7 +11,7 @@ from helpers.arrays import seeded
 from helpers.compare import Tolerance, assert_equal
 from helpers.matrices import put
 from helpers.replace import replace_everywhere
-from tables.kernels import BUILDERS
+from tables.matrix_builders import BUILDERS
 from tables.matrices import CASES
 
 import cuaug

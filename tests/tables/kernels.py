@@ -9,7 +9,6 @@ import itertools
 from helpers.arrays import IMAGE_DTYPES
 
 from cuaug import _warmup
-from cuaug._matrices import builders
 from cuaug._program import names as kernels
 from tables import pixel_ops
 from tables.colors import FUNCTORS
@@ -40,6 +39,7 @@ from tables.kernel_factors import (
     WINDOWED_BORDERS,
     covering,
 )
+from tables.matrix_builders import BUILDERS
 
 
 def covering_names():
@@ -342,12 +342,6 @@ def detection_names():
 
 
 DETECTION = detection_names()
-BUILDERS = [
-    builder
-    for entry in vars(builders).values()
-    for builder in (entry.values() if isinstance(entry, dict) else [entry])
-    if isinstance(builder, builders.Builder)
-]
 MATRICES = sorted({builder.launch_plan(1, 1)[0] for builder in BUILDERS})
 WARMUP = _warmup.warmup_names()
 USUAL = [*WARMUP, *USUAL_RECIPES, "cuaug::copy_boxes"]

@@ -1,0 +1,10 @@
+"""All builders of matrices, each with the kernel that it launches."""
+
+from cuaug._matrices import builders
+
+BUILDERS = [
+    builder
+    for entry in vars(builders).values()
+    for builder in (entry.values() if isinstance(entry, dict) else [entry])
+    if isinstance(builder, builders.Builder)
+]
