@@ -11,8 +11,8 @@ from helpers.arrays import seeded
 from helpers.compare import Tolerance, assert_equal
 from helpers.matrices import put
 from helpers.replace import replace_everywhere
-from tables.matrix_builders import BUILDERS
 from tables.matrices import CASES
+from tables.matrix_builders import BUILDERS
 
 import cuaug
 from cuaug._arrays import convert
