@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from .._arrays.tv_tensors import wrap_like
@@ -78,28 +78,44 @@ def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     return wrap_like(image_like(result, example), example, size)
 
 
-def without_crops(sample: Any) -> Any:
-    """The sample with plain tuples in place of `Crops`."""
-    results: dict[Any, Any] = {}
-    for path in _crops_paths([sample], ()):
-        set_path(results, path, tuple(value_at([sample], path)))
-    return rebuild([sample], results)[0]
+def with_plain_containers(node: Any) -> Any:
+    """The sample with tuples in place of `Crops` and lists in place of `UnstackedBatch`, as users get it."""
+    results = {key: new for key, value in _entries(node) if (new := with_plain_containers(value)) is not value}
+    node = rebuild(node, results) if results else node
+    return tuple(node) if isinstance(node, Crops) else list(node) if isinstance(node, UnstackedBatch) else node
 
 
-def _crops_paths(node: Any, path: Path) -> Iterator[Path]:
-    if isinstance(node, Crops):
-        yield path
-    elif isinstance(node, Mapping):
-        for key, value in node.items():
-            yield from _crops_paths(value, (*path, key))
-    elif isinstance(node, (list, tuple)) and not (node and isinstance(node[0], (int, float))):
-        for i, value in enumerate(node):
-            yield from _crops_paths(value, (*path, i))
+def with_containers_of(node: Any, example: Any) -> Any:
+    """The sample with the `Crops` and `UnstackedBatch` of an example, where it has tuples and lists of equal length."""
+    results = {}
+    for key, inner_example in _entries(example):
+        try:
+            value = value_at(node, (key,))
+        except (KeyError, IndexError, TypeError):  # another structure
+            continue
+        new = with_containers_of(value, inner_example)
+        if new is not value:
+            results[key] = new
+    node = rebuild(node, results) if results else node
+    for plain_type, container in ((tuple, Crops), (list, UnstackedBatch)):
+        if isinstance(example, container) and type(node) is plain_type and len(node) == len(example):
+            return container(node)
+    return node
+
+
+def _entries(node: Any) -> Iterable[tuple[Any, Any]]:
+    """The entries of a container, but not of a list of numbers."""
+    if isinstance(node, Mapping):
+        return node.items()
+    is_searched = isinstance(node, (list, tuple)) and not (node and isinstance(node[0], (int, float)))
+    return enumerate(node) if is_searched else ()
 
 
 def value_at(node: Any, path: Path) -> Any:
-    """The entry of nested containers at a path."""
+    """The entry of nested containers at a path. A TypeError if another value is in the place of a container."""
     for key in path:
+        if not isinstance(node, (Mapping, list, tuple)):  # a tensor may take the key as an index
+            raise TypeError(f"no container, got {type(node).__name__}")
         node = node[_index(node, key)]
     return node
 

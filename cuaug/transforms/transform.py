@@ -10,7 +10,6 @@ from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
 from . import registry, sample_methods
-from .sample_rebuild import without_crops
 from .unfused import call_on_targets
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Transform:
     # `transform` gets and returns images in the layout of their library, and gets a target's kind as params["kind"].
     sets_layout: ClassVar[bool] = False
 
-    makes_crops: ClassVar[bool] = False  # `transform` returns `Crops`
+    makes_crops: ClassVar[bool] = False  # `transform` returns the crops of images in a tuple
 
     _recipe_base: ClassVar[Any] = None  # the nearest class whose objects a recipe runs, if any
     _sample_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
@@ -240,8 +239,7 @@ class Transform:
         """
         attributes = vars(self)
         if "_single_recipe" not in attributes and not self.needs_recipe:
-            result = self.call_forward(*args, **kwargs)
-            return without_crops(result) if self.makes_crops else result
+            return self.call_forward(*args, **kwargs)
         if attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"):
             return torch_module.call_with_hooks(self, *args, **kwargs)
         if "_single_recipe" not in attributes:
