@@ -25,7 +25,7 @@ from .params import Params, apply_inverse, apply_params, describe_one_array, par
 from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
-from .sample_methods import given_arguments
+from .sample_methods import forward_arguments
 from .sample_structure import call_sample, parse_sample
 from .transform import Transform, typed_as
 from .transform_list import transform_list, transforms_after
@@ -146,9 +146,10 @@ class Compose(TransformSequence):
             or attributes.get("_forward_hooks")
             or attributes.get("_forward_pre_hooks")
         ):
+            targets = {"masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
             options = {"ids": ids, "step": step, "layout": layout}
-            targets, named_arguments = given_arguments(masks, boxes, keypoints, labels, options)
-            return torch_module.call_forward(self, images, *targets, **named_arguments)
+            arguments, named_arguments = forward_arguments(self.forward, images, targets, options)
+            return torch_module.call_forward(self, *arguments, **named_arguments)
         if masks is None and boxes is None and keypoints is None and labels is None:
             return self._call(images, (), ids, step, layout)
         return self.forward(images, masks, boxes, keypoints, labels, ids=ids, step=step, layout=layout)

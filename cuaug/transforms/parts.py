@@ -16,6 +16,7 @@ from .fused_part import FusedPart, GetKey, Key
 from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
+from .sample_methods import forward_arguments
 from .sample_rebuild import with_containers_of, with_plain_containers
 from .sample_structure import parse_sample
 from .sample_subset import samples_at, unstacked, with_samples
@@ -179,7 +180,13 @@ def _call_transform(transform: Transform, sample: Any, names: Sequence[str], lay
     given = with_plain_containers(sample)
     call = transform if transform.has_own_call else transform.call_forward
     if names:  # as torchvision's Compose calls transforms
-        results = call(*given.values())
+        arguments, named_arguments = list(given.values()), dict[str, Any]()
+        if transform.calls_recipe:  # as a call of the transform itself passes them
+            targets = {name: given.get(name) for name in ("masks", "boxes", "keypoints", "labels")}
+            targets["masks"] = given.get("target", targets["masks"])
+            method = transform.__call__ if transform.has_own_call else transform.forward
+            arguments, named_arguments = forward_arguments(method, given["images"], targets, {})
+        results = call(*arguments, **named_arguments)
         result: Any = dict(zip(names, _checked_results(transform.title, results, names), strict=True))
     else:
         result = call(given)

@@ -253,10 +253,10 @@ class Transform:
     def call_forward(self, *inputs: Any, **arguments: Any) -> Any:
         """Call `forward`. Errors of this package's transforms begin with the transform's public name."""
         try:
-            if arguments and not self._forward_takes(arguments):
+            if arguments and not self._forward_takes(inputs, arguments):
                 names = ", ".join(f"{name}=" for name in arguments)
                 raise TypeError(
-                    f"this transform is not fused: it takes the sample, or its targets, by position only, got {names}"
+                    f"{self.title} is not fused: it takes the sample, or its targets, by position only, got {names}"
                 )
             return torch_module.call_forward(self, *inputs, **arguments)
         except (TypeError, ValueError) as error:
@@ -265,10 +265,10 @@ class Transform:
                 prefix_message(error, f"cuaug.transforms.{cls.__name__}")
             raise
 
-    def _forward_takes(self, arguments: Mapping[str, Any]) -> bool:
+    def _forward_takes(self, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> bool:
         """Whether `forward` takes these arguments by name."""
         if type(self).forward is not Transform.forward:
-            return False
+            return sample_methods.takes_arguments(self.forward, inputs, arguments)
         runs_recipe = self._recipe_base is not None and self._sample_methods == {"__call__"}
         return runs_recipe or (arguments.keys() == {"layout"} and (self.reads_layout or self.sets_layout))
 
