@@ -17,8 +17,8 @@ from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
 from .sample_methods import forward_arguments
-from .sample_rebuild import with_containers_of, with_plain_containers
-from .sample_structure import parse_sample
+from .sample_rebuild import has_key, with_containers_of, with_plain_containers
+from .sample_structure import parse_sample, with_all_valid
 from .sample_subset import samples_at, unstacked, with_samples
 from .several_sizes import SizeTransform
 from .size_part import SizePart
@@ -79,6 +79,8 @@ class ChoicePart:
             elif len(indices):
                 chosen = samples_at(sample, count, indices.tolist())
                 chosen = _call_inner_parts(parts, chosen, names, sample_ids[indices], step, layout, get_key)
+                if has_key(chosen, "valid"):  # of a function that calls a recipe of its own
+                    sample = with_all_valid(sample)
                 try:
                     sample = with_samples(sample, count, indices.tolist(), chosen)
                 except ValueError as error:

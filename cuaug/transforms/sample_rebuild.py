@@ -47,6 +47,19 @@ def rebuild(node: Any, results: dict[Any, Any]) -> Any:
     return entries
 
 
+def with_copied_containers(node: Any) -> Any:
+    """The sample with copies of all its containers, at every depth; the values in them are the same."""
+    is_container = isinstance(node, (Mapping, list, tuple))
+    results = {key: with_copied_containers(value) for key, value in entries_of(node)}
+    return rebuild(node, results) if is_container else node
+
+
+def has_key(node: Any, key: Any) -> bool:
+    """Whether a dict in the sample, at any depth, has this key."""
+    is_here = isinstance(node, Mapping) and key in node
+    return is_here or any(has_key(value, key) for _, value in entries_of(node))
+
+
 def validity_target(sample: Any, boxes: Target) -> Target:
     """A target for the validity mask of these boxes, beside them in their dicts; no paths if they are not in dicts."""
     # Without tv_tensors: a mask that replaces BoundingBoxes would be wrapped as boxes.
@@ -80,7 +93,7 @@ def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
 
 def with_plain_containers(node: Any) -> Any:
     """The sample with tuples in place of `Crops` and lists in place of `UnstackedBatch`, as users get it."""
-    results = {key: new for key, value in _entries(node) if (new := with_plain_containers(value)) is not value}
+    results = {key: new for key, value in entries_of(node) if (new := with_plain_containers(value)) is not value}
     node = rebuild(node, results) if results else node
     return tuple(node) if isinstance(node, Crops) else list(node) if isinstance(node, UnstackedBatch) else node
 
@@ -88,7 +101,7 @@ def with_plain_containers(node: Any) -> Any:
 def with_containers_of(node: Any, example: Any) -> Any:
     """The sample with the `Crops` and `UnstackedBatch` of an example, where it has tuples and lists of equal length."""
     results = {}
-    for key, inner_example in _entries(example):
+    for key, inner_example in entries_of(example):
         try:
             value = value_at(node, (key,))
         except (KeyError, IndexError, TypeError):  # another structure
@@ -103,7 +116,7 @@ def with_containers_of(node: Any, example: Any) -> Any:
     return node
 
 
-def _entries(node: Any) -> Iterable[tuple[Any, Any]]:
+def entries_of(node: Any) -> Iterable[tuple[Any, Any]]:
     """The entries of a container, but not of a list of numbers."""
     if isinstance(node, Mapping):
         return node.items()
