@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._arrays import torch_module
 from .._check import DecodeError
 from ..transforms import Compose
 from ..transforms.transform import Transform
@@ -26,7 +28,7 @@ ON_ERROR = ("raise", "skip", "replace")
 
 
 def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> Compose:
-    """A new, flattened recipe. `seed` replaces the seed of the given recipe; None keeps that seed."""
+    """A new recipe, flattened unless hooks run in its calls. `seed` replaces its seed; None keeps that seed."""
     if not isinstance(transform, Compose):
         transform = Compose([transform] if isinstance(transform, Transform) else transform)
         count = len(transform.transforms)
@@ -35,10 +37,15 @@ def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> C
                 f"transform must be one recipe, got a list of {count} recipes: T.Compose([a, b]) is one after the "
                 "other; for several views call each recipe on the batch (docs/loading.md)"
             )
-    recipe = transform.after(0)
+    recipe = copy.copy(transform) if _has_hooks(transform) else transform.after(0)
     if seed is not None:
         recipe.seed = seed
     return recipe
+
+
+def _has_hooks(recipe: Compose) -> bool:
+    """Whether hooks of torch get the images and results of the recipe's calls, so that it must run as a whole."""
+    return torch_module.has_forward_hooks(recipe) and not recipe.has_own_forward  # which `after` keeps
 
 
 class EncodedBatch(NamedTuple):
@@ -94,8 +101,8 @@ class BatchPipeline:
     ) -> None:
         self._recipe, self._sample_name, self._on_error, self._settings = recipe, sample_name, on_error, settings
         self.box_format: str = recipe.boxes.format
-        self._crop_plan = crop_plan(recipe)
-        self._remaining_recipe = recipe.after(len(self._crop_plan.transforms) if self._crop_plan else 0)
+        self._crop_plan = None if _has_hooks(recipe) else crop_plan(recipe)
+        self._remaining_recipe = recipe.after(len(self._crop_plan.transforms)) if self._crop_plan else recipe
         self.timer: StageTimer = StageTimer()
 
     def prepare(self, batch: EncodedBatch) -> PreparedBatch:
