@@ -28,7 +28,7 @@ from .sample_check import CheckReport, check_sample
 from .sample_methods import forward_arguments
 from .sample_structure import call_sample, parse_sample
 from .transform import Transform, typed_as
-from .transform_list import transform_list, transforms_after
+from .transform_list import is_changed, transform_list, transforms_after
 from .transform_sequence import TransformSequence
 
 if TYPE_CHECKING:
@@ -328,7 +328,7 @@ class Compose(TransformSequence):
     def _call(self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: Layout | None) -> Any:
         """A call. `names`: if the sample is the dict of the call's arguments (`named_sample`), its keys; else empty."""
         attributes = vars(self)  # faster than the attributes of a torch module
-        if attributes["transforms"] != attributes["_planned_list"] or attributes["_inner_lists"]:
+        if is_changed(attributes["transforms"], attributes["_planned_list"]) or attributes["_inner_lists"]:
             self._split_if_changed()
         first = self._parts[0]
         if len(self._parts) == 1 and isinstance(first, FusedPart):

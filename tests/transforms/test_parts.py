@@ -448,6 +448,30 @@ def test_compose_transforms_may_change_after_a_call(method):
     assert len(recipe.plan(images).passes) == 1
 
 
+def test_compose_transforms_are_compared_by_identity():
+    class Equal(T.RandomSolarize):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = None
+
+    images = noise((2, 9, 11, 3))
+    recipe = T.Compose([T.RandomApply([Equal(255, 0.0)], p=1.0), Equal(255, 0.0)])
+    assert_equal(recipe(images), images)
+    recipe.transforms[1] = T.RandomInvert(1.0)
+    assert_equal(recipe(images), 255 - images)
+    recipe.transforms[0].transforms[0] = T.RandomInvert(1.0)
+    assert_equal(recipe(images), images)
+
+
+def test_compose_transforms_may_be_a_list_that_the_user_keeps():
+    images, recipe, transforms = noise((2, 9, 11, 3)), T.Compose([]), [T.RandomInvert(1.0)]
+    recipe.transforms = transforms
+    assert_equal(recipe(images), 255 - images)
+    transforms.append(T.RandomHorizontalFlip(1.0))
+    assert_equal(recipe(images), 255 - images[:, :, ::-1])
+
+
 def test_transform_attributes_that_a_plan_has_read_cannot_change():
     images, transform = noise((9, 11, 3)), T.RandomHorizontalFlip(0.0)
     transform.p = 1.0
