@@ -273,7 +273,10 @@ class Transform:
         return runs_recipe or (arguments.keys() == {"layout"} and (self.reads_layout or self.sets_layout))
 
     def to_dict(self) -> dict[str, Any]:
-        """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it."""
+        """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it.
+
+        It does not restore objects of a user's classes, whose constructors it must not call.
+        """
         arguments = {name: registry.plain_value(value) for name, value in self._init_arguments().items()}
         return {"name": type(self).__name__, **arguments}
 

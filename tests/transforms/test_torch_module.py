@@ -121,7 +121,7 @@ def test_transforms_may_be_assigned_as_a_list_of_modules(owner, is_first_call):
     for value, got in ((T.Compose([]), "Compose"), (T.RandomInvert(), "RandomInvert"), ({T.RandomInvert()}, "set")):
         with pytest.raises(TypeError, match=f"transforms must be a list of transforms, got {got}"):
             recipe.transforms = value
-    with pytest.raises(TypeError, match="every transform must be a transform or a function, got 1"):
+    with pytest.raises(TypeError, match=r"every transform must be a transform or a function, got .*1"):
         recipe.transforms = np.array([1, 2])
     assert_equal(recipe(images), images)
 
