@@ -140,12 +140,7 @@ class Compose(TransformSequence):
         Returns:
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.
         """
-        attributes = vars(self)
-        if (
-            "forward" in self._sample_methods  # of a subclass
-            or attributes.get("_forward_hooks")
-            or attributes.get("_forward_pre_hooks")
-        ):
+        if "forward" in self._sample_methods or torch_module.has_forward_hooks(self):
             targets = {"masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
             options = {"ids": ids, "step": step, "layout": layout}
             arguments, named_arguments = forward_arguments(self.forward, images, targets, options)
@@ -173,7 +168,10 @@ class Compose(TransformSequence):
     def draw(
         self, images: AnyArray | PillowImage, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
     ) -> Params:
-        """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
+        """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call.
+
+        Both run the transforms only, without a ``forward`` that a subclass defines.
+        """
         batch = describe_one_array(images, layout)
         return self._fused.draw(self._fused.plans.plan(batch), batch, ids, self._next_key(ids, step))
 
@@ -252,7 +250,7 @@ class Compose(TransformSequence):
                 CenterCrop, RandomHorizontalFlip: one move, nearest
         """
         run = functools.partial(self, step=self._step, layout=layout) if _check.boolean("measure", measure) else None
-        return plan_report(self._fused.plans, images, size, dtype_name(dtype), channels, layout, run)
+        return plan_report(self._fused_call.plans, images, size, dtype_name(dtype), channels, layout, run)
 
     @prefix_errors
     def check(

@@ -39,7 +39,7 @@ class TransformSequence(Transform, has_description=False):
     def _fused_call(self) -> FusedPart:
         """The only part, for methods that describe a call; a ValueError if it is not all that a call runs."""
         if self.has_own_forward:
-            raise ValueError(f"{self.title} has a forward of its own: check and show take recipes without one")
+            raise ValueError(f"{self.title} has a forward of its own: check, show and plan take recipes without one")
         return self._fused
 
     @property

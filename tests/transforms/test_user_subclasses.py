@@ -145,11 +145,11 @@ def test_compose_draws_after_a_subclass_do_not_depend_on_it():
     assert_equal(aug(images), 255 - expected)
 
 
-def test_compose_check_and_show_refuse_a_forward_of_a_subclass():
+def test_compose_check_show_and_plan_refuse_a_forward_of_a_subclass():
     images = noise((2, 9, 11, 3))
     aug = ForwardOfCompose([T.RandomHorizontalFlip()])
-    for call in (aug.check, aug.show):
-        with pytest.raises(ValueError, match=r"ForwardOfCompose has a forward of its own: check and show take recipes"):
+    for call in (aug.check, aug.show, aug.plan):
+        with pytest.raises(ValueError, match=r"ForwardOfCompose has a forward of its own: check, show and plan take"):
             call(images)
         with pytest.raises(ValueError, match=r"Compose.*: ForwardOfCompose is not fused with other transforms: draw"):
             getattr(T.Compose([aug]), call.__name__)(images)
