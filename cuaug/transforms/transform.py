@@ -296,8 +296,8 @@ class Transform:
             if name in vars(self) and name in self._planned_names():
                 title = self.title
                 raise AttributeError(
-                    f"{title}.{name} must not change, as calls no longer read it: put a new {title}(...) into the "
-                    f"recipe, or change a copy.deepcopy before its first call"
+                    f"{title}.{name} must not change, as calls no longer read it: use a new {title}(..., {name}=...) "
+                    "in its place, or change a copy.deepcopy before its first call"
                 )
             super().__setattr__(name, value)
 

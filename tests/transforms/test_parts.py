@@ -477,7 +477,7 @@ def test_transform_attributes_that_a_plan_has_read_cannot_change():
     transform.p = 1.0
     assert np.array_equal(transform(images), images[:, ::-1])
     with pytest.raises(
-        AttributeError, match=r"RandomHorizontalFlip.p must not change, as calls no longer read it: put"
+        AttributeError, match=r"RandomHorizontalFlip.p must not change, as calls no longer read it: use"
     ):
         transform.p = 0.0
     transform.training = False
