@@ -79,7 +79,9 @@ def test_compose_options_may_be_assigned_before_the_first_call():
     recipe = T.Compose([T.RandomHorizontalFlip(1.0)], seed=3)
     recipe.boxes = T.Boxes("XYWH")
     assert_equal(recipe(images, boxes=boxes)[1], np.array([[[6.0, 2, 4, 6]]]))
-    with pytest.raises(AttributeError, match=r"Compose.boxes must .* read it: use a new Compose\(\.\.\., boxes=\.\.\.\) in"):
+    with pytest.raises(
+        AttributeError, match=r"Compose.boxes must .* read it: use a new Compose\(\.\.\., boxes=\.\.\.\) in"
+    ):
         recipe.boxes = T.Boxes()
     copied = copy.deepcopy(recipe)
     copied.boxes = T.Boxes()
