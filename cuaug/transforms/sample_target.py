@@ -15,8 +15,8 @@ class GatheredValues(list[Any]):
 class UnstackedBatch(list[Any]):
     """Arrays of the samples of one batch, whose sizes differ. Where they get one size, they become a batch again.
 
-    Only between the parts of a recipe, and in hooks of its transforms: users get plain lists, because trees of torch and
-    JAX take an object of another class as a leaf.
+    Only between the parts of a recipe, and in hooks of its transforms: users get plain lists, because trees of torch
+    and JAX take an object of another class as a leaf.
     """
 
 
