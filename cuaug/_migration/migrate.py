@@ -15,7 +15,7 @@ from .._equivalents import DALI, Equivalent, Row
 from ..transforms import functional
 from .equivalent_call import Arguments, EquivalentCall
 from .names import MODULES, Names, OtherName, names_of
-from .other_code import class_note, find_other_code, kernel_calls
+from .other_code import class_note, find_other_code, functions_of_crops, kernel_calls
 from .recipes import Recipes
 from .source import Edit, Source
 from .values import UNKNOWN, casts_others, literal, pillow_interpolation, refused_mask_fill, text
@@ -56,6 +56,7 @@ class _Rewriter:
         self._names: Names = names_of(tree)
         self._recipes = Recipes(tree, self._names)
         self._kernel_calls = {*kernel_calls(tree, self._names)}
+        self._functions_of_crops = functions_of_crops(tree, self._names)
         self._one_probability = set[ast.expr]()  # calls in a choice, which apply for certain
         other_code = [*find_other_code(tree, self._names)]
         self._new_texts: dict[ast.AST, str] = {finding.node: finding.text for finding in other_code if finding.text}
@@ -95,6 +96,8 @@ class _Rewriter:
         """The new text of a node; None if only nodes inside it change."""
         if node in self._new_texts:
             return self._new_texts[node]
+        if node in self._functions_of_crops:
+            return self._write(self._functions_of_crops[node])
         if isinstance(node, ast.FunctionDef) and node.name == "__getitem__":
             self._note_calls_in_dataset(node)
         if isinstance(node, ast.Call):

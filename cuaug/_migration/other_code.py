@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -61,6 +62,28 @@ def kernel_calls(tree: ast.Module, names: Names) -> Iterator[ast.Call]:
         for call in ast.walk(node):
             if isinstance(call, ast.Call) and ast.unparse(call.func) == "self._call_kernel":
                 yield call
+
+
+def functions_of_crops(tree: ast.Module, names: Names) -> dict[ast.AST, ast.expr]:
+    """The function of each ``Lambda(function)`` of torchvision v1 after ``FiveCrop`` or ``TenCrop``, by the call.
+
+    It gets all crops there; `Lambda` of v2 and of cuaug calls it with each crop.
+    """
+    functions = dict[ast.AST, ast.expr]()
+    for node in ast.walk(tree):
+        for before, entry in itertools.pairwise(getattr(node, "elts", ())):
+            if _name_in_v1(before, names) in ("FiveCrop", "TenCrop") and _name_in_v1(entry, names) == "Lambda":
+                arguments = [*entry.args, *(keyword.value for keyword in entry.keywords)]
+                if len(arguments) == 1 and not isinstance(arguments[0], ast.Starred):
+                    functions[entry] = arguments[0]
+    return functions
+
+
+def _name_in_v1(node: ast.AST, names: Names) -> str:
+    """The name of the transform of torchvision v1 that the expression makes, or an empty text."""
+    other = names.resolve(node.func) if isinstance(node, ast.Call) else None
+    is_in_v1 = other is not None and other.module in ("torchvision.transforms", "torchvision.transforms.transforms")
+    return other.name if other is not None and is_in_v1 else ""
 
 
 def _in_class(node: ast.ClassDef, is_plain: bool) -> Iterator[Finding]:

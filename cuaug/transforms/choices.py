@@ -9,7 +9,7 @@ batch becomes a list.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column
@@ -17,7 +17,7 @@ from .._value_text import value_text
 from . import ranges
 from .recipe_helpers import draw_choice
 from .transform import Transform
-from .transform_list import transform_list
+from .transform_list import assigned_list, transform_list
 
 __all__ = ["Identity", "RandomApply", "RandomChoice", "RandomOrder"]
 
@@ -38,6 +38,11 @@ class Choice(Transform, has_description=False):
     def branches(self, recipe: Recipe) -> list[Branch]:
         """Draw the columns, and return the branches in the order in which they run."""
         raise NotImplementedError
+
+    if not TYPE_CHECKING:  # as in `Transform`
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            super().__setattr__(name, assigned_list(value) if name == "transforms" else value)
 
     @property
     def is_fused(self) -> bool:

@@ -25,10 +25,10 @@ from .params import Params, apply_inverse, apply_params, describe_one_array, par
 from .plan_report import plan_report
 from .process_seed import call_seed, new_seed
 from .sample_check import CheckReport, check_sample
-from .sample_methods import given_arguments
+from .sample_methods import forward_arguments
 from .sample_structure import call_sample, parse_sample
 from .transform import Transform, typed_as
-from .transform_list import transform_list, transforms_after
+from .transform_list import is_changed, transform_list, transforms_after
 from .transform_sequence import TransformSequence
 
 if TYPE_CHECKING:
@@ -140,15 +140,11 @@ class Compose(TransformSequence):
         Returns:
             An array if only images are passed, else a tuple in the order above, or the sample in its structure.
         """
-        attributes = vars(self)
-        if (
-            "forward" in self._sample_methods  # of a subclass
-            or attributes.get("_forward_hooks")
-            or attributes.get("_forward_pre_hooks")
-        ):
+        if "forward" in self._sample_methods or torch_module.has_forward_hooks(self):
+            targets = {"masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
             options = {"ids": ids, "step": step, "layout": layout}
-            targets, named_arguments = given_arguments(masks, boxes, keypoints, labels, options)
-            return torch_module.call_forward(self, images, *targets, **named_arguments)
+            arguments, named_arguments = forward_arguments(self.forward, images, targets, options)
+            return torch_module.call_forward(self, *arguments, **named_arguments)
         if masks is None and boxes is None and keypoints is None and labels is None:
             return self._call(images, (), ids, step, layout)
         return self.forward(images, masks, boxes, keypoints, labels, ids=ids, step=step, layout=layout)
@@ -172,7 +168,10 @@ class Compose(TransformSequence):
     def draw(
         self, images: AnyArray | PillowImage, *, ids: Ids = None, step: int | None = None, layout: Layout | None = None
     ) -> Params:
-        """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call."""
+        """The parameters that a call with these images would draw, for :meth:`apply`; counts as a call.
+
+        Both run the transforms only, without a ``forward`` that a subclass defines.
+        """
         batch = describe_one_array(images, layout)
         return self._fused.draw(self._fused.plans.plan(batch), batch, ids, self._next_key(ids, step))
 
@@ -251,7 +250,7 @@ class Compose(TransformSequence):
                 CenterCrop, RandomHorizontalFlip: one move, nearest
         """
         run = functools.partial(self, step=self._step, layout=layout) if _check.boolean("measure", measure) else None
-        return plan_report(self._fused.plans, images, size, dtype_name(dtype), channels, layout, run)
+        return plan_report(self._fused_call.plans, images, size, dtype_name(dtype), channels, layout, run)
 
     @prefix_errors
     def check(
@@ -327,7 +326,7 @@ class Compose(TransformSequence):
     def _call(self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: Layout | None) -> Any:
         """A call. `names`: if the sample is the dict of the call's arguments (`named_sample`), its keys; else empty."""
         attributes = vars(self)  # faster than the attributes of a torch module
-        if attributes["transforms"] != attributes["_planned_list"] or attributes["_inner_lists"]:
+        if is_changed(attributes["transforms"], attributes["_planned_list"]) or attributes["_inner_lists"]:
             self._split_if_changed()
         first = self._parts[0]
         if len(self._parts) == 1 and isinstance(first, FusedPart):

@@ -16,12 +16,14 @@ from .fused_part import FusedPart, GetKey, Key
 from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
-from .sample_rebuild import without_crops
-from .sample_structure import parse_sample
+from .sample_methods import forward_arguments
+from .sample_rebuild import has_key, with_containers_of, with_plain_containers
+from .sample_structure import parse_sample, with_all_valid
 from .sample_subset import samples_at, unstacked, with_samples
 from .several_sizes import SizeTransform
 from .size_part import SizePart
 from .transform import Transform
+from .unfused import mark_crops
 
 
 class ChoicePart:
@@ -73,10 +75,12 @@ class ChoicePart:
         for column, value, parts in self._branches:
             indices = np.flatnonzero(table[:, column] == value)
             if len(indices) == count > 0:
-                sample = call_parts(parts, sample, names, ids, step, layout, get_key)
+                sample = _call_inner_parts(parts, sample, names, ids, step, layout, get_key)
             elif len(indices):
                 chosen = samples_at(sample, count, indices.tolist())
-                chosen = call_parts(parts, chosen, names, sample_ids[indices], step, layout, get_key)
+                chosen = _call_inner_parts(parts, chosen, names, sample_ids[indices], step, layout, get_key)
+                if has_key(chosen, "valid"):  # of a function that calls a recipe of its own
+                    sample = with_all_valid(sample)
                 try:
                     sample = with_samples(sample, count, indices.tolist(), chosen)
                 except ValueError as error:
@@ -142,21 +146,53 @@ def call_parts(
             keys.append(get_key(ids, step))
         return keys[0]
 
+    sample = _call_inner_parts(parts, sample, names, ids, step, layout, get_key_once)
+    get_key_once(ids, step)  # a recipe without parts that draw counts its calls, too
+    return with_plain_containers(sample) if any(_makes_containers(part) for part in parts) else sample
+
+
+def _makes_containers(part: Part) -> bool:
+    """Whether the part may make `Crops` or an `UnstackedBatch`."""
+    return isinstance(part, (ChoicePart, SizePart)) or (isinstance(part, Transform) and part.makes_crops)
+
+
+def _call_inner_parts(
+    parts: Parts, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
+) -> Any:
+    """The sample after the parts of a recipe or of a branch, for later parts. The arguments are those of `call_parts`.
+
+    `get_key` returns the same seed and step each time.
+    """
     for part in parts:
         if isinstance(part, (ChoicePart, PadPart)):
-            sample = part(sample, names, ids, step, layout, get_key_once)
+            sample = part(sample, names, ids, step, layout, get_key)
         elif not isinstance(part, Transform):
-            sample = part(sample, ids, step, layout, get_key_once)
-        elif not names or part.takes_targets:
-            options = {"layout": layout} if layout is not None and part.takes_layout else {}
-            sample = sample if part.takes_targets else without_crops(sample)
-            sample = part(sample) if part.has_own_call else part.call_forward(sample, **options)
+            sample = part(sample, ids, step, layout, get_key)
+        else:
+            result = _call_transform(part, sample, names, layout)
+            sample = mark_crops(result, sample) if part.makes_crops else result
             layout = None if part.sets_layout else layout
-        else:  # as torchvision's Compose calls transforms
-            results = (part if part.has_own_call else part.call_forward)(*without_crops(sample).values())
-            sample = dict(zip(names, _checked_results(part.title, results, names), strict=True))
-    get_key_once(ids, step)  # a recipe without parts that draw counts its calls, too
-    return without_crops(sample) if any(isinstance(part, Transform) and part.makes_crops for part in parts) else sample
+    return sample
+
+
+def _call_transform(transform: Transform, sample: Any, names: Sequence[str], layout: str | None) -> Any:
+    """The result of a transform that is not fused, or of a user's function, class or torch module."""
+    if transform.takes_targets:
+        return transform.call_forward(sample, **({"layout": layout} if layout and transform.takes_layout else {}))
+    given = with_plain_containers(sample)
+    call = transform if transform.has_own_call else transform.call_forward
+    if names:  # as torchvision's Compose calls transforms
+        arguments, named_arguments = list(given.values()), dict[str, Any]()
+        if transform.calls_recipe:  # as a call of the transform itself passes them
+            targets = {name: given.get(name) for name in ("masks", "boxes", "keypoints", "labels")}
+            targets["masks"] = given.get("target", targets["masks"])
+            method = transform.__call__ if transform.has_own_call else transform.forward
+            arguments, named_arguments = forward_arguments(method, given["images"], targets, {})
+        results = call(*arguments, **named_arguments)
+        result: Any = dict(zip(names, _checked_results(transform.title, results, names), strict=True))
+    else:
+        result = call(given)
+    return result if given is sample else with_containers_of(result, sample)
 
 
 def _checked_results(title: str, results: Any, names: Sequence[str]) -> Sequence[Any]:

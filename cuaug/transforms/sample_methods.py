@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 CALL_METHODS = frozenset(("__call__", "forward"))
@@ -36,14 +38,33 @@ def missing_method(title: str, base: type | None, name: str) -> Exception:
     )
 
 
-def given_arguments(
-    masks: Any, boxes: Any, keypoints: Any, labels: Any, options: dict[str, Any]
+def forward_arguments(
+    forward: Callable[..., Any], images: Any, targets: Mapping[str, Any], options: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call that are not None, by position and by name.
+    """The arguments of a user's `forward`, by position and by name, in the first of three forms that it takes.
 
-    The first targets are passed by position, because a subclass's `forward` may have other names for them.
+    1. The first targets by position, because `forward` may have other names for them; those after a missing one by
+       name. 2. All by position, None for a missing one; not for labels alone, which a call takes as second argument.
+    3. All by position, as torchvision's `Compose` passes them.
+
+    `targets`: masks, boxes, keypoints and labels, None if they are missing.
     """
-    targets = {"masks": masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
-    named_arguments = {name: value for name, value in (targets | options).items() if value is not None}
-    first_names = list(itertools.takewhile(named_arguments.__contains__, targets))
-    return [named_arguments.pop(name) for name in first_names], named_arguments
+    given = {name: value for name, value in targets.items() if value is not None}
+    options = {name: value for name, value in options.items() if value is not None}
+    first_names = list(itertools.takewhile(given.__contains__, targets))
+    first, others = [given[name] for name in first_names], {n: v for n, v in given.items() if n not in first_names}
+    forms = [([images, *first], others | options)]
+    if others:
+        with_gaps = list(targets.values())[: list(targets).index(list(given)[-1]) + 1]
+        forms += [([images, *with_gaps], options)] if list(given) != ["labels"] else []
+        forms += [([images, *given.values()], options)]
+    return next((form for form in forms if takes_arguments(forward, *form)), forms[0])
+
+
+def takes_arguments(function: Callable[..., Any], args: Sequence[Any], named_args: Mapping[str, Any]) -> bool:
+    """Whether a function can be called with these arguments."""
+    try:
+        inspect.signature(function).bind(*args, **named_args)
+    except TypeError:
+        return False
+    return True

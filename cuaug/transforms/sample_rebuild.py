@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from .._arrays.tv_tensors import wrap_like
@@ -47,6 +47,19 @@ def rebuild(node: Any, results: dict[Any, Any]) -> Any:
     return entries
 
 
+def with_copied_containers(node: Any) -> Any:
+    """The sample with copies of all its containers, at every depth; the values in them are the same."""
+    is_container = isinstance(node, (Mapping, list, tuple))
+    results = {key: with_copied_containers(value) for key, value in entries_of(node)}
+    return rebuild(node, results) if is_container else node
+
+
+def has_key(node: Any, key: Any) -> bool:
+    """Whether a dict in the sample, at any depth, has this key."""
+    is_here = isinstance(node, Mapping) and key in node
+    return is_here or any(has_key(value, key) for _, value in entries_of(node))
+
+
 def validity_target(sample: Any, boxes: Target) -> Target:
     """A target for the validity mask of these boxes, beside them in their dicts; no paths if they are not in dicts."""
     # Without tv_tensors: a mask that replaces BoundingBoxes would be wrapped as boxes.
@@ -78,28 +91,44 @@ def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     return wrap_like(image_like(result, example), example, size)
 
 
-def without_crops(sample: Any) -> Any:
-    """The sample with plain tuples in place of `Crops`."""
-    results: dict[Any, Any] = {}
-    for path in _crops_paths([sample], ()):
-        set_path(results, path, tuple(value_at([sample], path)))
-    return rebuild([sample], results)[0]
+def with_plain_containers(node: Any) -> Any:
+    """The sample with tuples in place of `Crops` and lists in place of `UnstackedBatch`, as users get it."""
+    results = {key: new for key, value in entries_of(node) if (new := with_plain_containers(value)) is not value}
+    node = rebuild(node, results) if results else node
+    return tuple(node) if isinstance(node, Crops) else list(node) if isinstance(node, UnstackedBatch) else node
 
 
-def _crops_paths(node: Any, path: Path) -> Iterator[Path]:
-    if isinstance(node, Crops):
-        yield path
-    elif isinstance(node, Mapping):
-        for key, value in node.items():
-            yield from _crops_paths(value, (*path, key))
-    elif isinstance(node, (list, tuple)) and not (node and isinstance(node[0], (int, float))):
-        for i, value in enumerate(node):
-            yield from _crops_paths(value, (*path, i))
+def with_containers_of(node: Any, example: Any) -> Any:
+    """The sample with the `Crops` and `UnstackedBatch` of an example, where it has tuples and lists of equal length."""
+    results = {}
+    for key, inner_example in entries_of(example):
+        try:
+            value = value_at(node, (key,))
+        except (KeyError, IndexError, TypeError):  # another structure
+            continue
+        new = with_containers_of(value, inner_example)
+        if new is not value:
+            results[key] = new
+    node = rebuild(node, results) if results else node
+    for plain_type, container in ((tuple, Crops), (list, UnstackedBatch)):
+        if isinstance(example, container) and type(node) is plain_type and len(node) == len(example):
+            return container(node)
+    return node
+
+
+def entries_of(node: Any) -> Iterable[tuple[Any, Any]]:
+    """The entries of a container, but not of a list of numbers."""
+    if isinstance(node, Mapping):
+        return node.items()
+    is_searched = isinstance(node, (list, tuple)) and not (node and isinstance(node[0], (int, float)))
+    return enumerate(node) if is_searched else ()
 
 
 def value_at(node: Any, path: Path) -> Any:
-    """The entry of nested containers at a path."""
+    """The entry of nested containers at a path. A TypeError if another value is in the place of a container."""
     for key in path:
+        if not isinstance(node, (Mapping, list, tuple)):  # a tensor may take the key as an index
+            raise TypeError(f"no container, got {type(node).__name__}")
         node = node[_index(node, key)]
     return node
 

@@ -54,7 +54,7 @@ def _is_single_pair(entry: Any) -> bool:
     """(image, labels, ...) of one sample."""
     if isinstance(entry, Crops) or not is_plain_sequence(entry) or not len(entry):
         return False
-    image = entry[0][0] if _has_crops(entry) else entry[0]
+    image = _first_crop(entry[0]) if _has_crops(entry) else entry[0]
     return is_image_array(image) and bool(image.ndim <= 3)
 
 
@@ -63,11 +63,15 @@ def _has_crops(sample: Sequence[Any]) -> bool:
     return isinstance(sample[0], Crops) and not all(isinstance(entry, Crops) for entry in sample)
 
 
+def _first_crop(value: Any) -> Any:
+    return _first_crop(value[0]) if isinstance(value, Crops) else value
+
+
 def _search_pair(sample: Sequence[Any], path: Path) -> list[Leaf]:
     """Finds images and labels by position, in (images, labels, ...)."""
     images, leaves = sample[0], [Leaf("images", ((*path, 0),), sample[0])]
     if isinstance(images, Crops):
-        images, leaves = images[0], _search(images, (*path, 0))
+        images, leaves = _first_crop(images), _search(images, (*path, 0))
     # Labels may be [N, classes] for a batch or a list of images, [classes] for one image, a number for an image [H, W].
     max_label_axes = min(images.ndim - 2, 2) if is_array(images) else 2
     # As in torchvision: if the images are tv_tensors, arrays of other types are not masks, boxes or images.
@@ -134,7 +138,7 @@ def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None
 
 def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[Leaf]:
     if isinstance(node, Crops):
-        return [Leaf("images", ((*path, i),), crop) for i, crop in enumerate(node)]
+        return _chain([_search(crop, (*path, i), "images") for i, crop in enumerate(node)])  # may be `Crops`, too
     if node and all(isinstance(entry, Crops) for entry in node):
         return _gather([_search_sequence(entry, (*path, i), kind) for i, entry in enumerate(node)], path)
     type_kinds = {tv_kind(entry) for entry in node}

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import _check
+from .._arrays import convert
 from .._arrays.tv_tensors import is_video, without_type
 from .._detection.box_formats import stated_format
 from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
@@ -130,6 +133,21 @@ def parse_sample(sample: Any) -> ParsedSample:
     return ParsedSample(
         sample, tuple(_target(leaf, count, like) for leaf in leaves), 1 if count is None else count, count is None
     )
+
+
+def with_all_valid(sample: Any) -> Any:
+    """The sample with masks that call all boxes in its dicts valid, unless it has such masks."""
+    parsed = parse_sample(sample)
+    boxes = parsed.targets_of("boxes")
+    if not boxes or parsed.targets_of("valid"):
+        return sample
+    return parsed.rebuild({"valid": [_all_valid(target.value) for target in boxes]}, (0, 0))  # no canvas is needed
+
+
+def _all_valid(boxes: Any) -> Any:
+    if isinstance(boxes, list):
+        return [_all_valid(entry) for entry in boxes]
+    return convert.asarray(np.ones(boxes.shape[:-1], bool), like=boxes, dtype="bool")
 
 
 def _sample_count(leaf: Leaf) -> int | None:

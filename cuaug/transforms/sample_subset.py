@@ -8,23 +8,27 @@ from typing import Any
 import numpy as np
 
 from .._arrays import convert
+from .._arrays.convert import dtype_name
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import without_type, wrap_like
 from .sample_kinds import is_array, is_plain_sequence, named_fields
 from .sample_pillow import with_pixels
-from .sample_rebuild import rebuild, set_path, value_at
+from .sample_rebuild import rebuild, set_path, value_at, with_copied_containers
 from .sample_search import find_leaves
 from .sample_target import Path, UnstackedBatch, path_text
 
 
 def samples_at(sample: Any, count: int, indices: Sequence[int]) -> Any:
-    """The batch with these of its `count` samples only. Values without an entry per sample stay as they are."""
+    """The batch with these of its `count` samples only, in copies of all containers.
+
+    Values without an entry per sample stay as they are.
+    """
     results: dict[Any, Any] = {}
     for path, _ in _entries_by_sample(sample, count):
         value = value_at(sample, path)
         entries = [value[i] for i in indices]
         set_path(results, (0, *path), _joined(entries, value))
-    return rebuild([sample], results)[0]
+    return with_copied_containers(rebuild([sample], results)[0])  # a change in a container is then a difference
 
 
 def with_samples(sample: Any, count: int, indices: Sequence[int], changed: Any) -> Any:
@@ -90,23 +94,24 @@ def _joined(entries: list[Any], like: Any) -> Any:
 
 
 def _check_alike(kind: str, value: Any, new_value: Any, count: int) -> None:
+    unit = ""
     if is_array(value):
         expected, result = _form(value), _form(new_value)
+        if expected == result:
+            expected, result, unit = str(count), str(len(new_value)), " samples"
     else:
         # The arrays of an `UnstackedBatch` may have become a batch.
         is_list = is_plain_sequence(new_value) or (isinstance(value, UnstackedBatch) and is_array(new_value))
         expected, result = f"a list of {count}", f"a list of {len(new_value)}" if is_list else ""
-    if expected != result or (is_array(value) and len(new_value) != count):
-        if expected == result:
-            expected, result = f"{expected} of {count} samples", f"of {len(new_value)}"
-        result = result or type(new_value).__name__
-        raise ValueError(f"must not change the {kind} of some samples only, from {expected} to {result}")
+    if expected != result:
+        change = f"from {expected}{unit} to {result or type(new_value).__name__}"
+        raise ValueError(f"must not change the {kind} of some samples only, {change}")
 
 
 def _form(value: Any) -> str:
     """The library, dtype and shape of a sample's entry in an array; empty for other values."""
     library = library_of(type(value))
-    return "" if library is None else f"{library.name} {value.dtype} {tuple(value.shape[1:])}"
+    return "" if library is None else f"{library.name} {dtype_name(value.dtype)} {tuple(value.shape[1:])}"
 
 
 def _check_shared_values(value: Any, new_value: Any, excluded: Collection[Path], path: Path = ()) -> None:
@@ -114,10 +119,11 @@ def _check_shared_values(value: Any, new_value: Any, excluded: Collection[Path],
     if path in excluded or value is new_value:
         return
     entries, new_entries = _entries(value), _entries(new_value)
-    if entries is None or new_entries is None:
+    if entries is None or new_entries is None or isinstance(value, list) is not isinstance(new_value, list):
         if entries is not new_entries or not _is_equal(value, new_value):
             raise ValueError(
-                f"must not change {path_text(path)} for some samples only, as all samples share this value"
+                f"must not change {path_text(path)} for some samples only, as all samples share this value: only "
+                "images, masks, boxes, keypoints and labels have an entry per sample"
             )
         return
     for verb, keys, others in (("add", new_entries, entries), ("remove", entries, new_entries)):

@@ -13,13 +13,17 @@ class GatheredValues(list[Any]):
 
 
 class UnstackedBatch(list[Any]):
-    """Arrays of the samples of one batch, whose sizes differ. Where they get one size, they become a batch again."""
+    """Arrays of the samples of one batch, whose sizes differ. Where they get one size, they become a batch again.
+
+    Only between the parts of a recipe, and in hooks of its transforms: users get plain lists, because trees of torch
+    and JAX take an object of another class as a leaf.
+    """
 
 
 class Crops(tuple[Any, ...]):
     """Crops of one image, or of each image of a batch: a sample has all of them, and its draws.
 
-    Only between the parts of a recipe: users get plain tuples, because trees of torch and JAX have no other ones.
+    Only where an `UnstackedBatch` may be: users get plain tuples.
     """
 
     @classmethod

@@ -8,7 +8,6 @@ from .. import _check
 from .._sizes import square_or_size
 from ..typing import Size
 from . import functional
-from .sample_target import Crops
 from .transform import Transform
 
 __all__ = ["FiveCrop", "TenCrop", "UniformTemporalSubsample"]
@@ -33,7 +32,7 @@ class FiveCrop(Transform):
         self.size: tuple[int, int] = square_or_size("size", size)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return Crops(functional.five_crop(inpt, self.size, layout=params["layout"]))
+        return functional.five_crop(inpt, self.size, layout=params["layout"])
 
 
 class TenCrop(Transform):
@@ -54,7 +53,7 @@ class TenCrop(Transform):
         self.vertical_flip: bool = _check.boolean("vertical_flip", vertical_flip)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return Crops(functional.ten_crop(inpt, self.size, self.vertical_flip, layout=params["layout"]))
+        return functional.ten_crop(inpt, self.size, self.vertical_flip, layout=params["layout"])
 
 
 class UniformTemporalSubsample(Transform):

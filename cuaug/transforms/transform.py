@@ -10,7 +10,6 @@ from .._check import prefix_message
 from .._fusion.recipe import Recipe
 from ..typing import AnyArray, Ids, Layout, NumPyArray, PillowImage
 from . import ranges, registry, sample_methods
-from .sample_rebuild import without_crops
 from .unfused import call_on_targets
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Transform:
     # `transform` gets and returns images in the layout of their library, and gets a target's kind as params["kind"].
     sets_layout: ClassVar[bool] = False
 
-    makes_crops: ClassVar[bool] = False  # `transform` returns `Crops`
+    makes_crops: ClassVar[bool] = False  # `transform` returns the crops of images in a tuple
 
     _recipe_base: ClassVar[Any] = None  # the nearest class whose objects a recipe runs, if any
     _sample_methods: ClassVar[frozenset[str]] = frozenset()  # for whole samples, which subclasses of it define
@@ -240,8 +239,7 @@ class Transform:
         """
         attributes = vars(self)
         if "_single_recipe" not in attributes and not self.needs_recipe:
-            result = self.call_forward(*args, **kwargs)
-            return without_crops(result) if self.makes_crops else result
+            return self.call_forward(*args, **kwargs)
         if attributes.get("_forward_hooks") or attributes.get("_forward_pre_hooks"):
             return torch_module.call_with_hooks(self, *args, **kwargs)
         if "_single_recipe" not in attributes:
@@ -255,10 +253,10 @@ class Transform:
     def call_forward(self, *inputs: Any, **arguments: Any) -> Any:
         """Call `forward`. Errors of this package's transforms begin with the transform's public name."""
         try:
-            if arguments and not self._forward_takes(arguments):
+            if arguments and not self._forward_takes(inputs, arguments):
                 names = ", ".join(f"{name}=" for name in arguments)
                 raise TypeError(
-                    f"this transform is not fused: it takes the sample, or its targets, by position only, got {names}"
+                    f"{self.title} is not fused: it takes the sample, or its targets, by position only, got {names}"
                 )
             return torch_module.call_forward(self, *inputs, **arguments)
         except (TypeError, ValueError) as error:
@@ -267,15 +265,18 @@ class Transform:
                 prefix_message(error, f"cuaug.transforms.{cls.__name__}")
             raise
 
-    def _forward_takes(self, arguments: Mapping[str, Any]) -> bool:
+    def _forward_takes(self, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> bool:
         """Whether `forward` takes these arguments by name."""
         if type(self).forward is not Transform.forward:
-            return False
+            return sample_methods.takes_arguments(self.forward, inputs, arguments)
         runs_recipe = self._recipe_base is not None and self._sample_methods == {"__call__"}
         return runs_recipe or (arguments.keys() == {"layout"} and (self.reads_layout or self.sets_layout))
 
     def to_dict(self) -> dict[str, Any]:
-        """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it."""
+        """The transform as plain numbers, strings and lists, for JSON; ``from_dict`` restores it.
+
+        It does not restore objects of a user's classes, whose constructors it must not call.
+        """
         arguments = {name: registry.plain_value(value) for name, value in self._init_arguments().items()}
         return {"name": type(self).__name__, **arguments}
 
@@ -295,8 +296,8 @@ class Transform:
             if name in vars(self) and name in self._planned_names():
                 title = self.title
                 raise AttributeError(
-                    f"{title}.{name} must not change, as calls no longer read it: put a new {title}(...) into the "
-                    f"recipe, or change a copy.deepcopy before its first call"
+                    f"{title}.{name} must not change, as calls no longer read it: use a new {title}(..., {name}=...) "
+                    "in its place, or change a copy.deepcopy before its first call"
                 )
             if name == "fill" and isinstance(value, Mapping) and self._recipe_base is not None:
                 value = ranges.fill(value)  # as in the constructor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -50,17 +51,29 @@ def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:
         yield from _levels((entry for entry in inner if isinstance(entry, Transform)), level + 1)
 
 
+def assigned_list(transforms: Any) -> list[Transform]:
+    """What the user assigned as a list of transforms, as `transform_list`; a list itself, whose changes count later."""
+    entries = transform_list(transforms)
+    if not isinstance(transforms, list):
+        return entries
+    transforms[:] = entries
+    return transforms
+
+
+def is_changed(transforms: list[Transform], planned_list: list[Transform] | None) -> bool:
+    """Whether the user has changed the list. Transforms may compare in ways of their own: only identity counts."""
+    if planned_list is None or len(transforms) != len(planned_list):
+        return True
+    return any(map(operator.is_not, transforms, planned_list))
+
+
 def planned_lists(recipe: Transform) -> list[tuple[Any, list[Transform]]]:
     """The recipe, and all transforms in it that contain a list of transforms, each with a copy of its list.
 
     Functions that the user has added to the lists become a `SampleFunction`.
     """
     owner: Any = recipe
-    entries = transform_list(owner.transforms)
-    if isinstance(owner.transforms, list):
-        owner.transforms[:] = entries  # in place: the user may keep the list, and change it again
-    else:
-        vars(owner)["transforms"] = entries
+    vars(owner)["transforms"] = entries = assigned_list(owner.transforms)
     inner = [planned_lists(entry) for entry in entries if "transforms" in vars(entry)]
     return [(owner, list(entries)), *itertools.chain.from_iterable(inner)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._fusion.recipe import Recipe
 from . import parts
@@ -12,7 +12,7 @@ from .fused_part import FusedPart
 from .keypoints import Keypoints
 from .sample_methods import CALL_METHODS
 from .transform import Transform
-from .transform_list import planned_lists
+from .transform_list import assigned_list, is_changed, planned_lists
 
 
 class TransformSequence(Transform, has_description=False):
@@ -39,7 +39,7 @@ class TransformSequence(Transform, has_description=False):
     def _fused_call(self) -> FusedPart:
         """The only part, for methods that describe a call; a ValueError if it is not all that a call runs."""
         if self.has_own_forward:
-            raise ValueError(f"{self.title} has a forward of its own: check and show take recipes without one")
+            raise ValueError(f"{self.title} has a forward of its own: check, show and plan take recipes without one")
         return self._fused
 
     @property
@@ -71,10 +71,15 @@ class TransformSequence(Transform, has_description=False):
 
     def _split_if_changed(self) -> None:
         """Make the parts again if the user has changed the recipe's list of transforms, or one inside of it."""
-        if self.transforms != self._planned_list or any(
-            owner.transforms != planned for owner, planned in self._inner_lists
+        if is_changed(self.transforms, self._planned_list) or any(
+            is_changed(owner.transforms, planned) for owner, planned in self._inner_lists
         ):
             self._split()
+
+    if not TYPE_CHECKING:  # as in `Transform`
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            super().__setattr__(name, assigned_list(value) if name == "transforms" else value)
 
     def _split(self) -> None:
         attributes = vars(self)  # not setattr, which is slow and refuses changes

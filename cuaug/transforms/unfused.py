@@ -14,7 +14,7 @@ from .sample_kinds import is_plain_sequence
 from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_path, value_at
 from .sample_search import Leaf, find_leaves
-from .sample_target import Path, image_layout, path_text
+from .sample_target import Crops, Path, image_layout, path_text
 
 
 class TargetTransform(Protocol):
@@ -65,6 +65,20 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
                 value = _in_library_layout(value, _layout_of(kind, value, value_layout))
         set_path(results, (0, *path), transform.transform(value, params))
     return rebuild([sample], results)[0]
+
+
+def mark_crops(result: Any, sample: Any) -> Any:
+    """The result of a transform with `Crops` in place of the tuples that it made of the images of the sample."""
+    crops: dict[Any, Any] = {}
+    for leaf in find_leaves(with_pixels(sample)):
+        for path in leaf_paths(leaf) if leaf.kind == "images" else ():
+            try:
+                value = value_at([result], (0, *path))
+            except (KeyError, IndexError, TypeError):  # a user's subclass may return another structure
+                continue
+            if type(value) is tuple:
+                set_path(crops, (0, *path), Crops(value))
+    return rebuild([result], crops)[0]
 
 
 def _is_transformed(kind: str, value: Any, kinds: Sequence[str] | None) -> bool:

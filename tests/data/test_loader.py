@@ -208,6 +208,23 @@ def test_loader_cache_reads_each_file_once(tmp_path, files):
         assert_equal(again.images, expected)
 
 
+@pytest.mark.parametrize(
+    "transforms",
+    [[T.RandomResizedCrop(24), T.RandomHorizontalFlip()], [T.RandomInvert(), T.Compose([T.Resize((20, 24))])]],
+    ids=["crop", "no crop"],
+)
+def test_loader_runs_the_hooks_of_a_recipe(files, transforms):
+    torch = pytest.importorskip("torch")
+    recipe, seen = T.Compose(transforms, seed=3), []
+    recipe.register_forward_pre_hook(lambda module, inputs: seen.append(len(inputs[0])))
+    recipe.register_forward_hook(lambda module, inputs, result: ([255 - image for image in result[0]], result[1]))
+    for batch_number, (images, _) in enumerate(Loader(files, 4, recipe, library="torch", dct_scale=False)):
+        ids = np.arange(4 * batch_number, 4 * batch_number + len(images))
+        expected = expected_batch(files, T.Compose(transforms, seed=3), ids, 0)
+        assert_equal(images.permute(0, 2, 3, 1), 255 - torch.from_numpy(expected), tolerance=ONE_LEVEL)
+    assert sum(seen) == len(files)
+
+
 def test_loader_torch_is_channels_first(files):
     torch = pytest.importorskip("torch")
     recipe = [*RECIPES["crop and flip"], T.ToDtype("float32", scale=True), T.Normalize([0.5] * 3, [0.5] * 3)]

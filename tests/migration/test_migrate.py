@@ -107,6 +107,40 @@ def test_migrate_edits_values_of_torchvision(call, expected):
     assert migration.text == f"from cuaug import transforms as X\ny = {expected}\n"
 
 
+@pytest.mark.parametrize("module", ["torchvision.transforms", "torchvision.transforms.transforms"])
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ("X.FiveCrop(8), X.Lambda(f), X.Lambda(g)", "X.FiveCrop(8), f, X.Lambda(g)"),
+        ("X.TenCrop(8), X.Lambda(lambd=f)", "X.TenCrop(8), f"),
+        (
+            "X.TenCrop(8), X.Lambda(lambda crops: [X.Resize(8, interpolation=3)(crop) for crop in crops])",
+            'X.TenCrop(8), lambda crops: [X.Resize(8, interpolation="bicubic")(crop) for crop in crops]',
+        ),
+        ("X.TenCrop(8), X.Lambda(*f)", "X.TenCrop(8), X.Lambda(*f)"),
+        ("X.CenterCrop(8), X.Lambda(f)", "X.CenterCrop(8), X.Lambda(f)"),
+    ],
+)
+def test_migrate_passes_functions_of_crops_without_lambda(module, entries, expected):
+    """Lambda of torchvision v1 calls its function with all crops, that of v2 and of cuaug with each crop."""
+    migration = migrate(f"import {module} as X\na = X.Compose([{entries}])\n")
+    assert migration.text == f"from cuaug import transforms as X\na = X.Compose([{expected}])\n"
+    assert migrate("from torchvision.transforms import v2 as X\n[X.FiveCrop(8), X.Lambda(f)]").text.endswith(
+        ".Lambda(f)]"
+    )
+
+
+def test_migrated_function_of_crops_gets_all_crops():
+    torch = pytest.importorskip("torch")
+    source = (
+        "from torchvision import transforms as T\nr = T.Compose([T.FiveCrop(4), T.Lambda(lambda c: stack(c) / 255)])\n"
+    )
+    variables = {"stack": torch.stack}
+    exec(migrate(source).text, variables)
+    images = torch.arange(192, dtype=torch.uint8).reshape(3, 8, 8)
+    assert torch.equal(variables["r"](images), torch.stack(T.functional.five_crop(images, 4)) / 255)
+
+
 @pytest.mark.parametrize(
     ("call", "expected"),
     [

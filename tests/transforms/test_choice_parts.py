@@ -177,7 +177,7 @@ def test_choice_of_conversion_changes_the_type_of_one_sample():
         ),
         (
             lambda x: x[:1],
-            r"RandomApply: must not change the images of some samples only, from numpy uint8 .* of 9 samples to of 1$",
+            r"RandomApply: must not change the images of some samples only, from 9 samples to 1$",
         ),
     ],
 )
@@ -189,8 +189,9 @@ def test_choice_of_function_rejects_another_shape_of_some_samples(function, mess
 def test_choice_of_function_rejects_another_structure():
     aug = T.Compose([T.RandomApply([lambda sample: sample["image"]])], seed=0)
     message = r"RandomApply: must return the structure of its argument, which has images at \['image'\]$"
-    with pytest.raises(ValueError, match=message):
-        aug({"image": noise(SHAPE)})
+    for image in (noise(SHAPE), torch.from_numpy(noise(SHAPE))):
+        with pytest.raises(ValueError, match=message):
+            aug({"image": image})
 
 
 META = {"name": "a", "matrix": np.eye(2)}
@@ -228,6 +229,11 @@ class Incomparable:
         (lambda sample: {**sample, "nan": np.full(2, np.nan)}, r"change \['nan'\] for some samples only"),
         (lambda sample: {**sample, "incomparable": Incomparable()}, r"change \['incomparable'\] for some samples only"),
         (lambda sample: {**sample, "list": [*sample["list"], 3]}, r"add \['list'\]\[2\] for some samples only"),
+        (
+            lambda sample: {**sample, "list": (1, 2)},
+            r"change \['list'\] for some .* keypoints and labels have an entry",
+        ),
+        (lambda sample: {**sample, "list": [1.0, 2]}, r"change \['list'\]\[0\] for some samples only"),
     ],
 )
 def test_choice_of_function_rejects_values_that_other_samples_would_lack(function, fact):
@@ -240,6 +246,51 @@ def test_choice_of_function_rejects_values_that_other_samples_would_lack(functio
     assert_equal(same["image"], sample["image"])
     always = T.Compose([T.RandomApply([function], p=1.0)])(sample)
     assert always.keys() == function(sample).keys()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda sample: sample["meta"].update(name="b"),
+        lambda sample: sample["meta"]["inner"].append(1),
+        lambda sample: sample["list"].pop(),
+    ],
+)
+def test_choice_of_function_rejects_changes_in_place_of_values_that_other_samples_share(change):
+    sample = {"image": noise(SHAPE), "meta": {"name": "a", "inner": []}, "list": [1, 2]}
+    expected = copy.deepcopy({key: sample[key] for key in ("meta", "list")})
+    aug = T.Compose([T.RandomApply([lambda given: (change(given), given)[1]])], seed=0)
+    with pytest.raises(ValueError, match=r"must not (change|add|remove) \['(meta|list)'\]"):
+        aug(sample, step=0)
+    assert {key: sample[key] for key in ("meta", "list")} == expected
+
+
+def call_flip(sample):
+    return T.Compose([T.RandomHorizontalFlip(1.0)])(sample)
+
+
+class CallFlip(T.Transform):
+    def forward(self, sample):
+        return call_flip(sample)
+
+
+@pytest.mark.parametrize("function", [call_flip, CallFlip()])
+@pytest.mark.parametrize("form", ["arrays", "lists", "dicts", "torch"])
+def test_choice_of_function_that_calls_a_recipe_gives_all_samples_valid_boxes(function, form):
+    images, boxes = noise(SHAPE), np.tile(np.float32([[1, 2, 5, 7], [3, 3, 3, 9]]), (len(noise(SHAPE)), 1, 1))
+    sample = {"images": images, "boxes": list(boxes) if form == "lists" else boxes}
+    if form == "dicts":
+        sample = [{"images": image, "boxes": entries} for image, entries in zip(images, boxes, strict=True)]
+    elif form == "torch":
+        sample = {"images": torch.from_numpy(images).permute(0, 3, 1, 2), "boxes": torch.from_numpy(boxes)}
+    result = T.Compose([T.RandomApply([function])], seed=0)(sample, step=0)
+    valid = np.array([entry["valid"] for entry in result]) if form == "dicts" else np.asarray(result["valid"])
+    lefts = np.asarray([entry["boxes"] for entry in result] if form == "dicts" else result["boxes"])[:, 0, 0]
+    is_flipped = lefts != 1
+    assert 0 < is_flipped.sum() < len(images)
+    expected = np.stack([np.ones(len(images), bool), ~is_flipped], 1)  # the inner recipe calls the empty box invalid
+    assert valid.dtype == bool
+    assert np.array_equal(valid, expected)
 
 
 def test_choice_of_function_keeps_entries_that_single_samples_gain():

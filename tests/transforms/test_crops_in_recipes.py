@@ -76,6 +76,62 @@ def test_crops_with_labels_by_name_and_a_function_that_stacks_them():
     assert result_labels is labels
 
 
+@pytest.mark.parametrize("form", ["list", "pairs", "dicts", "batch"])
+def test_crops_of_crops_are_transformed_with_the_draws_of_their_images(form):
+    make_sample, crops_of = FORMS.get(form, (lambda batch: batch, lambda result, n, k: [crop[n] for crop in result[k]]))
+    batch = noise((6, 11, 9, 3))
+    alone = T.Compose([T.Identity(), T.Identity(), *RANDOM], seed=3)
+    result = T.Compose([T.FiveCrop(7), T.FiveCrop(5), *RANDOM], seed=3)(make_sample(batch), step=2)
+    for k, outer in enumerate(functional.five_crop(batch, 7)):
+        for j, inner in enumerate(functional.five_crop(outer, 5)):
+            for n, expected in enumerate(alone(inner, step=2)):
+                assert_equal(crops_of(result, n, k)[j], expected)
+
+
+class ThreeCrops(T.FiveCrop):
+    def transform(self, inpt, params):
+        return super().transform(inpt, params)[:3]
+
+
+class CallOfFiveCrop(T.FiveCrop):
+    def __call__(self, *inputs):
+        return super().__call__(*inputs)[:3]
+
+
+class ForwardOfFiveCrop(T.FiveCrop):
+    def forward(self, *inputs):
+        return super().forward(*inputs)[:3]
+
+
+CROPS_INSIDE = {
+    "branch": T.RandomApply([T.FiveCrop(5)], p=1.0),
+    "transform": ThreeCrops(5),
+    "call": CallOfFiveCrop(5),
+    "forward": ForwardOfFiveCrop(5),
+    "nested": T.Compose([ThreeCrops(5)]),
+}
+
+
+@pytest.mark.parametrize("name", CROPS_INSIDE)
+def test_crops_of_a_branch_or_a_subclass_have_the_draws_of_their_images(name):
+    batch = noise((6, 11, 9, 3))
+    positions = [T.Identity()] * CROPS_INSIDE[name].position_count
+    alone = T.Compose([*positions, *RANDOM], seed=3)
+    results = T.Compose([CROPS_INSIDE[name], *RANDOM], seed=3)(batch, step=2)
+    assert type(results) is tuple
+    assert len(results) == (5 if name == "branch" else 3)
+    for result, crop in zip(results, functional.five_crop(batch, 5)[: len(results)], strict=True):
+        assert_equal(result, alone(crop, step=2))
+
+
+def test_crops_keep_the_draws_of_their_images_after_a_function():
+    batch = noise((6, 11, 9, 3))
+    alone = T.Compose([T.Identity(), T.Identity(), *RANDOM], seed=3)
+    recipe = T.Compose([T.FiveCrop(5), lambda crops: tuple(255 - crop for crop in crops), *RANDOM], seed=3)
+    for result, crop in zip(recipe(batch, step=2), functional.five_crop(batch, 5), strict=True):
+        assert_equal(result, alone(255 - crop, step=2))
+
+
 @pytest.mark.parametrize("sample", [noise((11, 9, 3)), noise((2, 11, 9, 3)), {"image": noise((2, 11, 9, 3))}])
 def test_crops_are_plain_tuples_for_users(sample):
     """Trees of torch and JAX contain no classes derived from tuple."""
@@ -85,6 +141,10 @@ def test_crops_are_plain_tuples_for_users(sample):
         seen.append(value)
         return value
 
+    crop = T.FiveCrop(5)
+    crop.register_forward_hook(lambda module, inputs, result: look(result) and None)
+    T.Compose([crop])(sample)
+    seen += [crop.forward(sample), T.Compose([T.RandomApply([T.FiveCrop(5)], p=1.0)])(sample)]
     for transforms in ([T.RandomInvert()], [look], [T.RandomApply([look], p=1.0)], [T.RandomInvert(), look], []):
         for recipe in (T.FiveCrop(5), T.Compose([T.FiveCrop(5), *transforms])):
             seen.append(recipe(sample))

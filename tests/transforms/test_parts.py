@@ -240,10 +240,10 @@ def test_parts_error_says_what_to_do(call, message):
 
 def test_transform_that_is_not_fused_refuses_arguments_by_name():
     for name, value in {"layout": "NHWC", "ids": 3, "step": 1, "masks": noise(SHAPE[:3])}.items():
-        message = rf"this transform is not fused: it takes the sample, or its targets, by position only, got {name}=$"
-        with pytest.raises(TypeError, match=f"^cuaug.transforms.Lambda: {message}"):
+        message = rf" is not fused: it takes the sample, or its targets, by position only, got {name}=$"
+        with pytest.raises(TypeError, match=f"^cuaug.transforms.Lambda: Lambda{message}"):
             T.Lambda(halve)(noise(SHAPE), **{name: value})
-        with pytest.raises(TypeError, match=f"^{message}"):
+        with pytest.raises(TypeError, match=f"^Halve{message}"):
             Halve()(noise(SHAPE), **{name: value})
 
 
@@ -326,7 +326,7 @@ def test_compose_layout_reaches_crops_but_not_functions():
     crops = T.Compose([T.RandomHorizontalFlip(1.0), lambda image: image, T.FiveCrop(2)])(images, layout="HWC")
     assert np.array_equal(crops[1], images.flip(1)[:2, -2:])
     assert len(T.TenCrop(2)(images, layout="HWC")) == 10
-    with pytest.raises(TypeError, match=r"SanitizeBoundingBoxes: this transform is not fused: .* got layout="):
+    with pytest.raises(TypeError, match=r"SanitizeBoundingBoxes is not fused: .* got layout="):
         T.SanitizeBoundingBoxes()(images, layout="HWC")
     with pytest.raises(ValueError, match=r"layout 'NHWC' needs 4 axes, got shape \(5, 7, 3\)"):
         T.Compose([T.ToTensor(), T.FiveCrop(2)])(images, layout="NHWC")
@@ -448,12 +448,36 @@ def test_compose_transforms_may_change_after_a_call(method):
     assert len(recipe.plan(images).passes) == 1
 
 
+def test_compose_transforms_are_compared_by_identity():
+    class Equal(T.RandomSolarize):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = None
+
+    images = noise((2, 9, 11, 3))
+    recipe = T.Compose([T.RandomApply([Equal(255, 0.0)], p=1.0), Equal(255, 0.0)])
+    assert_equal(recipe(images), images)
+    recipe.transforms[1] = T.RandomInvert(1.0)
+    assert_equal(recipe(images), 255 - images)
+    recipe.transforms[0].transforms[0] = T.RandomInvert(1.0)
+    assert_equal(recipe(images), images)
+
+
+def test_compose_transforms_may_be_a_list_that_the_user_keeps():
+    images, recipe, transforms = noise((2, 9, 11, 3)), T.Compose([]), [T.RandomInvert(1.0)]
+    recipe.transforms = transforms
+    assert_equal(recipe(images), 255 - images)
+    transforms.append(T.RandomHorizontalFlip(1.0))
+    assert_equal(recipe(images), 255 - images[:, :, ::-1])
+
+
 def test_transform_attributes_that_a_plan_has_read_cannot_change():
     images, transform = noise((9, 11, 3)), T.RandomHorizontalFlip(0.0)
     transform.p = 1.0
     assert np.array_equal(transform(images), images[:, ::-1])
     with pytest.raises(
-        AttributeError, match=r"RandomHorizontalFlip.p must not change, as calls no longer read it: put"
+        AttributeError, match=r"RandomHorizontalFlip.p must not change, as calls no longer read it: use"
     ):
         transform.p = 0.0
     transform.training = False

@@ -390,6 +390,36 @@ def test_transform_to_one_size_after_choice_of_size_transform_returns_a_batch(tv
     assert_equal(result.as_subclass(torch.Tensor), torch.stack(expected))
 
 
+@pytest.mark.parametrize("name", ["RandomZoomOut", "ScaleJitter", "RandomShortestSize", "RandomResize"])
+def test_transform_of_torchvision_after_size_transform_gets_a_list(name, v2, tv):
+    """Trees of torch take an object of a class derived from list as a leaf, which torchvision does not change."""
+    images = torch.from_numpy(noise((5, 3, 15, 17)))
+    sample = {"image": tv.Image(images), "mask": tv.Mask(images[:, 0])}
+    alone = T.Compose([transform(name)], seed=3)(sample, step=1)
+    assert type(alone["image"]) is type(alone["mask"]) is list
+    assert type(T.Compose([T.RandomApply([transform(name)])], seed=3)(images, step=1)) is list
+    flipped = T.Compose([transform(name), v2.RandomHorizontalFlip(p=1.0)], seed=3)(sample, step=1)
+    for result, expected in zip(flipped["image"], alone["image"], strict=True):
+        assert isinstance(result, tv.Image)
+        assert_equal(result.as_subclass(torch.Tensor), expected.as_subclass(torch.Tensor).flip(-1))
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0])
+def test_transform_to_one_size_after_a_function_returns_a_batch(p):
+    """Whether a function before it was called with all samples or some of them."""
+
+    def look(images, labels):
+        assert type(images) is list
+        return images, labels
+
+    aug = T.Compose([T.RandomResize(4, 9), T.RandomApply([look], p=p), look, T.Resize((5, 6))], seed=2)
+    images, labels = torch.from_numpy(noise((5, 3, 15, 17))), torch.arange(5)
+    result, result_labels = aug(images, labels=labels, step=3)
+    expected = T.Compose([T.RandomResize(4, 9), T.Resize((5, 6))], seed=2)(images, step=3)
+    assert_equal(result, expected)
+    assert_equal(result_labels, labels)
+
+
 def test_choice_of_size_transform_leaves_one_image_an_image():
     assert T.RandomApply([T.RandomResize(4, 5)], p=1.0)(noise((15, 17, 3))).shape == (4, 4, 3)
 

@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from helpers.arrays import images, noise
@@ -101,6 +102,28 @@ print(aug(numpy.zeros((1, 8, 8, 3), "u1")).shape, aug.state_dict())
 """
     message, _ = python(child_program)
     assert message == "(1, 4, 4, 3) {'seed': 2, 'step': 1}"
+
+
+@pytest.mark.parametrize("is_first_call", [True, False])
+@pytest.mark.parametrize("owner", ["recipe", "inner", "choice"])
+def test_transforms_may_be_assigned_as_a_list_of_modules(owner, is_first_call):
+    images = torch.from_numpy(noise((2, 3, 9, 11)))
+    owners = {"inner": T.Compose([T.Identity()]), "choice": T.RandomApply([T.Identity(), T.Lambda(abs)], p=1.0)}
+    recipe = owners["recipe"] = T.Compose(list(owners.values()))
+    if not is_first_call and owner != "choice":  # whose list must not be assigned after a call
+        recipe(images)
+    for modules in (torch.nn.ModuleList([T.RandomInvert(1.0)]), torch.nn.Sequential(T.RandomInvert(1.0))):
+        owners[owner].transforms = modules
+        assert type(owners[owner].transforms) is list
+        assert not list(owners[owner].children())
+    assert_equal(recipe(images), 255 - images)
+    recipe = T.Compose([])
+    for value, got in ((T.Compose([]), "Compose"), (T.RandomInvert(), "RandomInvert"), ({T.RandomInvert()}, "set")):
+        with pytest.raises(TypeError, match=f"transforms must be a list of transforms, got {got}"):
+            recipe.transforms = value
+    with pytest.raises(TypeError, match=r"every transform must be a transform or a function, got .*1"):
+        recipe.transforms = np.array([1, 2])
+    assert_equal(recipe(images), images)
 
 
 def test_compose_accepts_module_list():

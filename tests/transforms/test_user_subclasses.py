@@ -145,11 +145,11 @@ def test_compose_draws_after_a_subclass_do_not_depend_on_it():
     assert_equal(aug(images), 255 - expected)
 
 
-def test_compose_check_and_show_refuse_a_forward_of_a_subclass():
+def test_compose_check_show_and_plan_refuse_a_forward_of_a_subclass():
     images = noise((2, 9, 11, 3))
     aug = ForwardOfCompose([T.RandomHorizontalFlip()])
-    for call in (aug.check, aug.show):
-        with pytest.raises(ValueError, match=r"ForwardOfCompose has a forward of its own: check and show take recipes"):
+    for call in (aug.check, aug.show, aug.plan):
+        with pytest.raises(ValueError, match=r"ForwardOfCompose has a forward of its own: check, show and plan take"):
             call(images)
         with pytest.raises(ValueError, match=r"Compose.*: ForwardOfCompose is not fused with other transforms: draw"):
             getattr(T.Compose([aug]), call.__name__)(images)
@@ -198,7 +198,35 @@ def with_hook(transforms, seed):
     return recipe
 
 
-@pytest.mark.parametrize("new", [PassesOn, with_hook])
+class PositionsOnly(T.Compose):
+    def forward(self, *inputs):
+        return super().forward(*inputs)
+
+
+class ForwardOfFlip(T.RandomHorizontalFlip):
+    def __init__(self, transforms, seed):
+        super().__init__(p=1.0)
+
+    def forward(self, *inputs):
+        return super().forward(*inputs)
+
+
+def inside(cls):
+    return lambda transforms, seed: T.Compose([T.Identity(), cls(transforms, seed)])
+
+
+NEW = {
+    "options": PassesOn,
+    "hook": with_hook,
+    "options, inside": inside(PassesOn),
+    "hook, inside": inside(with_hook),
+    "positions, inside": inside(PositionsOnly),
+    "flip, inside": inside(ForwardOfFlip),
+    "positions": lambda transforms, seed: PositionsOnly(transforms),
+}
+
+
+@pytest.mark.parametrize("new", NEW.values(), ids=NEW)
 @pytest.mark.parametrize(
     "targets",
     [
@@ -207,6 +235,7 @@ def with_hook(transforms, seed):
         {"keypoints": torch.tensor([[[1.0, 2]]] * 2)},
         {"labels": torch.tensor([3, 4])},
         {"boxes": torch.tensor([[[1.0, 2, 4, 6]]] * 2), "labels": torch.tensor([3, 4])},
+        {"masks": [{"boxes": torch.tensor([[1.0, 2, 4, 6]])}] * 2},
     ],
     ids=", ".join,
 )
@@ -215,4 +244,24 @@ def test_compose_subclass_and_hooks_get_targets_by_name(new, targets):
     results, expected = (recipe(images, **targets) for recipe in (new(transforms, 5), T.Compose(transforms, 5)))
     assert len(results) == len(expected)
     for result, expected_result in zip(results, expected, strict=True):
+        if isinstance(expected_result, list):
+            result, expected_result = result[1]["boxes"], expected_result[1]["boxes"]
         assert_equal(result, expected_result)
+
+
+def test_compose_subclass_gets_targets_under_names_of_its_own_by_position():
+    class Target(T.Compose):
+        def forward(self, image, target):
+            return super().forward(image), target
+
+    images, labels = torch.from_numpy(noise((2, 3, 6, 8))), torch.tensor([3, 4])
+    aug = Target([T.RandomHorizontalFlip(1.0)])
+    for run in (aug, T.Compose([aug])):
+        for results in (run(images, labels), run(images, labels=labels)):
+            assert_equal(results[0], images.flip(-1))
+            assert results[1] is labels
+    boxes = torch.tensor([[[1.0, 2, 4, 6]]] * 2)
+    with pytest.raises(TypeError, match=r"Target.forward\(\) got an unexpected keyword argument 'boxes'"):
+        aug(images, boxes=boxes, labels=labels)
+    with pytest.raises(TypeError, match=r"Target is not fused: .* by position only, got boxes=, labels="):
+        T.Compose([aug])(images, boxes=boxes, labels=labels)
