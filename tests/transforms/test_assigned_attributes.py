@@ -97,3 +97,73 @@ def test_transform_attributes_of_a_subclass_with_another_constructor_cannot_chan
     assert_equal(transform(images), images[:, ::-1])
     with pytest.raises(AttributeError, match=r"Often.p must not change, as calls no longer read it"):
         transform.p = 0.0
+
+
+@pytest.mark.parametrize("method", ["insert", "assign", "function", "inner", "inner of RandomApply"])
+def test_compose_transforms_may_change_after_a_call(method):
+    images, inner = noise((2, 9, 11, 3)), T.Compose([T.Identity()])
+    choice = T.RandomApply([T.Identity()], p=1.0)
+    recipe = T.Compose([T.RandomHorizontalFlip(1.0), inner, choice], seed=0)
+    flip = T.RandomVerticalFlip(1.0)
+    for _ in range(3):
+        assert np.array_equal(recipe(images), images[:, :, ::-1])
+    if method == "insert":
+        recipe.transforms.insert(0, flip)
+    elif method == "assign":
+        recipe.transforms = (recipe.transforms[0], flip)
+    elif method == "function":
+        recipe.transforms.append(lambda batch: batch[:, ::-1].copy())
+    else:
+        (inner if method == "inner" else choice).transforms.append(flip)
+    for copied in (recipe, copy.deepcopy(recipe), recipe):
+        assert np.array_equal(copied(images), images[:, ::-1, ::-1])
+    recipe.transforms[:] = [T.Identity()]
+    assert np.array_equal(recipe(images), images)
+    assert len(recipe.plan(images).passes) == 1
+
+
+def test_compose_transforms_are_compared_by_identity():
+    class Equal(T.RandomSolarize):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = None
+
+    images = noise((2, 9, 11, 3))
+    recipe = T.Compose([T.RandomApply([Equal(255, 0.0)], p=1.0), Equal(255, 0.0)])
+    assert_equal(recipe(images), images)
+    recipe.transforms[1] = T.RandomInvert(1.0)
+    assert_equal(recipe(images), 255 - images)
+    recipe.transforms[0].transforms[0] = T.RandomInvert(1.0)
+    assert_equal(recipe(images), images)
+
+
+def test_compose_transforms_may_be_a_list_that_the_user_keeps():
+    images, recipe, transforms = noise((2, 9, 11, 3)), T.Compose([]), [T.RandomInvert(1.0)]
+    recipe.transforms = transforms
+    assert_equal(recipe(images), 255 - images)
+    transforms.append(T.RandomHorizontalFlip(1.0))
+    assert_equal(recipe(images), 255 - images[:, :, ::-1])
+
+
+def test_transform_attributes_that_a_plan_has_read_cannot_change():
+    images, transform = noise((9, 11, 3)), T.RandomHorizontalFlip(0.0)
+    transform.p = 1.0
+    assert np.array_equal(transform(images), images[:, ::-1])
+    with pytest.raises(
+        AttributeError, match=r"RandomHorizontalFlip.p must not change, as calls no longer read it: use"
+    ):
+        transform.p = 0.0
+    transform.training = False
+    copied = copy.deepcopy(transform)
+    copied.p = 0.0
+    assert np.array_equal(copied(images), images)
+    recipe = T.Compose([T.CenterCrop(3)], seed=0)
+    recipe(images)
+    with pytest.raises(AttributeError, match=r"Compose.boxes must not change"):
+        recipe.boxes = T.Boxes(min_area=2)
+    recipe.seed = 4
+    crop = T.FiveCrop(3)
+    crop(images)
+    crop.size = (2, 2)  # not fused: read in each call
+    assert crop(images)[0].shape == (2, 2, 3)

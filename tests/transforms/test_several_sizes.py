@@ -5,15 +5,13 @@ import pytest
 import torch
 from helpers.arrays import noise
 from helpers.compare import EXACT, Tolerance, assert_equal
+from helpers.detection_samples import SIZE, boxes, detection
 from helpers.draws import SEED
 
-import cuaug
 from cuaug import transforms as T
 from cuaug._fusion.host_draws import HostDraws
 from cuaug._sizes import resized_size
 from cuaug.transforms.placement import Placement
-
-SIZE = (37, 51)
 
 TRANSFORMS = {
     "RandomZoomOut": ((114, 0, 7), (1.0, 3.0), 0.8),
@@ -38,20 +36,6 @@ def tv():
 
 def transform(name, library=T):
     return getattr(library, name)(*TRANSFORMS[name])
-
-
-def boxes(size, count=5, seed=0):
-    generator = np.random.default_rng(seed)
-    low = np.floor(generator.uniform(0, 0.7, (count, 2)) * np.array(size)[::-1])
-    high = np.ceil(low + generator.uniform(0.1, 0.9, (count, 2)) * (np.array(size)[::-1] - low))
-    return torch.from_numpy(np.concatenate([low, high], 1).astype(np.float32))
-
-
-def detection(size=SIZE, seed=0):
-    rows = boxes(size, seed=seed)
-    masks = torch.from_numpy(noise((len(rows), *size), seed=seed))
-    target = {"boxes": rows, "labels": torch.arange(len(rows)), "masks": masks}
-    return torch.from_numpy(noise((3, *size), seed=seed + 9)), target
 
 
 def placement_of(name, params, size):
@@ -196,69 +180,6 @@ def test_size_transform_draws_depend_on_seed_step_id_and_position():
     assert len({str(s) for s in (first, sizes(aug, step=1), sizes(aug, ids=7), sizes(later))}) == 4
 
 
-def test_random_iou_crop_removes_objects_whose_centres_are_outside():
-    aug = T.Compose([T.RandomIoUCrop(max_scale=0.7, sampler_options=[0.1])], seed=3, boxes=T.Boxes(compact=True))
-    image, target = detection()
-    for step in range(8):
-        crop, objects = aug(image, target, step=step)
-        kept = objects["labels"].tolist()
-        assert 0 < len(kept) < 5
-        assert len(objects["boxes"]) == len(objects["masks"]) == len(kept)
-        assert crop.shape[-2:] == objects["masks"].shape[-2:]
-        window = target["masks"][kept]
-        found = False
-        for top in range(37 - crop.shape[1] + 1):
-            for left in range(51 - crop.shape[2] + 1):
-                found |= torch.equal(
-                    image[:, top : top + crop.shape[1], left : left + crop.shape[2]], crop
-                ) and torch.equal(window[:, top : top + crop.shape[1], left : left + crop.shape[2]], objects["masks"])
-        assert found
-
-
-def test_random_iou_crop_overlaps_a_box_as_its_options_say():
-    instance, count = T.RandomIoUCrop(0.2, 0.9, 0.7, 1.5, [0.6], 30), 200
-    rows = [boxes(SIZE, 2, seed).numpy() for seed in range(count)]
-    draws = HostDraws(instance.write_draws, "RandomIoUCrop", 0)
-    crops = instance.place(
-        np.tile(np.array(SIZE), (count, 1)), lambda ids, turn: draws.table(ids, 1, 2, turn), rows
-    ).box
-    cropped = crops[(crops[:, 2:] != SIZE).any(1)]
-    assert len(cropped) > count / 4
-    for (top, left, height, width), edges in zip(crops, rows, strict=True):
-        if (height, width) == SIZE:
-            continue
-        low, high = np.maximum(edges[:, :2], (left, top)), np.minimum(edges[:, 2:], (left + width, top + height))
-        shared = np.maximum(high - low, 0).prod(1)
-        iou = shared / ((edges[:, 2:] - edges[:, :2]).prod(1) + height * width - shared)
-        centres = (edges[:, :2] + edges[:, 2:]) / 2
-        is_inside = ((centres > (left, top)) & (centres < (left + width, top + height))).all(1)
-        assert (iou * is_inside).max() >= 0.6
-        assert 0.7 <= width / height <= 1.5
-        assert 0 <= top <= SIZE[0] - height
-        assert 0 <= left <= SIZE[1] - width
-
-
-def test_random_iou_crop_without_possible_crop_leaves_the_image():
-    image, target = detection()
-    none = {"boxes": target["boxes"][:0], "labels": target["labels"][:0]}
-    assert T.RandomIoUCrop()(image, none)[0].shape == image.shape
-    assert T.RandomIoUCrop(sampler_options=[0.9], trials=1)(image, none)[0].shape == image.shape
-    with pytest.raises(TypeError, match=r"^cuaug.transforms.RandomIoUCrop: the sample must have boxes, got none"):
-        T.RandomIoUCrop()(image)
-
-
-@pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
-def test_random_iou_crop_reads_every_format(format):
-    image, target = detection()
-    expected = T.Compose([T.RandomIoUCrop()], seed=2)(image, target)
-    rows = cuaug.box_convert(target["boxes"], "xyxy", format.lower())
-    actual = T.Compose([T.RandomIoUCrop()], seed=2, boxes=T.Boxes(format))(image, target | {"boxes": rows})
-    assert torch.equal(actual[0], expected[0])
-    assert torch.equal(actual[1]["valid"], expected[1]["valid"])
-    converted = cuaug.box_convert(actual[1]["boxes"], format.lower(), "xyxy")
-    assert_equal(converted.numpy(), expected[1]["boxes"].numpy(), tolerance=MOVED)
-
-
 def test_size_transform_of_videos_and_pillow_images(tv):
     video = tv.Video(torch.from_numpy(noise((4, 3, *SIZE))))
     result = T.Compose([T.RandomResize(20, 21)])(video)
@@ -270,68 +191,6 @@ def test_size_transform_of_videos_and_pillow_images(tv):
     assert result.size == (27, 20)
     assert type(result) is type(pillow)
     assert target["valid"].tolist() == [True]
-
-
-def test_pad_batch_pads_at_the_right_and_at_the_bottom():
-    images = [noise((5, 7, 3), seed=1), noise((6, 2, 3), seed=2)]
-    masks = [noise((5, 7), seed=3), noise((6, 2), seed=4)]
-    result = T.PadBatch(size_divisor=4, fill=(1, 2, 3))({"images": images, "masks": masks, "labels": [4, 5]})
-    expected = np.tile(np.array([1, 2, 3], np.uint8), (2, 8, 8, 1))
-    expected_masks, pixels = np.zeros((2, 8, 8), np.uint8), np.zeros((2, 8, 8), bool)
-    for i, (image, mask) in enumerate(zip(images, masks, strict=True)):
-        window = i, slice(image.shape[0]), slice(image.shape[1])
-        expected[window], expected_masks[window], pixels[window] = image, mask, True
-    assert_equal(result["images"], expected)
-    assert_equal(result["masks"], expected_masks)
-    assert_equal(result["pixel_mask"], pixels)
-    assert list(result) == ["images", "masks", "labels", "pixel_mask"]
-    assert T.PadBatch((9, 7))(images).shape == (2, 9, 7, 3)
-
-
-def test_pad_batch_of_detection_samples_keeps_stacks_of_masks():
-    samples = [
-        dict(zip(("image", "target"), detection(size, seed), strict=True))
-        for seed, size in enumerate([(37, 51), (40, 20)])
-    ]
-    samples[1]["target"] = {key: value[:3] for key, value in samples[1]["target"].items()}
-    results = T.PadBatch()(samples)
-    for sample, result, count in zip(samples, results, (5, 3), strict=True):
-        height, width = sample["image"].shape[1:]
-        assert result["image"].shape == (3, 40, 51)
-        assert result["target"]["masks"].shape == (count, 40, 51)
-        assert torch.equal(result["image"][:, :height, :width], sample["image"])
-        assert result["pixel_mask"].sum() == height * width
-        assert torch.equal(result["target"]["boxes"], sample["target"]["boxes"])
-
-
-@pytest.mark.parametrize("form", ["arguments", "tuple", "pairs", "one", "batch"])
-def test_pad_batch_puts_masks_into_the_dicts_of_targets(form):
-    images = [torch.from_numpy(noise((3, *size), seed=1)) for size in ((5, 7), (6, 2))]
-    targets = [{"labels": torch.arange(2), "boxes": torch.tensor([[0.0, 0, 2, 2]] * 2)} for _ in images]
-    pixels, transform = np.zeros((2, 8, 8), bool), T.PadBatch(size_divisor=8)
-    pixels[0, :5, :7] = pixels[1, :6, :2] = True
-    if form == "one":
-        results = [transform(*pair) for pair in zip(images, targets, strict=True)]
-    elif form == "pairs":
-        results = transform(list(zip(images, targets, strict=True)))
-    elif form == "batch":
-        batch, target = transform(images, {"boxes": [target["boxes"] for target in targets]})
-        results = [(batch[i], targets[i] | {"pixel_mask": target["pixel_mask"][i]}) for i in range(2)]
-    else:
-        results = zip(
-            *(transform(images, targets) if form == "arguments" else transform((images, targets))), strict=True
-        )
-    for expected_mask, (image, target) in zip(pixels, results, strict=True):
-        assert image.shape == (3, 8, 8)
-        assert np.array_equal(target["pixel_mask"], expected_mask)
-        assert torch.equal(target["labels"], torch.arange(2))
-
-
-def test_pad_batch_without_dicts_adds_no_mask():
-    images = noise((2, 5, 7, 3))
-    result, labels = T.PadBatch(8)(images, labels := np.arange(2))
-    assert result.shape == (2, 8, 8, 3)
-    assert labels.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

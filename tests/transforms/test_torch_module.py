@@ -174,3 +174,39 @@ def test_compose_eval_changes_no_draw():
     assert not aug.eval().training
     assert torch.equal(aug(batch, step=4), expected)
     assert torch.equal(torch.nn.Sequential(aug).eval()(batch), aug(batch, step=0))
+
+
+class Halve(T.Transform):
+    def transform(self, inpt, params):
+        return inpt // 2
+
+
+class FlipWithText(T.RandomHorizontalFlip):
+    def forward(self, images):
+        return super().forward(images), "flipped"
+
+
+@pytest.mark.parametrize(
+    ("transform", "calls"),
+    [
+        (T.RandomHorizontalFlip(1.0), 2), (Halve(), 2), (T.Compose([T.Identity()]), 2),
+        (T.Compose([T.Identity(), Halve()]), 2), (FlipWithText(1.0), 2),
+    ],
+)  # fmt: skip
+def test_forward_hooks_of_torch_run(transform, calls):
+    images, events = torch.from_numpy(noise((3, 9, 11))), []
+    expected = transform(images)
+    handle = transform.register_forward_hook(lambda module, inputs, output: events.append((module, output)))
+    transform.register_forward_pre_hook(lambda module, inputs: events.append(inputs[0] is images))
+    result = transform(images)
+    assert len(events) == calls
+    assert events[0] is True
+    assert events[1][0] is transform
+    assert events[1][1] is result
+    assert torch.equal(result[0], expected[0])
+    if not transform.is_fused and not isinstance(transform, T.Compose):
+        T.Compose([transform])(images)
+        assert len(events) == 2 * calls
+    handle.remove()
+    transform(images)
+    assert events[-1] is True

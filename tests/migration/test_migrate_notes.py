@@ -1,0 +1,112 @@
+"""Notes of `python -m cuaug migrate`: what it leaves to the user, and why."""
+
+import pytest
+
+from cuaug._migration.migrate import migrate
+
+NOTES = """
+import albumentations as A
+import cv2
+import nvidia.dali.fn as fn
+from torchvision import datasets, transforms
+image = fn.rotate(fn.decoders.image(data), angle=3)
+moved = cv2.warpAffine(image, M, (3, 4))
+A.Blur(3, p=1)
+A.GaussianBlur(LIMIT, p=1)
+A.Affine(rotate=5, shift=3)
+A.RandomCrop(**SIZE)
+A.RandomCrop(8)
+A.BboxParams("yolo")
+datasets.ImageFolder("x", transform=transforms.ToTensor())
+class Photos:
+    def __getitem__(self, i):
+        return self.transform(image=self.images[i], mask=self.masks[i])
+transforms.RandomRotation(5, resample=2)
+transforms.CutMix(labels_getter=None)
+""".strip()
+
+
+def test_migrate_notes_what_is_left_by_line():
+    migration = migrate(NOTES)
+    notes = [f"{line}: {note}" for line, note in migration.notes]
+    starts = [
+        "5: decoders.image of DALI: use Loader", "5: rotate of DALI: use cuaug.rotate",
+        "6: warpAffine of OpenCV: use warp_affine", "7: Blur of Albumentations: there is no counterpart",
+        "8: GaussianBlur: a value is not in the file", "8: GaussianBlur: one kernel size",
+        "9: Affine(shift=) is dropped: it has no counterpart",
+        "10: RandomCrop: its arguments are not in the call; use RandomCrop",
+        "11: RandomCrop: its arguments are not in the call; use RandomCrop",
+        "12: BboxParams: a value is not in the file",
+        "13: datasets.ImageFolder(transform=) runs on one image in a worker",
+        "16: self.transform(...) runs on one image in a worker",
+        "17: RandomRotation(resample=): pass interpolation=",
+        "18: CutMix(labels_getter=): cuaug has no such parameter",
+    ]  # fmt: skip
+    assert len(notes) == len(starts)
+    assert all(note.startswith(start) for note, start in zip(notes, starts, strict=True)), notes
+    assert migration.missing == ["rotate", "decoders.image", "Blur", "RandomCrop"]
+    assert 'self.transform({"image": self.images[i], "mask": self.masks[i]})' in migration.text
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("X.RandomErasing(0.5, (0.1, 0.2), (1, 1), 'random')", ['RandomErasing(value="random"): pass a number']),
+        ("X.RandomErasing(value=3)", []),
+        ("X.RandomRotation(5, expand=True)", ["RandomRotation(expand=True): put Pad before"]),
+        ("X.RandomRotation(5, expand=False)", []),
+        ("X.Pad(2, fill={tv.Image: 3, tv.Mask: 255})", []),
+        ("X.Pad(2, fill={tv.Image: (1, 2, 3), tv.Mask: i})", []),
+        ("X.Pad(2, fill={tv.Image: 0.5, tv.Mask: -100.5})", ["Pad: fill of masks must be an int, got -100.5"]),
+        ("X.Pad(2, {'others': (1, 2, 3)})", ["Pad: fill of masks must be an int, got (1, 2, 3)"]),
+        ("X.Pad(2, fill=defaultdict(lambda: 3))", []),
+        ("X.Pad(2, fill=defaultdict(lambda: 3, {tv.Mask: 0}))", []),
+        ("X.ToDtype({tv.Mask: i, 'others': None})", []),
+        ("X.ToDtype({tv.Mask: i, tv.BoundingBoxes: i})", ["boxes, keypoints and labels keep their dtype"]),
+        ("torch.manual_seed(0); X.Pad(2)", ["torch.manual_seed: it does not seed the draws of recipes"]),
+        ("torch.manual_seed(0); X.Compose([], seed=3)", []),
+        ("torch.manual_seed(0)", []),
+        ("i, j, h, w = X.RandomCrop.get_params(image, (3, 3))", ["get_params of a transform: call crop(image, mask)"]),
+        ("t = X.RandomInvert(); t.p = 0.3; t.training = False", ["t.p = ...: it works before the first call only"]),
+        ("t = X.Compose(); t.transforms = []; t.transforms[0].p = 1; u.p = 1", ["t.transforms[0].p = ...: it works"]),
+        ("F.resize_image(image, 3)", ["resize_image of torchvision: call resize: it dispatches on the type"]),
+        ("f = F.crop_mask", ["crop_mask of torchvision: call crop: it dispatches on the type"]),
+        ("class A(Other): _transformed_types = TYPES", []),
+        ("class A(X.Transform): _transformed_types = TYPES", ["_transformed_types of a transform: name the kinds"]),
+        ("class A(X.Transform): _transformed_types = (tv.Image, tv.Mask)", []),
+        *(
+            (f"class A(X.Transform):\n def {name}(self): pass", [f"{name} of a transform: name it {name[1:]}"])
+            for name in ("_transform", "_check_inputs")
+        ),
+        ("class A(X.Transform):\n def _get_params(self): pass", ["_get_params of a transform: name it make_params"]),
+        (
+            "class A(X.RandomCrop):\n def transform(self, a, b): super().transform(a, self.get_params(a))",
+            ["get_params of a transform: call", "super().transform of a transform: define transform without super,"],
+        ),
+        ("class A(X.Transform):\n def make_params(self, a): return super().make_params(a)", []),
+        ("class A(X.Transform):\n def get_params(self): pass", []),
+        (
+            "class A(X.Transform): pass\nclass B(A):\n def _transform(self): super().transform()",
+            ["_transform of a transform: name it transform"],
+        ),
+        (
+            "class A(X.RandomCrop): pass\nclass B(A):\n def transform(self): super().transform()",
+            ["super().transform of a transform: define transform without super,"],
+        ),
+        ("class B(A):\n def _transform(self): pass\nclass A(X.Transform): pass", []),
+        ("class A(X.Transform): _transformed_types: ClassVar = TYPES", ["_transformed_types of a transform: name"]),
+        ("class A(X.Transform): _transformed_types: ClassVar", ["_transformed_types of a transform: name the kinds"]),
+        ("class A(X.Transform): _transformed_types += (tv.Image,)", ["_transformed_types of a transform: name the"]),
+        ("t: X.RandomInvert = X.RandomInvert(); t.p = 0.3", ["t.p = ...: it works before the first call only"]),
+        ("X.Resize(8, Image.BOX)", ["Resize(interpolation=Image.BOX): cuaug does not have this filter"]),
+        ("X.Resize(8, 5)", ["Resize(interpolation=5): cuaug does not have this filter"]),
+        ('X.PixelOp("f", "px", b=1)', []),
+    ],
+)
+def test_migrate_notes_code_that_cuaug_reads_in_another_way(code, expected):
+    imports = (
+        "import torch\nfrom torchvision.transforms import v2 as X\nimport torchvision.transforms.v2.functional as F\n"
+    )
+    notes = [note for _, note in migrate(f"{imports}{code}\n").notes]
+    assert len(notes) == len(expected)
+    assert all(note.startswith(start) for note, start in zip(notes, expected, strict=True)), notes
