@@ -151,7 +151,7 @@ def _check_tokens(expression: str) -> None:
         raise ValueError(f"expression must have at most {MAX_TOKENS} names, numbers and signs, got {len(tokens)}")
     for token in tokens:
         if token["number"] and isinf(float(token["number"])):
-            raise ValueError(f"expression must have numbers that a float holds, got {token['number']}")
+            raise ValueError(f"expression must have finite numbers, got {token['number']}")
     depths = _depths(token["sign"] or "" for token in tokens)
     if max(depths) > MAX_PARENTHESES:
         raise ValueError(
@@ -162,7 +162,7 @@ def _check_tokens(expression: str) -> None:
 
 
 def _check_calls(expression: str) -> None:
-    """Refuses calls with a wrong number of arguments, and calls of names that are not functions."""
+    """Refuses calls with a wrong number of arguments, calls of what is not a function, and missing operators."""
     tokens = [token[0].strip() for token in _tokens(expression)]
     for index, name in enumerate(tokens):
         expected, count = _ARGUMENT_COUNTS.get(name), _argument_count(tokens[index + 1 :])
@@ -172,6 +172,10 @@ def _check_calls(expression: str) -> None:
             raise ValueError(f"expression must call {name} with {arguments}, got {got}: {expression}")
         if expected is None and count is not None and re.match(r"[A-Za-z]", name):
             raise ValueError(f"expression must not call {name}, which is not a function: {expression}")
+    for left, right in itertools.pairwise(tokens):
+        is_call = right == "(" and re.match(r"[A-Za-z]", left)
+        if re.match(r"[\w.)]", left) and re.match(r"[\w.(]", right) and not is_call:
+            raise ValueError(f"expression must have an operator between {left} and {right}: {expression}")
 
 
 def _check_signs(expression: str) -> None:
