@@ -106,7 +106,8 @@ def version_numbers(version: str) -> tuple[int, ...]:
 
 
 def find_driver() -> dict[str, Any] | None:
-    """Driver version and GPUs; None without a driver. NVML has them without CUDA, after which a process cannot fork."""
+    """Driver version and GPUs; None without a driver."""
+    # NVML reports them without CUDA: a process that has initialised CUDA cannot fork.
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
