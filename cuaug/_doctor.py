@@ -17,6 +17,8 @@ from ._host import compiler, extension
 from ._host.installation import REINSTALL, install_command
 from ._info import (
     CUDA_MAJORS,
+    CUPY,
+    OPENCV,
     cuda_extra,
     extension_path,
     find_driver,
@@ -123,7 +125,7 @@ def _unsupported_gpu_or_driver(driver: dict[str, Any]) -> Finding:
 
 
 def _check_cupy() -> Iterator[Finding]:
-    wheels, extra = installed_wheels("cupy"), cuda_extra()
+    wheels, extra = installed_wheels(CUPY), cuda_extra()
     install = install_command(extra or "cuda13")
     if len(wheels) > 1:
         yield Finding(
@@ -153,7 +155,7 @@ def _check_cupy() -> Iterator[Finding]:
 
 
 def _check_gpu() -> Iterator[Finding]:
-    if not cuda_extra() or len(installed_wheels("cupy")) != 1:
+    if not cuda_extra() or len(installed_wheels(CUPY)) != 1:
         return  # an earlier check reports this
     try:
         correct = _warp_is_correct(cupy_import.cupy())
@@ -193,7 +195,7 @@ def _check_compiler() -> Iterator[Finding]:
 
 
 def _check_opencv() -> Iterator[Finding]:
-    wheels = installed_wheels("opencv-")
+    wheels = installed_wheels(OPENCV)
     if len(wheels) > 1:
         yield Finding(
             "FAIL", "opencv", f"{' and '.join(wheels)} overwrite each other",

@@ -16,6 +16,9 @@ from ._host import extension
 
 # CUDA majors, newest first: (major, oldest driver, lowest compute capability), from NVIDIA's compatibility tables.
 CUDA_MAJORS = ((13, 580, (7, 5)), (12, 525, (5, 0)))
+# Names of the wheels that install one package, for `installed_wheels`; cupy-xarray, for example, is another package.
+CUPY = r"cupy(-(cuda|rocm).*)?"
+OPENCV = r"opencv-(contrib-)?python(-headless)?"
 
 
 def info() -> dict[str, Any]:
@@ -38,14 +41,14 @@ def info() -> dict[str, Any]:
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "extension": extension_path() is not None,
         "libjpeg_turbo": libjpeg_version(),
-        "nvjpeg": installed_wheels("nvidia-nvjpeg"),
+        "nvjpeg": installed_wheels(r"nvidia-nvjpeg(-cu\d+)?"),
         "numpy": version_of("numpy"),
         "torch": version_of("torch"),
         "jax": version_of("jax"),
-        "cupy": installed_wheels("cupy"),
-        "opencv": installed_wheels("opencv-"),
-        "nvrtc": installed_wheels("nvidia-cuda-nvrtc"),
-        "cudart": installed_wheels("nvidia-cuda-runtime"),
+        "cupy": installed_wheels(CUPY),
+        "opencv": installed_wheels(OPENCV),
+        "nvrtc": installed_wheels(r"nvidia-cuda-nvrtc(-cu\d+)?"),
+        "cudart": installed_wheels(r"nvidia-cuda-runtime(-cu\d+)?"),
         "driver": driver["version"],
         "driver_cuda": driver["cuda"],
         "gpus": driver["gpus"],
@@ -90,12 +93,12 @@ def version_of(name: str) -> str | None:
         return None
 
 
-def installed_wheels(prefix: str) -> dict[str, str]:
-    """Installed distributions whose name has this prefix, with their versions."""
+def installed_wheels(pattern: str) -> dict[str, str]:
+    """Installed distributions whose name matches a regular expression, with their versions."""
     from importlib import metadata
 
     versions = ((d.name.lower().replace("_", "-"), d.version) for d in metadata.distributions() if d.name)
-    return {name: version for name, version in sorted(versions) if name.startswith(prefix)}
+    return {name: version for name, version in sorted(versions) if re.fullmatch(pattern, name)}
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
@@ -103,7 +106,8 @@ def version_numbers(version: str) -> tuple[int, ...]:
 
 
 def find_driver() -> dict[str, Any] | None:
-    """Driver version and GPUs; None without a driver. NVML has them without CUDA, after which a process cannot fork."""
+    """Driver version and GPUs; None without a driver."""
+    # NVML reports them without CUDA: a process that has initialised CUDA cannot fork.
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:

@@ -42,8 +42,8 @@ class Library(Protocol):
 def unsupported_dtype(dtype: Any) -> str:
     """The message that refuses a dtype. For some dtypes of NumPy and CuPy, it also says what to pass."""
     images, labels, name = ", ".join(IMAGE_DTYPES), ", ".join(LABEL_DTYPES), getattr(dtype, "name", dtype)
-    is_integer = name in ("int8", "uint32", "uint64")
-    hint = ": pass images.astype('uint8') if they hold 0..255, or labels.astype('int64')" if is_integer else ""
+    is_other_integer = name in ("int8", "uint32", "uint64")
+    hint = ": pass images.astype('uint8') if they hold 0..255, or labels.astype('int64')" if is_other_integer else ""
     hint = ": pass list(images) to a transform, or call the function on each" if name == "object" else hint
     return f"{name} is not supported; images may be {images}, labels {labels}{hint}"
 

@@ -63,9 +63,9 @@ def decode_any_format(
 ) -> list[Any]:
     """Whole images, on the host."""
     _check.boolean("strict", strict)
-    formats = [other_formats.format_of(file) for file in files]
-    jpeg_indices = [index for index, format in enumerate(formats) if format == "JPEG"]
-    other_indices = [index for index, format in enumerate(formats) if format != "JPEG"]
+    signature = other_formats.JPEG_SIGNATURE
+    jpeg_indices = [index for index, file in enumerate(files) if file.data[: len(signature)] == signature]
+    other_indices = sorted({*range(len(files))} - {*jpeg_indices})
     images: list[Any] = [None] * len(files)
 
     def choose_region(file: File, header: Header) -> DecodeRegion:
@@ -84,7 +84,7 @@ def decode_any_format(
                 images[index] = image
 
     def decode_other(index: int) -> None:
-        pixels, orientation = other_formats.decode(files[index], formats[index], color, limits)
+        pixels, orientation = other_formats.decode(files[index], color, limits)
         pixels = exif.upright(pixels, orientation if orient else 1)
         ((images[index], view),) = outputs.allocate_on_host([pixels.shape])
         np.copyto(view, pixels)

@@ -39,7 +39,7 @@ def encode_jpegs(
 
 
 def _host_images(array: Any, layout: str | None, is_entry: bool) -> list[np.ndarray]:
-    """The images of a batch, or the one image, [H, W, C] with contiguous rows. `is_entry`: of a list of images."""
+    """The images of a batch, or the one image, [H, W, C] with contiguous rows. `is_entry`: one of a list."""
     batch = describe_images(array, layout)
     axes = batch.axes.layout
     if batch.device >= 0:

@@ -21,7 +21,6 @@ from .limits import Limits
 
 JPEG_SIGNATURE = b"\xff\xd8\xff"
 _SIGNATURES = {
-    JPEG_SIGNATURE: "JPEG",
     b"\x89PNG\r\n\x1a\n": "PNG",
     b"BM": "BMP",
     b"II*\0": "TIFF",
@@ -35,7 +34,7 @@ _EXIF_ORIENTATION = 0x0112
 _PIXELS_PER_PYTHON_VALUE = 16
 
 
-def format_of(file: File) -> str:
+def _format_of(file: File) -> str:
     """Pillow's name of the format that the first bytes belong to."""
     head = bytes(file.data[:12])
     if head[:4] == b"RIFF" and head[8:] == b"WEBP":
@@ -47,8 +46,9 @@ def format_of(file: File) -> str:
     return format
 
 
-def decode(file: File, format: str, color: str, limits: Limits) -> tuple[np.ndarray, int]:
+def decode(file: File, color: str, limits: Limits) -> tuple[np.ndarray, int]:
     """The first frame, uint8 [H, W, C], and its EXIF orientation."""
+    format = _format_of(file)
     for reader, name in ((_decode_by_pillow, "PIL.Image"), (_decode_by_opencv, "cv2")):
         try:
             library = importlib.import_module(name)

@@ -60,6 +60,7 @@ def describe_boxes(
             numbers = convert.host_array("counts", counts)
             if not np.all(np.isfinite(numbers) & (numbers == np.rint(numbers))):
                 raise ValueError(f"counts must be whole numbers, got {value_text(counts)}")
+            counts = np.clip(numbers, 0, count)  # as kernels clip them, but before int64 overflows
         sample_counts, _ = describe("counts", convert.asarray(counts, like=boxes, dtype="int64"), INTEGERS)
         if not batch_shape:
             raise ValueError(f"counts must be None for the boxes of one sample, of shape {tuple(box_array.shape)}")

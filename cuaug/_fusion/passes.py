@@ -39,9 +39,9 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
 
 
 def plan_mask_casts(passes: Sequence[Pass], mask_dtypes: Sequence[str]) -> list[str]:
-    """Gives the passes that fill masks the casts before their ops, as a fill is one of the dtype at its op.
+    """Assigns to each pass that fills masks the casts that precede its op: a fill value has the dtype at its op.
 
-    Returns the casts after the last pass.
+    Returns the casts that remain after the last pass.
     """
     done = 0
     for pass_ in passes:

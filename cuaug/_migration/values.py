@@ -81,7 +81,8 @@ def casts_others(node: ast.expr) -> bool:
 def refused_mask_fill(node: ast.expr) -> str:
     """Why cuaug refuses the value for masks of a `fill` that is a dict by type; "" if it does not."""
     entries = _by_type(node)
-    value = literal(entries[name]) if (name := "Mask" if "Mask" in entries else "others") in entries else None
+    name = "Mask" if "Mask" in entries else "others"
+    value = literal(entries[name]) if name in entries else None
     try:
         if value is not UNKNOWN:
             ranges.fill({"images": 0, "masks": value})

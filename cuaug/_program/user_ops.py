@@ -82,7 +82,9 @@ class UserOp(NamedTuple):
         used_names = set(identifiers(self.expression))
         variables = [f"const auto {name} = scope.{name}();" for name in SCOPE if name in used_names]
         variables += [f"const auto {name} = this->parameter({i});" for i, name in enumerate(self.parameters)]
-        line = "".join(_number(token["number"]) if token["number"] else token[0] for token in _tokens(self.expression))
+        line = "".join(
+            _cpp_number(token["number"]) if token["number"] else token[0] for token in _tokens(self.expression)
+        )
         struct, count = self.struct_name, len(self.parameters)
         return (
             '#include "ops/user_op.cuh"\n'
@@ -131,11 +133,11 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
         if parameter not in used_names:
             raise ValueError(f"expression must use every parameter, and has no {parameter!r}: {op.expression}")
     _check_calls(op.expression)
-    _check_signs(op.expression)
+    _check_commas_and_comparisons(op.expression)
     return op
 
 
-def _number(literal: str) -> str:
+def _cpp_number(literal: str) -> str:
     """The C++ of a decimal number: 1 / 2 is a half, 010 is ten, and 0.5 is not a double in float arithmetic."""
     return f" Number({literal if set('.eE') & set(literal) else literal + '.'})"
 
@@ -145,13 +147,13 @@ def _is_parameter_name(name: str) -> bool:
 
 
 def _check_tokens(expression: str) -> None:
-    """Refuses expressions that would take long to compile, and unbalanced parentheses."""
+    """Refuses expressions that would take long to compile, infinite numbers, and unbalanced parentheses."""
     tokens = list(_tokens(expression))
     if len(tokens) > MAX_TOKENS:
         raise ValueError(f"expression must have at most {MAX_TOKENS} names, numbers and signs, got {len(tokens)}")
     for token in tokens:
         if token["number"] and isinf(float(token["number"])):
-            raise ValueError(f"expression must have numbers that a float holds, got {token['number']}")
+            raise ValueError(f"expression must have finite numbers, got {token['number']}")
     depths = _depths(token["sign"] or "" for token in tokens)
     if max(depths) > MAX_PARENTHESES:
         raise ValueError(
@@ -162,7 +164,7 @@ def _check_tokens(expression: str) -> None:
 
 
 def _check_calls(expression: str) -> None:
-    """Refuses calls with a wrong number of arguments, and calls of names that are not functions."""
+    """Refuses calls with a wrong number of arguments, calls of what is not a function, and missing operators."""
     tokens = [token[0].strip() for token in _tokens(expression)]
     for index, name in enumerate(tokens):
         expected, count = _ARGUMENT_COUNTS.get(name), _argument_count(tokens[index + 1 :])
@@ -172,9 +174,13 @@ def _check_calls(expression: str) -> None:
             raise ValueError(f"expression must call {name} with {arguments}, got {got}: {expression}")
         if expected is None and count is not None and re.match(r"[A-Za-z]", name):
             raise ValueError(f"expression must not call {name}, which is not a function: {expression}")
+    for left, right in itertools.pairwise(tokens):
+        is_call = right == "(" and re.match(r"[A-Za-z]", left)
+        if re.match(r"[\w.)]", left) and re.match(r"[\w.(]", right) and not is_call:
+            raise ValueError(f"expression must have an operator between {left} and {right}: {expression}")
 
 
-def _check_signs(expression: str) -> None:
+def _check_commas_and_comparisons(expression: str) -> None:
     """Refuses what C++ accepts with a meaning that nobody expects: commas outside of calls, and 0 < px < 1."""
     # For each open parenthesis: whether it is a call's, and the comparisons since the last sign that separates them.
     is_call, comparisons = [False], [set[str]()]
@@ -248,8 +254,8 @@ def find(struct: str) -> UserOp | None:
 
 _ERROR = re.compile(r"^(?P<file>[^:(\n]+)(?::\d+:\d+|\(\d+\)): (?:fatal )?error(?: #[\w-]+)?: (?P<message>.*)$", re.M)
 _VALUE_TYPE = re.compile(r"(?:const )?(?:[{(]anonymous[ a-z]*[)}]::)?(?:cuaug::)?ExpressionValue<\w+, (\d)>(?: ?&)?")
-# In messages of GCC: a member `Number`, a lambda that is a function of expressions, and the namespace of functions.
-_NUMBER = re.compile(r"(?:const )?{anonymous}::cuaug::\w+<\w+, \d>::Number ?&?")
+# In messages of GCC: the type `Number` of a struct, a lambda for a function of expressions, and their namespace.
+_NUMBER_TYPE = re.compile(r"(?:const )?{anonymous}::cuaug::\w+<\w+, \d>::Number ?&?")
 _LAMBDA = re.compile(r"\(const {anonymous}::cuaug::ExpressionContext<\w+, \d>::(\w+)\(\) const::<lambda\([^)]*\)>\) ")
 _NAMESPACE = "{anonymous}::cuaug::"
 _STATIC_ASSERTION = re.compile(r'^static assertion failed(?: with|:)? "?(.*?)"?$')
@@ -271,7 +277,7 @@ def compile_error_for(structs: Iterable[str], log: str) -> ValueError | None:
 
 def _readable(message: str) -> str:
     """A compiler's message without the names of cuaug's types, which an expression does not have."""
-    message = _NUMBER.sub("number", _VALUE_TYPE.sub(_kind, message))
+    message = _NUMBER_TYPE.sub("number", _VALUE_TYPE.sub(_kind, message))
     return _STATIC_ASSERTION.sub(r"\1", _LAMBDA.sub(r"\1", message).replace(_NAMESPACE, ""))
 
 

@@ -45,7 +45,8 @@ def recipe_of(transform: Transform | Sequence[Transform], seed: int | None) -> C
 
 def _has_hooks(recipe: Compose) -> bool:
     """Whether hooks of torch get the images and results of the recipe's calls, so that it must run as a whole."""
-    return torch_module.has_forward_hooks(recipe) and not recipe.has_own_forward  # which `after` keeps
+    # `after` keeps a recipe with a `forward` of its own whole, with its hooks.
+    return torch_module.has_forward_hooks(recipe) and not recipe.has_own_forward
 
 
 class EncodedBatch(NamedTuple):

@@ -119,7 +119,7 @@ class SanitizeBoundingBoxes(Transform):
     Raises:
         TypeError: Boxes are no ``BoundingBoxes``, or ``labels_getter`` returns a value that is no array.
         ValueError: The sample has no boxes, the labels are not one per box, or entries would belong to two arrays of
-            boxes of which other ones are invalid.
+            boxes whose invalid boxes differ.
     """
 
     def __init__(
@@ -203,8 +203,8 @@ def _remove_invalid(
         for entries_path in _paths_of_entries(sample, path, len(valid), siblings, label_paths[path]):
             if (valid_by_path.setdefault(entries_path, valid) != valid).any():
                 raise ValueError(
-                    f"entries at {path_text(entries_path)} must belong to one array of {type_name}, got several, of "
-                    "which other ones are invalid: put each array into a dict of its own, with its entries"
+                    f"entries at {path_text(entries_path)} must belong to one array of {type_name}, got several whose "
+                    "invalid entries differ: put each array into a dict of its own, with its entries"
                 )
     for path, valid in valid_by_path.items():
         set_path(results, (0, *path), _valid_entries(value_at(sample, path), valid))

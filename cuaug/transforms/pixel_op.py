@@ -48,10 +48,10 @@ class PixelOp(Transform):
 
     Raises:
         ValueError: A name is taken, unknown or longer than 64 characters; a function has another number of arguments; a
-            comma is not between arguments; a comparison has three values, as in ``0 < px < 1``; the expression has more
-            than 1,000 characters, 256 names, numbers and signs, or 16 parentheses inside each other, or one that is not
-            closed; there are more than 30 parameters. At the first use: the expression does not compile, or the recipe
-            has more than 16 different ones.
+            comma is not between arguments; an operator is missing, as in ``2 px``; a comparison has three values, as in
+            ``0 < px < 1``; the expression has more than 1,000 characters, 256 names, numbers and signs, or 16
+            parentheses inside each other, or one that is not closed; there are more than 30 parameters. At the first
+            use: the expression does not compile, or the recipe has more than 16 different ones.
 
     >>> import numpy as np
     >>> from cuaug import transforms as T

@@ -52,7 +52,7 @@ def _levels(transforms: Iterable[Transform], level: int = 1) -> Iterator[int]:
 
 
 def assigned_list(transforms: Any) -> list[Transform]:
-    """What the user assigned as a list of transforms, as `transform_list`; a list itself, whose changes count later."""
+    """`transform_list` of what the user assigned. A list is changed in place, so that the user may change it later."""
     entries = transform_list(transforms)
     if not isinstance(transforms, list):
         return entries

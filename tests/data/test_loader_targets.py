@@ -223,8 +223,8 @@ def targets_that_state_their_format(source, tmp_path, paths):
 
     def visible(path):
         target = read(path)
-        kept = target["iscrowd"] == 0
-        return {"boxes": target["boxes"][kept], "labels": target["labels"][kept] + 1}
+        is_object = target["iscrowd"] == 0
+        return {"boxes": target["boxes"][is_object], "labels": target["labels"][is_object] + 1}
 
     return visible
 

@@ -326,6 +326,12 @@ INVALID_CALLS = [
 ]
 
 
+@pytest.mark.parametrize(("counts", "expected"), [([1e30], 2), (np.array([(1 << 63) + 1], np.uint64), 2), ([-1e30], 0)])
+def test_nms_counts_beyond_the_boxes_take_all_or_none(counts, expected):
+    boxes, scores = np.array([[[0, 0, 1, 1], [2, 2, 3, 3.0]]]), np.ones((1, 2))
+    assert cuaug.nms(boxes, scores, 0.5, fixed_size=True, counts=counts)[1].tolist() == [expected]
+
+
 @pytest.mark.parametrize(("kind", "message", "call"), INVALID_CALLS, ids=[message for _, message, _ in INVALID_CALLS])
 def test_nms_batched_nms_reject_invalid_arguments(kind, message, call):
     with pytest.raises(kind, match=r"^cuaug\.\w+: .*" + message):

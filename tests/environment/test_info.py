@@ -5,6 +5,8 @@ import os
 import pwd
 import subprocess
 import sys
+from importlib import metadata
+from types import SimpleNamespace
 
 import pytest
 from helpers.replace import replace_everywhere
@@ -21,14 +23,9 @@ KEPLER = {"name": "Tesla K80", "compute_capability": "3.7", "memory_gib": 11.2}
 def machine(monkeypatch, *gpus, driver="580.82.07", **wheels):
     """Pretend that the machine has these GPUs, this driver and these distributions."""
     facts = {"version": driver, "cuda": "13.0", "gpus": list(gpus)} if driver else None
-    installed = {name.replace("_", "-"): version for name, version in wheels.items()}
+    installed = [SimpleNamespace(name=name, version=version) for name, version in wheels.items()]
     replace_everywhere(monkeypatch, _info, "find_driver", lambda: facts)
-    replace_everywhere(
-        monkeypatch,
-        _info,
-        "installed_wheels",
-        lambda prefix: {n: v for n, v in installed.items() if n.startswith(prefix)},
-    )
+    monkeypatch.setattr(metadata, "distributions", lambda: installed)
 
 
 def run(*arguments, **environment):
@@ -141,6 +138,7 @@ def test_doctor_names_unsupported_driver_or_gpu(monkeypatch, gpus, driver, messa
         ([HOPPER], "560.8", {"cupy_cuda13x": "14.2.0"}, "FAIL", "newer CUDA",
          f"pip uninstall -y cupy-cuda13x && {CUDA_12}"),
         ([HOPPER], "580.8", {"cupy_cuda12x": "14.2.0"}, "ok", "cupy-cuda12x 14.2.0", ""),
+        ([HOPPER], "580.8", {"cupy_cuda12x": "14.2.0", "cupy_xarray": "0.1"}, "ok", "cupy-cuda12x 14.2.0", ""),
     ],
 )  # fmt: skip
 def test_doctor_on_cupy(monkeypatch, gpus, driver, wheels, state, words, repair):
@@ -228,7 +226,7 @@ def test_doctor_survives_a_failing_check(monkeypatch):
 
 
 def test_doctor_names_the_function_that_needs_opencv(monkeypatch):
-    replace_everywhere(monkeypatch, _doctor, "installed_wheels", lambda prefix: {})
+    replace_everywhere(monkeypatch, _doctor, "installed_wheels", lambda pattern: {})
     (finding,) = (finding for finding in _doctor.diagnose() if finding.subject == "opencv")
     assert str(finding).startswith(
         "note  opencv     not installed; only cuaug.io.decode_image uses it, for files other"

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import struct
 import sys
 import threading
@@ -221,8 +222,8 @@ def test_decode_image_rejects_unknown_formats(data):
 
 def test_decode_image_reports_the_first_file_that_fails():
     png = encoded(Image.fromarray(PHOTO), "PNG")
-    broken = {"png": png[:-40], "jpeg": FILE[:-400]}
-    for first, second in [("png", "jpeg"), ("jpeg", "png"), ("png", "png"), ("jpeg", "jpeg")]:
+    broken = {"png": png[:-40], "jpeg": FILE[:-400], "text": b"no image"}
+    for first, second in itertools.product(broken, repeat=2):
         for data in ([FILE, png, broken[first], broken[second]], [png, broken[first], FILE, broken[second]]):
             index = data.index(broken[first])
             with pytest.raises(cuaug.DecodeError, match=f"^cuaug.io.decode_image: image {index}: ") as caught:

@@ -144,6 +144,15 @@ def test_conversions_return_each_other():
     assert_equal(np.asarray(F.to_pil_image(image)), array)
 
 
+def test_conversions_take_integers_of_the_other_byte_order():
+    """As Pillow reads big-endian TIFF of 16 bits."""
+    array = noise((5, 7), "uint16")
+    swapped = array.astype(array.dtype.newbyteorder())
+    picture = Image.frombytes("I;16B" if sys.byteorder == "little" else "I;16", (7, 5), swapped.tobytes())
+    assert_equal(F.pil_to_tensor(picture), torch.from_numpy(array[None]))
+    assert_equal(np.asarray(F.to_pil_image(swapped)), array)
+
+
 def test_conversion_errors():
     tensor = TENSORS["CHW"]
     for call, message in (

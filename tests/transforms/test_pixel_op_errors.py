@@ -67,7 +67,12 @@ SHAPE = (5, 17, 11, 3)
         (("Mine", "0 < px < 0.2"), {}, "compare two values at a time, such as .*: 0 < px < 0.2"),
         (("Mine", "select((u >= 0.1 > v) * 1, px, 0)"), {}, "compare two values at a time"),
         (("Mine", "u == v == 1"), {}, "compare two values at a time"),
-        (("Mine", "px * 1e400"), {}, "numbers that a float holds, got 1e400"),
+        (("Mine", "px * 1e400"), {}, "finite numbers, got 1e400"),
+        (("Mine", "px + 2 px"), {}, "an operator between 2 and px: px \\+ 2 px"),
+        (("Mine", "px + 1.5f"), {"f": 1}, "an operator between 1.5 and f"),
+        (("Mine", "px * 1..2"), {}, "an operator between 1. and .2"),
+        (("Mine", "(px) (1)"), {}, "an operator between \\) and \\("),
+        (("Mine", "2(px)"), {}, "an operator between 2 and \\("),
         (("Mine", "px(1)"), {}, "must not call px, which is not a function"),
         (("Mine", "px * k (2)"), {"k": 1}, "must not call k, which is not a function"),
         (("Mine", "px"), {f"k{i}": 1 for i in range(31)}, "at most 30 parameters, got 31"),
@@ -105,7 +110,7 @@ def test_pixel_op_color_names_need_color_images(name):
         ("px + * k", r"no match for 'operator\*' \(operand type is 'number'\)"),
         ("px > k ? px : 1", r"a condition is one number, not a pixel: compare a channel, or write select"),
         ("rgb(px, 1, k)", r"^no match for call to 'rgb\(pixel, number, number\)'$"),
-        ("px + 2k", r"expected ';'"),
+        ("px + k *", r"expected primary-expression"),
     ],
 )
 def test_pixel_op_compile_error_shows_line(expression, message):

@@ -180,6 +180,72 @@ def test_size_transform_draws_depend_on_seed_step_id_and_position():
     assert len({str(s) for s in (first, sizes(aug, step=1), sizes(aug, ids=7), sizes(later))}) == 4
 
 
+<<<<<<< HEAD
+=======
+def test_random_iou_crop_removes_objects_whose_centres_are_outside():
+    aug = T.Compose([T.RandomIoUCrop(max_scale=0.7, sampler_options=[0.1])], seed=3, boxes=T.Boxes(compact=True))
+    image, target = detection()
+    for step in range(8):
+        crop, objects = aug(image, target, step=step)
+        labels = objects["labels"].tolist()
+        assert 0 < len(labels) < 5
+        assert len(objects["boxes"]) == len(objects["masks"]) == len(labels)
+        assert crop.shape[-2:] == objects["masks"].shape[-2:]
+        masks, is_window = target["masks"][labels], False
+        for top in range(37 - crop.shape[1] + 1):
+            for left in range(51 - crop.shape[2] + 1):
+                rows, columns = slice(top, top + crop.shape[1]), slice(left, left + crop.shape[2])
+                is_window |= torch.equal(image[:, rows, columns], crop) and torch.equal(
+                    masks[:, rows, columns], objects["masks"]
+                )
+        assert is_window
+
+
+def test_random_iou_crop_overlaps_a_box_as_its_options_say():
+    instance, count = T.RandomIoUCrop(0.2, 0.9, 0.7, 1.5, [0.6], 30), 200
+    rows = [boxes(SIZE, 2, seed).numpy() for seed in range(count)]
+    draws = HostDraws(instance.write_draws, "RandomIoUCrop", 0)
+    crops = instance.place(
+        np.tile(np.array(SIZE), (count, 1)), lambda ids, turn: draws.table(ids, 1, 2, turn), rows
+    ).box
+    cropped = crops[(crops[:, 2:] != SIZE).any(1)]
+    assert len(cropped) > count / 4
+    for (top, left, height, width), edges in zip(crops, rows, strict=True):
+        if (height, width) == SIZE:
+            continue
+        low, high = np.maximum(edges[:, :2], (left, top)), np.minimum(edges[:, 2:], (left + width, top + height))
+        shared = np.maximum(high - low, 0).prod(1)
+        iou = shared / ((edges[:, 2:] - edges[:, :2]).prod(1) + height * width - shared)
+        centres = (edges[:, :2] + edges[:, 2:]) / 2
+        is_inside = ((centres > (left, top)) & (centres < (left + width, top + height))).all(1)
+        assert (iou * is_inside).max() >= 0.6
+        assert 0.7 <= width / height <= 1.5
+        assert 0 <= top <= SIZE[0] - height
+        assert 0 <= left <= SIZE[1] - width
+
+
+def test_random_iou_crop_without_possible_crop_leaves_the_image():
+    image, target = detection()
+    none = {"boxes": target["boxes"][:0], "labels": target["labels"][:0]}
+    assert T.RandomIoUCrop()(image, none)[0].shape == image.shape
+    assert T.RandomIoUCrop(sampler_options=[0.9], trials=1)(image, none)[0].shape == image.shape
+    with pytest.raises(TypeError, match=r"^cuaug.transforms.RandomIoUCrop: the sample must have boxes, got none"):
+        T.RandomIoUCrop()(image)
+
+
+@pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
+def test_random_iou_crop_reads_every_format(format):
+    image, target = detection()
+    expected = T.Compose([T.RandomIoUCrop()], seed=2)(image, target)
+    rows = cuaug.box_convert(target["boxes"], "xyxy", format.lower())
+    actual = T.Compose([T.RandomIoUCrop()], seed=2, boxes=T.Boxes(format))(image, target | {"boxes": rows})
+    assert torch.equal(actual[0], expected[0])
+    assert torch.equal(actual[1]["valid"], expected[1]["valid"])
+    converted = cuaug.box_convert(actual[1]["boxes"], format.lower(), "xyxy")
+    assert_equal(converted.numpy(), expected[1]["boxes"].numpy(), tolerance=MOVED)
+
+
+>>>>>>> attackB
 def test_size_transform_of_videos_and_pillow_images(tv):
     video = tv.Video(torch.from_numpy(noise((4, 3, *SIZE))))
     result = T.Compose([T.RandomResize(20, 21)])(video)

@@ -132,7 +132,7 @@ def to_pil_image(pic: AnyArray, mode: str | None = None) -> Any:
     channels = 1 if layout == "HW" else shape[layout.index("C")]
     if "float" in convert.dtype_name(image.dtype):
         image = levels.to_dtype(image, "uint8", scale=True, layout=layout)
-    pixels = convert.host_values("pic", image)
+    pixels = _native_byte_order(convert.host_values("pic", image))
     if layout == "CHW":
         pixels = pixels.transpose(1, 2, 0)
     modes = _modes(channels, str(pixels.dtype))
@@ -153,6 +153,10 @@ def _modes(channels: int, dtype: str) -> tuple[str, ...]:
     return _MODES[channels]
 
 
+def _native_byte_order(array: np.ndarray) -> np.ndarray:
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
 def _pillow() -> Any:
     try:
         return importlib.import_module("PIL.Image")
@@ -168,7 +172,7 @@ def _channels_first_tensor(value: Any) -> Any:
     if library.channels_first:
         return without_type(value)
     # np.asarray reads images of Pillow in every mode; other functions accept only some (pillow_library.py).
-    array = np.asarray(value) if library is PILLOW else value
+    array = _native_byte_order(np.asarray(value)) if library is PILLOW else value
     if array.ndim not in (2, 3):
         raise ValueError(f"inpt must have the axes [H, W, C] or [H, W], got shape {tuple(array.shape)}")
     return convert.torch_tensor(array[None] if array.ndim == 2 else array.transpose(2, 0, 1))
