@@ -18,18 +18,18 @@ def test_random_iou_crop_removes_objects_whose_centres_are_outside():
     image, target = detection()
     for step in range(8):
         crop, objects = aug(image, target, step=step)
-        kept = objects["labels"].tolist()
-        assert 0 < len(kept) < 5
-        assert len(objects["boxes"]) == len(objects["masks"]) == len(kept)
+        labels = objects["labels"].tolist()
+        assert 0 < len(labels) < 5
+        assert len(objects["boxes"]) == len(objects["masks"]) == len(labels)
         assert crop.shape[-2:] == objects["masks"].shape[-2:]
-        window = target["masks"][kept]
-        found = False
+        masks, is_window = target["masks"][labels], False
         for top in range(37 - crop.shape[1] + 1):
             for left in range(51 - crop.shape[2] + 1):
-                found |= torch.equal(
-                    image[:, top : top + crop.shape[1], left : left + crop.shape[2]], crop
-                ) and torch.equal(window[:, top : top + crop.shape[1], left : left + crop.shape[2]], objects["masks"])
-        assert found
+                rows, columns = slice(top, top + crop.shape[1]), slice(left, left + crop.shape[2])
+                is_window |= torch.equal(image[:, rows, columns], crop) and torch.equal(
+                    masks[:, rows, columns], objects["masks"]
+                )
+        assert is_window
 
 
 def test_random_iou_crop_overlaps_a_box_as_its_options_say():
