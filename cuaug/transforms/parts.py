@@ -68,7 +68,7 @@ class ChoicePart:
         if self._writes_valid and parsed.lacks_valid():
             # All samples get "valid" beside their boxes, whatever they draw.
             sample = self._identity(sample, ids, step, layout, get_key)
-        count, becomes_list = parsed.samples, self._has_size_part and not parsed.is_single
+        count, becomes_list = parsed.samples, self._has_size_part and parsed.samples > 0 and not parsed.is_single
         sample = unstacked(sample, count) if becomes_list else sample
         sample_ids = id_array(ids, count)
         table = self._draws.table(sample_ids, *get_key(ids, step))
