@@ -66,12 +66,13 @@ def validity_path(path: Path, box_paths: Iterable[Path]) -> Path:
 
 
 def validity_target(sample: Any, boxes: Target, paths: Sequence[Path]) -> Target:
-    """A target for the validity mask of these boxes, at these paths; those that are not in dicts are left out."""
+    """A target for the validity mask of these boxes, at these paths; no paths if they are not all new keys of dicts."""
     # Without tv_tensors: a mask that replaces BoundingBoxes would be wrapped as boxes.
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
-    in_dicts = tuple(path for path in paths if isinstance(value_at(sample, path[:-1]), Mapping))
-    return boxes._replace(kind="valid", paths=in_dicts, original=original)
+    containers = [value_at(sample, path[:-1]) for path in paths]
+    are_new = (isinstance(node, Mapping) and path[-1] not in node for path, node in zip(paths, containers, strict=True))
+    return boxes._replace(kind="valid", paths=tuple(paths) if all(are_new) else (), original=original)
 
 
 def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> list[Any]:

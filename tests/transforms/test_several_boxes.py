@@ -77,6 +77,18 @@ def test_compose_compact_removes_boxes_of_several_arrays(tv):
     assert result.keys() == sample.keys()
 
 
+@pytest.mark.parametrize("value", ["yes", True, None, 3])
+@pytest.mark.parametrize("others", [[], [lambda sample: sample, T.RandomApply([T.RandomHorizontalFlip(p=1)])]])
+def test_compose_leaves_a_value_that_is_no_mask_at_the_key_of_the_mask(value, others):
+    """Numbers, texts and None stay under every key: the mask replaced them."""
+    result = recipe(*others)({"image": IMAGE, "boxes": torch.tensor([INSIDE]), "valid": value})
+    assert result["valid"] is value
+    assert result["boxes"].shape == (1, 4)
+    samples = [{"image": IMAGE, "boxes": torch.tensor([INSIDE])} for _ in range(2)]
+    results = recipe(*others)([samples[0] | {"valid": value}, samples[1]])
+    assert results[0]["valid"] is value
+
+
 def test_compose_leaves_a_key_that_only_looks_like_a_mask(tv):
     """The mask of "boxes" is "valid"; "valid_boxes" and "valid_for" are a user's own."""
     sample = {"image": tv.Image(IMAGE), "boxes": boxes_of(tv, INSIDE), "gt": boxes_of(tv, INSIDE)}
