@@ -120,11 +120,13 @@ def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
 def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None) -> list[Leaf]:
     """Finds in the fields of a dict. `outer_kind`: the kind that the key of the dict implies.
 
-    If the keys of the fields imply no kind, the fields have `outer_kind`: masks may be a dict of masks. If one of them
-    implies a kind, the dict is a detection target, and its other fields have no kind.
+    If the keys of the fields, except "valid", imply no kind, the fields have `outer_kind`: masks may be a dict of
+    masks. If one of them implies a kind, the dict is a detection target, and its other fields have no kind.
     """
     kinds = {key: KINDS.get(key) if isinstance(key, str) else None for key in fields}
     outer_kind = None if set(kinds.values()) - {None, "valid"} else outer_kind
+    if outer_kind not in (None, "boxes"):  # "valid" is a name as others, such as that of a class in a dict of masks
+        kinds = dict.fromkeys(fields)
     mask_keys = {
         f"{VALID_PREFIX}{key}"
         for key, value in fields.items()

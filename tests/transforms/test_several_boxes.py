@@ -96,3 +96,11 @@ def test_compose_leaves_a_key_that_only_looks_like_a_mask(tv):
     result = recipe()({**sample, **own})
     assert all(result[key] is value for key, value in own.items())
     assert result["valid"].tolist() == result["valid_gt"].tolist() == [True]
+
+
+def test_compose_moves_masks_of_a_dict_of_which_one_is_called_valid():
+    """In a dict of masks "valid" is the name of a class, not a mask of boxes."""
+    masks = {"valid": torch.rand(2, 30, 30).gt(0.5), "sky": torch.ones(2, 30, 30, dtype=torch.uint8)}
+    result = recipe()({"image": torch.zeros(2, 3, 30, 30), "masks": masks})
+    assert torch.equal(result["masks"]["valid"], masks["valid"][:, 10:20, 10:20])
+    assert tuple(result["masks"]["sky"].shape) == (2, 10, 10)
