@@ -139,9 +139,9 @@ def _box_layer(sample: ParsedSample, boxes: Target, i: int, box_format: str) -> 
     shape = box_shape(boxes.format or box_format)
     rows = shape.rows(convert.host_values("boxes", _entry(sample, boxes, i)).astype(np.float64))
     valid = (shape.sizes(rows) > 0).all(-1)
-    masks = [target for target in sample.targets_of("valid") if are_siblings(target, boxes)]
-    if masks:
-        valid &= convert.host_values("valid", _entry(sample, masks[0], i)).astype(bool)
+    mask = next(m for m, b in zip(sample.validity_targets(), sample.targets_of("boxes"), strict=True) if b is boxes)
+    if sample.has(mask):
+        valid &= convert.host_values("valid", _entry(sample, mask, i)).astype(bool)
     labels = [
         target for target in _labels(sample) if boxes_of(sample, target) is boxes and _is_per_box(sample, target, i)
     ]

@@ -14,7 +14,7 @@ from . import functional
 from .functional.box_values import format_name
 from .sample_kinds import VALUE_KINDS, is_array, named_fields
 from .sample_pillow import with_pixels
-from .sample_rebuild import rebuild, set_path, value_at
+from .sample_rebuild import rebuild, set_path, validity_path, value_at
 from .sample_search import Leaf, find_leaves
 from .sample_target import Path, path_text
 from .transform import Transform
@@ -200,7 +200,7 @@ def _remove_invalid(
         set_path(results, (0, *path), valid_values)
         for label_path in label_paths[path]:
             _check_label_count(value_at(sample, label_path), len(valid), type_name, label_path)
-        for entries_path in _paths_of_entries(sample, path, len(valid), siblings, label_paths[path]):
+        for entries_path in _paths_of_entries(sample, path, len(valid), siblings, label_paths[path], object_paths):
             if (valid_by_path.setdefault(entries_path, valid) != valid).any():
                 raise ValueError(
                     f"entries at {path_text(entries_path)} must belong to one array of {type_name}, got several whose "
@@ -212,15 +212,20 @@ def _remove_invalid(
 
 
 def _paths_of_entries(
-    sample: Any, path: Path, count: int, siblings: Sequence[Leaf], label_paths: Sequence[Path]
+    sample: Any,
+    path: Path,
+    count: int,
+    siblings: Sequence[Leaf],
+    label_paths: Sequence[Path],
+    object_paths: Sequence[Path],
 ) -> Iterator[Path]:
     """The paths of the values that have an entry for each of the boxes or keypoints at `path`, `count` of them."""
     paths = dict.fromkeys(label_paths, False)  # whether the values are masks
     for leaf in siblings:
         is_masks = leaf.kind == "masks"
-        paths |= {p: is_masks for p in leaf_paths(leaf) if _are_siblings(p, path)}
-        if not is_masks:  # also a list with an entry per box
-            paths |= {p: False for p in leaf.paths if _are_siblings(p, path)}
+        for p in leaf_paths(leaf) if is_masks else (*leaf_paths(leaf), *leaf.paths):  # also a list with entries per box
+            if _are_siblings(p, path) and (leaf.kind != "valid" or _is_valid_of(p, path, object_paths)):
+                paths[p] = is_masks
     for entries_path, is_masks in paths.items():
         if _has_entries(value_at(sample, entries_path), count, min_axes=3 if is_masks else 1):
             yield entries_path
@@ -286,6 +291,12 @@ def _check_label_count(labels: Any, count: int, type_name: str, path: Path) -> N
 def _are_siblings(one: Path, other: Path) -> bool:
     """Whether two paths differ in one key: entries of one container, or of lists with an entry per sample."""
     return len(one) == len(other) == _common_keys(one, other) + 1
+
+
+def _is_valid_of(mask_path: Path, path: Path, object_paths: Sequence[Path]) -> bool:
+    """Whether a sibling is the validity mask of the boxes at `path`, or that of one sample in a list."""
+    end = next(i for i, keys in enumerate(zip(mask_path, path, strict=True), 1) if keys[0] != keys[1])
+    return mask_path[:end] == validity_path(path[:end], [other[:end] for other in object_paths])
 
 
 def _has_entries(values: Any, count: int, min_axes: int = 1) -> bool:

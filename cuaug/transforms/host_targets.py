@@ -33,7 +33,7 @@ def in_own_libraries(parsed: ParsedSample, results: Mapping[str, list[Any]]) -> 
     """Results for the targets of `parsed`, with those that are NumPy arrays in the libraries of their targets."""
     converted = dict(results)
     for kind in _KINDS:
-        targets = parsed.targets_of(kind) or (parsed.targets_of("boxes") if kind == "valid" else [])
+        targets = parsed.validity_targets() if kind == "valid" else parsed.targets_of(kind)
         if kind in results:
             converted[kind] = [
                 in_library_of(target.value, values) for target, values in zip(targets, results[kind], strict=True)

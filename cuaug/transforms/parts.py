@@ -17,7 +17,7 @@ from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
 from .sample_methods import forward_arguments
-from .sample_rebuild import has_key, with_containers_of, with_plain_containers
+from .sample_rebuild import with_containers_of, with_plain_containers
 from .sample_structure import parse_sample, with_all_valid
 from .sample_subset import samples_at, unstacked, with_samples
 from .several_sizes import SizeTransform
@@ -65,10 +65,10 @@ class ChoicePart:
     ) -> Any:
         """The sample after the branches of each of its samples. The arguments are those of `call_parts`."""
         parsed = parse_sample(sample)
-        if parsed.targets_of("boxes") and not parsed.targets_of("valid") and self._writes_valid:
+        if self._writes_valid and parsed.lacks_valid():
             # All samples get "valid" beside their boxes, whatever they draw.
             sample = self._identity(sample, ids, step, layout, get_key)
-        count, becomes_list = parsed.samples, self._has_size_part and not parsed.is_single
+        count, becomes_list = parsed.samples, self._has_size_part and parsed.samples > 0 and not parsed.is_single
         sample = unstacked(sample, count) if becomes_list else sample
         sample_ids = id_array(ids, count)
         table = self._draws.table(sample_ids, *get_key(ids, step))
@@ -79,9 +79,9 @@ class ChoicePart:
             elif len(indices):
                 chosen = samples_at(sample, count, indices.tolist())
                 chosen = _call_inner_parts(parts, chosen, names, sample_ids[indices], step, layout, get_key)
-                if has_key(chosen, "valid"):  # of a function that calls a recipe of its own
-                    sample = with_all_valid(sample)
                 try:
+                    if parse_sample(chosen).targets_of("valid"):  # of a function that calls a recipe of its own
+                        sample = with_all_valid(sample)
                     sample = with_samples(sample, count, indices.tolist(), chosen)
                 except ValueError as error:
                     prefix_message(error, self.title)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from .._arrays.tv_tensors import wrap_like
+from .sample_kinds import KINDS, VALID_PREFIX
 from .sample_pillow import image_like
 from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch
 
@@ -54,19 +55,24 @@ def with_copied_containers(node: Any) -> Any:
     return rebuild(node, results) if is_container else node
 
 
-def has_key(node: Any, key: Any) -> bool:
-    """Whether a dict in the sample, at any depth, has this key."""
-    is_here = isinstance(node, Mapping) and key in node
-    return is_here or any(has_key(value, key) for _, value in entries_of(node))
+def validity_path(path: Path, box_paths: Iterable[Path]) -> Path:
+    """The path of the validity mask of the boxes at `path`, where `box_paths` are the paths of all boxes.
+
+    "valid" belongs to boxes under a key of `KINDS`, or to the only ones in their container.
+    """
+    keys = {other[-1] for other in box_paths if other[:-1] == path[:-1]}
+    is_named = KINDS.get(path[-1]) == "boxes" or keys == {path[-1]}
+    return (*path[:-1], "valid" if is_named else f"{VALID_PREFIX}{path[-1]}")
 
 
-def validity_target(sample: Any, boxes: Target) -> Target:
-    """A target for the validity mask of these boxes, beside them in their dicts; no paths if they are not in dicts."""
+def validity_target(sample: Any, boxes: Target, paths: Sequence[Path]) -> Target:
+    """A target for the validity mask of these boxes, at these paths; no paths if they are not all new keys of dicts."""
     # Without tv_tensors: a mask that replaces BoundingBoxes would be wrapped as boxes.
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
-    in_dicts = (path for path in boxes.paths if isinstance(value_at(sample, path[:-1]), Mapping))
-    return boxes._replace(kind="valid", paths=tuple((*path[:-1], "valid") for path in in_dicts), original=original)
+    containers = [value_at(sample, path[:-1]) for path in paths]
+    are_new = (isinstance(node, Mapping) and path[-1] not in node for path, node in zip(paths, containers, strict=True))
+    return boxes._replace(kind="valid", paths=tuple(paths) if all(are_new) else (), original=original)
 
 
 def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> list[Any]:

@@ -10,6 +10,7 @@ from .._arrays.tv_tensors import tv_kind
 from .sample_kinds import (
     KEYS_WITHOUT_KIND,
     KINDS,
+    VALID_PREFIX,
     VALUE_KINDS,
     is_array,
     is_image_array,
@@ -119,21 +120,35 @@ def _search(node: Any, path: Path, kind: str | None = None) -> list[Leaf]:
 def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None) -> list[Leaf]:
     """Finds in the fields of a dict. `outer_kind`: the kind that the key of the dict implies.
 
-    If the keys of the fields imply no kind, the fields have `outer_kind`: masks may be a dict of masks. If one of them
-    implies a kind, the dict is a detection target, and its other fields have no kind.
+    If the keys of the fields, except "valid", imply no kind, the fields have `outer_kind`: masks may be a dict of
+    masks. If one of them implies a kind, the dict is a detection target, and its other fields have no kind.
     """
     kinds = {key: KINDS.get(key) if isinstance(key, str) else None for key in fields}
-    outer_kind = None if any(kinds.values()) else outer_kind
+    outer_kind = None if set(kinds.values()) - {None, "valid"} else outer_kind
+    if outer_kind not in (None, "boxes"):  # "valid" is a name as others, such as that of a class in a dict of masks
+        kinds = dict.fromkeys(fields)
+    mask_keys = {
+        f"{VALID_PREFIX}{key}"
+        for key, value in fields.items()
+        if f"{VALID_PREFIX}{key}" in fields and kinds[key] is None and _are_boxes(value, outer_kind)
+    }
     leaves: list[Leaf] = []
     first_keys: dict[str, Any] = {}
     for key, value in fields.items():
-        kind = kinds[key]
+        kind = "valid" if key in mask_keys else kinds[key]
         inner = _search(value, (*path, key), kind or (None if key in KEYS_WITHOUT_KIND else outer_kind))
-        if kind is not None and any(leaf.kind == kind for leaf in inner) and first_keys.setdefault(kind, key) != key:
+        is_found = key not in mask_keys and any(leaf.kind == kind for leaf in inner)
+        if kind is not None and is_found and first_keys.setdefault(kind, key) != key:
             first, second = path_text((*path, first_keys[kind])), path_text((*path, key))
             raise ValueError(f"{kind} are both {first} and {second}: rename one")
         leaves += inner
     return leaves
+
+
+def _are_boxes(value: Any, kind: str | None) -> bool:
+    """Whether the value under a key of this kind is one array of boxes, or a list of them."""
+    entries = value if isinstance(value, (list, tuple)) and value else [value]
+    return kind == "boxes" or {tv_kind(entry) for entry in entries} == {"boxes"}
 
 
 def _search_sequence(node: Sequence[Any], path: Path, kind: str | None) -> list[Leaf]:

@@ -14,7 +14,7 @@ from .._detection.box_formats import stated_format
 from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
 from .sample_pillow import with_pixels
-from .sample_rebuild import rebuild, set_target, validity_target
+from .sample_rebuild import rebuild, set_target, validity_path, validity_target
 from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
 
@@ -30,25 +30,39 @@ class ParsedSample(NamedTuple):
     def targets_of(self, kind: str) -> list[Target]:
         return [target for target in self.targets if target.kind == kind]
 
+    def validity_targets(self) -> list[Target]:
+        """The target of the validity mask of each of `targets_of("boxes")`: one of `targets`, or a new one."""
+        boxes, masks = self.targets_of("boxes"), {target.paths: target for target in self.targets_of("valid")}
+        box_paths = [path for target in boxes for path in target.paths]
+        mask_paths = [tuple(validity_path(path, box_paths) for path in target.paths) for target in boxes]
+        return [
+            masks.get(paths) or validity_target(self.sample, target, paths)
+            for target, paths in zip(boxes, mask_paths, strict=True)
+        ]
+
+    def has(self, target: Target) -> bool:
+        """Whether this is one of `targets`."""
+        return any(target is entry for entry in self.targets)
+
+    def lacks_valid(self) -> bool:
+        """Whether boxes have no validity mask."""
+        return not all(self.has(mask) for mask in self.validity_targets())
+
     def with_results(self, results: Mapping[str, Sequence[Any]]) -> ParsedSample:
         """The same targets with results as their values. Boxes gain a target of their validity if they have none."""
-        remaining = {kind: iter(values) for kind, values in results.items()}
-        targets = [
-            target._replace(value=next(remaining[target.kind])) if target.kind in remaining else target
-            for target in self.targets
-        ]
-        if "valid" in results and not self.targets_of("valid"):
-            pairs = zip(self.targets_of("boxes"), results["valid"], strict=True)
-            targets += [boxes._replace(kind="valid", value=mask) for boxes, mask in pairs]
-        return self._replace(targets=tuple(targets))
+        targets = {id(target): target for target in self.targets}
+        for kind, values in results.items():
+            for target, value in zip(self._targets_of_results(kind), values, strict=True):
+                targets[id(target)] = target._replace(value=value)
+        return self._replace(targets=tuple(targets.values()))
 
     def rebuild(self, results: Mapping[str, Sequence[Any]], size: Any) -> Any:
         """The sample with results in place of the targets; containers without targets are not copied.
 
         Args:
             results: By kind, a value for each of `targets_of(kind)`, in their order: one array, or N of them. Targets
-                of other kinds stay as they are. If "valid" has no target, the masks go beside boxes that are in a dict;
-                other masks are dropped.
+                of other kinds stay as they are. "valid" has a value for each of `validity_targets()`: those that have
+                no target go beside boxes that are in a dict; others are dropped.
             size: Canvas of tv_tensors: (H, W), or a list with one per sample. [N, 2]
         """
         sizes = (
@@ -56,13 +70,13 @@ class ParsedSample(NamedTuple):
         )
         results_by_path: dict[Any, Any] = {}
         for kind, values in results.items():
-            targets = self.targets_of(kind)
-            if kind == "valid" and not targets:
-                targets = [validity_target(self.sample, target) for target in self.targets_of("boxes")]
-            for target, value in zip(targets, values, strict=True):
+            for target, value in zip(self._targets_of_results(kind), values, strict=True):
                 set_target(results_by_path, target, value, sizes)
         # `rebuild` replaces entries of a container, and the sample may itself be a target.
         return rebuild([self.sample], results_by_path)[0]
+
+    def _targets_of_results(self, kind: str) -> list[Target]:
+        return self.validity_targets() if kind == "valid" else self.targets_of(kind)
 
 
 def named_sample(
@@ -136,12 +150,12 @@ def parse_sample(sample: Any) -> ParsedSample:
 
 
 def with_all_valid(sample: Any) -> Any:
-    """The sample with masks that call all boxes in its dicts valid, unless it has such masks."""
+    """The sample with masks that call all boxes in its dicts valid, where it has no masks."""
     parsed = parse_sample(sample)
-    boxes = parsed.targets_of("boxes")
-    if not boxes or parsed.targets_of("valid"):
+    if not parsed.lacks_valid():
         return sample
-    return parsed.rebuild({"valid": [_all_valid(target.value) for target in boxes]}, (0, 0))  # no canvas is needed
+    masks = [mask.value if parsed.has(mask) else _all_valid(mask.value) for mask in parsed.validity_targets()]
+    return parsed.rebuild({"valid": masks}, (0, 0))  # no canvas is needed
 
 
 def _all_valid(boxes: Any) -> Any:

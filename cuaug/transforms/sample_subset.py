@@ -73,6 +73,8 @@ def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
     kinds: dict[Path, str] = {}
     for leaf in find_leaves(with_pixels(sample)):
         path = leaf.paths[0]
+        if leaf.gathered and count == 1:  # a list of one sample has no samples to choose from
+            continue
         if leaf.gathered:  # the list whose entries are the samples: the paths differ in its index
             keys = zip(*leaf.paths[:2], strict=True)
             path = path[: next(i for i, (first, second) in enumerate(keys) if first != second)]

@@ -45,8 +45,8 @@ def transform_targets(
     if boxes.compact:
         results |= {kind: [target.value for target in parsed.targets_of(kind)] for kind in VALUE_KINDS}
         results |= {"masks": list(masks)} if masks else {}
-    for target in parsed.targets_of("boxes"):
-        valid = next((entry.value for entry in parsed.targets_of("valid") if are_siblings(entry, target)), None)
+    for target, mask in zip(parsed.targets_of("boxes"), parsed.validity_targets(), strict=True):
+        valid = mask.value if parsed.has(mask) else None
         value, format = _boxes_and_format(target, boxes.format)
         options = boxes if format == boxes.format else dataclasses.replace(boxes, format=format)
         new_boxes, new_valid = transform_boxes(value, moves, options, valid)
@@ -54,9 +54,7 @@ def transform_targets(
             new_boxes, new_valid = _compact(parsed, target, new_boxes, new_valid, results, out_size)
         results["boxes"].append(new_boxes)
         results["valid"].append(new_valid)
-    if parsed.targets_of("valid"):
-        results["valid"] = [_sibling_mask(parsed, target, results["valid"]) for target in parsed.targets_of("valid")]
-    elif boxes.compact:  # every entry is true: the sample gains no mask
+    if boxes.compact and not parsed.targets_of("valid"):  # every entry is true: the sample gains no mask
         del results["valid"]
     return in_own_libraries(with_own_libraries, results)
 
@@ -105,12 +103,6 @@ def boxes_of(parsed: ParsedSample, target: Target) -> Target | None:
     boxes = parsed.targets_of("boxes")
     candidates = [entry for entry in boxes if are_siblings(entry, target)] or boxes
     return candidates[0] if len(candidates) == 1 else None
-
-
-def _sibling_mask(parsed: ParsedSample, mask: Target, valid: list[Any]) -> Any:
-    """The new mask of the boxes beside the old mask."""
-    pairs = zip(valid, parsed.targets_of("boxes"), strict=True)
-    return next((new_mask for new_mask, target in pairs if are_siblings(mask, target)), mask.value)
 
 
 def are_siblings(one: Target, other: Target) -> bool:

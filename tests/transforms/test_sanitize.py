@@ -15,7 +15,7 @@ def boxes_of(tv, *rows):
     return tv.BoundingBoxes(torch.tensor(rows), format="XYXY", canvas_size=(12, 12))
 
 
-@pytest.mark.parametrize("key", ["labels", "area", "valid", "masks"])
+@pytest.mark.parametrize("key", ["labels", "area", "masks"])
 def test_sanitize_bounding_boxes_refuses_entries_of_two_arrays(key, tv):
     """The values would be cut by the last array of boxes only."""
     getter = "default" if key in ("labels", "area") else None
