@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
@@ -55,14 +56,18 @@ def with_copied_containers(node: Any) -> Any:
     return rebuild(node, results) if is_container else node
 
 
-def validity_path(path: Path, box_paths: Iterable[Path]) -> Path:
-    """The path of the validity mask of the boxes at `path`, where `box_paths` are the paths of all boxes.
+def validity_paths(box_paths: Iterable[Path]) -> dict[Path, Path]:
+    """The path of the validity mask of each array of boxes in a sample.
 
     "valid" belongs to boxes under a key of `KINDS`, or to the only ones in their container.
     """
-    keys = {other[-1] for other in box_paths if other[:-1] == path[:-1]}
-    is_named = KINDS.get(path[-1]) == "boxes" or keys == {path[-1]}
-    return (*path[:-1], "valid" if is_named else f"{VALID_PREFIX}{path[-1]}")
+    paths = dict.fromkeys(box_paths)
+    counts = collections.Counter(path[:-1] for path in paths)
+    are_named = (KINDS.get(path[-1]) == "boxes" or counts[path[:-1]] == 1 for path in paths)
+    return {
+        path: (*path[:-1], "valid" if is_named else f"{VALID_PREFIX}{path[-1]}")
+        for path, is_named in zip(paths, are_named, strict=True)
+    }
 
 
 def validity_target(sample: Any, boxes: Target, paths: Sequence[Path]) -> Target:

@@ -14,7 +14,7 @@ from .._detection.box_formats import stated_format
 from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
 from .sample_pillow import with_pixels
-from .sample_rebuild import rebuild, set_target, validity_path, validity_target
+from .sample_rebuild import rebuild, set_target, validity_paths, validity_target
 from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
 
@@ -33,8 +33,8 @@ class ParsedSample(NamedTuple):
     def validity_targets(self) -> list[Target]:
         """The target of the validity mask of each of `targets_of("boxes")`: one of `targets`, or a new one."""
         boxes, masks = self.targets_of("boxes"), {target.paths: target for target in self.targets_of("valid")}
-        box_paths = [path for target in boxes for path in target.paths]
-        mask_paths = [tuple(validity_path(path, box_paths) for path in target.paths) for target in boxes]
+        path_of_mask = validity_paths(path for target in boxes for path in target.paths)
+        mask_paths = [tuple(path_of_mask[path] for path in target.paths) for target in boxes]
         return [
             masks.get(paths) or validity_target(self.sample, target, paths)
             for target, paths in zip(boxes, mask_paths, strict=True)
