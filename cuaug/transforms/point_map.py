@@ -130,7 +130,8 @@ def groups_of_kind(samples: Sequence[Any], moves: Sequence[Move]) -> list[tuple[
     """The indices and the moves of the samples of each library, dtype and device, which can be concatenated."""
     indices_by_kind: dict[Any, list[int]] = {}
     for i, sample in enumerate(samples):
-        indices_by_kind.setdefault((type(sample), sample.dtype, getattr(sample, "device", None)), []).append(i)
+        device = str(getattr(sample, "device", None))  # a CuPy device has no hash
+        indices_by_kind.setdefault((type(sample), sample.dtype, device), []).append(i)
     if len(indices_by_kind) == 1:
         return [([*range(len(samples))], moves)]
     return [(indices, [_move_of(move, np.array(indices)) for move in moves]) for indices in indices_by_kind.values()]

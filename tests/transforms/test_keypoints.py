@@ -1,6 +1,7 @@
 """Keypoints follow their images: against float64 NumPy, point by point."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,11 +17,14 @@ from helpers.targets import (
     Keypoints,
     maps,
     move_keypoints,
+    moves_to,
     opencv_points,
     some_points,
 )
 from hypothesis import given
 from hypothesis import strategies as st
+
+from cuaug.transforms.point_map import groups_of_kind
 
 
 def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, rounded=False):
@@ -154,3 +158,24 @@ def test_keypoints_pixel_belongs_to_canvas():
     source = np.array([[(*point, 2) for point in edge]])
     moved = move_keypoints(source, EYE[None], SIZE, Keypoints())
     assert moved[0, :, 2].tolist() == [2, 0, 2, 0] * 2
+
+
+class CupyLikeDevice:
+    """CuPy's devices can be compared and printed, and have no hash."""
+
+    __hash__ = None
+
+    def __init__(self, index):
+        self.index = index
+
+    def __eq__(self, other):
+        return self.index == other.index
+
+    def __str__(self):
+        return f"<CUDA Device {self.index}>"
+
+
+def test_points_of_a_list_are_grouped_by_devices_without_hash():
+    samples = [SimpleNamespace(dtype="float32", device=CupyLikeDevice(index)) for index in (0, 0, 1)]
+    groups = groups_of_kind(samples, moves_to(maps(3), OUT_SIZE))
+    assert [indices for indices, _ in groups] == [[0, 1], [2]]
