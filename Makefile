@@ -47,7 +47,7 @@ SOURCES := $(NATIVE) $(shell find cuaug -name '*.py' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check types test test-all test-gpu kernels clang sanitize fuzz docs bench lint wheel wheels \
+.PHONY: help demo check types test test-all test-gpu slow kernels clang sanitize fuzz docs bench lint wheel wheels \
   bare-root clean demo-cuaug
 
 help:  ## this list
@@ -61,6 +61,9 @@ test: $(VENV)/.test  ## run the CPU suite without the slow tests; GPU cases are 
 
 test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architecture: about an hour on 2 cores
 	@$(call pytest,$(PY),$(JOBS))
+
+slow: $(VENV)/.test  ## run the slow tests, but for those of kernels
+	@$(call pytest,$(PY),$(JOBS), and slow,--ignore=tests/kernels)
 
 kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; most of them on sm_90 and a quarter of the other architectures
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "slow and not exhaustive" tests/kernels $(ARGS)
@@ -124,7 +127,7 @@ types: $(VENV)/.lint $(VENV)/.test  ## mypy and pyright on user code with cuaug;
 	PYTHONPATH=$(CURDIR) $(VENV)/bin/basedpyright --pythonpath $(PY) --verifytypes cuaug --ignoreexternal
 
 check: WERROR := ON
-check: lint types test kernels clang docs wheel  ## what a change has to pass; CI runs this; needs clang++
+check: lint types test slow kernels clang docs wheel  ## what a change has to pass; CI runs this; needs clang++
 
 wheel: $(VENV)/.build  ## dist/*.whl, at most 5 MiB, tried in a clean environment outside the source tree
 	rm -rf dist

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 from helpers import boxes as box_cases
-from helpers.arrays import every_backend, put
+from helpers.arrays import every_backend, every_backend_slow_on_jax, put
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_allclose, assert_array_equal
 from tables import detection as reference_ops
@@ -34,7 +34,7 @@ def scenes_with_expected(scene, dtype, method):
     return scenes
 
 
-@every_backend
+@every_backend_slow_on_jax
 @every_method
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("scene", box_cases.SCENES)

@@ -22,6 +22,10 @@ def backend_id(value):
 
 
 every_backend = pytest.mark.parametrize("backend", BACKENDS, ids=backend_id)
+# Of tests that take long because JAX compiles each of its operations for each shape.
+every_backend_slow_on_jax = pytest.mark.parametrize(
+    "backend", [pytest.param(JAX, marks=pytest.mark.slow) if b == JAX else b for b in BACKENDS], ids=backend_id
+)
 every_backend_but_jax = pytest.mark.parametrize("backend", [NUMPY, TORCH, TORCH_CUDA, CUPY_CUDA], ids=backend_id)
 
 

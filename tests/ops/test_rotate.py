@@ -8,6 +8,7 @@ from helpers.arrays import (
     default_layout,
     device_of,
     every_backend,
+    every_backend_slow_on_jax,
     from_layout,
     images,
     noise,
@@ -35,7 +36,7 @@ def check_quarter_turns(batch, backend, dtype, count, actual):
 
 @every_dtype
 @every_interpolation
-@every_backend
+@every_backend_slow_on_jax
 def test_rotate_multiples_of_90_equal_rot90(backend, interpolation, dtype):
     for height, width in SIZES:
         batch = images(backend, dtype, shape=(2, height, width, 3))

@@ -9,6 +9,7 @@ from helpers.arrays import (
     VIEWS,
     every_backend,
     every_backend_but_jax,
+    every_backend_slow_on_jax,
     from_layout,
     images,
     put,
@@ -84,7 +85,7 @@ def test_op_input_is_unchanged(row, backend):
         assert_equal(to_numpy(batch), before)
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("view", [*VIEWS, *REVERSED_VIEWS])
 @pytest.mark.parametrize("row", [row for row in MAIN_ROWS if row.op not in ("remap", "elastic")], ids=str)
 def test_op_strided_view_equals_copy(row, view, backend):

@@ -12,6 +12,7 @@ from helpers.arrays import (
     default_layout,
     device_of,
     every_backend,
+    every_backend_slow_on_jax,
     from_layout,
     images,
     max_value,
@@ -218,7 +219,7 @@ def test_warp_affine_rounds_half_to_even(step, scale, channels, backend):
         assert_equal(actual, to_layout(np.rint(expected).astype(np.uint8), layout))
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("width", [16, 20, 22, 37])
 @pytest.mark.parametrize("op", ["warp_affine", "warp_perspective"])

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import device_of, every_backend, put, seeded
+from helpers.arrays import device_of, every_backend, every_backend_slow_on_jax, put, seeded
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.targets import (
     EYE,
@@ -84,7 +84,7 @@ def test_boxes_are_clipped_bounds_of_moved_corners(backend, format, dtype, kind)
     assert_boxes(moved, expected, backend, dtype, FLOAT64 if dtype == "float64" else FLOAT32)
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("format", ["XYXY", "XYWH"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
 def test_boxes_integer_edges_are_rounded(backend, format, dtype):
@@ -94,7 +94,7 @@ def test_boxes_integer_edges_are_rounded(backend, format, dtype):
     assert_boxes(moved, expected, backend, dtype, EXACT)
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
 @pytest.mark.parametrize("width", [16, 17])
 def test_boxes_integer_centres_and_sizes_flip_exactly(backend, dtype, width):
@@ -117,7 +117,7 @@ def test_boxes_half_precision_moves_in_float32(dtype):
     assert valid.tolist() == [[True]]
 
 
-@every_backend
+@every_backend_slow_on_jax
 def test_boxes_ragged_equal_dense(backend):
     M, lengths = maps(4).astype("f4"), [3, 0, 1, 5]
     ragged = [some_boxes((n,), seed=n).astype("f4") for n in lengths]
@@ -133,7 +133,7 @@ def test_boxes_ragged_equal_dense(backend):
             assert_boxes((moved[i][None], valid[i][None]), expected, backend, "float32", FLOAT32)
 
 
-@every_backend
+@every_backend_slow_on_jax
 def test_boxes_canvas_per_sample(backend):
     M, sizes = maps(3).astype("f4"), np.array([(160, 240), (50, 300), (200, 40)])
     source = some_boxes((3, 4)).astype("f4")
@@ -223,7 +223,7 @@ def test_boxes_limits_are_inclusive():
     assert move(min_area=100.1) == [[False, False, False]]
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("ragged", [False, True], ids=["dense", "ragged"])
 def test_boxes_invalid_stay_invalid(backend, ragged):
     nan, inf = math.nan, math.inf
@@ -237,7 +237,7 @@ def test_boxes_invalid_stay_invalid(backend, ragged):
     assert to_numpy(boxes).tolist() == [[0, 0, 0, 0]] * 5 + [[1, 2, 3, 4]]
 
 
-@every_backend
+@every_backend_slow_on_jax
 def test_boxes_outside_are_invalid(backend):
     source = put(
         np.array([[(-30, 5, -10, 9), (300, 5, 310, 9), (5, 200, 9, 230), (299, 199, 310, 230)]], "f4"), backend

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import every_backend, every_backend_but_jax, noise, put
+from helpers.arrays import every_backend_but_jax, every_backend_slow_on_jax, noise, put
 from helpers.compare import EXACT, Tolerance, assert_equal
 from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPES, ragged_images
 
@@ -46,7 +46,7 @@ def contiguous_images(backend, sizes, seed=0):
     return [put(noise(shape, seed=seed + i), backend) for i, shape in enumerate(shapes)]
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("name", RECIPES)
 @pytest.mark.parametrize("images_of", [contiguous_images, ragged_images], ids=["contiguous", "views"])
 def test_compose_list_equals_general_path(backend, name, images_of, call_general_path, planned_lists):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.arrays import device_of, every_backend, put
+from helpers.arrays import device_of, every_backend, every_backend_slow_on_jax, put
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.targets import (
     EYE,
@@ -64,7 +64,7 @@ def test_keypoints_move_swap_and_hide(backend, dtype, with_visibility, options):
     assert_equal(moved, expected, dtype=dtype, tolerance=EXACT if rounded else FLOAT32, **kind)
 
 
-@every_backend
+@every_backend_slow_on_jax
 def test_keypoints_ragged_equal_dense(backend):
     M, counts = maps(4).astype("f4"), [2, 0, 1, 3]
     M[2:] = M[:1] @ np.diag([1, -1, 1]).astype("f4")  # mirrored exactly if sample 0 is not
@@ -83,7 +83,7 @@ def test_keypoints_ragged_equal_dense(backend):
         assert_equal(moved[i], expected.reshape(points_of_sample.shape), dtype="float32", tolerance=FLOAT32, **kind)
 
 
-@every_backend
+@every_backend_slow_on_jax
 def test_keypoints_instance_axes_are_kept(backend):
     M, source = maps(3).astype("f4"), some_points((3, 2, 7)).astype("f4")
     moved = move_keypoints(put(source, backend), put(M, backend), OUT_SIZE, Keypoints(FLIP_PAIRS))
@@ -93,7 +93,7 @@ def test_keypoints_instance_axes_are_kept(backend):
     assert_equal(to_numpy(moved), expected.astype("f4"), tolerance=FLOAT32)
 
 
-@every_backend
+@every_backend_slow_on_jax
 def test_keypoints_canvas_per_sample(backend):
     M, sizes = maps(3).astype("f4"), [(160, 240), (80, 300), (150, 90)]
     source = some_points((3, 7)).astype("f4")
@@ -142,7 +142,7 @@ def test_keypoints_beyond_horizon_or_missing():
         assert move_keypoints(seen, tilt, SIZE, options).tolist() == [[[100, 40, 2]] + [[0, 0, 0]] * 4]
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("dtype", ["int16", "int32", "int64"])
 def test_keypoints_integers_saturate(backend, dtype):
     M = np.array([[[1e9, 0, 0], [0, -1e9, 0], [0, 0, 1]]], "f4")

@@ -10,6 +10,7 @@ from helpers.arrays import (
     default_layout,
     device_of,
     every_backend,
+    every_backend_slow_on_jax,
     from_layout,
     images,
     noise,
@@ -130,7 +131,7 @@ def test_recipe_devices_agree_on_single_pixel(name):
     check_devices(BY_NAME[name], (1, 1))
 
 
-@every_backend
+@every_backend_slow_on_jax
 @every_recipe
 def test_recipe_batch_equals_samples_and_input_is_unchanged(recipe, backend):
     for dtype in recipe.dtypes[:1] + recipe.dtypes[-1:]:
@@ -147,7 +148,7 @@ def test_recipe_batch_equals_samples_and_input_is_unchanged(recipe, backend):
         assert_equal(to_numpy(batch), before)
 
 
-@every_backend
+@every_backend_slow_on_jax
 @every_recipe
 def test_recipe_no_samples_and_single_image_equal_batch(recipe, backend):
     batch, aug = batch_of(recipe, backend), recipe.compose(recipe.dtypes[0])
@@ -158,7 +159,7 @@ def test_recipe_no_samples_and_single_image_equal_batch(recipe, backend):
     assert_equal(image_result, batch_result[0], tolerance=tolerance)
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("view", [*VIEWS, *REVERSED_VIEWS])
 def test_recipe_strided_view_equals_copy(view, backend):
     if view in REVERSED_VIEWS and backend[0] == "torch":
@@ -183,7 +184,7 @@ def test_recipe_strided_view_equals_copy(view, backend):
             assert_equal(result, expected, tolerance=near(recipe, backend, describe(result)[2]))
 
 
-@every_backend
+@every_backend_slow_on_jax
 @every_recipe
 def test_recipe_video_has_one_draw(recipe, backend):
     """Each frame equals a single image with the clip's id, except where an op uses values of all frames."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import every_backend, noise, put, seeded
+from helpers.arrays import every_backend, every_backend_slow_on_jax, noise, put, seeded
 from helpers.compare import to_numpy
 
 from cuaug import transforms as T
@@ -76,7 +76,7 @@ def centres(boxes):
     return np.concatenate([middle, np.full((len(boxes), 1), 2.0)], 1)[:, None]
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("sizes", [[(90, 80)] * 3, [(90, 80), (120, 70), (66, 66)]], ids=["batch", "list"])
 @pytest.mark.parametrize("name", FIXED)
 def test_compose_loses_objects_as_its_transforms_one_by_one(backend, name, sizes):
@@ -104,7 +104,7 @@ def test_compose_loses_objects_as_its_transforms_one_by_one(backend, name, sizes
     assert lost
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("sizes", [[(90, 80)] * 4, [(90, 80), (120, 70), (66, 66), (90, 80)]], ids=["batch", "list"])
 @pytest.mark.parametrize("name", RANDOM)
 def test_compose_keypoints_are_visible_where_their_pixels_are(backend, name, sizes):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import every_backend, noise, put, seeded
+from helpers.arrays import every_backend_slow_on_jax, noise, put, seeded
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from helpers.targets import move_boxes
 from tables import detection as reference_ops
@@ -93,7 +93,7 @@ def moved_corners(corners, M, mirrored):
     return moved[..., [1, 0, 3, 2], :] if mirrored else moved
 
 
-@every_backend
+@every_backend_slow_on_jax
 @every_format
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_rotated_boxes_follow_a_similarity_and_are_clipped(backend, format, mirrored):
