@@ -227,9 +227,9 @@ def permute_channels(
 @prefix_errors
 @replayed
 def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
-    """Keep the upper bits of integers; for floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
+    """Keep the upper bits of unsigned integers; for floats, ``floor(in * 2 ** bits) / 2 ** bits``, as torchvision.
 
-    Floats are clamped to 0..1 - 1 / 2 ** bits.
+    Of int16 this keeps the sign and the next `bits` bits. Floats are clamped to 0..1 - 1 / 2 ** bits.
 
     Args:
         bits: 0 to 16; one number or one per sample. [N]

@@ -23,7 +23,7 @@ __all__ = ["autocontrast", "equalize", "lut", "normalize", "to_dtype"]
 def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Stretch each channel so that its minimum becomes 0 and its maximum the largest value, as torchvision.
 
-    The largest value of floats is 1. A channel with one level stays as it is. Integer results equal torchvision's,
+    The largest value of floats is 1. A channel with one level is only clamped. Integer results equal torchvision's,
     which computes in float32 and truncates: the maximum often becomes the largest value minus 1. For video, minimum and
     maximum are those of all frames of a sample. NaN is neither minimum nor maximum and becomes 0.
 

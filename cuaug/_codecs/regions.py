@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import _check
 from .._value_text import value_text
 from .encoded_input import File
@@ -47,7 +49,7 @@ def box_of_image(file: File, header: Header, box: tuple[int, int, int, int], sca
 
 def scale_of(fraction: Any) -> int:
     """`DecodeRegion.scale` for the public parameter `scale`: 1, 1/2, 1/4 or 1/8."""
-    scale = {1: 1, 0.5: 2, 0.25: 4, 0.125: 8}.get(fraction) if isinstance(fraction, (int, float)) else None
+    scale = {1: 1, 0.5: 2, 0.25: 4, 0.125: 8}.get(fraction) if isinstance(fraction, (int, float, np.floating)) else None
     if scale is None or fraction is True:
         raise ValueError(f"scale must be 1, 1/2, 1/4 or 1/8, got {value_text(fraction)}")
     return scale

@@ -162,10 +162,8 @@ def _lut_shape(parameter: str, shape: tuple[int, ...], samples: int, channels: i
     if len(leading) < 2:
         leading = (1, *leading) if leading == (channels,) else (*leading, *(1, 1)[len(leading) :])
     if len(leading) != 2 or shape[-1:] != (256,) or leading[0] not in (1, samples) or leading[1] not in (1, channels):
-        raise ValueError(
-            f"{parameter} must have shape (256,), ({channels}, 256), ({samples}, 256) or ({samples}, {channels}, 256), "
-            f"got {shape}"
-        )
+        *shapes, last = dict.fromkeys(((256,), (channels, 256), (samples, 256), (samples, channels, 256)))
+        raise ValueError(f"{parameter} must have shape {', '.join(map(str, shapes))} or {last}, got {shape}")
     return leading[0], leading[1]
 
 

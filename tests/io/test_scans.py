@@ -27,7 +27,7 @@ def of_many_scans(count, height, width):
 def test_decode_jpeg_counts_scans(scans, size):
     file = of_many_scans(scans, *size)
     for strict in (False, True):
-        with pytest.raises(cuaug.ImageTooLarge, match="more than 100 scans"):
+        with pytest.raises(cuaug.ImageTooLarge, match="more scans than the limit of 100"):
             cio.decode_jpeg(file, strict=strict)
 
 
@@ -57,8 +57,16 @@ def test_decode_jpeg_refuses_many_scans_before_decoding():
 def test_decode_jpeg_max_scans_none_lifts_limit():
     file = of_many_scans(150, 16, 16)
     assert cio.decode_jpeg(file, strict=False, max_scans=None).shape == (16, 16, 3)
-    with pytest.raises(cuaug.ImageTooLarge, match="more than 5 scans"):
+    with pytest.raises(cuaug.ImageTooLarge, match="more scans than the limit of 5"):
         cio.decode_jpeg(encoded_by_pillow(np.zeros((16, 16, 3), np.uint8), progressive=True), max_scans=5)
+
+
+def test_decode_jpeg_max_memory_is_that_of_the_coefficients():
+    """Of 64x48 pixels in 4:4:4: 3 * 64 * 48 of two bytes."""
+    file = encoded_by_pillow(np.zeros((48, 64, 3), np.uint8), progressive=True, subsampling=0)
+    assert cio.decode_jpeg(file, max_memory=18_432).shape == (48, 64, 3)
+    with pytest.raises(cuaug.ImageTooLarge, match="18432 bytes"):
+        cio.decode_jpeg(file, max_memory=18_431)
 
 
 def test_decode_jpeg_limits_scans_times_pixels():

@@ -12,6 +12,7 @@
 namespace native {
 
 // Work without the GIL, done once: in a thread of its own if `start` is called and can start one, otherwise in `wait`.
+// Both are called from one thread, `wait` once.
 class BackgroundTask {
 public:
     BackgroundTask(std::function<void()> work, std::function<pybind11::object()> result)

@@ -71,7 +71,6 @@ bool Decompressor::start(int scale, Color color) {
     if (!info_.progressive_mode && info_.Ss > 0 && info_.Se == 0)
         return fail(failure_, Failure::Unsupported, "lossless JPEG");
     return trap_.run([&] {
-        if (limits_.max_memory > 0) info_.mem->max_memory_to_use = static_cast<long>(limits_.max_memory);
         info_.scale_num = 1;
         info_.scale_denom = static_cast<unsigned>(scale);
         info_.out_color_space = is_cmyk(info_) ? JCS_CMYK : libjpeg_color_space(color);
@@ -141,11 +140,11 @@ bool Decompressor::within_scan_limits() {
         limits_.max_scan_pixels > 0 ? limits_.max_scan_pixels / (height * width) : unlimited;
     const ByteView data{info_.src->next_input_byte, info_.src->bytes_in_buffer};
     const long long scans = count_scans(data, std::min(max_scans, max_complete_scans));
-    if (scans > max_scans) return fail(failure_, Failure::TooLarge, "more than %lld scans", max_scans);
+    if (scans > max_scans) return fail(failure_, Failure::TooLarge, "more scans than the limit of %lld", max_scans);
     if (scans > max_complete_scans)
         return fail(failure_, Failure::TooLarge,
-                    "%lld or more scans of %lldx%lld pixels, more than the limit of %lld pixels in all scans", scans,
-                    height, width, limits_.max_scan_pixels);
+                    "at least %lld scans of %lldx%lld pixels, more pixels in all than the limit of %lld", scans, height,
+                    width, limits_.max_scan_pixels);
     return true;
 }
 

@@ -26,7 +26,6 @@ inline Failure::Kind failure_kind(int libjpeg_code) {
     switch (libjpeg_code) {
         case JERR_IMAGE_TOO_BIG:
         case JERR_WIDTH_OVERFLOW:
-        case JERR_NO_BACKING_STORE:  // max_memory_to_use is too small
         case JERR_OUT_OF_MEMORY:
             return Failure::TooLarge;
 #if JPEG_LIB_VERSION < 70

@@ -15,9 +15,9 @@ namespace jpeg {
 struct Limits {
     long long max_pixels, max_side;
     long long max_bytes;   // of the file
-    long long max_memory;  // bytes that libjpeg may allocate
+    long long max_memory;  // bytes of the coefficients, which a file of several scans needs
     long long max_scans;
-    long long max_scan_pixels;  // pixels of the image, times the number of its scans
+    long long max_scan_pixels;  // pixels of the image, times the number of its scans; not checked for one scan
 };
 
 struct Failure {

@@ -27,7 +27,7 @@ struct AxisPositions {
 // too many pixels. Not for other dtypes: a tap of weight 0 beyond the box could be a NaN.
 inline bool resize_bilinear(const ResampleRecord& record, const TaskRows& task, int left, int right,
                             const AxisPositions& columns, const AxisPositions& rows, SeparableWorkspace& workspace) {
-    const auto args = read_record<WarpRecordBase>(&record);
+    const BatchWithFill& args = record;
     if (!(columns.low >= 0 && columns.high <= args.in_width && rows.low >= 0 && rows.high <= args.in_height))
         return false;
     for (int y = task.top; y < task.bottom; y += tile_height)

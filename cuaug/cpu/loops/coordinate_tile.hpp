@@ -1,22 +1,13 @@
 #pragma once
 
 #include "dispatch_functor.hpp"
+#include "nontemporal.hpp"
 #include "simd8.hpp"
 #include "records/warp_image.cuh"
 
 // A tile of the output and its input coordinates.
 
 namespace cuaug {
-
-// Whether a geometry is a matrix; the others read coordinates from maps.
-template <class Geometry>
-constexpr auto has_matrix(int) -> decltype(Geometry::entries > 0) {
-    return true;
-}
-template <class Geometry>
-constexpr bool has_matrix(long) {
-    return false;
-}
 
 constexpr int tile_width = 32, tile_height = 64, tile_pixels = tile_width * tile_height;
 
@@ -82,9 +73,8 @@ inline void transform_coordinates(const Geometry& geometry, CoordinateTile<R>& t
 // Prefetches `rows` rows of `bytes` bytes for the next tile: a tile reads too little of each row for the hardware
 // prefetcher.
 inline void prefetch_rows(const void* first, long long stride, int rows, int bytes) {
-    constexpr int cache_line = 64;
     for (int y = 0; y < rows; ++y)
-        for (int x = 0; x < bytes; x += cache_line)
+        for (int x = 0; x < bytes; x += cache_line_bytes)
             __builtin_prefetch(static_cast<const char*>(first) + y * stride + x);
 }
 
@@ -123,7 +113,7 @@ inline void read_coordinate_maps(const CoordinateMap& maps, CoordinateTile<R>& t
 template <class Geometry, class R>
 inline void compute_coordinates(const void* record, CoordinateTile<R>& tile) {
     const Geometry& geometry = static_cast<const WarpRecord<Geometry>*>(record)->geometry;
-    if constexpr (has_matrix<Geometry>(0))
+    if constexpr (Geometry::has_tile_bounds)
         transform_coordinates(geometry, tile);
     else
         read_coordinate_maps(geometry, tile);

@@ -48,7 +48,7 @@ struct JpegWorkspace {
     // The decoded tile.
     signed char decoded_luma[segment_width][segment_width];
     signed char decoded_chroma[2][chroma_width][chroma_width];
-    int nearest_chroma[chroma_width + 2];  // of a row of pixels: the sums of two rows, the first and the last repeated
+    int chroma_row_sums[chroma_width + 2];  // of a row of pixels: 3 * the nearer row + the other; the ends repeated
     int upsampled_chroma[2][segment_width];
     QuantizationTable luma_table, chroma_table;
 };
@@ -155,13 +155,13 @@ inline void store_decoded_row(const BatchRecord& args, const ChannelGroup& out, 
     auto& channel = workspace.pixels.channel;
     if (out.channels == 3) {
         const ChromaSize size = chroma_size(args.in_height, args.in_width);
-        const int first_row = tile.y.first / 2, left_columns = size.width - tile.x.first / 2,
+        const int first_row = tile.y.first / 2, remaining_columns = size.width - tile.x.first / 2,
                   columns = mcu / 2 * tile.x.blocks;
         for (int c = 0; c < 2; ++c)
             upsample(workspace.decoded_chroma[c][y / 2 - first_row],
                      workspace.decoded_chroma[c][size.next_row(y) - first_row],
-                     columns < left_columns ? columns : left_columns, size.interpolates(), workspace.nearest_chroma,
-                     workspace.upsampled_chroma[c]);
+                     columns < remaining_columns ? columns : remaining_columns, size.interpolates(),
+                     workspace.chroma_row_sums, workspace.upsampled_chroma[c]);
         convert_ycbcr(luma, workspace.upsampled_chroma[0] + column, workspace.upsampled_chroma[1] + column, count,
                       channel);
     } else {

@@ -123,7 +123,7 @@ inline void warp_matrix(native::WarpCall call, long long task, void* memory) {
 
 void warp_image_task(const native::WarpCall& call, long long task, void* memory) {
     dispatch_geometry(call.geometry, [&](auto geometry) {
-        if constexpr (has_matrix<decltype(geometry)>(0))
+        if constexpr (decltype(geometry)::has_tile_bounds)
             warp_matrix<decltype(geometry)>(call, task, memory);
         else
             warp_by_dtype(call, task, memory);

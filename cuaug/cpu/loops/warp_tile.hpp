@@ -113,7 +113,7 @@ inline void warp_tile(const native::WarpCall& call, const WarpRecordBase& args, 
     dispatch_geometry(call.geometry, [&](auto geometry) {
         using Geometry = decltype(geometry);
         // CoordinateMap64 has the fields of CoordinateMap, and the CPU reads both alike: one instance serves both.
-        compute_coordinates<conditional_t<has_matrix<Geometry>(0), Geometry, CoordinateMap>>(call.record, tile);
+        compute_coordinates<conditional_t<Geometry::has_tile_bounds, Geometry, CoordinateMap>>(call.record, tile);
     });
     if (call.sampler == sampler_of<Nearest> && call.source == call.target)
         copy_tile(call, args, tile, static_cast<void*>(workspace.box));

@@ -37,14 +37,14 @@ struct SeparableGather {
 
     // One thread: the weights of one bin along one axis.
     template <int pixels>
-    static void compute_weights(const RoiAxis<R>& axis, int bin, int bit, int first, int extent, R (&weights)[pixels],
-                                unsigned int* pixel_bins) {
+    static void compute_weights(const RoiAxis<R>& axis, int bin, int bin_in_window, int first, int extent,
+                                R (&weights)[pixels], unsigned int* pixel_bins) {
         for (int i = 0; i < pixels; ++i) weights[i] = 0;
         const IndexRange range = points_between(axis, bin, R(first - 1), R(first + pixels));
         auto add = [&](int pixel, R weight) {
             if (weight == R(0) || pixel < first || pixel >= first + pixels) return;
             weights[pixel - first] += weight;
-            atomicOr(pixel_bins + pixel - first, 1u << bit);
+            atomicOr(pixel_bins + pixel - first, 1u << bin_in_window);
         };
         for (long long i = range.first; i < range.end; ++i) {
             const Tap<R> tap = make_tap(point_coordinate(axis, bin, i), extent);
@@ -61,11 +61,14 @@ struct SeparableGather {
 
     static void prepare(const RoiRecord& args, const Bins& bins, const MapTile& tile, const BinWindow& window,
                         Shared& shared) {
-        const int warp = threadIdx.x / 32, bit = threadIdx.x % 32, y = window.y + bit, x = window.x + bit;
-        if (warp == 0 && bit < window_side && y < args.out_height)
-            compute_weights(bins.roi.y, y, bit, tile.top, bins.level->height, shared.y[bit], shared.row_bins);
-        if (warp == 1 && bit < window_side && x < args.out_width)
-            compute_weights(bins.roi.x, x, bit, tile.left, bins.level->width, shared.x[bit], shared.column_bins);
+        const int warp = threadIdx.x / 32, bin_in_window = threadIdx.x % 32, y = window.y + bin_in_window,
+                  x = window.x + bin_in_window;
+        if (warp == 0 && bin_in_window < window_side && y < args.out_height)
+            compute_weights(bins.roi.y, y, bin_in_window, tile.top, bins.level->height, shared.y[bin_in_window],
+                            shared.row_bins);
+        if (warp == 1 && bin_in_window < window_side && x < args.out_width)
+            compute_weights(bins.roi.x, x, bin_in_window, tile.left, bins.level->width, shared.x[bin_in_window],
+                            shared.column_bins);
     }
 
     // Calls `visit(bin of the window, weight, number of the sampling point)` for each bin that contributes to a pixel.

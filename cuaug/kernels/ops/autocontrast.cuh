@@ -4,8 +4,8 @@
 
 namespace cuaug {
 
-// Maps each channel's darkest level to 0 and its brightest to 1; a channel of one level stays. For integers the steps,
-// roundings and the cut to whole levels are torchvision's. A NaN as `low` leaves the channel as it is.
+// Maps each channel's darkest level to 0 and its brightest to 1; a channel of one level is only clamped. For integers
+// the steps, roundings and the cut to whole levels are torchvision's. A NaN as `low` leaves the channel as it is.
 template <class R, int K>
 struct Autocontrast {
     static constexpr int sample_params = 0, channel_params = 2;

@@ -2,7 +2,8 @@
 
 namespace cuaug {
 
-// What an op knows besides the pixel. Ops see every dtype scaled to 0..1.
+// What an op or a mix knows besides the pixel. Ops see every dtype divided by its `max_value`: 0..1, int16 -1..1. Mixes
+// see the images' own range.
 template <class R>
 struct PixelContext {
     int x, y;

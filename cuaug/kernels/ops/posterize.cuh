@@ -4,8 +4,8 @@
 
 namespace cuaug {
 
-// Keeps as many levels as `bits` allow: the upper bits of integers; floats become floor(in * levels) / levels, clamped
-// between 0 and the highest of these levels.
+// Keeps as many levels as `bits` allow: the upper bits of unsigned integers, and the bits after the sign of int16;
+// floats become floor(in * levels) / levels, clamped between 0 and the highest of these levels.
 template <class R, int K>
 struct Posterize {
     static constexpr int sample_params = 1, channel_params = 0;

@@ -27,9 +27,9 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRe
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
-                  channels = args.channels - first;
-        const In* table = args.table + n * args.table_n_stride + first * args.table_c_stride;
+        const int first_channel = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first_channel;
+        const In* table = args.table + n * args.table_n_stride + first_channel * args.table_c_stride;
         __syncthreads();
         for (int k = 0; k < K; ++k)
             for (int i = threadIdx.x / 32; i < 64; i += lut_threads / 32) {
@@ -44,9 +44,9 @@ __global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRe
         channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
         channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                       first * args.in.c_stride;
-        In* out =
-            static_cast<In*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride + first * args.out.c_stride;
+                       first_channel * args.in.c_stride;
+        In* out = static_cast<In*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
+                  first_channel * args.out.c_stride;
         for (int step = 0; step < lut_steps; ++step) {
             const long long group = begin + step * lut_threads + threadIdx.x;
             if (group >= frame_groups) break;

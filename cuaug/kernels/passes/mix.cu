@@ -26,21 +26,21 @@ __global__ void __launch_bounds__(mix_threads) mix(const __grid_constant__ Point
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
-                  channels = args.channels - first, count = min(4, width - x);
+        const int first_channel = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
+                  channels = args.channels - first_channel, count = min(4, width - x);
         long long in_offsets[K], out_offsets[K];
         channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
         channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
         const int in_step = column_stride<InLayout, K>(args.in.x_stride),
                   out_step = column_stride<OutLayout, K>(args.out.x_stride);
-        const long long frame_offset = t * args.in.t_stride + first * args.in.c_stride + y * args.in.y_stride +
+        const long long frame_offset = t * args.in.t_stride + first_channel * args.in.c_stride + y * args.in.y_stride +
                                        static_cast<long long>(x) * in_step;
         const T* in = static_cast<const T*>(args.in.data) + frame_offset;
         T* out = static_cast<T*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
-                 first * args.out.c_stride + y * args.out.y_stride + static_cast<long long>(x) * out_step;
+                 first_channel * args.out.c_stride + y * args.out.y_stride + static_cast<long long>(x) * out_step;
         // Column 0 of the parameters is the partner (partner_of); those of the op begin in column 1.
-        const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first, args.channels,
-                                               R(max_value<T>));
+        const auto op = op_of<Mix<R, K>, R, K>([&](int i) { return parameter(args, n, i); }, 1, first_channel,
+                                               args.channels, R(max_value<T>));
 
         const FourPixels<T, K> pixels =
             load_pixels<InLayout, T, K>(in + n * args.in.n_stride, in_offsets, in_step, args.in_vector_elements, count);
