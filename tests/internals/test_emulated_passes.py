@@ -85,15 +85,22 @@ def test_trivial_augment_kernel_copies_samples_that_stay_in_place(shape, layout,
     assert_equal(actual[stays], expected[stays], library="numpy", dtype="uint8", tolerance=tolerance)
 
 
+SIZES = [(33, 41), (61, 31), (9, 101), (90, 60)]
+NEW_SIZES = {"reduced": [(20, 70), (70, 20), (5, 9), (1, 2)], "enlarged": [(33, 43), (120, 70), (31, 133), (91, 150)]}
+
+
+@pytest.mark.parametrize("antialias", [True, False])
+@pytest.mark.parametrize("new_sizes", NEW_SIZES.values(), ids=NEW_SIZES)
 @pytest.mark.parametrize(("layout", "channels"), [("CHW", 3), ("HWC", 3), ("CHW", 5), ("HWC", 5)])
-def test_size_transforms_resize_images_of_several_sizes_in_one_launch(layout, channels, emulate, monkeypatch):
+def test_size_transforms_resize_images_of_several_sizes_in_one_launch(
+    layout, channels, new_sizes, antialias, emulate, monkeypatch
+):
     """Each result is a part of its own of the array that the launch writes."""
-    sizes, new_sizes = [(33, 41), (61, 31), (9, 101), (90, 60)], [(20, 70), (70, 20), (5, 9), (1, 2)]
-    shapes = [(channels, *size) if layout == "CHW" else (*size, channels) for size in sizes]
+    shapes = [(channels, *size) if layout == "CHW" else (*size, channels) for size in SIZES]
     arrays = [noise(shape, seed=i) for i, shape in enumerate(shapes)]
     images = [describe_images(array, layout) for array in arrays]
-    placed = placement.Placement(np.array([(0, 0, *size) for size in sizes]), np.array(new_sizes))
-    sampling = placement.Sampling("bilinear")
+    placed = placement.Placement(np.array([(0, 0, *size) for size in SIZES]), np.array(new_sizes))
+    sampling = placement.Sampling("bilinear", antialias)
     expected = placement.placed_arrays(arrays, images, placed, sampling)
     launches = emulate("resample")
     monkeypatch.setattr(placement, "_groups", lambda positions, _: [positions] if positions else [])
@@ -101,6 +108,25 @@ def test_size_transforms_resize_images_of_several_sizes_in_one_launch(layout, ch
     for actual, image in zip(placement.placed_arrays(arrays, images, placed, sampling), expected, strict=True):
         assert_equal(actual, image, library="numpy", dtype="uint8", tolerance=tolerance)
     assert len(launches) == 1
+
+
+@pytest.mark.parametrize("antialias", [True, False])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+@pytest.mark.parametrize(("shape", "layout"), [((8, 40, 50, 3), "NHWC"), ((8, 2, 40, 50), "NCHW")])
+def test_resized_crop_kernel_equals_cpu_loops(shape, layout, dtype, antialias, emulate):
+    """Enlarged, reduced and mixed boxes: within the image, at its sides, beyond them, and of less than a pixel."""
+    boxes = [
+        (0, 0, 40, 50), (31.5, 0, 8.5, 50), (3, 41.25, 30, 8.75), (12, 7, 70, 80), (39.5, 0, 0.5, 9), (-3, 2, 20, 60),
+        (0.25, 0.5, 1.5, 45), (20, 30, 20, 20),
+    ]  # fmt: skip
+    batch = noise(shape, dtype)
+    expected = cuaug.resized_crop(batch, *np.array(boxes).T, (41, 67), antialias=antialias, layout=layout)
+    emulate("resample")
+    out = np.full_like(expected, 99)
+    actual = cuaug.resized_crop(batch, *np.array(boxes).T, (41, 67), antialias=antialias, layout=layout, out=out)
+    limits = {"absolute": 1e-5} if dtype == "float32" else {"absolute": 1, "exact": 0.98}
+    tolerance = Tolerance(**limits, reason="sums of float32 in another order, rounded once")
+    assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
 
 
 class EmulatedLaunches:

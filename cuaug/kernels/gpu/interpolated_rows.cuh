@@ -1,0 +1,107 @@
+#pragma once
+
+#include "gpu/convert.cuh"
+#include "gpu/output_row.cuh"
+#include "gpu/source_frame.cuh"
+
+// Resizes whose output pixels each interpolate between two columns and two rows: enlargements by a triangle filter, and
+// resizes by it without antialias.
+
+namespace cuaug {
+
+// A level as a float. For bytes an OR and an addition: the instruction that converts takes four times as long.
+template <class In>
+inline float level_to_float(unsigned int level) {
+    if constexpr (is_same_v<In, uint8>)
+        return __uint_as_float(level | 0x4B000000u) - 8388608.0f;
+    else
+        return static_cast<float>(static_cast<In>(level));
+}
+
+// The two source pixels of one axis that an output pixel interpolates between: `first` and the next.
+template <class R>
+struct PixelPair {
+    int first;
+    R weights[2];
+};
+
+// The pair of output pixel `index` of `size`: the output covers [start, start + extent) of an image of `length` pixels,
+// at least 2, which contains it. The centre moves no further than to the centres of the first and the last pixel.
+template <class R>
+inline PixelPair<R> pixel_pair(double start, double extent, int length, int size, int index) {
+    const double low = floor(start), high = fmax(ceil(start + extent) - 1.0, low),
+                 centre = fmin(fmax(start + (index + 0.5) * (extent / size) - 0.5, low), high);
+    const int first = min(static_cast<int>(centre), length - 2);
+    const R second = static_cast<R>(centre - first);
+    return {first, {R(1) - second, second}};
+}
+
+// Two adjacent source rows, interpolated at a lane's column. The levels of the row below are loaded ahead.
+template <class Layout, class In, int Channels>
+struct InterpolatedRows {
+    static constexpr int K = Channels;
+    using R = ComputeType<In>;
+    const SourceFrame<In, K>& source;
+    const PixelPair<R>& column;
+    int lane;
+    int begin_column, end_column;  // of the warp's columns in the source
+    int y = -2;                    // of the upper row; at first none
+    R upper[K], lower[K];
+    unsigned int next[K][2];
+
+    // A weighted sum lies between the levels that it is made of: unlike in `saturate_cast`, nothing has to be clamped.
+    template <class Out>
+    static Out pixel(R sum) {
+        if constexpr (is_same_v<Out, In>)
+            return static_cast<Out>(__float_as_uint(sum + 12582912.0f));  // in low bits: levels have at most 16
+        else
+            return saturate_cast<Out>(sum);
+    }
+
+    void load(int row) {
+        const int x_stride = column_stride<Layout, K>(source.x_stride);
+        const In* at = row_of(source, min(row, source.height - 1)) + static_cast<long long>(column.first) * x_stride;
+        if ((row & rows_ahead<In> - 1) == 0)
+            prefetch<Layout>(source, row + rows_ahead<In>, begin_column, end_column, lane);
+        for (int k = 0; k < K; ++k) {
+            const In* from = at + offset_of<Layout>(source, k);
+            __builtin_assume(__isGlobal(from));
+            next[k][0] = from[0];
+            next[k][1] = from[x_stride];
+        }
+    }
+
+    void interpolate(R (&out)[K]) const {
+        for (int k = 0; k < K; ++k) {
+            out[k] = column.weights[0] * level_to_float<In>(next[k][0]);
+            out[k] += column.weights[1] * level_to_float<In>(next[k][1]);
+        }
+    }
+
+    // The two rows from `row` on.
+    void require(int row) {
+        if (row == y) return;
+        if (row == y + 1) {
+            for (int k = 0; k < K; ++k) upper[k] = lower[k];
+        } else {
+            load(row);
+            interpolate(upper);
+            load(row + 1);
+        }
+        interpolate(lower);
+        load(row + 2);
+        y = row;
+    }
+};
+
+template <class Layout, class In, int K, class R>
+inline void sum_rows(const OutputRow<R>& row, InterpolatedRows<Layout, In, K>& rows, R (&sum)[K]) {
+    rows.require(row.span.first);
+    const FourWeights<R> factor = row.weight[0];
+    for (int k = 0; k < K; ++k) {
+        sum[k] = factor.items[0] * rows.upper[k];
+        sum[k] += factor.items[1] * rows.lower[k];
+    }
+}
+
+}  // namespace cuaug
