@@ -49,8 +49,8 @@ def box_of_image(file: File, header: Header, box: tuple[int, int, int, int], sca
 
 def scale_of(fraction: Any) -> int:
     """`DecodeRegion.scale` for the public parameter `scale`: 1, 1/2, 1/4 or 1/8."""
-    is_number = isinstance(fraction, (int, float, np.floating))
-    scale = {1.0: 1, 0.5: 2, 0.25: 4, 0.125: 8}.get(float(fraction)) if is_number else None
+    scales: dict[Any, int] = {1: 1, 0.5: 2, 0.25: 4, 0.125: 8}
+    scale = scales.get(fraction) if isinstance(fraction, (int, float, np.floating)) else None
     if scale is None or fraction is True:
         raise ValueError(f"scale must be 1, 1/2, 1/4 or 1/8, got {value_text(fraction)}")
     return scale
