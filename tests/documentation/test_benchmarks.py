@@ -44,6 +44,7 @@ def test_benchmark_warp_checks_results_and_writes_times(tmp_path):
     assert all(row["name"] == "hflip u8 NHWC" and row["check"] == "ok" and row["us"] > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_benchmark_warp_wrong_result_fails(tmp_path):
     """The reference is replaced by one that mirrors the images that `flip` leaves, and only these."""
     program = (
@@ -59,6 +60,7 @@ def test_benchmark_warp_wrong_result_fails(tmp_path):
     assert "FAILED: hflip u8 NHWC" in process.stdout
 
 
+@pytest.mark.slow
 def test_benchmark_warp_no_row_fails():
     process = run(str(BENCHMARKS / "warp.py"), "--cpu", "--quick", "--no-peers", "--only", "no such row")
     assert process.returncode == 1
@@ -270,6 +272,7 @@ def test_benchmark_transforms_times_and_writes(tmp_path):
     assert all(row["us"] > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_benchmark_single_images_times_and_writes(tmp_path):
     rows = report_of("single_images.py", tmp_path, "--no-peers")["tables"]["cpu"]["rows"]
     assert {"hflip", "warp_affine, host matrix", "ImageNet recipe, images of 500 sizes"} <= {

@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 DEMO = Path(__file__).parents[2] / "notebooks" / "demo.py"
 
 
+@pytest.mark.slow
 def test_demo_writes_the_picture_and_times_cuaug_and_opencv(tmp_path):
     process = subprocess.run(
         [sys.executable, str(DEMO), "--cpu", "--out", str(tmp_path / "demo.png")],

@@ -47,6 +47,7 @@ def test_example_crops_only_equal_pixels():
     assert re.search(r"crop only \d+ images/s, complete image \d+: \d\.\d\dx, equal pixels", message)
 
 
+@pytest.mark.slow
 def test_example_detection_learns_boxes():
     message = run("detection.py")
     before, after = (

@@ -4,7 +4,6 @@ import importlib
 from pathlib import Path
 
 import pytest
-from helpers.thinning import thinned
 
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("nbclient")
@@ -27,9 +26,8 @@ def pictures(notebook, kind):
     return [output.data[kind] for output in outputs(notebook) if kind in output.get("data", {})]
 
 
-@pytest.mark.parametrize(
-    "path", thinned([(path,) for path in NOTEBOOKS], lambda path: path.stem == "quickstart"), ids=lambda path: path.stem
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("default")  # those of the notebook machinery; cuaug's would be in the cell's output
 def test_notebook_runs(path, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))

@@ -135,6 +135,7 @@ def test_affine_entries_are_stored_in_the_record():
         assert matrix.inline == (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Dynamo")  # Dynamo warns of functions of the extension
 @pytest.mark.parametrize("dynamic", [None, True])
 def test_rotate_in_torch_compile_with_many_sizes_and_angles(dynamic):

@@ -79,7 +79,7 @@ def test_decode_jpeg_limits_scans_times_pixels():
         lambda data: cio.decode_and_crop_jpeg(data, 0, 0, 1, 1),
         functools.partial(cio.decode_image, strict=False),
     ):
-        with pytest.raises(cuaug.ImageTooLarge, match="9400x9500 pixels, more pixels in all than the limit of 1073741824"):
+        with pytest.raises(cuaug.ImageTooLarge, match="9400x9500 pixels, more pixels in all than the limit of"):
             call(file)
 
 
