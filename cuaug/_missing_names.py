@@ -76,11 +76,19 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
 FUNCTIONALS: Mapping[str, Mapping[str, str]] = {
     "torchvision": {
         "InterpolationMode": "use cuaug.transforms.InterpolationMode, or a name such as 'bilinear'",
-        **dict.fromkeys(("is_pure_tensor", "register_kernel"), "functions have no kernels for types of users"),
+        **dict.fromkeys(
+            ("is_pure_tensor", "register_kernel"), "functions cannot be extended by kernels for user-defined types"
+        ),
     },
 }
 
-KERNELS = ("image", "video", "mask", "bounding_boxes", "keypoints")  # ends of names, as of resize_mask
+KERNEL_SUFFIXES = (
+    "image",
+    "video",
+    "mask",
+    "bounding_boxes",
+    "keypoints",
+)  # of torchvision's kernels, its functions for one type: resize_mask
 
 # What a file that uses torchvision's transforms may have beside their calls: for ``python -m cuaug migrate``.
 CLASS_NAMES: Mapping[str, str] = {  # in subclasses
@@ -100,14 +108,18 @@ VALUES: Mapping[tuple[str, str], tuple[Any, str]] = {  # of a parameter: the val
     ("RandomErasing", "value"): ("random", "pass a number, or one per channel: cuaug erases without noise"),
     ("RandomRotation", "expand"): (True, "put Pad before it and leave expand out: the images of a batch keep one size"),
 }
-ASSIGNMENT = "it works before the first call only: later put a new transform into the list, recipe.transforms[i] = ..."
+ATTRIBUTE_ASSIGNMENT = (
+    "it takes effect before the first call only: later put a new transform into the list, recipe.transforms[i] = ..."
+)
 STAR_IMPORT = "import the names that the file uses, and run the command again"
-DTYPES = "boxes, keypoints and labels keep their dtype: leave out their entries"
+TO_DTYPE_ENTRIES = "boxes, keypoints and labels keep their dtype: remove their entries from the dict"
 
 
 def kernel_advice(functions: Iterable[str]) -> dict[str, str]:
     """Advice for torchvision's functions of one type, such as resize_mask. `functions`: those of all types."""
-    return {f"{name}_{kind}": f"call {name}: it dispatches on the type" for name in functions for kind in KERNELS}
+    return {
+        f"{name}_{kind}": f"call {name}: it dispatches on the type" for name in functions for kind in KERNEL_SUFFIXES
+    }
 
 
 # By the class, the method or the kind of callable: the argument, and what to pass in its place.
@@ -240,8 +252,8 @@ def explanation(
         module: The module's full name.
         name: The missing name.
         names: The module's own public names.
-        tables: `TRANSFORMS` or `FUNCTIONS`.
-        places: Names of cuaug's other modules, and where they are: ``{"hflip": "cuaug.hflip"}``.
+        tables: By library, the missing names and their advice, as in `TRANSFORMS` or `FUNCTIONS`.
+        places: Public names in other modules of cuaug, and their full names: ``{"hflip": "cuaug.hflip"}``.
     """
     message = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):  # tools look up such names in every module

@@ -1,4 +1,4 @@
-"""Tables with one row per array, which kernels read: a row starts with the address of its array."""
+"""Tables with one row per array, which kernels of ragged batches read: a row starts with the address of its array."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class ArrayRows(Protocol):
     def table(self, arrays: list[Any], new_row: NewRow) -> tuple[bytearray, Any] | None:
         """The table of the arrays, and their group.
 
-        None if they have several groups or all have one size, if `new_row` returned None for one of them, or if one is
-        not a plain array (`Library.descriptor_key` is None).
+        None if they have several groups, if all have one size (they are no ragged batch), if `new_row` returned None
+        for one of them, or if one is not a plain array (`Library.descriptor_key` is None).
         """
 
 

@@ -55,7 +55,7 @@ def without_type(value: Any) -> Any:
 def wrap_like(result: Any, example: Any, canvas_size: tuple[int, int] | None = None, format: str | None = None) -> Any:
     """The result in the example's type, if the example is a tv_tensor.
 
-    `canvas_size`, (H, W), and `format` are those of boxes and keypoints; None: the example's.
+    `canvas_size` (H, W) is that of boxes or keypoints, `format` that of boxes; None: the example's.
     """
     kind = tv_kind(example)
     if kind is None or library_of(type(result)) is not library_of(type(example)):

@@ -19,7 +19,7 @@ from .roi_options import PoolingOptions, as_lists, pooling_options
 
 _NO_ARGMAX = bytes(ROI_ARGMAX.size - ROI.size)
 
-Map = tuple[Any, tuple[int, ...]]  # an array, and its `map_fields`
+GradientMap = tuple[Any, tuple[int, ...]]  # the array of a level's gradient, and its `map_fields`
 
 
 def pool(
@@ -41,10 +41,10 @@ def pool(
     ]
     has_argmax = argmax is not None
 
-    def compute_gradients(gradient: Any, regions: Any, *saved: Any) -> list[Any]:
+    def compute_gradients(gradient: Any, regions: Any, *argmax_or_levels: Any) -> list[Any]:
         if has_argmax:
-            return backward(options, gradient, maps_without_memory, regions, *saved)
-        maps = describe_inputs(options, saved, regions).maps if saved else maps_without_memory
+            return backward(options, gradient, maps_without_memory, regions, *argmax_or_levels)
+        maps = describe_inputs(options, argmax_or_levels, regions).maps if argmax_or_levels else maps_without_memory
         return backward(options, gradient, maps, regions)
 
     # The backward of average pooling needs only the regions. That of max pooling also needs the argmax or, on a CPU,
@@ -90,7 +90,7 @@ def _gather(
     options: PoolingOptions,
     inputs: RoiInputs,
     pooled_gradient: tuple[int, ...],
-    gradients: Sequence[Map],
+    gradients: Sequence[GradientMap],
     argmax_fields: bytes,
 ) -> None:
     """Each pixel sums the gradients of the bins that read it: the same in every run."""
@@ -108,7 +108,7 @@ def _scatter(
     options: PoolingOptions,
     inputs: RoiInputs,
     pooled_gradient: tuple[int, ...],
-    gradients: Sequence[Map],
+    gradients: Sequence[GradientMap],
     argmax_fields: bytes,
 ) -> None:
     """Each bin adds its gradient to the pixels that it read, in any order. 16-bit gradients are summed in float32."""

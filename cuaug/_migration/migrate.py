@@ -180,7 +180,7 @@ class _Rewriter:
                 return text(interpolation)
             self._note(node, f"{function}(interpolation={ast.unparse(node)}): cuaug does not have this filter")
         if function == "ToDtype" and casts_others(node):
-            self._note(node, _missing_names.DTYPES)
+            self._note(node, _missing_names.TO_DTYPE_ENTRIES)
         if name == "fill" and (reason := refused_mask_fill(node)):
             self._note(node, f"{function}: {reason}")
         return None

@@ -136,7 +136,7 @@ def _assignments(tree: ast.Module, names: Names) -> Iterator[Finding]:
     for node in ast.walk(tree):
         for target in assigned_targets(node):
             if isinstance(target, ast.Attribute) and _is_parameter(target, classes):
-                yield Finding(node, f"{ast.unparse(target)} = ...: {_missing_names.ASSIGNMENT}")
+                yield Finding(node, f"{ast.unparse(target)} = ...: {_missing_names.ATTRIBUTE_ASSIGNMENT}")
 
 
 def _is_parameter(target: ast.Attribute, classes: Mapping[str, str]) -> bool:

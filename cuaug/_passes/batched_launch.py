@@ -8,7 +8,7 @@ from .._gpu.launch_sequence import Launch
 from .._program.names import batched_name, skeleton_of
 from .._program.records import BATCH
 
-_OUTPUT_POINTER, _ = BATCH.offsets["out.data"]
+_OUTPUT_POINTER, _ = BATCH.offsets["out.data"]  # of every `_BATCHABLE` kernel: its record begins with BatchRecord
 MAX_BATCHED = 4  # kernels/gpu/batched_launch.cuh
 _BATCHABLE = "warp_image", "histogram_lut"  # kernels that take up to MAX_BATCHED records
 

@@ -35,7 +35,7 @@ def matrix_geometry(matrix: SampleParameters, inverse: bool, origin: str) -> Geo
 
 
 def whole_pixel_shift(geometry: Geometry) -> tuple[int, int] | None:
-    """(top, left) of the input that the first pixel of the output shows, if all samples are shifted by whole pixels."""
+    """(row, column) of the input pixel that output pixel (0, 0) shows, if one whole-pixel shift serves all samples."""
     if geometry.name != "Affine" or geometry.fields[0]:
         return None
     _, _, _, _, _, a, b, x, d, e, y, inverse, _ = geometry.fields
@@ -55,8 +55,8 @@ def map_geometry(
     """`CoordinateMap`: maps of positions, or of displacements if `relative`, in units of `scale` (x, y) pixels.
 
     `CoordinateMap64` is for float64 maps, for images with negative strides, for sides at which a float32 coordinate has
-    too few bits for its fraction, and for offsets that 32 bits cannot hold: byte offsets in an image, and offsets of a
-    few columns in a map, for which the limit of the sides is low enough as a limit of the map's strides.
+    too few bits for its fraction, and for offsets that do not fit into 32 bits: images of 2 GiB or more, and maps with
+    a stride of at least `_FLOAT32_SIDE_LIMIT` elements, of which the kernel computes small multiples.
     """
     relative = _check.boolean("relative", relative)
     (height, width), (row_stride, column_stride) = images.size, images.axes.strides[3:]

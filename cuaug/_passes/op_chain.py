@@ -25,7 +25,8 @@ def apply_ops_after(
 ) -> Any:
     """Applies ops to the array that a pass over these images has returned; returns the result.
 
-    With `partial_sums`, which receives the result's mean luma, the ops are applied in place. Then `out` must be None,
+    With `partial_sums`, the result's mean luma is stored there as its only partial sum, and the ops are applied in
+    place. Then `out` must be None,
     and `dtype` that of the images.
     """
     if not ops.names and dtype == images.dtype and partial_sums is NULL_ARRAY:

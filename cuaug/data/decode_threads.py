@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_FIRST_RETRY = 100  # batches, after which one thread fewer is tried: files or the consumer may have changed
+_FIRST_RETRY = 100  # requests that find the queue full, until one thread fewer is tried: files may have changed
 
 
 class DecodeThreads:
@@ -22,20 +22,20 @@ class DecodeThreads:
         self.count: int = maximum
         self._minimum = self._enough = minimum
         self._last_reduced = maximum  # the number when it last became one fewer, or could not
-        self._batches_before_retry = _FIRST_RETRY
-        self._batches_in_time = 0  # since the consumer last had to wait
+        self._requests_before_retry = _FIRST_RETRY
+        self._full_queue_count = 0  # requests that found the queue full, since the consumer last had to wait
         self._queue_was_full = False  # in this iteration, and since the consumer last had to wait
 
-    def fill_queue(self) -> None:
-        """Called when an iteration begins: no batch is ready yet."""
+    def use_all_threads(self) -> None:
+        """All threads decode until the queue is full: when an iteration begins, or when the consumer has to wait."""
         self.count, self._queue_was_full = self.maximum, False
 
     def adjust(self, ready: int, depth: int) -> None:
         """Called when the consumer asks for a batch: `ready` of at most `depth` batches are ready."""
         if ready >= depth:
             self._queue_was_full = True
-            self._batches_in_time += 1
-            if self._batches_in_time % self._batches_before_retry == 0:
+            self._full_queue_count += 1
+            if self._full_queue_count % self._requests_before_retry == 0:
                 self._enough = max(self._minimum, self._enough - 1)
             self.count = self._last_reduced = max(self._enough, self.count - 1)
         elif ready > 0:
@@ -44,6 +44,6 @@ class DecodeThreads:
         else:
             if self._queue_was_full:
                 self._enough = min(self._last_reduced + 1, self.maximum)
-                self._batches_before_retry *= 2
-                self._batches_in_time = 0
-            self.fill_queue()
+                self._requests_before_retry *= 2
+                self._full_queue_count = 0
+            self.use_all_threads()

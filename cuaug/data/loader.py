@@ -215,7 +215,7 @@ class Loader:
         self._iterating, generation = True, self._generation
         epoch, first, count = self._epoch, self._batch, len(self)
         receiver = self._receiver.new_iteration()
-        self._decode_threads.fill_queue()
+        self._decode_threads.use_all_threads()
         finished = Prefetcher(self._finished_batches(receiver, epoch, first, count), self.prefetch, "cuaug-make")
         with contextlib.closing(finished.__iter__()) as batches, self._progress_bar(first, count) as advance:
             for batch in batches:

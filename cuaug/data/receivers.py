@@ -141,15 +141,16 @@ class _PinnedBlocks:
             block = self._torch.empty(size + size // 2, dtype=self._torch.uint8, pin_memory=True)
         return block[:size]
 
-    def copy_to_slots(self, memory: Any, copies: np.ndarray) -> None:
+    def copy_to_slots(self, memory: Any, box_copies: np.ndarray) -> None:
+        """Copies the memory to the GPU, and then its boxes, one per row of `box_copies`, to their slots."""
         on_device = memory.to(self._stream.device, non_blocking=True)
         block = memory._base if memory._base is not None else memory
         self._blocks.append((block, self._stream.record_event()))
-        if len(copies):
+        if len(box_copies):
             library = library_of(type(on_device))
             assert library is not None
-            copies[:, 0] += on_device.data_ptr()  # until here: offsets of the boxes in the memory
-            copy_boxes(copies, library, self._stream.device.index)
+            box_copies[:, 0] += on_device.data_ptr()  # until here: offsets of the boxes in the memory
+            copy_boxes(box_copies, library, self._stream.device.index)
 
 
 class CudaReceiver(TorchReceiver):

@@ -84,7 +84,7 @@ def _with_object_numbers(parsed: ParsedSample) -> ParsedSample:
         numbers: Any = [np.arange(len(entry)) for entry in boxes.value]
         numbers = numbers if isinstance(boxes.value, list) else np.stack(numbers)
         targets.append(Target("area", numbers, tuple((*path[:-1], _NUMBERS) for path in boxes.paths), None))
-    return parsed._replace(targets=(*parsed.targets, *targets))
+    return parsed.with_targets((*parsed.targets, *targets))
 
 
 def _entry(parsed: ParsedSample, target: Target, i: int) -> Any:
@@ -139,7 +139,7 @@ def _box_layer(sample: ParsedSample, boxes: Target, i: int, box_format: str) -> 
     shape = box_shape(boxes.format or box_format)
     rows = shape.rows(convert.host_values("boxes", _entry(sample, boxes, i)).astype(np.float64))
     valid = (shape.sizes(rows) > 0).all(-1)
-    mask = next(m for m, b in zip(sample.validity_targets(), sample.targets_of("boxes"), strict=True) if b is boxes)
+    mask = next(m for m, b in zip(sample.validity_targets, sample.targets_of("boxes"), strict=True) if b is boxes)
     if sample.has(mask):
         valid &= convert.host_values("valid", _entry(sample, mask, i)).astype(bool)
     labels = [

@@ -50,9 +50,9 @@ class Choice(Transform, has_description=False):
         return self.needs_recipe and all(inner.is_fused for entry in transforms for inner in entry.flattened())
 
     @property
-    def position_count(self) -> int:
+    def draw_position_count(self) -> int:
         branches = self.branches(Recipe((1, 1), 1, "uint8"))
-        return 1 + sum(transform.position_count for branch in branches for transform in branch.transforms)
+        return 1 + sum(transform.draw_position_count for branch in branches for transform in branch.transforms)
 
     def write(self, recipe: Recipe) -> None:
         for branch in self.branches(recipe):

@@ -307,7 +307,7 @@ class Compose(TransformSequence):
         [RandomInvert(p=0.5)]
         """
         remainder = Compose(transforms_after(self, first), self.seed, boxes=self.boxes, keypoints=self.keypoints)
-        remainder._first_position = self.first_position + self.position_count - remainder.position_count
+        remainder._first_position = self.first_position + self.draw_position_count - remainder.draw_position_count
         return remainder
 
     def state_dict(self) -> dict[str, int]:

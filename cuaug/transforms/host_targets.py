@@ -26,14 +26,14 @@ def with_numpy(parsed: ParsedSample) -> ParsedSample:
     def viewed(target: Target) -> Target:
         return target._replace(value=numpy_view(target.value)) if target.kind in _KINDS else target
 
-    return parsed._replace(targets=tuple(viewed(target) for target in parsed.targets))
+    return parsed.with_targets(map(viewed, parsed.targets))
 
 
 def in_own_libraries(parsed: ParsedSample, results: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     """Results for the targets of `parsed`, with those that are NumPy arrays in the libraries of their targets."""
     converted = dict(results)
     for kind in _KINDS:
-        targets = parsed.validity_targets() if kind == "valid" else parsed.targets_of(kind)
+        targets = parsed.validity_targets if kind == "valid" else parsed.targets_of(kind)
         if kind in results:
             converted[kind] = [
                 in_library_of(target.value, values) for target, values in zip(targets, results[kind], strict=True)

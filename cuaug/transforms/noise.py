@@ -79,7 +79,7 @@ class RandomMask(Transform):
         return round(self.size * math.sqrt(self.share))
 
     @property
-    def position_count(self) -> int:
+    def draw_position_count(self) -> int:
         return 1 if self.kind == "grid" else 2
 
     def write(self, recipe: Recipe) -> None:

@@ -95,7 +95,7 @@ class PadPart:
         parsed = parse_sample(sample)
         if not parsed.samples:
             return sample
-        parsed = parsed._replace(targets=tuple(_stacked(target) for target in parsed.targets))
+        parsed = parsed.with_targets(map(_stacked, parsed.targets))
         try:
             images = parsed.targets_of("images")[0]
             sizes = [image.size for image in single_images(images, layout, parsed.is_single)[1]]
@@ -106,7 +106,7 @@ class PadPart:
             raise
         mask = _mask_target(parsed, is_call=bool(names))
         if mask is not None:
-            parsed = parsed._replace(targets=(*parsed.targets, mask))
+            parsed = parsed.with_targets((*parsed.targets, mask))
             results["pixel_mask"] = [_pixel_masks(mask, results["images"][0], sizes, size)]
         return parsed.rebuild(results, size)
 

@@ -42,7 +42,7 @@ class ChoicePart:
         for branch in branches:
             parts = split(branch.transforms, position, boxes, keypoints)
             self._branches.append((branch.column.index, branch.value, parts))
-            position += sum(transform.position_count for transform in branch.transforms)
+            position += sum(transform.draw_position_count for transform in branch.transforms)
         self._identity = FusedPart((), position, boxes, keypoints)
         inner = [*self._inner_parts()]
         # Of transforms, those whose `forward` of a user may call that of a recipe.
@@ -106,7 +106,7 @@ def split(transforms: Sequence[Transform], first_position: int, boxes: Boxes, ke
         for transform in adjacent:
             if not is_fused:
                 parts.append(_unfused_part(transform, position, boxes, keypoints))
-            position += transform.position_count
+            position += transform.draw_position_count
     return tuple(parts)
 
 

@@ -97,4 +97,4 @@ def without_lost_boxes(
             return target._replace(value=[zero_lost_boxes(target, *pair) for pair in pairs])
         return target._replace(value=zero_lost_boxes(target, target.value, edges[:, None]))
 
-    return parsed._replace(targets=tuple(with_zeroed_boxes(target) for target in parsed.targets))
+    return parsed.with_targets(map(with_zeroed_boxes, parsed.targets))

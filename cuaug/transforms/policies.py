@@ -57,7 +57,7 @@ class RandAugment(Transform):
         self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     @property
-    def position_count(self) -> int:
+    def draw_position_count(self) -> int:
         return self.num_ops
 
     def write(self, recipe: Recipe) -> None:
@@ -117,7 +117,7 @@ class AutoAugment(Transform):
         self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     @property
-    def position_count(self) -> int:
+    def draw_position_count(self) -> int:
         return 2
 
     def write(self, recipe: Recipe) -> None:
@@ -149,7 +149,7 @@ class AugMix(Transform):
     different chains are batched launches, which need memory for five batches besides the result.
 
     Args:
-        severity: Each magnitude is drawn from this many of the ten magnitudes, the weakest; 1 to 10.
+        severity: Each magnitude is drawn from the `severity` weakest of ten; 1 to 10.
         mixture_width: Number of chains; at most 8.
         chain_depth: Ops of each chain, at most 32; -1: 1 to 3, drawn for each sample and chain.
         alpha: Parameter of both distributions, greater than 0 and at most 1e6.
@@ -177,7 +177,8 @@ class AugMix(Transform):
         self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     @property
-    def position_count(self) -> int:
+    def draw_position_count(self) -> int:
+        # Of the transform, and for each chain of its start and its slots: one `Recipe.begin` each.
         return 1 + self.mixture_width * (1 + (self.chain_depth if self.chain_depth > 0 else 3))
 
     def write(self, recipe: Recipe) -> None:

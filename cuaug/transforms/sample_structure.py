@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,8 @@ from .sample_search import Leaf, find_leaves
 from .sample_target import Target, path_text
 
 
-class ParsedSample(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class ParsedSample:
     """A sample, and the targets in it."""
 
     sample: Any
@@ -30,6 +33,10 @@ class ParsedSample(NamedTuple):
     def targets_of(self, kind: str) -> list[Target]:
         return [target for target in self.targets if target.kind == kind]
 
+    def with_targets(self, targets: Iterable[Target]) -> ParsedSample:
+        return ParsedSample(self.sample, tuple(targets), self.samples, self.is_single)
+
+    @functools.cached_property
     def validity_targets(self) -> list[Target]:
         """The target of the validity mask of each of `targets_of("boxes")`: one of `targets`, or a new one."""
         boxes, masks = self.targets_of("boxes"), {target.paths: target for target in self.targets_of("valid")}
@@ -46,7 +53,7 @@ class ParsedSample(NamedTuple):
 
     def lacks_valid(self) -> bool:
         """Whether boxes have no validity mask."""
-        return not all(self.has(mask) for mask in self.validity_targets())
+        return not all(self.has(mask) for mask in self.validity_targets)
 
     def with_results(self, results: Mapping[str, Sequence[Any]]) -> ParsedSample:
         """The same targets with results as their values. Boxes gain a target of their validity if they have none."""
@@ -54,14 +61,14 @@ class ParsedSample(NamedTuple):
         for kind, values in results.items():
             for target, value in zip(self._targets_of_results(kind), values, strict=True):
                 targets[id(target)] = target._replace(value=value)
-        return self._replace(targets=tuple(targets.values()))
+        return self.with_targets(targets.values())
 
     def rebuild(self, results: Mapping[str, Sequence[Any]], size: Any) -> Any:
         """The sample with results in place of the targets; containers without targets are not copied.
 
         Args:
             results: By kind, a value for each of `targets_of(kind)`, in their order: one array, or N of them. Targets
-                of other kinds stay as they are. "valid" has a value for each of `validity_targets()`: those that have
+                of other kinds stay as they are. "valid" has a value for each of `validity_targets`: those that have
                 no target go beside boxes that are in a dict; others are dropped.
             size: Canvas of tv_tensors: (H, W), or a list with one per sample. [N, 2]
         """
@@ -76,7 +83,7 @@ class ParsedSample(NamedTuple):
         return rebuild([self.sample], results_by_path)[0]
 
     def _targets_of_results(self, kind: str) -> list[Target]:
-        return self.validity_targets() if kind == "valid" else self.targets_of(kind)
+        return self.validity_targets if kind == "valid" else self.targets_of(kind)
 
 
 def named_sample(
@@ -154,7 +161,7 @@ def with_all_valid(sample: Any) -> Any:
     parsed = parse_sample(sample)
     if not parsed.lacks_valid():
         return sample
-    masks = [mask.value if parsed.has(mask) else _all_valid(mask.value) for mask in parsed.validity_targets()]
+    masks = [mask.value if parsed.has(mask) else _all_valid(mask.value) for mask in parsed.validity_targets]
     return parsed.rebuild({"valid": masks}, (0, 0))  # no canvas is needed
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from .._arrays.tv_tensors import tv_kind
 from .._detection.box_formats import convert_format, stated_format
 from .boxes import Boxes, compact, has_stack_per_box, has_value_per_box, transform_boxes
-from .host_targets import in_own_libraries, with_numpy
+from .host_targets import in_own_libraries, numpy_view, with_numpy
 from .keypoints import Keypoints, transform_keypoints
 from .moves import Move
 from .sample_kinds import VALUE_KINDS
@@ -45,8 +45,8 @@ def transform_targets(
     if boxes.compact:
         results |= {kind: [target.value for target in parsed.targets_of(kind)] for kind in VALUE_KINDS}
         results |= {"masks": list(masks)} if masks else {}
-    for target, mask in zip(parsed.targets_of("boxes"), parsed.validity_targets(), strict=True):
-        valid = mask.value if parsed.has(mask) else None
+    for target, mask in zip(parsed.targets_of("boxes"), with_own_libraries.validity_targets, strict=True):
+        valid = numpy_view(mask.value) if with_own_libraries.has(mask) else None
         value, format = _boxes_and_format(target, boxes.format)
         options = boxes if format == boxes.format else dataclasses.replace(boxes, format=format)
         new_boxes, new_valid = transform_boxes(value, moves, options, valid)

@@ -114,7 +114,7 @@ class Transform:
         return self._recipe_base is not None and not self.needs_recipe
 
     @property
-    def position_count(self) -> int:
+    def draw_position_count(self) -> int:
         """How many positions its draws have in a recipe: the calls of `Recipe.begin` in `append_to`."""
         return 1
 

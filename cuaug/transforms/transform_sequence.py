@@ -55,8 +55,8 @@ class TransformSequence(Transform, has_description=False):
             yield from transform.flattened()
 
     @property
-    def position_count(self) -> int:
-        return sum(transform.position_count for transform in self.transforms)
+    def draw_position_count(self) -> int:
+        return sum(transform.draw_position_count for transform in self.transforms)
 
     def append_to(self, recipe: Recipe) -> None:
         """Append the transforms, as if they were in the recipe themselves."""

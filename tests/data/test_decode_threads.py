@@ -37,7 +37,7 @@ def test_decode_threads_rise_while_the_queue_is_half_full():
 def test_decode_threads_ignore_an_empty_queue_at_the_start():
     threads = DecodeThreads(4)
     counts(threads, [2, 2, 2])
-    threads.fill_queue()
+    threads.use_all_threads()
     assert counts(threads, [0, 0, 2, 2, 2]) == [4, 4, 3, 2, 1]
 
 
@@ -56,7 +56,7 @@ def test_decode_threads_retry_after_a_hundred_batches_of_several_iterations():
     assert counts(threads, [2, 2, 0]) == [2, 1, 3]  # 1 thread was too few
     reached = []
     for _ in range(5):
-        threads.fill_queue()
+        threads.use_all_threads()
         reached.append(min(counts(threads, [0, *[2] * 50])))
     assert reached == [2, 2, 2, 1, 1]  # in the 200th batch
 

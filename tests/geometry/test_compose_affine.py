@@ -29,7 +29,7 @@ def test_compose_affine_names_the_matrix_that_is_not_finite():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_compose_affine_of_many_matrices_has_the_precision_of_its_arrays(dtype):
-    """Products of numbers without a precision of their own, and of float32 matrices before float64 ones."""
+    """Integer matrices do not decide the result's dtype; a float64 matrix, first or last, makes it float64."""
     rng = seeded("products")
     maps = [rng.integers(-3, 4, (2, 3)), *(rng.normal(0, 1, (7, 2, 3)).astype("f4") for _ in range(5))]
     maps += [rng.integers(-3, 4, (2, 3)) for _ in range(6)] + [rng.normal(0, 1, (2, 3)).astype(dtype)]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.compare import Tolerance, assert_equal, to_numpy
-from helpers.matrices import FLOAT64, examples, matrices, move, numbers, put
+from helpers.matrices import FLOAT64, fixed_settings, matrices, move, numbers, put
 from helpers.replace import replace_everywhere
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,7 +42,7 @@ shifts = st.tuples(numbers(-300, 300), numbers(-300, 300))
 sizes = st.tuples(st.integers(1, 2000), st.integers(1, 2000))
 
 
-@examples()
+@fixed_settings()
 @given(numbers(-720, 720), shifts, numbers(0.25, 4), angles, sizes)
 def test_affine_matrix_equals_torchvision(angle, translate, scale, shear, size):
     height, width = size
@@ -102,13 +102,13 @@ def test_affine_matrix_parameters_per_sample():
     assert_equal(get_rotation_matrix([0, 90])[1], get_rotation_matrix(90))
 
 
-@examples()
+@fixed_settings()
 @given(matrices())
 def test_invert_affine_equals_opencv(M):
     assert_equal(invert_affine(M), cv2.invertAffineTransform(M), tolerance=FLOAT64)
 
 
-@examples()
+@fixed_settings()
 @given(st.sampled_from([2, 3]).flatmap(lambda rows: matrices(rows)))
 def test_invert_affine_undoes(M):
     tolerance = Tolerance(1e-9, reason="translations of 500 px, scales down to 1/4")
@@ -122,7 +122,7 @@ def test_invert_affine_ill_conditioned_matrix_is_not_singular():
         assert_equal(compose_affine(invert_affine(M), M), np.eye(2, 3), tolerance=tolerance)
 
 
-@examples()
+@fixed_settings()
 @given(matrices(), matrices(3), matrices())
 def test_compose_affine_applies_left_to_right(first, second, third):
     M = compose_affine(first, second, third)
@@ -231,7 +231,7 @@ def test_convert_matrix_moves_known_pixel():
 NAMES = ["cuaug", *SAMPLERS]
 
 
-@examples()
+@fixed_settings()
 @given(
     st.sampled_from([2, 3]).flatmap(lambda rows: matrices(rows)), *[st.sampled_from(NAMES)] * 3, sizes, sizes
 )  # fmt: skip

@@ -6,14 +6,14 @@ import cv2
 import numpy as np
 import pytest
 from helpers.compare import assert_equal
-from helpers.matrices import FLOAT64, batches, examples, matrices, move, numbers
+from helpers.matrices import FLOAT64, batches, fixed_settings, matrices, move, numbers
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cuaug.geometry import transform_boxes, transform_points
 
 
-@examples()
+@fixed_settings()
 @given(batches(4), matrices(), matrices(3))
 def test_transform_points_equals_opencv(points, affine, perspective):
     expected_affine = np.stack([cv2.transform(sample[None], affine)[0] for sample in points])
@@ -42,7 +42,7 @@ TO_XYXY = {
 @pytest.mark.parametrize("format", TO_XYXY)
 @pytest.mark.parametrize("rows", [2, 3])
 def test_transform_boxes_bounds_moved_corners(format, rows):
-    @examples()
+    @fixed_settings()
     @given(st.tuples(numbers(0, 200), numbers(0, 200), numbers(201, 400), numbers(201, 400)), matrices(rows))
     def check(box, M):
         x1, y1, x2, y2 = TO_XYXY[format](*box)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import skimage.transform
 from helpers.compare import Tolerance, assert_equal, to_numpy
-from helpers.matrices import FLOAT64, LIBRARIES, batches, examples, move, numbers, put
+from helpers.matrices import FLOAT64, LIBRARIES, batches, fixed_settings, move, numbers, put
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +23,7 @@ def same_length(src, dst):
     return src[:count], dst[:count]
 
 
-@examples()
+@fixed_settings()
 @given(batches(3), batches(3))
 def test_get_affine_transform_equals_opencv(src, dst):
     src, dst = same_length(src, dst)
@@ -34,7 +34,7 @@ def test_get_affine_transform_equals_opencv(src, dst):
     assert_equal(transform_points(src, get_affine_transform(src, dst)), dst, tolerance=FLOAT64)
 
 
-@examples()
+@fixed_settings()
 @given(batches(4), batches(4))
 def test_get_perspective_transform_maps_corners(src, dst):
     src, dst = same_length(src, dst)
@@ -42,7 +42,7 @@ def test_get_perspective_transform_maps_corners(src, dst):
     assert_equal(transform_points(src, M), dst, tolerance=Tolerance(1e-5, reason="horizons close to the origin"))
 
 
-@examples()
+@fixed_settings()
 @given(batches(4, far=100), batches(4, far=100))
 def test_get_perspective_transform_equals_opencv(src, dst):
     src, dst = same_length(src, dst)
@@ -86,7 +86,7 @@ def least_squares(src, dst, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@examples()
+@fixed_settings()
 @given(batches(5), batches(5))
 def test_estimate_affine_is_least_squares(kind, src, dst):
     src, dst = same_length(src, dst)
@@ -142,7 +142,7 @@ def test_get_perspective_transform_float32_far_from_origin():
     assert error.max() < 0.01, f"{error.max():.4f} px"
 
 
-@examples()
+@fixed_settings()
 @given(numbers(-720, 720), numbers(0.1, 10), numbers(-4000, 4000), numbers(-4000, 4000))
 def test_get_rotation_matrix_equals_opencv(angle, scale, x, y):
     center = float(np.float32(x)), float(np.float32(y))  # OpenCV's point is float32
@@ -151,7 +151,7 @@ def test_get_rotation_matrix_equals_opencv(angle, scale, x, y):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@examples()
+@fixed_settings()
 @given(batches(7), batches(7), st.permutations(range(7)))
 def test_estimate_affine_ignores_point_order(kind, src, dst, order):
     src, dst = same_length(src, dst)
@@ -159,7 +159,7 @@ def test_estimate_affine_ignores_point_order(kind, src, dst, order):
     assert_equal(permuted, estimate_affine(src, dst, kind), tolerance=FLOAT64)
 
 
-@examples()
+@fixed_settings()
 @given(batches(4), batches(4), st.permutations(range(4)))
 def test_get_perspective_transform_ignores_corner_order(src, dst, order):
     src, dst = same_length(src, dst)

@@ -9,7 +9,7 @@ from helpers.arrays import SHAPE, images, no_synchronization, noise, put
 from helpers.busy_gpu import busy
 from helpers.child_process import python
 from helpers.compare import assert_equal, to_numpy
-from tables.warps import MAIN_ROWS, SMOOTH_ROW_OF_OP, matrix
+from tables.warps import INEXACT_ROW_OF_OP, MAIN_ROWS, matrix
 
 import cuaug
 
@@ -63,13 +63,13 @@ def test_op_does_not_write_memory_still_read(row, make_stream):
 
 @every_stream
 def test_op_two_hundred_rounds_on_reused_memory(make_stream):
-    assert count_corrupted_sums(warm_call(SMOOTH_ROW_OF_OP["warp_affine"]), make_stream(), rounds=200, ms=5) == 0
+    assert count_corrupted_sums(warm_call(INEXACT_ROW_OF_OP["warp_affine"]), make_stream(), rounds=200, ms=5) == 0
 
 
 @every_stream
 def test_busy_gpu_reveals_wrong_stream(make_stream, monkeypatch):
     """The control of the two tests above: on an unordered stream, the memory is overwritten."""
-    call, wrong, stream = warm_call(SMOOTH_ROW_OF_OP["warp_affine"]), torch.cuda.Stream(), make_stream()
+    call, wrong, stream = warm_call(INEXACT_ROW_OF_OP["warp_affine"]), torch.cuda.Stream(), make_stream()
     library = type(cuaug._arrays.registry.library_of(torch.Tensor))
     monkeypatch.setattr(library, "current_stream", lambda self, device: wrong.cuda_stream)
     assert count_corrupted_sums(call, stream, rounds=20, ms=20) > 0
@@ -221,7 +221,7 @@ def test_op_cupy_current_stream_is_used():
 
 
 def test_op_eight_threads_on_their_own_streams():
-    failures, rows = [], [SMOOTH_ROW_OF_OP[op] for op in ("warp_affine", "resize", "remap", "affine")]
+    failures, rows = [], [INEXACT_ROW_OF_OP[op] for op in ("warp_affine", "resize", "remap", "affine")]
     calls = [(row, images(TORCH, seed=n)) for n, row in enumerate(rows)]
     barrier = threading.Barrier(8)
 

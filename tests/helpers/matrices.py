@@ -38,7 +38,7 @@ def move(points, M):
     return moved[..., :2] / moved[..., 2:] if M.shape[-2] == 3 else moved
 
 
-def examples():
+def fixed_settings():
     return settings(derandomize=True, max_examples=100, deadline=None, database=None)
 
 

@@ -110,7 +110,7 @@ def test_op_reads_parameter_of_one_sample_with_any_stride(view, library):
 
 
 def test_roi_align_gradient_of_negated_view():
-    """Autograd passes such a gradient through `conj`: its copy must live until it is read."""
+    """Autograd gives `backward` the negated view as it is; the copy that cuaug reads must live until it is read."""
     regions = torch.tensor([[0, 1.0, 1, 6, 6]])
     features = torch.from_numpy(noise((1, 2, 8, 8), "float32")).requires_grad_()
     gradient = torch.from_numpy(noise((1, 2, 300, 300), "float32"))  # memory of this size is unmapped when it is freed

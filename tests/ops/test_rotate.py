@@ -17,7 +17,7 @@ from helpers.arrays import (
 )
 from helpers.compare import assert_equal, to_numpy
 from tables import warp_reference as reference
-from tables.warps import INTERPOLATIONS, SMOOTH_ROW_OF_OP
+from tables.warps import INEXACT_ROW_OF_OP, INTERPOLATIONS
 
 import cuaug
 
@@ -106,5 +106,5 @@ def test_rotate_expand_equals_reference(backend):
             expected = np.stack([reference.rotate(image, angle, interpolation, expand=True) for image in source])
             actual = cuaug.rotate(batch, angle, interpolation, expand=True)
             expected_kind = {"library": backend[0], "device": device_of(backend), "dtype": "uint8"}
-            tolerance = SMOOTH_ROW_OF_OP["rotate"].tolerance("uint8")
+            tolerance = INEXACT_ROW_OF_OP["rotate"].tolerance("uint8")
             assert_equal(actual, to_layout(expected, layout), **expected_kind, tolerance=tolerance)

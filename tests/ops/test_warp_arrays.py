@@ -18,7 +18,7 @@ from helpers.arrays import (
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.laws import BATCH, run
 from helpers.replace import replace_everywhere
-from tables.warps import MAIN_ROWS, ROW_OF_OP, SMOOTH_ROW_OF_OP
+from tables.warps import INEXACT_ROW_OF_OP, MAIN_ROWS, ROW_OF_OP
 
 import cuaug
 from cuaug._arrays import convert
@@ -120,7 +120,7 @@ def test_remap_elastic_strided_maps_equal_copies(backend):
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 @pytest.mark.parametrize("op", ["warp_affine", "resize", "hflip"])
 def test_op_misaligned_pointer(op, dtype, backend):
-    size, row = int(np.prod(SHAPE)), SMOOTH_ROW_OF_OP.get(op, ROW_OF_OP[op])
+    size, row = int(np.prod(SHAPE)), INEXACT_ROW_OF_OP.get(op, ROW_OF_OP[op])
     parameters = row.parameters(BATCH)
     for layout in ("NHWC", "NCHW"):
         aligned = images(backend, dtype, layout)

@@ -23,7 +23,7 @@ from helpers.arrays import (
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import BATCH, check, run
 from tables.row import scaled
-from tables.warps import LARGE, LARGE_IMAGE_ROWS, MAIN_ROWS, ROW_OF_OP, ROWS, SMOOTH_ROW_OF_OP
+from tables.warps import INEXACT_ROW_OF_OP, LARGE, LARGE_IMAGE_ROWS, MAIN_ROWS, ROW_OF_OP, ROWS
 
 import cuaug
 
@@ -174,7 +174,7 @@ def test_op_single_image_is_batch_of_one(row, layout, backend):
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 64, 200])
 @pytest.mark.parametrize("op", ["warp_affine", "resize", "remap", "crop", "pad"])
 def test_op_any_number_of_channels(op, channels, backend):
-    row = SMOOTH_ROW_OF_OP.get(op, ROW_OF_OP[op])
+    row = INEXACT_ROW_OF_OP.get(op, ROW_OF_OP[op])
     parameters = row.parameters(BATCH)
     for dtype in ("uint8", "float32"):
         for layout in ("NCHW", "NHWC"):

@@ -234,6 +234,6 @@ LARGE_IMAGE_ROWS = [
 ]
 
 ROW_OF_OP = first_rows(ROWS)
-SMOOTH_ROW_OF_OP = first_rows([row for row in ROWS if not row.is_exact])
-MAIN_ROWS = list({id(row): row for row in [*ROW_OF_OP.values(), *SMOOTH_ROW_OF_OP.values()]}.values())
+INEXACT_ROW_OF_OP = first_rows([row for row in ROWS if not row.is_exact])
+MAIN_ROWS = list({id(row): row for row in [*ROW_OF_OP.values(), *INEXACT_ROW_OF_OP.values()]}.values())
 MAIN_ROWS.sort(key=ROWS.index)

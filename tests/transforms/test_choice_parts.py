@@ -322,7 +322,7 @@ TRANSFORMS = [instance for instance in INSTANCES.values() if isinstance(instance
 def test_transform_position_count_is_that_of_its_draws(transform):
     recipe = Recipe((32, 32), 3, "uint8")
     transform.append_to(recipe)
-    assert recipe.position + 1 == transform.position_count
+    assert recipe.position + 1 == transform.draw_position_count
 
 
 def test_compose_after_choice_draws_as_whole_recipe():

@@ -115,7 +115,7 @@ CROPS_INSIDE = {
 @pytest.mark.parametrize("name", CROPS_INSIDE)
 def test_crops_of_a_branch_or_a_subclass_have_the_draws_of_their_images(name):
     batch = noise((6, 11, 9, 3))
-    positions = [T.Identity()] * CROPS_INSIDE[name].position_count
+    positions = [T.Identity()] * CROPS_INSIDE[name].draw_position_count
     alone = T.Compose([*positions, *RANDOM], seed=3)
     results = T.Compose([CROPS_INSIDE[name], *RANDOM], seed=3)(batch, step=2)
     assert type(results) is tuple

@@ -13,7 +13,7 @@ from cuaug.transforms import sample_kinds
 from cuaug.transforms.sample_structure import parse_sample
 
 CROP = [T.CenterCrop((15, 9))]  # of (23, 17): 4 rows and 4 columns are cut off at each side
-EDGES = [(0.0, 0, 3, 3), (5, 6, 10, 12), (4, 5, 8, 9)]  # the crop removes the first
+BOXES = [(0.0, 0, 3, 3), (5, 6, 10, 12), (4, 5, 8, 9)]  # the crop removes the first
 UNTOUCHED = ("image_id", "size", "orig_size", "path", "file", "none", "count", "score", "weights", "segmentation")
 PER_OBJECT = ("labels", "area", "iscrowd", "difficult")
 
@@ -24,7 +24,7 @@ def image():
 
 def target(count=3, tv=None):
     """A target of an image (23, 17) with `count` objects; of tv_tensors if the module is given."""
-    boxes, masks = torch.tensor(EDGES[:count]).reshape(count, 4), torch.zeros(count, 23, 17, dtype=torch.uint8)
+    boxes, masks = torch.tensor(BOXES[:count]).reshape(count, 4), torch.zeros(count, 23, 17, dtype=torch.uint8)
     masks[:, 6:9, 5:8] = torch.arange(10, 10 + count, dtype=torch.uint8)[:, None, None]
     if tv is not None:
         boxes, masks = tv.BoundingBoxes(boxes, format="XYXY", canvas_size=(23, 17)), tv.Mask(masks)
@@ -82,7 +82,7 @@ def test_compose_compact_removes_all_entries_of_an_object(tv, use_types):
             assert all(new[key] is old[key] for key in UNTOUCHED)
 
 
-def test_compose_compact_returns_entries_of_complete_targets_as_they_are():
+def test_compose_compact_without_removed_boxes_returns_entries_as_they_are():
     sample = target()
     sample["boxes"] = torch.tensor([(5.0, 6, 10, 12)] * 3)
     _, moved = T.Compose(CROP, boxes=T.Boxes(compact=True))(image(), sample)

@@ -117,7 +117,7 @@ MESSAGES = {
     ),
     "texts": (lambda aug, x: aug(x, {"boxes": [["a"] * 4]}), r"boxes at \['target'\]\['boxes'\] must be an array"),
     "an object": (lambda aug, x: aug(x, {"boxes": object()}), r"boxes at \['target'\]\['boxes'\] must be an array"),
-    "of one of a list": (
+    "an object in a list of targets": (
         lambda aug, x: aug([x], [{"boxes": object()}]),
         r"boxes at \['target'\]\[0\]\['boxes'\] must be an array",
     ),

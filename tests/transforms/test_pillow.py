@@ -123,27 +123,27 @@ def test_compose_returns_a_tuple_for_a_tuple_of_pil_images():
 def test_compose_takes_pil_images_in_samples():
     pixels, mask, boxes = IMAGES["RGB"], IMAGES["L"], torch.tensor([[1.0, 2, 8, 9]])
     expected = RECIPE({"image": pixels, "mask": mask, "boxes": boxes}, step=1)
-    unnamed = Image.new("P", (3, 3))
-    sample = {"image": pillow(), "mask": pillow("L"), "boxes": boxes, "thumbnail": unnamed}
+    thumbnail = Image.new("P", (3, 3))
+    sample = {"image": pillow(), "mask": pillow("L"), "boxes": boxes, "thumbnail": thumbnail}
     result = RECIPE(sample, step=1)
     assert_image(result["image"], expected["image"], "RGB")
     assert_image(result["mask"], expected["mask"], "L")
     assert_equal(result["boxes"], expected["boxes"])
-    assert result["thumbnail"] is unnamed
+    assert result["thumbnail"] is thumbnail
     assert isinstance(sample["image"], Image.Image)
     image, label = RECIPE((pillow(), 3), step=1)  # as in a Dataset
     assert_image(image, expected["image"], "RGB")
     assert label == 3
 
 
-def test_compose_takes_dicts_of_pil_masks_and_leaves_unnamed_images():
-    unnamed = Image.new("P", (3, 3))
-    entries = [{"image": pillow(), "masks": {"body": pillow("L")}, "thumbnail": unnamed}] * 2
+def test_compose_takes_dicts_of_pil_masks_and_leaves_images_under_other_keys():
+    thumbnail = Image.new("P", (3, 3))
+    entries = [{"image": pillow(), "masks": {"body": pillow("L")}, "thumbnail": thumbnail}] * 2
     results = RECIPE(entries, step=1)
     for sample, result in zip(range(2), results, strict=True):
         expected = RECIPE({"image": IMAGES["RGB"], "mask": IMAGES["L"]}, step=1, ids=[sample])
         assert_image(result["masks"]["body"], expected["mask"], "L")
-        assert result["thumbnail"] is unnamed
+        assert result["thumbnail"] is thumbnail
 
 
 @pytest.mark.parametrize("sizes", [[(11, 17), (11, 17)], [(11, 17), (20, 14)]], ids=["one size", "two sizes"])

@@ -1,4 +1,4 @@
-"""Transforms whose results have sizes of their own: torchvision's results and draws, batches, and later parts."""
+"""Transforms whose results have sizes of their own: torchvision's results and draws, batches, later recipe parts."""
 
 import numpy as np
 import pytest
@@ -230,7 +230,7 @@ CHOICES = {
 @pytest.mark.parametrize("step", range(4))
 @pytest.mark.parametrize("make", CHOICES.values(), ids=CHOICES)
 def test_choice_of_size_transform_makes_a_batch_a_list(make, step):
-    """Whatever it draws: the results of the same images in a list."""
+    """Whatever the choice draws, the results equal those of the same images passed as a list."""
     images, masks = noise((4, 15, 17, 3)), noise((4, 15, 17), seed=1)
     recipe = T.Compose([make()], seed=2)
     batch, batch_masks = recipe(images, masks, step=step)
@@ -251,7 +251,7 @@ def test_transform_to_one_size_after_choice_of_size_transform_returns_a_batch(tv
 
 @pytest.mark.parametrize("name", ["RandomZoomOut", "ScaleJitter", "RandomShortestSize", "RandomResize"])
 def test_transform_of_torchvision_after_size_transform_gets_a_list(name, v2, tv):
-    """Trees of torch take an object of a class derived from list as a leaf, which torchvision does not change."""
+    """torch's pytree treats a subclass of list as a leaf: torchvision would not transform the images in it."""
     images = torch.from_numpy(noise((5, 3, 15, 17)))
     sample = {"image": tv.Image(images), "mask": tv.Mask(images[:, 0])}
     alone = T.Compose([transform(name)], seed=3)(sample, step=1)

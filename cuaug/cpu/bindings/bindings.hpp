@@ -9,7 +9,7 @@ namespace native {
 const LoopTable& loops();  // the loop table of the instruction set in use
 int threads();             // the number of threads that a call may use
 
-// A pooling, or an image loop (BoundLoop::pixel_values), of fewer values than this runs in the calling thread: waking
+// A pooling, or an image loop (BoundLoop::value_count), of fewer values than this runs in the calling thread: waking
 // another one takes longer.
 constexpr double min_parallel_values = 1 << 15;
 

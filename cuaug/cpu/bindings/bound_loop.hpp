@@ -12,13 +12,14 @@ namespace native {
 // A loop with its arguments except the record, which differs from call to call.
 struct BoundLoop {
     long long samples;
-    double pixel_values;  // their number: the images' channels x the result's pixels; 0 for draws
+    double value_count;  // the images' channels x the result's pixels; 0 for draws
     bool reads_other_samples;
     std::function<void(const pybind11::bytes& record)> check;  // throws if the record has a wrong size or values
     std::function<long long(const LoopTable&, const void* record)> task_count;
+    // `is_last`: no other loop of the call reads the result.
     std::function<void(const LoopTable&, const void* record, long long task, void* workspace, bool is_last)> run_task;
 
-    int threads() const { return pixel_values < min_parallel_values ? 1 : native::threads(); }
+    int threads() const { return value_count < min_parallel_values ? 1 : native::threads(); }
 };
 
 // A loop and the record of one call.

@@ -30,6 +30,7 @@ Dtype float_dtype(const std::string& name) {
     return dtype;
 }
 
+// "avg", "max": roi_align; "ps_avg": ps_roi_align; "pixel_max": roi_pool; "pixel_avg": ps_roi_pool.
 PoolingKind pooling_kind(const std::string& name) {
     if (name == "avg" || name == "ps_avg") return PoolingKind::roi_align_average;
     if (name == "max") return PoolingKind::roi_align_max;
@@ -95,7 +96,7 @@ void nms(const py::bytes& bytes, const std::string& dtype) {
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
     ThreadPool::instance().run(record.samples, threads(), [&](long long n, void*) {
-        cuaug::rank_boxes(record, n, call.source == cuaug::dtype_of<cuaug::float64>);
+        cuaug::rank_boxes(record, n, call.in_dtype == cuaug::dtype_of<cuaug::float64>);
         table.nms(call, n);
     });
 }

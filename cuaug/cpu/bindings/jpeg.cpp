@@ -39,8 +39,8 @@ jpeg::Color color_named(const std::string& name) {
     throw py::value_error("color '" + name + "' is not gray, rgb or bgr");
 }
 
-// Calls `work(i, failure)` for every image in the thread pool, without the GIL. `threads`: 0 for the number that
-// `set_threads` sets.
+// Calls `work(i, failure)` for every image, on the threads of the pool. The caller has released the GIL. `threads`: 0
+// for the number that `set_threads` sets.
 template <class Work>
 std::vector<jpeg::Failure> for_each_image(std::size_t images, int threads, const Work& work) {
     std::vector<jpeg::Failure> failures(images);
@@ -85,7 +85,7 @@ struct DecodeTask {
     NumpyRows<const RegionToDecode> regions;
     jpeg::Color color;
     bool strict;
-    py::object memory;  // keeps the regions' addresses alive
+    py::object memory;  // owns the memory at the regions' addresses
     int threads;
     std::vector<jpeg::Failure> failures{};
 
@@ -114,10 +114,10 @@ using ImageArguments =
     std::tuple<std::uintptr_t, int, int, long long>;  // address of the first row, height, width, pitch
 
 // Returns the encoded file of each image, or a string: the reason why there is none.
-py::list encode(const std::vector<ImageArguments>& images, const std::string& color_name, int quality, int horizontal,
-                int vertical, bool gray, bool progressive) {
+py::list encode(const std::vector<ImageArguments>& images, const std::string& color_name, int quality,
+                int horizontal_subsampling, int vertical_subsampling, bool gray, bool progressive) {
     const jpeg::Color color = color_named(color_name);
-    const jpeg::Encoding encoding = {quality, horizontal, vertical, gray, progressive};
+    const jpeg::Encoding encoding = {quality, horizontal_subsampling, vertical_subsampling, gray, progressive};
     std::vector<jpeg::EncodedBytes> files(images.size());
     std::vector<jpeg::Failure> failures;
     {

@@ -83,7 +83,7 @@ void adjust_sharpness_task(const native::RecordCall& call, long long task, void*
     constexpr int max_count = segment_width - 2;
     const TaskRows rows = segment_task_rows(args, task);
     const double factor = parameter(args, rows.n, 0);
-    dispatch_image_dtype(call.source, [&](auto element) {
+    dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
         if (static_cast<ComputeType<T>>(factor) == 1) return copy_rows<T>(args, rows);
         auto& workspace = *static_cast<SharpnessWorkspace<ComputeType<T>>*>(memory);

@@ -10,7 +10,8 @@
 
 namespace cuaug {
 
-// A strip is a part of the output of at most strip_width x tile_height pixels: what a task of warp_image.hpp computes.
+// A strip is a part of the output of at most strip_width x tile_height pixels: what a task of warp_image.hpp computes,
+// unless it may copy pixels (nearest_strip.hpp).
 constexpr int strip_width = 1024,
               strip_pitch = strip_width + 16;  // rows a power of two apart would compete for the same cache sets
 

@@ -99,7 +99,7 @@ inline void warp_tile_planes(const native::WarpCall& call, const WarpRecordBase&
                              TileWorkspace<float>& workspace) {
     const ChannelGroup in = channel_group<T>(args.in, tile.n, tile.t, c, args.channels);
     const BoxPlanes staged = stage_planes<T>(call, args, tile, in, box, c, workspace);
-    dispatch_image_dtype(call.target, [&](auto element) {
+    dispatch_image_dtype(call.out_dtype, [&](auto element) {
         using U = decltype(element);
         const ChannelGroup out = channel_group<U>(args.out, tile.n, tile.t, c, args.channels);
         // Whether bilinear_planes stores into the output; otherwise into the workspace, and rows are converted.

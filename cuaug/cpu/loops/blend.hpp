@@ -41,7 +41,7 @@ inline void blend_segment(const BlendRecord& args, long long n, long long t, int
 
 void blend_task(const native::RecordCall& call, long long task, void* memory) {
     const auto args = read_record<BlendRecord>(call.record);
-    dispatch_image_dtype(call.source, [&](auto element) {
+    dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
         auto& workspace = *static_cast<BlendWorkspace<ComputeType<T>>*>(memory);
         for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {

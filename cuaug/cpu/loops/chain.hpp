@@ -105,8 +105,8 @@ inline bool is_channelwise(const native::ChainOp& chain_op) {
 // of three uint8 channels are not: deinterleave_rgb8 converts faster than load_row does. Adjusting the brightness of
 // 224x224 pixels takes 37 us deinterleaved and 63 us as one channel.
 inline void treat_channels_as_pixels(native::PointwiseCall& call, PointwiseRecord& args) {
-    if (deinterleaves_with_simd && args.channels == 3 && call.source == dtype_of<uint8> &&
-        call.target == dtype_of<uint8>)
+    if (deinterleaves_with_simd && args.channels == 3 && call.in_dtype == dtype_of<uint8> &&
+        call.out_dtype == dtype_of<uint8>)
         return;
     for (int i = 0; i < call.op_count; ++i)
         if (!is_channelwise(call.ops[i])) return;

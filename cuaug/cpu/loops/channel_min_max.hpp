@@ -37,7 +37,7 @@ inline void extend_ranges(const BatchRecord& args, long long n, int c, SegmentWo
 // 0, which means that the op does not apply to it.
 void channel_min_max_task(const native::RecordCall& call, long long n, void* memory) {
     const auto args = read_record<PointwiseRecord>(call.record);
-    dispatch_image_dtype(call.source, [&](auto element) {
+    dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
         using R = ComputeType<T>;
         double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels;

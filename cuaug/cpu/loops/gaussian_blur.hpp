@@ -99,7 +99,7 @@ long long gaussian_blur_task_count(const native::RecordCall& call) {
 void gaussian_blur_task(const native::RecordCall& call, long long task, void* memory) {
     const auto args = read_record<GaussianBlurRecord>(call.record);
     const TaskRows rows = task_rows(args, args.in_height, rows_per_blur_task(args), task);
-    dispatch_image_dtype(call.source, [&](auto element) {
+    dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
         auto& workspace = *static_cast<BlurWorkspace<ComputeType<T>>*>(memory);
         gaussian_weights(workspace.x_weights, args.kernel_width, sigma_of(args, rows.n, 0));

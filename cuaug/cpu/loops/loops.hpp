@@ -17,7 +17,7 @@ enum class Mix : int {};
 // The arguments of a loop: a record, which Python packs, and the types to run it with.
 struct WarpCall {
     const void* record;  // kernels/records/warp_image.cuh
-    Dtype source, target;
+    Dtype in_dtype, out_dtype;
     Geometry geometry;
     Sampler sampler;
     Border border;
@@ -25,7 +25,7 @@ struct WarpCall {
 
 struct ResampleCall {
     const void* record;  // kernels/records/resample.cuh
-    Dtype source, target;
+    Dtype in_dtype, out_dtype;
     Filter filter;
 };
 
@@ -46,7 +46,7 @@ struct ChainOp {
 
 struct PointwiseCall {
     const void* record;  // kernels/records/pointwise.cuh
-    Dtype source, target;
+    Dtype in_dtype, out_dtype;
     const ChainOp* ops;  // [op_count]
     int op_count;
     int out_channels;
@@ -63,7 +63,7 @@ struct MixCall {
 // For loops that need no other argument than the record and the dtype.
 struct RecordCall {
     const void* record;  // of kernels/records/
-    Dtype source;
+    Dtype in_dtype;
 };
 
 enum class PoolingKind { roi_align_average, roi_align_max, roi_pool, ps_roi_pool };

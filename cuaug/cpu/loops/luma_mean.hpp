@@ -53,7 +53,7 @@ inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord&
 // The CPU loop that corresponds to kernels/passes/luma_mean.cu. A task is a sample.
 void luma_mean_task(const native::PointwiseCall& call, long long n, void* memory) {
     const auto args = read_record<PointwiseRecord>(call.record);
-    dispatch_image_dtype(call.source, [&](auto element) {
+    dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
         const double sum = luma_sum<T>(call, args, n, *static_cast<ChainWorkspace<ComputeType<T>>*>(memory));
         static_cast<double*>(args.out.data)[n * args.out.n_stride] =

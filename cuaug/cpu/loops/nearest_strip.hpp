@@ -140,7 +140,7 @@ inline bool copy_strip(const native::WarpCall& call, const WarpRecordBase& args,
     });
     const int run_count = find_runs(workspace.columns, width, workspace.runs);
     for (int c = 0; c < args.channels; c += max_copy_channels) {
-        const PixelCopy copy = pixel_copy(call.source, args, n, t, c);
+        const PixelCopy copy = pixel_copy(call.in_dtype, args, n, t, c);
         if (runs_are_short(run_count, width))
             for (int x = 0; x < width; ++x)
                 workspace.offset[x] =

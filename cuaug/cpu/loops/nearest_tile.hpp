@@ -63,7 +63,7 @@ template <class Offset, class R>
 inline void copy_tile(const native::WarpCall& call, const WarpRecordBase& args, const CoordinateTile<R>& tile,
                       Offset* offset) {
     for (int c = 0; c < args.channels; c += max_copy_channels) {
-        const PixelCopy copy = pixel_copy(call.source, args, tile.n, tile.t, c);
+        const PixelCopy copy = pixel_copy(call.in_dtype, args, tile.n, tile.t, c);
         if (c == 0) resolve_offsets(call.border, args, copy, tile, offset);
         dispatch_unit_bytes(copy.unit_bytes, [&](auto size) {
             constexpr int bytes = decltype(size)::value;

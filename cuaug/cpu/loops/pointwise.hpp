@@ -16,7 +16,7 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
                   out_channels = keeps_channels ? channels : call.out_channels;
         const int channel_group_index = static_cast<int>(t) * ((args.channels + 3) / 4) + c / 4;
         PixelContext<R> context = {x, y, args.in_width, args.in_height, R(1), R(1), channel_group_index};
-        dispatch_image_dtype(call.source, [&](auto element) {
+        dispatch_image_dtype(call.in_dtype, [&](auto element) {
             using T = decltype(element);
             if constexpr (is_same_v<ComputeType<T>, R>) {
                 context.max_value = R(max_value<T>);
@@ -24,7 +24,7 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
                                  workspace);
             }
         });
-        dispatch_image_dtype(call.target, [&](auto element) {
+        dispatch_image_dtype(call.out_dtype, [&](auto element) {
             using T = decltype(element);
             context.out_max_value = R(max_value<T>);
             dispatch_channels(channels, [&](auto K) {
@@ -57,7 +57,7 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* me
 }
 
 void pointwise_task(const native::PointwiseCall& call, long long task, void* memory) {
-    if (call.source == dtype_of<float64>)
+    if (call.in_dtype == dtype_of<float64>)
         pointwise_typed<double>(call, task, memory);
     else
         pointwise_typed<float>(call, task, memory);

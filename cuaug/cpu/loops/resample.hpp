@@ -58,7 +58,7 @@ inline TaskRegion task_region(const ResampleRecord& args, long long task) {
 
 // Flips the result: reverses the strides of the output.
 inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, long long n) {
-    dispatch_image_dtype(call.target, [&](auto element) {
+    dispatch_image_dtype(call.out_dtype, [&](auto element) {
         auto flip = [&](long long& stride, int extent) {
             args.out.data = static_cast<decltype(element)*>(args.out.data) + (extent - 1) * stride;
             stride = -stride;
@@ -68,19 +68,19 @@ inline void flip_output(const native::ResampleCall& call, ResampleRecord& args, 
     });
 }
 
-// The window, or the whole result if the table does not hold a window of the resized box: the table may have been
-// changed, and the taps of other windows have no bound.
+// The window. If it does not lie in the resized box, the box is resized to the result's own size instead: the caller
+// may have changed the table, and such a window could need any number of taps.
 inline AxisWindow window_in_box(const AxisWindow& window, int out_size) {
-    const bool is_inside = window.first >= 0 && static_cast<long long>(window.first) + out_size <= window.size;
+    const bool is_inside = window.first >= 0 && static_cast<long long>(window.first) + out_size <= window.box_size;
     return is_inside ? window : AxisWindow{0, out_size};
 }
 
-// Whether the output pixels of an axis are adjacent pixels of the image: a box of whole pixels keeps its size, and the
-// filter weights the pixels beside the centre with 0 (not Lanczos, whose sine of pi is rounded).
+// Whether the output pixels along an axis are copies of adjacent input pixels: a box of whole pixels keeps its size,
+// and the filter weights the pixels beside the centre with 0 (not Lanczos, whose sine of pi is rounded).
 template <class R>
 inline bool copies_axis(const ResampleAxis<R>& axis, int out_size) {
     const double first = axis.start + axis.window.first;
-    return axis.extent == axis.window.size && axis.start == floor(axis.start) && first >= 0.0 &&
+    return axis.extent == axis.window.box_size && axis.start == floor(axis.start) && first >= 0.0 &&
            first + out_size <= axis.in_size && dispatch_filter(axis.filter, [](auto kind) {
                auto weight_at = [](R t) { return decltype(kind)::weight(t, R(1)); };
                return weight_at(R(0)) == R(1) && weight_at(R(1)) == R(0) && weight_at(R(2)) == R(0);
@@ -92,9 +92,10 @@ inline bool copies_axis(const ResampleAxis<R>& axis, int out_size) {
 template <class R>
 inline bool copy_region(const native::ResampleCall& call, BatchRecord args, const TaskRegion& region,
                         const ResampleAxis<R>& x_axis, const ResampleAxis<R>& y_axis) {
-    if (call.source != call.target || !copies_axis(x_axis, args.out_width) || !copies_axis(y_axis, args.out_height))
+    if (call.in_dtype != call.out_dtype || !copies_axis(x_axis, args.out_width) ||
+        !copies_axis(y_axis, args.out_height))
         return false;
-    return dispatch_image_dtype(call.source, [&](auto element) {
+    return dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
         if constexpr (is_same_v<T, uint8> || is_same_v<T, uint16> || is_same_v<T, int16>) {
             const long long x = static_cast<long long>(x_axis.start) + x_axis.window.first + region.left,
@@ -125,13 +126,13 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
                                     antialias};
     if (copy_region(call, args, region, x_axis, y_axis)) return;
     if constexpr (is_same_v<R, float>)
-        if (call.filter == filter_of<Triangle> && !antialias && call.source == dtype_of<uint8> &&
-            call.target == dtype_of<uint8>) {
+        if (call.filter == filter_of<Triangle> && !antialias && call.in_dtype == dtype_of<uint8> &&
+            call.out_dtype == dtype_of<uint8>) {
             auto positions = [](const ResampleAxis<R>& axis) {
                 const Taps<R> taps = axis.taps(0);
                 // An invalid box has no taps: for a box that begins at -1 resize_bilinear returns false.
                 const int low = taps.count > 0 ? taps.low : -1;
-                return AxisPositions{axis.start, axis.extent / axis.window.size, axis.window.first, low, taps.high};
+                return AxisPositions{axis.start, axis.extent / axis.window.box_size, axis.window.first, low, taps.high};
             };
             if (resize_bilinear(args, region.rows, region.left, region.right, positions(x_axis), positions(y_axis),
                                 *static_cast<SeparableWorkspace*>(memory)))
@@ -143,7 +144,7 @@ inline void resample_typed(const native::ResampleCall& call, long long task, voi
 }
 
 void resample_task(const native::ResampleCall& call, long long task, void* memory) {
-    if (call.source == dtype_of<float64>)
+    if (call.in_dtype == dtype_of<float64>)
         resample_typed<double>(call, task, memory);
     else
         resample_typed<float>(call, task, memory);

@@ -50,7 +50,7 @@ struct ResampleAxis {
 
     Taps<R> taps(int i) const {
         return dispatch_filter(filter, [&](auto kind) {
-            return taps_of<decltype(kind), R>(start, extent, in_size, window.size, window.first + i, antialias);
+            return taps_of<decltype(kind), R>(start, extent, in_size, window.box_size, window.first + i, antialias);
         });
     }
 

@@ -50,7 +50,7 @@ struct InputChannels {
 template <class R>
 inline InputChannels<R> input_channels(const ResampleTask<R>& task, int c) {
     InputChannels<R> in = {};
-    dispatch_image_dtype(task.call.source, [&](auto element) {
+    dispatch_image_dtype(task.call.in_dtype, [&](auto element) {
         using T = decltype(element);
         if constexpr (is_same_v<ComputeType<T>, R>) {
             in.group = channel_group<T>(task.args.in, task.n, task.t, c, task.args.channels);
@@ -64,7 +64,7 @@ inline InputChannels<R> input_channels(const ResampleTask<R>& task, int c) {
 template <class R>
 inline void sum_source_rows(const ResampleTask<R>& task, const InputChannels<R>& in, const Taps<R>& taps, int first,
                             int count, R* out) {
-    dispatch_image_dtype(task.call.source, [&](auto element) {
+    dispatch_image_dtype(task.call.in_dtype, [&](auto element) {
         using T = decltype(element);
         if constexpr (is_same_v<ComputeType<T>, R>)
             sum_rows<T>(task.y_axis, taps, in.group, task.args.in_height, first, count, in.fill, out);
@@ -73,7 +73,7 @@ inline void sum_source_rows(const ResampleTask<R>& task, const InputChannels<R>&
 
 template <class R>
 inline void store_result_row(const ResampleTask<R>& task, int c, int y, int left, int columns, const R* result) {
-    dispatch_image_dtype(task.call.target, [&](auto element) {
+    dispatch_image_dtype(task.call.out_dtype, [&](auto element) {
         using T = decltype(element);
         const ChannelGroup out = channel_group<T>(task.args.out, task.n, task.t, c, task.args.channels);
         store_pixels<T>(result, columns, out, y, left, task.workspace.scratch);
@@ -139,7 +139,7 @@ inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in
 template <class R>
 inline void store_result_rows(const ResampleTask<R>& task, int c, int y, int rows, int left, int columns,
                               int channel_step) {
-    dispatch_image_dtype(task.call.target, [&](auto element) {
+    dispatch_image_dtype(task.call.out_dtype, [&](auto element) {
         using T = decltype(element);
         const ChannelGroup out = channel_group<T>(task.args.out, task.n, task.t, c, task.args.channels);
         for (int r = 0; r < rows; ++r) {

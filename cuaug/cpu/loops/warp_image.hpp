@@ -23,7 +23,7 @@ inline TaskGrid task_grid(const native::WarpCall& call, const WarpRecordBase& ar
     auto divide_up = [](int n, int divisor) { return (n + divisor - 1) / divisor; };
     const int height = divide_up(args.out_height, divide_up(args.out_height, tile_height)),
               rows = divide_up(args.out_height, height);
-    const bool may_copy = call.sampler == sampler_of<Nearest> && call.source == call.target;
+    const bool may_copy = call.sampler == sampler_of<Nearest> && call.in_dtype == call.out_dtype;
     const long long tiles = args.samples * args.frames * rows * divide_up(args.out_width, tile_width),
                     wanted_tasks = may_copy ? 8 : 256;
     const int max_tiles = (may_copy ? copy_strip_width : strip_width) / tile_width;
@@ -53,11 +53,12 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* memor
               top = static_cast<int>(task_row % grid.rows) * grid.task_height;
     const int width = min(grid.task_width, args.out_width - left),
               height = min(grid.task_height, args.out_height - top);
-    if (call.sampler == sampler_of<Nearest> && call.source == call.target &&
+    if (call.sampler == sampler_of<Nearest> && call.in_dtype == call.out_dtype &&
         copy_strip<R>(call, args, n, t, left, width, top, height, *static_cast<NearestStripWorkspace*>(memory)))
         return;
     if constexpr (is_same_v<R, float>)
-        if (call.sampler == sampler_of<Bilinear> && call.source == dtype_of<uint8> && call.target == dtype_of<uint8> &&
+        if (call.sampler == sampler_of<Bilinear> && call.in_dtype == dtype_of<uint8> &&
+            call.out_dtype == dtype_of<uint8> &&
             warp_strip(call, args, n, t, left, width, top, height, *static_cast<SeparableWorkspace*>(memory)))
             return;
     for (int x = 0; x < width; x += tile_width) {
@@ -71,13 +72,14 @@ inline void warp_typed(const native::WarpCall& call, long long task, void* memor
 }
 
 inline void warp_by_dtype(const native::WarpCall& call, long long task, void* memory) {
-    if (call.source == dtype_of<float64>)
+    if (call.in_dtype == dtype_of<float64>)
         warp_typed<double>(call, task, memory);
     else
         warp_typed<float>(call, task, memory);
 }
 
-// Changes the record so that its input is the window of sample n. The matrix then maps to coordinates that count from
+// Changes the record so that its input is the window of sample n, the part of the image that the border surrounds
+// (WarpRecord::window). The matrix then maps to coordinates that count from
 // the first pixel of the window.
 template <class Geometry>
 inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& record, long long n) {
@@ -99,7 +101,7 @@ inline void crop_to_window(const native::WarpCall& call, WarpRecord<Geometry>& r
     record.geometry.matrix.data = nullptr;
     record.geometry.inverse = 1;
     record.geometry.half_pixel_centers = 0;
-    dispatch_dtype(call.source, [&](auto element) {
+    dispatch_dtype(call.in_dtype, [&](auto element) {
         record.in.data =
             static_cast<decltype(element)*>(record.in.data) + top * record.in.y_stride + left * record.in.x_stride;
     });

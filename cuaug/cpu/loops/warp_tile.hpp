@@ -54,7 +54,7 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpRecordBase&
                              TileWorkspace<R>& workspace) {
     const bool nearest = call.sampler == sampler_of<Nearest>;
     const bool is_bilinear_u8 =
-        call.source == dtype_of<uint8> && call.target == dtype_of<uint8> && call.sampler == sampler_of<Bilinear>;
+        call.in_dtype == dtype_of<uint8> && call.out_dtype == dtype_of<uint8> && call.sampler == sampler_of<Bilinear>;
     SourceBox box = {};
     if (!nearest)
         box = dispatch_sampler(call.sampler, [&](auto sampler) {
@@ -70,7 +70,7 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpRecordBase&
                 continue;
             }
         Pixel<R, 4> fill = {};
-        dispatch_image_dtype(call.source, [&](auto element) {
+        dispatch_image_dtype(call.in_dtype, [&](auto element) {
             using T = decltype(element);
             if constexpr (is_same_v<ComputeType<T>, R>) {
                 if constexpr (is_same_v<R, float>)
@@ -100,7 +100,7 @@ inline void warp_tile_pixels(const native::WarpCall& call, const WarpRecordBase&
                         StagedBox<R>{reinterpret_cast<const R*>(workspace.box), box.pitch}, tile, static_cast<R>(box.x),
                         static_cast<R>(box.y), fill, workspace.result);
             });
-        dispatch_image_dtype(call.target,
+        dispatch_image_dtype(call.out_dtype,
                              [&](auto element) { store_tile<decltype(element)>(args, tile, c, workspace); });
     }
 }
@@ -115,7 +115,7 @@ inline void warp_tile(const native::WarpCall& call, const WarpRecordBase& args, 
         // CoordinateMap64 has the fields of CoordinateMap, and the CPU reads both alike: one instance serves both.
         compute_coordinates<conditional_t<Geometry::has_tile_bounds, Geometry, CoordinateMap>>(call.record, tile);
     });
-    if (call.sampler == sampler_of<Nearest> && call.source == call.target)
+    if (call.sampler == sampler_of<Nearest> && call.in_dtype == call.out_dtype)
         copy_tile(call, args, tile, static_cast<void*>(workspace.box));
     else
         warp_tile_pixels(call, args, tile, workspace);

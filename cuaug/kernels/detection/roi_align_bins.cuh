@@ -17,24 +17,24 @@ template <class R>
 inline Roi<R> read_roi(const RoiRecord& args, long long k) {
     Roi<R> roi = {roi_sample(args, k), roi_level(args, k), {}, {}, 0, 0, 1, 0};
     const R scale = static_cast<R>(args.level[roi.level].scale), shift = args.aligned ? R(0.5) : R(0);
-    R side[4];
+    R value[4];  // left, top, right, bottom; rotated: center x and y, width, height
     for (int i = 0; i < 4; ++i) {
-        const R value = static_cast<R>(roi_value(args, k, 1 + i));
-        side[i] = args.rotated && i > 1 ? value * scale : value * scale - shift;
-        if (!is_in_range(side[i])) roi.n = -1;
+        const R number = static_cast<R>(roi_value(args, k, 1 + i));
+        value[i] = args.rotated && i > 1 ? number * scale : number * scale - shift;
+        if (!is_in_range(value[i])) roi.n = -1;
     }
-    R width = args.rotated ? side[2] : side[2] - side[0], height = args.rotated ? side[3] : side[3] - side[1];
+    R width = args.rotated ? value[2] : value[2] - value[0], height = args.rotated ? value[3] : value[3] - value[1];
     if (!args.aligned) width = width > R(1) ? width : R(1), height = height > R(1) ? height : R(1);
     if (args.rotated) {
         const double degrees = roi_value(args, k, 5);
         const Rotation rotation = make_rotation(degrees);
         if (!is_in_range(degrees)) roi.n = -1;
-        roi.center_x = side[0], roi.center_y = side[1], roi.cosine = static_cast<R>(rotation.cosine),
+        roi.center_x = value[0], roi.center_y = value[1], roi.cosine = static_cast<R>(rotation.cosine),
         roi.sine = static_cast<R>(rotation.sine);
-        side[0] = -width / R(2), side[1] = -height / R(2);
+        value[0] = -width / R(2), value[1] = -height / R(2);
     }
-    roi.x = make_axis(side[0], width, args.out_width, args.sampling_ratio);
-    roi.y = make_axis(side[1], height, args.out_height, args.sampling_ratio);
+    roi.x = make_axis(value[0], width, args.out_width, args.sampling_ratio);
+    roi.y = make_axis(value[1], height, args.out_height, args.sampling_ratio);
     return roi;
 }
 
@@ -44,7 +44,7 @@ struct RoiAlignBins {
     Roi<R> roi;
     const RoiLevel* level;
     int n;             // sample; -1: none
-    R points_per_bin;  // sampling points, along both axes together; at least 1
+    R points_per_bin;  // rows times columns of sampling points; at least 1
 
     RoiAlignBins() = default;
 
@@ -53,11 +53,11 @@ struct RoiAlignBins {
         if (roi.y.points >= R(1) && roi.x.points >= R(1)) points_per_bin = roi.y.points * roi.x.points;
     }
 
-    // What a bin's average is divided by.
+    // The number that the sum of a bin's sampling points is divided by.
     R point_count(const RoiRecord&, int, int) const { return points_per_bin; }
 
     // A rectangle along the region's own axes that contains `rect`, a rectangle of the map: no point of `rect` is
-    // farther from its center than half its diagonal.
+    // farther from its center than half the sum of its sides.
     MapRect<R> to_region_axes(const RoiRecord& args, const MapRect<R>& rect) const {
         if (!args.rotated) return rect;
         const R dy = (rect.top + rect.bottom) / R(2) - roi.center_y,

@@ -34,7 +34,8 @@ __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& ins
     }
 }
 
-// Stores the window of a resized box that a map of crops and flips shows (records/resample.cuh).
+// Stores the window that crops and flips leave of a resized box of height x width pixels (records/resample.cuh). `map`
+// is their composition.
 inline void store_window(const InverseMap& map, double height, double width, double* out) {
     out[0] = height, out[1] = map.m[4], out[2] = map.m[5];
     out[3] = width, out[4] = map.m[0], out[5] = map.m[2];

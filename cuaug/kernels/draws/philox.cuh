@@ -27,7 +27,7 @@ inline PhiloxOutput philox(PhiloxOutput counter, unsigned int key_low, unsigned 
 struct PhiloxStream {
     unsigned long long seed;
     unsigned long long step;  // only the lower 32 bits are used
-    unsigned long long id;    // only the lower 48 bits are used
+    unsigned long long id;    // of the sample; only the lower 48 bits are used
     unsigned int position;    // below 2^16
 
     // Four words. `index` numbers the draws of a position.

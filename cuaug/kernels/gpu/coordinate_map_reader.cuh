@@ -41,8 +41,8 @@ struct CoordinateMapReader {
                                                         (tile.left + column) * table.x_stride));
     }
 
-    // A warp samples its whole patch of 8x4 pixels, but maps may end with the tile: rows below the tile get the entries
-    // of its last row, columns to the right of the tile get zeros.
+    // The 32 threads of a warp sample whole patches of 8x4 pixels, but maps may end with the tile: rows below the tile
+    // get the entries of its last row, columns to the right of the tile get zeros.
     RowEntries row(int y) const {
         RowEntries out = {};
         if constexpr (!is_64bit) {

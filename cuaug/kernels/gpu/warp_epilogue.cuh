@@ -19,12 +19,12 @@ struct TileStore {
     static constexpr bool transposes = C::stores_transposed && N == 4, makes_pairs = C::stores_pairs && N == 4;
 
     const WarpBlock<C>& block;
-    const int width, band_step;  // of the region
+    const int width, band_step;  // of the region: its width; how many bands its block makes at a time
     const int rows;
     FourPixels<Out, K>* const exchange_row;         // the lane's row of the band
     const FourPixels<Out, K>* const exchange_from;  // the pixels that the lane stores
     const int x_stride;
-    const int patch_column;            // first column of the warp's patch
+    const int bands_column;            // first of the 32 columns of the warp's bands
     const int column;                  // of the lane's first pixel
     const int store_column;            // column of the first pixel, or word, that the lane stores
     const Array<long long, K> offset;  // of channels
@@ -48,18 +48,18 @@ struct TileStore {
                        (block.lane >> 3) * (C::exchange_pitch / 4)),
           exchange_from(exchange_row + (block.lane & 7)),
           x_stride(column_stride<OutLayout, K>(block.args.out.x_stride)),
-          patch_column(width > 32 ? 32 * (block.warp_index & 1) : 0),
+          bands_column(width > 32 ? 32 * (block.warp_index & 1) : 0),
           column(block.first_column(width)),
-          store_column(C::stores_via_shared ? patch_column + 4 * (block.lane & 7)
-                       : transposes         ? patch_column + transposed_column<Out>(block.lane)
+          store_column(C::stores_via_shared ? bands_column + 4 * (block.lane & 7)
+                       : transposes         ? bands_column + transposed_column<Out>(block.lane)
                                             : column),
           offset(channel_offset_array(block.args.out.c_stride, block.region().channels)),
           band(block.warp_index >> (width > 32)),
           lane_row(block.lane >> 3),
           end_band((rows - lane_row + 3) >> 2),
           // 1 and 17 are `element_column` of 1 and 3.
-          word_end_bands{end_of_words(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3),
-                         end_of_words(17)},
+          word_end_bands{word_end_band(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3),
+                         word_end_band(17)},
           transposition(block.lane),
           out(block.region().out + store_column * x_stride +
               mul_wide(tile.first_row + 4 * band + lane_row, block.region().out_y_stride)),
@@ -72,7 +72,7 @@ struct TileStore {
     }
 
     // The band before which a word may be stored. `x`: the last column of the word, counted from `store_column`.
-    int end_of_words(int x) const {
+    int word_end_band(int x) const {
         return opaque(block.args.out_vector_elements && store_column + x < width ? end_band : 0);
     }
 
@@ -180,7 +180,7 @@ inline void make_pixels(const WarpBlock<C>& block, const typename C::WarpTile& t
         Pixel<R, K> pixels[N];
         for (int i = 0; i < N; ++i) pixels[i] = to_unit_range<R>(sampled.items[i]);
         apply_ops(block, tile, store.column, first, y, pixels);
-        if constexpr (C::Chain::empty) {
+        if constexpr (C::Chain::empty) {  // `pixels` are for the mean alone
             store.put_all(first, sampled.items, to_word);
         } else {
             constexpr bool in_unit_range = is_same_v<typename C::In, uint8> && C::Ops::keeps_unit_range;

@@ -29,7 +29,7 @@ inline auto make_array(const Function& function) {
     return out;
 }
 
-// An interpolated pixel, rounded to dtype T. BiasedU8 is rounded already.
+// An interpolated pixel, rounded to dtype T. BiasedU8 (samplers/bilinear_u8.cuh) is rounded already.
 template <class T, class Interpolated>
 inline auto to_sampled_pixel(const Interpolated& pixel) {
     return to_raw_pixel<T>(pixel);
@@ -81,7 +81,8 @@ struct GlobalSampler {
 
     Int<0> row(int) const { return {}; }
 
-    // With antialiasing every source box fits. A tile without one has coordinates that are not finite or too far away.
+    // With antialiasing every source box fits in shared memory: a tile has none only if its coordinates are not finite
+    // or too far away.
     auto operator()(int x, int first, int y, Int<0>, Int<1>) const {
         return make_array<1>([&](int) {
             return C::is_antialiased ? to_raw_pixel<typename C::SampledDtype>(image.fill)
@@ -104,10 +105,10 @@ struct OverrideSampler {
         const auto& args = block.args;
         const int column = block.region().left + x + C::column_offset(first),
                   row = block.region().top + tile.first_row + y;
-        const bool is_inside = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
+        const bool is_interior = column > 0 && column < args.out_width - 1 && row > 0 && row < args.out_height - 1;
         const WordPixel<In, C::K> pixel =
             override_pixel(block.block_override(), StagedBox<In, C::K>{block.pixels(), tile.box.pitch},
-                           column - tile.map.base_x, row - tile.map.base_y, is_inside);
+                           column - tile.map.base_x, row - tile.map.base_y, is_interior);
         return make_array<1>([&](int) {
             if constexpr (is_same_v<typename C::SampledDtype, In>)
                 return pixel;

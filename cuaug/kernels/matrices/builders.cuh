@@ -14,7 +14,8 @@
 
 namespace cuaug {
 
-// `build(args, n, k, item)` computes item k of sample n and returns 0, or the number of the rule that its input breaks.
+// `build(args, n, k, item)` computes item k of sample n and returns 0, or the number, from 1, of the rule that its
+// input breaks (`rules` in _matrices/builders.py).
 using MatrixBuilders =
     TypeList<AffineMatrix, ComposeAffine, ConvertMatrix, EstimateAffine, GetPerspectiveTransform, GetRotationMatrix,
              InvertAffine, PerspectiveCoefficients, StackNumbers, TransformPoints>;

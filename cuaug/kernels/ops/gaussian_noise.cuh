@@ -6,8 +6,8 @@
 
 namespace cuaug {
 
-// out = in + mean + sigma * a normally distributed number, which is a function of the sample's stream, of the position
-// and of the channel.
+// out = in + mean + sigma * a normally distributed number, which is a function of the sample's Philox stream, of the
+// pixel's position and of the channel.
 template <class R, int K>
 struct GaussianNoise {
     static constexpr int sample_params = 11, channel_params = 0;

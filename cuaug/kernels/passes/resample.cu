@@ -30,7 +30,7 @@ inline OutputTile output_tile(int height, int width) {
     return {left, top, min(32, width - left), min(tile_rows, height - top), warp_rows};
 }
 
-// The rows of a result: those from `first` on of the `size` rows of the resized box.
+// The rows of a result: those from `first` on of the `box_size` rows of the resized box.
 template <class Part>
 inline AxisWindow result_rows(const ResampleRecord& args, long long n) {
     if constexpr (is_same_v<Part, BoxWindow>) return window_rows(args, n);
@@ -46,8 +46,8 @@ inline AxisWindow result_columns(const ResampleRecord& args, long long n) {
 template <class Filter, class From, class Part, class R>
 inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int index) {
     const AxisWindow columns = result_columns<Part>(args, n);
-    return source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n), columns.size,
-                                  columns.first + index, args.antialias);
+    return source_span<Filter, R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n),
+                                  columns.box_size, columns.first + index, args.antialias);
 }
 
 // Whether each pixel of a sample's result interpolates between two columns and two rows of the image. A weight of 0
@@ -61,7 +61,8 @@ inline bool interpolates_between_pixels(const ResampleRecord& args, long long n)
                  width = box_entry(args, n, 3);
     const bool is_inside = top >= 0.0 && left >= 0.0 && height > 0.0 && width > 0.0 &&
                            top + height <= height_of<From>(args, n) && left + width <= width_of<From>(args, n);
-    const bool is_enlarged = height <= result_rows<Part>(args, n).size && width <= result_columns<Part>(args, n).size;
+    const bool is_enlarged =
+        height <= result_rows<Part>(args, n).box_size && width <= result_columns<Part>(args, n).box_size;
     return is_inside && min(height_of<From>(args, n), width_of<From>(args, n)) > 1 && (is_enlarged || !args.antialias);
 }
 
@@ -69,7 +70,7 @@ template <class Filter, class From, class Part, class R>
 inline void compute_output_row(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
     const AxisWindow rows = result_rows<Part>(args, n);
     const SourceSpan<R> span =
-        source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n), rows.size,
+        source_span<Filter, R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n), rows.box_size,
                                rows.first + index, args.antialias);
     row.span = span;
 #pragma unroll 1
@@ -80,7 +81,7 @@ inline void compute_output_row(const ResampleRecord& args, long long n, int inde
 template <class From, class Part, class R>
 inline PixelPair<R> column_pair(const ResampleRecord& args, long long n, int index) {
     const AxisWindow columns = result_columns<Part>(args, n);
-    return pixel_pair<R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n), columns.size,
+    return pixel_pair<R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n), columns.box_size,
                          columns.first + index);
 }
 
@@ -88,7 +89,7 @@ template <class From, class Part, class R>
 inline void compute_row_pair(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
     const AxisWindow rows = result_rows<Part>(args, n);
     const PixelPair<R> pair = pixel_pair<R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n),
-                                            rows.size, rows.first + index);
+                                            rows.box_size, rows.first + index);
     row.span.first = pair.first;
     for (int i = 0; i < 2; ++i) row.weight[0].items[i] = pair.weights[i];
 }

@@ -40,10 +40,10 @@ inline ResultPlacement result_placement(const ResampleRecord& record, long long 
             static_cast<long long>(entry(record.box, n, 6))};
 }
 
-// One axis of the window, before flips: pixels `first` .. `first` + out_size - 1 of the `size` pixels of the resized
-// box.
+// One axis of the window, before flips: pixels `first` .. `first` + out_size - 1 of the `box_size` pixels of the
+// resized box.
 struct AxisWindow {
-    int first, size;
+    int first, box_size;
 };
 
 // `column`: the first column of the axis in the table.

@@ -13,6 +13,7 @@ struct TypedArray {
     long long dtype_code;  // 0 to 7: float16, bfloat16, float32, float64, uint8, int16, int32, int64
 };
 
+// For arrays of a float dtype: codes 0 to 3.
 inline double read_number(const TypedArray& array, long long offset) {
     switch (array.dtype_code) {
         case 0:
@@ -26,6 +27,7 @@ inline double read_number(const TypedArray& array, long long offset) {
     }
 }
 
+// For arrays of an integer dtype: codes 4 to 7.
 inline long long read_int(const TypedArray& array, long long offset) {
     switch (array.dtype_code) {
         case 4:

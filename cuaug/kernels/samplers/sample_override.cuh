@@ -83,18 +83,18 @@ inline Pixel<ComputeType<T>, K> sum_3x3(const StagedBox<T, K>& pixels, int x, in
     return out;
 }
 
-// The pixel at (x, y) of a staged box that holds the pixel's neighbours too. `is_inside`: it is not on the edge of the
-// image.
+// The pixel at (x, y) of a staged box that holds the pixel's neighbours too. `is_interior`: it is not on the edge of
+// the image.
 template <class T, int K>
 inline WordPixel<T, K> override_pixel(const BlockOverride<T, K>& block_override, const StagedBox<T, K>& pixels, int x,
-                                      int y, bool is_inside) {
+                                      int y, bool is_interior) {
     using R = ComputeType<T>;
     const WordPixel<T, K> center = pixels.word_pixel(x, y);
     if (block_override.uses_lut) return block_override.looked_up(center);
     const Pixel<R, K> in = to_pixel<R>(center), sum = sum_3x3(pixels, x, y);
     Pixel<R, K> out;
     for (int k = 0; k < K; ++k)
-        out.c[k] = blend_sharpness(is_inside, in.c[k], sum.c[k], block_override.sharpness, R(max_value<T>));
+        out.c[k] = blend_sharpness(is_interior, in.c[k], sum.c[k], block_override.sharpness, R(max_value<T>));
     return saturate_pack<T>(out);
 }
 

@@ -100,7 +100,8 @@ def _call_with_batch(
 ) -> Any:
     """Call the function with [N, C, H, W]: leading axes become N, and are restored in the result.
 
-    `image_axes`: 3 for [C, H, W], 2 for [H, W]. Only libraries that put channels first have any number of axes.
+    `image_axes`: 3 for [C, H, W], 2 for [H, W]. Leading axes are accepted without `layout`, from libraries that put
+    channels first; otherwise the function gets the input as it is.
     """
     # Launch plans are cached for plain tensors only.
     library, values = library_of(type(inpt)), without_type(inpt)
@@ -135,7 +136,7 @@ def _move_keypoints(inpt: Any, canvas_map: CanvasMap) -> Any:
 
 
 def _float_rows(values: Any) -> Any:
-    """Rows of floats, which a matrix moves without a loss; of the host in NumPy. [..., n] to [rows, n]"""
+    """[..., n] as [rows, n]: integers as float64; host values in NumPy, unless torch must see the operations."""
     values = values if autograd.is_intercepting() else host_targets.numpy_view(values)
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     return convert.asarray(rows, like=rows, dtype="float64") if point_map.is_integer(values.dtype) else rows

@@ -121,7 +121,7 @@ void nms_task(const native::RecordCall& call, long long n) {
     const NmsRecord& args = *static_cast<const NmsRecord*>(call.record);
     if (args.rotated)
         nms_sample<RankedRotatedBox>(args, n);
-    else if (call.source == dtype_of<float64>)
+    else if (call.in_dtype == dtype_of<float64>)
         nms_sample<RankedBox<double>>(args, n);
     else
         nms_sample<RankedBox<float>>(args, n);

@@ -3,7 +3,8 @@
 #include "roi.hpp"
 
 // Averages of unrotated regions, and their gradient. For each row of bins, rows of pixels are added up with weights;
-// each bin is a weighted sum of entries of that row of sums.
+// each bin is a weighted sum of entries of that row of sums. `pixel` of an entry of `rows` is a row of the map, that of
+// an entry of `columns` an index into the sums (ColumnOffsets::fill).
 
 namespace cuaug {
 
