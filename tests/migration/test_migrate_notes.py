@@ -33,7 +33,7 @@ def test_migrate_notes_what_is_left_by_line():
         "5: decoders.image of DALI: use Loader", "5: rotate of DALI: use cuaug.rotate",
         "6: warpAffine of OpenCV: use warp_affine", "7: Blur of Albumentations: there is no counterpart",
         "8: GaussianBlur: a value is not in the file", "8: GaussianBlur: one kernel size",
-        "9: Affine(shift=) is dropped: it has no counterpart",
+        "9: Affine(shift=) is dropped: it has no counterpart", "9: Affine: similar, not equal: shifts are symmetric",
         "10: RandomCrop: its arguments are not in the call; use RandomCrop",
         "11: RandomCrop: its arguments are not in the call; use RandomCrop",
         "12: BboxParams: a value is not in the file",
