@@ -1,7 +1,8 @@
 """Transforms of other libraries as calls of cuaug: for messages, ``python -m cuaug migrate`` and the documentation.
 
-A row is a function of the other library's parameters, or an advice where no call replaces the name. The code of a
-function has the names of cuaug.transforms, and the functions of `cuaug._migration.values`, which convert numbers.
+A row gives cuaug code for a call of the other library, or advice where no call replaces it. The code uses the other
+library's parameters, the names of cuaug.transforms, and the functions of `cuaug._migration.values`, which convert
+numbers.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class Equivalent(NamedTuple):
 
 Row: TypeAlias = "str | Equivalent"
 _SIMILAR = "similar, not equal"
+_ADDED_BRIGHTNESS = "ColorJitter multiplies by the brightness instead of adding it"
+_ALIGNED_CORNERS = f"{_SIMILAR}: kornia aligns the corner pixels unless align_corners=False"
 
 KORNIA: Mapping[str, Row] = {
     "AugmentationSequential": Equivalent("*args, data_keys=None, same_on_batch=None, keepdim=None", "Compose([*args])"),
@@ -50,7 +53,7 @@ KORNIA: Mapping[str, Row] = {
     "ColorJiggle": Equivalent(
         "brightness=0.0, contrast=0.0, saturation=0.0, hue=0.0, same_on_batch=False, p=1.0, keepdim=False",
         "ColorJitter(brightness, contrast, saturation, hue)",
-        f"{_SIMILAR}: it multiplies by the brightness instead of adding it",
+        f"{_SIMILAR}: kornia adds the brightness, multiplies by the contrast, and scales the saturation of HSV",
     ),
     "ColorJitter": Equivalent(
         "brightness=0.0, contrast=0.0, saturation=0.0, hue=0.0, same_on_batch=False, p=1.0, keepdim=False",
@@ -60,12 +63,20 @@ KORNIA: Mapping[str, Row] = {
     "Normalize": Equivalent("mean, std, p=1.0, keepdim=False", "Normalize(mean, std)"),
     "RandomAffine": Equivalent(
         "degrees, translate=None, scale=None, shear=None, resample='bilinear', same_on_batch=False, "
-        "align_corners=False, padding_mode='zeros', p=0.5, keepdim=False",
+        "align_corners=False, padding_mode='zeros', fill_value=None, p=0.5, keepdim=False",
         "RandomAffine(degrees, translate=translate, scale=scale, shear=shear, interpolation=resample.lower())",
     ),
-    "RandomBrightness": Equivalent("brightness, clip_output=True, p=1.0", "ColorJitter(brightness=brightness)"),
+    "RandomBrightness": Equivalent(
+        "brightness=(1.0, 1.0), clip_output=True, same_on_batch=False, p=1.0, keepdim=False",
+        'PixelOp("Brightness", "clamp(px + b - 1, 0, 1)", b=around(brightness, 1))',
+        f"its expression is clamp(px + b - 1, 0, 1); {_ADDED_BRIGHTNESS}",
+    ),
     "RandomChannelShuffle": Equivalent("same_on_batch=False, p=0.5, keepdim=False", "RandomChannelPermutation()"),
-    "RandomContrast": Equivalent("contrast, clip_output=True, p=1.0", "ColorJitter(contrast=contrast)"),
+    "RandomContrast": Equivalent(
+        "contrast=(1.0, 1.0), clip_output=True, same_on_batch=False, p=1.0, keepdim=False",
+        "ColorJitter(brightness=contrast)",
+        "kornia multiplies by the contrast, as ColorJitter does by the brightness",
+    ),
     "RandomCrop": Equivalent(
         "size, padding=None, pad_if_needed=False, fill=0, padding_mode='constant', resample='bilinear', "
         "same_on_batch=False, align_corners=True, p=1.0, keepdim=False",
@@ -87,7 +98,7 @@ KORNIA: Mapping[str, Row] = {
     "RandomHorizontalFlip": Equivalent(
         "p=0.5, p_batch=1.0, same_on_batch=False, keepdim=False", "RandomHorizontalFlip(p)"
     ),
-    "RandomHue": Equivalent("hue, same_on_batch=False, p=1.0, keepdim=False", "ColorJitter(hue=hue)"),
+    "RandomHue": Equivalent("hue=(0.0, 0.0), same_on_batch=False, p=1.0, keepdim=False", "ColorJitter(hue=hue)"),
     "RandomJPEG": "use JPEG, within RandomApply to change some samples only",
     "RandomInvert": Equivalent("max_val=1.0, same_on_batch=False, p=0.5, keepdim=False", "RandomInvert(p)"),
     "RandomPerspective": Equivalent(
@@ -98,32 +109,41 @@ KORNIA: Mapping[str, Row] = {
         "size, scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3), resample='bilinear', same_on_batch=False, "
         "align_corners=True, p=1.0, keepdim=False, cropping_mode='slice'",
         "RandomResizedCrop(size, scale=scale, ratio=ratio, interpolation=resample.lower(), antialias=False)",
+        _ALIGNED_CORNERS,
     ),
     "RandomRotation": Equivalent(
         "degrees, resample='bilinear', same_on_batch=False, align_corners=True, p=0.5, keepdim=False",
         "RandomRotation(degrees, interpolation=resample.lower())",
     ),
-    "RandomSaturation": Equivalent("saturation, same_on_batch=False, p=1.0", "ColorJitter(saturation=saturation)"),
+    "RandomSaturation": Equivalent(
+        "saturation=(1.0, 1.0), same_on_batch=False, p=1.0, keepdim=False",
+        "ColorJitter(saturation=saturation)",
+        f"{_SIMILAR}: kornia scales the saturation of HSV",
+    ),
     "RandomSharpness": Equivalent(
-        "sharpness=0.5, same_on_batch=False, p=0.5",
-        "RandomAdjustSharpness(sharpness, p)",
+        "sharpness=0.5, same_on_batch=False, p=0.5, keepdim=False",
+        "RandomAdjustSharpness(mean(up_to(sharpness)), p)",
         f"{_SIMILAR}: one strength for all samples",
     ),
     "RandomShear": Equivalent(
-        "shear, resample='bilinear', same_on_batch=False, p=0.5",
+        "shear, resample='bilinear', same_on_batch=False, align_corners=False, padding_mode='zeros', p=0.5, "
+        "keepdim=False",
         "RandomAffine(0, shear=shear, interpolation=resample.lower())",
     ),
     "RandomTranslate": Equivalent(
-        "translate_x=None, translate_y=None, resample='bilinear', same_on_batch=False, p=0.5",
+        "translate_x=None, translate_y=None, resample='bilinear', same_on_batch=False, align_corners=False, "
+        "padding_mode='zeros', p=0.5, keepdim=False",
         "RandomAffine(0, translate=(largest(translate_x or 0), largest(translate_y or 0)), "
         "interpolation=resample.lower())",
+        f"{_SIMILAR}: shifts are symmetric about 0",
     ),
     "RandomVerticalFlip": Equivalent("p=0.5, p_batch=1.0, same_on_batch=False, keepdim=False", "RandomVerticalFlip(p)"),
     "RandomMixUpV2": "use MixUp",
     "RandomCutMixV2": "use CutMix",
     "Resize": Equivalent(
-        "size, resample='bilinear', side='short', antialias=False, p=1.0, keepdim=False",
+        "size, side='short', resample='bilinear', align_corners=True, antialias=False, p=1.0, keepdim=False",
         "Resize(size, resample.lower(), antialias=antialias)",
+        f"{_ALIGNED_CORNERS}, and its antialias is a Gaussian blur",
     ),
 }
 
@@ -132,7 +152,8 @@ ALBUMENTATIONS: Mapping[str, Row] = {
     "Affine": Equivalent(
         "scale=(1.0, 1.0), translate_percent=0.0, rotate=0.0, shear=(0.0, 0.0), interpolation=1, fill=0, p=0.5",
         "RandomAffine(constant(rotate), translate=(largest(translate_percent), largest(translate_percent)), "
-        "scale=constant(scale), shear=shear, interpolation=cv2_interpolation(interpolation), fill=fill)",
+        "scale=constant(scale), shear=2 * constant(shear), interpolation=cv2_interpolation(interpolation), fill=fill)",
+        f"{_SIMILAR}: shifts are symmetric about 0, and one scale is drawn for both axes",
     ),
     "BasicTransform": "derive from Transform, or put a function into Compose",
     "BboxParams": Equivalent(
@@ -181,7 +202,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
         "quality_range=(99, 100), compression_type='jpeg', p=0.5", "JPEG(quality_range)"
     ),
     "InvertImg": Equivalent("p=0.5", "RandomInvert(p)"),
-    "KeypointParams": Equivalent("format, label_fields=None, remove_invisible=True", "Keypoints()"),
+    "KeypointParams": Equivalent("format='xy', label_fields=None, remove_invisible=True", "Keypoints()"),
     "LongestMaxSize": Equivalent(
         "max_size=1024, interpolation=1, p=1.0",
         "Resize(None, cv2_interpolation(interpolation), max_size=max_size, antialias=False)",
@@ -195,7 +216,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
     "PadIfNeeded": "use Pad with the missing rows; RandomCrop(size, pad_if_needed=True) and CenterCrop pad, too",
     "Perspective": Equivalent(
         "scale=(0.05, 0.1), keep_size=True, fit_output=False, interpolation=1, fill=0, p=0.5",
-        "RandomPerspective(2 * largest(scale), p, fill=fill)",
+        "RandomPerspective(2 * largest(scale), p, cv2_interpolation(interpolation), fill=fill)",
         f"{_SIMILAR}: corners are uniform",
     ),
     "PixelDropout": Equivalent("dropout_prob=0.01, per_channel=False, drop_value=0, p=0.5",
@@ -204,7 +225,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
     "RandomBrightnessContrast": Equivalent(
         "brightness_limit=(-0.2, 0.2), contrast_limit=(-0.2, 0.2), brightness_by_max=True, p=0.5",
         'PixelOp("BrightnessContrast", "px * (1 + c) + b", c=around(contrast_limit), b=around(brightness_limit))',
-        "its expression is px * (1 + c) + b; ColorJitter multiplies by the brightness instead of adding it",
+        f"its expression is px * (1 + c) + b; {_ADDED_BRIGHTNESS}",
     ),
     "RandomCrop": Equivalent(
         "height, width, pad_if_needed=False, fill=0, p=1.0",
@@ -251,9 +272,10 @@ ALBUMENTATIONS: Mapping[str, Row] = {
         "scale=factors(scale_limit), interpolation=cv2_interpolation(interpolation), fill=fill)",
     ),
     "SmallestMaxSize": Equivalent("max_size=1024, interpolation=1, p=1.0",
-        "Resize(max_size, cv2_interpolation(interpolation), antialias=False)"),
+        "Resize(max_size, cv2_interpolation(interpolation), antialias=False)",
+        "one size for all samples"),
     "Solarize": Equivalent("threshold_range=(0.5, 0.5), p=0.5", "RandomSolarize(255 * mean(threshold_range), p)",
-        "a level of uint8 images"),
+        "a level of uint8 images; one threshold for all samples"),
     "SomeOf": "use RandAugment, or RandomChoice and RandomApply",
     "ToFloat": Equivalent("max_value=None, p=1.0", 'ToDtype("float32", scale=True)'),
     "ToGray": Equivalent("num_output_channels=3, method='weighted_average', p=0.5", "RandomGrayscale(p)"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from .. import transforms
@@ -62,13 +63,29 @@ class EquivalentCall:
     def __init__(self, row: Equivalent, arguments: Arguments, prefix: str, write: Write, weights: str | None) -> None:
         self._arguments, self._prefix, self._write = arguments, prefix, write
         self._weights = weights  # the text that replaces the name `weights`; None to leave the argument out
-        self.by_hand = False  # a helper of the row needs a value that the file computes
+        self.by_hand = False  # a helper of the row needs a value that the file computes, or cuaug refuses a value
         code = ast.parse(row.code, mode="eval").body
         assert isinstance(code, ast.Call)
         self.text = self._call(code, *(() if "*" in row.code else arguments.layout))
         if row.needs_random_apply and arguments.value("p") not in (1, 1.0):
             p = self._code(ast.Name("p"))
             self.text = f"{prefix}RandomApply([{self.text}], p={p})"
+        self.by_hand = self.by_hand or self._is_refused()
+
+    def _is_refused(self) -> bool:
+        """Whether cuaug refuses the values. Calls with code of the file are not tried."""
+        if any(self._arguments.value(name) is UNKNOWN for name in self._arguments.nodes):
+            return False
+        scope: Any = vars(transforms)
+        for part in reversed(self._prefix.split(".")[:-1]):
+            scope = {part: SimpleNamespace(**scope)}
+        try:
+            eval(self.text, dict(scope))
+        except NameError:  # a constant of OpenCV
+            return False
+        except (TypeError, ValueError):
+            return True
+        return False
 
     def _code(self, node: ast.expr) -> str:
         names = {entry.id for entry in ast.walk(node) if isinstance(entry, ast.Name)}

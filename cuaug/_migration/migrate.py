@@ -25,6 +25,8 @@ _BATCH = (
     "after the DataLoader: recipe(images.to(device))"
 )
 _ONE = ast.parse("1", mode="eval").body  # the probability of an entry of a choice
+# `p` is that of RandomApply, and the notes of resizes name `align_corners`, which does not change warps.
+_WITHOUT_EFFECT = {"align_corners", "keepdim", "p", "separable"}
 _KERNELS = _missing_names.kernel_advice(functional.__all__)
 _OTHER_ROWS: dict[str | None, Any] = {
     "cuaug.ops": _missing_names.FUNCTIONS,
@@ -196,7 +198,7 @@ class _Rewriter:
             arguments.nodes["p"] = _ONE
         call = EquivalentCall(row, arguments, other.prefix, self._write, weights)
         hints = _missing_names.ARGUMENTS["__init__"]
-        unused = [f"{name}=" for name in arguments.nodes if name in hints and not re.search(rf"\b{name}\b", row.code)]
+        unused = [f"{name}=" for name in arguments.nodes if _is_dropped(name, arguments, row)]
         for argument in [*arguments.unknown, *unused]:
             hint = hints.get(argument.removesuffix("="), "it has no counterpart")
             self._note(node, f"{other.name}({argument}) is dropped: {hint}")
@@ -260,6 +262,13 @@ class _Rewriter:
         for node in ast.walk(function):
             if isinstance(node, ast.Call) and re.match(r"self\._?\w*(transform|aug)\w*$", ast.unparse(node.func)):
                 self._note(node, f"{ast.unparse(node.func)}(...) {_BATCH}")
+
+
+def _is_dropped(name: str, arguments: Arguments, row: Equivalent) -> bool:
+    """Whether an argument has an effect in the other library, and none on the code of the row."""
+    if name in _WITHOUT_EFFECT or isinstance(arguments.nodes[name], list) or re.search(rf"\b{name}\b(?!=)", row.code):
+        return False
+    return name not in arguments.defaults or arguments.value(name) != literal(arguments.defaults[name])
 
 
 def _counterpart(other: OtherName) -> Any:

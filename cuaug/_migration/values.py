@@ -92,13 +92,20 @@ def refused_mask_fill(node: ast.expr) -> str:
 
 
 def _pair(value: Any) -> tuple[Any, Any]:
+    if not isinstance(value, (tuple, list)):  # a dict by axis, for example
+        raise TypeError("a pair is a tuple or a list")
     low, high = value
     return low, high
 
 
-def around(value: Any) -> tuple[Any, Any]:
-    """(-x, x) of a number; a pair stays."""
-    return (-value, value) if isinstance(value, (int, float)) else _pair(value)
+def around(value: Any, center: float = 0) -> tuple[Any, Any]:
+    """(center - x, center + x) of a number; a pair stays."""
+    return (center - value, center + value) if isinstance(value, (int, float)) else _pair(value)
+
+
+def up_to(value: Any) -> tuple[Any, Any]:
+    """(0, x) of a number; a pair stays."""
+    return (0, value) if isinstance(value, (int, float)) else _pair(value)
 
 
 def constant(value: Any) -> tuple[Any, Any]:
@@ -163,6 +170,6 @@ HELPERS: Mapping[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         around, border, box_format, constant, cv2_interpolation, factors, kernel_size, largest, mean, products, ratio,
-        reverse,
+        reverse, up_to,
     )
 }  # fmt: skip

@@ -19,7 +19,19 @@ MISSING_TRANSFORMS = [
 ]
 MISSING_FUNCTIONS = [(lib, name) for lib, names in _missing_names.FUNCTIONS.items() for name in names]
 # Words with a capital letter that are no names of cuaug.
-OTHER_WORDS = {"True", "None", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albumentations", "RANSAC", "XYXY", "Dataset"}
+OTHER_WORDS = {
+    "True",
+    "None",
+    "NTCHW",
+    "PIL",
+    "NumPy",
+    "PILToTensor",
+    "Albumentations",
+    "RANSAC",
+    "XYXY",
+    "Dataset",
+    "HSV",
+}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +41,8 @@ OTHER_WORDS = {"True", "None", "NTCHW", "PIL", "NumPy", "PILToTensor", "Albument
         ("ToTensorV2", "has no ToTensorV2, which Albumentations has: leave it out"),
         (
             "ColorJiggle",
-            "has: use ColorJitter; similar, not equal: it multiplies by the brightness instead of adding it",
+            "has: use ColorJitter; similar, not equal: kornia adds the brightness, multiplies by the contrast, "
+            "and scales the saturation of HSV",
         ),
         ("Fliplr", "which imgaug has: use RandomHorizontalFlip"),
         ("AdditiveGaussianNoise", "which imgaug has: use GaussianNoise(sigma=scale / 255)"),

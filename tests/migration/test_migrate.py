@@ -64,6 +64,17 @@ def test_migrate_gives_a_call_of_every_row_that_cuaug_accepts(library, name, row
             "ShiftScaleRotate(0.1, (-0.5, 0.2), 0, p=1)",
             'RandomAffine(0, translate=(0.1, 0.1), scale=(0.5, 1.2), interpolation="bilinear")',
         ),
+        (
+            "Affine((1.1, 1.2), 0.1, 5, (-9, 9), p=1)",
+            "RandomAffine((5, 5), translate=(0.1, 0.1), scale=(1.1, 1.2), shear=(-9, 9, -9, 9), "
+            'interpolation="bilinear")',
+        ),
+        (
+            "Affine(shear=9, p=1)",
+            "RandomAffine((0.0, 0.0), translate=(0.0, 0.0), scale=(1.0, 1.0), shear=(9, 9, 9, 9), "
+            'interpolation="bilinear")',
+        ),
+        ("Perspective(interpolation=2, p=1)", 'RandomPerspective(0.2, 1, "bicubic")'),
         ("RGBShift(15, 15, 51, p=1)", 'PixelOp("RGBShift", "rgb(red + r, green + g, blue + b)", '
          "r=(-0.0588235, 0.0588235), g=(-0.0588235, 0.0588235), b=(-0.2, 0.2))"),
         ("OneOf([X.ToGray(p=P), X.NoOp(p=1)], p=1)", "RandomChoice([X.RandomGrayscale(1), X.Identity()], p=[P, 1])"),

@@ -33,7 +33,7 @@ def test_migrate_notes_what_is_left_by_line():
         "5: decoders.image of DALI: use Loader", "5: rotate of DALI: use cuaug.rotate",
         "6: warpAffine of OpenCV: use warp_affine", "7: Blur of Albumentations: there is no counterpart",
         "8: GaussianBlur: a value is not in the file", "8: GaussianBlur: one kernel size",
-        "9: Affine(shift=) is dropped: it has no counterpart",
+        "9: Affine(shift=) is dropped: it has no counterpart", "9: Affine: similar, not equal: shifts are symmetric",
         "10: RandomCrop: its arguments are not in the call; use RandomCrop",
         "11: RandomCrop: its arguments are not in the call; use RandomCrop",
         "12: BboxParams: a value is not in the file",
@@ -110,3 +110,59 @@ def test_migrate_notes_code_that_cuaug_reads_in_another_way(code, expected):
     notes = [note for _, note in migrate(f"{imports}{code}\n").notes]
     assert len(notes) == len(expected)
     assert all(note.startswith(start) for note, start in zip(notes, expected, strict=True)), notes
+
+
+@pytest.mark.parametrize(
+    ("call", "dropped"),
+    [
+        ('A.KeypointParams("yx", remove_invisible=False)', ["format", "remove_invisible"]),
+        ('A.KeypointParams(format="xy", remove_invisible=True)', []),
+        ('A.ImageCompression(compression_type="webp")', ["compression_type"]),
+        ('A.ImageCompression(compression_type="jpeg")', []),
+        ("A.CoarseDropout(num_holes_range=(3, N))", ["num_holes_range"]),
+        ("A.ToGray(3, method='max')", ["method"]),
+        ("A.Perspective(interpolation=2, fit_output=True)", ["fit_output"]),
+        ("A.Normalize(max_pixel_value=255)", []),
+        ("A.Normalize(max_pixel_value=1)", ["max_pixel_value"]),
+        ("K.Resize(8, 'long', align_corners=False)", ["side"]),
+        ("K.RandomAffine(9, padding_mode='border', same_on_batch=True)", ["padding_mode", "same_on_batch"]),
+        ("K.RandomAffine(9, padding_mode='zeros', same_on_batch=False, align_corners=True, keepdim=True, p=P)", []),
+        ("K.RandomGrayscale(rgb_weights=weights)", ["rgb_weights"]),
+        ("K.RandomBrightness(clip_output=False)", ["clip_output"]),
+        ("K.RandomHorizontalFlip(p_batch=0.5)", ["p_batch"]),
+        ("K.AugmentationSequential(K.RandomInvert(), data_keys=['input'])", ["data_keys"]),
+    ],
+)
+def test_migrate_notes_dropped_arguments_that_have_an_effect(call, dropped):
+    notes = [note for _, note in migrate(f"import albumentations as A, kornia.augmentation as K\n{call}\n").notes]
+    expected = [f"{call[2:].partition('(')[0]}({argument}=)" for argument in dropped]
+    assert [note.partition(" is dropped: ")[0] for note in notes if " is dropped: " in note] == expected
+
+
+@pytest.mark.parametrize(
+    ("imports", "prefix"),
+    [
+        ("import albumentations as A", "A."),
+        ("import albumentations", "albumentations."),
+        ("from albumentations import", ""),
+    ],
+)
+@pytest.mark.parametrize(
+    ("call", "is_refused"),
+    [
+        ("Posterize(num_bits=(3, 5))", True),
+        ("Posterize(num_bits=3)", False),
+        ("Posterize(num_bits=BITS)", False),
+        ("LongestMaxSize([512, 1024], p=1)", True),
+        ("LongestMaxSize(512)", False),
+        ("LongestMaxSize(SIZE)", False),
+        ("CoarseDropout(hole_height_range=(8, 16), hole_width_range=(8, 16))", True),
+        ("CoarseDropout(hole_height_range=(0.1, 0.2))", False),
+        ("Affine(scale={'x': (1, 2), 'y': 1})", True),
+        ("Affine(scale=(1, 2), fill=cv2.BORDER_CONSTANT)", False),
+    ],
+)
+def test_migrate_leaves_values_that_cuaug_refuses(imports, prefix, call, is_refused):
+    imports += "" if prefix else f" {call.partition('(')[0]}"
+    notes = [note for _, note in migrate(f"{imports}\n{prefix}{call}\n").notes]
+    assert any(note.endswith(" by hand") for note in notes) == is_refused
