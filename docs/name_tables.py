@@ -24,8 +24,8 @@ def torchvision() -> str:
         f"{name}({parameter}={value!r})".replace("'", '"'): advice
         for (name, parameter), (value, advice) in _missing_names.VALUES.items()
     }
-    rows["ToDtype({tv_tensors.BoundingBoxes: torch.float64})"] = _missing_names.DTYPES
-    rows["flip.p = 0.3"] = _missing_names.ASSIGNMENT
+    rows["ToDtype({tv_tensors.BoundingBoxes: torch.float64})"] = _missing_names.TO_DTYPE_ENTRIES
+    rows["flip.p = 0.3"] = _missing_names.ATTRIBUTE_ASSIGNMENT
     rows["resize_mask"] = _missing_names.kernel_advice(["resize"])["resize_mask"]
     lines = [f"| `{name}` | {_with_code(advice)} |" for name, advice in rows.items()]
     return "\n".join(["| torchvision | cuaug |", "|---|---|", *lines])

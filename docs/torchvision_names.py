@@ -57,7 +57,7 @@ def _is_class(value: Any, name: str, names: dict[str, Any]) -> bool:
 
 def _is_function(value: Any, name: str, names: dict[str, Any]) -> bool:
     """Functions of all types, not those of one type such as ``resize_mask``; and the enumeration."""
-    kernel = re.fullmatch(rf"(\w+)_(?:{'|'.join(_missing_names.KERNELS)})", name)
+    kernel = re.fullmatch(rf"(\w+)_(?:{'|'.join(_missing_names.KERNEL_SUFFIXES)})", name)
     return (inspect.isfunction(value) and not (kernel and kernel[1] in names)) or inspect.isclass(value)
 
 
