@@ -18,7 +18,10 @@ def TF():
 
 def test_functional_explains_every_function_of_one_type(TF):
     kernels = [
-        f"{name}_{kind}" for name in F.__all__ for kind in _missing_names.KERNEL_SUFFIXES if hasattr(TF, f"{name}_{kind}")
+        f"{name}_{suffix}"
+        for name in F.__all__
+        for suffix in _missing_names.KERNEL_SUFFIXES
+        if hasattr(TF, f"{name}_{suffix}")
     ]
     assert len(kernels) > 100
     for name in kernels:
