@@ -69,7 +69,7 @@ def perspective(size: tuple[int, int], startpoints: Any, endpoints: Any, coeffic
 
 def along_axes(x: tuple[Any, Any], y: tuple[Any, Any], size: tuple[int, int]) -> CanvasMap:
     """The map to ``factor * source + offset`` on each axis. `x`, `y`: (factor, offset), one or one per sample."""
-    entries = [convert.parameter_column("a parameter", value) for value in (x[0], 0, x[1], 0, y[0], y[1])]
+    entries = [convert.parameter_column("scale and shift", value) for value in (x[0], 0, x[1], 0, y[0], y[1])]
     columns = np.array(entries) if all(isinstance(e, float) for e in entries) else convert.stack_columns(entries)
     return CanvasMap(columns.reshape((*columns.shape[:-1], 2, 3)), size)
 
