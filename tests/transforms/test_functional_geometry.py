@@ -290,6 +290,18 @@ def test_functional_crops_of_targets_refuse_what_those_of_images_refuse(real_tv,
             WRONG_CROPS[message](target)
 
 
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.bool])
+@pytest.mark.parametrize("call", [GEOMETRY[0], GEOMETRY[-1]], ids=str)
+def test_functional_boxes_and_keypoints_of_narrow_dtypes_are_refused(real_tv, call, dtype):
+    """As in recipes: positions beyond 127 or 255 would saturate."""
+    for target in (
+        real_tv.BoundingBoxes(torch.ones(1, 4, dtype=dtype), format="XYXY", canvas_size=(3, 400)),
+        real_tv.KeyPoints(torch.ones(1, 2, dtype=dtype), canvas_size=(3, 400)),
+    ):
+        with pytest.raises(TypeError, match=rf"{call.name}: (boxes|keypoints) must be floats, or integers of 16 bits"):
+            call(F, target)
+
+
 def test_functional_keypoints_beyond_the_horizon_stay_finite_integers(real_tv):
     coefficients = [1.0, 0, 0, 0, 1, 0, -0.2, 0]
     points = real_tv.KeyPoints(torch.tensor([[4, 3], [1, 1]]), canvas_size=SIZE)

@@ -74,6 +74,7 @@ def move(
     kind = tv_kind(inpt)
     if kind not in ("boxes", "keypoints"):
         return move_pixels(inpt, layout, interpolation, warp)
+    point_map.check_dtype(kind, inpt.dtype)
     target_map = canvas_map(_check.size("canvas_size", inpt.canvas_size))
     return _move_boxes(inpt, target_map, clamps) if kind == "boxes" else _move_keypoints(inpt, target_map)
 
