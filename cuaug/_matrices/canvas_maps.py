@@ -52,6 +52,8 @@ def perspective_matrix(startpoints: Any, endpoints: Any, coefficients: Any) -> t
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
             raise ValueError("coefficients must be None beside startpoints or endpoints, got both")
+        if isinstance(coefficients, (list, tuple)):
+            coefficients = convert.host_array("coefficients", coefficients)
         if (shape := np.shape(coefficients))[-1:] != (8,) or len(shape) > 2:
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {shape}")
         return builders.PERSPECTIVE_COEFFICIENTS(coefficients=coefficients), True
@@ -89,4 +91,8 @@ def _shear_pair(shear: Any) -> Any:
     """As in torchvision: [s] is (s, s), but a number s is (s, 0)."""
     if isinstance(shear, (list, tuple)) and len(shear) == 1:
         return shear[0], shear[0]
-    return (shear, 0.0) if isinstance(shear, (int, float, np.number)) else shear
+    if isinstance(shear, (int, float, np.number)):
+        return shear, 0.0
+    if getattr(shear, "shape", None) == ():
+        return convert.stack_columns([convert.parameter_column("shear", shear), 0.0])
+    return shear
