@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 import numpy as np
 
 from . import _missing_names, _option_names
-from ._integers import integer_value, is_one_number
+from ._integers import has_positions, integer_value
 from ._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES, MAX_VALUE
 from ._value_text import value_text
 from .typing import InterpolationName, Layout
@@ -161,7 +161,7 @@ def boolean(parameter: str, value: Any) -> bool:
 
 def size(parameter: str, value: Any) -> tuple[int, int]:
     """(H, W), both at least 1."""
-    if isinstance(value, (str, bytes, dict, set)) or is_one_number(value) or len(value) != 2:
+    if not has_positions(value) or len(value) != 2:
         raise ValueError(f"{parameter} must be (H, W), got {value_text(value)}")
     height, width = integer(parameter, value[0], 1), integer(parameter, value[1], 1)
     if max(height, width) >= 1 << 30:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,12 @@ def integer_hint(value: Any) -> str:
 def is_one_number(value: Any) -> bool:
     """Whether the value has no entries, as lists and arrays with axes have. It need not be a number: None has none."""
     return getattr(value, "shape", None) == () or not hasattr(value, "__len__")
+
+
+def has_positions(value: Any) -> bool:
+    """Whether the value has entries at positions, as lists and arrays with axes have; sets and dicts have none."""
+    is_container = hasattr(type(value), "__getitem__") and not isinstance(value, (str, bytes, Mapping))
+    return is_container and not is_one_number(value)
 
 
 def refuse_tracer(value_type: type) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _check
-from ._integers import integer_hint, is_one_number
+from ._integers import has_positions, integer_hint, is_one_number
 from ._value_text import value_text
 from .typing import Size
 
@@ -17,6 +17,8 @@ _MAX_SIDE = 1 << 30
 def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
     """(H, W), from (H, W) or from one number for both."""
     sides = _numbers(parameter, value)
+    if len(sides) not in (1, 2):
+        raise ValueError(f"{parameter} must be an int or (H, W), got {value_text(value)}")
     return _check.size(parameter, sides * 2 if len(sides) == 1 else value)
 
 
@@ -50,12 +52,12 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
     For one number, torchvision's rule: the shorter side becomes that number, the longer side follows, rounded down.
     """
     if max_size is not None:
-        _check.integer("max_size", max_size, 1)
+        max_size = _check.integer("max_size", max_size, 1)
     sides = [None] if new_size is None else _numbers("size", new_size)
     if len(sides) != 1:
         if max_size is not None:
             raise ValueError("max_size must be None where size is (H, W)")
-        return _check.size("size", new_size)
+        return square_or_size("size", new_size)
     side, (short, long) = sides[0], sorted(size)
     if side is None:
         if max_size is None:
@@ -110,6 +112,6 @@ def _numbers(parameter: str, value: Any) -> list[Any]:
     """The entries of a list, or one number as a list."""
     if is_one_number(value) and hasattr(type(value), "__index__"):
         return [value]
-    if isinstance(value, (str, bytes, dict, set)) or not hasattr(value, "__len__"):
+    if not has_positions(value):
         raise TypeError(f"{parameter} must be an int or a list of ints, got {value_text(value)}{integer_hint(value)}")
     return list(value)

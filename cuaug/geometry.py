@@ -270,8 +270,8 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
             "XYXYXYXY", as in :func:`cuaug.box_convert`. torchvision's ``BoundingBoxes`` have one.
 
     Returns:
-        Not clipped to any image; for ``BoundingBoxes`` the same type, with their canvas. As ``boxes``; [N, P, ...] if
-        either argument is a batch
+        Not clipped to any image; for ``BoundingBoxes``, which take one ``M``, the same type, with their canvas. As
+        ``boxes``; [N, P, ...] if either argument is a batch
 
     Raises:
         ValueError: A shape or ``format`` does not fit; a host matrix is not finite.
@@ -284,6 +284,11 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     shape = box_shape(format_name)
     # ("boxes",): the arguments that may hold NaN and infinities.
     boxes, M = small_matrices.broadcast_arguments(("boxes",), boxes=(boxes, ((), (shape.columns,))), M=(M, MATRIX))
+    if box_format(original) and M.ndim > 2:
+        raise ValueError(
+            "M must be one matrix for BoundingBoxes, which have no axis of samples, got one per sample: pass "
+            "boxes.as_subclass(torch.Tensor) and format="
+        )
     with np.errstate(divide="ignore", invalid="ignore"):  # corners on the horizon map to infinity
         corners = map_each_point(shape.corners(shape.rows(boxes)), M[..., None, :, :])
         return wrap_like(shape.boxes(shape.around(corners)), original)

@@ -173,7 +173,7 @@ def elastic(
     if isinstance(displacement, (list, tuple)):
         field = convert.host_array("displacement", displacement)
     shape = tuple(np.shape(field))
-    if shape[-3:] != (height, width, 2):
+    if shape[-3:] != (height, width, 2) or len(shape) > 4:
         raise ValueError(f"displacement must have shape (1 or N, {height}, {width}, 2), got {shape}")
     maps = ("displacement", field[..., 0]), ("displacement", field[..., 1])
     return _remap(batch, maps, (width / 2, height / 2), True, interpolation, border, fill, dtype, out)
@@ -239,8 +239,8 @@ def rotate(
     Args:
         angle: Degrees, counter-clockwise. [] or [N]. Multiples of 90 are exact: square images, images turned by
             180 degrees, and all images with ``expand``, equal ``np.rot90`` with every interpolation.
-        expand: Make the result large enough for every rotated image; needs angles on the host, and ignores
-            ``center``. Each image is in the middle, on whole pixels: an odd pixel is to the right and below.
+        expand: Make the result large enough for every rotated image; needs angles on the host. ``center`` is neither
+            used nor checked then. Each image is in the middle, on whole pixels: an odd pixel is to the right and below.
         center: As in :func:`affine`. [2] or [N, 2]
 
     All other arguments, the result and the errors are those of :func:`warp_affine`.

@@ -52,6 +52,8 @@ def perspective_matrix(startpoints: Any, endpoints: Any, coefficients: Any) -> t
     if coefficients is not None:
         if startpoints is not None or endpoints is not None:
             raise ValueError("coefficients must be None beside startpoints or endpoints, got both")
+        if isinstance(coefficients, (list, tuple)):
+            coefficients = convert.host_array("coefficients", coefficients)
         if (shape := np.shape(coefficients))[-1:] != (8,) or len(shape) > 2:
             raise ValueError(f"coefficients must have shape (8,) or (N, 8), got {shape}")
         return builders.PERSPECTIVE_COEFFICIENTS(coefficients=coefficients), True
@@ -69,7 +71,7 @@ def perspective(size: tuple[int, int], startpoints: Any, endpoints: Any, coeffic
 
 def along_axes(x: tuple[Any, Any], y: tuple[Any, Any], size: tuple[int, int]) -> CanvasMap:
     """The map to ``factor * source + offset`` on each axis. `x`, `y`: (factor, offset), one or one per sample."""
-    entries = [convert.parameter_column("a parameter", value) for value in (x[0], 0, x[1], 0, y[0], y[1])]
+    entries = [convert.parameter_column("scale and shift", value) for value in (x[0], 0, x[1], 0, y[0], y[1])]
     columns = np.array(entries) if all(isinstance(e, float) for e in entries) else convert.stack_columns(entries)
     return CanvasMap(columns.reshape((*columns.shape[:-1], 2, 3)), size)
 
@@ -89,4 +91,8 @@ def _shear_pair(shear: Any) -> Any:
     """As in torchvision: [s] is (s, s), but a number s is (s, 0)."""
     if isinstance(shear, (list, tuple)) and len(shear) == 1:
         return shear[0], shear[0]
-    return (shear, 0.0) if isinstance(shear, (int, float, np.number)) else shear
+    if isinstance(shear, (int, float, np.number)):
+        return shear, 0.0
+    if getattr(shear, "shape", None) == ():
+        return convert.stack_columns([convert.parameter_column("shear", shear), 0.0])
+    return shear

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import warnings
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from .._check import prefix_errors
 from .._codecs.limits import MAX_PIXELS, limits_of
 from .._fusion.recipe import Recipe
 from .._host.extension import extension
+from ..transforms import PadBatch
 from ..transforms.transform import Transform
 from ..typing import OnError
 from .batch import Batch
@@ -23,6 +25,7 @@ from .pipeline import ON_ERROR, BatchPipeline, EncodedBatch, recipe_of
 from .receivers import TorchReceiver
 from .targets import batch_targets
 
+_ENCODED_TYPES = bytes, bytearray, memoryview, str  # str: why a file cannot be read
 _LARGE_SIZE = 1 << 20, 1 << 20  # (H, W), larger than a decoded image (MAX_SIDE): every crop fits
 
 
@@ -76,6 +79,12 @@ class Collate:
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()  # persistent workers see the change
         self._epoch_missing = torch.ones((), dtype=torch.bool).share_memory_()  # until `set_epoch` or the first batch
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copies by `copy.deepcopy` and pickle come without shared memory."""
+        vars(self).update(state)
+        self._epoch.share_memory_()
+        self._epoch_missing.share_memory_()
+
     @prefix_errors
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch of the draws, in all processes."""
@@ -83,10 +92,11 @@ class Collate:
         self._epoch_missing.fill_(False)
 
     @prefix_errors
-    def __call__(self, samples: Sequence[tuple[bytes | str, Any, int]]) -> Batch:
+    def __call__(self, samples: Sequence[tuple[bytes | bytearray | memoryview | str, Any, int]]) -> Batch:
         """The batch of samples (encoded image, label or target, id).
 
-        A str in place of an encoded image is the reason why its file cannot be read.
+        An encoded image is bytes, a bytearray or a memoryview. A str in its place is the reason why its file cannot be
+        read.
         """
         _check_samples(samples)
         if importlib.import_module("torch.utils.data").get_worker_info() is not None:
@@ -102,15 +112,27 @@ class Collate:
         return Batch(batch.images, batch.targets, batch.ids, batch.valid)
 
     def _warn_of_equal_epochs(self) -> None:
-        recipe = Recipe(_LARGE_SIZE, 3, "uint8")
-        self._recipe.append_to(recipe)
-        if recipe.is_random:
+        if self._is_random():
             warnings.warn(
                 "cuaug.data.Collate: no epoch is set, so every epoch has the same draws: call "
                 "collate.set_epoch(epoch) before each epoch",
                 RuntimeWarning,
                 stacklevel=4,  # the line that calls `__call__`, which is decorated
             )
+
+    def _is_random(self) -> bool:
+        """Whether draws depend on the epoch; those of functions do not."""
+        recipe = Recipe(_LARGE_SIZE, 3, "uint8")
+        for transform in (inner for entry in self._recipe.transforms for inner in entry.flattened()):
+            if transform.is_fused:
+                # The batch has passed, but an earlier function may have changed its dtype or number of channels.
+                with contextlib.suppress(TypeError, ValueError):
+                    transform.append_to(recipe)
+            elif transform.needs_recipe and not isinstance(transform, PadBatch):
+                return True
+            else:
+                recipe.size = _LARGE_SIZE  # a function may have changed it
+        return recipe.is_random
 
 
 def _check_samples(samples: Any) -> None:
@@ -119,7 +141,7 @@ def _check_samples(samples: Any) -> None:
     if not samples:
         raise ValueError("samples must hold at least one sample, got none")
     for i, sample in enumerate(samples):
-        if not (isinstance(sample, (tuple, list)) and len(sample) == 3 and isinstance(sample[0], (bytes, str))):
+        if not (isinstance(sample, (tuple, list)) and len(sample) == 3 and isinstance(sample[0], _ENCODED_TYPES)):
             entries = sample if isinstance(sample, (tuple, list)) else [sample]
             types = ", ".join(type(entry).__name__ for entry in entries)
             raise TypeError(

@@ -97,7 +97,7 @@ class Resize(Transform):
         resized_size((1, 1), size, max_size)  # checks both
         self.size: int | tuple[int, ...] | None = None if size is None else int_or_tuple("size", size)
         self.interpolation = _check.interpolation(interpolation, INTERPOLATIONS)
-        self.max_size: int | None = max_size
+        self.max_size: int | None = None if max_size is None else int(max_size)
         self.antialias: bool = _check.boolean("antialias", antialias)
 
     def write(self, recipe: Recipe) -> None:

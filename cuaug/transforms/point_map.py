@@ -72,11 +72,7 @@ def float_values_and_maps(
         moves: At least one.
         entry_samples: The sample of each entry. [E]
     """
-    value_dtype = dtype_name(values.dtype)
-    if value_dtype in _NARROW_DTYPES or not value_dtype.startswith(("int", "uint", "float", "bfloat")):
-        raise TypeError(
-            f"{name} must be floats, or integers of 16 bits or more, got {value_dtype}: convert them to float32"
-        )
+    check_dtype(name, values.dtype)
     arrays = [values, *(move.matrices for move in moves)]
     like, _ = small_matrices.result_like(arrays)
     dtype = "float64" if any(dtype_name(array.dtype) == "float64" for array in arrays) else "float32"
@@ -87,6 +83,14 @@ def float_values_and_maps(
         canvas = _edges(move.canvas, M, entry_samples)
         maps.append(PointMap(M, canvas, source_box, move.is_affine, move.is_scale_and_shift))
     return convert.asarray(values, like=like, dtype=dtype, parameter=name), maps
+
+
+def check_dtype(name: str, dtype: Any) -> None:
+    """Refuse the dtypes in which positions are no numbers, or saturate."""
+    if dtype_name(dtype) in _NARROW_DTYPES or not dtype_name(dtype).startswith(("int", "uint", "float", "bfloat")):
+        raise TypeError(
+            f"{name} must be floats, or integers of 16 bits or more, got {dtype_name(dtype)}: convert them to float32"
+        )
 
 
 def move_points(points: Any, M: Any) -> Any:

@@ -47,6 +47,13 @@ def test_message_says_what_to_pass(call, message):
 def test_perspective_names_shape_of_coefficients():
     with pytest.raises(ValueError, match=r"coefficients must have shape \(8,\) or \(N, 8\), got \(2, 3, 8\)"):
         cuaug.perspective(BATCH, None, None, coefficients=np.ones((2, 3, 8)))
+    with pytest.raises(TypeError, match=r"^cuaug\.perspective: coefficients must hold numbers, got \[\[1\]"):
+        cuaug.perspective(BATCH, None, None, coefficients=[[1], [1, 2]])
+
+
+def test_elastic_names_shape_of_displacement():
+    with pytest.raises(ValueError, match=r"displacement must have shape \(1 or N, 8, 8, 2\), got \(1, 1, 8, 8, 2\)"):
+        cuaug.elastic(BATCH, np.zeros((1, 1, 8, 8, 2)))
 
 
 @pytest.mark.parametrize(

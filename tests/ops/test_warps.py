@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import (
     IMAGE_DTYPES,
     MASK_DTYPES,
@@ -239,7 +240,7 @@ def test_op_any_width_and_fill(op, width, channels, backend):
             assert_equal(actual, to_layout(expected, layout), **expected_kind, tolerance=row.tolerance(dtype))
 
 
-@pytest.mark.parametrize("shear", [10, 10.0, np.float32(10), np.int64(10)])
+@pytest.mark.parametrize("shear", [10, 10.0, np.float32(10), np.int64(10), np.array(10), torch.tensor(10.0)])
 def test_affine_takes_one_number_as_shear_along_x(shear):
     images = np.arange(72, dtype=np.uint8).reshape(1, 9, 8, 1)
     options = {"angle": 0, "translate": (0, 0), "scale": 1}

@@ -249,6 +249,59 @@ def test_functional_parameters_of_boxes_are_one_value(real_tv):
             call()
 
 
+SCALARS = {
+    "uint8": np.uint8(1),
+    "int8": np.int8(-128),
+    "bool": np.True_,
+    "array": np.array(1, np.uint8),
+    "tensor": torch.tensor(1, dtype=torch.uint8),
+}
+
+
+@pytest.mark.parametrize("kind", SCALARS)
+def test_functional_crops_of_targets_compute_in_python_numbers(real_tv, kind):
+    value = SCALARS[kind]
+    for target in (boxes(real_tv, "XYXY"), real_tv.KeyPoints(torch.tensor([[3.0, 4.0]]), canvas_size=SIZE)):
+        for call in (lambda x, v: F.crop(x, v, v, 5, 6), lambda x, v: F.resized_crop(x, v, v, 5, 6, 7)):
+            assert_equal(plain(call(target, value)), plain(call(target, float(value))))
+        sides = np.uint8(5), np.int8(6)
+        assert_equal(plain(F.resized_crop(target, 0, 0, *sides, 7)), plain(F.resized_crop(target, 0, 0, 5, 6, 7)))
+
+
+WRONG_CROPS = {
+    "left must hold numbers, got None": lambda x: F.crop(x, 0, None, 2, 2),
+    "top must hold numbers, got '1'": lambda x: F.crop(x, "1", 0, 2, 2),
+    r"\(height, width\) must be at least 1, got 0": lambda x: F.crop(x, 0, 0, 0, 2),
+    r"\(height, width\) must be an int, got 1.5": lambda x: F.crop(x, 0, 0, 2, 1.5),
+    "height must be greater than 0, got 0.0": lambda x: F.resized_crop(x, 0, 0, 0, 2, 3),
+    "width must be greater than 0, got -1.0": lambda x: F.resized_crop(x, 0, 0, 1, -1, 3),
+    "top must be a finite number": lambda x: F.resized_crop(x, np.nan, 0, 1, 1, 3),
+    "the padded size must be at least 1, got -[0-9]": lambda x: F.pad(x, -20),
+}
+
+
+@pytest.mark.parametrize("message", WRONG_CROPS)
+def test_functional_crops_of_targets_refuse_what_those_of_images_refuse(real_tv, message):
+    keypoints = real_tv.KeyPoints(torch.zeros(1, 2), canvas_size=SIZE)
+    for target in (torch.zeros(1, *SIZE), boxes(real_tv, "XYXY"), keypoints):
+        prefix = r"cuaug\." if type(target) is torch.Tensor else r"cuaug\.transforms\.functional\."
+        match = message.replace("left", "(left|top and left)").replace("top must", "(top|top and left) must")
+        with pytest.raises((TypeError, ValueError), match=rf"^{prefix}\w+: {match}"):
+            WRONG_CROPS[message](target)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.bool])
+@pytest.mark.parametrize("call", [GEOMETRY[0], GEOMETRY[-1]], ids=str)
+def test_functional_boxes_and_keypoints_of_narrow_dtypes_are_refused(real_tv, call, dtype):
+    """As in recipes: positions beyond 127 or 255 would saturate."""
+    for target in (
+        real_tv.BoundingBoxes(torch.ones(1, 4, dtype=dtype), format="XYXY", canvas_size=(3, 400)),
+        real_tv.KeyPoints(torch.ones(1, 2, dtype=dtype), canvas_size=(3, 400)),
+    ):
+        with pytest.raises(TypeError, match=rf"{call.name}: (boxes|keypoints) must be floats, or integers of 16 bits"):
+            call(F, target)
+
+
 def test_functional_keypoints_beyond_the_horizon_stay_finite_integers(real_tv):
     coefficients = [1.0, 0, 0, 0, 1, 0, -0.2, 0]
     points = real_tv.KeyPoints(torch.tensor([[4, 3], [1, 1]]), canvas_size=SIZE)

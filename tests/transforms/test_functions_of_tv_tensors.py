@@ -49,6 +49,8 @@ def test_transform_boxes_keeps_bounding_boxes(tv, name, box):
     assert (type(moved), moved.format.name, moved.canvas_size) == (tv.BoundingBoxes, name, (8, 10))
     assert moved.tolist() == [[6, 2, *((9, 6) if name == "XYXY" else (3, 4))]]
     assert type(cuaug.transform_boxes(torch.tensor([box]), np.eye(3))) is torch.Tensor
+    with pytest.raises(ValueError, match=r"transform_boxes: M must be one matrix for BoundingBoxes, .*as_subclass"):
+        cuaug.transform_boxes(boxes, np.ones((2, 2, 3)))
 
 
 def test_transform_points_keeps_key_points(tv):

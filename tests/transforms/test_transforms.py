@@ -273,7 +273,7 @@ def test_mixup_cutmix_labels_follow_repeated_mixing():
         (lambda: T.RandomAffine(10, interpolation="area"), ValueError, "interpolation must be one of 'nearest'"),
         (lambda: T.Resize(8, interpolation=2), TypeError, "numbers of Pillow and OpenCV differ"),
         (lambda: T.Resize(224.0), TypeError, "size must be an int or a list of ints, got 224.0"),
-        (lambda: T.Resize((8, 9, 3)), ValueError, r"size must be \(H, W\)"),
+        (lambda: T.Resize((8, 9, 3)), ValueError, r"size must be an int or \(H, W\), got"),
         (lambda: T.Resize(8, max_size=8), ValueError, "max_size must be greater than size"),
         (lambda: T.CenterCrop(8.0), TypeError, "size must be an int or a list of ints"),
         (lambda: T.Pad(1.5), TypeError, "padding must be an int or a list of ints, got 1.5"),

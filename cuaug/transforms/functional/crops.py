@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _sizes, crop_resize
+from ... import _check, _sizes, crop_resize
+from ..._arrays.convert import parameter_column
 from ..._check import prefix_errors
 from ..._matrices.canvas_maps import CanvasMap, along_axes
+from ..._passes.parameters import box_columns
 from ..._value_text import value_text
 from ...typing import Array, Border, Fill, Layout, PerSample, ResizeInterpolation, Size
 from .box_values import are_rotated_boxes
@@ -138,12 +140,18 @@ def crop(
     >>> crop(np.array([[1, 2, 3]], np.uint8), 0, 1, 1, 3)
     array([[2, 3, 0]], dtype=uint8)
     """
+
+    def canvas_map(_: tuple[int, int]) -> CanvasMap:
+        size = _check.size("(height, width)", (height, width))
+        y, x = parameter_column("top", top), parameter_column("left", left)
+        return along_axes((1, -x), (1, -y), size)
+
     return move(
         inpt,
         layout,
         "nearest",
         lambda images, _, layout: crop_resize.crop(images, top, left, height, width, layout=layout),
-        lambda _: along_axes((1, _negative(left)), (1, _negative(top)), (height, width)),
+        canvas_map,
     )
 
 
@@ -227,7 +235,8 @@ def pad(
             got = value_text(padding_mode)
             raise ValueError(f"padding_mode must be 'constant' for {type(inpt).__name__}, got {got}")
         left, top, right, bottom = _sizes.padding_of(padding)
-        return along_axes((1, left), (1, top), (canvas[0] + top + bottom, canvas[1] + left + right))
+        size = _check.size("the padded size", (canvas[0] + top + bottom, canvas[1] + left + right))
+        return along_axes((1, left), (1, top), size)
 
     return move(
         inpt,
@@ -240,11 +249,7 @@ def pad(
 
 def _resized_box(box: tuple[Any, Any, Any, Any], size: tuple[int, int]) -> CanvasMap:
     """The map of a box (top, left, height, width) to a canvas of this size, with pixel centres at integers."""
-    top, left, height, width = box
+    top, left, height, width = box_columns(box)
     x_scale, y_scale = size[1] / width, size[0] / height
     x_offset, y_offset = (s * (0.5 - low) - 0.5 for s, low in ((x_scale, left), (y_scale, top)))
     return along_axes((x_scale, x_offset), (y_scale, y_offset), size)
-
-
-def _negative(value: Any) -> Any:
-    return [-entry for entry in value] if isinstance(value, (list, tuple)) else -value

@@ -72,13 +72,11 @@ def move(
         clamps: Whether boxes are clamped to the new canvas, unless their clamping mode is None.
     """
     kind = tv_kind(inpt)
-    if kind in ("boxes", "keypoints"):
-        _check.size("canvas_size", inpt.canvas_size)
-    if kind == "boxes":
-        return _move_boxes(inpt, canvas_map(inpt.canvas_size), clamps)
-    if kind == "keypoints":
-        return _move_keypoints(inpt, canvas_map(inpt.canvas_size))
-    return move_pixels(inpt, layout, interpolation, warp)
+    if kind not in ("boxes", "keypoints"):
+        return move_pixels(inpt, layout, interpolation, warp)
+    point_map.check_dtype(kind, inpt.dtype)
+    target_map = canvas_map(_check.size("canvas_size", inpt.canvas_size))
+    return _move_boxes(inpt, target_map, clamps) if kind == "boxes" else _move_keypoints(inpt, target_map)
 
 
 def move_pixels(
