@@ -167,3 +167,20 @@ def test_transform_attributes_that_a_plan_has_read_cannot_change():
     crop(images)
     crop.size = (2, 2)  # not fused: read in each call
     assert crop(images)[0].shape == (2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "value", [np.float32(3), np.array(3), np.array([3]), [np.int64(3)] * 3, np.array([3, 3, 3])], ids=repr
+)
+def test_random_erasing_value_may_be_assigned_in_every_form_of_the_constructor(value):
+    images, transform = noise((9, 11, 3)), T.RandomErasing(1.0)
+    transform.value = value
+    assert_equal(T.Compose([transform], seed=1)(images), T.Compose([T.RandomErasing(1.0, value=3)], seed=1)(images))
+
+
+@pytest.mark.parametrize("value", [None, {1, 2, 3}, b"123"], ids=repr)
+def test_random_erasing_rejects_an_assigned_value_that_is_no_number(value):
+    transform = T.RandomErasing(1.0)
+    transform.value = value
+    with pytest.raises(TypeError, match=r"cuaug\.transforms\.RandomErasing: value must be a finite number, got"):
+        transform(noise((9, 11, 3)))
