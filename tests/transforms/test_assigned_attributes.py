@@ -146,6 +146,21 @@ def test_compose_transforms_may_be_a_list_that_the_user_keeps():
     assert_equal(recipe(images), 255 - images[:, :, ::-1])
 
 
+@pytest.mark.parametrize(
+    ("transform", "attribute", "value", "message"),
+    [
+        (T.Compose([]), "transforms", 5, "Compose: transforms must be a list of transforms, got int"),
+        (T.RandomApply([abs]), "transforms", T.Pad, "RandomApply: transforms must be a list of transforms, got the c"),
+        (T.RandomChoice([abs]), "transforms", [T.Pad], "RandomChoice: every transform must be an object, got the cl"),
+        (T.Pad(1), "fill", {"images": "x"}, "Pad: fill must be a number or one per channel, got 'x'"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_transform_errors_of_assigned_values_name_the_transform(transform, attribute, value, message):
+    with pytest.raises(TypeError, match=rf"^cuaug\.transforms\.{message}"):
+        setattr(transform, attribute, value)
+
+
 def test_transform_attributes_that_a_plan_has_read_cannot_change():
     images, transform = noise((9, 11, 3)), T.RandomHorizontalFlip(0.0)
     transform.p = 1.0
