@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import images, no_synchronization
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal, to_numpy
@@ -16,7 +17,6 @@ from cuaug._gpu import kernels as kernels_module
 from cuaug._gpu import launch as launch_module
 from cuaug._gpu.launch_sequence import LaunchSequence
 
-torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
 RAGGED = [T.RandomResizedCrop(64, antialias=False), T.RandomHorizontalFlip(), JITTER, T.ToDtype("float16", scale=True)]
