@@ -1,8 +1,8 @@
 """Types of arguments and results, for annotations and type checkers.
 
 A function from ``Array`` to ``Array`` returns the type of its argument: a tensor for a tensor. Where the dtype may
-change, a NumPy array gives ``NumPyArray``, whose dtype is not known. The exception is ``dtype=`` of a warp: a type
-checker sees the dtype of the images.
+change, a NumPy array gives ``NumPyArray``, whose dtype is not known. The exception is ``dtype=`` of functions that move
+pixels: a type checker sees the dtype of the images.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ NumberLists: TypeAlias = Sequence[Number | AnyArray | Sequence[Number | AnyArray
 Numbers: TypeAlias = Number | NumberLists | AnyArray  # matrices, points, boxes
 HostNumbers: TypeAlias = Number | NumberLists | NumPyArray  # if all arguments are of these, the result is NumPy's
 PerSample: TypeAlias = Number | Sequence[Number] | AnyArray  # one for all samples, or one per sample
-PerChannel: TypeAlias = float | Sequence[float]  # a transform's parameter: one for all channels, or one per channel
+PerChannel: TypeAlias = float | Sequence[float] | AnyArray  # a transform's parameter: for all channels, or for each
 FillByType: TypeAlias = PerChannel | Mapping[Any, PerChannel | None]  # as torchvision's, by type of tv_tensor
 Fill: TypeAlias = Numbers | None
 Size: TypeAlias = Sequence[int] | int

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _check
 from ._arrays import convert
-from ._arrays.images import ImageBatch, describe_images
+from ._arrays.images import ImageBatch, describe_images, describe_out
 from ._check import prefix_errors
 from ._matrices import canvas_maps
 from ._passes import parameters, warp
@@ -311,7 +311,8 @@ def _remap(
     if size != y_size:
         raise ValueError(f"map_x and map_y must have the same size, got {size} and {y_size}")
     if out is not None:
+        output = describe_out(out, batch, size, batch.dtype if dtype is None else convert.dtype_name(dtype))
         for (name, _), values in zip(maps, (x, y), strict=True):
-            parameters.check_no_overlap(name, values, (batch.samples, *size), describe_images(out, batch.axes.layout))
+            parameters.check_no_overlap(name, values, (batch.samples, *size), output)
     geometry = map_geometry(batch, x, y, size, scale, relative)
     return warp.warp(batch, geometry, size, interpolation, border, fill, dtype, out)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._gpu import cupy_import
 from . import capsule
 from .cupy_library import CUPY
 from .descriptor import ArrayDescriptor
@@ -26,6 +27,10 @@ class DLPackLibrary:
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         device = capsule.device_of(array)
         return capsule.import_array(array, stream if stream is not None or device < 0 else self.current_stream(device))
+
+    def to_array(self, array: Any) -> Any:
+        """An array of NumPy or CuPy in the same memory."""
+        return np.from_dlpack(array) if capsule.device_of(array) < 0 else cupy_import.from_dlpack(array)
 
     def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
         return None

@@ -12,7 +12,14 @@ from .._gpu import devices
 from .._gpu.executor import DIRECT, Executor
 from .._program.dtypes import IMAGE_DTYPES, ITEM_SIZE
 from .._value_text import value_text
-from .descriptor import COPIED_VIEW, REPEATED_ELEMENTS, byte_range, contiguous_strides, repeats_elements
+from .descriptor import (
+    COPIED_VIEW,
+    REPEATED_ELEMENTS,
+    ArrayDescriptor,
+    byte_range,
+    contiguous_strides,
+    repeats_elements,
+)
 from .protocol import Library
 from .recording_library import executor_of
 from .registry import library_of, result_library
@@ -85,7 +92,10 @@ def describe_images(array: Any, layout: str | None = None, library: Library | No
         )
     if layout is not None and not isinstance(layout, str):
         raise TypeError(f"layout must be one of {', '.join(_check.LAYOUTS)}, got {value_text(layout)}")
-    descriptor = library.describe(array)
+    return _image_batch(library.describe(array), layout, library)
+
+
+def _image_batch(descriptor: ArrayDescriptor, layout: str | None, library: Library) -> ImageBatch:
     if descriptor.device >= 0:
         devices.check_not_forked()
     axes = _batch_axes(descriptor.shape, descriptor.strides, layout, library.channels_first)
@@ -125,19 +135,34 @@ def allocate_output(
     images: ImageBatch, size: tuple[int, int], dtype: str, out: Any = None, channels: int | None = None
 ) -> OutputArray:
     """A new array of the images' library, or of their tv_tensor type, for the result; or `out`, checked."""
+    if out is not None:
+        output = describe_out(out, images, size, dtype, channels)
+        return OutputArray(out, output.pointer, output.axes)
+    channels = channels or images.channels
+    shape, axes = result_axes(images.axes, _result_layout(images, channels), size, channels)
+    array = images.library.empty(shape, dtype, images.device, axes.memory_order)
+    pointer = images.library.pointer(array)
+    owner_type: Any = type(images.owner)
+    if kind_of_type(owner_type) is not None:
+        array = wrap_like(array, images.owner)
+    return OutputArray(array, pointer, axes)
+
+
+def describe_out(
+    out: Any, images: ImageBatch, size: tuple[int, int], dtype: str, channels: int | None = None
+) -> ImageBatch:
+    """The caller's array for a result of this size and dtype, checked."""
     library, channels = images.library, channels or images.channels
-    layout = _result_layout(images, channels)
-    shape, axes = result_axes(images.axes, layout, size, channels)
-    if out is None:
-        array = library.empty(shape, dtype, images.device, axes.memory_order)
-        pointer = library.pointer(array)
-        owner_type: Any = type(images.owner)
-        if kind_of_type(owner_type) is not None:
-            array = wrap_like(array, images.owner)
-        return OutputArray(array, pointer, axes)
-    output = describe_images(out, layout)
-    if output.library is not library or output.read_only:
+    if result_library(out) is not library:
         raise TypeError(f"out must be a writable {library.name} array, got {type(out).__name__}")
+    layout = _result_layout(images, channels)
+    shape, _ = result_axes(images.axes, layout, size, channels)
+    descriptor = library.describe(out)
+    if descriptor.dtype != dtype or tuple(descriptor.shape) != shape:
+        raise ValueError(f"out must be {shape} of {dtype}, got {tuple(descriptor.shape)} of {descriptor.dtype}")
+    output = _image_batch(descriptor, layout, library)
+    if output.read_only:
+        raise TypeError(f"out must be a writable {library.name} array, got a read-only {type(out).__name__}")
     if output.is_copy:
         raise ValueError(COPIED_VIEW)
     if output.device != images.device:
@@ -145,13 +170,11 @@ def allocate_output(
             f"out must be on the images' device, got {_device_name(output.device)} "
             f"for images on {_device_name(images.device)}"
         )
-    if output.dtype != dtype or output.axes.extents != axes.extents:
-        raise ValueError(f"out must be {shape} of {dtype}, got {tuple(out.shape)} of {output.dtype}")
     if overlaps(images.pointer, _byte_range(images.axes, images.dtype), output):
         raise ValueError("out must not share memory with images")
     if repeats_elements(output.axes.strides, output.axes.extents):
         raise ValueError(REPEATED_ELEMENTS)
-    return OutputArray(out, output.pointer, output.axes)
+    return output
 
 
 @functools.lru_cache(4096)

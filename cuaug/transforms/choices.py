@@ -9,7 +9,7 @@ batch becomes a list.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column
@@ -39,10 +39,8 @@ class Choice(Transform, has_description=False):
         """Draw the columns, and return the branches in the order in which they run."""
         raise NotImplementedError
 
-    if not TYPE_CHECKING:  # as in `Transform`
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            super().__setattr__(name, assigned_list(value) if name == "transforms" else value)
+    def _assigned_value(self, name: str, value: Any) -> Any:
+        return assigned_list(value) if name == "transforms" else super()._assigned_value(name, value)
 
     @property
     def is_fused(self) -> bool:

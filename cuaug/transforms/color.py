@@ -11,7 +11,7 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column, Pointwise
 from .._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
 from .._value_text import value_text
-from ..typing import AnyArray, DType, PerChannel
+from ..typing import DType, PerChannel
 from . import ranges
 from .by_type import values_by_kind
 from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
@@ -243,7 +243,7 @@ class Normalize(Transform):
     uint8. For float images every number is accepted. ``inplace`` is accepted for torchvision's signature.
     """
 
-    def __init__(self, mean: PerChannel | AnyArray, std: PerChannel | AnyArray, inplace: bool = False) -> None:
+    def __init__(self, mean: PerChannel, std: PerChannel, inplace: bool = False) -> None:
         self.mean: float | tuple[float, ...] = ranges.number_or_tuple("mean", mean)
         self.std: float | tuple[float, ...] = ranges.number_or_tuple("std", std)
         if 0 in (self.std if isinstance(self.std, tuple) else (self.std,)):

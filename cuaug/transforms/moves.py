@@ -1,4 +1,4 @@
-"""The moves of targets: matrices between the canvases of a recipe, at whose edges boxes and keypoints are lost."""
+"""The moves of targets: matrices from one canvas of a recipe to the next. Objects outside of a canvas are lost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arrays import convert
+from .._arrays import convert, small_matrices
 from .host_targets import numpy_view
 from .params import Params, table_columns
 
@@ -56,8 +56,8 @@ def merge_moves(moves_by_group: Sequence[list[Move]], order: np.ndarray) -> list
     """
     count, in_order = max(map(len, moves_by_group)), bool((order == np.arange(len(order))).all())
 
-    def joined(rows_by_group: Sequence[Any]) -> Any:
-        rows = convert.namespace(rows_by_group[0]).concatenate(list(rows_by_group))
+    def concatenate_in_order(rows_by_group: Sequence[Any]) -> Any:
+        rows = _concatenate(rows_by_group)
         return rows if in_order else rows[convert.asarray(order, like=rows, dtype="int64")]
 
     merged = []
@@ -66,15 +66,29 @@ def merge_moves(moves_by_group: Sequence[list[Move]], order: np.ndarray) -> list
             group[position - count] if count - position <= len(group) else _identity_move(group[0].matrices)
             for group in moves_by_group
         ]
-        canvas = joined([_edge_rows(move.canvas, int(move.matrices.shape[0])) for move in moves])
+        canvas = concatenate_in_order([_edge_rows(move.canvas, int(move.matrices.shape[0])) for move in moves])
         source_box = None
         if any(move.source_box is not None for move in moves):
-            source_box = joined(
+            source_box = concatenate_in_order(
                 [_rows(_UNBOUNDED, move.matrices) if move.source_box is None else move.source_box for move in moves]
             )
         is_affine = all(move.is_affine for move in moves)
-        merged.append(Move(joined([move.matrices for move in moves]), canvas, source_box, is_affine))
+        merged.append(Move(concatenate_in_order([move.matrices for move in moves]), canvas, source_box, is_affine))
     return merged
+
+
+def _concatenate(arrays: Sequence[Any]) -> Any:
+    """In the library and on the device of the first array on a device; of the first array if all are on the host."""
+    like, _ = small_matrices.result_like(arrays)
+    device = getattr(like, "device", None)
+    return convert.namespace(like).concatenate(
+        [
+            array
+            if type(array) is type(like) and getattr(array, "device", None) == device
+            else convert.asarray(array, like=like, dtype=convert.dtype_name(array.dtype))
+            for array in arrays
+        ]
+    )
 
 
 def _edge_rows(edges: Any, samples: int) -> Any:

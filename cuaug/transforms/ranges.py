@@ -97,8 +97,9 @@ def fill(value: Any) -> PerChannel | FillByKind | None:
 def _fill_by_kind(images: Any, masks: Any) -> PerChannel | FillByKind | None:
     """The value for images, and that for masks if it is not 0."""
     masks = 0 if masks is None else python_value(masks)
-    if isinstance(masks, (list, tuple)) and masks and all(number == masks[0] for number in masks):
-        masks = masks[0]
+    if isinstance(masks, (list, tuple)):
+        entries = [python_value(entry) for entry in masks]
+        masks = entries[0] if entries and all(entry == entries[0] for entry in entries) else masks
     if isinstance(masks, float) and masks.is_integer():
         masks = int(masks)
     masks = _check.integer("fill of masks", masks, -_MAX_LABEL, _MAX_LABEL)
@@ -109,10 +110,10 @@ def _image_fill(value: Any) -> PerChannel | None:
     if value is None:
         return None
     value = python_value(value)
-    numbers = tuple(map(python_value, value)) if isinstance(value, (list, tuple)) else (value,)
-    if not numbers or not all(type(number) in (int, float) for number in numbers):
+    entries = tuple(map(python_value, value)) if isinstance(value, (list, tuple)) else (value,)
+    if not entries or not all(type(entry) in (int, float) for entry in entries):
         raise TypeError(f"fill must be a number or one per channel, got {value_text(value)}")
-    return numbers if isinstance(value, (list, tuple)) else numbers[0]
+    return entries if isinstance(value, (list, tuple)) else entries[0]
 
 
 def probability(name: str, value: Any) -> float:
@@ -131,10 +132,11 @@ def number_or_tuple(name: str, value: Any) -> float | tuple[float, ...]:
 
 def per_channel(name: str, value: Any, channels: int) -> list[float]:
     """One number per channel, from one per channel or one for all."""
-    values = [value] if isinstance(value, (int, float)) else list(value)
+    values = number_or_tuple(name, value)
+    values = (values,) if isinstance(values, float) else values
     if len(values) not in (1, channels):
         raise ValueError(f"{name} must be a number or one per channel, {channels} here, got {value_text(value)}")
-    return [number(name, v) for v in (values * channels if len(values) == 1 else values)]
+    return [*(values * channels if len(values) == 1 else values)]
 
 
 def numbers(

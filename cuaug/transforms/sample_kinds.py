@@ -28,7 +28,7 @@ KINDS = {  # by key
     "difficult": "difficult",
 }
 VALUE_KINDS = ("labels", "area", "iscrowd", "difficult")  # of values of any type, which no transform moves
-VALID_PREFIX = "valid_"  # and the key of other boxes in the dict: the key of their "valid"
+VALID_PREFIX = "valid_"  # the mask of boxes under another key K is under "valid_K"
 KEYS_WITHOUT_KIND = frozenset(("image_id", "size", "orig_size"))  # of a detection target; never images or targets
 
 

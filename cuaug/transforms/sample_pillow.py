@@ -1,13 +1,16 @@
-"""Images of Pillow in a sample: arrays while the sample is transformed, images again in the result."""
+"""Images of Pillow in a sample: arrays while the sample is transformed, images again in the result.
+
+Objects that offer `__dlpack__` alone become arrays of NumPy or CuPy, and stay arrays in the result.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._arrays.dlpack_library import DLPACK
 from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
 from .._check import prefix_message
@@ -20,7 +23,9 @@ class PillowPixels(np.ndarray):
 
 
 def with_pixels(sample: Any, any_mode: bool = False) -> Any:
-    """The sample with pixels in place of images of Pillow, in copies of the containers; images under other names stay.
+    """The sample with arrays in place of images of Pillow and of objects with `__dlpack__`, in copies of containers.
+
+    Images and objects under names that are not in `KINDS` stay.
 
     `any_mode`: for transforms that change no pixel; the numbers may then be indices of a palette, or bits.
 
@@ -28,7 +33,7 @@ def with_pixels(sample: Any, any_mode: bool = False) -> Any:
         TypeError: An image has a mode that cuaug does not read.
         ValueError: A sequence without names has grey and coloured images.
     """
-    return _with_pixels(sample, None, (), any_mode) if "PIL.Image" in sys.modules else sample
+    return _with_pixels(sample, None, (), any_mode)
 
 
 def image_like(result: Any, example: Any) -> Any:
@@ -38,8 +43,11 @@ def image_like(result: Any, example: Any) -> Any:
 
 def _with_pixels(node: Any, is_named: bool | None, path: Path, any_mode: bool) -> Any:
     """`is_named`: whether a name in `KINDS` leads here; None if only positions do."""
-    if library_of(type(node)) is PILLOW:
-        return _pixels(node, path, any_mode) if is_named is not False else node
+    library = library_of(type(node))
+    if library is not None:
+        if library not in (PILLOW, DLPACK) or is_named is False:
+            return node
+        return _pixels(node, path, any_mode) if library is PILLOW else DLPACK.to_array(node)
     fields = named_fields(node)
     if fields is not None:
         named = {

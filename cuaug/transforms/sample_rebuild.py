@@ -71,13 +71,19 @@ def validity_paths(box_paths: Iterable[Path]) -> dict[Path, Path]:
 
 
 def validity_target(sample: Any, boxes: Target, paths: Sequence[Path]) -> Target:
-    """A target for the validity mask of these boxes, at these paths; no paths if they are not all new keys of dicts."""
+    """A target for the validity mask of these boxes, at these paths; no paths if they are not new keys of dicts.
+
+    Raises ValueError if only some of the samples have the key: a mask in the others would be for a part of the boxes.
+    """
     # Without tv_tensors: a mask that replaces BoundingBoxes would be wrapped as boxes.
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
     containers = [value_at(sample, path[:-1]) for path in paths]
-    are_new = (isinstance(node, Mapping) and path[-1] not in node for path, node in zip(paths, containers, strict=True))
-    return boxes._replace(kind="valid", paths=tuple(paths) if all(are_new) else (), original=original)
+    are_dicts = all(isinstance(node, Mapping) for node in containers)
+    have_key = {path[-1] in node for path, node in zip(paths, containers, strict=True)} if are_dicts else set()
+    if len(have_key) > 1:
+        raise ValueError(f"samples must all have the key {paths[0][-1]!r} beside their boxes, or none of them")
+    return boxes._replace(kind="valid", paths=tuple(paths) if have_key == {False} else (), original=original)
 
 
 def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> list[Any]:

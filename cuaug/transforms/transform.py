@@ -299,9 +299,17 @@ class Transform:
                     f"{title}.{name} must not change, as calls no longer read it: use a new {title}(..., {name}=...) "
                     "in its place, or change a copy.deepcopy before its first call"
                 )
-            if name == "fill" and isinstance(value, Mapping) and self._recipe_base is not None:
-                value = ranges.fill(value)  # as in the constructor
+            try:
+                value = self._assigned_value(name, value)
+            except (TypeError, ValueError) as error:
+                prefix_message(error, f"cuaug.transforms.{self.title}")
+                raise
             super().__setattr__(name, value)
+
+    def _assigned_value(self, name: str, value: Any) -> Any:
+        """What an attribute becomes if this value is assigned to it."""
+        is_fill_by_type = name == "fill" and isinstance(value, Mapping) and self._recipe_base is not None
+        return ranges.fill(value) if is_fill_by_type else value
 
     def _planned_names(self) -> Collection[str]:
         """Attributes whose values are part of the plans of a recipe."""

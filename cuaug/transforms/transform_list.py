@@ -21,6 +21,9 @@ def transform_list(transforms: Any) -> list[Transform]:
 
     Raises ValueError for more than `MAX_TRANSFORMS` transforms, or for nesting deeper than `_MAX_LEVELS` levels.
     """
+    if isinstance(transforms, type):
+        name = transforms.__name__
+        raise TypeError(f"transforms must be a list of transforms, got the class {name}: pass [{name}(...)]")
     if not isinstance(transforms, Iterable):
         raise TypeError(f"transforms must be a list of transforms, got {type(transforms).__name__}")
     if isinstance(transforms, (set, frozenset)):

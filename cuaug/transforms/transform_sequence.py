@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._fusion.recipe import Recipe
 from . import parts
@@ -76,10 +76,8 @@ class TransformSequence(Transform, has_description=False):
         ):
             self._split()
 
-    if not TYPE_CHECKING:  # as in `Transform`
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            super().__setattr__(name, assigned_list(value) if name == "transforms" else value)
+    def _assigned_value(self, name: str, value: Any) -> Any:
+        return assigned_list(value) if name == "transforms" else super()._assigned_value(name, value)
 
     def _split(self) -> None:
         attributes = vars(self)  # not setattr, which is slow and refuses changes

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.jpeg
 
 
 class Encoded:
-    """A dataset of encoded files. Its method `read` returns what the function `read` returns for their bytes."""
+    """A dataset of encoded files. The argument `read` turns the list of their bytes into the method's result."""
 
     def __init__(self, files, labels=None, read=lambda data: data, **attributes):
         self.files, self.labels, self.read_with = files, labels, read

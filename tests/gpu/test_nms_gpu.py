@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import torch
 from helpers import boxes as box_cases
 from helpers.arrays import no_synchronization
 from helpers.busy_gpu import busy, occupied_multiprocessors
@@ -15,7 +16,6 @@ from numpy.testing import assert_array_equal
 import cuaug
 from cuaug._gpu import kernels
 
-torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 
 every_scene = pytest.mark.parametrize("scene", box_cases.SCENES)

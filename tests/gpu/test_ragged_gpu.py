@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import images, no_synchronization
 from helpers.busy_gpu import busy
-from helpers.compare import assert_equal
+from helpers.compare import assert_equal, to_numpy
 from helpers.cuda_graphs import capture_graph
+from helpers.targets import FLOAT32
 from tables.recipe import JITTER
 from tables.recipes import BY_NAME
 
@@ -15,7 +17,6 @@ from cuaug._gpu import kernels as kernels_module
 from cuaug._gpu import launch as launch_module
 from cuaug._gpu.launch_sequence import LaunchSequence
 
-torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
 RAGGED = [T.RandomResizedCrop(64, antialias=False), T.RandomHorizontalFlip(), JITTER, T.ToDtype("float16", scale=True)]
@@ -106,3 +107,15 @@ def test_compose_gpu_ragged_longer_than_grid_axis():
         assert_equal(
             result[i], aug(ragged[i], step=0, ids=i), tolerance=BY_NAME["flips"].between_devices("uint8", "uint8")
         )
+
+
+def test_compose_gpu_list_of_two_libraries_moves_boxes():
+    """One image in NumPy and one on a GPU: the boxes of each sample are those of a call with the sample alone."""
+    aug = T.Compose([T.RandomAffine(20), T.CenterCrop(24)], seed=2)
+    boxes = np.array([[5.0, 6, 30, 28]])
+    samples = [{"image": photo, "boxes": boxes} for photo in (photos(1)[0].permute(1, 2, 0).cpu().numpy(), *photos(2))]
+    for order in (samples, samples[::-1]):
+        for i, result in enumerate(aug(order, ids=[0, 1, 2], step=0)):
+            (expected,) = aug([order[i]], ids=[i], step=0)
+            assert_equal(to_numpy(result["boxes"]), to_numpy(expected["boxes"]), tolerance=FLOAT32)
+            assert type(result["image"]) is type(order[i]["image"])

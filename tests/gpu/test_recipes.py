@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import images, no_synchronization
 from helpers.busy_gpu import busy
 from helpers.compare import assert_equal, to_numpy
@@ -18,7 +19,6 @@ from cuaug._gpu import launch
 from cuaug._gpu.launch_sequence import Launch, LaunchSequence
 from cuaug._program import records
 
-torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 GPU = ("torch", "cuda")
 every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=str)

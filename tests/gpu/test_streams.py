@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import SHAPE, images, no_synchronization, noise, put
 from helpers.busy_gpu import busy
 from helpers.child_process import python
@@ -13,7 +14,6 @@ from tables.warps import INEXACT_ROW_OF_OP, MAIN_ROWS, matrix
 
 import cuaug
 
-torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 
 TORCH, CUPY = ("torch", "cuda"), ("cupy", "cuda")

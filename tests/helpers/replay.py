@@ -1,4 +1,4 @@
-"""Functions without their replayed calls."""
+"""Public functions without their decorators, so that no call is replayed."""
 
 
 def undecorated(function):

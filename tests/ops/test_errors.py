@@ -185,7 +185,31 @@ INVALID_CALLS = {
         (TypeError, ValueError),
         "out | numpy | Tensor",
     ),
-    "read-only out": (lambda: cuaug.warp_affine(BATCH, EYE, out=READ_ONLY), (TypeError, ValueError), "out | writable"),
+    "read-only out": (
+        lambda: cuaug.warp_affine(BATCH, EYE, out=READ_ONLY),
+        TypeError,
+        "warp_affine: out must be a writable numpy array | read-only ndarray",
+    ),
+    "a list as out": (
+        lambda: cuaug.hflip(BATCH, out=[[0]]),
+        TypeError,
+        "hflip: out must be a writable numpy array, got list",
+    ),
+    "a path as out": (
+        lambda: cuaug.remap(BATCH, np.zeros((2, 2)), np.zeros((2, 2)), out="a.png"),
+        TypeError,
+        "remap: out must be a writable numpy array, got str",
+    ),
+    "an empty out": (
+        lambda: cuaug.hflip(BATCH, out=np.zeros((0, 4), np.uint8)),
+        ValueError,
+        "hflip: out must be (3, 17, 11, 3) of uint8, got (0, 4) of uint8",
+    ),
+    "out with five axes": (
+        lambda: cuaug.remap(BATCH, np.zeros((2, 2)), np.zeros((2, 2)), out=np.zeros((1,) * 5, np.uint8)),
+        ValueError,
+        "remap: out must be (3, 2, 2, 3) of uint8, got (1, 1, 1, 1, 1) of uint8",
+    ),
     "out that is the input": (lambda: cuaug.warp_affine(BATCH, EYE, out=BATCH), ValueError, "out | images"),
     "out that overlaps the input": (
         lambda: cuaug.warp_affine(BATCH[:2], EYE, out=BATCH[1:]),

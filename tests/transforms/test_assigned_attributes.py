@@ -146,6 +146,21 @@ def test_compose_transforms_may_be_a_list_that_the_user_keeps():
     assert_equal(recipe(images), 255 - images[:, :, ::-1])
 
 
+@pytest.mark.parametrize(
+    ("transform", "attribute", "value", "message"),
+    [
+        (T.Compose([]), "transforms", 5, "Compose: transforms must be a list of transforms, got int"),
+        (T.RandomApply([abs]), "transforms", T.Pad, "RandomApply: transforms must be a list of transforms, got the c"),
+        (T.RandomChoice([abs]), "transforms", [T.Pad], "RandomChoice: every transform must be an object, got the cl"),
+        (T.Pad(1), "fill", {"images": "x"}, "Pad: fill must be a number or one per channel, got 'x'"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_transform_errors_of_assigned_values_name_the_transform(transform, attribute, value, message):
+    with pytest.raises(TypeError, match=rf"^cuaug\.transforms\.{message}"):
+        setattr(transform, attribute, value)
+
+
 def test_transform_attributes_that_a_plan_has_read_cannot_change():
     images, transform = noise((9, 11, 3)), T.RandomHorizontalFlip(0.0)
     transform.p = 1.0
@@ -167,3 +182,20 @@ def test_transform_attributes_that_a_plan_has_read_cannot_change():
     crop(images)
     crop.size = (2, 2)  # not fused: read in each call
     assert crop(images)[0].shape == (2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "value", [np.float32(3), np.array(3), np.array([3]), [np.int64(3)] * 3, np.array([3, 3, 3])], ids=repr
+)
+def test_random_erasing_value_may_be_assigned_in_every_form_of_the_constructor(value):
+    images, transform = noise((9, 11, 3)), T.RandomErasing(1.0)
+    transform.value = value
+    assert_equal(T.Compose([transform], seed=1)(images), T.Compose([T.RandomErasing(1.0, value=3)], seed=1)(images))
+
+
+@pytest.mark.parametrize("value", [None, {1, 2, 3}, b"123"], ids=repr)
+def test_random_erasing_rejects_an_assigned_value_that_is_no_number(value):
+    transform = T.RandomErasing(1.0)
+    transform.value = value
+    with pytest.raises(TypeError, match=r"cuaug\.transforms\.RandomErasing: value must be a finite number, got"):
+        transform(noise((9, 11, 3)))

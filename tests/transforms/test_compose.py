@@ -157,6 +157,10 @@ def test_compose_repr_reads_as_written():
             r"^cuaug.transforms.Compose: transforms must be a list of transforms, got RandomI",
         ),
         (
+            lambda: T.Compose(T.RandomInvert),
+            r"^cuaug.transforms.Compose: .* got the class RandomInvert: pass \[RandomInvert\(\.\.\.\)\]$",
+        ),
+        (
             lambda: T.RandomChoice({T.RandomInvert(), T.RandomCrop(3)}),
             r"^cuaug.transforms.RandomChoice: transforms must be a list of transforms, got set: a set has no order$",
         ),

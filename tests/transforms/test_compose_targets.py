@@ -207,3 +207,44 @@ def test_compose_names_masks_of_images_of_several_sizes():
     message = r"masks must be a list with an array per sample, as the images have several sizes, got one .* \(2, 8, 9\)"
     with pytest.raises(ValueError, match=message):
         T.RandomHorizontalFlip()(images, np.zeros((2, 8, 9), np.uint8))
+
+
+class Exporter:
+    """An array that offers DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+
+@pytest.mark.parametrize(
+    "sample_of",
+    [
+        lambda array: {"image": array, "masks": array[..., 0]},
+        lambda array: [array, array[:3]],
+        lambda array: (array, 1),
+        lambda array: [{"image": array}, {"image": array[:, :4]}],
+    ],
+    ids=["dict", "list", "pair", "dicts"],
+)
+@pytest.mark.parametrize("others", [[], [lambda sample: sample]], ids=["one", "parts"])
+def test_compose_reads_dlpack_objects_in_samples(sample_of, others):
+    """Under names of targets and by position they become arrays of NumPy; under other names they stay."""
+    recipe, array = T.Compose([T.RandomHorizontalFlip(p=1.0), *others]), noise((9, 11, 3))
+    result = recipe(map_arrays(Exporter, sample_of(array)))
+    assert map_arrays(np.ndarray.tolist, result) == map_arrays(np.ndarray.tolist, recipe(sample_of(array)))
+    other = Exporter(array)
+    assert recipe({"image": Exporter(array), "raw": other})["raw"] is other
+
+
+def map_arrays(function, sample):
+    if isinstance(sample, dict):
+        return {key: map_arrays(function, value) for key, value in sample.items()}
+    if isinstance(sample, (list, tuple)):
+        return type(sample)(map_arrays(function, entry) for entry in sample)
+    return function(sample) if isinstance(sample, np.ndarray) else sample

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from helpers.arrays import noise
 from helpers.compare import assert_equal
 
@@ -189,7 +190,11 @@ def test_fill_of_masks_must_be_a_value_of_empty_stacks(count, tv):
         zoom_out({"image": noise((5, 5, 3)), "masks": np.ones((count, 5, 5), bool)})
 
 
-@pytest.mark.parametrize("fill", [1.5, "a", [1, 2], [], float("nan"), True, 1 << 60], ids=repr)
+@pytest.mark.parametrize(
+    "fill",
+    [1.5, "a", [1, 2], [], float("nan"), True, 1 << 60, [np.array([1, 2])] * 2, torch.ones(2, 2).unbind()],
+    ids=repr,
+)
 def test_fill_of_masks_must_be_an_integer(fill, tv):
     with pytest.raises((TypeError, ValueError), match=r"^cuaug.transforms.Pad: fill of masks must be a"):
         T.Pad(2, fill={tv.Image: 0, tv.Mask: fill})

@@ -21,7 +21,7 @@ def recipe(*others, **options):
 @pytest.mark.parametrize("first", ["boxes", "gt_boxes"])
 @pytest.mark.parametrize("others", [[], [lambda sample: sample, T.RandomHorizontalFlip(p=1)]], ids=["one", "parts"])
 def test_compose_gives_each_array_of_boxes_its_mask(first, others, tv):
-    """The mask of the last array replaced that of the first."""
+    """Each array has a mask, in any order of the keys."""
     arrays = {"boxes": boxes_of(tv, INSIDE, OUTSIDE), "gt_boxes": boxes_of(tv, OUTSIDE, INSIDE, INSIDE)}
     keys = sorted(arrays, reverse=first == "gt_boxes")
     result = recipe(*others)({"image": tv.Image(IMAGE), **{key: arrays[key] for key in keys}})
@@ -80,13 +80,15 @@ def test_compose_compact_removes_boxes_of_several_arrays(tv):
 @pytest.mark.parametrize("value", ["yes", True, None, 3])
 @pytest.mark.parametrize("others", [[], [lambda sample: sample, T.RandomApply([T.RandomHorizontalFlip(p=1)])]])
 def test_compose_leaves_a_value_that_is_no_mask_at_the_key_of_the_mask(value, others):
-    """Numbers, texts and None stay under every key: the mask replaced them."""
+    """Numbers, texts and None stay under every key: no mask is written there. All samples must have one, or none."""
     result = recipe(*others)({"image": IMAGE, "boxes": torch.tensor([INSIDE]), "valid": value})
     assert result["valid"] is value
     assert result["boxes"].shape == (1, 4)
-    samples = [{"image": IMAGE, "boxes": torch.tensor([INSIDE])} for _ in range(2)]
-    results = recipe(*others)([samples[0] | {"valid": value}, samples[1]])
-    assert results[0]["valid"] is value
+    sample = {"image": IMAGE, "boxes": torch.tensor([INSIDE])}
+    results = recipe(*others)([sample | {"valid": value}, sample | {"valid": "other"}])
+    assert [result["valid"] for result in results] == [value, "other"]
+    with pytest.raises(ValueError, match=r"Compose: samples must all have the key 'valid' beside their boxes, or none"):
+        recipe(*others)([sample | {"valid": value}, sample])
 
 
 def test_compose_leaves_a_key_that_only_looks_like_a_mask(tv):

@@ -30,6 +30,7 @@ from cuaug import transforms as T
 from cuaug._arrays import convert, small_matrices
 from cuaug.transforms import boxes as boxes_module
 from cuaug.transforms import keypoints, point_map
+from cuaug.transforms.moves import Move, merge_moves
 
 
 @pytest.mark.parametrize("flip", ["horizontal_flip", "vertical_flip"])
@@ -268,3 +269,16 @@ def test_boxes_keypoints_docstring_examples_run(module):
     result = doctest.testmod(module)
     assert result.attempted
     assert not result.failed
+
+
+def test_merge_moves_concatenates_matrices_of_several_libraries():
+    """Samples of a list may be in several libraries, with a group of moves for each. Here a tensor is the first."""
+    matrices = maps(5)
+    groups = [torch.from_numpy(matrices[:2]), matrices[2:].astype(np.float32)]
+    boxes = [torch.ones(2, 4, dtype=torch.float64), np.zeros((3, 4), np.float32)]
+    moves = [[Move(group, (0, 0, 9, 8), box)] for group, box in zip(groups, boxes, strict=True)]
+    (merged,) = merge_moves(moves, np.array([4, 0, 2, 1, 3]))
+    expected = np.concatenate([matrices[:2], matrices[2:].astype(np.float32)])[[4, 0, 2, 1, 3]]
+    assert_equal(merged.matrices, torch.from_numpy(expected))
+    assert merged.source_box[:, 0].tolist() == [0, 1, 0, 1, 0]
+    assert merged.canvas.tolist() == [[0, 0, 9, 8]] * 5

@@ -19,6 +19,7 @@ assert_type(recipe, T.Compose)
 assert_type(recipe.seed, int)
 assert_type(T.ColorJitter(0.4).brightness, tuple[float, float])
 assert_type(T.ToDtype({torch.Tensor: torch.float32, "others": None}, mask_dtype="int64"), T.ToDtype)
+assert_type(T.Pad(2, fill=np.array([1, 2, 3])), T.Pad)
 assert_type(T.Pad(2, fill={torch.Tensor: (1, 2, 3), "others": 0}), T.Pad)
 assert_type(cuaug.transforms.CenterCrop(8).size, tuple[int, int])
 
