@@ -50,13 +50,15 @@ inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int in
                                   columns.box_size, columns.first + index, args.antialias);
 }
 
-// Whether each pixel of a sample's result interpolates between two columns and two rows of the image. A weight of 0
-// must hide any value, as one pixel of a pair can have it.
+// A weight of 0 must hide any value, as one pixel of a pair can have it.
+template <class Filter, class In, class From>
+constexpr bool may_interpolate =
+    is_same_v<Filter, Triangle> && is_integer_level<In> && !is_same_v<typename LayoutTraits<From>::type, Strided>;
+
+// Whether each pixel of a sample's result interpolates between two columns and two rows of the image.
 template <class Filter, class In, class From, class Part>
 inline bool interpolates_between_pixels(const ResampleRecord& args, long long n) {
-    if constexpr (!is_same_v<Filter, Triangle> || !is_integer_level<In> ||
-                  is_same_v<typename LayoutTraits<From>::type, Strided>)
-        return false;
+    if constexpr (!may_interpolate<Filter, In, From>) return false;
     const double top = box_entry(args, n, 0), left = box_entry(args, n, 1), height = box_entry(args, n, 2),
                  width = box_entry(args, n, 3);
     const bool is_inside = top >= 0.0 && left >= 0.0 && height > 0.0 && width > 0.0 &&
@@ -220,11 +222,14 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
                 static_cast<long long>(column_out) * x_stride,
             flips_vertically ? -image.y_stride : image.y_stride, image.c_stride, lane < tile.columns ? channels : 0};
         OutputRow<R>* row = opaque(output_rows + first_row);
-        if (interpolates) {
-            InterpolatedRows<InLayout, In, K> rows = {source, column, lane, __shfl_sync(0xffffffffu, column.first, 0),
-                                                      __shfl_sync(0xffffffffu, column.first, 31) + 2};
-            store_rows<OutLayout>(rows, row, row_count, out);
-        } else {
+        if constexpr (may_interpolate<Filter, In, From>)
+            if (interpolates) {
+                InterpolatedRows<InLayout, In, K> rows = {source, column, lane,
+                                                          __shfl_sync(0xffffffffu, column.first, 0),
+                                                          __shfl_sync(0xffffffffu, column.first, 31) + 2};
+                store_rows<OutLayout>(rows, row, row_count, out);
+            }
+        if (!interpolates) {
             const auto lane_pixels = lane_column<InLayout>(source, weights, lane);
             const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
             FilteredRows<Filter, InLayout, In, K, decltype(lane_pixels)> rows = {
