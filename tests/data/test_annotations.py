@@ -162,6 +162,7 @@ def test_coco_names_file_and_field(tmp_path, message):
         coco(written(tmp_path, content))
 
 
+@pytest.mark.slow
 def test_coco_refuses_every_malformed_file_with_value_error(tmp_path):
     errors = []
     for _, content in itertools.islice(mutations(COCO), None, None, 23):

@@ -168,6 +168,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.alone
+@pytest.mark.slow
 def test_loader_memory_stays_flat(files):
     def resident():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

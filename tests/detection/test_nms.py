@@ -200,6 +200,7 @@ print(peak() - before, len(kept), len(set(kept.tolist())))
 
 
 @pytest.mark.alone
+@pytest.mark.slow
 def test_nms_memory_is_proportional_to_boxes():
     """A bit for each pair of 400,000 boxes would be 20 GB."""
     kilobytes, count, distinct = map(int, python(MEMORY)[0].split())

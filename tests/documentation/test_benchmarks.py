@@ -36,6 +36,7 @@ def report_of(script, folder, *arguments):
     return json.loads(path.read_text())
 
 
+@pytest.mark.slow
 def test_benchmark_warp_checks_results_and_writes_times(tmp_path):
     report = report_of("warp.py", tmp_path, "--cpu", "--no-peers", "--only", "hflip u8 NHWC")
     assert {"date", "commit", "machine", "versions"} <= set(report)

@@ -22,6 +22,7 @@ def describe(instance):
     return T.Compose([], **{name: instance}).to_dict()[name]
 
 
+@pytest.mark.slow
 def test_from_dict_mutated_descriptions_are_refused_or_run():
     """In a child process, whose memory is limited."""
     texts = [json.dumps(describe(instance)) for instance in INSTANCES.values()]

@@ -158,6 +158,7 @@ os._exit(os.waitstatus_to_exitcode(status))
 """
 
 
+@pytest.mark.slow
 def test_pixel_op_child_forked_during_a_compile_does_not_hang(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.run(

@@ -5,6 +5,7 @@ import itertools
 
 import pytest
 from helpers.child_process import python, python_after_import
+from helpers.thinning import thinned
 
 METHODS = ["fork", "spawn", "forkserver"]
 SEEDS = [None, 5]
@@ -44,7 +45,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("workers", "method", "persistent"), WORKERS)
+@pytest.mark.parametrize(("workers", "method", "persistent"), thinned(WORKERS, lambda *case: case[1] != "spawn"))
 def test_compose_in_data_loader_workers_draws_anew(workers, method, persistent, seed):
     """All samples of two epochs differ, and the seed of torch's generator gives both epochs again."""
     results, errors = worker_draws(method)
@@ -86,7 +87,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow), "forkserver"])
 def test_compose_with_ids_is_the_same_for_every_number_of_workers(method, seed):
     results, errors = draws_with_ids(method)
     assert (results[seed], errors) == ("24 True", "")
