@@ -147,6 +147,7 @@ print(np.array_equal(indices, np.argsort(-scores, kind="stable")[:100]), len(ind
 
 
 @pytest.mark.alone
+@pytest.mark.slow
 def test_nms_max_output_stops_early():
     """Without the limit, each of the disjoint boxes is compared with all before it: 8e12 pairs, which take hours."""
     message, _ = python(STOPS_EARLY, timeout=120)

@@ -172,6 +172,7 @@ print((rounds(100) - before) >> 10)
 
 
 @pytest.mark.alone
+@pytest.mark.slow
 def test_decode_jpeg_errors_leak_nothing():
     pytest.importorskip("psutil")
     assert int(python(LEAK)[0]) < 32 << 10  # KiB; 16 KB for the 2,048 row pointers of each decode would be 80 MB
