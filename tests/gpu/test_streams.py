@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import SHAPE, images, no_synchronization, noise, put
+from helpers.arrays import SHAPE, Exporter, images, no_synchronization, noise, put
 from helpers.busy_gpu import busy
 from helpers.child_process import python
 from helpers.compare import assert_equal, to_numpy
@@ -185,19 +185,6 @@ def test_op_waits_for_matrix_of_other_stream(producer, consumer):
             actual = to_numpy(result)  # copied on the consumer's current stream
             assert np.abs(actual.astype(int) - expected).max() <= 1
             assert (actual == expected).mean() > 0.98
-
-
-class Exporter:
-    """Images that offer DLPack alone, and whose stream still writes them."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
 
 
 @pytest.mark.parametrize("producer", ["torch", "cupy"])

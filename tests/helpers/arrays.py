@@ -29,6 +29,19 @@ every_backend_slow_on_jax = pytest.mark.parametrize(
 every_backend_but_jax = pytest.mark.parametrize("backend", [NUMPY, TORCH, TORCH_CUDA, CUPY_CUDA], ids=backend_id)
 
 
+class Exporter:
+    """An array that offers DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+
 def device_of(backend):
     """The device of a backend, as `helpers.compare.describe` names it."""
     return "cpu" if backend[1] == "cpu" else "cuda:0"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import MASK_DTYPES, every_backend, images, noise, put, seeded
+from helpers.arrays import MASK_DTYPES, Exporter, every_backend, images, noise, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.moves import CROPS, MOVES, SHAPE, labels, recipe
 
@@ -207,19 +207,6 @@ def test_compose_names_masks_of_images_of_several_sizes():
     message = r"masks must be a list with an array per sample, as the images have several sizes, got one .* \(2, 8, 9\)"
     with pytest.raises(ValueError, match=message):
         T.RandomHorizontalFlip()(images, np.zeros((2, 8, 9), np.uint8))
-
-
-class Exporter:
-    """An array that offers DLPack alone."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
 
 
 @pytest.mark.parametrize(
