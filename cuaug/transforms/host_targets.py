@@ -21,10 +21,11 @@ _KINDS = ("boxes", "keypoints", "valid")
 
 
 def with_numpy(parsed: ParsedSample) -> ParsedSample:
-    """The sample with views of these targets. Arrays on a device, of bfloat16, and those with a gradient stay."""
+    """The sample with views of boxes and keypoints. Arrays on a device, of bfloat16, and those with a gradient stay."""
 
     def viewed(target: Target) -> Target:
-        return target._replace(value=numpy_view(target.value)) if target.kind in _KINDS else target
+        is_viewed = target.kind in ("boxes", "keypoints")
+        return target._replace(value=numpy_view(target.value)) if is_viewed else target
 
     return parsed.with_targets(map(viewed, parsed.targets))
 
