@@ -1,4 +1,4 @@
-"""Parameter lists of which ``make test`` runs a part, and ``make test-all`` all."""
+"""Parameter lists of which ``make test`` runs a part, and ``make slow`` the rest."""
 
 import pytest
 

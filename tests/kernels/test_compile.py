@@ -34,8 +34,10 @@ def with_every_argument(names):
     A dtype as the first argument, which is that of the images, is another argument than the same dtype elsewhere.
     """
     words = {name: [word for word in re.findall(r"\w+", name) if word != "cuaug"] for name in names}
-    arguments = {name: {kernels.skeleton_of(name), *words[name], tuple(words[name][:2])} for name in words}
-    arguments = {name: {(words[name][0], argument) for argument in arguments[name]} for name in words}
+    arguments = {
+        name: {(kernels.skeleton_of(name), argument) for argument in (*words[name], tuple(words[name][:2]))}
+        for name in words
+    }
     missing, chosen = set().union(*arguments.values()), set()
     while missing:
         name = max(arguments, key=lambda name: len(arguments[name] & missing))
