@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/convert.cuh"
 #include "gpu/horizontal_filter_u8.cuh"
 #include "gpu/output_row.cuh"
 
@@ -14,6 +15,11 @@ struct RowRing {
     R* values;
 
     R& operator()(int row, int k) const { return values[(row & (rows - 1)) * (K * 32) + k * 32]; }
+
+    void clear() const {
+        for (int row = 0; row < rows; ++row)
+            for (int k = 0; k < K; ++k) (*this)(row, k) = R(0);
+    }
 };
 
 // Returns `shared`, a pointer into shared memory, by a shuffle. The compiler keeps the result of a shuffle in a
@@ -38,6 +44,11 @@ struct FilteredRows {
     bool is_clipped;               // part of the column's span lies outside the image
     int begin_column, end_column;  // of the warp's columns in the source
     int first, end;
+
+    template <class Out>
+    static Out pixel(R sum) {
+        return saturate_cast<Out>(sum);
+    }
 
     // Filters rows up to `from` + `count` - 1 that are not in the ring yet.
     void require(int from, int count) {

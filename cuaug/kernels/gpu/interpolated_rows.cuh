@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/convert.cuh"
 #include "gpu/output_row.cuh"
 #include "gpu/source_frame.cuh"
 
@@ -9,61 +10,96 @@
 namespace cuaug {
 
 // A level as a float. For bytes an OR and an addition: the instruction that converts takes four times as long.
-template <class R, class T>
-inline R level_to_compute(T level) {
-    if constexpr (is_same_v<T, uint8>)
+template <class In>
+inline float level_to_float(unsigned int level) {
+    if constexpr (is_same_v<In, uint8>)
         return __uint_as_float(level | 0x4B000000u) - 8388608.0f;
     else
-        return to_compute<R>(level);
+        return static_cast<float>(static_cast<In>(level));
 }
 
-// The two source columns that a lane interpolates between, and their weights.
+// The two source pixels of one axis that an output pixel interpolates between: `first` and the next.
 template <class R>
-struct ColumnPair {
-    int left;  // the other one is left + 1
-    R left_weight, right_weight;
+struct PixelPair {
+    int first;
+    R weights[2];
 };
 
-// The pair of a span of one or two pixels, in an image of at least two columns.
-template <class Filter, class R>
-inline ColumnPair<R> column_pair(const SourceSpan<R>& span, int width) {
-    const int left = min(span.first, width - 2);
-    return {left, pixel_weight<Filter>(span, left - span.first), pixel_weight<Filter>(span, left + 1 - span.first)};
+// The pair of output pixel `index` of `size`: the output covers [start, start + extent) of an image of `length` pixels,
+// at least 2, which contains it. The weights are those of `pixel_weight` (samplers/filter.cuh), bit for bit, so that
+// ties round in the same way: a pixel beyond the box has none with antialias, else its weight goes to the box's edge.
+template <class R>
+inline PixelPair<R> pixel_pair(double start, double extent, int length, int size, int index, bool antialias) {
+    const double centre = start + (index + 0.5) * (extent / size);
+    const int low = static_cast<int>(floor(start)), end = max(static_cast<int>(ceil(start + extent)), low + 1),
+              first = static_cast<int>(floor(centre - 0.5));
+    const R offset = static_cast<R>(first + 0.5 - centre), left = R(1) - fabs(offset),
+            right = fmax(R(1) - fabs(offset + R(1)), R(0));
+    const bool has_left = first >= low, has_right = first + 1 < end;
+    if (has_left && has_right) {
+        const R inv_sum = R(1) / (left + right);
+        return {first, {left * inv_sum, right * inv_sum}};
+    }
+    const R inv_sum = R(1) / (antialias ? has_left ? left : right : left + right),
+            weight = antialias ? (has_left ? left : right) * inv_sum : left * inv_sum + right * inv_sum;
+    const int pixel = has_left ? first : first + 1, pair_first = min(pixel, length - 2);
+    return {pair_first, {pixel == pair_first ? weight : R(0), pixel == pair_first ? R(0) : weight}};
 }
 
-// Two adjacent source rows, interpolated at a lane's column.
+// Two adjacent source rows, interpolated at a lane's column. The levels of the row below are loaded ahead.
 template <class Layout, class In, int Channels>
 struct InterpolatedRows {
     static constexpr int K = Channels;
     using R = ComputeType<In>;
     const SourceFrame<In, K>& source;
-    const ColumnPair<R>& column;
+    const PixelPair<R>& column;
     int lane;
     int begin_column, end_column;  // of the warp's columns in the source
     int y = -2;                    // of the upper row; at first none
     R upper[K], lower[K];
+    unsigned int next[K][2];
 
-    void interpolate(int row, R (&out)[K]) const {
+    // A weighted sum lies between the levels that it is made of: unlike in `saturate_cast`, nothing has to be clamped.
+    template <class Out>
+    static Out pixel(R sum) {
+        if constexpr (is_same_v<Out, In>)
+            return static_cast<Out>(__float_as_uint(sum + 12582912.0f));  // in low bits: levels have at most 16
+        else
+            return saturate_cast<Out>(sum);
+    }
+
+    void load(int row) {
         const int x_stride = column_stride<Layout, K>(source.x_stride);
-        const In* at = row_of(source, min(row, source.height - 1)) + static_cast<long long>(column.left) * x_stride;
+        const In* at = row_of(source, min(row, source.height - 1)) + static_cast<long long>(column.first) * x_stride;
         if ((row & rows_ahead<In> - 1) == 0)
             prefetch<Layout>(source, row + rows_ahead<In>, begin_column, end_column, lane);
         for (int k = 0; k < K; ++k) {
             const In* from = at + offset_of<Layout>(source, k);
             __builtin_assume(__isGlobal(from));
-            out[k] = column.left_weight * level_to_compute<R>(from[0]);
-            out[k] += column.right_weight * level_to_compute<R>(from[x_stride]);
+            next[k][0] = from[0];
+            next[k][1] = from[x_stride];
+        }
+    }
+
+    void interpolate(R (&out)[K]) const {
+        for (int k = 0; k < K; ++k) {
+            out[k] = column.weights[0] * level_to_float<In>(next[k][0]);
+            out[k] += column.weights[1] * level_to_float<In>(next[k][1]);
         }
     }
 
     // The two rows from `row` on.
     void require(int row) {
         if (row == y) return;
-        if (row == y + 1)
+        if (row == y + 1) {
             for (int k = 0; k < K; ++k) upper[k] = lower[k];
-        else
-            interpolate(row, upper);
-        interpolate(row + 1, lower);
+        } else {
+            load(row);
+            interpolate(upper);
+            load(row + 1);
+        }
+        interpolate(lower);
+        load(row + 2);
         y = row;
     }
 };

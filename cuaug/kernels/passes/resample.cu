@@ -50,20 +50,22 @@ inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int in
                                   columns.box_size, columns.first + index, args.antialias);
 }
 
-// Whether each pixel of a sample's result interpolates between two columns and two rows of the image. A weight of 0
-// must hide any value, as the second column of a span of one pixel has it.
+// A weight of 0 must hide any value, as one pixel of a pair can have it.
+template <class Filter, class In, class From>
+constexpr bool may_interpolate =
+    is_same_v<Filter, Triangle> && is_integer_level<In> && !is_same_v<typename LayoutTraits<From>::type, Strided>;
+
+// Whether each pixel of a sample's result interpolates between two columns and two rows of the image.
 template <class Filter, class In, class From, class Part>
 inline bool interpolates_between_pixels(const ResampleRecord& args, long long n) {
-    if constexpr (!is_same_v<Filter, Triangle> || !is_integer_level<In> ||
-                  is_same_v<typename LayoutTraits<From>::type, Strided>)
-        return false;
+    if constexpr (!may_interpolate<Filter, In, From>) return false;
     const double top = box_entry(args, n, 0), left = box_entry(args, n, 1), height = box_entry(args, n, 2),
                  width = box_entry(args, n, 3);
     const bool is_inside = top >= 0.0 && left >= 0.0 && height > 0.0 && width > 0.0 &&
                            top + height <= height_of<From>(args, n) && left + width <= width_of<From>(args, n);
     const bool is_enlarged =
         height <= result_rows<Part>(args, n).box_size && width <= result_columns<Part>(args, n).box_size;
-    return is_inside && width_of<From>(args, n) > 1 && (is_enlarged || !args.antialias);
+    return is_inside && min(height_of<From>(args, n), width_of<From>(args, n)) > 1 && (is_enlarged || !args.antialias);
 }
 
 template <class Filter, class From, class Part, class R>
@@ -76,6 +78,22 @@ inline void compute_output_row(const ResampleRecord& args, long long n, int inde
 #pragma unroll 1
     for (int i = 0; i < min(span.count + 3 & ~3, OutputRow<R>::max_taps); ++i)
         row.weight[i / 4].items[i % 4] = pixel_weight<Filter>(span, i);
+}
+
+template <class From, class Part, class R>
+inline PixelPair<R> column_pair(const ResampleRecord& args, long long n, int index) {
+    const AxisWindow columns = result_columns<Part>(args, n);
+    return pixel_pair<R>(box_entry(args, n, 1), box_entry(args, n, 3), width_of<From>(args, n), columns.box_size,
+                         columns.first + index, args.antialias);
+}
+
+template <class From, class Part, class R>
+inline void compute_row_pair(const ResampleRecord& args, long long n, int index, OutputRow<R>& row) {
+    const AxisWindow rows = result_rows<Part>(args, n);
+    const PixelPair<R> pair = pixel_pair<R>(box_entry(args, n, 0), box_entry(args, n, 2), height_of<From>(args, n),
+                                            rows.box_size, rows.first + index, args.antialias);
+    row.span.first = pair.first;
+    for (int i = 0; i < 2; ++i) row.weight[0].items[i] = pair.weights[i];
 }
 
 template <class From, class In, int K>
@@ -111,7 +129,7 @@ inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputCol
         R sum[K] = {};
         sum_rows(*row, rows, sum);
         Out value[K];
-        for (int k = 0; k < K; ++k) value[k] = saturate_cast<Out>(sum[k]);
+        for (int k = 0; k < K; ++k) value[k] = Rows::template pixel<Out>(sum[k]);
         for (int k = 0; k < K; ++k)
             if (k < column.channels) out[is_same_v<OutLayout, Packed> ? k : k * column.c_stride] = value[k];
     }
@@ -159,10 +177,6 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     const int channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const RowRing<R, K> ring = {opaque(ring_memory[warp_index] + lane)};
 
-    if constexpr (finite)
-        for (int row = 0; row < RowRing<R, K>::rows; ++row)
-            for (int k = 0; k < K; ++k) ring(row, k) = R(0);
-
     wait_for_previous();
     allow_next_launch();
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
@@ -176,13 +190,19 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
             if (tile.is_empty()) continue;
         }
         const bool interpolates = interpolates_between_pixels<Filter, In, From, Part>(args, n);
-        SourceSpan<R> column;
-        if (interpolates || warp_index == resize_warps - 1)
-            column = column_span<Filter, From, Part, R>(args, n, tile.left + min(lane, tile.columns - 1));
-        if (!interpolates && warp_index == resize_warps - 1)
-            compute_weights<Filter>(weights, column, width_of<From>(args, n), lane);
-        if (static_cast<int>(threadIdx.x) < tile.rows)
-            compute_output_row<Filter, From, Part>(args, n, tile.top + threadIdx.x, output_rows[threadIdx.x]);
+        const int column_index = tile.left + min(lane, tile.columns - 1), row_index = tile.top + threadIdx.x;
+        const bool has_row = static_cast<int>(threadIdx.x) < tile.rows;
+        PixelPair<R> column;
+        if (interpolates) {
+            column = column_pair<From, Part, R>(args, n, column_index);
+            if (has_row) compute_row_pair<From, Part>(args, n, row_index, output_rows[threadIdx.x]);
+        } else {
+            if (warp_index == resize_warps - 1)
+                compute_weights<Filter>(weights, column_span<Filter, From, Part, R>(args, n, column_index),
+                                        width_of<From>(args, n), lane);
+            if (has_row) compute_output_row<Filter, From, Part>(args, n, row_index, output_rows[threadIdx.x]);
+            if constexpr (finite) ring.clear();
+        }
         if (static_cast<int>(threadIdx.x) < K)
             fill_memory[threadIdx.x] = to_compute<R>(saturate_cast<In>(
                 fill_value(args.fill, n, min(first + static_cast<int>(threadIdx.x), args.channels - 1))));
@@ -202,12 +222,14 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
                 static_cast<long long>(column_out) * x_stride,
             flips_vertically ? -image.y_stride : image.y_stride, image.c_stride, lane < tile.columns ? channels : 0};
         OutputRow<R>* row = opaque(output_rows + first_row);
-        if (interpolates) {
-            const ColumnPair<R> pair = column_pair<Filter>(column, source.width);
-            InterpolatedRows<InLayout, In, K> rows = {source, pair, lane, __shfl_sync(0xffffffffu, pair.left, 0),
-                                                      __shfl_sync(0xffffffffu, pair.left, 31) + 2};
-            store_rows<OutLayout>(rows, row, row_count, out);
-        } else {
+        if constexpr (may_interpolate<Filter, In, From>)
+            if (interpolates) {
+                InterpolatedRows<InLayout, In, K> rows = {source, column, lane,
+                                                          __shfl_sync(0xffffffffu, column.first, 0),
+                                                          __shfl_sync(0xffffffffu, column.first, 31) + 2};
+                store_rows<OutLayout>(rows, row, row_count, out);
+            }
+        if (!interpolates) {
             const auto lane_pixels = lane_column<InLayout>(source, weights, lane);
             const int begin = weights.span[0].first, end = weights.span[31].first + weights.span[31].count;
             FilteredRows<Filter, InLayout, In, K, decltype(lane_pixels)> rows = {
