@@ -50,6 +50,10 @@ struct FilteredRows {
         return saturate_cast<Out>(sum);
     }
 
+    // `sum_rows` requires the rows itself, as they may be more than the ring holds.
+    void prepare(const OutputRow<R>&) {}
+    bool is_prepared_for(const OutputRow<R>&) const { return false; }
+
     // Filters rows up to `from` + `count` - 1 that are not in the ring yet.
     void require(int from, int count) {
         if (from < first || from > end) first = end = from;

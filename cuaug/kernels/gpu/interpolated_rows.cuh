@@ -88,9 +88,11 @@ struct InterpolatedRows {
         }
     }
 
-    // The two rows from `row` on.
-    void require(int row) {
-        if (row == y) return;
+    bool is_prepared_for(const OutputRow<R>& output_row) const { return output_row.span.first == y; }
+
+    // Interpolates the two rows of an output row that differ from those of the last one.
+    void prepare(const OutputRow<R>& output_row) {
+        const int row = output_row.span.first;
         if (row == y + 1) {
             for (int k = 0; k < K; ++k) upper[k] = lower[k];
         } else {
@@ -105,8 +107,7 @@ struct InterpolatedRows {
 };
 
 template <class Layout, class In, int K, class R>
-inline void sum_rows(const OutputRow<R>& row, InterpolatedRows<Layout, In, K>& rows, R (&sum)[K]) {
-    rows.require(row.span.first);
+inline void sum_rows(const OutputRow<R>& row, const InterpolatedRows<Layout, In, K>& rows, R (&sum)[K]) {
     const FourWeights<R> factor = row.weight[0];
     for (int k = 0; k < K; ++k) {
         sum[k] = factor.items[0] * rows.upper[k];

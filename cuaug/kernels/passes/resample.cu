@@ -119,19 +119,26 @@ struct OutputColumn {
     int channels;  // 0: the lane has no column
 };
 
-// The rows of a result that a warp makes. `rows`: of the source.
+// The rows of a result that a warp makes. `rows`: of the source. The inner loop makes the rows that lie between the
+// same two source rows: a test at the beginning of each row would wait for the source row that is being loaded.
 template <class OutLayout, class Rows, class R, class Out>
 inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputColumn<Out>& column) {
     constexpr int K = Rows::K;
     Out* out = column.data;
+    OutputRow<R>* const end = row + count;
 #pragma unroll 1
-    for (int y = 0; y < count; ++y, out += column.y_stride, ++row) {
-        R sum[K] = {};
-        sum_rows(*row, rows, sum);
-        Out value[K];
-        for (int k = 0; k < K; ++k) value[k] = Rows::template pixel<Out>(sum[k]);
-        for (int k = 0; k < K; ++k)
-            if (k < column.channels) out[is_same_v<OutLayout, Packed> ? k : k * column.c_stride] = value[k];
+    while (row < end) {
+        rows.prepare(*row);
+#pragma unroll 1
+        do {
+            R sum[K] = {};
+            sum_rows(*row, rows, sum);
+            Out value[K];
+            for (int k = 0; k < K; ++k) value[k] = Rows::template pixel<Out>(sum[k]);
+            for (int k = 0; k < K; ++k)
+                if (k < column.channels) out[is_same_v<OutLayout, Packed> ? k : k * column.c_stride] = value[k];
+            out += column.y_stride, ++row;
+        } while (row < end && rows.is_prepared_for(*row));
     }
 }
 
