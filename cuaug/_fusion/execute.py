@@ -111,11 +111,12 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
         )
         return op_chain.apply_ops_after(images, resized, ops, dtype, None, sums)
     if pass_.is_pointwise:
-        stored_sums = _stored_sums(pass_, plan, images, table)
-        for i in pass_.mean_op_indices[0 if stored_sums is NO_PARTIAL_SUMS else 1 :]:
-            _compute_mean(pass_, i, images, table, stored_sums)
+        first_mean = _first_mean(pass_, plan, images, table)
+        for i in pass_.mean_op_indices[1:]:
+            pointer = _at_column(table, _mean_column(pass_, i).index).pointer
+            _compute_mean(pass_, i, images, table, pointer, first_mean, in_parts=False)
         return pointwise.pointwise(
-            images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, partial_sums=stored_sums
+            images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, partial_sums=first_mean
         )
     if pass_.overrides and (images.device < 0 or pass_.is_single_override):
         return op_chain.apply_ops_after(images, _run_overrides(pass_, images, table), ops, dtype, None, sums)
@@ -193,23 +194,33 @@ def _run_chain_in_place(pass_: Pass, plan: RecipePlan, images: ImageBatch, table
     )
 
 
-def _stored_sums(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> PartialSums:
-    """The partial sums that the previous pass has stored: several from the warp of a GPU, one from `luma_mean`."""
-    if pass_.mean_from is None:
+def _first_mean(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedArray) -> PartialSums:
+    """The first mean that the pass reads: the previous pass has stored it, or it is computed here."""
+    if not pass_.mean_op_indices:
         return NO_PARTIAL_SUMS
-    column = _mean_column(pass_, pass_.mean_op_indices[0])
-    warped = images.device >= 0 and not pass_.mean_from.is_pointwise
-    count = grids.partial_sum_count(images) if warped else 1
+    first = pass_.mean_op_indices[0]
+    column = _mean_column(pass_, first)
     sums = _at_column(table, plan.partial_sums[column.index])
+    if pass_.mean_from is None:
+        _compute_mean(pass_, first, images, table, sums.pointer, NO_PARTIAL_SUMS)
+    warped = images.device >= 0 and pass_.mean_from is not None and not pass_.mean_from.is_pointwise
+    count = grids.partial_sum_count(images) if warped else statistics.mean_part_count(images)
     return PartialSums(sums, count, column.index - pass_.chain_columns[0].index)
 
 
-def _compute_mean(pass_: Pass, i: int, images: ImageBatch, table: StridedArray, stored_sums: PartialSums) -> None:
-    """Computes the mean that op `i` of the chain needs."""
+def _compute_mean(
+    pass_: Pass,
+    i: int,
+    images: ImageBatch,
+    table: StridedArray,
+    pointer: int,
+    first_mean: PartialSums,
+    in_parts: bool = True,
+) -> None:
+    """Stores the mean that op `i` of the chain needs at `pointer`, a place in the table's first row."""
     names = tuple(op.functor for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
-    pointer = _at_column(table, _mean_column(pass_, i).index).pointer
     parameters = SampleParameters(_op_chain(pass_, table).parameters, ())
-    statistics.luma_mean(images, names, parameters, pointer, table.sample_stride, stored_sums)
+    statistics.luma_mean(images, names, parameters, pointer, table.sample_stride, first_mean, in_parts=in_parts)
 
 
 def _mean_column(pass_: Pass, i: int) -> Column:

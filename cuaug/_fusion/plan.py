@@ -31,7 +31,7 @@ class RecipePlan:
     integer_ranges: dict[str, tuple[int, int]]  # name of a drawn integer -> smallest and largest that its op accepts
     matrix_column: int  # the first of nine columns: the recipe's matrix, source to result; the moves' matrices follow
     moves: list[PlannedMove]  # of boxes and keypoints
-    partial_sums: dict[int, int]  # column of a mean that a pass sums while it stores -> first column of the sums
+    partial_sums: dict[int, int]  # column of a mean that is stored in parts -> column of the first part
     mask_dtypes: list[str]  # of the casts of label masks after the last pass; those before are in `Pass.mask_dtypes`
     argument_columns: np.ndarray  # for each argument of a ragged prefix: its column, or 0 for a number (ragged.py)
     device_programs: dict[Any, Any] = field(default_factory=dict)  # the program in the memory of a device and library
@@ -69,8 +69,8 @@ def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> 
     )
     partial_sums, column_count = {}, program_column_count
     for pass_ in passes:
-        if pass_.mean_output:
-            partial_sums[pass_.mean_output.index] = column_count
+        for mean in pass_.means_in_parts:
+            partial_sums[mean.index] = column_count
             column_count += grids.max_partial_sum_count(images.frames, pass_.output_size)
     max_values = {id(column): pass_.max_value for pass_ in passes for column in pass_.chain_columns}
     draws = [rescale_draw(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]

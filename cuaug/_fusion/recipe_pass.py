@@ -72,6 +72,12 @@ class Pass:
         return [column for op in self.chain for column in op.columns]
 
     @property
+    def means_in_parts(self) -> list[Column]:
+        """The means that the pass stores as partial sums: of its result, and the first that it computes for itself."""
+        own_means = [] if self.mean_from else [op.mean for op in self.chain if op.mean][:1]
+        return [self.mean_output, *own_means] if self.mean_output else own_means
+
+    @property
     def mean_op_indices(self) -> list[int]:
         """The indices of the chain's ops that need the mean of the result of the ops before them."""
         return [i for i, op in enumerate(self.chain) if op.mean is not None]

@@ -21,7 +21,7 @@ from .failures import backend_error
 # The skeletons that programmatic dependent launch may start early: they call `wait_for_previous`
 # (kernels/gpu/programmatic_launch.cuh).
 PDL_SKELETONS = (
-    *("draw", "warp_image", "resample", "pointwise", "histogram_lut", "blend"),
+    *("draw", "warp_image", "resample", "pointwise", "luma_mean", "histogram_lut", "blend"),
     *("nms_small_resolve", "nms_resolve", "nms_rank", "nms"),
 )
 compiled_kernels: dict[str, _CompiledKernel] = {}  # by name expression

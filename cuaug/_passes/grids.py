@@ -20,6 +20,10 @@ POINTWISE_BLOCKS_PER_MULTIPROCESSOR = 4
 UNEVEN_OPS = {"JitterAfterMean"}  # their work differs between samples
 _UNEVEN_WAVES = 2  # waves of blocks for them (benchmarks/log/recipes-mean-gpu.md)
 
+# The mean luma of a sample: groups of four pixels that a thread of luma_mean.cu adds up, and the most blocks. Each
+# block of the pass that reads the mean adds up the results of all these blocks.
+_MEAN_STEPS, _MAX_MEAN_BLOCKS = 16, 128
+
 # Maximum rows of a warp region; halved for small blocks of several channels, doubled for narrow raw-staged regions.
 _SHORT_REGION_ROWS, _TALL_REGION_ROWS = 64, 128
 _REGION_WIDTHS = 32, 64
@@ -47,6 +51,12 @@ class Staging(NamedTuple):
     fills: bool = True  # the border is `Constant`; used if `raw`
 
 
+def mean_block_count(frames: int, size: tuple[int, int]) -> int:
+    """How many partial sums of a sample's mean luma a GPU's `luma_mean` stores: one per block."""
+    strips, runs, _ = luma_mean(Slices("uint8", 1, 1, *size), frames)
+    return strips * runs
+
+
 def partial_sum_count(images: ImageBatch) -> int:
     """How many partial sums of a sample's mean luma `warp_image` stores: one per output region.
 
@@ -57,8 +67,9 @@ def partial_sum_count(images: ImageBatch) -> int:
 
 
 def max_partial_sum_count(frames: int, size: tuple[int, int]) -> int:
-    """The maximum of `partial_sum_count` over all dtypes, channels and batch sizes."""
-    return frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _SHORT_REGION_ROWS)
+    """The maximum of `partial_sum_count` over all dtypes, channels and batch sizes, and of `mean_block_count`."""
+    regions = frames * -(-size[1] // _REGION_WIDTHS[0]) * -(-size[0] // _SHORT_REGION_ROWS)
+    return max(regions, mean_block_count(frames, size))
 
 
 def warp(slices: Slices, staging: Staging, can_halve: bool) -> Grid:
@@ -210,6 +221,17 @@ def _strip_count(width: int) -> int:
         return quads / (strips * quads_per_strip) * (POINTWISE_THREADS // quads_per_strip * quads_per_strip)
 
     return max((n for n in range(min_strips, min_strips + 6) if (n - 1) * -(-quads // n) < quads), key=busy_threads)
+
+
+def luma_mean(slices: Slices, frames: int, max_blocks: int = _MAX_MEAN_BLOCKS) -> Grid:
+    """A block adds up a run of rows of a strip of columns, of all frames of a sample.
+
+    The number of a sample's blocks is the same on every GPU, so that means have equal bits.
+    """
+    steps, _, grid_z = four_pixels_per_thread(slices)
+    strips = min(_strip_count(slices.width), max_blocks)
+    runs = min(-(-steps * frames // (strips * _MEAN_STEPS)), max_blocks // strips, -(-steps // strips))
+    return strips, max(runs, 1), grid_z
 
 
 def block_per_sample(slices: Slices) -> Grid:

@@ -55,7 +55,9 @@ KERNEL_TEMPLATES = {
         grids.pointwise,
         lambda a: (*a.input, chain(a.functors), *a.output, min(a.out_channels, 4)),
     ),
-    "luma_mean": KernelTemplate(512, grids.block_per_sample, lambda a: (*a.input, *a.functors), slice_per_frame=False),
+    "luma_mean": KernelTemplate(
+        grids.POINTWISE_THREADS, grids.luma_mean, lambda a: (*a.input, *a.functors), slice_per_frame=False
+    ),
     "channel_min_max": KernelTemplate(1024, grids.block_per_sample, lambda a: a.input, slice_per_frame=False),
     "histogram_lut": KernelTemplate(512, grids.block_per_channel, lambda a: a.input, slice_per_frame=False),
     "lut": KernelTemplate(512, grids.lut, lambda a: (*a.input, a.output[1])),

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._arrays.images import ImageBatch
 from .._program.names import chain
+from . import grids
 from .kernel_config import kernel_config
 from .parameters import NULL_ARRAY, SampleParameters, StridedArray
 from .partial_sums import NO_PARTIAL_SUMS, PartialSums
@@ -17,10 +18,16 @@ EQUALIZE_ALL = SampleParameters(NULL_ARRAY, (1.0,))  # `equalize` of kernels/ops
 
 def mean_luma_parameter(images: ImageBatch, mean_column: int) -> PartialSums:
     """Each sample's mean luma, as parameter number `mean_column` of an op chain."""
-    means = images.library.empty((images.samples,), "float64", images.device, None)
+    count = mean_part_count(images)
+    means = images.library.empty((images.samples, count), "float64", images.device, None)
     pointer = images.library.pointer(means)
-    luma_mean(images, (), SampleParameters(NULL_ARRAY, ()), pointer, 1)
-    return PartialSums(StridedArray(pointer, 1, 0, 0, 1, means), 1, mean_column)
+    luma_mean(images, (), SampleParameters(NULL_ARRAY, ()), pointer, count)
+    return PartialSums(StridedArray(pointer, count, 0, 1, 1, means), count, mean_column)
+
+
+def mean_part_count(images: ImageBatch) -> int:
+    """The number of partial sums that `luma_mean` stores for each sample."""
+    return 1 if images.device < 0 else grids.mean_block_count(images.frames, images.size)
 
 
 def luma_mean(
@@ -31,15 +38,25 @@ def luma_mean(
     sample_stride: int,
     partial_sums: PartialSums = NO_PARTIAL_SUMS,
     in_place: bool = False,
+    in_parts: bool = True,
 ) -> None:
     """Stores the mean luma of each sample after a chain of ops, at `pointer`, as float64.
 
-    `in_place`: the result of the ops replaces the images.
+    Args:
+        images: The images.
+        ops: The structs of the chain.
+        parameters: Those of all ops, side by side.
+        pointer: Where the first sample's mean is stored.
+        sample_stride: From a sample's mean to the next, in elements.
+        partial_sums: A parameter of the chain that is a sum.
+        in_place: The result of the ops replaces the images.
+        in_parts: The mean is stored as `mean_part_count` numbers, whose sum it is.
     """
     if images.samples * images.frames == 0:
         return
     names = images.dtype, images.dtype, chain(ops), *(("StoreInPlace",) if in_place else ())
-    config = kernel_config("luma_mean", names, images.axes, images.pointer % 16, images.axes, 0)
+    grid_args = (images.frames,) if in_parts else (images.frames, 1)
+    config = kernel_config("luma_mean", names, images.axes, images.pointer % 16, images.axes, 0, grid_args)
     record = pack_pointwise(images, pointer, (sample_stride, 0, 0, 0, 0), config, parameters, partial_sums)
     run_pass(config, images, record, images.dtype, ops, in_place)
 

@@ -313,8 +313,8 @@ def _add_permutation(recipe: Recipe) -> None:
 
 
 def _add_jitter_about_mean(recipe: Recipe, before_mean: Sequence[Column], contrast: Column) -> None:
-    """`ColorJitter` with contrast about the mean. `before_mean`: the columns that `JitterBeforeMean` takes."""
+    """`ColorJitter` with contrast about the mean. `before_mean`: the order, and the factors of the other steps."""
     centre = Column("")  # without a draw: the pass that computes the mean fills the column
     columns = [*before_mean, contrast, centre]
-    parts = Pointwise("JitterBeforeMean", before_mean), Pointwise("JitterAfterMean", columns, mean=centre)
+    parts = Pointwise("JitterBeforeMean", columns[:-1]), Pointwise("JitterAfterMean", columns, mean=centre)
     recipe.add_pointwise("ColorJitter", columns, mean=centre, parts_at_mean=parts)

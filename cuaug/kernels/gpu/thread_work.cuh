@@ -64,15 +64,20 @@ struct ThreadWork {
     int count;  // pixels of a group: four, or fewer at the right edge
 };
 
-// For a frame divided into strips of columns (blockIdx.x) and runs of rows (blockIdx.y).
-inline ThreadWork work_in_strips(int width, int height) {
-    const int groups_per_row = (width + 3) / 4, strip = (groups_per_row + gridDim.x - 1) / gridDim.x,
-              first = strip * blockIdx.x, columns = min(strip, groups_per_row - first);
+// For a strip of `columns` groups, from group `first` of a row on. The strip's rows are divided into runs (blockIdx.y).
+inline ThreadWork work_in_strip(int first, int columns, int width, int height) {
     const int rows = pointwise_threads / columns, row_in_run = threadIdx.x / columns,
               x = 4 * (first + threadIdx.x - row_in_run * columns);
     const int run = ((height + gridDim.y - 1) / gridDim.y + rows - 1) / rows * rows;
     const int begin = blockIdx.y * run + row_in_run, end = row_in_run < rows ? min((blockIdx.y + 1) * run, height) : 0;
     return {x, begin, rows, end > begin ? (end - begin - 1) / rows + 1 : 0, min(4, width - x)};
+}
+
+// For a frame divided into strips of columns (blockIdx.x) and runs of rows (blockIdx.y).
+inline ThreadWork work_in_strips(int width, int height) {
+    const int groups_per_row = (width + 3) / 4, strip = (groups_per_row + gridDim.x - 1) / gridDim.x,
+              first = strip * blockIdx.x;
+    return work_in_strip(first, min(strip, groups_per_row - first), width, height);
 }
 
 // For a frame without gaps between its rows, divided into rows of one group per thread of a block, and these into as

@@ -81,6 +81,16 @@ constexpr bool op_keeps_unit_range(long) {
     return false;
 }
 
+// Whether the mean of an op's result is needed, for this sample: `Op::needs_mean`; true if the op has no such function.
+template <class Op>
+inline auto op_needs_mean(const Op& op, int) -> decltype(op.needs_mean()) {
+    return op.needs_mean();
+}
+template <class Op>
+inline bool op_needs_mean(const Op&, long) {
+    return true;
+}
+
 template <class R, int K, class... Ops>
 struct OpChain;
 
@@ -93,6 +103,7 @@ struct OpChain<R, K> {
     static void prepare(R*, R) {}
     static OpChain of(const R*) { return {}; }
     bool is_identity() const { return true; }
+    bool needs_mean() const { return true; }
 
     template <int N>
     void apply(Pixel<R, K> (&)[N], const PixelContext<R> (&)[N]) const {}
@@ -129,6 +140,9 @@ struct OpChain<R, K, Op, RestOps...> {
         for_each_step(op, [&](const auto&) { op_is_inactive = false; }, 0);
         return op_is_inactive && rest.is_identity();
     }
+
+    // Whether the mean of the chain's result is needed, for this sample: the last op knows.
+    bool needs_mean() const { return sizeof...(RestOps) == 0 ? op_needs_mean(op, 0) : rest.needs_mean(); }
 
     template <int N>
     void apply(Pixel<R, K> (&pixels)[N], const PixelContext<R> (&context)[N]) const {

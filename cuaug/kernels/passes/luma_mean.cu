@@ -1,78 +1,106 @@
 #include "ops/chain.cuh"
-#include "gpu/pixel_convert.cuh"
-#include "gpu/convert.cuh"
-#include "gpu/layout.cuh"
+#include "gpu/programmatic_launch.cuh"
 #include "gpu/reduce.cuh"
-#include "gpu/vectors.cuh"
+#include "gpu/thread_work.cuh"
 #include "ops/color.cuh"
-#include "records/pointwise.cuh"
 
 namespace cuaug {
-
-constexpr int mean_threads = 512;
 
 // What happens to the pixels that ops return: they are discarded, or stored in place of the input.
 struct DiscardPixels {};
 struct StoreInPlace {};
 
-// A block computes the mean luma of one sample after a chain of ops, over all its frames; one channel is its own luma.
-// The mean is a float64 in the range of the images' dtype, stored at out.data + n * out.n_stride. The order of the
-// additions is always the same. Grid: (samples).
-template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
-__global__ void __launch_bounds__(mean_threads) luma_mean(const __grid_constant__ PointwiseRecord args) {
+// The sum of the luma of a thread's groups in one frame, after a chain of ops; one channel is its own luma. `in`: the
+// thread's first group; `advance`: from a group to the next, in elements. The next group is loaded before this one is
+// processed.
+template <class InLayout, class Epilogue, class In, int K, class Ops>
+inline double sum_luma(const PointwiseRecord& args, const Ops& ops, const In* in, const long long (&offset)[K],
+                       const ThreadWork& work, long long advance, int t) {
     using R = ComputeType<In>;
-    __shared__ double sums[mean_threads / 32];
-    const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x_stride),
-              groups_per_row = (args.in_width + 3) / 4;
-    const long long n = blockIdx.x;
-    long long offset[K];
-    channel_offsets<InLayout, K>(args.in.c_stride, K, offset);
-    using Ops = typename Chain::template For<R, K>;
-    __shared__ R params[Ops::param_count + 1];
-    if constexpr (Ops::param_count > 0) {
-        for (int i = threadIdx.x; i < Ops::param_count; i += mean_threads)
-            params[i] = static_cast<R>(parameter(args, n, Ops::column(i, 0, 0, K)));
-        __syncthreads();
-        if (threadIdx.x == 0) Ops::prepare(params, R(max_value<In>));
-        __syncthreads();
-    }
-
+    constexpr bool loads_ahead = sizeof(In) <= 4;  // of float64, two groups would take too many registers
+    constexpr int steps_per_flush = 16;            // a float32 sum of more groups would lose bits
+    const int step = column_stride<InLayout, K>(args.in.x_stride);
+    const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && work.count == 4;
     double total = 0.0;
-    for (int t = 0; t < args.frames; ++t) {
-        const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride;
-        for (long long i = threadIdx.x; i < static_cast<long long>(groups_per_row) * args.in_height;
-             i += mean_threads) {
-            const int y = static_cast<int>(i / groups_per_row),
-                      x = 4 * static_cast<int>(i - static_cast<long long>(y) * groups_per_row),
-                      count = min(4, args.in_width - x);
-            const In* at = frame + y * args.in.y_stride + static_cast<long long>(x) * step;
-            R sum = R(0);
-            const FourPixels<In, K> four =
-                load_pixels<InLayout, In, K>(at, offset, step, args.in_vector_elements, count);
-            Pixel<R, K> pixels[4];
-            PixelContext<R> context[4];
-            for (int j = 0; j < 4; ++j) {
-                context[j] = {x + j, y, args.in_width, args.in_height, R(max_value<In>), R(max_value<In>), t};
-                pixels[j] = to_unit_range<R>(four.v[j]);
-            }
-            Ops::of(params).apply(pixels, context);
-            for (int j = 0; j < count; ++j) sum += K == 3 ? luma(pixels[j]) : pixels[j].c[0];
-            if constexpr (is_same_v<Epilogue, StoreInPlace>) {
-                FourPixels<In, K> result;
-                for (int j = 0; j < 4; ++j) result.v[j] = pack_unit_range<In>(pixels[j]);
-                store_pixels<InLayout, In, K>(const_cast<In*>(at), offset, step, args.in_vector_elements, count, K,
-                                              result);
-            }
+    R sum = R(0);
+    Vectors<In, K, 1> raw;
+    if (loads_ahead && vectors && work.steps > 0) raw = load_vectors<InLayout, In, K>(in, offset);
+#pragma unroll 1
+    for (int remaining = work.steps, y = work.y; remaining > 0; --remaining, y += work.row_step) {
+        if (!loads_ahead && vectors) raw = load_vectors<InLayout, In, K>(in, offset);
+        const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.elements[0])
+                                               : load_pixels<Strided, In, K>(in, offset, step, false, work.count);
+        In* const group = const_cast<In*>(in);
+        in += advance;
+        if (loads_ahead && vectors && remaining > 1) raw = load_vectors<InLayout, In, K>(in, offset);
+
+        Pixel<R, K> pixels[4];
+        PixelContext<R> context[4];
+        for (int j = 0; j < 4; ++j) {
+            context[j] = {work.x + j, y, args.in_width, args.in_height, R(max_value<In>), R(max_value<In>), t};
+            pixels[j] = to_unit_range<R>(four.v[j]);
+        }
+        ops.apply(pixels, context);
+        for (int j = 0; j < 4; ++j)
+            if (j < work.count) sum += K == 3 ? luma(pixels[j]) : pixels[j].c[0];
+        if constexpr (is_same_v<Epilogue, StoreInPlace>)
+            store_unit_range<InLayout, In, is_same_v<In, uint8> && Ops::keeps_unit_range>(
+                group, offset, step, args.in_vector_elements, work.count, K, pixels);
+        if (remaining % steps_per_flush == 1) {
             total += static_cast<double>(sum);
+            sum = R(0);
         }
     }
-    total = warp_sum(total);
-    if (lane == 0) sums[threadIdx.x >> 5] = total;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (int i = 1; i < mean_threads / 32; ++i) total += sums[i];
-        static_cast<double*>(args.out.data)[n * args.out.n_stride] =
-            total * max_value<In> / (static_cast<double>(args.frames) * args.in_height * args.in_width);
+    return total;
+}
+
+// A block adds up a run of rows of a strip of columns (gpu/thread_work.cuh), over all frames of a sample. It stores its
+// part of the sample's mean, a float64 in the range of the images' dtype, at out.data + n * out.n_stride + the number
+// of the block. The order of the additions is always the same. If a strip were wider than a block, a block makes
+// several strips. Grid: (strips, runs, samples).
+template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
+__global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 4 ? 1 : 4))
+    luma_mean(const __grid_constant__ PointwiseRecord args) {
+    using R = ComputeType<In>;
+    using Ops = typename Chain::template For<R, K>;
+    __shared__ R params[Ops::param_count + 1];
+    __shared__ double sums[pointwise_threads / 32];
+    wait_for_previous();
+    allow_next_launch();
+    const int width = args.in_width, height = args.in_height, step = column_stride<InLayout, K>(args.in.x_stride);
+    const long long pixels = static_cast<long long>(width) * height;
+    const bool is_contiguous =
+        !Ops::uses_position && pixels % 4 == 0 && args.in.y_stride == static_cast<long long>(width) * step;
+    const long long row = is_contiguous ? 4LL * pointwise_threads * step : args.in.y_stride;
+    const int groups_per_row = is_contiguous ? 1 : (width + 3) / 4,
+              strips = max(gridDim.x, (groups_per_row + pointwise_threads - 1) / pointwise_threads),
+              strip = (groups_per_row + strips - 1) / strips, first_group = is_contiguous ? 0 : strip * blockIdx.x;
+    long long offset[K];
+    channel_offsets<InLayout, K>(args.in.c_stride, K, offset);
+
+    for (long long n = blockIdx.z; n < args.samples; n += gridDim.z) {
+        if constexpr (Ops::param_count > 0) {
+            __syncthreads();
+            if (threadIdx.x < 32) read_params<Ops>(args, n, 0, params, R(max_value<In>));
+            __syncthreads();
+        }
+        const Ops ops = Ops::of(params);
+        const bool is_skipped = !ops.needs_mean() && (is_same_v<Epilogue, DiscardPixels> || ops.is_identity());
+        const In* sample = static_cast<const In*>(args.in.data) + n * args.in.n_stride;
+        double total = 0.0;
+        for (int i = is_skipped ? groups_per_row : first_group; i < groups_per_row; i += strip * gridDim.x) {
+            const ThreadWork work = is_contiguous ? work_on_contiguous_frame(pixels)
+                                                  : work_in_strip(i, min(strip, groups_per_row - i), width, height);
+            const long long first = work.y * row + static_cast<long long>(work.x) * step,
+                            advance = opaque(work.row_step * row);  // or the compiler computes it for each group
+            for (int t = 0; t < args.frames; ++t)
+                total += sum_luma<InLayout, Epilogue>(args, ops, sample + t * args.in.t_stride + first, offset, work,
+                                                      advance, t);
+        }
+        store_block_sum(
+            total, sums, max_value<In> / (static_cast<double>(args.frames) * pixels),
+            static_cast<double*>(args.out.data) + n * args.out.n_stride + blockIdx.y * gridDim.x + blockIdx.x);
+        __syncthreads();  // before the next sample's sums
     }
 }
 
