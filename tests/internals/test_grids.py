@@ -95,6 +95,19 @@ def test_mean_has_partial_sum_for_each_block():
         assert kernel_config("warp_image", arguments, image.axes, 0, image.axes, 0).grid == (blocks, 1, 1)
 
 
+@pytest.mark.parametrize("frames", [1, 3, 100])
+@pytest.mark.parametrize("size", [(1, 1), (3, 4100), (224, 224), (1100, 3), (5, 300_001), (4000, 6000)])
+def test_mean_blocks_of_a_sample(size, frames):
+    """Each block has rows to add up, and the pass that reads the mean has few numbers to add up."""
+    slices = grids.Slices("uint8", 3, 70_000, *size)
+    strips, runs, samples = grids.luma_mean(slices, frames)
+    assert strips * runs == grids.mean_block_count(frames, size) <= 128
+    assert samples == 65_535
+    steps = -(-size[0] * -(-size[1] // 4) // 256)
+    assert runs == 1 or (runs <= steps and frames * steps > 16 * strips * (runs - 1))
+    assert grids.luma_mean(slices, frames, 1) == (1, 1, 65_535)
+
+
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
 def test_fast_divisor_is_exact(number):
     factor, shift = grids.fast_divisor(number)

@@ -83,3 +83,19 @@ def test_random_channel_permutation_of_any_channels(channels):
     assert len(np.unique(order, axis=0)) >= {1: 1, 2: 2, 4: 15}[channels]
     expected = np.take_along_axis(images, order[:, None, None], -1)
     assert_equal(aug.apply(images, params, layout="NHWC"), expected)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("size", [(1, 1), (5, 1023), (3, 4100), (224, 224)])
+@pytest.mark.parametrize("is_crop", [False, True])
+def test_two_means_of_a_pass_on_gpu_equal_cpu(size, is_crop):
+    """The first mean of a pass is computed by several blocks, the second by one; both skip samples without contrast."""
+    padded = torch.from_numpy(noise((9, 3, size[0] + 3, size[1] + 5)))
+    window = (..., slice(2, -1), slice(4, -1)) if is_crop else (..., slice(size[0]), slice(size[1]))
+    images, on_gpu = padded[window], padded.cuda()[window]
+    if not is_crop:
+        images, on_gpu = images.contiguous(), on_gpu.contiguous()
+    aug = T.Compose([T.RandomPhotometricDistort(), T.ColorJitter(0.4, 0.4, 0.4, 0.1)], seed=7)
+    assert str(aug.plan(images)).startswith("1 pass, 4 launches")
+    nearly_tie = Tolerance(absolute=1, exact=0.99, reason="the exact value is nearly a tie")
+    assert_equal(aug(on_gpu, step=2), aug(images, step=2), tolerance=nearly_tie)

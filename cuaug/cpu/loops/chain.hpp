@@ -85,6 +85,27 @@ inline bool apply_chain(const native::PointwiseCall& call, const PixelContext<R>
     return any_op_active;
 }
 
+// Whether the mean of the chain's result is needed, for the sample whose parameters are prepared: the last op knows.
+template <class R, int K>
+inline bool chain_needs_mean(const native::PointwiseCall& call, const ChainWorkspace<R>& workspace) {
+    const R* params = workspace.params;
+    bool is_needed = true;
+    for (int i = 0; i < call.op_count; ++i) {
+        const native::ChainOp& chain_op = call.ops[i];
+        if (chain_op.user != nullptr) {
+            params += chain_op.user_param_count;
+            is_needed = true;
+            continue;
+        }
+        dispatch_op<R, K>(chain_op.op, [&](auto op) {
+            using Op = decltype(op);
+            is_needed = op_needs_mean(op_of<Op>(params), 0);
+            params += Op::sample_params + Op::channel_params * K;
+        });
+    }
+    return is_needed;
+}
+
 // Whether an op treats all channels alike and each of them independently: `Op::channelwise`; false if the op has no
 // such constant.
 template <class Op>

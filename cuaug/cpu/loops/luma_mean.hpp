@@ -28,6 +28,14 @@ inline double luma_sum(const native::PointwiseCall& call, const PointwiseRecord&
     const R scale = call.op_count > 0 ? R(1) / R(max_value<T>) : R(1);  // ops see pixels in 0..1
     double total = 0.0;
     workspace.begin(false);
+    if (call.op_count > 0 && !call.in_place) {
+        bool is_needed = true;
+        dispatch_channels(args.channels, [&](auto K) {
+            prepare_chain<R, decltype(K)::value>(call, args, n, 0, R(max_value<T>), workspace);
+            is_needed = chain_needs_mean<R, decltype(K)::value>(call, workspace);
+        });
+        if (!is_needed) return 0.0;
+    }
     for (int t = 0; t < args.frames; ++t) {
         const ChannelGroup in = channel_group<T>(args.in, n, t, 0, args.channels);
         for (int y = 0; y < args.in_height; ++y)
