@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=lambda options: info(options.json))
 
-    command = commands.add_parser("doctor", help="check the set-up and print a command that repairs each failure")
+    command = commands.add_parser(
+        "doctor", help="check the set-up and print the repair of each failure, where one is known"
+    )
     command.set_defaults(run=lambda options: doctor())
 
     command = commands.add_parser(
@@ -95,7 +97,9 @@ def warmup() -> int:
 
 
 def print_migration(file: Path) -> int:
-    """Print a unified diff and notes. Returns 1 if a name has no counterpart, 2 if the file is not Python."""
+    """Print a unified diff and notes. Returns 1 if a name has no counterpart, 2 if the file cannot be read
+    or is not Python.
+    """
     from ._migration.migrate import migrate
 
     try:

@@ -315,6 +315,12 @@ def whole_numbers(parameter: str, value: Any, max_value: int) -> None:
         raise ValueError(f"{parameter} must hold whole numbers in 0..{max_value}, got {value_text(value)}")
 
 
+def without_fraction(parameter: str, value: Any) -> None:
+    """Python and NumPy values only, as `whole_numbers`; NaN is refused, too."""
+    if _is_python_or_numpy(value) and not np.all(value == np.rint(value)):
+        raise ValueError(f"{parameter} must hold whole numbers, got {value_text(value)}")
+
+
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:
     """Host matrices: finite and invertible; if `rows` is 2, a third row must be 0 0 1. [N, 2, 3] or [N, 3, 3]"""
     flat = values.reshape(len(values), 3 * values.shape[1])

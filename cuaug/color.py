@@ -232,7 +232,7 @@ def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, o
     Of int16 this keeps the sign and the next `bits` bits. Floats are clamped to 0..1 - 1 / 2 ** bits.
 
     Args:
-        bits: 0 to 16; one number or one per sample. [N]
+        bits: A whole number of 0 to 16, or one per sample. [N]
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
@@ -240,7 +240,7 @@ def posterize(images: Array, bits: PerSample, *, layout: Layout | None = None, o
     >>> posterize(np.array([[100, 200]], np.uint8), 2)
     array([[ 64, 192]], dtype=uint8)
     """
-    bits = parameters.checked_column("bits", bits, 0, 16)
+    bits = parameters.checked_numbers("bits", bits, 16)
     return _apply_op(describe_images(images, layout), "Posterize", {"bits": bits}, out)
 
 

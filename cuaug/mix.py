@@ -139,7 +139,7 @@ def mix_labels(labels: Any, lam: PerSample, partner: PerSample | None = None, nu
     if partner is None or not count:
         return share * weights + (1 - share) * xp.roll(weights, 1, 0)
     index = convert.asarray(
-        parameters.checked_column("partner", partner, 0, count - 1), like=labels, dtype="float64"
+        parameters.checked_numbers("partner", partner, count - 1), like=labels, dtype="float64"
     ).reshape(-1)
     _check.one_or_per_sample("partner", index.shape[0], count)
     # As `partner_of` in kernels/records/pointwise.cuh: a negative index is the previous sample, an index beyond the
@@ -167,4 +167,4 @@ def _partner(partner: Any, batch: ImageBatch) -> Any:
     """The partner's index as a column; -1 is the previous sample."""
     if partner is None:
         return -1.0
-    return parameters.checked_column("partner", partner, 0, batch.samples - 1)
+    return parameters.checked_numbers("partner", partner, batch.samples - 1)

@@ -94,7 +94,8 @@ def nms(
         with -1, and []; for a batch [N, max_output or K] and [N]. int64, or JAX's integer dtype.
 
     Raises:
-        TypeError, ValueError: A dtype, a library, a shape or a threshold is wrong; 2**30 boxes or more per sample.
+        TypeError, ValueError: A dtype, a library, a shape or a threshold is wrong; 2**30 boxes or more per sample,
+            or about 2**31 in all.
 
     >>> import numpy as np
     >>> nms(np.array([(0, 0, 9, 9), (0, 0, 9, 8), (5, 5, 9, 9.0)]), np.array([0.5, 0.75, 0.25]), 0.5)

@@ -123,7 +123,7 @@ def copy_to_host(value: Any) -> Any:
 
 
 def host_values(parameter: str, array: Any) -> np.ndarray:
-    """The values as a NumPy array of their dtype, copied if they are on a device: then waits for the device."""
+    """The values as a NumPy array of their dtype; bfloat16 becomes float32. A copy from a device waits for it."""
     return host_array(parameter, array if is_host(array) else copy_to_host(array), None)
 
 
@@ -252,7 +252,7 @@ def torch_tensor(array: Any) -> Any:
 def copy(array: Any, library: Library, device: int) -> tuple[Any, int]:
     """A copy of an array that `empty` or `from_numpy` of any library returned, and the copy's address.
 
-    `library`, that of the images, makes a copy on a GPU, on the stream of its passes.
+    An array on a GPU is copied by `library`, the images' library, on the stream of its passes.
     """
     is_tensor = isinstance(library_of(type(array)), TorchLibrary)
     if device < 0:

@@ -50,6 +50,7 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
             assert result is not None  # the pass overwrites its input, which must not be the caller's array
             _run_chain_in_place(pass_, plan, images, table)
         elif isinstance(pass_.first_op, Blend):
+            # What the images, then each branch but the last, take of the weight that those before them leave.
             remainder_fractions = _at_column(table, pass_.first_op.columns[0].index)
             branches = [*branch_results, images]
             ops = _op_chain(pass_, table)
@@ -114,7 +115,7 @@ def _run_pass(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: StridedA
         first_mean = _first_mean(pass_, plan, images, table)
         for i in pass_.mean_op_indices[1:]:
             pointer = _at_column(table, _mean_column(pass_, i).index).pointer
-            _compute_mean(pass_, i, images, table, pointer, first_mean, in_parts=False)
+            _compute_mean(pass_, i, images, table, pointer, first_mean, as_partial_sums=False)
         return pointwise.pointwise(
             images, ops.names, SampleParameters(ops.parameters, ()), dtype, None, partial_sums=first_mean
         )
@@ -203,8 +204,8 @@ def _first_mean(pass_: Pass, plan: RecipePlan, images: ImageBatch, table: Stride
     sums = _at_column(table, plan.partial_sums[column.index])
     if pass_.mean_from is None:
         _compute_mean(pass_, first, images, table, sums.pointer, NO_PARTIAL_SUMS)
-    warped = images.device >= 0 and pass_.mean_from is not None and not pass_.mean_from.is_pointwise
-    count = grids.partial_sum_count(images) if warped else statistics.mean_part_count(images)
+    is_from_warp = images.device >= 0 and pass_.mean_from is not None and not pass_.mean_from.is_pointwise
+    count = grids.partial_sum_count(images) if is_from_warp else statistics.mean_part_count(images)
     return PartialSums(sums, count, column.index - pass_.chain_columns[0].index)
 
 
@@ -215,12 +216,17 @@ def _compute_mean(
     table: StridedArray,
     pointer: int,
     first_mean: PartialSums,
-    in_parts: bool = True,
+    as_partial_sums: bool = True,
 ) -> None:
-    """Stores the mean that op `i` of the chain needs at `pointer`, a place in the table's first row."""
+    """Stores at `pointer`, in the table's first row, the mean that op `i` of the chain needs.
+
+    `as_partial_sums`: as several numbers, whose sum it is.
+    """
     names = tuple(op.functor for op in (*pass_.chain[:i], *pass_.chain[i].before_mean))
     parameters = SampleParameters(_op_chain(pass_, table).parameters, ())
-    statistics.luma_mean(images, names, parameters, pointer, table.sample_stride, first_mean, in_parts=in_parts)
+    statistics.luma_mean(
+        images, names, parameters, pointer, table.sample_stride, first_mean, as_partial_sums=as_partial_sums
+    )
 
 
 def _mean_column(pass_: Pass, i: int) -> Column:

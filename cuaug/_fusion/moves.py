@@ -27,8 +27,8 @@ def plan_moves(passes: Sequence[Pass], recipe_matrix: list[Column], continues: b
     """The moves of a recipe, at least one. The matrix of a single move is the recipe's matrix.
 
     A pass that reads border begins a new move, because it sees border instead of what lies outside its input canvas.
-    `continues`: the recipe is the end of a longer one. If the first pass with a matrix reads border, what lies outside
-    the images is lost, too: then the first move has no passes and ends at the images.
+    `continues`: the recipe is the end of a longer one. If the first pass with a matrix reads border, it sees border
+    outside the images, too: then the first move has no passes, and its canvas is that of the images.
     """
     moves, source_box, move_passes = list[PlannedMove](), list[Column](), list[Pass]()
     for pass_ in passes:

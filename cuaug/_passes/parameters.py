@@ -245,6 +245,13 @@ def checked_column(parameter: str, value: Any, min_value: float, max_value: floa
     return checked
 
 
+def checked_numbers(parameter: str, value: Any, max_value: int) -> Any:
+    """`checked_column` of whole numbers in 0..max_value."""
+    checked = checked_column(parameter, value, 0, max_value)
+    _check.without_fraction(parameter, checked)
+    return checked
+
+
 def _is_readable(value: Any) -> bool:
     """Whether a kernel can read this device array, one number or one per sample."""
     if type(value) in (int, float) or convert.is_host(value) or not hasattr(value, "ndim"):

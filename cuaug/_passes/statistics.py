@@ -38,7 +38,7 @@ def luma_mean(
     sample_stride: int,
     partial_sums: PartialSums = NO_PARTIAL_SUMS,
     in_place: bool = False,
-    in_parts: bool = True,
+    as_partial_sums: bool = True,
 ) -> None:
     """Stores the mean luma of each sample after a chain of ops, at `pointer`, as float64.
 
@@ -50,12 +50,12 @@ def luma_mean(
         sample_stride: From a sample's mean to the next, in elements.
         partial_sums: A parameter of the chain that is a sum.
         in_place: The result of the ops replaces the images.
-        in_parts: The mean is stored as `mean_part_count` numbers, whose sum it is.
+        as_partial_sums: The mean is stored as `mean_part_count` numbers, whose sum it is.
     """
     if images.samples * images.frames == 0:
         return
     names = images.dtype, images.dtype, chain(ops), *(("StoreInPlace",) if in_place else ())
-    grid_args = (images.frames,) if in_parts else (images.frames, 1)
+    grid_args = (images.frames,) if as_partial_sums else (images.frames, 1)
     config = kernel_config("luma_mean", names, images.axes, images.pointer % 16, images.axes, 0, grid_args)
     record = pack_pointwise(images, pointer, (sample_stride, 0, 0, 0, 0), config, parameters, partial_sums)
     run_pass(config, images, record, images.dtype, ops, in_place)

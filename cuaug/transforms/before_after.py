@@ -139,9 +139,9 @@ def _box_layer(sample: ParsedSample, boxes: Target, i: int, box_format: str) -> 
     shape = box_shape(boxes.format or box_format)
     rows = shape.rows(convert.host_values("boxes", _entry(sample, boxes, i)).astype(np.float64))
     valid = (shape.sizes(rows) > 0).all(-1)
-    mask = next(m for m, b in zip(sample.validity_targets, sample.targets_of("boxes"), strict=True) if b is boxes)
-    if sample.has(mask):
-        valid &= convert.host_values("valid", _entry(sample, mask, i)).astype(bool)
+    validity = next(v for v, b in zip(sample.validity_targets, sample.targets_of("boxes"), strict=True) if b is boxes)
+    if sample.has(validity):
+        valid &= convert.host_values("valid", _entry(sample, validity, i)).astype(bool)
     labels = [
         target for target in _labels(sample) if boxes_of(sample, target) is boxes and _is_per_box(sample, target, i)
     ]
@@ -151,7 +151,7 @@ def _box_layer(sample: ParsedSample, boxes: Target, i: int, box_format: str) -> 
 
 
 def _mask_layer(masks: Any, frame: _Frame, numbers: Any) -> MaskLayer:
-    """The masks of one image: one of all objects, or a stack with the numbers of the objects."""
+    """The masks of one image: one label map, or a stack of one mask per object, whose `numbers` choose the colours."""
     array = convert.host_values("masks", masks)
     array = array[0] if frame.is_video else array
     if not array.size:

@@ -62,13 +62,13 @@ class PointMap(NamedTuple):
 def float_values_and_maps(
     name: str, values: Any, moves: Sequence[Move], entry_samples: np.ndarray | None = None
 ) -> tuple[Any, list[PointMap]]:
-    """Values of a float dtype, and the map of each move, in the library of the values and on their device.
+    """The values as float32 or float64, and the map of each move, in the library of the values and on their device.
 
     If only the matrices are on a GPU, all are in the library of the matrices and on their device.
 
     Args:
         name: The name of the values in messages.
-        values: Per sample [N, K, C]; with `entry_samples`, per entry [E, 1, C].
+        values: Per sample [N, K, D]; with `entry_samples`, per entry, a box or a row of keypoints [E, 1, D].
         moves: At least one.
         entry_samples: The sample of each entry. [E]
     """

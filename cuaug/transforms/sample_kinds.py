@@ -1,4 +1,4 @@
-"""The kinds of values in a sample: arrays, sequences, and containers with named fields."""
+"""The kinds of targets (images, masks, boxes, ...), the keys that imply them, and tests for arrays and containers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS = {  # by key
     "difficult": "difficult",
 }
 VALUE_KINDS = ("labels", "area", "iscrowd", "difficult")  # of values of any type, which no transform moves
-VALID_PREFIX = "valid_"  # the mask of boxes under another key K is under "valid_K"
+VALID_PREFIX = "valid_"  # the validity of boxes under a key K without a kind is under "valid_K"
 KEYS_WITHOUT_KIND = frozenset(("image_id", "size", "orig_size"))  # of a detection target; never images or targets
 
 
@@ -75,9 +75,9 @@ def is_class_number(value: Any, shape: tuple[int, ...]) -> bool:
 
 
 def has_axes_of_labels(array: Any, images: Any) -> bool:
-    """Whether an array beside the images holds labels [N] or [N, classes]: the masks of a batch have three axes.
+    """Whether an array beside the images holds labels: [N], [N, classes], or one class number for a single image.
 
-    An array [H, W] beside a batch is no label: it is refused as a mask.
+    The masks of a batch have three axes. An array [H, W] beside a batch counts as a mask, which is refused later.
     """
     shape = tuple(getattr(array, "shape", ()))
     if is_class_number(array, shape):  # of a single image, as in a data set's `transforms(image, target)`

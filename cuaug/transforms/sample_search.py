@@ -125,9 +125,9 @@ def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None
     """
     kinds = {key: KINDS.get(key) if isinstance(key, str) else None for key in fields}
     outer_kind = None if set(kinds.values()) - {None, "valid"} else outer_kind
-    if outer_kind not in (None, "boxes"):  # "valid" is a name as others, such as that of a class in a dict of masks
+    if outer_kind not in (None, "boxes"):  # here "valid" is an ordinary key, such as a class
         kinds = dict.fromkeys(fields)
-    mask_keys = {
+    validity_keys = {
         f"{VALID_PREFIX}{key}"
         for key, value in fields.items()
         if f"{VALID_PREFIX}{key}" in fields and kinds[key] is None and _are_boxes(value, outer_kind)
@@ -135,9 +135,9 @@ def _search_fields(fields: Mapping[Any, Any], path: Path, outer_kind: str | None
     leaves: list[Leaf] = []
     first_keys: dict[str, Any] = {}
     for key, value in fields.items():
-        kind = "valid" if key in mask_keys else kinds[key]
+        kind = "valid" if key in validity_keys else kinds[key]
         inner = _search(value, (*path, key), kind or (None if key in KEYS_WITHOUT_KIND else outer_kind))
-        is_found = key not in mask_keys and any(leaf.kind == kind for leaf in inner)
+        is_found = key not in validity_keys and any(leaf.kind == kind for leaf in inner)
         if kind is not None and is_found and first_keys.setdefault(kind, key) != key:
             first, second = path_text((*path, first_keys[kind])), path_text((*path, key))
             raise ValueError(f"{kind} are both {first} and {second}: rename one")

@@ -49,13 +49,18 @@ class SizeTransform(Transform, has_description=False):
 
         Args:
             sizes: (H, W) of the images. [N, 2]
-            draw: Function of samples and a repetition (`HostDraws.table`), which draws for these samples.
+            draw: Function of sample indices and a repetition, which returns their numbers [len(indices), columns]:
+                repetition 0 first; 1, 2, ... draw again for samples whose numbers were rejected (`HostDraws.table`).
             boxes: Left, top, right, bottom of each sample's boxes; () if there are none. N arrays [B_i, 4]
         """
         raise NotImplementedError
 
     def keeps(self, edges: Any, placement_edges: Any) -> Any:
-        """Which boxes stay, for `reads_boxes`. Edges of boxes [..., B, 4] and of the placement [..., 4] to [..., B]."""
+        """Which boxes stay, as booleans [..., B]; called if `reads_boxes`.
+
+        `edges`: left, top, right, bottom of the boxes [..., B, 4]; `placement_edges`: of the part of the image that the
+        result shows [..., 4].
+        """
         raise NotImplementedError
 
 

@@ -47,7 +47,7 @@ class SizePart:
             sample_ids = id_array(ids, parsed.samples)
 
             def draw(samples: np.ndarray, repetition: int) -> np.ndarray:
-                # Counts the call, unless another part has: not if the call is refused before it draws.
+                # `get_key` counts the call at the first part that draws: a call that is refused before is not counted.
                 return self._draws.table(sample_ids[samples], *get_key(ids, step), repetition)
 
             return parsed.rebuild(*self._results(parsed, layout, draw)) if parsed.samples else sample
@@ -85,7 +85,7 @@ class SizePart:
 
 
 def _check_equal_sizes(targets: Sequence[Target], sizes_by_target: Sequence[Sequence[tuple[int, int]]]) -> None:
-    """Several images of one sample share their draws, which depend on the size."""
+    """Several images of one sample share one placement, which depends on their size."""
     for target, sizes in zip(targets, sizes_by_target, strict=True):
         differing = [pair for pair in zip(sizes_by_target[0], sizes, strict=True) if pair[0] != pair[1]]
         if differing:

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from tables.outside import mutations
+from tables.untrusted import mutations
 
 from cuaug import transforms as T
 from cuaug.data import coco, voc

@@ -1,4 +1,4 @@
-"""`Collate`: its warning of equal epochs, copies, and what its samples may hold."""
+"""`Collate`: its warning that all epochs have the same draws, its copies, and what its samples may hold."""
 
 import copy
 import io
@@ -33,7 +33,7 @@ UNFUSED = {
 
 
 @pytest.mark.parametrize("name", UNFUSED)
-def test_collate_without_epoch_warns_if_transforms_that_are_not_fused_leave_draws(files, name):
+def test_collate_without_epoch_warns_if_unfused_recipe_is_random(files, name):
     recipe, is_random = UNFUSED[name]
     samples = [(data, None, i) for i, (data, _) in enumerate(files[:3])]
     collate = Collate(recipe, seed=0)

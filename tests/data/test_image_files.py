@@ -92,7 +92,7 @@ def test_image_files_refuses_dicts_and_sets(source):
     assert len(ImageFiles({"a.jpg": 1}.keys())) == len(ImageFiles({"a.jpg": 1}.items())) == 1
 
 
-def test_image_files_extensions_have_any_case_and_are_no_text(tmp_path):
+def test_image_files_extensions_ignore_case_and_must_be_a_list(tmp_path):
     for name in ("a.JPG", "b.png", "notes.log"):
         (tmp_path / name).write_bytes(b"")
     assert len(ImageFiles(tmp_path, extensions=[".JPG"])) == 1
@@ -137,7 +137,7 @@ MAPPINGS = {
     "names with folders": {"a/0.jpg": 3, "b/0.jpg": 5},
     "paths": {pathlib.Path("photos/a/0.jpg"): 3, pathlib.Path("b/0.jpg"): 5},
     "names after ./": {"./a/0.jpg": 3, "b//0.jpg": 5},
-    "as many folders as possible": {"0.jpg": 3, "b/0.jpg": 5, "c/0.jpg": 7},
+    "the longest name that matches": {"0.jpg": 3, "b/0.jpg": 5, "c/0.jpg": 7},
 }
 
 

@@ -70,17 +70,20 @@ def test_loader_epochs_differ_and_repeat(files):
 @pytest.mark.parametrize("world", [1, 2, 5])
 @pytest.mark.parametrize("last", ["drop", "partial", "pad"])
 def test_loader_ranks_share_an_epoch(count, world, last):
-    order = epoch_order.sample_order(count, 4, 1, True)
-    steps = epoch_order.batch_count(count, 4, world, last)
-    batches = [[epoch_order.rank_batch(order, i, 4, rank, world, last) for i in range(steps)] for rank in range(world)]
+    size = 4  # of a batch of one rank
+    order = epoch_order.sample_order(count, seed=3, epoch=1, shuffle=True)
+    steps = epoch_order.batch_count(count, size, world, last)
+    batches = [
+        [epoch_order.rank_batch(order, i, size, rank, world, last) for i in range(steps)] for rank in range(world)
+    ]
     ids = [i for rank in batches for part, valid in rank for i in part[:valid].tolist()]
-    assert len(set(ids)) == len(ids) == (count // (4 * world) * 4 * world if last == "drop" else count)
+    assert len(set(ids)) == len(ids) == (count // (size * world) * size * world if last == "drop" else count)
     for rank_parts in zip(*batches, strict=True):
         sizes = {len(part) for part, _ in rank_parts}
         assert max(sizes) - min(sizes) <= (last == "partial")
-        assert sizes == {4} or last == "partial"
+        assert sizes == {size} or last == "partial"
     union = [sorted(np.concatenate([rank[i][0] for rank in batches]).tolist()) for i in range(steps)]
-    single_rank = [sorted(epoch_order.rank_batch(order, i, 4 * world, 0, 1, last)[0].tolist()) for i in range(steps)]
+    single_rank = [sorted(epoch_order.rank_batch(order, i, size * world, 0, 1, last)[0].tolist()) for i in range(steps)]
     assert union == single_rank
 
 

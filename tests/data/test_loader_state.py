@@ -1,9 +1,9 @@
-"""Where a `Loader` is: its state, its epochs, and iterators beside each other."""
+"""The state of a `Loader`: its position in an epoch, `state_dict`, and several iterators at once."""
 
 import pytest
 from helpers.compare import assert_equal
 from helpers.loader import RECIPES
-from tables.outside import VALUES, mutations
+from tables.untrusted import VALUES, mutations
 
 from cuaug import transforms as T
 from cuaug.data import Loader
@@ -60,8 +60,8 @@ def test_loader_state_dict_after_the_last_batch_is_the_next_epoch(files, last):
 def test_loader_load_state_dict_refuses_values_that_are_no_state(files):
     loader = Loader(files, 4, [T.RandomResizedCrop(8)], seed=1, library="numpy")
     true_state = {"seed": 1, "epoch": 3, "samples": 4}
-    states = [*mutations(true_state), *((f"all is value {i}", value) for i, value in enumerate(VALUES))]
-    accepted = []  # changes that leave a state
+    states = [*mutations(true_state), *((f"the state is VALUES[{i}]", value) for i, value in enumerate(VALUES))]
+    accepted = []  # changes after which the state is valid
     for change, state in states:
         loader.load_state_dict(true_state)
         try:

@@ -49,12 +49,12 @@ ROI_ALIGN_CASES = itertools.product(["planes", "channels last"], [1, 3], OPTIONS
 QUICK = {("planes", 1, "avg"), ("channels last", 3, "pixel_max")}
 
 
-@pytest.mark.parametrize(("memory", "levels", "kind"), thinned(ROI_ALIGN_CASES, lambda *row: row in QUICK))
+@pytest.mark.parametrize(("memory", "levels", "kind"), thinned(ROI_ALIGN_CASES, is_quick=lambda *row: row in QUICK))
 def test_roi_align_operator_passes_opcheck(memory, levels, kind):
     features, rois = features_and_rois(memory == "channels last", levels=levels)
     arguments = (features, rois, [3, 2], SCALES[:levels], *OPTIONS[kind])
     assert_passes_opcheck(torch.ops.cuaug.roi_align.default, arguments)
-    gradient = torch.ops.cuaug.roi_align(*arguments).detach()
+    gradient = torch.ones_like(torch.ops.cuaug.roi_align(*arguments))
     detached = [level.detach() for level in features]
     assert_passes_opcheck(torch.ops.cuaug.roi_align_backward.default, (gradient, detached, *arguments[1:]))
 
@@ -64,7 +64,8 @@ NMS_CASES = itertools.product([False, True], [None, 7], [False, True])
 
 @pytest.mark.parametrize(
     ("with_classes", "max_output", "fixed_size"),
-    thinned(NMS_CASES, lambda classes, limit, fixed: classes == fixed == (limit is not None)),
+    # Quick: all three options, or none.
+    thinned(NMS_CASES, is_quick=lambda classes, limit, fixed: classes == fixed == (limit is not None)),
 )
 def test_nms_operator_passes_opcheck(with_classes, max_output, fixed_size):
     boxes, scores = (torch.from_numpy(values) for values in box_cases.clustered(60))
@@ -141,7 +142,8 @@ BOX_CALLS = {
 @pytest.mark.parametrize("name", BOX_CALLS)
 def test_box_functions_compiled_equal_eager(name):
     a, b = (torch.from_numpy(box_cases.random(9, seed=seed, spread=60.0)[0]) for seed in (0, 1))
-    expected = BOX_CALLS[name](a, b)  # first: while cuaug finds the library of a tensor, tracing warns of a cache
+    # Eager first: the first lookup of an array type calls a function with a cache, and tracing that call would warn.
+    expected = BOX_CALLS[name](a, b)
     assert_array_equal(compiled(BOX_CALLS[name])(a, b), expected)
 
 

@@ -80,7 +80,7 @@ def test_color_and_filter_ops_gpu_equals_cpu(channels, dtype):
     for name, call in calls.items():
         if dtype == "uint8" or name not in ("equalize", "lut"):
             is_exact = name in ("equalize", "lut") or (name == "autocontrast" and dtype == "uint8")
-            noise_tolerance = Tolerance(absolute=1e-6, reason="normal numbers of float32, whatever the dtype")
+            noise_tolerance = Tolerance(absolute=1e-6, reason="the noise is computed in float32, whatever the dtype")
             inexact = noise_tolerance if (name, dtype) == ("gaussian_noise", "float64") else TOLERANCES[dtype]
             assert_equal(call(source.cuda()).cpu(), call(source), tolerance=EXACT if is_exact else inexact)
 

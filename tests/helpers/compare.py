@@ -61,7 +61,8 @@ def assert_equal(actual, expected, *, library=None, device="cpu", dtype=None, to
 
     ``expected`` is a NumPy array of real values. For an integer result they are rounded half to even and clamped; NaN
     becomes 0.
-    Without ``library`` and ``dtype``, they are those of ``expected``, which may then be any library's array.
+    Without ``library``, the library, device and dtype are those of ``expected``, which may then be any library's
+    array; ``device`` and ``dtype`` are ignored.
     """
     if library is None:
         library, device, dtype = describe(expected)

@@ -49,5 +49,5 @@ def recipe(name, seed=7, interpolation="bilinear", **options):
     return T.Compose(MOVES[name][0](interpolation), seed=seed, **options)
 
 
-def labels(dtype="uint8", shape=SHAPE[:3], seed=0):
+def label_maps(dtype="uint8", shape=SHAPE[:3], seed=0):
     return noise(shape, dtype, seed)

@@ -3,4 +3,4 @@
 from helpers.jpeg import encoded, photographs
 
 PHOTO = photographs()[0][:60, 100:180]
-FILE = encoded(PHOTO)
+JPEG_FILE = encoded(PHOTO)

@@ -140,7 +140,10 @@ def test_op_large_results_keep_their_values(make, dtype):
 )
 @pytest.mark.parametrize("offset", [0, 3])
 def test_op_nontemporal_stores_equal_plain_stores(layout, input_dtype, output_dtype, offset):
-    """Results of 16 MB and more, whose rows begin anywhere in a cache line."""
+    """A batch of 16 MB or more is written by nontemporal stores, its images one by one by plain stores.
+
+    Rows begin anywhere in a cache line.
+    """
     shape = (30, 219, 221, 3) if layout == "NHWC" else (30, 3, 219, 221)
     batch = (np.random.default_rng(0).random(shape) * (255 if input_dtype == "uint8" else 1)).astype(input_dtype)
     padded = np.full(batch.size + 5, 7, output_dtype)

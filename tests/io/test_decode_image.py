@@ -11,7 +11,7 @@ import zlib
 import numpy as np
 import pytest
 from helpers.jpeg import SEED
-from helpers.photo import FILE, PHOTO
+from helpers.photo import JPEG_FILE, PHOTO
 from PIL import Image
 
 import cuaug
@@ -44,10 +44,10 @@ def test_decode_image_formats_round_trip(name):
     grey = cio.decode_image(file, color="gray")
     assert grey.shape == (60, 80, 1)
     assert np.abs(grey[..., 0] - PHOTO @ np.array([0.299, 0.587, 0.114])).max() <= 1
-    images = cio.decode_image([FILE, file, FILE], like=torch)
+    images = cio.decode_image([JPEG_FILE, file, JPEG_FILE], like=torch)
     assert [tuple(image.shape) for image in images] == [(3, 60, 80)] * 3
     assert np.array_equal(images[1].permute(1, 2, 0).numpy(), PHOTO)
-    assert np.array_equal(images[2].permute(1, 2, 0).numpy(), cio.decode_jpeg(FILE))
+    assert np.array_equal(images[2].permute(1, 2, 0).numpy(), cio.decode_jpeg(JPEG_FILE))
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "CMYK", "I;16"])
@@ -79,7 +79,7 @@ def test_decode_image_grey_pnm_of_16_bits_keeps_upper_bits(kind):
 
 
 def test_decode_image_checks_strict_for_every_format():
-    for file in (FILE, b"P6 1 1 255 abc"):
+    for file in (JPEG_FILE, b"P6 1 1 255 abc"):
         with pytest.raises(TypeError, match="strict must be True or False, got 3"):
             cio.decode_image(file, strict=3)
 
@@ -172,7 +172,7 @@ def test_decode_image_list_is_decoded_in_parallel(monkeypatch):
     try:
         images = [np.roll(PHOTO, i, 0) for i in range(6)]
         files = [encoded(Image.fromarray(image), "PNG") for image in images]
-        decoded = cio.decode_image([*files[:3], FILE, *files[3:]])
+        decoded = cio.decode_image([*files[:3], JPEG_FILE, *files[3:]])
         np.testing.assert_array_equal(np.array([*decoded[:3], *decoded[4:]]), images)
         monkeypatch.setattr(other_formats, "decode", decode)
         files[2], files[4] = files[2][:60], files[4][:60]
@@ -191,7 +191,7 @@ def bmp_run_lengths(side):
     return b"BM" + struct.pack("<IHHI", 1078 + len(body), 0, 0, 1078) + header + palette + body
 
 
-SLOW_FILES = {  # values of a pixel, and a square file by its side
+SLOW_FILES = {  # number of values per pixel, and a function from a side length to a square file
     "plain bits": (1, lambda side: b"P1 %d %d\n" % (side, side) + b"1" * side**2),
     "plain grey": (1, lambda side: b"P2 %d %d 255\n" % (side, side) + b"1 " * side**2),
     "plain rgb": (3, lambda side: b"P3 %d %d 255\n" % (side, side) + b"1 " * 3 * side**2),
@@ -202,7 +202,7 @@ SLOW_FILES = {  # values of a pixel, and a square file by its side
 
 @pytest.mark.parametrize("kind", SLOW_FILES)
 def test_decode_image_limits_what_pillow_decodes_in_python(kind):
-    """Without this limit, files within the others would take minutes."""
+    """Without a limit of their own, files within the other limits would take minutes: Pillow decodes them in Python."""
     values, file = SLOW_FILES[kind]
     side = int((MAX_PIXELS / 16 / values) ** 0.5)
     with pytest.raises(cuaug.ImageTooLarge, match=r"Python.*limit of 89478485 pixels"):
@@ -222,9 +222,9 @@ def test_decode_image_rejects_unknown_formats(data):
 
 def test_decode_image_reports_the_first_file_that_fails():
     png = encoded(Image.fromarray(PHOTO), "PNG")
-    broken = {"png": png[:-40], "jpeg": FILE[:-400], "text": b"no image"}
+    broken = {"png": png[:-40], "jpeg": JPEG_FILE[:-400], "text": b"no image"}
     for first, second in itertools.product(broken, repeat=2):
-        for data in ([FILE, png, broken[first], broken[second]], [png, broken[first], FILE, broken[second]]):
+        for data in ([JPEG_FILE, png, broken[first], broken[second]], [png, broken[first], JPEG_FILE, broken[second]]):
             index = data.index(broken[first])
             with pytest.raises(cuaug.DecodeError, match=f"^cuaug.io.decode_image: image {index}: ") as caught:
                 cio.decode_image(data)

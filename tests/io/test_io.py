@@ -5,7 +5,7 @@ import pytest
 from helpers.child_process import python
 from helpers.compare import assert_equal, describe
 from helpers.jpeg import SEED, encoded, encoded_by_pillow, random_part
-from helpers.photo import FILE, PHOTO
+from helpers.photo import JPEG_FILE, PHOTO
 
 import cuaug
 from cuaug import io as cio
@@ -33,16 +33,16 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_decode_jpeg_accepts_every_form_of_data(form):
-    data = FORMS[form](FILE)
-    assert np.array_equal(cio.decode_jpeg(data), cio.decode_jpeg(FILE))
-    assert cio.read_header([data, FILE]) == [cio.read_header(FILE)] * 2
+    data = FORMS[form](JPEG_FILE)
+    assert np.array_equal(cio.decode_jpeg(data), cio.decode_jpeg(JPEG_FILE))
+    assert cio.read_header([data, JPEG_FILE]) == [cio.read_header(JPEG_FILE)] * 2
 
 
 def test_decode_jpeg_reads_paths(tmp_path):
     path = tmp_path / "photo.jpg"
-    path.write_bytes(FILE)
+    path.write_bytes(JPEG_FILE)
     for path_or_text in (path, str(path)):
-        assert np.array_equal(cio.decode_jpeg(path_or_text), cio.decode_jpeg(FILE))
+        assert np.array_equal(cio.decode_jpeg(path_or_text), cio.decode_jpeg(JPEG_FILE))
     with pytest.raises(cuaug.ImageTooLarge, match=r"photo\.jpg': \d+ bytes, more than the limit of 10"):
         cio.decode_jpeg(path, max_bytes=10)
     with pytest.raises(cuaug.ImageTooLarge, match="more bytes than the limit"):
@@ -65,10 +65,13 @@ def test_decode_jpeg_rejects_other_data(data):
 @pytest.mark.parametrize("like", [None, "numpy", np, "torch", torch], ids=str)
 @pytest.mark.parametrize("color", ["rgb", "gray"])
 def test_decode_jpeg_like_and_color(like, color):
-    expected = cio.decode_jpeg(FILE, color=color)
+    expected = cio.decode_jpeg(JPEG_FILE, color=color)
     assert expected.shape == (60, 80, 1 if color == "gray" else 3)
     for call in (cio.decode_jpeg, cio.decode_image):
-        one, (first_of_two, _) = call(FILE, color=color, like=like), call([FILE, FILE], color=color, like=like)
+        one, (first_of_two, _) = (
+            call(JPEG_FILE, color=color, like=like),
+            call([JPEG_FILE, JPEG_FILE], color=color, like=like),
+        )
         if like in ("torch", torch):
             assert describe(one) == ("torch", "cpu", "uint8")
             assert one.permute(1, 2, 0).is_contiguous()
@@ -92,30 +95,30 @@ def test_decode_jpeg_different_sizes_are_a_list():
     for crop, image, (top, height, width) in zip(crops, decoded, [(0, 5, 4), (1, 6, 3), (2, 4, 2)], strict=True):
         assert np.array_equal(crop, image[top : top + height, 2 : 2 + width])
     with pytest.raises(ValueError, match="top must be one int, or 3"):
-        cio.decode_and_crop_jpeg([FILE] * 3, [0, 1], 0, 1, 1)
+        cio.decode_and_crop_jpeg([JPEG_FILE] * 3, [0, 1], 0, 1, 1)
 
 
 def test_decode_jpeg_out():
-    expected = cio.decode_jpeg(FILE)
+    expected = cio.decode_jpeg(JPEG_FILE)
     dense = np.zeros((2, 60, 80, 3), np.uint8)
-    assert cio.decode_jpeg([FILE, FILE], out=dense) is dense
+    assert cio.decode_jpeg([JPEG_FILE, JPEG_FILE], out=dense) is dense
     assert np.array_equal(dense, [expected] * 2)
     batch = torch.empty((2, 3, 60, 80), dtype=torch.uint8).contiguous(memory_format=torch.channels_last)
-    assert cio.decode_jpeg([FILE, FILE], out=batch) is batch
+    assert cio.decode_jpeg([JPEG_FILE, JPEG_FILE], out=batch) is batch
     assert np.array_equal(batch.permute(0, 2, 3, 1).numpy(), dense)
     backwards = np.zeros((60, 80, 3), np.uint8)[::-1]
-    cio.decode_jpeg(FILE, out=backwards)
+    cio.decode_jpeg(JPEG_FILE, out=backwards)
     assert np.array_equal(backwards, expected)
 
 
 def test_decode_jpeg_rejects_out_that_shares_memory_with_data():
-    memory = np.zeros(14_400 + len(FILE), np.uint8)
+    memory = np.zeros(14_400 + len(JPEG_FILE), np.uint8)
     out = memory[:14_400].reshape(60, 80, 3)
-    for shared_bytes in (0, 1, 100, len(FILE)):
-        data = memory[14_400 - shared_bytes :][: len(FILE)]
-        data[:] = np.frombuffer(FILE, np.uint8)
+    for shared_bytes in (0, 1, 100, len(JPEG_FILE)):
+        data = memory[14_400 - shared_bytes :][: len(JPEG_FILE)]
+        data[:] = np.frombuffer(JPEG_FILE, np.uint8)
         if shared_bytes == 0:
-            assert np.array_equal(cio.decode_jpeg(data, out=out), cio.decode_jpeg(FILE))
+            assert np.array_equal(cio.decode_jpeg(data, out=out), cio.decode_jpeg(JPEG_FILE))
             continue
         for call in (
             lambda data=data: cio.decode_jpeg(data, out=out),
@@ -125,17 +128,17 @@ def test_decode_jpeg_rejects_out_that_shares_memory_with_data():
         ):
             with pytest.raises(ValueError, match=r"^cuaug\.io\.\w+: out must not share memory with data"):
                 call()
-        assert bytes(data) == FILE
+        assert bytes(data) == JPEG_FILE
 
 
 @pytest.mark.parametrize("strides", [(0, 3, 1), (120, 3, 1), (-120, 3, 1)], ids=str)
 def test_decode_jpeg_rejects_out_that_repeats_elements(strides):
     out = np.lib.stride_tricks.as_strided(np.zeros(30_000, np.uint8)[8_000:], (60, 80, 3), strides)
     with pytest.raises(ValueError, match="out must not repeat elements"):
-        cio.decode_jpeg(FILE, out=out)
+        cio.decode_jpeg(JPEG_FILE, out=out)
     batch = np.lib.stride_tricks.as_strided(np.zeros(30_000, np.uint8), (2, 60, 80, 3), (0, 240, 3, 1))
     with pytest.raises(ValueError, match="out must not repeat elements"):
-        cio.decode_jpeg([FILE, FILE], out=batch)
+        cio.decode_jpeg([JPEG_FILE, JPEG_FILE], out=batch)
 
 
 def test_decode_jpeg_rejects_out_whose_channels_are_apart_in_one_column():
@@ -170,7 +173,7 @@ def test_decode_jpeg_writes_gray_out_with_any_channel_stride():
 )
 def test_decode_jpeg_rejects_unfit_out(out, error, words):
     with pytest.raises(error, match=words):
-        cio.decode_jpeg(FILE, out=out)
+        cio.decode_jpeg(JPEG_FILE, out=out)
 
 
 @pytest.mark.parametrize(
@@ -198,14 +201,14 @@ def test_decode_jpeg_rejects_unfit_out(out, error, words):
 )
 def test_decode_jpeg_rejects_invalid_arguments(options, error, words):
     with pytest.raises(error, match=r"cuaug\.io\.decode_jpeg: " + words) as raised:
-        cio.decode_jpeg(FILE, **options)
+        cio.decode_jpeg(JPEG_FILE, **options)
     assert not isinstance(raised.value, cuaug.DecodeError)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU to pin memory for")
 def test_decode_jpeg_pinned_memory_needs_gpu():
     with pytest.raises(cuaug.BackendError, match="pinned memory needs a CUDA device"):
-        cio.decode_jpeg(FILE, like=torch, pin=True)
+        cio.decode_jpeg(JPEG_FILE, like=torch, pin=True)
 
 
 def test_decode_jpeg_without_decoder_says_how_to_install_it(monkeypatch):
@@ -215,7 +218,7 @@ def test_decode_jpeg_without_decoder_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr(extension, "extension", Native)
     for call in (cio.decode_jpeg, cio.read_header, lambda file: cio.decode_and_crop_jpeg(file, 0, 0, 1, 1)):
         with pytest.raises(cuaug.BackendError, match=r"apt install libjpeg62-turbo-dev .* pip install"):
-            call(FILE)
+            call(JPEG_FILE)
     with pytest.raises(cuaug.BackendError, match="libjpeg-turbo"):
         cio.encode_jpeg(PHOTO)
 

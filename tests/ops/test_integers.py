@@ -32,7 +32,7 @@ def decoded_noise(seed=0, epoch=0):
     return collate([(io.encode_jpeg(np.zeros((8, 8, 3), np.uint8)), 0, 0)]).images.numpy()
 
 
-CALLS = {  # by parameter and call; each returns what depends on the parameter
+CALLS = {  # by parameter and call; each but "step of check" returns a value that depends on the parameter
     "seed of Compose": lambda value: T.Compose([NOISE], seed=value)(IMAGES, step=0),
     "seed assigned": noise_of_assigned_seed,
     "seed of load_state_dict": noise_of_loaded_seed,
@@ -102,8 +102,8 @@ def test_integer_refuses_arrays_with_axes(call, value):
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if call.startswith("ids")])
-def test_ids_must_be_integers(call):
-    """Floats are refused, not truncated."""
+def test_ids_must_be_whole_numbers(call):
+    """Fractions are refused, not truncated; floats that are whole numbers are accepted."""
     for value in (["a"] * 4, [True] * 4):
         with pytest.raises(TypeError, match="ids must be integers, got"):
             CALLS[call](value)

@@ -31,13 +31,13 @@ def test_remap_nonfinite_and_huge_coordinates_are_fill(interpolation, border):
 
 @every_mode
 def test_remap_relative_nonfinite_displacements_are_fill(interpolation, border):
-    wave = np.zeros(SHAPE[1:3], np.float32)
-    bad = wave.copy()
+    zeros = np.zeros(SHAPE[1:3], np.float32)
+    bad = zeros.copy()
     bad[4, 5], bad[0, 0] = np.nan, np.inf
-    actual = cuaug.remap(FLOATS, bad, wave, relative=True, interpolation=interpolation, border=border, fill=0.625)
+    actual = cuaug.remap(FLOATS, bad, zeros, relative=True, interpolation=interpolation, border=border, fill=0.625)
     expected = np.stack(
         [
-            reference.remap(image, wave, wave, relative=True, interpolation=interpolation, border=border, fill=0.625)
+            reference.remap(image, zeros, zeros, relative=True, interpolation=interpolation, border=border, fill=0.625)
             for image in FLOATS.astype(float)
         ]
     )
@@ -76,7 +76,10 @@ def with_entry(rows, index, value):
 
 @every_mode
 def test_warp_affine_extreme_inverse_matrices(interpolation, border):
-    """Finite coordinates within 2**30 equal the reference, others are fill; host values must be finite."""
+    """Pixels are finite, fill beyond 2**30, and equal the reference within 2**16; host values must be finite.
+
+    Nearest pixels of so large matrices are not compared: rounding decides which pixel is nearest.
+    """
     for index, value in itertools.product(range(6), EXTREMES):
         M = with_entry(2, index, value)
         options = {"inverse": True, "interpolation": interpolation, "border": border, "fill": 0.625}
@@ -168,7 +171,9 @@ def matrices_with_near_horizon(count, height, width):
     matrices[:, 2] = np.column_stack([gradient, least_depth - corner_depths.min(1)])
     slopes = rng.uniform(-1, 1, (count, 2, 3)) / (width, height, 1)
     slopes *= (least_depth * 10 ** rng.uniform(0, 2, count))[:, None, None]
-    matrices[:, :2] = rng.uniform(0, 300, (count, 2, 1)) * matrices[:, 2:] + slopes
+    # The source position is a point of the image + slopes @ (x, y, 1) / depth.
+    source_points = rng.uniform(0, 300, (count, 2, 1))
+    matrices[:, :2] = source_points * matrices[:, 2:] + slopes
     return matrices
 
 

@@ -11,8 +11,8 @@ from tables.recipe import Recipe
 class TransformRow:
     """A transform, its draws, and the functions that it applies. Tests of every transform are derived from rows.
 
-    ``draw(t, canvas, words)`` gives the parameters that transform ``t`` draws for one sample of a canvas, by name;
-    ``words(i)`` are the random words of its ``i``-th draw. Without it the draws are not compared.
+    ``draw(t, canvas, words)`` gives the parameters that transform ``t`` draws for one sample of size ``canvas`` (H, W),
+    by name; ``words(i)`` are the random words of its ``i``-th draw. Without it the draws are not compared.
 
     ``functions(t, images, p, options)`` applies functions of cuaug to a batch, with the drawn parameters ``p`` of each
     sample. Without it no recipe of the tables has the transform.

@@ -51,7 +51,7 @@ def test_params_angles_are_those_of_torchvision():
 
 
 def _check_near(expected, result):
-    """Most pixels are within a level. At the border torchvision blends with the fill by a mask, not pixel by pixel."""
+    """At least 90 % of the values are within a level: torchvision computes positions in float32."""
     difference = np.abs(expected.numpy().astype(int) - result.numpy().astype(int))
     assert (difference <= 1).mean() > 0.9
 

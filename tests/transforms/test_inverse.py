@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.arrays import every_backend, images, noise
 from helpers.compare import Tolerance, assert_equal, to_numpy
-from helpers.moves import SHAPE, labels, recipe
+from helpers.moves import SHAPE, label_maps, recipe
 from tables import warp_reference as reference
 
 from cuaug import transforms as T
@@ -49,7 +49,7 @@ def test_compose_inverse_uses_inverse_matrices(name, interpolation):
 
 
 def test_compose_inverse_labels_are_nearest():
-    aug, masks = recipe("rotated"), labels("int64")
+    aug, masks = recipe("rotated"), label_maps("int64")
     params = aug.draw(noise(SHAPE))
     restored = aug.inverse(masks[..., None], params, interpolation="nearest")
     assert restored.dtype == np.int64

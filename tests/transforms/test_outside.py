@@ -7,8 +7,8 @@ import pytest
 import torch
 from helpers.arrays import noise
 from helpers.child_process import python
-from tables.outside import IMAGES, VALUES, mutations, nested, nested_recipe
 from tables.transforms import INSTANCES
+from tables.untrusted import IMAGES, VALUES, mutations, nested, nested_recipe
 
 from cuaug import transforms as T
 from cuaug.transforms.transform import Transform
@@ -27,7 +27,7 @@ def test_from_dict_mutated_descriptions_are_refused_or_run():
     """In a child process, whose memory is limited."""
     texts = [json.dumps(describe(instance)) for instance in INSTANCES.values()]
     message, _ = python(
-        f"import json; from tables.outside import check; print(json.dumps(check({texts!r})))", timeout=300
+        f"import json; from tables.untrusted import check; print(json.dumps(check({texts!r})))", timeout=300
     )
     counts = json.loads(message)
     assert counts["refused"] > 7000

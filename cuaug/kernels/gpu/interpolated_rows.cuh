@@ -27,7 +27,8 @@ struct PixelPair {
 
 // The pair of output pixel `index` of `size`: the output covers [start, start + extent) of an image of `length` pixels,
 // at least 2, which contains it. The weights are those of `pixel_weight` (samplers/filter.cuh), bit for bit, so that
-// ties round in the same way: a pixel beyond the box has none with antialias, else its weight goes to the box's edge.
+// ties round in the same way. With antialias a pixel beyond the box has no weight; without, its weight goes to the
+// pixel at the edge of the box.
 template <class R>
 inline PixelPair<R> pixel_pair(double start, double extent, int length, int size, int index, bool antialias) {
     const double centre = start + (index + 0.5) * (extent / size);
@@ -63,7 +64,8 @@ struct InterpolatedRows {
     template <class Out>
     static Out pixel(R sum) {
         if constexpr (is_same_v<Out, In>)
-            return static_cast<Out>(__float_as_uint(sum + 12582912.0f));  // in low bits: levels have at most 16
+            // 1.5 * 2^23 + sum has the rounded sum in its low bits, and a level has at most 16.
+            return static_cast<Out>(__float_as_uint(sum + 12582912.0f));
         else
             return saturate_cast<Out>(sum);
     }
@@ -90,7 +92,8 @@ struct InterpolatedRows {
 
     bool is_prepared_for(const OutputRow<R>& output_row) const { return output_row.span.first == y; }
 
-    // Interpolates the two rows of an output row that differ from those of the last one.
+    // Makes `upper` and `lower` the two source rows of an output row. If only the next source row is new, `lower`
+    // becomes `upper`, and one row is interpolated.
     void prepare(const OutputRow<R>& output_row) {
         const int row = output_row.span.first;
         if (row == y + 1) {

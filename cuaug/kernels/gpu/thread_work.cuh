@@ -66,11 +66,12 @@ struct ThreadWork {
 
 // For a strip of `columns` groups, from group `first` of a row on. The strip's rows are divided into runs (blockIdx.y).
 inline ThreadWork work_in_strip(int first, int columns, int width, int height) {
-    const int rows = pointwise_threads / columns, row_in_run = threadIdx.x / columns,
+    const int rows_at_once = pointwise_threads / columns, row_in_run = threadIdx.x / columns,
               x = 4 * (first + threadIdx.x - row_in_run * columns);
-    const int run = ((height + gridDim.y - 1) / gridDim.y + rows - 1) / rows * rows;
-    const int begin = blockIdx.y * run + row_in_run, end = row_in_run < rows ? min((blockIdx.y + 1) * run, height) : 0;
-    return {x, begin, rows, end > begin ? (end - begin - 1) / rows + 1 : 0, min(4, width - x)};
+    const int run = ((height + gridDim.y - 1) / gridDim.y + rows_at_once - 1) / rows_at_once * rows_at_once;
+    const int begin = blockIdx.y * run + row_in_run,
+              end = row_in_run < rows_at_once ? min((blockIdx.y + 1) * run, height) : 0;
+    return {x, begin, rows_at_once, end > begin ? (end - begin - 1) / rows_at_once + 1 : 0, min(4, width - x)};
 }
 
 // For a frame divided into strips of columns (blockIdx.x) and runs of rows (blockIdx.y).
@@ -80,18 +81,18 @@ inline ThreadWork work_in_strips(int width, int height) {
     return work_in_strip(first, min(strip, groups_per_row - first), width, height);
 }
 
-// For a frame without gaps between its rows, divided into rows of one group per thread of a block, and these into as
-// many runs as there are blocks.
+// For a frame without gaps between its rows, read as one array: divided into lines of one group per thread of a block,
+// and the lines into a run per block. `y` counts lines.
 inline ThreadWork work_on_contiguous_frame(long long pixels) {
     const long long groups = pixels / 4;
-    const int height = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads),
+    const int lines = static_cast<int>((groups + pointwise_threads - 1) / pointwise_threads),
               thread_groups = static_cast<int>((groups + pointwise_threads - 1 - threadIdx.x) / pointwise_threads);
-    const int runs = gridDim.x * gridDim.y, run = (height + runs - 1) / runs,
+    const int runs = gridDim.x * gridDim.y, run = (lines + runs - 1) / runs,
               begin = (blockIdx.y * gridDim.x + blockIdx.x) * run;
     return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, thread_groups) - begin, 0), 4};
 }
 
-// Whether an image has exactly K channels, so that all of them exist and a frame is one slice.
+// Whether an image has exactly K channels: a frame is not divided into groups of channels.
 template <class InLayout, class OutLayout>
 constexpr bool has_static_channels = !is_same_v<InLayout, Strided> && !is_same_v<OutLayout, Strided>;
 

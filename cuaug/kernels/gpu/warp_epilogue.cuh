@@ -5,12 +5,13 @@
 #include "ops/chain.cuh"
 #include "ops/color.cuh"
 
-// The last phases of warp_image: ops on the sampled pixels, and the epilogue, which stores them.
+// The last phases of warp_image: ops on the sampled pixels, and the epilogue, which stores them. `C` is the kernel's
+// WarpConfig (gpu/warp_config.cuh).
 
 namespace cuaug {
 
 // Stores the rows of a tile. A warp makes bands of four rows and 32 columns; a lane makes four pixels of one row of the
-// band, N at a time.
+// band, N at a time: 8 columns apart, or in two pairs (`C::column_offset`).
 template <class C, int N>
 struct TileStore {
     using Out = typename C::Out;
@@ -19,9 +20,9 @@ struct TileStore {
     static constexpr bool transposes = C::stores_transposed && N == 4, makes_pairs = C::stores_pairs && N == 4;
 
     const WarpBlock<C>& block;
-    const int width, band_step;  // of the region: its width; how many bands its block makes at a time
+    const int width, band_step;  // the region's width; how many bands the block makes at a time
     const int rows;
-    FourPixels<Out, K>* const exchange_row;         // the lane's row of the band
+    FourPixels<Out, K>* const exchange_row;         // the lane's row of the band, in shared memory
     const FourPixels<Out, K>* const exchange_from;  // the pixels that the lane stores
     const int x_stride;
     const int bands_column;            // first of the 32 columns of the warp's bands
@@ -57,7 +58,7 @@ struct TileStore {
           band(block.warp_index >> (width > 32)),
           lane_row(block.lane >> 3),
           end_band((rows - lane_row + 3) >> 2),
-          // 1 and 17 are `element_column` of 1 and 3.
+          // 1 and 17 are `element_column<Out>` of 1 and 3, for elements of 16 bits.
           word_end_bands{word_end_band(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3),
                          word_end_band(17)},
           transposition(block.lane),
@@ -71,7 +72,8 @@ struct TileStore {
         return out;
     }
 
-    // The band before which a word may be stored. `x`: the last column of the word, counted from `store_column`.
+    // In the bands before the returned one all of a word may be stored. `x`: the last column of the word, counted from
+    // `store_column`.
     int word_end_band(int x) const {
         return opaque(block.args.out_vector_elements && store_column + x < width ? end_band : 0);
     }
@@ -166,8 +168,8 @@ inline void make_pixels(const WarpBlock<C>& block, const typename C::WarpTile& t
     constexpr int K = C::K;
     auto to_word = [](const auto& pixel) { return to_word_pixel(pixel); };
     const int y = 4 * store.band + store.lane_row;
-    // Sampled one by one unless several are stored together from registers: with the taps of all four loaded first,
-    // packed float32 takes 8 % longer.
+    // Without ops, sampled one by one unless several are stored together from registers: with the taps of all four
+    // loaded first, packed float32 takes 8 % longer.
     if constexpr (!C::applies_ops && !C::stores_transposed && !C::stores_pairs) {
         for (int i = 0; i < N; ++i)
             store.put(first + i, to_word_pixel(sampler(store.column, first + i, y, row, Int<1>()).items[0]));

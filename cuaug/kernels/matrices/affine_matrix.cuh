@@ -5,7 +5,8 @@
 
 namespace cuaug {
 
-// torchvision's affine: rotate(angle) shear_y shear_x about a centre that is measured from the image's corner. Inputs:
+// torchvision's affine: the matrix product translate * rotate * scale * shear_y * shear_x, the last four about a centre
+// that is measured from the image's corner. Inputs:
 // angle in degrees, clockwise; translation [2]; scale; shear in degrees [2]; centre [2].
 struct AffineMatrix {
     static int build(const MatrixBuilderRecord& args, long long n, long long, double* item) {

@@ -34,7 +34,8 @@ struct Quad {
     }
 };
 
-// Inputs: four points before and after [4, 2]. Rules: no three points are collinear, 1: before, 2: after.
+// Inputs: four points before and after [4, 2]. Returns 1 if three of the points
+// before are collinear, 2 if three of those after are, otherwise 0.
 struct GetPerspectiveTransform {
     static int build(const MatrixBuilderRecord& args, long long n, long long, double* item) {
         CentredPoints before(args.input[0], n), after(args.input[1], n);

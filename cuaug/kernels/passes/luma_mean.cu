@@ -19,7 +19,7 @@ inline double sum_luma(const PointwiseRecord& args, const Ops& ops, const In* in
     using R = ComputeType<In>;
     constexpr bool loads_ahead = sizeof(In) <= 4;  // of float64, two groups would take too many registers
     constexpr int steps_per_flush = 16;            // a float32 sum of more groups would lose bits
-    const int step = column_stride<InLayout, K>(args.in.x_stride);
+    const int x_stride = column_stride<InLayout, K>(args.in.x_stride);
     const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && work.count == 4;
     double total = 0.0;
     R sum = R(0);
@@ -29,7 +29,7 @@ inline double sum_luma(const PointwiseRecord& args, const Ops& ops, const In* in
     for (int remaining = work.steps, y = work.y; remaining > 0; --remaining, y += work.row_step) {
         if (!loads_ahead && vectors) raw = load_vectors<InLayout, In, K>(in, offset);
         const FourPixels<In, K> four = vectors ? elements_to_pixels<InLayout, In, K>(raw.elements[0])
-                                               : load_pixels<Strided, In, K>(in, offset, step, false, work.count);
+                                               : load_pixels<Strided, In, K>(in, offset, x_stride, false, work.count);
         In* const group = const_cast<In*>(in);
         in += advance;
         if (loads_ahead && vectors && remaining > 1) raw = load_vectors<InLayout, In, K>(in, offset);
@@ -45,7 +45,7 @@ inline double sum_luma(const PointwiseRecord& args, const Ops& ops, const In* in
             if (j < work.count) sum += K == 3 ? luma(pixels[j]) : pixels[j].c[0];
         if constexpr (is_same_v<Epilogue, StoreInPlace>)
             store_unit_range<InLayout, In, is_same_v<In, uint8> && Ops::keeps_unit_range>(
-                group, offset, step, args.in_vector_elements, work.count, K, pixels);
+                group, offset, x_stride, args.in_vector_elements, work.count, K, pixels);
         if (remaining % steps_per_flush == 1) {
             total += static_cast<double>(sum);
             sum = R(0);
@@ -54,10 +54,11 @@ inline double sum_luma(const PointwiseRecord& args, const Ops& ops, const In* in
     return total;
 }
 
-// A block adds up a run of rows of a strip of columns (gpu/thread_work.cuh), over all frames of a sample. It stores its
-// part of the sample's mean, a float64 in the range of the images' dtype, at out.data + n * out.n_stride + the number
-// of the block. The order of the additions is always the same. If a strip were wider than a block, a block makes
-// several strips. Grid: (strips, runs, samples).
+// A block adds up a run of rows of a strip of columns (gpu/thread_work.cuh), or of a contiguous frame, over all frames
+// of a sample. It stores its part of the sample's mean, a float64 in the range of the images' dtype, at out.data + n *
+// out.n_stride + the number of the block. The order of the additions is always the same. A strip has at most
+// as many groups as a block has threads; if that takes more strips than gridDim.x, a block makes several. Grid:
+// (strips, runs, samples).
 template <class In, class InLayout, int K, class Chain, class Epilogue = DiscardPixels>
 __global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 4 ? 1 : 4))
     luma_mean(const __grid_constant__ PointwiseRecord args) {
@@ -67,11 +68,11 @@ __global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 
     __shared__ double sums[pointwise_threads / 32];
     wait_for_previous();
     allow_next_launch();
-    const int width = args.in_width, height = args.in_height, step = column_stride<InLayout, K>(args.in.x_stride);
+    const int width = args.in_width, height = args.in_height, x_stride = column_stride<InLayout, K>(args.in.x_stride);
     const long long pixels = static_cast<long long>(width) * height;
     const bool is_contiguous =
-        !Ops::uses_position && pixels % 4 == 0 && args.in.y_stride == static_cast<long long>(width) * step;
-    const long long row = is_contiguous ? 4LL * pointwise_threads * step : args.in.y_stride;
+        !Ops::uses_position && pixels % 4 == 0 && args.in.y_stride == static_cast<long long>(width) * x_stride;
+    const long long row_stride = is_contiguous ? 4LL * pointwise_threads * x_stride : args.in.y_stride;
     const int groups_per_row = is_contiguous ? 1 : (width + 3) / 4,
               strips = max(gridDim.x, (groups_per_row + pointwise_threads - 1) / pointwise_threads),
               strip = (groups_per_row + strips - 1) / strips, first_group = is_contiguous ? 0 : strip * blockIdx.x;
@@ -91,8 +92,8 @@ __global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 
         for (int i = is_skipped ? groups_per_row : first_group; i < groups_per_row; i += strip * gridDim.x) {
             const ThreadWork work = is_contiguous ? work_on_contiguous_frame(pixels)
                                                   : work_in_strip(i, min(strip, groups_per_row - i), width, height);
-            const long long first = work.y * row + static_cast<long long>(work.x) * step,
-                            advance = opaque(work.row_step * row);  // or the compiler computes it for each group
+            const long long first = work.y * row_stride + static_cast<long long>(work.x) * x_stride,
+                            advance = opaque(work.row_step * row_stride);  // or the compiler computes it for each group
             for (int t = 0; t < args.frames; ++t)
                 total += sum_luma<InLayout, Epilogue>(args, ops, sample + t * args.in.t_stride + first, offset, work,
                                                       advance, t);

@@ -50,7 +50,7 @@ inline SourceSpan<R> column_span(const ResampleRecord& args, long long n, int in
                                   columns.box_size, columns.first + index, args.antialias);
 }
 
-// A weight of 0 must hide any value, as one pixel of a pair can have it.
+// Only integers: one pixel of a pair can have the weight 0, and 0 times an infinity is NaN.
 template <class Filter, class In, class From>
 constexpr bool may_interpolate =
     is_same_v<Filter, Triangle> && is_integer_level<In> && !is_same_v<typename LayoutTraits<From>::type, Strided>;
@@ -119,8 +119,9 @@ struct OutputColumn {
     int channels;  // 0: the lane has no column
 };
 
-// The rows of a result that a warp makes. `rows`: of the source. The inner loop makes the rows that lie between the
-// same two source rows: a test at the beginning of each row would wait for the source row that is being loaded.
+// Stores `count` rows of a result, from `row` on. `rows`: InterpolatedRows or FilteredRows, which holds source rows.
+// With InterpolatedRows the inner loop makes the rows that lie between the same two source rows: a test at the
+// beginning of each row would wait for the source row that is being loaded. With FilteredRows it makes one row.
 template <class OutLayout, class Rows, class R, class Out>
 inline void store_rows(Rows& rows, OutputRow<R>* row, int count, const OutputColumn<Out>& column) {
     constexpr int K = Rows::K;
@@ -163,8 +164,9 @@ inline OutputImage<Out> output_image(const ResampleRecord& args, long long n, lo
 }
 
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
-// rows at a time horizontally, and sums the rows of its ring vertically. Grid: (tiles in x, tiles in y, frames x groups
-// of K). Blocks beyond a sample's own size make nothing.
+// rows at a time horizontally into a ring buffer (RowRing), and sums the ring's rows vertically. Samples for which
+// `interpolates_between_pixels` is true take InterpolatedRows instead. `From`: the layout of the input, or Ragged of
+// one. Grid: (tiles in x, tiles in y, samples x frames x groups of K). Blocks beyond a sample's own size make nothing.
 template <class In, class From, int K, class Filter, class Out, class OutLayout, class Part = WholeBox>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4
@@ -172,7 +174,6 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     resample(const __grid_constant__ ResampleRecord args) {
     using InLayout = typename LayoutTraits<From>::type;
     using R = ComputeType<In>;
-    constexpr bool finite = is_integer_level<In>;
     __shared__ R ring_memory[resize_warps][RowRing<R, K>::rows * K * 32];
     __shared__ HorizontalWeights<In> weights;
     __shared__ OutputRow<R> output_rows[resize_threads];
@@ -208,7 +209,8 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
                 compute_weights<Filter>(weights, column_span<Filter, From, Part, R>(args, n, column_index),
                                         width_of<From>(args, n), lane);
             if (has_row) compute_output_row<Filter, From, Part>(args, n, row_index, output_rows[threadIdx.x]);
-            if constexpr (finite) ring.clear();
+            // `sum_rows` adds rows of weight 0, too, which must be finite; of floats it skips them.
+            if constexpr (is_integer_level<In>) ring.clear();
         }
         if (static_cast<int>(threadIdx.x) < K)
             fill_memory[threadIdx.x] = to_compute<R>(saturate_cast<In>(

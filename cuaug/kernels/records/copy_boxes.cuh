@@ -14,7 +14,7 @@ struct BoxCopy {
 
 // Copies boxes of images of any size in one launch.
 struct CopyBoxesRecord {
-    const BoxCopy* copies;
+    const BoxCopy* copies;  // [boxes]: the blocks with blockIdx.x = i copy box i
 };
 
 }  // namespace cuaug

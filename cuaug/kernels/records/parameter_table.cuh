@@ -4,8 +4,8 @@
 
 namespace cuaug {
 
-// float32 or float64 numbers on the images' device. Strides between samples, rows and columns, in elements; a stride of
-// 0 repeats one entry.
+// A view of float32 or float64 numbers on the images' device: a vector or a matrix per sample. Strides between samples,
+// and between a sample's rows and columns, in elements; a stride of 0 repeats one entry.
 struct ParameterTable {
     const void* data;
     long long n_stride;

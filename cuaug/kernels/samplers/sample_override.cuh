@@ -29,7 +29,7 @@ struct alignas(16) BlockOverride {
     ComputeType<T> sharpness;  // 1: not sharpened
     int uses_lut;
     int applies_to_tile;  // whether the current tile is sampled with the override
-    int copied_rows;      // rows of the region if the map is the identity, else 0
+    int copied_rows;      // rows that are copied, not sampled: all of the region or 0
     unsigned char lut[sizeof(T) == 1 ? K : 1][256];
 
     bool sharpens() const { return sharpness != ComputeType<T>(1); }
