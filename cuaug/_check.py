@@ -317,7 +317,11 @@ def whole_numbers(parameter: str, value: Any, max_value: int) -> None:
 
 def without_fraction(parameter: str, value: Any) -> None:
     """Python and NumPy values only, as `whole_numbers`; NaN is refused, too."""
-    if _is_python_or_numpy(value) and not np.all(value == np.rint(value)):
+    if type(value) is float:
+        is_whole = value.is_integer()
+    else:
+        is_whole = not _is_python_or_numpy(value) or bool(np.all(value == np.rint(value)))
+    if not is_whole:
         raise ValueError(f"{parameter} must hold whole numbers, got {value_text(value)}")
 
 

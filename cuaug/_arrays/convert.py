@@ -123,7 +123,7 @@ def copy_to_host(value: Any) -> Any:
 
 
 def host_values(parameter: str, array: Any) -> np.ndarray:
-    """The values as a NumPy array of their dtype; bfloat16 becomes float32. A copy from a device waits for it."""
+    """The values as a NumPy array of their dtype; bfloat16 becomes float32. Copying from a device waits."""
     return host_array(parameter, array if is_host(array) else copy_to_host(array), None)
 
 
