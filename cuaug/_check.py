@@ -311,18 +311,14 @@ def class_indices(parameter: str, values: Any, is_label: np.ndarray) -> None:
 
 def whole_numbers(parameter: str, value: Any, max_value: int) -> None:
     """From 0 on. Python and NumPy values only: arrays of other libraries are not read, even if they are on the host."""
-    if _is_python_or_numpy(value) and not np.all((value >= 0) & (value <= max_value) & (value == np.rint(value))):
-        raise ValueError(f"{parameter} must hold whole numbers in 0..{max_value}, got {value_text(value)}")
-
-
-def without_fraction(parameter: str, value: Any) -> None:
-    """Python and NumPy values only, as `whole_numbers`; NaN is refused, too."""
     if type(value) is float:
-        is_whole = value.is_integer()
+        is_allowed = 0 <= value <= max_value and value.is_integer()
     else:
-        is_whole = not _is_python_or_numpy(value) or bool(np.all(value == np.rint(value)))
-    if not is_whole:
-        raise ValueError(f"{parameter} must hold whole numbers, got {value_text(value)}")
+        is_allowed = not _is_python_or_numpy(value) or bool(
+            np.all((value >= 0) & (value <= max_value) & (value == np.rint(value)))
+        )
+    if not is_allowed:
+        raise ValueError(f"{parameter} must hold whole numbers in 0..{max_value}, got {value_text(value)}")
 
 
 def matrices(parameter: str, values: np.ndarray, rows: int) -> None:

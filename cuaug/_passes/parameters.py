@@ -248,7 +248,7 @@ def checked_column(parameter: str, value: Any, min_value: float, max_value: floa
 def checked_numbers(parameter: str, value: Any, max_value: int) -> Any:
     """`checked_column` of whole numbers in 0..max_value."""
     checked = checked_column(parameter, value, 0, max_value)
-    _check.without_fraction(parameter, checked)
+    _check.whole_numbers(parameter, checked, max_value)
     return checked
 
 

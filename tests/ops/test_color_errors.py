@@ -20,7 +20,7 @@ from cuaug import transforms as T
         (lambda x: cuaug.normalize(x, 0.5, 0), "std must not be 0"),
         (lambda x: cuaug.normalize(x, [0.5, 0.5], 1), "mean must be a number"),
         (lambda x: cuaug.posterize(x, 17), r"bits must be in 0..16"),
-        (lambda x: cuaug.posterize(x, 2.5), r"bits must hold whole numbers, got 2.5"),
+        (lambda x: cuaug.posterize(x, 2.5), r"bits must hold whole numbers in 0..16, got 2.5"),
         (lambda x: cuaug.posterize(x, [1, 2.5, 3]), r"bits must hold whole numbers"),
         (lambda x: cuaug.rgb_to_grayscale(x, 2), "num_output_channels must be 1 or 3"),
         (lambda x: cuaug.color_matrix(x, np.eye(2)), r"matrix must have shape \(3, 3\)"),

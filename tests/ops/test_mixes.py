@@ -134,7 +134,7 @@ def test_mix_labels_follow_images(backend):
         (lambda x: cuaug.mixup(x, 1.5), r"lam must be in 0..1"),
         (lambda x: cuaug.mixup(x, [0.1, 0.2]), "must hold 1 or 5 entries"),
         (lambda x: cuaug.mixup(x, 0.5, [0, 1, 2, 3, 5]), r"partner must be in 0..4"),
-        (lambda x: cuaug.mixup(x, 0.5, 0.5), r"partner must hold whole numbers, got 0.5"),
+        (lambda x: cuaug.mixup(x, 0.5, 0.5), r"partner must hold whole numbers in 0..4, got 0.5"),
         (lambda x: cuaug.cutmix(x, 0, 0, 1, float("inf")), "width must be a finite number"),
         (
             lambda x: cuaug.mix_labels(np.arange(5), 0.5),
@@ -156,7 +156,9 @@ def test_mixup_rejects_label_images():
 @pytest.mark.parametrize("partner", [[0, 1, 2, 3, 5], [0, 1, 2, 3, -1], [0, 1, 2, 3, 0.5], [0, 1]])
 def test_mix_labels_reject_partners_that_images_reject(partner):
     for partners in (partner, put(np.array(partner), ("torch", "cpu"))):
-        with pytest.raises(ValueError, match=r"cuaug.mix_labels: partner must (be in 0..4|hold 1 or 5|hold whole numbers)"):
+        with pytest.raises(
+            ValueError, match=r"cuaug.mix_labels: partner must (be in 0..4|hold 1 or 5|hold whole numbers)"
+        ):
             cuaug.mix_labels(np.eye(5), 0.5, partners)
 
 
