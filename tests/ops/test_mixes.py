@@ -157,7 +157,7 @@ def test_mixup_rejects_label_images():
 def test_mix_labels_reject_partners_that_images_reject(partner):
     for partners in (partner, put(np.array(partner), ("torch", "cpu"))):
         with pytest.raises(
-            ValueError, match=r"cuaug.mix_labels: partner must (be in 0..4|hold 1 or 5|hold whole numbers)"
+            ValueError, match=r"mix_labels: partner must (be in 0..4|hold 1 or 5|hold whole numbers)"
         ):
             cuaug.mix_labels(np.eye(5), 0.5, partners)
 
