@@ -156,9 +156,7 @@ def test_mixup_rejects_label_images():
 @pytest.mark.parametrize("partner", [[0, 1, 2, 3, 5], [0, 1, 2, 3, -1], [0, 1, 2, 3, 0.5], [0, 1]])
 def test_mix_labels_reject_partners_that_images_reject(partner):
     for partners in (partner, put(np.array(partner), ("torch", "cpu"))):
-        with pytest.raises(
-            ValueError, match=r"mix_labels: partner must (be in 0..4|hold 1 or 5|hold whole numbers)"
-        ):
+        with pytest.raises(ValueError, match=r"mix_labels: partner must (be in 0..4|hold 1 or 5|hold whole numbers)"):
             cuaug.mix_labels(np.eye(5), 0.5, partners)
 
 
