@@ -1,4 +1,4 @@
-// Launches all kernels of a recipe in one call from Python: a call for each kernel would cost more than the launch.
+// Makes all launches of a launch plan in one call from Python: a call for each kernel would cost more than the launch.
 // Python passes the address of cuLaunchKernelEx.
 
 #include <cstddef>

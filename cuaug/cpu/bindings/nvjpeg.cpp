@@ -84,7 +84,7 @@ struct DecodeBatchTask {
         try {
             if (!data.empty()) decode(0, data.size());
         } catch (...) {
-            // Images of earlier calls may still be written: `memory` must not be freed before.
+            // nvJPEG may still be writing images of earlier calls: `memory` must outlive those writes.
             if (driver.record_event(decoder.event, decoder.stream) == 0) driver.synchronize_event(decoder.event);
             throw;
         }
@@ -111,8 +111,8 @@ struct DecodeBatchTask {
     }
 };
 
-// Decodes files into `memory`, which the rows of `images` (NvjpegImage) divide. The task's result: the rows that
-// failed.
+// Decodes files into `memory`: each row of `images` (NvjpegImage) names a file, and the address and pitch of its pixels
+// in `memory`. The task's result: the rows that failed.
 std::unique_ptr<BackgroundTask> nvjpeg_decode(const std::shared_ptr<EncodedFiles>& files, const py::buffer& images,
                                               py::object memory, const DriverAddresses& driver,
                                               const NvjpegAddresses& functions, std::uintptr_t handle,

@@ -18,8 +18,8 @@ struct ResampleTask {
     ResampleWorkspace<R>& workspace;
 };
 
-// Computes the weights of output columns from `left` to `right` - 1, of as many as fit in the workspace; returns their
-// number.
+// Prepares output columns from `left` on, below `right`: as many as fit in the workspace, and returns how many. The
+// weights of a column with more than max_column_weights are left to add_source_columns.
 template <class R>
 inline int prepare_columns(const ResampleTask<R>& task, int left, int right) {
     ResampleWorkspace<R>& workspace = task.workspace;
@@ -135,7 +135,8 @@ inline void resample_row(const ResampleTask<R>& task, const InputChannels<R>& in
     store_result_row(task, c, y, left, columns, workspace.result);
 }
 
-// Stores rows of numbers as they lie in the workspace: packed channels are packed, planar ones `channel_step` apart.
+// Stores rows of `workspace.result`, which have the output's layout: the packed channels of a pixel side by side, or
+// planar channels `channel_step` apart.
 template <class R>
 inline void store_result_rows(const ResampleTask<R>& task, int c, int y, int rows, int left, int columns,
                               int channel_step) {

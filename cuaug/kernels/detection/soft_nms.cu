@@ -160,7 +160,7 @@ inline BlockBest decay(const SoftNmsRecord& args, const SoftBoxes& boxes, int co
     return block_argmax(best, remaining);
 }
 
-// Appends the boxes of SoftNmsRole::last, and fills the rest of the output.
+// Appends the boxes of SoftNmsRole::last, those with a NaN coordinate, and fills the rest of the output.
 inline void write_rest(const SoftNmsRecord& args, long long n, int box_count, int written) {
     const long long row = n * args.max_output;
     for (int first = 0; first < box_count && written < args.max_output; first += soft_nms_threads) {

@@ -4,11 +4,13 @@
 #include "gpu/horizontal_filter_u8.cuh"
 #include "gpu/output_row.cuh"
 
-// The rows of `resample` by a filter of any width: source rows are filtered horizontally, then vertically.
+// Resamples with a filter of any width (passes/resample.cu): source rows are filtered horizontally into a ring, and the
+// rows of the ring are summed vertically. InterpolatedRows is the alternative for interpolation between pixels.
 
 namespace cuaug {
 
-// A warp's ring of source rows, filtered horizontally; a lane holds its column.
+// A warp's ring of source rows, filtered horizontally: [rows, K, 32] in shared memory, one column per lane. `values`
+// points to the lane's column.
 template <class R, int K>
 struct RowRing {
     static constexpr int rows = sizeof(R) == 4 ? 16 : 8;
@@ -50,7 +52,7 @@ struct FilteredRows {
         return saturate_cast<Out>(sum);
     }
 
-    // `sum_rows` requires the rows itself, as they may be more than the ring holds.
+    // `sum_rows` calls `require` itself, because the rows of one sum may be more than the ring holds.
     void prepare(const OutputRow<R>&) {}
     bool is_prepared_for(const OutputRow<R>&) const { return false; }
 

@@ -94,8 +94,8 @@ inline float reciprocal(float value) {
 
 // As `saturate_pack`, for pixels scaled to 0..1. Values outside are clamped before the scaling to levels: clamping to
 // 0..1 is one instruction, clamping to 0..255 two of half the rate. `in_unit_range`: no value is outside. The product
-// is not fused with the addition in `pack_u8`: as on a CPU, it is rounded first, and a value halfway between two levels
-// stays there.
+// is not fused with the addition in `pack_u8`: rounded first, as on a CPU, 0.5 / 255 gives exactly 0.5, and `pack_u8`
+// rounds that half to even.
 template <class T, bool in_unit_range = false, class R, int K>
 inline WordPixel<T, K> pack_unit_range(const Pixel<R, K>& pixel) {
     if constexpr (is_same_v<T, uint8> && is_same_v<R, float>) {

@@ -23,8 +23,9 @@ inline typename C::WarpTile plan_tile(const WarpBlock<C>& block, const OutputRec
         Geometry::template tile_map<R>(matrix, rect.left, rect.top + begin), {}, first, end, {}};
     if constexpr (Geometry::has_tile_bounds) {
         Bounds<R> bounds;
-        // A patch that extends beyond the output is sampled whole, so the box holds its pixels too.
+        // A warp samples 4 rows of 32 pixels at a time, also those beyond the output: the box holds their sources.
         const int width = (rect.width + 31) & ~31, height = (end - first + 3) & ~3;
+        // Pixels beyond coordinate_limit get the fill, whatever the border: with another border no box may reach there.
         const bool is_bounded =
             tile.map.bounds(width, height, bounds) && (!C::is_fixed_point || fits_fixed_point(tile.map)) &&
             (is_fill_border<typename C::Border> || in_range(bounds, tile.map.base_x, tile.map.base_y));
