@@ -2,7 +2,7 @@
 
 Boxes are corners (left, top, right, bottom), counted from the image's corner: the whole image is ``(0, 0, W, H)``. The
 result is in the library and on the device of the boxes. Leading axes ``[...]`` are accepted. float16 and bfloat16 are
-computed in float32, integers and lists in float64, or in float32 beside an array of narrower floats.
+computed in float32, integers and lists in float64.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def box_convert(boxes: Any, in_fmt: LowerCaseBoxFormat, out_fmt: LowerCaseBoxFor
             "xywhr": the box's own upper left corner, which turns with the box, the size, and degrees counter-clockwise;
             "cxcywhr": the centre, the size, degrees; "xyxyxyxy": the corners upper left, upper right, lower right and
             lower left.
-        out_fmt: The result's format; upright as ``in_fmt`` is, or rotated.
+        out_fmt: The result's format: upright if ``in_fmt`` is upright, rotated if ``in_fmt`` is rotated.
 
     Returns:
         [..., 4], [..., 5], [..., 8]

@@ -255,7 +255,8 @@ def rgb_to_grayscale(
         num_output_channels: 1, or 3 for three equal channels.
 
     All other arguments and the errors are those of :func:`adjust_brightness`; ``images`` have 1 or 3 channels. The
-    result has ``num_output_channels`` channels, and otherwise the images' shape; images [H, W] gain an axis of three.
+    result has ``num_output_channels`` channels, and otherwise the images' shape; with 3, images [H, W] gain a channel
+    axis.
 
     >>> import numpy as np
     >>> rgb_to_grayscale(np.array([[[200, 100, 0]]], np.uint8))

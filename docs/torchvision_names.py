@@ -20,7 +20,7 @@ REASONS = {
     ("transforms", "MixUp", "labels_getter"): "labels are passed by name, or second in a tuple",
     ("transforms", "CutMix", "labels_getter"): "labels are passed by name, or second in a tuple",
     ("transforms", "ToDtype", "dtype"): "where torchvision has none",
-    ("ops", "box_iou", "fmt"): "the third is `kind`: pass `fmt=` by name",
+    ("ops", "box_iou", "fmt"): "as the third parameter is `kind`: pass `fmt=` by name",
 }
 
 

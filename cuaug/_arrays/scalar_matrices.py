@@ -4,8 +4,8 @@
 `affine_entries` and `perspective_entries` read nested lists and NumPy's arrays of floats. All return None for other
 values and for invalid ones, which the general path then converts or refuses.
 
-The sines are those of `math`, which has the bits of the loop. torch.compile can trace only those of NumPy with symbolic
-angles.
+Sines, cosines and tangents come from `math`, which gives the same bits as the loop. While torch.compile traces, they
+come from NumPy: symbolic angles can be traced there, but not in `math`.
 """
 
 from __future__ import annotations

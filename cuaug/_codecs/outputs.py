@@ -1,4 +1,4 @@
-"""Memory for decoded images: new arrays of a library, on the host or a GPU, or the caller's `out`."""
+"""Memory for images that the CPU decodes: new arrays of a library on the host, or the caller's `out`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .encoded_input import File
 
 
 class OutputAllocator:
-    """Checks the parameters that say where results go, and allocates them."""
+    """Checks the parameters that say where results go, and allocates results on the host."""
 
     def __init__(self, like: Any, pin: Any, out: Any = None, device: Any = None) -> None:
         _check.boolean("pin", pin)

@@ -64,7 +64,7 @@ def describe_draws(images: ImageBatch, ids: Any, seed: int, step: int, counters:
 
 
 def sample_ids(ids: Any, samples: int) -> Any:
-    """`convert.sample_ids` of a call; the id of the last sample has 64 bits, too."""
+    """As `convert.sample_ids`. If `ids` is the first sample's id, the last sample's id must fit in an int64, too."""
     ids = convert.sample_ids(ids)
     if not isinstance(ids, int):
         return ids
@@ -84,7 +84,7 @@ def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matri
 
 
 def draw_table_of_call(plan: RecipePlan, images: ImageBatch, draws: Draws) -> StridedArray:
-    """As `draw_table` without matrices, for a table that only the passes of this call read."""
+    """As `draw_table` without matrices, and not zeroed: for a launch plan, whose passes alone read the table."""
     array = images.library.empty((images.samples, plan.column_count), "float64", images.device, None)
     return _fill_table(plan, images, draws, array, plan.matrix_column)
 

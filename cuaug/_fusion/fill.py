@@ -16,7 +16,7 @@ _MASK_LIMITS = _INTEGER_LIMITS | _FLOAT_LIMITS
 
 @dataclass(frozen=True)
 class FillByKind:
-    """The value outside of images, as in `parameters.fill`, and the one outside of masks, if that is not 0."""
+    """The value outside of images, as `_passes/parameters.fill` takes it, and that outside of masks, if it is not 0."""
 
     images: Any = None
     masks: int = 0

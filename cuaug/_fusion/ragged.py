@@ -57,7 +57,7 @@ class RaggedPrefixes:
     def length(self, images: ImageBatch) -> int:
         """The number of transforms after which images of every size have the same size.
 
-        0 if there is no such number, or if a transform refuses the size of these images.
+        0 if there is no such number, or if a transform refuses this size or the second one that is tried.
         """
         key = (images.dtype, images.channels)
         if key not in self._lengths:
@@ -96,7 +96,7 @@ def _prefix_of(recipe: Recipe, dtype: str, size: tuple[int, int]) -> RaggedPrefi
     maps = [op for op in recipe.ops if isinstance(op, (CoordinateMap, Resize))]
     if len(maps) < len(recipe.ops):
         return None
-    if any(column.max_value is not None for column in columns):  # `rescale_draw` does not reach arguments per sample
+    if any(column.max_value is not None for column in columns):  # `program.rescale_draw` rescales no sample arguments
         return None
     if len(maps) > 1 and len(plan_passes(recipe, dtype, size, recipe.channels)) > 1:
         return None

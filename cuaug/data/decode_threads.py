@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_FIRST_RETRY = 100  # requests that find the queue full, until one thread fewer is tried: files may have changed
+_FIRST_RETRY = 100  # requests with a full queue until the lower limit `_enough` drops by one: files may have changed
 
 
 class DecodeThreads:
@@ -21,7 +21,7 @@ class DecodeThreads:
         self.maximum: int = maximum
         self.count: int = maximum
         self._minimum = self._enough = minimum
-        self._last_reduced = maximum  # the number when it last became one fewer, or could not
+        self._last_reduced = maximum  # `count` after the last request that found the queue full
         self._requests_before_retry = _FIRST_RETRY
         self._full_queue_count = 0  # requests that found the queue full, since the consumer last had to wait
         self._queue_was_full = False  # in this iteration, and since the consumer last had to wait

@@ -40,7 +40,7 @@ class NumPyReceiver:
         return None
 
     def finish_decode(self, slots: SlotLayout, in_flight: InFlightBatch | None) -> list[Any]:
-        """The decoded slots: an array of images for each group."""
+        """The decoded images: one array for each group of slots (`SlotLayout`), a view of their memory."""
         memory = buffer_pool.allocate(slots.size)
         slots.start_decode(memory)()
         return [self._to_images(group) for group in slots.group_arrays(memory)]
@@ -142,14 +142,14 @@ class _PinnedBlocks:
         return block[:size]
 
     def copy_to_slots(self, memory: Any, box_copies: np.ndarray) -> None:
-        """Copies the memory to the GPU, and then its boxes, one per row of `box_copies`, to their slots."""
+        """Copies the memory to the GPU, then each image's pixels to its slot: one image per row of `box_copies`."""
         on_device = memory.to(self._stream.device, non_blocking=True)
         block = memory._base if memory._base is not None else memory
         self._blocks.append((block, self._stream.record_event()))
         if len(box_copies):
             library = library_of(type(on_device))
             assert library is not None
-            box_copies[:, 0] += on_device.data_ptr()  # until here: offsets of the boxes in the memory
+            box_copies[:, 0] += on_device.data_ptr()  # until here: offsets of the images in the memory
             copy_boxes(box_copies, library, self._stream.device.index)
 
 
@@ -274,7 +274,7 @@ def _device_error(device: Any) -> ValueError:
 
 
 def receiver_for(device: Any, library: str | None, decoder: str) -> NumPyReceiver:
-    """The receiver for a loader's arguments; `library` None is torch if torch has been imported, otherwise NumPy."""
+    """The receiver for a loader's arguments. `library` None: torch on a GPU or if it has been imported, else NumPy."""
     _check.one_of("library", library, (None, "torch", "numpy", "cupy", "jax"))
     _check.one_of("decoder", decoder, DECODERS)
     if str(device) != "cpu":

@@ -23,7 +23,7 @@ class Move(NamedTuple):
 
     matrices: Any  # in pixels with centres at integers [N, 3, 3]
     canvas: Any  # edges of the canvas that the map leads to
-    source_box: Any = None  # edges of the part of the canvas before that the map reads; None: all of it
+    source_box: Any = None  # edges of the part of the previous canvas that the map reads; None: all of it
     is_affine: bool = False  # whether every matrix is known to be affine
     is_scale_and_shift: bool = False  # whether every matrix is a positive scale of each axis, and a shift
 

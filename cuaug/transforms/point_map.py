@@ -19,7 +19,7 @@ from .._detection.rotated_boxes import Edges
 from .._matrices.formulas import map_points
 from .moves import Move
 
-_NARROW_DTYPES = ("uint8", "int8")  # positions are given back in their dtype, and images are wider
+_NARROW_DTYPES = ("uint8", "int8")  # results have the input's dtype, which ends below 256
 
 
 class PointMap(NamedTuple):
@@ -86,7 +86,7 @@ def float_values_and_maps(
 
 
 def check_dtype(name: str, dtype: Any) -> None:
-    """Refuse the dtypes in which positions are no numbers, or saturate."""
+    """Refuse dtypes that are not integers or real floats, and 8-bit integers, in which positions would saturate."""
     if dtype_name(dtype) in _NARROW_DTYPES or not dtype_name(dtype).startswith(("int", "uint", "float", "bfloat")):
         raise TypeError(
             f"{name} must be floats, or integers of 16 bits or more, got {dtype_name(dtype)}: convert them to float32"
@@ -114,7 +114,7 @@ def move_boxes(rows: Any, shape: BoxShape, M: Any) -> Any:
 
 
 def _are_in_numpy(values: Any, M: Any) -> bool:
-    """Whether both are in NumPy, in the precision in which a loop computes, and the matrix passes its check."""
+    """Whether both are NumPy arrays, and the matrix is float64, in which a loop computes, and finite."""
     is_numpy = type(values) is np.ndarray and type(M) is np.ndarray
     return is_numpy and M.dtype == np.float64 and bool(np.isfinite(M).all())
 
@@ -131,7 +131,7 @@ def _take(array: Any, indices: np.ndarray | None) -> Any:
 
 
 def groups_of_kind(samples: Sequence[Any], moves: Sequence[Move]) -> list[tuple[list[int], Sequence[Move]]]:
-    """The indices and the moves of the samples of each library, dtype and device, which can be concatenated."""
+    """Groups the samples that can be concatenated: those of one library, dtype and device. Their indices and moves."""
     indices_by_kind: dict[Any, list[int]] = {}
     for i, sample in enumerate(samples):
         device = str(getattr(sample, "device", None))  # a CuPy device has no hash
@@ -155,7 +155,8 @@ def _move_of(move: Move, indices: np.ndarray) -> Move:
 def entries_and_samples(samples: Sequence[Any]) -> tuple[Any, np.ndarray | None]:
     """Samples of several lengths as an array for `float_values_and_maps`, and the sample of each entry.
 
-    One sample [K, ...] is a batch of one, [1, K, ...]. The entries of several become batches of one entry, [E, 1, ...].
+    One sample [K, ...] becomes a batch of one sample, [1, K, ...]; `None` stands for its indices. Of several samples,
+    each entry becomes a sample of its own, [E, 1, ...].
     """
     if len(samples) == 1:
         return samples[0][None], None

@@ -1,4 +1,4 @@
-"""Draws, ops and checks that several modules of transforms write into a recipe."""
+"""Draws, ops and a check that several modules of transforms use when they append to a recipe."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def add_affine(
     clockwise: bool,
     **options: Any,
 ) -> None:
-    """A rotation, translation, scale and shear by `AFFINE_COLUMNS`, about a point (x, y) or the middle.
+    """A rotation, translation, scale and shear about a point (x, y) or the middle.
+
+    `columns`: the parameters, in the order of `AFFINE_COLUMNS`.
 
     `clockwise`: the direction of a positive angle; torchvision's `affine` is clockwise, its `rotate` is not.
     """

@@ -14,7 +14,9 @@ from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch
 
 
 def set_target(results: dict[Any, Any], target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> None:
-    """Record a target's result in nested dicts of results, by the target's paths in a list [sample].
+    """Record a target's result in nested dicts of results.
+
+    Their keys are a path in the list ``[sample]``: 0, then the target's path in the sample.
 
     `sizes`: (H, W) of each sample's canvas.
     """
@@ -59,7 +61,8 @@ def with_copied_containers(node: Any) -> Any:
 def validity_paths(box_paths: Iterable[Path]) -> dict[Path, Path]:
     """The path of the validity mask of each array of boxes in a sample.
 
-    "valid" belongs to boxes under a key of `KINDS`, or to the only ones in their container.
+    The key is "valid" for boxes under a key of `KINDS` and for the only boxes in their container; for others it is
+    `VALID_PREFIX` and the key of the boxes.
     """
     paths = dict.fromkeys(box_paths)
     counts = collections.Counter(path[:-1] for path in paths)
@@ -75,7 +78,7 @@ def validity_target(sample: Any, boxes: Target, paths: Sequence[Path]) -> Target
 
     Raises ValueError if only some of the samples have the key: a mask in the others would be for a part of the boxes.
     """
-    # Without tv_tensors: a mask that replaces BoundingBoxes would be wrapped as boxes.
+    # The plain arrays as `original`, not the tv_tensors: `_in_type_of` would wrap a mask as BoundingBoxes.
     original = boxes.value[0] if boxes.sample_axis_added else boxes.value
     original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
     containers = [value_at(sample, path[:-1]) for path in paths]

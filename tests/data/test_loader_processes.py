@@ -183,7 +183,7 @@ def test_loader_memory_stays_flat(files):
 
 
 @pytest.mark.alone
-@pytest.mark.filterwarnings("ignore:.*fork")  # JAX and Python warn rightly, but the workers use the threads of neither
+@pytest.mark.filterwarnings("ignore:.*fork")  # JAX and Python warn of threads lost in a fork: the workers need none
 @pytest.mark.parametrize(
     ("workers", "context", "persistent"),
     thinned(
@@ -215,7 +215,7 @@ def test_collate_in_workers_equals_loader(files, workers, context, persistent):
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize(("name", "warnings"), [("crop and flip", 1), ("random crop", 1), ("validation", 0)])
 def test_collate_without_epoch_warns_once(name, warnings, workers):
-    """Once in all processes, as the epochs are equal."""
+    """Without ``set_epoch`` all epochs are equal: one warning in all processes, none if nothing is drawn."""
     pytest.importorskip("torch")
     program = f"""
 import time

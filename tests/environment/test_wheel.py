@@ -16,7 +16,7 @@ import pytest
 
 MAX_BYTES = 5 << 20
 NAME = re.compile(r"cuaug-[\w.]+-(cp3\d+)-\1-manylinux_2_28_(x86_64|aarch64)\.whl")
-# Of glibc and GCC; manylinux_2_28 allows libstdc++ too, but only up to GCC 8's symbols.
+# Those of glibc and GCC; manylinux_2_28 allows libstdc++ only with the symbols of GCC 8.
 LIBRARIES = re.compile(r"(libc|libm|libpthread|libgcc_s|libstdc\+\+|ld-linux-(x86-64|aarch64))\.so\.\d")
 
 
@@ -67,7 +67,7 @@ def test_wheel_size(wheel):
     assert wheel.stat().st_size <= MAX_BYTES
 
 
-def test_wheel_needs_libraries_of_every_system_only(extension):
+def test_wheel_needs_only_libraries_that_every_system_has(extension):
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", readelf(extension, "--dynamic"))
     assert needed
     assert [name for name in needed if not LIBRARIES.fullmatch(name)] == []
@@ -80,7 +80,7 @@ def test_wheel_exports_the_module_only(extension):
 
 
 def test_wheel_has_no_undefined_symbols_but_those_of_python_and_glibc(extension):
-    """auditwheel does not see a symbol without a version, which is in no library of manylinux_2_28."""
+    """Symbols of manylinux_2_28's libraries have versions; auditwheel ignores symbols without one."""
     symbols = [line.split() for line in readelf(extension, "--dyn-syms").splitlines() if re.match(r"\s*\d+:", line)]
     undefined = [fields[7] for fields in symbols if len(fields) > 7 and fields[6] == "UND" and fields[4] == "GLOBAL"]
     assert [name for name in undefined if "@" not in name and not re.match("_?Py", name)] == []

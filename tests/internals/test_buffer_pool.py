@@ -1,6 +1,7 @@
-"""The buffer pool reuses memory of large results after they are freed. Guards results that users still hold.
+"""The buffer pool reuses memory of large results after they are freed. Guards that no result in use is overwritten.
 
-Large results are written by nontemporal stores. Guards their values, at every alignment.
+Nontemporal stores write float results of pointwise ops from 16 MB on. Guards that they store what plain stores would,
+at every alignment.
 """
 
 import gc
@@ -140,7 +141,7 @@ def test_op_large_results_keep_their_values(make, dtype):
 )
 @pytest.mark.parametrize("offset", [0, 3])
 def test_op_nontemporal_stores_equal_plain_stores(layout, input_dtype, output_dtype, offset):
-    """A batch of 16 MB or more is written by nontemporal stores, its images one by one by plain stores.
+    """A call whose result has 16 MB or more uses nontemporal stores; a call with one of its images, plain stores.
 
     Rows begin anywhere in a cache line.
     """

@@ -1,4 +1,4 @@
-"""Launch sequences of the extension and of Python, recorded by a function in place of ``cuLaunchKernelEx``.
+"""Launch sequences of the extension and of Python: a function replaces ``cuLaunchKernelEx`` and logs the launches.
 
 Both make the same launches on the right stream and device; an error ends a call.
 """

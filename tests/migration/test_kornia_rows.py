@@ -13,6 +13,7 @@ from cuaug._migration.migrate import migrate
 ROUNDING = Tolerance(absolute=5e-5, reason="float32; kornia divides and multiplies by the range of HSV")
 LUMA = Tolerance(absolute=2e-4, reason="kornia's luma has 0.299 for red, torchvision's 0.2989")
 ROWS = {name: row for name, row in KORNIA.items() if isinstance(row, Equivalent)}
+# Random even with ranges of one value, so that their pixels are not compared.
 WITHOUT_ONE_RESULT = {"RandomChannelShuffle", "RandomErasing", "RandomPerspective"}
 # Calls that draw from ranges of one value.
 EQUAL = [

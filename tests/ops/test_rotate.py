@@ -88,7 +88,7 @@ def test_rotate_expand_accepts_no_samples_and_no_angles():
 
 @pytest.mark.parametrize("angle", [45, 30, 60, 31.3, -118.7, 1, 90, 450])
 def test_rotate_expand_size_equals_torchvision(angle):
-    """The truncation to 1e-4 of a pixel decides the height of (38, 59) at -118.7 degrees."""
+    """torchvision truncates corners to 1e-4 of a pixel; this decides the height of (38, 59) at -118.7 degrees."""
     functional = pytest.importorskip("torchvision.transforms.v2.functional")
     for height, width in [*SIZES, (38, 59), (45, 32), (17, 60), (31, 31), (240, 321)]:
         image = noise((1, height, width))

@@ -77,7 +77,7 @@ def test_pixel_op_concurrent_processes_leave_one_library(tmp_path):
 def test_pixel_op_threads_compile_once(tmp_path, monkeypatch):
     script, count = counting_compiler(tmp_path)
     monkeypatch.setenv("CXX", script)
-    monkeypatch.setattr(compiler, "cache_dir", lambda: tmp_path)  # the path of CXX differs from run to run
+    monkeypatch.setattr(compiler, "cache_dir", lambda: tmp_path)  # else each run adds a library to the user's cache
     op, barrier = T.PixelOp("Threads", "px * 0.125 + 0.5"), threading.Barrier(6)
 
     def call(_):

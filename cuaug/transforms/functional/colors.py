@@ -205,7 +205,7 @@ def rgb_to_grayscale(inpt: Array, num_output_channels: Literal[1, 3] = 1, *, lay
         num_output_channels: 1, or 3 for three equal channels.
 
     All other arguments and the errors are those of :func:`adjust_brightness`; the result has
-    ``num_output_channels`` channels; images [H, W] gain an axis of three.
+    ``num_output_channels`` channels; with 3, images [H, W] gain a channel axis.
 
     >>> import numpy as np
     >>> rgb_to_grayscale(np.array([[[200, 100, 0]]], np.uint8))

@@ -98,8 +98,8 @@ def _call_with_batch(
 ) -> Any:
     """Call the function with [N, C, H, W]: leading axes become N, and are restored in the result.
 
-    `image_axes`: 3 for [C, H, W], 2 for [H, W]. Leading axes are accepted without `layout`, from libraries that put
-    channels first; otherwise the function gets the input as it is.
+    An input that needs no reshape is passed as it is: [H, W], images [C, H, W] or [N, C, H, W], and every input with
+    `layout` or from a library that puts channels last. `image_axes`: 3 for images [C, H, W], 2 for masks [H, W].
     """
     # Launch plans are cached for plain tensors only.
     library, values = library_of(type(inpt)), without_type(inpt)
