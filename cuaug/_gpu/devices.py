@@ -69,6 +69,14 @@ def multiprocessor_count(device: int) -> int:
 
 
 @functools.cache
+def has_fast_integer_mma(device: int) -> bool:
+    """Whether tensor cores multiply bytes as fast as float16: from compute capability 8.0 on, but not on 10.3."""
+    properties = cupy().cuda.runtime.getDeviceProperties(device)
+    capability = properties["major"], properties["minor"]
+    return capability >= (8, 0) and capability != (10, 3)
+
+
+@functools.cache
 def peak_bandwidth(device: int) -> float:
     """Bytes per second of the device's memory at its highest clock; 0 if the driver does not know them."""
     attribute = cupy().cuda.runtime.deviceGetAttribute

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _check
-from .._arrays.images import ImageBatch, allocate_output, describe_result
+from .._arrays.images import ImageBatch, OutputArray, allocate_output, describe_result
+from .._gpu import devices
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
 from . import grids, layouts
-from .kernel_config import kernel_config
+from .kernel_config import KernelConfig, kernel_config
 from .parameters import NULL_ARRAY, SampleParameters
 from .pointwise import pointwise
 from .run import axes_and_misalignment, batch_fields, pack_pointwise, run_pass
+
+MAX_MMA_TAPS = 25  # on each axis: `max_mma_radius` of kernels/gpu/gaussian_digits.cuh
 
 
 def check_kernel_size(parameter: str, kernel_size: tuple[int, int]) -> None:
@@ -36,15 +39,41 @@ def gaussian_blur(
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, dtype, out)
     if images.samples * images.frames:
-        is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
-        pixel_channels = images.axes.extents[2] if is_packed else 1
-        tile = grids.blur_tile(images.dtype, pixel_channels, *images.size, *kernel_size)
-        config = kernel_config("gaussian_blur", (images.dtype, dtype), *axes_and_misalignment(images, result), tile)
+        config, tile_size = _blur_config(images, result, dtype, kernel_size)
         batch = batch_fields(images, result.pointer, result.axes.strides, config)
         sigmas = (*sigma.table[:5], *(sigma.inline or (0.0, 0.0)))
-        record = GAUSSIAN_BLUR.pack(*batch, *sigmas, *kernel_size, tile.width, tile.height)
+        record = GAUSSIAN_BLUR.pack(*batch, *sigmas, *kernel_size, *tile_size)
         run_pass(config, images, record, images.dtype)
     return images.library.to_user_array(result.array)
+
+
+def _blur_config(
+    images: ImageBatch, result: OutputArray, dtype: str, kernel_size: tuple[int, int]
+) -> tuple[KernelConfig, tuple[int, int]]:
+    """The launch, and the size of a block's tile (the rows of a warp, for `gaussian_blur_u8`)."""
+    names, axes = (images.dtype, dtype), axes_and_misalignment(images, result)
+    if by_matrix_products(images, result, kernel_size):
+        are_packed = layouts.tag(images.axes) == layouts.tag(result.axes) == "Packed"
+        height, width = images.size
+        planes, row_elements = (1, width * images.channels) if are_packed else (images.channels, width)
+        multiprocessors = devices.multiprocessor_count(images.device)
+        warps = grids.blur_warps(images.samples * images.frames, planes, height, row_elements, multiprocessors)
+        return kernel_config("gaussian_blur_u8", names, *axes, warps), warps
+    is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
+    tile = grids.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size)
+    return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)
+
+
+def by_matrix_products(images: ImageBatch, result: OutputArray, kernel_size: tuple[int, int]) -> bool:
+    """Whether kernels/passes/gaussian_blur_u8.cu blurs the images.
+
+    It mirrors a pixel once, and counts the bytes from one row to the next in 32 bits.
+    """
+    height, width = images.size
+    fits = max(kernel_size) <= MAX_MMA_TAPS and kernel_size[0] < 2 * width and kernel_size[1] < 2 * height
+    near = max(abs(axes.strides[3]) for axes in (images.axes, result.axes)) < 1 << 28
+    is_suitable = images.dtype == "uint8" and fits and near and images.device >= 0
+    return is_suitable and devices.has_fast_integer_mma(images.device)
 
 
 def adjust_sharpness(images: ImageBatch, factor: SampleParameters, out: Any) -> Any:

@@ -14,6 +14,8 @@ _MAX_BLOCKS_YZ = 65535  # CUDA's limit for the second and third axis of a grid
 # Tiles of a Gaussian blur, (width, height), as wide as the radius MAX_TAPS // 2 or wider. The first that fits is used.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 
+_BLUR_STRIP = 32  # elements of a row that a warp of gaussian_blur_u8.cu makes
+
 POINTWISE_THREADS = 256  # each makes four pixels at a time (kernels/passes/pointwise.cu)
 # Resident blocks: measured for short chains of narrow dtypes, a guess for others.
 POINTWISE_BLOCKS_PER_MULTIPROCESSOR = 4
@@ -261,16 +263,27 @@ def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_byte
     return _tiles(slices, tile_width, tile_height)
 
 
+def gaussian_blur_u8(slices: Slices, warps_across: int, run_rows: int) -> Grid:
+    """A block is a warp, which makes a strip of columns of `run_rows` rows."""
+    return warps_across, _runs(slices.height, run_rows), min(slices.slice_count, _MAX_BLOCKS_YZ)
+
+
 def jpeg(slices: Slices) -> Grid:
     """A block makes a tile of 128x64 pixels, the first of which begin 8 pixels outside the image."""
     return _tiles(slices._replace(height=slices.height + 8, width=slices.width + 8), 128, 64)
 
 
 def _tiles(slices: Slices, tile_width: int, tile_height: int) -> Grid:
-    down = -(-slices.height // tile_height)
-    if down > _MAX_BLOCKS_YZ:
-        raise ValueError(f"images must have a height of at most {_MAX_BLOCKS_YZ * tile_height}, got {slices.height}")
+    down = _runs(slices.height, tile_height)
     return -(-slices.width // tile_width), down, min(slices.slice_count, _MAX_BLOCKS_YZ)
+
+
+def _runs(height: int, rows: int) -> int:
+    """The number of runs of `rows` rows."""
+    runs = -(-height // rows)
+    if runs > _MAX_BLOCKS_YZ:
+        raise ValueError(f"images must have a height of at most {_MAX_BLOCKS_YZ * rows}, got {height}")
+    return runs
 
 
 class Tile(NamedTuple):
@@ -297,6 +310,24 @@ def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, t
         if shared_bytes <= (48 << 10) - 16:  # 16 bytes are for `reach` of the kernel
             break
     return Tile(tile_width, tile_height, shared_bytes)
+
+
+@functools.lru_cache(4096)
+def blur_warps(frames: int, planes: int, height: int, row_elements: int, multiprocessors: int) -> tuple[int, int]:
+    """Warps side by side, and rows of each: a multiple of 8 (kernels/passes/gaussian_blur_u8.cu).
+
+    `planes`: channels that have rows of their own; 1 for packed pixels. The number of rows minimises waves x (chunks of
+    eight rows per warp + 5): a warp first computes weights and filters 24 rows that give no result.
+    """
+    warps_across = -(-row_elements // _BLUR_STRIP) * min(planes, 4)
+    warps = warps_across * -(-planes // 4) * frames
+    resident_warps = multiprocessors * (24 if planes > 1 else 16)
+
+    def cost(rows: int) -> tuple[int, int]:
+        waves = -(-warps * -(-height // rows) // resident_warps)
+        return waves * (rows // 8 + 5), -rows
+
+    return warps_across, min((_even_tile(height, -(-height // runs)) for runs in range(1, height // 8 + 2)), key=cost)
 
 
 def _round_up_to_4(count: int) -> int:

@@ -304,6 +304,7 @@ _BY_KERNEL = {
     "resample": RESAMPLE,
     "lut": LUT,
     "gaussian_blur": GAUSSIAN_BLUR,
+    "gaussian_blur_u8": GAUSSIAN_BLUR,
     "blend": BLEND,
     "draw": DRAW,
     "copy_boxes": COPY_BOXES,

@@ -12,7 +12,8 @@ import cuaug
 from cuaug import transforms as T
 from cuaug._arrays.images import allocate_output, describe_images
 from cuaug._fusion import draw, execute
-from cuaug._passes import parameters, statistics
+from cuaug._gpu import devices
+from cuaug._passes import filters, parameters, statistics
 from cuaug._passes.geometry import matrix_geometry, whole_pixel_shift
 from cuaug._passes.place_images import place_batch
 from cuaug._program import sources
@@ -36,6 +37,34 @@ def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, emula
     actual = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout, out=np.full_like(batch, 99))
     tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+MATRIX_BLUR_CASES = [
+    ((2, 56, 128, 3), "NHWC", (23, 23), "uint8"),
+    ((2, 3, 30, 100), "NCHW", (25, 5), "uint8"),  # the last strip is partial, and the last word
+    ((1, 45, 68, 4), "NHWC", (5, 25), "float16"),
+    ((1, 12, 13, 3), "NHWC", (25, 23), "uint8"),  # all pixels but those of one edge are reflected
+    ((2, 20, 37, 3), "NHWC", (7, 7), "float16"),  # rows begin at odd addresses
+    ((1, 5, 33, 40), "NCHW", (1, 9), "uint8"),  # more channels than a slice has
+    ((1, 40, 132, 2), "NHWC", (23, 1), "float32"),
+]
+
+
+@pytest.mark.parametrize(("shape", "layout", "kernel_size", "dtype"), MATRIX_BLUR_CASES, ids=str)
+def test_gaussian_blur_by_matrix_products_equals_cpu_loops(shape, layout, kernel_size, dtype, emulate, monkeypatch):
+    batch, sigma = noise(shape, "uint8"), seeded("sigma", shape).uniform(0.5, 5.0, (shape[0], 2))
+    sigma[:-1] = 0.05  # changes nothing: the first of two images is copied
+    images = describe_images(batch, layout)
+    sigmas = parameters.xy_pairs("sigma", sigma, images)
+    expected = filters.gaussian_blur(images, kernel_size, sigmas, None, dtype)
+    emulate("gaussian_blur_u8")
+    replace_everywhere(monkeypatch, devices, "has_fast_integer_mma", lambda device: True)
+    replace_everywhere(monkeypatch, devices, "multiprocessor_count", lambda device: 1)
+    actual = filters.gaussian_blur(images._replace(device=0), kernel_size, sigmas, None, dtype)
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
+    if dtype != "uint8":
+        tolerance = Tolerance(absolute=5e-5, relative=2**-10, reason="integer weights carry 1e-5; float16: a neighbour")
+    assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cuaug import _native as native
+from cuaug._passes import filters
 from cuaug._program import records
 from cuaug._program.sources import KERNELS
 from cuaug._program.user_ops import MAX_PARAMETERS
@@ -141,6 +142,7 @@ def test_loops_reject_records_without_pixels(make, field):
     ("file", "name", "python_value"),
     [
         ("kernels/records/gaussian_blur.cuh", "max_taps", records.MAX_TAPS),
+        ("kernels/gpu/gaussian_digits.cuh", "max_mma_radius", filters.MAX_MMA_TAPS // 2),
         ("kernels/records/blend.cuh", "max_branches", records.MAX_BRANCHES),
         ("kernels/records/roi.cuh", "max_levels", records.MAX_LEVELS),
         ("kernels/records/matrix_builder.cuh", "max_builder_inputs", records.MAX_BUILDER_INPUTS),

@@ -52,6 +52,12 @@ BLUR_FACTORS = {
     "channels": [1, 2, 3, 4],
     "output_layout": LAYOUTS,
 }
+BLUR_U8_FACTORS = {
+    "input_layout": LAYOUTS,
+    "channels": [1, 2, 3, 4],
+    "output_dtype": IMAGE_DTYPES,
+    "output_layout": LAYOUTS,
+}
 JPEG_FACTORS = {**BLUR_FACTORS, "input_dtype": ["uint8"], "channels": [1, 3]}
 MEAN_FACTORS = {"input_dtype": IMAGE_DTYPES, "input_layout": LAYOUTS, "channels": [1, 3]}
 EXTREMES_FACTORS = {"input_dtype": IMAGE_DTYPES, "input_layout": LAYOUTS, "channels": [1, 2, 3, 4]}

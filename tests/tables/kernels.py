@@ -18,6 +18,7 @@ from tables.kernel_factors import (
     BLEND_CHAINS,
     BLEND_FACTORS,
     BLUR_FACTORS,
+    BLUR_U8_FACTORS,
     CHAINS,
     DISPLACED_WARP_FACTORS,
     DISPLACED_WARP_WITH_MEAN_FACTORS,
@@ -92,6 +93,7 @@ def covering_names():
             kernels.name_expression("gaussian_blur", *row[:3], "float16" if row[0] == "uint8" else row[0], row[3])
             for row in covering(BLUR_FACTORS)
         ),
+        *(kernels.name_expression("gaussian_blur_u8", "uint8", *row) for row in covering(BLUR_U8_FACTORS)),
         *(kernels.name_expression("adjust_sharpness", *row) for row in covering(BLUR_FACTORS)),
         *(kernels.name_expression("jpeg", *row) for row in covering(JPEG_FACTORS)),
     ]

@@ -7,6 +7,7 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -245,6 +246,8 @@ inline float __fadd_rd(float a, float b) {
 }
 inline float __fdividef(float a, float b) { return a / b; }
 
+inline int __ffs(unsigned int bits) { return __builtin_ffs(static_cast<int>(bits)); }
+inline int __clz(unsigned int bits) { return bits == 0 ? 32 : __builtin_clz(bits); }
 inline unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int selector) {
     const unsigned long both = static_cast<unsigned long>(b) << 32 | a;
     unsigned int out = 0;
@@ -308,6 +311,38 @@ inline void ptx_mad_wide_s32(const unsigned char*& out, int a, int b, const unsi
 inline void ptx_mul_wide_s32(long long& out, int a, int b) { out = static_cast<long long>(a) * b; }
 inline void ptx_dp4a_u32_s32(int& sum, unsigned int bytes, unsigned int weights) {
     for (int i = 0; i < 32; i += 8) sum += static_cast<int>(bytes >> i & 0xff) * static_cast<signed char>(weights >> i);
+}
+// Matrix products of a warp (kernels/gpu/integer_mma.cuh), of matrices a [16, k] and b [k, 8], k = 16 or 32. Each lane
+// gives its words of both, and gets four sums.
+template <int WordsOfB>
+void multiply_matrices(int (&sums)[4], const unsigned int (&a)[2 * WordsOfB], const unsigned int (&b)[WordsOfB]) {
+    static unsigned int lanes[1024][3 * WordsOfB];
+    const int thread = threadIdx.x, lane = thread % emulator::warp_size, first_lane = thread - lane;
+    std::copy(a, a + 2 * WordsOfB, lanes[thread]);
+    std::copy(b, b + WordsOfB, lanes[thread] + 2 * WordsOfB);
+    emulator::wait(emulator::State::at_warp_barrier);
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4 * WordsOfB; ++j) {  // a word has four bytes of k, those of word j / 4 of lane j % 4
+            const unsigned int row = lanes[first_lane + lane / 4 * 4 + j % 4][2 * (j / 4) + i / 2],
+                               column = lanes[first_lane + 4 * (2 * (lane % 4) + i % 2) + j % 4][2 * WordsOfB + j / 4];
+            sums[i] = static_cast<int>(__dp4a(row, column, static_cast<unsigned int>(sums[i])));
+        }
+    emulator::wait(emulator::State::at_warp_barrier);
+}
+inline void ptx_mma_sync_aligned_m16n8k32_row_col_s32_u8_u8_s32(int& out0, int& out1, int& out2, int& out3,
+                                                                unsigned int a0, unsigned int a1, unsigned int a2,
+                                                                unsigned int a3, unsigned int b0, unsigned int b1,
+                                                                int c0, int c1, int c2, int c3) {
+    int sums[4] = {c0, c1, c2, c3};
+    multiply_matrices<2>(sums, {a0, a1, a2, a3}, {b0, b1});
+    out0 = sums[0], out1 = sums[1], out2 = sums[2], out3 = sums[3];
+}
+inline void ptx_mma_sync_aligned_m16n8k16_row_col_s32_u8_u8_s32(int& out0, int& out1, int& out2, int& out3,
+                                                                unsigned int a0, unsigned int a1, unsigned int b0,
+                                                                int c0, int c1, int c2, int c3) {
+    int sums[4] = {c0, c1, c2, c3};
+    multiply_matrices<1>(sums, {a0, a1}, {b0});
+    out0 = sums[0], out1 = sums[1], out2 = sums[2], out3 = sums[3];
 }
 inline void ptx_prefetch_global_L2(const void*) {}
 inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
