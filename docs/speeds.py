@@ -15,7 +15,7 @@ from training_plot import plot
 from written_tables import ROOT, with_tables
 
 RESULTS = ROOT / "benchmarks" / "results"
-RECIPES = RESULTS / "2026-11-23-nvidia-h200-transforms.json"
+RECIPES = RESULTS / "2026-11-27-nvidia-h200-transforms.json"
 WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
 LOADERS = RESULTS / "2026-11-22-nvidia-h200-loader-3.json"
 DETECTION = RESULTS / "2026-11-22-nvidia-h200-detection-3.json"
