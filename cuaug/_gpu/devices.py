@@ -70,7 +70,7 @@ def multiprocessor_count(device: int) -> int:
 
 @functools.cache
 def has_fast_integer_mma(device: int) -> bool:
-    """Whether tensor cores multiply bytes as fast as float16: from compute capability 8.0 on, but not on 10.3."""
+    """Whether `mma.m16n8k32` of bytes exists, and is as fast as that of float16: from 8.0 on, except 10.3."""
     properties = cupy().cuda.runtime.getDeviceProperties(device)
     capability = properties["major"], properties["minor"]
     return capability >= (8, 0) and capability != (10, 3)

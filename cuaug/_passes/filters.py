@@ -50,29 +50,28 @@ def gaussian_blur(
 def _blur_config(
     images: ImageBatch, result: OutputArray, dtype: str, kernel_size: tuple[int, int]
 ) -> tuple[KernelConfig, tuple[int, int]]:
-    """The launch, and the size of a block's tile (the rows of a warp, for `gaussian_blur_u8`)."""
+    """The launch, and the last fields of the record: `tile_width` and `tile_height`."""
     names, axes = (images.dtype, dtype), axes_and_misalignment(images, result)
-    if by_matrix_products(images, result, kernel_size):
+    if uses_matrix_products(images, result, kernel_size):
         are_packed = layouts.tag(images.axes) == layouts.tag(result.axes) == "Packed"
-        height, width = images.size
-        planes, row_elements = (1, width * images.channels) if are_packed else (images.channels, width)
-        multiprocessors = devices.multiprocessor_count(images.device)
-        warps = grids.blur_warps(images.samples * images.frames, planes, height, row_elements, multiprocessors)
-        return kernel_config("gaussian_blur_u8", names, *axes, warps), warps
+        frames, multiprocessors = images.samples * images.frames, devices.multiprocessor_count(images.device)
+        runs = grids.blur_strips(frames, images.channels, images.size, are_packed, multiprocessors)
+        return kernel_config("gaussian_blur_u8", names, *axes, runs), (0, runs.rows)
     is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
     tile = grids.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size)
     return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)
 
 
-def by_matrix_products(images: ImageBatch, result: OutputArray, kernel_size: tuple[int, int]) -> bool:
+def uses_matrix_products(images: ImageBatch, result: OutputArray, kernel_size: tuple[int, int]) -> bool:
     """Whether kernels/passes/gaussian_blur_u8.cu blurs the images.
 
-    It mirrors a pixel once, and counts the bytes from one row to the next in 32 bits.
+    The kernel mirrors an index once, so the image must be larger than the radius. Its offsets of rows, in bytes, have
+    32 bits.
     """
     height, width = images.size
-    fits = max(kernel_size) <= MAX_MMA_TAPS and kernel_size[0] < 2 * width and kernel_size[1] < 2 * height
-    near = max(abs(axes.strides[3]) for axes in (images.axes, result.axes)) < 1 << 28
-    is_suitable = images.dtype == "uint8" and fits and near and images.device >= 0
+    fits = max(kernel_size) <= MAX_MMA_TAPS and kernel_size[0] < 2 * width and kernel_size[1] < 2 * height and width > 1
+    strides_fit = 8 * max(abs(axes.strides[3]) for axes in (images.axes, result.axes)) < 1 << 31  # of up to 8 bytes
+    is_suitable = images.dtype == "uint8" and fits and strides_fit and images.device >= 0
     return is_suitable and devices.has_fast_integer_mma(images.device)
 
 

@@ -14,7 +14,7 @@ _MAX_BLOCKS_YZ = 65535  # CUDA's limit for the second and third axis of a grid
 # Tiles of a Gaussian blur, (width, height), as wide as the radius MAX_TAPS // 2 or wider. The first that fits is used.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 
-_BLUR_STRIP = 32  # elements of a row that a warp of gaussian_blur_u8.cu makes
+_BLUR_STRIP = 32  # elements of a row that a warp of gaussian_blur_u8.cu makes: its `strip_width`
 
 POINTWISE_THREADS = 256  # each makes four pixels at a time (kernels/passes/pointwise.cu)
 # Resident blocks: measured for short chains of narrow dtypes, a guess for others.
@@ -263,9 +263,9 @@ def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_byte
     return _tiles(slices, tile_width, tile_height)
 
 
-def gaussian_blur_u8(slices: Slices, warps_across: int, run_rows: int) -> Grid:
-    """A block is a warp, which makes a strip of columns of `run_rows` rows."""
-    return warps_across, _runs(slices.height, run_rows), min(slices.slice_count, _MAX_BLOCKS_YZ)
+def gaussian_blur_u8(slices: Slices, across: int, rows: int) -> Grid:
+    """A block is a warp; the parameters are those of `StripRuns`."""
+    return across, _runs(slices.height, rows), min(slices.slice_count, _MAX_BLOCKS_YZ)
 
 
 def jpeg(slices: Slices) -> Grid:
@@ -312,22 +312,31 @@ def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, t
     return Tile(tile_width, tile_height, shared_bytes)
 
 
-@functools.lru_cache(4096)
-def blur_warps(frames: int, planes: int, height: int, row_elements: int, multiprocessors: int) -> tuple[int, int]:
-    """Warps side by side, and rows of each: a multiple of 8 (kernels/passes/gaussian_blur_u8.cu).
+class StripRuns(NamedTuple):
+    """The warps of a slice in kernels/passes/gaussian_blur_u8.cu."""
 
-    `planes`: channels that have rows of their own; 1 for packed pixels. The number of rows minimises waves x (chunks of
-    eight rows per warp + 5): a warp first computes weights and filters 24 rows that give no result.
+    across: int  # strips of 32 elements of a row, of each plane
+    rows: int  # of the run that a warp makes: a multiple of 8
+
+
+@functools.lru_cache(4096)
+def blur_strips(frames: int, channels: int, size: tuple[int, int], are_packed: bool, multiprocessors: int) -> StripRuns:
+    """The runs of rows that minimise waves x (chunks of eight rows + 5).
+
+    A warp filters three chunks before it has a result; computing its weights costs about as much as two.
     """
-    warps_across = -(-row_elements // _BLUR_STRIP) * min(planes, 4)
-    warps = warps_across * -(-planes // 4) * frames
-    resident_warps = multiprocessors * (24 if planes > 1 else 16)
+    height, width = size
+    planes, row_elements = (1, width * channels) if are_packed else (channels, width)
+    across = -(-row_elements // _BLUR_STRIP) * min(planes, 4)
+    warps = across * -(-planes // 4) * frames
+    # `blur_u8_blocks` of the kernel, for narrow results and compute capability 9.0 or higher; others hold fewer.
+    resident_warps = multiprocessors * (16 if are_packed else 24)
 
     def cost(rows: int) -> tuple[int, int]:
         waves = -(-warps * -(-height // rows) // resident_warps)
         return waves * (rows // 8 + 5), -rows
 
-    return warps_across, min((_even_tile(height, -(-height // runs)) for runs in range(1, height // 8 + 2)), key=cost)
+    return StripRuns(across, min((_even_tile(height, -(-height // n)) for n in range(1, height // 8 + 2)), key=cost))
 
 
 def _round_up_to_4(count: int) -> int:

@@ -80,7 +80,7 @@ def kernel_config(
     input_misalignment: int,
     output_axes: BatchAxes,
     output_misalignment: int,
-    grid_args: grids.Tile | tuple[grids.Staging | int, ...] = (),
+    grid_args: grids.Tile | grids.StripRuns | tuple[grids.Staging | int, ...] = (),
 ) -> KernelConfig:
     """The launch of a skeleton.
 

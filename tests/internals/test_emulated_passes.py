@@ -13,7 +13,7 @@ from cuaug import transforms as T
 from cuaug._arrays.images import allocate_output, describe_images
 from cuaug._fusion import draw, execute
 from cuaug._gpu import devices
-from cuaug._passes import filters, parameters, statistics
+from cuaug._passes import filters, grids, parameters, statistics
 from cuaug._passes.geometry import matrix_geometry, whole_pixel_shift
 from cuaug._passes.place_images import place_batch
 from cuaug._program import sources
@@ -37,6 +37,25 @@ def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, emula
     actual = cuaug.gaussian_blur(batch, kernel_size, sigma, layout=layout, out=np.full_like(batch, 99))
     tolerance = Tolerance(absolute=1, exact=0.99, reason="both are within 0.006 of a level before they are rounded")
     assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout"),
+    [((3, 3, 20, 64), "NCHW"), ((3, 21, 33, 3), "NHWC"), ((2, 64, 64, 3), "NHWC"), ((2, 1, 9, 7), "NCHW")],
+    ids=str,
+)
+def test_mean_luma_of_bytes_equals_sum_of_levels(shape, layout, emulate, monkeypatch):
+    batch = noise(shape, "uint8")
+    images = describe_images(batch, layout)
+    emulate("luma_mean")
+    blocks = grids.mean_block_count(1, images.size)
+    parts = np.full((shape[0], blocks), np.nan)
+    statistics.luma_mean(
+        images._replace(device=0), (), parameters.SampleParameters(parameters.NULL_ARRAY, ()), parts.ctypes.data, blocks
+    )
+    channels = batch.astype(float).mean((2, 3) if layout == "NCHW" else (1, 2))
+    expected = channels @ (0.2989, 0.587, 0.114) if channels.shape[1] == 3 else channels[:, 0]
+    np.testing.assert_allclose(parts.sum(1), expected, rtol=1e-12)
 
 
 MATRIX_BLUR_CASES = [

@@ -7,23 +7,24 @@
 #include "gpu/vectors.cuh"
 #include "gpu/wide_multiply.cuh"
 
-// Moves the rows of a strip between global memory, shared memory and registers, for gaussian_blur_u8. Lane 4 g + q of
-// the warp moves row g of a chunk of eight rows.
+// Moves the rows of a strip between global memory, shared memory and registers, for gaussian_blur_u8. A strip is 32
+// adjacent elements of every row of an image, and belongs to a warp, whose lane 4 g + q moves row g of a chunk of eight
+// rows. A group is 16 adjacent elements of a row.
 
 namespace cuaug {
 
-constexpr int strip_length = 32;  // elements of a row that a warp makes
-constexpr int chunk_rows = 8;     // rows that it makes at a time
+constexpr int strip_width = 32, chunk_rows = 8;
 
 struct alignas(16) SixteenBytes {
     Word words[4];
 };
 
-// Rows of the source in shared memory: a strip, and `margin` elements on both sides. A group is 16 elements of a row.
+// Rows of the source in shared memory: the strip, and `margin` elements on both sides.
 template <int Step>
 struct SourceChunk {
-    static constexpr int margin = AcrossMatrix<Step>::margin, groups = strip_length / 16 + margin / 8,
-                         groups_per_lane = (groups + 3) / 4, pitch = 64 * groups_per_lane + 16;
+    static constexpr int margin = HorizontalWeights<Step>::margin, groups = strip_width / 16 + 2 * (margin / 16),
+                         groups_per_lane = (groups + 3) / 4,
+                         pitch = 64 * groups_per_lane + 16;  // 16 more, to avoid bank conflicts in `lane_word`
 
     uint8 bytes[chunk_rows * pitch];
 
@@ -36,15 +37,15 @@ struct SourceChunk {
             *reinterpret_cast<SixteenBytes*>(row(lane >> 2) + 16 * (lane & 3) + 64 * i) = from[i];
     }
 
-    // Elements 4 q to 4 q + 3 of a group.
-    Word four(int group, int lane) const {
+    // The lane's word of the matrix B of a group: elements 4 q to 4 q + 3 of row g.
+    Word lane_word(int group, int lane) const {
         return *reinterpret_cast<const Word*>(row(lane >> 2) + 16 * group + 4 * (lane & 3));
     }
 
-    // Fills the elements beyond the image's left and right edge that the filter reads, `count` beyond each, with those
-    // that they mirror. left: the first element of the strip; elements: of a row of the image.
+    // Fills `count` elements beyond the left and the right edge of the image, where the strip reads them: the image is
+    // mirrored without its edge pixel. left: the first element of the strip; elements: of a row of the image.
     void mirror(int left, int elements, int count, int lane) {
-        const int before = max(count - left, 0), after = max(left + strip_length + count - elements, 0);
+        const int before = max(count - left, 0), after = max(left + strip_width + count - elements, 0);
 #pragma unroll 1
         for (int i = lane; i < before + min(after, count); i += 32) {
             const int beyond = i < before ? i : i - before, pixel = beyond / Step, channel = beyond - pixel * Step;
@@ -58,53 +59,29 @@ struct SourceChunk {
 
 // Rows of the result in shared memory, in units of 2^-24 of a level.
 struct ResultChunk {
-    static constexpr int pitch = strip_length + 4;
+    static constexpr int pitch = strip_width + 4;  // 4 more, to avoid bank conflicts
 
     Word items[chunk_rows * pitch];
 
-    // tile: which 16 columns these are.
-    void store(const Accumulators& pixels, int tile, int lane) {
+    // Stores 16 columns. tile: 0 for the left ones, 1 for the right ones.
+    void store(const Accumulators& values, int tile, int lane) {
         Word* to = items + 2 * (lane & 3) * pitch + 16 * tile + (lane >> 2);
-        for (int i = 0; i < 4; ++i) to[i % 2 * pitch + 8 * (i / 2)] = pixels.items[i];
+        for (int i = 0; i < 4; ++i) to[i % 2 * pitch + 8 * (i / 2)] = values.items[i];
     }
 
-    // Elements 8 q to 8 q + 7.
-    const Word* eight(int lane) const { return items + (lane >> 2) * pitch + 8 * (lane & 3); }
+    // The eight values that the lane stores: 8 q to 8 q + 7 of row g.
+    const Word* lane_values(int lane) const { return items + (lane >> 2) * pitch + 8 * (lane & 3); }
 };
 
-// 16 elements of a row of the source that a lane loads; 0 beyond the row.
-struct LaneGroup {
-    int first, elements;  // the first of them, and the number in a row
-    int x_stride, vector_elements;
-    bool is_vector, is_outside;  // they are one vector; none is in the row
+// How the elements of a source row lie in memory.
+struct SourceRows {
+    int elements, x_stride;
+    int vector_elements;  // as `in_vector_elements` of the record; 0 for strided rows
 
-    LaneGroup() = default;
-    LaneGroup(int first, int elements, int x_stride, int vector_elements)
-        : first(first),
-          elements(elements),
-          x_stride(x_stride),
-          vector_elements(vector_elements),
-          is_vector(vector_elements >= 16 && first >= 0 && first + 16 <= elements),
-          is_outside(first + 16 <= 0 || first >= elements) {}
-
-    void load(const uint8* row, SixteenBytes& out) const {
-        if (is_vector) {
-            const SixteenBytes* vector = reinterpret_cast<const SixteenBytes*>(row + first);
-            __builtin_assume(__isGlobal(vector));
-            out = *vector;
-        } else if (!is_outside) {
-#pragma unroll 1
-            for (int i = first; i < first + 16; i += 4) {
-                for (int j = 0; j < 3; ++j) out.words[j] = out.words[j + 1];
-                out.words[3] = load_word(row, i);
-            }
-        }
-    }
-
-    // Elements i to i + 3.
+    // Elements i to i + 3; 0 for those beyond the row.
     Word load_word(const uint8* row, int i) const {
         if (vector_elements && i + 4 <= elements) return *reinterpret_cast<const Word*>(row + i);
-        if (x_stride == 1 && i >= 3 && i + 7 <= elements) {  // both words around them are within the row
+        if (x_stride == 1 && i >= 3 && i + 8 <= elements) {  // the two aligned words around them are within the row
             const Word shift = static_cast<Word>(reinterpret_cast<unsigned long long>(row + i)) & 3;
             const Word* const words = reinterpret_cast<const Word*>(row + i - shift);
             return __funnelshift_r(words[0], words[1], 8 * shift);
@@ -116,51 +93,85 @@ struct LaneGroup {
     }
 };
 
-// Four values in units of 2^-24 of a level -> elements. Bytes are rounded already.
+// A group of the source rows that a lane loads.
+struct LaneGroup {
+    int first;                   // element
+    bool is_vector, is_outside;  // one load of 16 bytes; no element is within the row
+
+    LaneGroup() = default;
+    LaneGroup(const SourceRows& rows, int first)
+        : first(first),
+          is_vector(rows.vector_elements >= 16 && first >= 0 && first + 16 <= rows.elements),
+          is_outside(first + 16 <= 0 || first >= rows.elements) {}
+
+    // Elements beyond the end of the row become 0. A group outside the row leaves `out` as it is.
+    void load(const SourceRows& rows, const uint8* row, SixteenBytes& out) const {
+        if (is_vector) {
+            const SixteenBytes* vector = reinterpret_cast<const SixteenBytes*>(row + first);
+            __builtin_assume(__isGlobal(vector));
+            out = *vector;
+        } else if (!is_outside) {
+#pragma unroll 1
+            for (int i = first; i < first + 16; i += 4) {
+                for (int j = 0; j < 3; ++j) out.words[j] = out.words[j + 1];  // an index would need local memory
+                out.words[3] = rows.load_word(row, i);
+            }
+        }
+    }
+};
+
+// What is added to a value before `to_elements`, in units of 2^-24 of a level. Bytes are rounded to nearest, and the
+// rows between the filters, which are rounded down, are 2^-9 of a level too low on average. Floats get neither, so that
+// a constant image stays as it is.
 template <class Out>
-inline FourElements<Out> to_elements(const Word* items) {
+constexpr int rounding_offset = is_same_v<Out, uint8> ? (1 << 23) + (1 << 15) : 0;
+
+// Four values in units of 2^-24 of a level -> elements.
+template <class Out>
+inline FourElements<Out> to_elements(const Word* values) {
     FourElements<Out> out;
     if constexpr (is_same_v<Out, uint8>) {
-        out.word[0] =
-            permute_bytes(permute_bytes(items[0], items[1], 0x73), permute_bytes(items[2], items[3], 0x73), low_halves);
+        out.word[0] = permute_bytes(permute_bytes(values[0], values[1], 0x73),
+                                    permute_bytes(values[2], values[3], 0x73), low_halves);
     } else {
-        Pixel<float, 4> values;
+        Pixel<float, 4> units;
         constexpr float scale = 256.0f * inv_255;
-        for (int i = 0; i < 4; ++i)  // the bits are those of 1 + items[i] / 2^32
-            values.c[i] = float(max_value<Out>) * __fmaf_rn(__uint_as_float(items[i] >> 9 | 0x3F800000), scale, -scale);
-        const WordPixel<Out, 4> stored = saturate_pack<Out>(values);
+        for (int i = 0; i < 4;
+             ++i)  // the bits are those of 1 + values[i] / 2^32, without the lowest 9 bits of values[i]
+            units.c[i] = float(max_value<Out>) * __fmaf_rn(__uint_as_float(values[i] >> 9 | 0x3F800000), scale, -scale);
+        const WordPixel<Out, 4> stored = saturate_pack<Out>(units);
         memcpy(&out, &stored, sizeof(out));
     }
     return out;
 }
 
-// A strip of an image: of rows of packed pixels of `Step` channels, or of one channel.
+// A strip of an image: of packed pixels of `Step` channels, or of one channel.
 template <int Step, class Out>
 struct Strip {
     using Source = SourceChunk<Step>;
 
-    int lane, left, elements, last_row;  // left: the first element; elements: of a row of the image
+    int lane, left, last_row;  // left: the first element
+    SourceRows rows;
     LaneGroup groups[Source::groups_per_lane];
     int in_y_stride, out_y_bytes, out_x_stride;
     int out_count;        // elements from the lane's first one to the end of the row
-    bool stores_vectors;  // the lane's eight elements are in the row, and aligned
+    bool stores_vectors;  // the lane's eight elements are within the row, and aligned
     const uint8* in;      // element 0 of row 0
     Out* out;             // the lane's first element in row 0
 
-    // in_vector, out_vector: as `in_vector_elements` of the record; 0 for strided rows.
-    Strip(const BatchRecord& record, int left, int lane, int in_x_stride, int in_vector, int out_x_stride,
-          int out_vector)
+    // out_vector: as `out_vector_elements` of the record; 0 for strided rows.
+    Strip(const BatchRecord& record, int left, int lane, const SourceRows& rows, int out_x_stride, int out_vector)
         : lane(lane),
           left(left),
-          elements(Step * record.in_width),
           last_row(record.in_height - 1),
+          rows(rows),
           in_y_stride(static_cast<int>(record.in.y_stride)),
           out_y_bytes(static_cast<int>(sizeof(Out)) * static_cast<int>(record.out.y_stride)),
           out_x_stride(out_x_stride),
-          out_count(elements - left - 8 * (lane & 3)),
+          out_count(rows.elements - left - 8 * (lane & 3)),
           stores_vectors(out_vector >= 8 && out_count >= 8) {
         for (int i = 0; i < Source::groups_per_lane; ++i)
-            groups[i] = {left - Source::margin + 16 * (lane & 3) + 64 * i, elements, in_x_stride, in_vector};
+            groups[i] = LaneGroup(rows, left - Source::margin + 16 * (lane & 3) + 64 * i);
     }
 
     // For the image, or the channel, at these addresses.
@@ -169,30 +180,31 @@ struct Strip {
         out = to + static_cast<long long>(left + 8 * (lane & 3)) * out_x_stride;
     }
 
-    const uint8* row(int y) const {
-        const uint8* out = mad_wide(y, in_y_stride, in);
-        __builtin_assume(__isGlobal(out));
-        return out;
+    const uint8* source_row(int y) const {
+        const uint8* row = mad_wide(y, in_y_stride, in);
+        __builtin_assume(__isGlobal(row));
+        return row;
     }
 
-    // The rows from `first_row` on, mirrored at the image's edges. Rows that are an image away have no weight.
+    // The rows from `first_row` on, mirrored once at the image's edges. Rows still outside have no weight: any is
+    // loaded.
     void load(int first_row, SixteenBytes (&to)[Source::groups_per_lane]) const {
         const int mirrored = last_row - abs(last_row - abs(first_row + (lane >> 2)));
-        for (int i = 0; i < Source::groups_per_lane; ++i) groups[i].load(row(max(mirrored, 0)), to[i]);
+        for (int i = 0; i < Source::groups_per_lane; ++i) groups[i].load(rows, source_row(max(mirrored, 0)), to[i]);
     }
 
-    // The eight elements of the row that the lane stores.
+    // The eight elements of the source where the lane stores its results.
     void load_eight(int first_row, Word (&words)[2]) const {
         const int y = min(first_row + (lane >> 2), last_row);
-        for (int i = 0; i < 2; ++i) words[i] = groups[0].load_word(row(y), left + 8 * (lane & 3) + 4 * i);
+        for (int i = 0; i < 2; ++i) words[i] = rows.load_word(source_row(y), left + 8 * (lane & 3) + 4 * i);
     }
 
-    // items: eight values, in units of 2^-24 of a level.
-    void store(int first_row, const Word* items) const {
+    // values: eight, in units of 2^-24 of a level.
+    void store(int first_row, const Word* values) const {
         const int y = first_row + (lane >> 2);
         if (y > last_row) return;
         AlignedVector<Out, 2> eight;
-        for (int i = 0; i < 2; ++i) eight.elements[i] = to_elements<Out>(items + 4 * i);
+        for (int i = 0; i < 2; ++i) eight.elements[i] = to_elements<Out>(values + 4 * i);
         Out* to = reinterpret_cast<Out*>(
             const_cast<unsigned char*>(mad_wide(y, out_y_bytes, reinterpret_cast<const unsigned char*>(out))));
         if (stores_vectors) return store_as(to, eight);

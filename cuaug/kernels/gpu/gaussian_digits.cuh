@@ -4,69 +4,72 @@
 #include "gpu/reduce.cuh"
 #include "records/gaussian_blur.cuh"
 
-// The weights of a Gaussian as matrices of bytes, for gaussian_blur_u8. A weight is an integer in units of 2^-16, in
-// two digits: 256 times the high one plus the low one.
+// The weights of a Gaussian as matrices of bytes, for gaussian_blur_u8. A weight is an integer in units of 2^-16, split
+// into two digits of base 256: 256 * high + low.
 
 namespace cuaug {
 
-constexpr int max_mma_radius = 12;  // of a kernel that these matrices hold
+constexpr int max_mma_radius = 12;  // the largest radius of a kernel, in pixels, for which the matrices have room
 
-// Both digits of the weights of one axis, in shared memory, by distance: 0 where there is no weight. Weights are `Step`
-// elements apart.
+// Both digits of the weights of one axis, in shared memory, by the offset from the central element: 0 where there is no
+// weight. Adjacent weights are `Step` elements apart.
 template <int Step>
 struct DigitTable {
-    static constexpr int centre = 64, length = 2 * centre / 4 + 1;
+    static constexpr int center = 64,  // index of offset 0; offsets from -63 to 63 are read
+        word_count = 2 * center / 4 + 1;
 
-    Word words[2][length];  // [high, low], four bytes each
+    Word words[2][word_count];  // [high, low], four bytes each
 
     uint8* bytes(int digit) { return reinterpret_cast<uint8*>(words[digit]); }
-    const uint8* bytes(int digit) const { return reinterpret_cast<const uint8*>(words[digit]); }
 
-    // Called by all lanes of one warp. The sum of the weights up to each distance is rounded, so that the sum of all
-    // weights is exactly 2^16. A NaN sigma makes all weights 0. Returns whether the filter changes nothing.
+    // Called by all lanes of one warp. Rounds the sum of the weights up to each pixel; a weight is the difference of
+    // two such sums, so that all weights add up to exactly 2^16. A NaN sigma makes all weights 0.
+    //
+    // Returns whether one weight is 2^16: then the filter changes nothing. As two digits hold at most 2^16 - 1, the
+    // table gives the remaining unit to the next pixel: it keeps the sum, and so the value of a constant image.
     bool compute(int radius, double sigma, int lane) {
-        for (int i = lane; i < length; i += 32) words[0][i] = words[1][i] = 0;
-        const int distance = lane - 16;
-        const float weight = abs(distance) <= radius ? gaussian_weight<float>(distance, sigma) : 0.0f,
+        for (int i = lane; i < word_count; i += 32) words[0][i] = words[1][i] = 0;
+        const int pixel = lane - 16;
+        const float weight = abs(pixel) <= radius ? gaussian_weight<float>(pixel, sigma) : 0.0f,
                     scale = 65536.0f / warp_sum(weight), sum = warp_inclusive_sum(weight) * scale;
         const int rounded_sum = sum == sum ? __float2int_rn(sum) : 0, previous = __shfl_up_sync(~0u, rounded_sum, 1);
         int units = lane > 0 ? rounded_sum - previous : rounded_sum;
         const bool is_identity = __ballot_sync(~0u, units >= 65536) != 0;
-        if (is_identity) units = distance == 0 ? 65535 : distance == 1;  // two digits hold at most 65535
+        if (is_identity) units = pixel == 0 ? 65535 : pixel == 1;
         __syncwarp();
-        if (abs(distance) <= max_mma_radius) {
-            bytes(0)[centre + Step * distance] = static_cast<uint8>(units >> 8);
-            bytes(1)[centre + Step * distance] = static_cast<uint8>(units);
+        if (abs(pixel) <= max_mma_radius) {
+            bytes(0)[center + Step * pixel] = static_cast<uint8>(units >> 8);
+            bytes(1)[center + Step * pixel] = static_cast<uint8>(units);
         }
         __syncwarp();
         return is_identity;
     }
 
-    // The digits of four adjacent distances.
-    Word four(int digit, int distance) const {
-        const int i = centre + distance;
+    // The digits of four adjacent elements, the first at `offset`.
+    Word four_digits(int digit, int offset) const {
+        const int i = center + offset;
         return __funnelshift_r(words[digit][i / 4], words[digit][i / 4 + 1], 8 * (i % 4));
     }
 };
 
-// The horizontal filter of 16 elements: the matrix `a` of products with the groups of 16 around and of them. An element
-// of `Step` packed channels is filtered with its own channel.
+// The horizontal filter of 16 adjacent elements as a matrix A: [16 elements of the result, the elements they are made
+// of], which are the 16 and `margin` more on both sides. An element of `Step` packed channels has weights at multiples
+// of `Step`. Columns of an image are rows of these matrices: B and the product are [elements, 8 rows of the image].
 template <int Step>
-struct AcrossMatrix {
-    static constexpr int margin = (Step * max_mma_radius + 15) / 16 * 16;  // elements before and after the 16
-    static constexpr int groups = 1 + margin / 8;
+struct HorizontalWeights {
+    static constexpr int margin = (Step * max_mma_radius + 15) / 16 * 16, groups = 1 + 2 * (margin / 16);  // of 16
 
     Word words[2][2 * groups];  // [high, low]
 
-    AcrossMatrix(const DigitTable<Step>& weights, int lane) {
+    HorizontalWeights(const DigitTable<Step>& table, int lane) {
         for (int digit = 0; digit < 2; ++digit)
             for (int i = 0; i < 2 * groups; ++i) {
                 const int element = (lane >> 2) + 8 * (i % 2), neighbour = 16 * (i / 2) + 4 * (lane & 3) - margin;
-                words[digit][i] = weights.four(digit, neighbour - element);
+                words[digit][i] = table.four_digits(digit, neighbour - element);
             }
     }
 
-    // The sums of the high or the low digits. source: the groups, from the first of them on.
+    // The product of one digit of the weights (0: high, 1: low) with the lane's words of B, one for each group.
     Accumulators filter(int digit, const Word* source) const {
         const Word* const a = words[digit];
         Accumulators sums = {};
@@ -76,52 +79,57 @@ struct AcrossMatrix {
     }
 };
 
-// The vertical filter of eight rows: the matrix `b` of products with four chunks of eight rows, of which the oldest
-// begins `max_mma_radius` rows above. Chunk i of every four is at the same place: a matrix for each of them that may be
-// the newest. Bytes 0 and 1 of a word are rows 2 q and 2 q + 1 of one chunk, bytes 2 and 3 those of the next (q = lane
-// % 4).
-struct DownMatrix {
-    Word words[2][4][2];  // [high, low][newest chunk][chunks 0 and 1, chunks 2 and 3]
+// The vertical filter of eight rows as a matrix B: [rows of four chunks, 8 rows of the result]. A chunk is eight rows;
+// the oldest begins `max_mma_radius` rows above the result. The last four chunks are in a ring of four slots, so there
+// is a matrix for each slot that may hold the newest.
+//
+// The order of k is chosen so that a lane's sums of the horizontal filter are its bytes of A here, without shuffles: of
+// each 16 k, k = 4 q + j is row 2 q + j % 2 of the first chunk of two (j < 2) or of the second.
+struct VerticalWeights {
+    Word words[2][4][2];  // [high, low][slot of the newest chunk][slots 0 and 1, slots 2 and 3]
 
-    DownMatrix(const DigitTable<1>& weights, int lane) {
-        const int distance = 2 * (lane & 3) - (lane >> 2) - max_mma_radius;  // of row 2 q of the oldest chunk
+    VerticalWeights(const DigitTable<1>& table, int lane) {
+        const int offset = 2 * (lane & 3) - max_mma_radius - (lane >> 2);  // of row 2 q of the oldest chunk
         for (int digit = 0; digit < 2; ++digit)
             for (int newest = 0; newest < 4; ++newest)
                 for (int i = 0; i < 2; ++i) {
-                    const auto two_rows = [&](int chunk) {
-                        return weights.four(digit, distance + 8 * ((chunk + 3 - newest) % 4));
+                    // Of these four digits, the first two are used.
+                    const auto digits_of = [&](int slot) {
+                        return table.four_digits(digit, offset + 8 * ((slot + 3 - newest) % 4));
                     };
-                    words[digit][newest][i] = permute_bytes(two_rows(2 * i), two_rows(2 * i + 1), low_halves);
+                    words[digit][newest][i] = permute_bytes(digits_of(2 * i), digits_of(2 * i + 1), low_halves);
                 }
     }
 };
 
-// The horizontally filtered rows of four chunks: the matrix `a` of the vertical products of 16 columns. Values are in
-// units of 2^-8 of a level, in two digits.
+// The horizontally filtered rows of four chunks, of 16 columns: the matrix A of the vertical filter. Values are in
+// units of 2^-8 of a level, split into two digits of base 256.
 struct FilteredRows {
     Word high[4], low[4];
 
-    // Puts a chunk in the place of chunk 0, 1, 2 or 3. high_sums, low_sums: by the high and by the low digits of the
-    // weights.
-    void put(const Accumulators& high_sums, const Accumulators& low_sums, int chunk) {
-        for (int i = 0; i < 2; ++i) {  // columns g and g + 8 (g = lane / 4)
-            const Word above = 256 * high_sums.items[2 * i] + low_sums.items[2 * i],
-                       below = 256 * high_sums.items[2 * i + 1] + low_sums.items[2 * i + 1];
-            const Word digits = permute_bytes(above, below, 0x5162);  // two high ones, then two low ones
-            Word &high_word = high[(chunk & 2) + i], &low_word = low[(chunk & 2) + i];
-            high_word = permute_bytes(high_word, digits, chunk & 1 ? 0x5410 : 0x3254);
-            low_word = permute_bytes(low_word, digits, chunk & 1 ? 0x7610 : 0x3276);
+    // high_sums, low_sums: the products with the high and with the low digits of the weights.
+    void put(const Accumulators& high_sums, const Accumulators& low_sums, int slot) {
+        for (int i = 0; i < 2; ++i) {  // columns g and g + 8
+            const Word even_row = 256 * high_sums.items[2 * i] + low_sums.items[2 * i],
+                       odd_row = 256 * high_sums.items[2 * i + 1] + low_sums.items[2 * i + 1];
+            // Bytes 2 of both, and bytes 1: without byte 0 they are rounded down to units of 2^-8 of a level.
+            const Word digits = permute_bytes(even_row, odd_row, 0x5162);
+            Word &high_word = high[(slot & 2) + i], &low_word = low[(slot & 2) + i];
+            high_word = permute_bytes(high_word, digits, slot & 1 ? 0x5410 : 0x3254);
+            low_word = permute_bytes(low_word, digits, slot & 1 ? 0x7610 : 0x3276);
         }
     }
 
-    // Eight rows of the result, plus `offset`, in units of 2^-24 of a level. newest: the chunk that was put last.
-    Accumulators filter_down(const DownMatrix& weights, int newest, int offset) const {
+    // Eight rows of the result, plus `offset`, in units of 2^-24 of a level: unsigned numbers of 32 bits. newest: the
+    // slot of the newest chunk.
+    Accumulators filter(const VerticalWeights& weights, int newest, int offset) const {
         const Word(&high_weights)[2] = weights.words[0][newest], (&low_weights)[2] = weights.words[1][newest];
-        const Accumulators top = multiply_add(high, high_weights, {}),
-                           middle = multiply_add(low, high_weights, multiply_add(high, low_weights, {})),
-                           bottom = multiply_add(low, low_weights, {offset, offset, offset, offset});
+        const Accumulators high_high = multiply_add(high, high_weights, {}),
+                           mixed = multiply_add(low, high_weights, multiply_add(high, low_weights, {})),
+                           low_low = multiply_add(low, low_weights, {offset, offset, offset, offset});
         Accumulators out;
-        for (int i = 0; i < 4; ++i) out.items[i] = 65536 * top.items[i] + 256 * middle.items[i] + bottom.items[i];
+        for (int i = 0; i < 4; ++i)
+            out.items[i] = static_cast<int>(65536u * high_high.items[i] + 256u * mixed.items[i] + low_low.items[i]);
         return out;
     }
 };

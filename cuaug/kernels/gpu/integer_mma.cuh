@@ -2,12 +2,12 @@
 
 #include "gpu/word_pixel.cuh"
 
-// Products of matrices of bytes by tensor cores (compute capability 8.0 or newer): out = a b + c, where `a` is [16, k],
-// `b` [k, 8], and c and out are [16, 8]. All lanes of a warp call these functions. With g = lane / 4 and q = lane % 4,
-// a lane holds
-//   of a: k = 16 i + 4 q + (0 to 3) of row g in word 2 i, of row g + 8 in word 2 i + 1;
-//   of b: the same k of column g in word i;
-//   of c and out: (g, 2 q), (g, 2 q + 1), (g + 8, 2 q), (g + 8, 2 q + 1).
+// D = A B + C by tensor cores (compute capability 8.0 or newer). A is [16, k] and B [k, 8], of uint8; C and D are [16,
+// 8], of int32; k is 32 or 16. All lanes of a warp call these functions. With g = lane / 4, q = lane % 4 and i < k /
+// 16, a lane holds
+//   of A: k = 16 i + 4 q + (0 to 3) of row g in word 2 i, of row g + 8 in word 2 i + 1;
+//   of B: the same k of column g in word i;
+//   of C and D: (g, 2 q), (g, 2 q + 1), (g + 8, 2 q), (g + 8, 2 q + 1).
 
 namespace cuaug {
 

@@ -2,11 +2,11 @@
 
 namespace cuaug {
 
-// Per multiprocessor, by registers.
+// Resident blocks per multiprocessor, which limit the registers. Compute capability 8.6 holds at most 16.
 #if __CUDA_ARCH__ >= 900
 template <int Step, class Out>
 constexpr int blur_u8_blocks = Step > 1 || sizeof(Out) == 8 ? 16 : 24;
-#else  // compute capability 8.6 holds no more
+#else
 template <int Step, class Out>
 constexpr int blur_u8_blocks = 16;
 #endif
@@ -23,7 +23,7 @@ struct BlurMemory {
     ResultChunk results[2];
 };
 
-// Stores the rows from `top` to `end` as they are.
+// Stores the rows from `top` to `end` without a filter.
 template <int Step, class Out>
 inline void copy_strip(const Strip<Step, Out>& strip, int top, int end) {
     constexpr int ahead = 4;  // chunks that are loaded before the first of them is stored
@@ -32,50 +32,49 @@ inline void copy_strip(const Strip<Step, Out>& strip, int top, int end) {
         Word words[ahead][2];
         for (int i = 0; i < ahead; ++i) strip.load_eight(y + i * chunk_rows, words[i]);
         for (int i = 0; i < ahead && y + i * chunk_rows < end; ++i) {
-            Word items[8];
-            for (int j = 0; j < 8; ++j) items[j] = words[i][j / 4] >> 8 * (j % 4) << 24;
-            strip.store(y + i * chunk_rows, items);
+            Word values[8];
+            for (int j = 0; j < 8; ++j) values[j] = words[i][j / 4] >> 8 * (j % 4) << 24;
+            strip.store(y + i * chunk_rows, values);
         }
     }
 }
 
-// Filters the rows from `top` to `end`. radius: elements that the horizontal filter reads on each side.
+// Filters the rows from `top` to `end`. radius: of the horizontal filter, in elements.
 template <int Step, class Out>
 inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int radius, BlurMemory<Step>& memory) {
     using Source = SourceChunk<Step>;
-    constexpr int tiles = strip_length / 16, chunks_before = 3;  // chunks that only later rows need
-    const int lane = strip.lane, chunks = (end - top + chunk_rows - 1) / chunk_rows + chunks_before;
-    const bool mirrors = strip.left < radius || strip.left + strip_length + radius > strip.elements;
-    const AcrossMatrix<Step> across(memory.weights_x, lane);
-    const DownMatrix down(memory.weights_y, lane);
-    // Rounds a byte to nearest; and half a unit of the rows, which are rounded down.
-    constexpr int half = is_same_v<Out, uint8> ? (1 << 23) + (1 << 15) : 0;
+    constexpr int tiles = strip_width / 16;
+    constexpr int lead_chunks = 3;  // that are filtered horizontally before there is a result
+    const int lane = strip.lane, chunks = (end - top + chunk_rows - 1) / chunk_rows + lead_chunks;
+    const bool mirrors = strip.left < radius || strip.left + strip_width + radius > strip.rows.elements;
+    const HorizontalWeights<Step> horizontal(memory.weights_x, lane);
+    const VerticalWeights vertical(memory.weights_y, lane);
     FilteredRows filtered[tiles] = {};
-    SixteenBytes next[Source::groups_per_lane] = {};
-    int y = top - max_mma_radius;  // of the chunk
+    SixteenBytes next[Source::groups_per_lane] = {};  // the next chunk; 0 outside the row, where nothing is loaded
+    int y = top - max_mma_radius;                     // the first row of the source in the chunk
     strip.load(y, next);
-    // Filters a chunk, and stores the rows that the last one gave. chunk_in_four: `chunk` modulo 4.
-    auto filter_chunk = [&](auto chunk_in_four, int chunk) {
-        constexpr int newest = decltype(chunk_in_four)::value;
-        Source& source = memory.sources[newest % 2];
+    // Filters a chunk, and stores the rows that the call before has made. slot_constant: `chunk` modulo 4.
+    auto filter_chunk = [&](auto slot_constant, int chunk) {
+        constexpr int slot = decltype(slot_constant)::value;
+        Source& source = memory.sources[slot % 2];
         source.store(next, lane);
         strip.load(y + chunk_rows, next);
         __syncwarp();
         if (mirrors) {
-            source.mirror(strip.left, strip.elements, radius, lane);
+            source.mirror(strip.left, strip.rows.elements, radius, lane);
             __syncwarp();
         }
-        Word groups[Source::groups];
-        for (int i = 0; i < Source::groups; ++i) groups[i] = source.four(i, lane);
+        Word words[Source::groups];
+        for (int i = 0; i < Source::groups; ++i) words[i] = source.lane_word(i, lane);
         Accumulators sums[tiles][2];
         for (int i = 0; i < tiles; ++i)
-            for (int digit = 0; digit < 2; ++digit) sums[i][digit] = across.filter(digit, groups + i);
-        if (chunk > chunks_before)
-            strip.store(y + max_mma_radius - (chunks_before + 1) * chunk_rows,
-                        memory.results[(newest + 1) % 2].eight(lane));
-        for (int i = 0; i < tiles; ++i) filtered[i].put(sums[i][0], sums[i][1], newest);
-        for (int i = 0; i < tiles && chunk >= chunks_before; ++i)
-            memory.results[newest % 2].store(filtered[i].filter_down(down, newest, half), i, lane);
+            for (int digit = 0; digit < 2; ++digit) sums[i][digit] = horizontal.filter(digit, words + i);
+        if (chunk > lead_chunks)
+            strip.store(y + max_mma_radius - (lead_chunks + 1) * chunk_rows,
+                        memory.results[(slot + 1) % 2].lane_values(lane));
+        for (int i = 0; i < tiles; ++i) filtered[i].put(sums[i][0], sums[i][1], slot);
+        for (int i = 0; i < tiles && chunk >= lead_chunks; ++i)
+            memory.results[slot % 2].store(filtered[i].filter(vertical, slot, rounding_offset<Out>), i, lane);
         y += chunk_rows;
     };
 #pragma unroll 1
@@ -86,16 +85,17 @@ inline void filter_strip(const Strip<Step, Out>& strip, int top, int end, int ra
         if (chunk + 3 < chunks) filter_chunk(Int<3>(), chunk + 3);
     }
     __syncwarp();
-    strip.store(y + max_mma_radius - (chunks_before + 1) * chunk_rows, memory.results[(chunks - 1) % 2].eight(lane));
+    strip.store(y + max_mma_radius - (lead_chunks + 1) * chunk_rows,
+                memory.results[(chunks - 1) % 2].lane_values(lane));
 }
 
-// Blurs bytes with a kernel of at most 2 * max_mma_radius + 1 pixels on each axis, smaller than twice the image: by
-// integer matrix products, on tensor cores. Weights are multiples of 2^-16, and the rows between the two filters are
-// rounded down to multiples of 2^-8 of a level; all else is exact.
+// Blurs bytes by integer matrix products, on tensor cores: with kernels of at most 2 * max_mma_radius + 1 pixels on
+// each axis, smaller than twice the image. Products and sums are exact. Three values are rounded: the weights, to
+// multiples of 2^-16; the rows between the two filters, down to multiples of 2^-8 of a level; and the result.
 //
-// A block is a warp. It makes `tile_height` rows of a strip of 32 elements, of packed pixels or of one channel, in
-// chunks of eight rows. It filters a chunk of the source horizontally, keeps the results of four chunks in registers,
-// and filters these vertically. Grid: (strips x planes, runs of rows, frames x groups of K).
+// A block is a warp. It makes `tile_height` rows of a strip of packed pixels, or of one channel, in chunks of eight
+// rows. It filters a chunk of the source horizontally, keeps the results of four chunks in registers, and filters these
+// vertically. Grid: (strips x planes, runs of rows, slices: samples x frames x groups of K channels).
 template <class In, class InLayout, int K, class Out, class OutLayout>
 __global__ void __launch_bounds__(32, blur_u8_blocks<packed_channels<InLayout, OutLayout, K>, Out>)
     gaussian_blur_u8(const __grid_constant__ GaussianBlurRecord args) {
@@ -110,10 +110,11 @@ __global__ void __launch_bounds__(32, blur_u8_blocks<packed_channels<InLayout, O
               channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const int top = blockIdx.y * args.tile_height, end = min(top + args.tile_height, args.in_height);
     const int radius_x = args.kernel_width / 2, radius_y = args.kernel_height / 2;
-    Strip<step, Out> strip(
-        args, strip_index * strip_length, lane, step > 1 ? 1 : column_stride<InLayout, K>(args.in.x_stride),
-        in_is_dense ? args.in_vector_elements : 0, step > 1 ? 1 : column_stride<OutLayout, K>(args.out.x_stride),
-        out_is_dense ? args.out_vector_elements : 0);
+    const SourceRows rows = {step * args.in_width, step > 1 ? 1 : column_stride<InLayout, K>(args.in.x_stride),
+                             in_is_dense ? args.in_vector_elements : 0};
+    Strip<step, Out> strip(args, strip_index * strip_width, lane, rows,
+                           step > 1 ? 1 : column_stride<OutLayout, K>(args.out.x_stride),
+                           out_is_dense ? args.out_vector_elements : 0);
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
@@ -128,8 +129,8 @@ __global__ void __launch_bounds__(32, blur_u8_blocks<packed_channels<InLayout, O
                    keeps_y = memory.weights_y.compute(radius_y, sigma_of(args, n, 1), lane);
         if (keeps_x && keeps_y)
             copy_strip(strip, top, end);
-        else
-            filter_strip(strip, top, end, step * radius_x, memory);
+        else  // a table of weights without a blur has one more weight: at pixel 1
+            filter_strip(strip, top, end, step * max(radius_x, 1), memory);
     }
 }
 

@@ -54,6 +54,45 @@ inline double sum_luma(const PointwiseRecord& args, const Ops& ops, const In* in
     return total;
 }
 
+// The bytes of word i of four pixels that belong to channel k, as a factor of __dp4a: 1 in each, 0 in the others.
+template <class Layout, int K>
+constexpr Word channel_bytes(int i, int k) {
+    if constexpr (!is_same_v<Layout, Packed>) return i == k ? 0x01010101 : 0;
+    Word out = 0;
+    for (int j = 0; j < 4; ++j)
+        if ((4 * i + j) % K == k) out |= 1u << 8 * j;
+    return out;
+}
+
+// As `sum_luma`, for bytes without ops: an instruction adds four bytes of a channel.
+template <class InLayout, int K>
+inline double sum_luma_of_bytes(const PointwiseRecord& args, const uint8* in, const long long (&offset)[K],
+                                const ThreadWork& work, long long advance) {
+    constexpr int steps_per_flush = 1 << 22;  // 4 * 255 * steps_per_flush < 2^32
+    const int x_stride = column_stride<InLayout, K>(args.in.x_stride);
+    const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && work.count == 4;
+    Pixel<double, K> total = {};
+    for (int step = 0; step < work.steps;) {
+        Word sums[K] = {};
+#pragma unroll 4
+        for (const int end = min(work.steps, step + steps_per_flush); step < end; ++step, in += advance) {
+            if (vectors) {
+                const Vectors<uint8, K, 1> raw = load_vectors<InLayout, uint8, K>(in, offset);
+                for (int i = 0; i < K; ++i)
+                    for (int k = 0; k < K; ++k)
+                        if (channel_bytes<InLayout, K>(i, k))
+                            sums[k] = __dp4a(raw.elements[0][i].word[0], channel_bytes<InLayout, K>(i, k), sums[k]);
+            } else {
+                for (int j = 0; j < 4; ++j)
+                    for (int k = 0; k < K && j < work.count; ++k)
+                        sums[k] += in[offset[k] + static_cast<long long>(j) * x_stride];
+            }
+        }
+        for (int k = 0; k < K; ++k) total.c[k] += sums[k];
+    }
+    return (K == 3 ? luma(total) : total.c[0]) / 255;
+}
+
 // A block adds up a run of rows of a strip of columns (gpu/thread_work.cuh), or of a contiguous frame, over all frames
 // of a sample. It stores its part of the sample's mean, a float64 in the range of the images' dtype, at out.data + n *
 // out.n_stride + the number of the block. The order of the additions is always the same. A strip has at most
@@ -94,9 +133,13 @@ __global__ void __launch_bounds__(pointwise_threads, (sizeof(ComputeType<In>) > 
                                                   : work_in_strip(i, min(strip, groups_per_row - i), width, height);
             const long long first = work.y * row_stride + static_cast<long long>(work.x) * x_stride,
                             advance = opaque(work.row_step * row_stride);  // or the compiler computes it for each group
-            for (int t = 0; t < args.frames; ++t)
-                total += sum_luma<InLayout, Epilogue>(args, ops, sample + t * args.in.t_stride + first, offset, work,
-                                                      advance, t);
+            for (int t = 0; t < args.frames; ++t) {
+                const In* group = sample + t * args.in.t_stride + first;
+                if constexpr (is_same_v<In, uint8> && Chain::empty)
+                    total += sum_luma_of_bytes<InLayout>(args, group, offset, work, advance);
+                else
+                    total += sum_luma<InLayout, Epilogue>(args, ops, group, offset, work, advance, t);
+            }
         }
         store_block_sum(
             total, sums, max_value<In> / (static_cast<double>(args.frames) * pixels),

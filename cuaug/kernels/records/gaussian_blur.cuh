@@ -12,7 +12,8 @@ struct GaussianBlurRecord : BatchRecord {
     double value[2];
     int kernel_width;  // odd, at most `max_taps`
     int kernel_height;
-    int tile_width;  // of the tile that a block of the GPU makes: a multiple of 8, and so is the height
+    // Of the tile that a block of gaussian_blur makes: multiples of 8. gaussian_blur_u8 takes only the height.
+    int tile_width;
     int tile_height;
 };
 
