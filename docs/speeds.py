@@ -20,7 +20,7 @@ WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
 LOADERS = RESULTS / "2026-11-22-nvidia-h200-loader-3.json"
 DETECTION = RESULTS / "2026-11-22-nvidia-h200-detection-3.json"
 DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
-HOST_TIMES = RESULTS / "2026-11-26-nvidia-h200-host-time.json"
+HOST_TIMES = RESULTS / "2026-11-27-nvidia-h200-host-time.json"
 SINGLE_IMAGES = RESULTS / "2026-11-26-amd-epyc-single-images.json"
 PLOT = ROOT / "docs" / "training.svg"
 

@@ -65,13 +65,14 @@ def _blur_config(
 def uses_matrix_products(images: ImageBatch, result: OutputArray, kernel_size: tuple[int, int]) -> bool:
     """Whether kernels/passes/gaussian_blur_u8.cu blurs the images.
 
-    The kernel mirrors an index once, so the image must be larger than the radius. Its offsets of rows, in bytes, have
-    32 bits.
+    The kernel mirrors an index once, so the image must be larger than the radius. It counts the elements of a row, and
+    the bytes from one row to the next, in 32 bits.
     """
     height, width = images.size
     fits = max(kernel_size) <= MAX_MMA_TAPS and kernel_size[0] < 2 * width and kernel_size[1] < 2 * height and width > 1
     strides_fit = 8 * max(abs(axes.strides[3]) for axes in (images.axes, result.axes)) < 1 << 31  # of up to 8 bytes
-    is_suitable = images.dtype == "uint8" and fits and strides_fit and images.device >= 0
+    row_fits = width * images.channels < (1 << 31) - 128
+    is_suitable = images.dtype == "uint8" and fits and strides_fit and row_fits and images.device >= 0
     return is_suitable and devices.has_fast_integer_mma(images.device)
 
 

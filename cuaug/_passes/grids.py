@@ -336,7 +336,8 @@ def blur_strips(frames: int, channels: int, size: tuple[int, int], are_packed: b
         waves = -(-warps * -(-height // rows) // resident_warps)
         return waves * (rows // 8 + 5), -rows
 
-    return StripRuns(across, min((_even_tile(height, -(-height // n)) for n in range(1, height // 8 + 2)), key=cost))
+    counts = range(1, min(height // 8 + 2, 1024))
+    return StripRuns(across, min((_even_tile(height, -(-height // count)) for count in counts), key=cost))
 
 
 def _round_up_to_4(count: int) -> int:

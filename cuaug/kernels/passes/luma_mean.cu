@@ -68,25 +68,32 @@ constexpr Word channel_bytes(int i, int k) {
 template <class InLayout, int K>
 inline double sum_luma_of_bytes(const PointwiseRecord& args, const uint8* in, const long long (&offset)[K],
                                 const ThreadWork& work, long long advance) {
-    constexpr int steps_per_flush = 1 << 22;  // 4 * 255 * steps_per_flush < 2^32
+    constexpr int ahead = 4, steps_per_flush = 1 << 22;  // 4 * 255 * steps_per_flush < 2^32
     const int x_stride = column_stride<InLayout, K>(args.in.x_stride);
     const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && work.count == 4;
     Pixel<double, K> total = {};
     for (int step = 0; step < work.steps;) {
         Word sums[K] = {};
-#pragma unroll 4
-        for (const int end = min(work.steps, step + steps_per_flush); step < end; ++step, in += advance) {
-            if (vectors) {
-                const Vectors<uint8, K, 1> raw = load_vectors<InLayout, uint8, K>(in, offset);
-                for (int i = 0; i < K; ++i)
-                    for (int k = 0; k < K; ++k)
-                        if (channel_bytes<InLayout, K>(i, k))
-                            sums[k] = __dp4a(raw.elements[0][i].word[0], channel_bytes<InLayout, K>(i, k), sums[k]);
-            } else {
+        const int end = min(work.steps, step + steps_per_flush);
+        if (vectors) {
+#pragma unroll 1
+            for (; step < end; step += ahead, in += ahead * advance) {
+                Vectors<uint8, K, 1> groups[ahead] = {};
+                for (int i = 0; i < ahead; ++i)
+                    if (step + i < end) groups[i] = load_vectors<InLayout, uint8, K>(in + i * advance, offset);
+                for (int i = 0; i < ahead; ++i)
+                    for (int word = 0; word < K; ++word)
+                        for (int k = 0; k < K; ++k)
+                            if (channel_bytes<InLayout, K>(word, k) != 0)
+                                sums[k] = __dp4a(groups[i].elements[0][word].word[0],
+                                                 channel_bytes<InLayout, K>(word, k), sums[k]);
+            }
+        } else {
+#pragma unroll 1
+            for (; step < end; ++step, in += advance)
                 for (int j = 0; j < 4; ++j)
                     for (int k = 0; k < K && j < work.count; ++k)
                         sums[k] += in[offset[k] + static_cast<long long>(j) * x_stride];
-            }
         }
         for (int k = 0; k < K; ++k) total.c[k] += sums[k];
     }
