@@ -55,8 +55,9 @@ def _blur_config(
     if uses_matrix_products(images, result, kernel_size):
         are_packed = layouts.tag(images.axes) == layouts.tag(result.axes) == "Packed"
         frames, multiprocessors = images.samples * images.frames, devices.multiprocessor_count(images.device)
-        runs = grids.blur_strips(frames, images.channels, images.size, are_packed, multiprocessors)
-        return kernel_config("gaussian_blur_u8", names, *axes, runs), (0, runs.rows)
+        margin = grids.blur_margin(images.channels if are_packed else 1, kernel_size[0] // 2)
+        runs = grids.blur_strips(frames, images.channels, images.size, are_packed, margin, multiprocessors)
+        return kernel_config("gaussian_blur_u8", (*names, str(margin)), *axes, runs), (0, runs.rows)
     is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
     tile = grids.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size)
     return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)

@@ -319,8 +319,18 @@ class StripRuns(NamedTuple):
     rows: int  # of the run that a warp makes: a multiple of 8
 
 
+def blur_margin(step: int, radius: int) -> int:
+    """Elements that a warp of gaussian_blur_u8.cu reads on both sides of 16: the radius, as a multiple of 16.
+
+    `step`: the elements of a pixel.
+    """
+    return max(-(-step * radius // 16), 1) * 16
+
+
 @functools.lru_cache(4096)
-def blur_strips(frames: int, channels: int, size: tuple[int, int], are_packed: bool, multiprocessors: int) -> StripRuns:
+def blur_strips(
+    frames: int, channels: int, size: tuple[int, int], are_packed: bool, margin: int, multiprocessors: int
+) -> StripRuns:
     """The runs of rows that minimise waves x (chunks of eight rows + 5).
 
     A warp filters three chunks before it has a result; computing its weights costs about as much as two.
@@ -330,7 +340,7 @@ def blur_strips(frames: int, channels: int, size: tuple[int, int], are_packed: b
     across = -(-row_elements // _BLUR_STRIP) * min(planes, 4)
     warps = across * -(-planes // 4) * frames
     # `blur_u8_blocks` of the kernel, for narrow results and compute capability 9.0 or higher; others hold fewer.
-    resident_warps = multiprocessors * (16 if are_packed else 24)
+    resident_warps = multiprocessors * (16 if margin > 16 else 24)
 
     def cost(rows: int) -> tuple[int, int]:
         waves = -(-warps * -(-height // rows) // resident_warps)

@@ -19,11 +19,10 @@ struct alignas(16) SixteenBytes {
     Word words[4];
 };
 
-// Rows of the source in shared memory: the strip, and `margin` elements on both sides.
-template <int Step>
+// Rows of the source in shared memory: the strip, and `Margin` elements on both sides. A pixel is `Step` elements.
+template <int Step, int Margin>
 struct SourceChunk {
-    static constexpr int margin = HorizontalWeights<Step>::margin, groups = strip_width / 16 + 2 * (margin / 16),
-                         groups_per_lane = (groups + 3) / 4,
+    static constexpr int groups = strip_width / 16 + 2 * (Margin / 16), groups_per_lane = (groups + 3) / 4,
                          pitch = 64 * groups_per_lane + 16;  // 16 more, to avoid bank conflicts in `lane_word`
 
     uint8 bytes[chunk_rows * pitch];
@@ -52,7 +51,7 @@ struct SourceChunk {
             // Counted from the edge, pixel 0 outside mirrors pixel 1 inside.
             const int to = i < before ? -1 - beyond : elements + beyond,
                       from = i < before ? Step * (pixel + 2) - 1 - channel : elements - Step * (pixel + 2) + channel;
-            for (int y = 0; y < chunk_rows; ++y) row(y)[to - left + margin] = row(y)[from - left + margin];
+            for (int y = 0; y < chunk_rows; ++y) row(y)[to - left + Margin] = row(y)[from - left + Margin];
         }
     }
 };
@@ -145,10 +144,10 @@ inline FourElements<Out> to_elements(const Word* values) {
     return out;
 }
 
-// A strip of an image: of packed pixels of `Step` channels, or of one channel.
-template <int Step, class Out>
+// A strip of an image: of packed pixels of `Step` channels, or of one channel. `Margin`: as for SourceChunk.
+template <int Step, int Margin, class Out>
 struct Strip {
-    using Source = SourceChunk<Step>;
+    using Source = SourceChunk<Step, Margin>;
 
     int lane, left, last_row;  // left: the first element
     SourceRows rows;
@@ -171,7 +170,7 @@ struct Strip {
           out_count(rows.elements - left - 8 * (lane & 3)),
           stores_vectors(out_vector >= 8 && out_count >= 8) {
         for (int i = 0; i < Source::groups_per_lane; ++i)
-            groups[i] = LaneGroup(rows, left - Source::margin + 16 * (lane & 3) + 64 * i);
+            groups[i] = LaneGroup(rows, left - Margin + 16 * (lane & 3) + 64 * i);
     }
 
     // For the image, or the channel, at these addresses.

@@ -53,18 +53,20 @@ struct DigitTable {
 };
 
 // The horizontal filter of 16 adjacent elements as a matrix A: [16 elements of the result, the elements they are made
-// of], which are the 16 and `margin` more on both sides. An element of `Step` packed channels has weights at multiples
+// of], which are the 16 and `Margin` more on both sides. An element of `Step` packed channels has weights at multiples
 // of `Step`. Columns of an image are rows of these matrices: B and the product are [elements, 8 rows of the image].
-template <int Step>
+template <int Margin>
 struct HorizontalWeights {
-    static constexpr int margin = (Step * max_mma_radius + 15) / 16 * 16, groups = 1 + 2 * (margin / 16);  // of 16
+    static_assert(Margin % 16 == 0 && Margin <= 48);
+    static constexpr int groups = 1 + 2 * (Margin / 16);  // of 16 elements
 
     Word words[2][2 * groups];  // [high, low]
 
+    template <int Step>
     HorizontalWeights(const DigitTable<Step>& table, int lane) {
         for (int digit = 0; digit < 2; ++digit)
             for (int i = 0; i < 2 * groups; ++i) {
-                const int element = (lane >> 2) + 8 * (i % 2), neighbour = 16 * (i / 2) + 4 * (lane & 3) - margin;
+                const int element = (lane >> 2) + 8 * (i % 2), neighbour = 16 * (i / 2) + 4 * (lane & 3) - Margin;
                 words[digit][i] = table.four_digits(digit, neighbour - element);
             }
     }
