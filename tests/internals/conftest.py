@@ -43,6 +43,7 @@ def gpu(request, monkeypatch):
     replace_everywhere(monkeypatch, devices, "context_users", [])
     replace_everywhere(monkeypatch, devices, "check_not_forked", lambda: None)
     replace_everywhere(monkeypatch, devices, "multiprocessor_count", lambda index: 132)
+    replace_everywhere(monkeypatch, devices, "has_fast_integer_mma", lambda index: True)
     replace_everywhere(monkeypatch, streams, "is_capturing", lambda stream: False)
     replace_everywhere(monkeypatch, streams, "synchronize_stream", lambda stream, index: None)
     if request.param == "python":

@@ -25,12 +25,15 @@ struct BlurWorkspace {
 };
 static_assert(sizeof(BlurWorkspace<double>) <= native::workspace_bytes);
 
-// Computes the weights of a kernel; their sum is 1.
+// Computes the weights of a kernel; their sum is 1. Those up to `min_weight` then become 0.
 template <class R>
-__attribute__((noinline)) void gaussian_weights(R* weight, int size, double sigma) {
+__attribute__((noinline)) void gaussian_weights(R* weight, int size, double sigma, R min_weight) {
     R sum = R(0);
     for (int i = 0; i < size; ++i) sum += weight[i] = gaussian_weight<R>(i - size / 2, sigma);
-    for (int i = 0; i < size; ++i) weight[i] /= sum;
+    for (int i = 0; i < size; ++i) {
+        weight[i] /= sum;
+        if (weight[i] <= min_weight) weight[i] = R(0);
+    }
 }
 
 // sum = the sum of weight[t] * row[t] over all taps, for `count` pixels of four numbers each. The weights are
@@ -102,8 +105,9 @@ void gaussian_blur_task(const native::RecordCall& call, long long task, void* me
     dispatch_image_dtype(call.in_dtype, [&](auto element) {
         using T = decltype(element);
         auto& workspace = *static_cast<BlurWorkspace<ComputeType<T>>*>(memory);
-        gaussian_weights(workspace.x_weights, args.kernel_width, sigma_of(args, rows.n, 0));
-        gaussian_weights(workspace.y_weights, args.kernel_height, sigma_of(args, rows.n, 1));
+        const auto least = static_cast<ComputeType<T>>(min_weight<T>);
+        gaussian_weights(workspace.x_weights, args.kernel_width, sigma_of(args, rows.n, 0), least);
+        gaussian_weights(workspace.y_weights, args.kernel_height, sigma_of(args, rows.n, 1), least);
         for (int c = 0; c < args.channels; c += 4)
             for (int x = 0; x < args.in_width; x += blur_width)
                 blur_segment<T>(args, channel_group<T>(args.in, rows.n, rows.t, c, args.channels),

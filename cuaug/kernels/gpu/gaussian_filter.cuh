@@ -61,16 +61,8 @@ struct BlurTile {
     }
 };
 
-// Weights up to this are left out. Together they are at most 2.5e-5 on an axis, 0.006 of a level, for uint8; for other
-// dtypes but float64 at most 3.4e-8, less than float32 resolves.
-template <class In>
-constexpr double min_weight = sizeof(In) == 8        ? 0.0
-                              : is_same_v<In, uint8> ? 1.0 / (1 << 18)
-                                                     : 1.0 / (1 << 27);
-
 // Called by one warp. Computes the weights of the Gaussian about `center`, with sum 1, and zeros beyond `radius`.
-// Returns the distance from the centre of the farthest weight above `min_weight`: a narrow Gaussian does not fill its
-// kernel, so that more than half of SimCLR's taps are skipped.
+// Returns the distance from the centre of the farthest weight above `min_weight`.
 template <class In, class R>
 inline int compute_gaussian(R* weight, int center, int radius, double sigma, int lane) {
     R sum = R(0);
