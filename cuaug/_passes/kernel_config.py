@@ -68,7 +68,7 @@ KERNEL_TEMPLATES = {
         grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, chain(a.functors), *a.output)
     ),
     "gaussian_blur": KernelTemplate(224, grids.gaussian_blur, lambda a: (*a.input, *a.output)),
-    # Its functor is the margin of its source rows.
+    # `functors` holds the margin of its source rows.
     "gaussian_blur_u8": KernelTemplate(32, grids.gaussian_blur_u8, lambda a: (*a.input, *a.output, int(a.functors[0]))),
 }
 

@@ -1,9 +1,13 @@
 """Grids that Python computes with the kernels' formulas, and layouts. Guards that every pixel is written once."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from helpers.replace import replace_everywhere
 
 from cuaug._arrays import images
+from cuaug._gpu import cupy_import, devices
 from cuaug._passes import grids
 from cuaug._passes.kernel_config import kernel_config
 from cuaug._program import names
@@ -106,6 +110,42 @@ def test_mean_blocks_of_a_sample(size, frames):
     steps = -(-size[0] * -(-size[1] // 4) // 256)
     assert runs == 1 or (runs <= steps and frames * steps > 16 * strips * (runs - 1))
     assert grids.luma_mean(slices, frames, 1) == (1, 1, 65_535)
+
+
+@pytest.mark.parametrize("are_packed", [True, False])
+@pytest.mark.parametrize("channels", [1, 3, 4, 9])
+@pytest.mark.parametrize("size", [(1, 1), (7, 33), (224, 224), (4000, 6000), (10_000_000, 3)])
+@pytest.mark.parametrize("frames", [1, 256, 100_000])
+def test_blur_strips_cover_rows(frames, size, channels, are_packed):
+    """Runs are multiples of eight rows, none is empty, and their grid is within CUDA's limits."""
+    slices = grids.Slices("uint8", min(channels, 4), frames, *size)
+    across, rows = grids.blur_strips(frames, channels, size, are_packed, 16, 132)
+    elements = size[1] * channels if are_packed else size[1]
+    assert across == -(-elements // 32) * (1 if are_packed else min(channels, 4))
+    assert rows % 8 == 0 < rows < size[0] + 8
+    assert grids.gaussian_blur_u8(slices, across, rows) == (across, -(-size[0] // rows), min(frames, 65_535))
+
+
+def test_blur_strips_fill_a_gpu():
+    """Many images: a warp makes all rows of a strip. Few: the largest number of runs of a single wave."""
+    assert grids.blur_strips(256, 3, (224, 224), False, 16, 132) == (21, 224)
+    assert grids.blur_strips(8, 3, (224, 224), True, 48, 132) == (21, 24)
+    assert grids.blur_strips(1, 3, (224, 224), False, 16, 132) == (21, 8)
+
+
+@pytest.mark.parametrize(("step", "radius", "margin"), [(1, 12, 16), (3, 0, 16), (3, 5, 16), (3, 6, 32), (4, 12, 48)])
+def test_blur_margin_holds_radius(step, radius, margin):
+    assert grids.blur_margin(step, radius) == margin
+
+
+@pytest.mark.parametrize(
+    ("capability", "is_fast"), [((7, 5), False), ((8, 0), True), ((9, 0), True), ((10, 3), False), ((12, 0), True)]
+)
+def test_fast_integer_mma_by_compute_capability(capability, is_fast, monkeypatch):
+    properties = {"major": capability[0], "minor": capability[1]}
+    runtime = SimpleNamespace(getDeviceProperties=lambda device: properties)
+    replace_everywhere(monkeypatch, cupy_import, "cupy", lambda: SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+    assert devices.has_fast_integer_mma.__wrapped__(0) == is_fast
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 7, 64, 641, 65535, 65536, 1_000_003, 2**30, 2**31 - 1])
