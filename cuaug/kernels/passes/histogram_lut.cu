@@ -38,20 +38,24 @@ struct SamplePixels {
     // A frame without gaps is one long row, of which a thread loads several groups before it uses the first.
     template <class Visitor>
     void visit_contiguous(const In* frame, const long long* offset, const Visitor& visit) const {
-        constexpr int ahead = loads_ahead;
+        constexpr int ahead = loads_ahead, advance = 4 * histogram_threads;  // pixels, from a group to the next
         const In* at = frame + 4LL * threadIdx.x * step;
-        for (long long remaining = frame_groups - threadIdx.x; remaining > 0;
-             remaining -= ahead * histogram_threads, at += 4LL * ahead * histogram_threads * step) {
-            Vectors<In, K, 1> raw[ahead];
-            for (int i = 0; i < ahead; ++i)
-                raw[i] = load_vectors<Layout, In, K>(
-                    i * histogram_threads < remaining ? at + 4 * i * histogram_threads * step : at, offset);
-            for (int i = 0; i < ahead; ++i) {
-                if (i * histogram_threads >= remaining) break;
+        long long remaining = frame_groups - threadIdx.x;
+        auto visit_groups = [&](auto count) {
+            Vectors<In, K, 1> raw[decltype(count)::value];
+            for (int i = 0; i < count.value; ++i) raw[i] = load_vectors<Layout, In, K>(at + i * advance * step, offset);
+            for (int i = 0; i < count.value; ++i) {
                 const FourPixels<In, K> four = elements_to_pixels<Layout, In, K>(raw[i].elements[0]);
                 for (int j = 0; j < 4; ++j) visit(four.v[j].word[0]);
             }
-        }
+            remaining -= count.value * histogram_threads;
+            at += static_cast<long long>(count.value) * advance * step;
+        };
+        // Without a condition between the loads, or the compiler moves each to where its group is used.
+#pragma unroll 1
+        while (remaining > (ahead - 1) * histogram_threads) visit_groups(Int<ahead>());
+#pragma unroll 1
+        while (remaining > 0) visit_groups(Int<1>());
     }
 
     template <class Visitor>
