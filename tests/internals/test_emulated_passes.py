@@ -44,7 +44,7 @@ def test_gaussian_blur_kernel_equals_cpu_loops(shape, layout, kernel_size, emula
     [((3, 3, 20, 64), "NCHW"), ((3, 21, 33, 3), "NHWC"), ((2, 64, 64, 3), "NHWC"), ((2, 1, 9, 7), "NCHW")],
     ids=str,
 )
-def test_mean_luma_of_bytes_equals_sum_of_levels(shape, layout, emulate, monkeypatch):
+def test_mean_luma_of_bytes_equals_sum_of_levels(shape, layout, emulate):
     batch = noise(shape, "uint8")
     images = describe_images(batch, layout)
     emulate("luma_mean")

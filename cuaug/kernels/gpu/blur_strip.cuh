@@ -135,8 +135,8 @@ inline FourElements<Out> to_elements(const Word* values) {
     } else {
         Pixel<float, 4> units;
         constexpr float scale = 256.0f * inv_255;
-        for (int i = 0; i < 4;
-             ++i)  // the bits are those of 1 + values[i] / 2^32, without the lowest 9 bits of values[i]
+        // The bits are those of 1 + values[i] / 2^32, without the lowest 9 bits of values[i].
+        for (int i = 0; i < 4; ++i)
             units.c[i] = float(max_value<Out>) * __fmaf_rn(__uint_as_float(values[i] >> 9 | 0x3F800000), scale, -scale);
         const WordPixel<Out, 4> stored = saturate_pack<Out>(units);
         memcpy(&out, &stored, sizeof(out));

@@ -246,8 +246,6 @@ inline float __fadd_rd(float a, float b) {
 }
 inline float __fdividef(float a, float b) { return a / b; }
 
-inline int __ffs(unsigned int bits) { return __builtin_ffs(static_cast<int>(bits)); }
-inline int __clz(unsigned int bits) { return bits == 0 ? 32 : __builtin_clz(bits); }
 inline unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int selector) {
     const unsigned long both = static_cast<unsigned long>(b) << 32 | a;
     unsigned int out = 0;
