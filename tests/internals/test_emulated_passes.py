@@ -58,6 +58,35 @@ def test_mean_luma_of_bytes_equals_sum_of_levels(shape, layout, emulate):
     np.testing.assert_allclose(parts.sum(1), expected, rtol=1e-12)
 
 
+STATISTICS_CASES = [
+    ((2, 3, 20, 64), "NCHW"),
+    ((2, 64, 64, 3), "NHWC"),  # several groups for each thread
+    ((2, 21, 33, 3), "NHWC"),  # rows are not aligned
+    ((1, 5, 9, 7), "NCHW"),  # more channels than a thread visits together
+]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float64"])
+@pytest.mark.parametrize(("shape", "layout"), STATISTICS_CASES, ids=str)
+def test_channel_min_max_kernel_equals_extremes(shape, layout, dtype, emulate):
+    batch = noise(shape, dtype)
+    emulate("channel_min_max")
+    values = statistics.channel_min_max(describe_images(batch, layout)).table.owner
+    axes = (2, 3) if layout == "NCHW" else (1, 2)
+    expected = np.stack([batch.min(axes), batch.max(axes)], 1)
+    np.testing.assert_array_equal(np.reshape(values, expected.shape), expected)
+
+
+@pytest.mark.parametrize("kind", ["equalize", "autocontrast"])
+@pytest.mark.parametrize(("shape", "layout"), STATISTICS_CASES, ids=str)
+def test_histogram_lut_kernel_equals_cpu_loops(shape, layout, kind, emulate):
+    images = describe_images(noise(shape, "uint8"), layout)
+    kinds = parameters.SampleParameters(parameters.NULL_ARRAY, ({"equalize": 1.0, "autocontrast": 2.0}[kind],))
+    expected = np.array(statistics.histogram_lut(images, kinds).owner)
+    emulate("histogram_lut")
+    np.testing.assert_array_equal(statistics.histogram_lut(images, kinds).owner, expected)
+
+
 MATRIX_BLUR_CASES = [
     ((2, 56, 128, 3), "NHWC", (23, 23), "uint8"),
     ((2, 3, 30, 100), "NCHW", (25, 5), "uint8"),  # the last strip is partial, and the last word

@@ -1,8 +1,6 @@
 #include "gpu/pixel_convert.cuh"
 #include "gpu/convert.cuh"
-#include "gpu/layout.cuh"
-#include "gpu/vectors.cuh"
-#include "records/pointwise.cuh"
+#include "gpu/sample_pixels.cuh"
 
 namespace cuaug {
 
@@ -16,9 +14,12 @@ __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_
     using R = ComputeType<In>;
     __shared__ R lows[K][min_max_threads / 32], highs[K][min_max_threads / 32];
     const R infinity = bits_to_float(0x7F800000u);
-    const int lane = threadIdx.x & 31, step = column_stride<InLayout, K>(args.in.x_stride);
+    const int lane = threadIdx.x & 31;
     const unsigned int groups_per_row = (args.in_width + 3) / 4;
-    const long long n = blockIdx.x, frame_groups = static_cast<long long>(groups_per_row) * args.in_height;
+    const long long n = blockIdx.x;
+    const SamplePixels<In, InLayout, K, min_max_threads> pixels = {
+        args, n, column_stride<InLayout, K>(args.in.x_stride), groups_per_row,
+        static_cast<long long>(groups_per_row) * args.in_height};
 
     if (parameter(args, n, 0) == 0.0) {
         double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels;
@@ -27,26 +28,12 @@ __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_
     }
     for (int first = 0; first < args.channels; first += K) {
         const int channels = args.channels - first;
-        long long offset[K];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, offset);
         R low[K], high[K];
         for (int k = 0; k < K; ++k) low[k] = infinity, high[k] = -infinity;
-        for (int t = 0; t < args.frames; ++t) {
-            const In* frame = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                              first * args.in.c_stride;
-            for (long long group = threadIdx.x; group < frame_groups; group += min_max_threads) {
-                const unsigned int index = static_cast<unsigned int>(group);
-                const int y = index / groups_per_row, x = 4 * (index - y * groups_per_row),
-                          count = min(4, args.in_width - x);
-                const FourPixels<In, K> four =
-                    load_pixels<InLayout, In, K>(frame + y * args.in.y_stride + static_cast<long long>(x) * step,
-                                                 offset, step, args.in_vector_elements, count);
-                for (int j = 0; j < 4; ++j) {
-                    const Pixel<R, K> pixel = to_pixel<R>(four.v[j]);
-                    for (int k = 0; k < K; ++k) low[k] = fmin(low[k], pixel.c[k]), high[k] = fmax(high[k], pixel.c[k]);
-                }
-            }
-        }
+        pixels.visit(first, channels, [&](const auto& stored) {
+            const Pixel<R, K> pixel = to_pixel<R>(stored);
+            for (int k = 0; k < K; ++k) low[k] = fmin(low[k], pixel.c[k]), high[k] = fmax(high[k], pixel.c[k]);
+        });
         for (int k = 0; k < K; ++k) {
             for (int i = 16; i > 0; i /= 2) {
                 low[k] = fmin(low[k], __shfl_xor_sync(0xffffffffu, low[k], i));

@@ -204,6 +204,13 @@ inline unsigned int __ballot_sync(unsigned int, bool truth) {
     return out;
 }
 
+template <class T>
+inline T atomicAdd(T* address, T value) {  // threads take turns, and none is interrupted here
+    const T old = *address;
+    *address += value;
+    return old;
+}
+
 inline bool __all_sync(unsigned int, bool truth) { return __ballot_sync(~0u, truth) == ~0u; }
 
 // An address in shared memory has 32 bits: the distance from a static variable.
