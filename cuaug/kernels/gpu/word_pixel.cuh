@@ -133,8 +133,8 @@ inline Word permute_halves(Word a, int i, Word b, int j) {
 template <class Layout, class T, int K>
 inline FourPixels<T, K> elements_to_pixels(const FourElements<T>* from) {
     FourPixels<T, K> out = {};
-    if constexpr (sizeof(T) == 1 && is_same_v<Layout, Planar>) {
-        const Word none = 0, r = from[0].word[0], g = K > 1 ? from[K > 1].word[0] : none;
+    if constexpr (sizeof(T) == 1 && K > 1 && is_same_v<Layout, Planar>) {
+        const Word none = 0, r = from[0].word[0], g = from[1].word[0];
         const Word b = K > 2 ? from[K > 2 ? 2 : 0].word[0] : none, a = K > 3 ? from[K > 3 ? 3 : 0].word[0] : none;
         const Word rg01 = permute_bytes(r, g, low_bytes), rg23 = permute_bytes(r, g, high_bytes),
                    ba01 = K > 3 ? permute_bytes(b, a, low_bytes) : b, ba23 = permute_bytes(b, a, high_bytes);
