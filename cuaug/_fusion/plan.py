@@ -76,7 +76,7 @@ def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> 
     draws = [rescale_draw(draw, max_values.get(id(draw.columns[0]), 1.0)) for draw in recipe.draws]
     forward_matrices = [_forward_matrix(matrix, [pass_ for pass_ in passes if pass_.matrix])]
     forward_matrices += [_forward_matrix(move.matrix, move.passes) for move in moves if move.matrix is not matrix]
-    program = assemble([*draws, *_inverse_maps(passes), *forward_matrices])
+    program = assemble(draws, _pass_maps(passes), forward_matrices)
     columns_by_name: dict[str, Column] = {}
     for column in (column for draw in recipe.draws for column in draw.columns):
         name = f"{column.name}_{column.index}" if column.name in columns_by_name else column.name
@@ -116,14 +116,15 @@ def _assign_columns(runs: Sequence[Sequence[Column]]) -> int:
     return count
 
 
-def _inverse_maps(passes: Sequence[Pass]) -> Iterator[Instruction]:
-    """Instructions that map the result's coordinates back to the source's. Each pass stores its own matrix."""
-    for pass_ in reversed(passes):
-        for op in reversed(pass_.first_ops):
-            if isinstance(op, (CoordinateMap, Resize)):
-                yield op.inverse_map
+def _pass_maps(passes: Sequence[Pass]) -> list[list[Instruction]]:
+    """For each pass with a geometry, the instructions that map its result's coordinates to its source's."""
+    maps = list[list[Instruction]]()
+    for pass_ in passes:
         if pass_.matrix:
-            yield Instruction("StorePassMap", pass_.matrix, [len(pass_.matrix)])
+            ops = (op for op in reversed(pass_.first_ops) if isinstance(op, (CoordinateMap, Resize)))
+            store = Instruction("StorePassMap", pass_.matrix, [len(pass_.matrix)])
+            maps.append([*(op.inverse_map for op in ops), store])
+    return maps
 
 
 def _forward_matrix(matrix: list[Column], passes: Sequence[Pass]) -> Instruction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,30 +12,35 @@ import numpy as np
 from .._program.records import INSTRUCTION
 from .recipe_ops import Column, Instruction
 
-_DRAWS = (
+OPCODES = (  # in the order of `cuaug::Opcode` (kernels/draws/instruction.cuh)
     *("Constant", "Uniform", "RandInt", "Bernoulli", "Permutation", "PermutationOrNone"),
     *("Crop", "ResizedCrop", "RandomErasing"),
     *("Categorical", "ListValue", "Beta", "CutMixBox", "PerspectiveCorners", "StreamColumns"),
-)
-_COORDINATE_INSTRUCTIONS = (
     *("InverseCropResize", "InverseWindowedResize", "InverseTranslate", "InverseFlip", "StorePassMap"),
     *("InverseAffine", "InversePerspective", "StoreForwardMatrix"),
 )
-OPCODES = _DRAWS + _COORDINATE_INSTRUCTIONS  # in the order of `cuaug::Opcode` (kernels/draws/instruction.cuh)
 # Opcode -> indices of the arguments that are in the images' own range; for ListValue see `rescale_draw`.
 _PIXEL_VALUE_ARGUMENTS = {"Constant": (0, 1), "Bernoulli": (1, 2)}
 
 
-def assemble(instructions: Iterable[Instruction]) -> np.ndarray:
-    """The program: `cuaug::ProgramHeader`, then for each instruction its head and its arguments as float64."""
-    phases = _dependency_phases(instructions)
-    phase_starts = list(itertools.accumulate((len(phase) for phase in phases), initial=0))
-    header_ints = 1 + len(phase_starts) + phase_starts[-1]
+def assemble(
+    draws: Iterable[Instruction],
+    pass_maps: Sequence[Sequence[Instruction]] = (),
+    forward_matrices: Sequence[Instruction] = (),
+) -> np.ndarray:
+    """The program: `cuaug::ProgramHeader`, then for each instruction its head and its arguments as float64.
+
+    `pass_maps`: for each pass the instructions that compose its map.
+    """
+    phases = _dependency_phases(draws)
+    groups = [*phases, *pass_maps, forward_matrices]
+    group_starts = list(itertools.accumulate((len(group) for group in groups), initial=0))
+    header_ints = 2 + len(group_starts) + group_starts[-1]
     offsets, program = list[int](), bytearray()  # offsets in units of 8 bytes
-    for instruction in itertools.chain(*phases):
+    for instruction in itertools.chain(*groups):
         offsets.append((-(-header_ints // 2)) + len(program) // 8)
         program += _instruction_bytes(instruction)
-    header = np.array([len(phases), *phase_starts, *offsets, *[0] * (header_ints % 2)], np.int32)
+    header = np.array([len(phases), len(pass_maps), *group_starts, *offsets, *[0] * (header_ints % 2)], np.int32)
     return np.frombuffer(bytearray(header.tobytes() + program), np.float64)  # writable memory, which torch requires
 
 
@@ -56,22 +61,19 @@ def _instruction_bytes(instruction: Instruction) -> bytes:
     return head + struct.pack(f"{len(arguments)}d", *arguments)
 
 
-def _dependency_phases(instructions: Iterable[Instruction]) -> list[list[Instruction]]:
-    """The draws in phases of independent draws, each as early as possible; then the coordinate instructions.
+def _dependency_phases(draws: Iterable[Instruction]) -> list[list[Instruction]]:
+    """The draws in phases of independent draws, each as early as possible.
 
     A draw comes after the draws that write the columns that it reads or writes, and after those that read the columns
     that it writes.
     """
     last_write, last_read = dict[int, int](), dict[int, int]()  # id of a column -> phase
-    phases, coordinate_instructions = list[list[Instruction]]([[]]), list[Instruction]()
-    for instruction in instructions:
-        if instruction.opcode in _COORDINATE_INSTRUCTIONS:
-            coordinate_instructions.append(instruction)
-            continue
-        argument_ids = [id(a) for a in instruction.arguments if isinstance(a, Column)]
-        reads = argument_ids + ([id(instruction.gate.column)] if instruction.gate else [])
-        writes = [id(column) for column in instruction.columns]
-        if instruction.opcode == "CutMixBox":
+    phases = list[list[Instruction]]()
+    for draw in draws:
+        argument_ids = [id(a) for a in draw.arguments if isinstance(a, Column)]
+        reads = argument_ids + ([id(draw.gate.column)] if draw.gate else [])
+        writes = [id(column) for column in draw.columns]
+        if draw.opcode == "CutMixBox":
             writes += argument_ids  # the fraction kept is corrected to that of the box in whole pixels
         phase = 0
         for column in reads:
@@ -79,12 +81,12 @@ def _dependency_phases(instructions: Iterable[Instruction]) -> list[list[Instruc
         for column in writes:
             phase = max(phase, last_write.get(column, -1) + 1, last_read.get(column, -1) + 1)
         phases += [[] for _ in range(phase + 1 - len(phases))]
-        phases[phase].append(instruction)
+        phases[phase].append(draw)
         for column in writes:
             last_write[column] = phase
         for column in reads:
             last_read[column] = max(phase, last_read.get(column, 0))
-    return [*phases, coordinate_instructions]
+    return phases
 
 
 def rescale_draw(draw: Instruction, max_value: float) -> Instruction:

@@ -236,17 +236,17 @@ def test_draws_of_no_samples_are_empty():
 
 
 def phases_of(transforms):
-    """The phases of a recipe's draws: draws of one phase do not depend on each other. And all instructions in order."""
+    """The phases of a recipe's draws: draws of one phase do not depend on each other. And all draws in order."""
     written = []
     original = program._dependency_phases
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             program,
             "_dependency_phases",
-            lambda instructions: written.append(list(instructions)) or original(written[-1]),
+            lambda draws: written.append(list(draws)) or original(written[-1]),
         )
         T.Compose(transforms).plan(size=(64, 64))
-    return original(written[-1])[:-1], written[-1]  # the last entry has the coordinate instructions
+    return original(written[-1]), written[-1]
 
 
 NESTED = T.RandomApply([T.RandomChoice([T.RandomRotation(9), T.RandomApply([T.RandomHorizontalFlip()], 0.5)])], 0.5)
@@ -264,10 +264,9 @@ NESTED = T.RandomApply([T.RandomChoice([T.RandomRotation(9), T.RandomApply([T.Ra
 )
 def test_draws_begin_as_early_as_possible(transforms, count):
     """The phases are as many as expected, and a draw that needs another one is in a later phase."""
-    phases, instructions = phases_of(transforms)
+    phases, draws = phases_of(transforms)
     assert count is None or len(phases) == count
     phase_of = {id(draw): i for i, phase in enumerate(phases) for draw in phase}
-    draws = [instruction for instruction in instructions if id(instruction) in phase_of]
     assert sum(map(len, phases)) == len(draws)
     reads = {
         id(draw): {id(a) for a in draw.arguments if isinstance(a, Column)}

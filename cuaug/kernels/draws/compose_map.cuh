@@ -9,29 +9,29 @@ namespace cuaug {
 
 // Not inlined, for the reason given at `draw_rare_opcode` (draw_values.cuh).
 __attribute__((noinline)) inline void compose_rare_opcode(const Instruction& instruction, const double* arguments,
-                                                          double* row, InverseMap& pass_map) {
-    // A column of the row; for StoreForwardMatrix the number of passes.
-    const int first_argument = static_cast<int>(arguments[0]);
-    if (static_cast<Opcode>(instruction.opcode) != Opcode::StoreForwardMatrix) {
-        const double* drawn = row + first_argument;
-        const bool affine = static_cast<Opcode>(instruction.opcode) == Opcode::InverseAffine;
-        pass_map =
-            (affine ? inverse_affine(arguments[3] * drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5],
-                                     arguments[1], arguments[2])
-                    : inverse_perspective(drawn, static_cast<int>(arguments[1]), static_cast<int>(arguments[2]))) *
-            pass_map;
-    } else {
-        InverseMap recipe_map = InverseMap::identity();
+                                                          const double* row, InverseMap& pass_map) {
+    const double* drawn = row + static_cast<int>(arguments[0]);
+    const bool affine = static_cast<Opcode>(instruction.opcode) == Opcode::InverseAffine;
+    pass_map = (affine ? inverse_affine(arguments[3] * drawn[0], drawn[1], drawn[2], drawn[3], drawn[4], drawn[5],
+                                        arguments[1], arguments[2])
+                       : inverse_perspective(drawn, static_cast<int>(arguments[1]), static_cast<int>(arguments[2]))) *
+               pass_map;
+}
+
+// The recipe's matrix from source to result, from the maps of its passes.
+__attribute__((noinline)) inline void store_forward_matrix(const Instruction& instruction, double* row) {
+    const double* arguments = instruction.arguments();
+    const int passes = static_cast<int>(arguments[0]);
+    InverseMap recipe_map = InverseMap::identity();
 #pragma unroll 1
-        for (int i = 0; i < first_argument; ++i) {
-            const double* stored = row + static_cast<int>(arguments[1 + 2 * i]);
-            InverseMap map = InverseMap::affine(stored[0], stored[1], stored[2], stored[3], stored[4], stored[5]);
-            for (int j = 6; arguments[2 + 2 * i] > 6.0 && j < 9; ++j) map.m[j] = stored[j];
-            recipe_map = map * recipe_map;
-        }
-        recipe_map = invert(recipe_map);
-        for (int i = 0; i < 9; ++i) row[instruction.column + i] = recipe_map.m[i];
+    for (int i = 0; i < passes; ++i) {
+        const double* stored = row + static_cast<int>(arguments[1 + 2 * i]);
+        InverseMap map = InverseMap::affine(stored[0], stored[1], stored[2], stored[3], stored[4], stored[5]);
+        for (int j = 6; arguments[2 + 2 * i] > 6.0 && j < 9; ++j) map.m[j] = stored[j];
+        recipe_map = map * recipe_map;
     }
+    recipe_map = invert(recipe_map);
+    for (int i = 0; i < 9; ++i) row[instruction.column + i] = recipe_map.m[i];
 }
 
 // Stores the window that crops and flips leave of a resized box of height x width pixels (records/resample.cuh). `map`
@@ -66,7 +66,6 @@ inline void compose_map(const Instruction& instruction, const double* arguments,
         const bool projective = arguments[0] > 6.0;
         for (int i = 0; i < 6; ++i) out[i] = pass_map.m[i];
         for (int i = 6; projective && i < 9; ++i) out[i] = pass_map.m[i];
-        pass_map = InverseMap::identity();
     } else {
         InverseMap in_memory = pass_map;  // a copy, so that `pass_map` itself stays in registers
         compose_rare_opcode(instruction, arguments, row, in_memory);

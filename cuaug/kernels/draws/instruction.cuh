@@ -1,8 +1,9 @@
 #pragma once
 
 // The program of a recipe's draws. It is run for every sample: draws write random numbers into the sample's row of the
-// parameter table; then, from the last geometric op to the first, coordinate instructions compose the map from the
-// result's coordinates to the source's. Assembled by cuaug/_fusion/program.py.
+// parameter table; then, for each pass, coordinate instructions compose the map from the pass's result to its source,
+// from the last geometric op to the first; at last, these maps give the recipe's matrices. Assembled by
+// cuaug/_fusion/program.py.
 
 namespace cuaug {
 
@@ -33,10 +34,11 @@ enum class Opcode {
                             // a ResampleRecord has it
     InverseTranslate,       // column of top, left
     InverseFlip,            // column of a flag; height or width; 1 for a vertical flip, 0 for a horizontal one
-    StorePassMap,           // how many numbers, 6 or 9: stores the map composed so far and starts anew
+    StorePassMap,           // how many numbers, 6 or 9: stores the map of the pass
     // Rare coordinate instructions.
     InverseAffine,       // column of angle, shifts, scale, shears; center; 1 if the angle is clockwise, else -1
     InversePerspective,  // column of 8 displacements; height, width
+    // After all passes.
     StoreForwardMatrix,  // number of passes; for each pass, the last one first, the column of its map and how many
                          // numbers it has: stores the recipe's matrix from source to result
 };
@@ -55,11 +57,12 @@ struct Instruction {
 };
 
 // The program begins with this header. Draws of one phase are independent of each other and come after the draws that
-// they read. The last phase holds the coordinate instructions.
+// they read. Passes are independent of each other, too, and so are the instructions after them.
 struct ProgramHeader {
-    int phases;
-    int first[1];  // [phases + 1]: index of each phase's first instruction, then the number of instructions; after
-                   // them, for each instruction, where it begins in the program, in units of 8 bytes
+    int draw_phases, passes;
+    int first[1];  // [draw_phases + passes + 2]: index of the first instruction of each phase, of each pass, and after
+                   // them; then the number of instructions. After these, for each instruction, where it begins in the
+                   // program, in units of 8 bytes
 };
 
 }  // namespace cuaug

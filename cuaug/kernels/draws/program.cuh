@@ -18,14 +18,15 @@ inline PhiloxStream stream_of(const DrawRecord& args, long long step, long long 
 }
 
 // Runs the program for sample n and writes into `row`. `ranks` threads share a sample: each executes every `ranks`-th
-// draw of a phase, and `barrier` separates the phases. Rank 0 executes the coordinate instructions, each of which
-// depends on the one before. `exists`: false for threads beyond the batch, which only take part in barriers.
+// draw of a phase, pass, and instruction after the passes. `barrier` separates them. `exists`: false for threads beyond
+// the batch, which only take part in barriers.
 template <class Barrier>
 inline void run_program(const DrawRecord& args, const double* program, double* row, const PhiloxStream& stream,
                         long long n, bool exists, int rank, int ranks, const Barrier& barrier) {
     const ProgramHeader& header = *reinterpret_cast<const ProgramHeader*>(program);
     const double* sample_arguments = args.sample_arguments + n * args.sample_arguments_stride;
-    const int draw_phases = header.phases - 1, *first = header.first, *offsets = first + header.phases + 1;
+    const int *phase_first = header.first, *pass_first = phase_first + header.draw_phases,
+              *last_first = pass_first + header.passes, *offsets = last_first + 2;
     auto instruction_at = [&](int i) -> const Instruction& {
         return *reinterpret_cast<const Instruction*>(program + offsets[i]);
     };
@@ -33,21 +34,26 @@ inline void run_program(const DrawRecord& args, const double* program, double* r
         return instruction.sample_arguments < 0 ? instruction.arguments()
                                                 : sample_arguments + instruction.sample_arguments;
     };
-    for (int phase = 0; phase < draw_phases; ++phase) {
-        const int end = exists ? first[phase + 1] : 0;
-        for (int i = first[phase] + rank; i < end; i += ranks) {
+    auto is_needed = [&](const Instruction& instruction) { return instruction.column < args.drawn_columns; };
+    for (int phase = 0; phase < header.draw_phases; ++phase) {
+        const int end = exists ? phase_first[phase + 1] : 0;
+        for (int i = phase_first[phase] + rank; i < end; i += ranks) {
             const Instruction& instruction = instruction_at(i);
             draw_values(instruction, arguments(instruction), row, stream);
         }
         barrier();
     }
-    if (rank > 0 || !exists) return;
-    InverseMap pass_map = InverseMap::identity();
-    const int end = first[draw_phases + 1];
-    for (int i = first[draw_phases]; i < end; ++i) {
-        const Instruction& instruction = instruction_at(i);
-        if (instruction.column < args.drawn_columns) compose_map(instruction, arguments(instruction), row, pass_map);
+    for (int pass = exists ? rank : header.passes; pass < header.passes; pass += ranks) {
+        InverseMap map = InverseMap::identity();
+        for (int i = pass_first[pass]; i < pass_first[pass + 1]; ++i) {
+            const Instruction& instruction = instruction_at(i);
+            if (is_needed(instruction)) compose_map(instruction, arguments(instruction), row, map);
+        }
     }
+    barrier();
+    const int end = exists ? last_first[1] : 0;
+    for (int i = last_first[0] + rank; i < end; i += ranks)
+        if (is_needed(instruction_at(i))) store_forward_matrix(instruction_at(i), row);
 }
 
 }  // namespace cuaug
