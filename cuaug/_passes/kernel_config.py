@@ -59,7 +59,7 @@ KERNEL_TEMPLATES = {
         grids.POINTWISE_THREADS, grids.luma_mean, lambda a: (*a.input, *a.functors), slice_per_frame=False
     ),
     "channel_min_max": KernelTemplate(1024, grids.block_per_sample, lambda a: a.input, slice_per_frame=False),
-    "histogram_lut": KernelTemplate(128, grids.block_per_channel, lambda a: a.input, slice_per_frame=False),
+    "histogram_lut": KernelTemplate(512, grids.block_per_channel, lambda a: a.input, slice_per_frame=False),
     "lut": KernelTemplate(512, grids.lut, lambda a: (*a.input, a.output[1])),
     "adjust_sharpness": KernelTemplate(256, grids.adjust_sharpness, lambda a: (*a.input, a.output[1])),
     "jpeg": KernelTemplate(192, grids.jpeg, lambda a: (*a.input, a.output[1])),

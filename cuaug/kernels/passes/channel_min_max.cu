@@ -15,8 +15,11 @@ __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_
     __shared__ R lows[K][min_max_threads / 32], highs[K][min_max_threads / 32];
     const R infinity = bits_to_float(0x7F800000u);
     const int lane = threadIdx.x & 31;
+    const unsigned int groups_per_row = (args.in_width + 3) / 4;
     const long long n = blockIdx.x;
-    const SamplePixels<In, InLayout, K, min_max_threads> pixels(args, n);
+    const SamplePixels<In, InLayout, K, min_max_threads> pixels = {
+        args, n, column_stride<InLayout, K>(args.in.x_stride), groups_per_row,
+        static_cast<long long>(groups_per_row) * args.in_height};
 
     if (parameter(args, n, 0) == 0.0) {
         double* out = static_cast<double*>(args.out.data) + 2 * n * args.channels;
@@ -27,14 +30,10 @@ __global__ void __launch_bounds__(min_max_threads) channel_min_max(const __grid_
         const int channels = args.channels - first;
         R low[K], high[K];
         for (int k = 0; k < K; ++k) low[k] = infinity, high[k] = -infinity;
-        auto include = [&](const FourPixels<In, K>& four, int count) {
-            for (int i = 0; i < 4; ++i) {
-                if (i >= count) break;
-                const Pixel<R, K> pixel = to_pixel<R>(four.v[i]);
-                for (int k = 0; k < K; ++k) low[k] = fmin(low[k], pixel.c[k]), high[k] = fmax(high[k], pixel.c[k]);
-            }
-        };
-        pixels.visit(first, channels, include, [] {});
+        pixels.visit(first, channels, [&](const auto& stored) {
+            const Pixel<R, K> pixel = to_pixel<R>(stored);
+            for (int k = 0; k < K; ++k) low[k] = fmin(low[k], pixel.c[k]), high[k] = fmax(high[k], pixel.c[k]);
+        });
         for (int k = 0; k < K; ++k) {
             for (int i = 16; i > 0; i /= 2) {
                 low[k] = fmin(low[k], __shfl_xor_sync(0xffffffffu, low[k], i));

@@ -1,6 +1,5 @@
 #include "gpu/batched_launch.cuh"
 #include "gpu/convert.cuh"
-#include "gpu/level_histogram.cuh"
 #include "gpu/pixel_convert.cuh"
 #include "gpu/programmatic_launch.cuh"
 #include "gpu/reduce.cuh"
@@ -10,13 +9,13 @@
 
 namespace cuaug {
 
-constexpr int histogram_threads = 128, histogram_warps = histogram_threads / 32;
+constexpr int histogram_threads = 512, histogram_warps = histogram_threads / 32;
 
 // Shared memory of a block.
 struct HistogramMemory {
-    LevelHistogram<histogram_warps> histogram;
-    Word counts[histogram_warps][256];
-    long long sums[3][histogram_warps], highest_count;
+    // Each lane counts in its own column, which lies in its own bank: no two lanes conflict.
+    unsigned int counts[256][32];
+    long long sums[3][histogram_warps], totals[3], highest_count;
     int darkest, brightest;
 };
 
@@ -26,91 +25,64 @@ inline void store_contrast_lut(const SamplePixels<In, Layout, LoadedK, histogram
                                HistogramMemory& memory, In* out) {
     constexpr int luma_channels = K == 3 ? 3 : 1,
                   channels_per_visit = LoadedK < luma_channels ? LoadedK : luma_channels;
-    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
+    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, level = threadIdx.x;
 #pragma unroll 1
     for (int first = 0; first < luma_channels; first += channels_per_visit) {
         long long sum[channels_per_visit] = {};
-        auto add = [&](const FourPixels<In, LoadedK>& four, int count) {
-            for (int k = 0; k < channels_per_visit; ++k) {
-                int sum_of_four = 0;
-                for (int i = 0; i < 4; ++i)
-                    if (i < count) sum_of_four += __byte_perm(four.v[i].word[0], 0, 0x4440 + k);
-                sum[k] += sum_of_four;
-            }
-        };
-        pixels.visit(first, channels_per_visit, add, [] {});
+        pixels.visit(first, channels_per_visit, [&](const auto& pixel) {
+            for (int k = 0; k < channels_per_visit; ++k) sum[k] += __byte_perm(pixel.word[0], 0, 0x4440 + k);
+        });
         for (int k = 0; k < channels_per_visit; ++k) {
             sum[k] = warp_sum(sum[k]);
             if (lane == 0) memory.sums[first + k][warp_index] = sum[k];
         }
     }
     __syncthreads();
-    long long sums[luma_channels] = {};
-    for (int k = 0; k < luma_channels; ++k)
-        for (int i = 0; i < histogram_warps; ++i) sums[k] += memory.sums[k][i];
-    const double mean = mean_luma(sums, pixels.args.channels, total);
-    for (int level = threadIdx.x; level < 256; level += histogram_threads)
-        out[level] = adjust_contrast_level(level, static_cast<float>(stored_parameter(pixels.args, pixels.n, 1)), mean);
+    if (warp_index < luma_channels) {
+        const long long sum = warp_sum(lane < histogram_warps ? memory.sums[warp_index][lane] : 0);
+        if (lane == 0) memory.totals[warp_index] = sum;
+    }
+    __syncthreads();
+    if (level < 256)
+        out[level] = adjust_contrast_level(level, static_cast<float>(stored_parameter(pixels.args, pixels.n, 1)),
+                                           mean_luma(memory.totals, pixels.args.channels, total));
 }
 
-// Counts the levels of a channel. Afterwards `memory.counts` has the counts of each warp.
-template <class In, class Layout, int LoadedK>
-inline void count_levels(const SamplePixels<In, Layout, LoadedK, histogram_threads>& pixels, int channel,
-                         HistogramMemory& memory) {
-    using Histogram = LevelHistogram<histogram_warps>;
-    using Pixels = SamplePixels<In, Layout, LoadedK, histogram_threads>;
-    static_assert(4 * Pixels::groups_per_chunk <= Histogram::max_count);
-    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
-    const int loaded_channel = LoadedK > 1 ? channel : 0, selector = loaded_channel | (4 + loaded_channel) << 4;
-    Histogram& histogram = memory.histogram;
-    Histogram::LaneSums sums = {};
-    histogram.clear();
-    pixels.visit(
-        channel - loaded_channel, LoadedK,
-        [&](const FourPixels<In, LoadedK>& four, int count) {
-            const Word first_two = permute_bytes(four.v[0].word[0], four.v[1].word[0], selector),
-                       last_two = permute_bytes(four.v[2].word[0], four.v[3].word[0], selector);
-            histogram.add(permute_bytes(first_two, last_two, low_halves), count);
-        },
-        [&] { histogram.move_to(sums); });
-    for (int i = 0; i < 2; ++i)
-        for (int byte = 0; byte < 4; ++byte)
-            memory.counts[warp_index][lane + 32 * i + 64 * byte] = sums.of_level[i][byte];
-}
-
-// The table of an autocontrast or an equalization, from the histogram of a channel. A thread makes two entries.
+// The table of an autocontrast or an equalization, from the histogram of a channel.
 template <class In, class Layout, int LoadedK>
 inline void store_histogram_lut(const SamplePixels<In, Layout, LoadedK, histogram_threads>& pixels, int channel,
                                 int kind, long long total, HistogramMemory& memory, In* out) {
-    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, first_level = 2 * threadIdx.x;
-    count_levels(pixels, channel, memory);
+    const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5, level = threadIdx.x;
+    const bool has_level = level < 256;
+    for (int i = threadIdx.x; i < 256 * 32; i += histogram_threads) memory.counts[i / 32][i % 32] = 0;
     __syncthreads();
-    long long counts[2] = {};
-    for (int i = 0; i < 2; ++i)
-        for (int warp = 0; warp < histogram_warps; ++warp) counts[i] += memory.counts[warp][first_level + i];
-    const long long counted_by_warp = warp_inclusive_sum(counts[0] + counts[1]);
-    if (lane == 31) memory.sums[0][warp_index] = counted_by_warp;
+    const int selector = 0x4440 + (LoadedK > 1 ? channel : 0);
+    pixels.visit(LoadedK > 1 ? 0 : channel, LoadedK, [&](const auto& pixel) {
+        atomicAdd(&memory.counts[__byte_perm(pixel.word[0], 0, selector)][lane], 1u);
+    });
     __syncthreads();
-    long long below = counted_by_warp - counts[0] - counts[1];
-    for (int i = 0; i < warp_index; ++i) below += memory.sums[0][i];
-    const long long pixels_below[2] = {below, below + counts[0]};
-    for (int i = 0; i < 2; ++i) {
-        if (counts[i] == 0) continue;
-        if (pixels_below[i] + counts[i] == total) memory.highest_count = counts[i], memory.brightest = first_level + i;
-        if (pixels_below[i] == 0) memory.darkest = first_level + i;
-    }
+    long long count = 0;
+#pragma unroll 8
+    for (int i = 0; has_level && i < 32; ++i) count += memory.counts[level][(i + lane) % 32];
+    long long pixels_up_to_level = warp_inclusive_sum(count);
+    if (lane == 31) memory.sums[0][warp_index] = pixels_up_to_level;
     __syncthreads();
-    for (int i = 0; i < 2; ++i)
-        out[first_level + i] = kind == autocontrast
-                                   ? autocontrast_level(first_level + i, memory.darkest, memory.brightest)
-                                   : equalize_level(first_level + i, pixels_below[i], total - memory.highest_count);
+    for (int i = 0; i < warp_index; ++i) pixels_up_to_level += memory.sums[0][i];
+    if (count > 0 && pixels_up_to_level == total) memory.highest_count = count, memory.brightest = level;
+    if (count > 0 && pixels_up_to_level == count) memory.darkest = level;
+    __syncthreads();
+    if (has_level)
+        out[level] = kind == autocontrast
+                         ? autocontrast_level(level, memory.darkest, memory.brightest)
+                         : equalize_level(level, pixels_up_to_level - count, total - memory.highest_count);
 }
 
 // A block makes the lookup table of one channel of one sample, from all its frames: `out` is [N, C, 256], uint8.
-// Parameter 0 is the HistogramLut, parameter 1 the factor of a contrast. Grid: (samples, channels, launches of a
-// batched launch).
+// Parameter 0 is the HistogramLut, parameter 1 the factor of a contrast. Each of the first 256 threads stores one
+// entry. Blocks of 512 threads, two per multiprocessor (benchmarks/log/policies-gpu.md). Grid: (samples, channels,
+// launches of a batched launch).
 template <class In, class InLayout, int K, class Launch = void>
-__global__ void __launch_bounds__(histogram_threads, 6)
+__global__ void __launch_bounds__(histogram_threads, 2)
     histogram_lut(const __grid_constant__ BatchedRecords<PointwiseRecord, Launch> records) {
     const PointwiseRecord& args = records.current();
     constexpr int loaded_channels = is_same_v<InLayout, Packed> ? K : 1;  // packed channels are loaded together
@@ -118,13 +90,16 @@ __global__ void __launch_bounds__(histogram_threads, 6)
     const int channel = blockIdx.y;
     const long long n = blockIdx.x, total = static_cast<long long>(args.frames) * args.in_height * args.in_width;
     In* out = static_cast<In*>(args.out.data) + (n * args.channels + channel) * 256;
-    const SamplePixels<In, InLayout, loaded_channels, histogram_threads> pixels(args, n);
+    const unsigned int groups_per_row = (args.in_width + 3) / 4;
+    const SamplePixels<In, InLayout, loaded_channels, histogram_threads> pixels = {
+        args, n, column_stride<InLayout, loaded_channels>(args.in.x_stride), groups_per_row,
+        static_cast<long long>(groups_per_row) * args.in_height};
 
     wait_for_previous();
     allow_next_launch();
     const int kind = static_cast<int>(stored_parameter(args, n, 0));
     if (kind == identity) {
-        for (int level = threadIdx.x; level < 256; level += histogram_threads) out[level] = static_cast<In>(level);
+        if (threadIdx.x < 256) out[threadIdx.x] = static_cast<In>(threadIdx.x);
     } else if (kind == adjust_contrast) {
         store_contrast_lut<K>(pixels, total, memory, out);
     } else {
