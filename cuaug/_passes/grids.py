@@ -196,7 +196,7 @@ def four_pixels_per_thread(slices: Slices) -> Grid:
     return -(-threads // 256), 1, min(slices.slice_count, _MAX_BLOCKS_YZ)
 
 
-def pointwise(slices: Slices, resident_blocks: int, uneven: bool) -> Grid:
+def pointwise(slices: Slices, resident_blocks: int, uneven: bool = False) -> Grid:
     """The axes of the grid: strips of columns, runs of rows, and slices.
 
     The number of blocks minimises waves x (steps per block + 3) on a GPU that holds `resident_blocks`; the 3 is a
@@ -245,12 +245,6 @@ def block_per_channel(slices: Slices, channels: int) -> Grid:
     if channels > _MAX_BLOCKS_YZ:
         raise ValueError(f"images must have at most {_MAX_BLOCKS_YZ} channels, got {channels}")
     return slices.slice_count, channels, 1
-
-
-def lut(slices: Slices) -> Grid:
-    """A thread looks up four pixels of a row, four times; a block has 512 threads."""
-    blocks, _, grid_z = four_pixels_per_thread(slices)
-    return -(-blocks // 8), 1, grid_z
 
 
 def adjust_sharpness(slices: Slices) -> Grid:

@@ -60,7 +60,7 @@ KERNEL_TEMPLATES = {
     ),
     "channel_min_max": KernelTemplate(1024, grids.block_per_sample, lambda a: a.input, slice_per_frame=False),
     "histogram_lut": KernelTemplate(512, grids.block_per_channel, lambda a: a.input, slice_per_frame=False),
-    "lut": KernelTemplate(512, grids.lut, lambda a: (*a.input, a.output[1])),
+    "lut": KernelTemplate(grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, a.output[1])),
     "adjust_sharpness": KernelTemplate(256, grids.adjust_sharpness, lambda a: (*a.input, a.output[1])),
     "jpeg": KernelTemplate(192, grids.jpeg, lambda a: (*a.input, a.output[1])),
     "mix": KernelTemplate(256, grids.four_pixels_per_thread, lambda a: (*a.input, *a.functors, a.output[1])),

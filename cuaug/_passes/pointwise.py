@@ -40,7 +40,8 @@ def lut(images: ImageBatch, table: StridedArray, out: Any) -> Any:
     """Looks up uint8 images in a table of `parameters.lut_table`."""
     result = allocate_output(images, images.size, images.dtype, out)
     if images.samples * images.frames:
-        config = kernel_config("lut", (images.dtype, images.dtype), *axes_and_misalignment(images, result))
+        names, grid_args = (images.dtype, images.dtype), (resident_blocks(images),)
+        config = kernel_config("lut", names, *axes_and_misalignment(images, result), grid_args)
         record = LUT.pack(*batch_fields(images, result.pointer, result.axes.strides, config), *table[:4])
         run_pass(config, images, record, images.dtype)
     return images.library.to_user_array(result.array)

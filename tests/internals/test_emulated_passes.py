@@ -12,6 +12,7 @@ import cuaug
 from cuaug import transforms as T
 from cuaug._arrays.images import allocate_output, describe_images
 from cuaug._fusion import draw, execute
+from cuaug._fusion.recipe_ops import AUTOCONTRAST, CONTRAST, EQUALIZE
 from cuaug._gpu import devices
 from cuaug._passes import filters, grids, parameters, statistics
 from cuaug._passes.geometry import matrix_geometry, whole_pixel_shift
@@ -77,14 +78,29 @@ def test_channel_min_max_kernel_equals_extremes(shape, layout, dtype, emulate):
     np.testing.assert_array_equal(np.reshape(values, expected.shape), expected)
 
 
-@pytest.mark.parametrize("kind", ["equalize", "autocontrast"])
+@pytest.mark.parametrize("kind", [EQUALIZE, AUTOCONTRAST, CONTRAST])
 @pytest.mark.parametrize(("shape", "layout"), STATISTICS_CASES, ids=str)
 def test_histogram_lut_kernel_equals_cpu_loops(shape, layout, kind, emulate):
     images = describe_images(noise(shape, "uint8"), layout)
-    kinds = parameters.SampleParameters(parameters.NULL_ARRAY, ({"equalize": 1.0, "autocontrast": 2.0}[kind],))
+    kinds = parameters.SampleParameters(parameters.NULL_ARRAY, (kind, 1.7))
     expected = np.array(statistics.histogram_lut(images, kinds).owner)
     emulate("histogram_lut")
     np.testing.assert_array_equal(statistics.histogram_lut(images, kinds).owner, expected)
+
+
+@pytest.mark.parametrize(("shape", "layout"), STATISTICS_CASES, ids=str)
+def test_lut_kernel_equals_indexing(shape, layout, emulate):
+    batch = noise(shape, "uint8")
+    channel_axis = 1 if layout == "NCHW" else 3
+    samples, channels = shape[0], shape[channel_axis]
+    table = noise((samples, channels, 256), "uint8", seed=1)
+    emulate("lut")
+    actual = cuaug.lut(batch, table, layout=layout, out=np.full_like(batch, 99))
+    index = (
+        np.arange(samples).reshape(-1, 1, 1, 1),
+        np.moveaxis(np.arange(channels).reshape(1, 1, 1, -1), 3, channel_axis),
+    )
+    np.testing.assert_array_equal(actual, table[(*index, batch)])
 
 
 MATRIX_BLUR_CASES = [

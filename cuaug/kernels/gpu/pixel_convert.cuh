@@ -92,6 +92,19 @@ inline float reciprocal(float value) {
     return out;
 }
 
+// A quotient is estimated and corrected once (Markstein 1990). The compiler computes 1 / b once for all pixels.
+inline float divide_levels(float a, float b) {
+    const float inverse = 1.0f / b, estimate = a * inverse;
+    return __fmaf_rn(__fmaf_rn(-estimate, b, a), inverse, estimate);
+}
+
+inline float small_power(float base, float exponent) {
+    float logarithm, out;
+    asm("lg2.approx.f32 %0, %1;" : "=f"(logarithm) : "f"(base));
+    asm("ex2.approx.f32 %0, %1;" : "=f"(out) : "f"(exponent * logarithm));
+    return out;
+}
+
 // As `saturate_pack`, for pixels scaled to 0..1. Values outside are clamped before the scaling to levels: clamping to
 // 0..1 is one instruction, clamping to 0..255 two of half the rate. `in_unit_range`: no value is outside. The product
 // is not fused with the addition in `pack_u8`: rounded first, as on a CPU, 0.5 / 255 gives exactly 0.5, and `pack_u8`
@@ -111,5 +124,7 @@ inline WordPixel<T, K> pack_unit_range(const Pixel<R, K>& pixel) {
 inline double fma_saturate(double a, double b, double c) { return fmin(fmax(a * b + c, 0.0), 1.0); }
 inline double add_saturate(double a, double b) { return fma_saturate(1.0, a, b); }
 inline double reciprocal(double value) { return 1.0 / value; }
+inline double divide_levels(double a, double b) { return a / b; }
+inline double small_power(double base, double exponent) { return pow(base, exponent); }
 
 }  // namespace cuaug

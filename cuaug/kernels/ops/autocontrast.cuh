@@ -9,16 +9,23 @@ namespace cuaug {
 template <class R, int K>
 struct Autocontrast {
     static constexpr int sample_params = 0, channel_params = 2;
-    R low[K], high[K];  // in the images' range
+    R low[K], scale[K];  // low: in the images' range. scale: the brightest level; after `prepare`: the span, in 0..1
+
+    static void prepare(R* params, R max_value) {
+        for (int k = 0; k < K; ++k) {
+            R &low = params[k], &high = params[K + k];
+            const bool has_span = high > low;
+            high = has_span ? (high - low) * (R(1) / max_value) : R(1);
+            if (low == low && !has_span) low = R(0);
+        }
+    }
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
-        const R unit = R(1) / context.max_value;
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) {
-            const R from = high[k] > low[k] ? low[k] : R(0),
-                    scale = high[k] > low[k] ? (high[k] - low[k]) * unit : R(1);
-            const R stretched = (to_input_range(in.c[k], context) - from) / scale;
-            out.c[k] = context.max_value > R(1) ? floor(stretched) * unit : stretched;
+            const R above = to_input_range(in.c[k], context) - low[k];
+            out.c[k] = context.max_value > R(1) ? floor(divide_levels(above, scale[k])) * (R(1) / context.max_value)
+                                                : above / scale[k];
         }
         out = fma_saturate(R(1), out, R(0));
         for (int k = 0; k < K; ++k) out.c[k] = low[k] == low[k] ? out.c[k] : in.c[k];

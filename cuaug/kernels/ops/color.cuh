@@ -15,13 +15,21 @@ inline Pixel<R, K> splat(R value) {
 }
 
 // a * b + c and a + b clamped to 0..1, a NaN to 0; and 1 / value, to within an ulp. Defined in gpu/pixel_convert.cuh,
-// where each is one instruction for floats, and in cpu/loops/convert.hpp.
+// where each is one instruction for floats, and in cpu/loops/convert.hpp, as are the next two.
 float fma_saturate(float a, float b, float c);
 double fma_saturate(double a, double b, double c);
 float add_saturate(float a, float b);
 double add_saturate(double a, double b);
 float reciprocal(float value);
 double reciprocal(double value);
+
+// a / b, rounded once, for integers below 2^17 as `a` and integers below 2^16 / max_value as `b`.
+float divide_levels(float a, float b);
+double divide_levels(double a, double b);
+
+// base ^ exponent to within 2e-6, for a base of at least 0 and an exponent of more than 0 and at most 8.
+float small_power(float base, float exponent);
+double small_power(double base, double exponent);
 
 // factor * in + add, clamped to 0..1 as torchvision does after each op.
 template <class R, int K>

@@ -19,7 +19,9 @@ inline uint8 equalize_level(int level, long long below, long long below_highest)
 
 // The level after Autocontrast, computed by the op itself.
 inline uint8 autocontrast_level(int level, int low, int high) {
-    const Autocontrast<float, 1> op = {{static_cast<float>(low)}, {static_cast<float>(high)}};
+    float params[2] = {static_cast<float>(low), static_cast<float>(high)};
+    Autocontrast<float, 1>::prepare(params, 255.0f);
+    const Autocontrast<float, 1> op = {{params[0]}, {params[1]}};
     const Pixel<float, 1> in = {{static_cast<float>(level) * (1.0f / 255.0f)}};
     return static_cast<uint8>(op(in, {0, 0, 1, 1, 255.0f, 255.0f}).c[0] * 255.0f + 0.5f);
 }

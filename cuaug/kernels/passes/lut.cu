@@ -1,69 +1,100 @@
-#include "gpu/convert.cuh"
-#include "gpu/layout.cuh"
+#include "gpu/thread_work.cuh"
 #include "gpu/vectors.cuh"
 #include "records/lut.cuh"
 
 namespace cuaug {
 
-constexpr int lut_threads = 512, lut_steps = 4;
+// The tables of K channels. Each lane has copies of its own, in one bank, so that lookups have no bank conflicts. Byte
+// b of row r is the entry of level r + 64 b.
+template <int K>
+struct LutCopies {
+    static constexpr int rows = 64;
 
-// A block looks up pixels of a uint8 frame: a thread four adjacent ones of K channels, `lut_steps` times. Each lane has
-// a copy of the table in its own bank, so that lookups have no bank conflicts. Grid: (blocks for a frame, 1, frames x
-// groups of K).
+    Word words[K][rows][32];  // [channel][row][lane]
+
+    // Called by all threads. `available`: the channels that exist; the others get the table of the last one.
+    void fill(const uint8* table, const LutRecord& args, int available) {
+        const int lane = threadIdx.x & 31;
+        for (int part = threadIdx.x / 32; part < 2 * K; part += pointwise_threads / 32) {  // 32 rows
+            const int k = part / 2, first_row = 32 * (part % 2);
+            const uint8* level =
+                table + min(k, available - 1) * args.table_c_stride + (first_row + lane) * args.table_x_stride;
+            Word row = 0;
+            for (int b = 0; b < 4; ++b) row |= static_cast<Word>(level[64 * b * args.table_x_stride]) << 8 * b;
+            for (int i = 0; i < 32; ++i) words[k][first_row + i][lane] = __shfl_sync(0xffffffffu, row, i);
+        }
+    }
+
+    // The pixel's entries.
+    WordPixel<uint8, K> look_up(const WordPixel<uint8, K>& pixel) const {
+        const uint8* const bytes = reinterpret_cast<const uint8*>(&words[0][0][threadIdx.x & 31]);
+        Word entries[4] = {};
+        for (int k = 0; k < K; ++k) {
+            const Word level = __byte_perm(pixel.word[0], 0, 0x4440 + k);
+            entries[k] = bytes[(level % rows + k * rows) * sizeof(words[0][0]) + level / rows];
+        }
+        return {{permute_bytes(permute_bytes(entries[0], entries[1], 0x40), permute_bytes(entries[2], entries[3], 0x40),
+                               low_halves)}};
+    }
+};
+
+// A block looks up a run of rows of a strip of columns, as in pointwise.cu. Grid: (strips, runs, frames x groups of K
+// channels).
 template <class In, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(lut_threads) lut(const __grid_constant__ LutRecord args) {
-    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    __shared__ Word copies[K][64][32];
-    const int lane = threadIdx.x & 31, width = args.in_width,
-              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
-    const unsigned int groups_per_row = (width + 3) / 4;
-    const long long frame_groups = static_cast<long long>(groups_per_row) * args.in_height,
-                    begin = static_cast<long long>(blockIdx.x) * lut_threads * lut_steps;
+__global__ void __launch_bounds__(pointwise_threads, has_static_channels<InLayout, OutLayout> ? 4 : 1)
+    lut(const __grid_constant__ LutRecord args) {
+    static_assert(is_same_v<In, uint8>);
+    constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>;
+    __shared__ LutCopies<K> copies;
+    const int width = args.in_width, channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const int in_step = column_stride<InLayout, K>(args.in.x_stride),
               out_step = column_stride<OutLayout, K>(args.out.x_stride);
-    const In* lane_table[K];
-    for (int k = 0; k < K; ++k) lane_table[k] = reinterpret_cast<const In*>(copies[k]) + 4 * lane;
+    const long long pixels = static_cast<long long>(width) * args.in_height;
+    const bool is_contiguous = pixels % 4 == 0 && args.in.y_stride == static_cast<long long>(width) * in_step &&
+                               args.out.y_stride == static_cast<long long>(width) * out_step;
+    ThreadWork work;
+    if (is_contiguous)
+        work = work_on_contiguous_frame(pixels);
+    else
+        work = work_in_strips(width, args.in_height);
+    const int count = work.count;
+    const long long in_row = is_contiguous ? 4LL * pointwise_threads * in_step : args.in.y_stride,
+                    out_row = is_contiguous ? 4LL * pointwise_threads * out_step : args.out.y_stride;
+    const long long in_advance = opaque(work.row_step * in_row), out_advance = opaque(work.row_step * out_row);
+    const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && count == 4;
 
     for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
         const long long frame = split_channels ? slice / channel_groups : slice,
                         n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
         const int first_channel = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
                   channels = args.channels - first_channel;
-        const In* table = args.table + n * args.table_n_stride + first_channel * args.table_c_stride;
         __syncthreads();
-        for (int k = 0; k < K; ++k)
-            for (int i = threadIdx.x / 32; i < 64; i += lut_threads / 32) {
-                const In* four = table + min(k, channels - 1) * args.table_c_stride + 4 * i * args.table_x_stride;
-                Word word = 0;
-                for (int j = 0; j < 4; ++j) word |= static_cast<Word>(four[j * args.table_x_stride]) << 8 * j;
-                copies[k][i][lane] = word;
-            }
+        copies.fill(args.table + n * args.table_n_stride + first_channel * args.table_c_stride, args, channels);
         __syncthreads();
 
         long long in_offsets[K], out_offsets[K];
         channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
         channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
         const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                       first_channel * args.in.c_stride;
+                       first_channel * args.in.c_stride + work.y * in_row + static_cast<long long>(work.x) * in_step;
         In* out = static_cast<In*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
-                  first_channel * args.out.c_stride;
-        for (int step = 0; step < lut_steps; ++step) {
-            const long long group = begin + step * lut_threads + threadIdx.x;
-            if (group >= frame_groups) break;
-            const unsigned int index = static_cast<unsigned int>(group);
-            const int y = index / groups_per_row, x = 4 * (index - y * groups_per_row), count = min(4, width - x);
-            FourPixels<In, K> pixels =
-                load_pixels<InLayout, In, K>(in + y * args.in.y_stride + static_cast<long long>(x) * in_step,
-                                             in_offsets, in_step, args.in_vector_elements, count);
-            for (int j = 0; j < 4; ++j) {
-                RawPixel<In, K> raw_pixel = to_raw_pixel(pixels.v[j]);
-                for (int k = 0; k < K; ++k)
-                    raw_pixel.c[k] = lane_table[k][(raw_pixel.c[k] & ~3) * 32 + (raw_pixel.c[k] & 3)];
-                pixels.v[j] = to_word_pixel(raw_pixel);
-            }
-            store_pixels<OutLayout, In, K>(out + y * args.out.y_stride + static_cast<long long>(x) * out_step,
-                                           out_offsets, out_step, args.out_vector_elements, count, channels, pixels);
+                  first_channel * args.out.c_stride + work.y * out_row + static_cast<long long>(work.x) * out_step;
+        auto store = [&](FourPixels<In, K> four) {
+            for (int j = 0; j < 4; ++j) four.v[j] = copies.look_up(four.v[j]);
+            store_pixels<OutLayout, In, K>(out, out_offsets, out_step, args.out_vector_elements, count, channels, four);
+            out += out_advance;
+        };
+        int remaining = work.steps;
+#pragma unroll 1
+        for (; vectors && remaining > 1; remaining -= 2, in += 2 * in_advance) {
+            const Vectors<In, K, 1> first = load_vectors<InLayout, In, K>(in, in_offsets),
+                                    second = load_vectors<InLayout, In, K>(in + in_advance, in_offsets);
+            store(elements_to_pixels<InLayout, In, K>(first.elements[0]));
+            store(elements_to_pixels<InLayout, In, K>(second.elements[0]));
         }
+#pragma unroll 1
+        for (; remaining > 0; --remaining, in += in_advance)
+            store(load_pixels<InLayout, In, K>(in, in_offsets, in_step, vectors, count));
     }
 }
 

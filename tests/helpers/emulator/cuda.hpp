@@ -356,6 +356,8 @@ inline void ptx_fma_rn_sat_f32(float& out, float a, float b, float c) {
 }
 inline void ptx_add_ftz_sat_f32(float& out, float a, float b) { ptx_fma_rn_sat_f32(out, 1.0f, a, b); }
 inline void ptx_rcp_approx_ftz_f32(float& out, float value) { out = 1.0f / value; }
+inline void ptx_lg2_approx_f32(float& out, float value) { out = std::log2(value); }
+inline void ptx_ex2_approx_f32(float& out, float value) { out = std::exp2(value); }
 inline void ptx_cvt_f32_f16(float& out, unsigned short bits) { out = half_value(bits); }
 inline void ptx_cvt_rn_f16_f32(unsigned short& out, float value) { out = half_bits(value); }
 inline void ptx_cvt_rn_bf16_f32(unsigned short& out, float value) { out = bfloat16_bits(value); }
