@@ -79,22 +79,30 @@ __global__ void __launch_bounds__(pointwise_threads, has_static_channels<InLayou
                        first_channel * args.in.c_stride + work.y * in_row + static_cast<long long>(work.x) * in_step;
         In* out = static_cast<In*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
                   first_channel * args.out.c_stride + work.y * out_row + static_cast<long long>(work.x) * out_step;
-        auto store = [&](FourPixels<In, K> four) {
-            for (int j = 0; j < 4; ++j) four.v[j] = copies.look_up(four.v[j]);
-            store_pixels<OutLayout, In, K>(out, out_offsets, out_step, args.out_vector_elements, count, channels, four);
-            out += out_advance;
+        // All groups are loaded before the first is stored.
+        auto look_up_groups = [&](auto groups) {
+            FourPixels<In, K> four[decltype(groups)::value];
+            if (vectors) {
+                Vectors<In, K, 1> raw[decltype(groups)::value];
+                for (int i = 0; i < groups.value; ++i)
+                    raw[i] = load_vectors<InLayout, In, K>(in + i * in_advance, in_offsets);
+                for (int i = 0; i < groups.value; ++i)
+                    four[i] = elements_to_pixels<InLayout, In, K>(raw[i].elements[0]);
+            } else {
+                for (int i = 0; i < groups.value; ++i)
+                    four[i] = load_pixels<Strided, In, K>(in + i * in_advance, in_offsets, in_step, false, count);
+            }
+            for (int i = 0; i < groups.value; ++i) {
+                for (int j = 0; j < 4; ++j) four[i].v[j] = copies.look_up(four[i].v[j]);
+                store_pixels<OutLayout, In, K>(out + i * out_advance, out_offsets, out_step, args.out_vector_elements,
+                                               count, channels, four[i]);
+            }
+            in += groups.value * in_advance, out += groups.value * out_advance;
         };
         int remaining = work.steps;
 #pragma unroll 1
-        for (; vectors && remaining > 1; remaining -= 2, in += 2 * in_advance) {
-            const Vectors<In, K, 1> first = load_vectors<InLayout, In, K>(in, in_offsets),
-                                    second = load_vectors<InLayout, In, K>(in + in_advance, in_offsets);
-            store(elements_to_pixels<InLayout, In, K>(first.elements[0]));
-            store(elements_to_pixels<InLayout, In, K>(second.elements[0]));
-        }
-#pragma unroll 1
-        for (; remaining > 0; --remaining, in += in_advance)
-            store(load_pixels<InLayout, In, K>(in, in_offsets, in_step, vectors, count));
+        for (; remaining > 1; remaining -= 2) look_up_groups(Int<2>());
+        if (remaining > 0) look_up_groups(Int<1>());
     }
 }
 
