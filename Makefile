@@ -110,7 +110,7 @@ docs: $(VENV)/.docs  ## the documentation site, in build/docs; warnings are erro
 
 bench:  ## the benchmark tables, GPU and CPU, with their peers; writes benchmarks/results
 	@$(gpu_python); \
-	for name in warp transforms sizes host single_images detection decode loader; do $$python benchmarks/$$name.py $(ARGS) || exit 1; done; \
+	for name in warp transforms functions host single_images detection decode loader; do $$python benchmarks/$$name.py $(ARGS) || exit 1; done; \
 	exec $$python benchmarks/training.py
 
 lint: $(VENV)/.lint  ## ruff, clang-format, mypy and the layers of imports

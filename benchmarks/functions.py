@@ -1,4 +1,4 @@
-"""Crops, pads and transforms that give each sample a size of its own, on a GPU, against the floor: ``make bench``.
+"""Functions of pixels, crops, pads and transforms that draw sizes, on a GPU, against the floor: ``make bench``.
 
 The floor is the bytes of the images that a result shows and of the results over the bandwidth of a large device copy.
 Before a row is timed, its results are compared with the CPU's.
@@ -7,6 +7,7 @@ Before a row is timed, its results are compared with the CPU's.
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,9 +25,26 @@ import cuaug  # noqa: E402
 from cuaug import transforms as T  # noqa: E402
 
 BUFFERS = 4
-MOVES = {  # of 256x3x224x224
-    "pad by 8": lambda x, layout: cuaug.pad(x, 8, layout=layout),
-    "crop to 200x200": lambda x, layout: cuaug.crop(x, 7, 9, 200, 200, layout=layout),
+ADJUSTMENTS = {"brightness": 1.3, "contrast": 1.3, "saturation": 1.3, "hue": 0.1, "gamma": 1.7, "sharpness": 1.3}
+# Of 256x3x224x224: a function, its arguments after the images, and torchvision's function and arguments for the same.
+EXACT: dict[str, tuple[str, list[Any], list[Any]]] = {  # results equal the CPU's
+    "pad by 8": ("pad", [[8] * 4], ["pad", [8] * 4]),
+    "crop to 200x200": ("crop", [7, 9, 200, 200], ["crop", 7, 9, 200, 200]),
+    "hflip": ("hflip", [], ["horizontal_flip"]),
+    "invert": ("invert", [], ["invert"]),
+    "posterize": ("posterize", [4], ["posterize", 4]),
+    "solarize": ("solarize", [100], ["solarize", 100]),
+    "permute_channels": ("permute_channels", [[2, 0, 1]], ["permute_channels", [2, 0, 1]]),
+    "equalize": ("equalize", [], ["equalize"]),
+    "autocontrast": ("autocontrast", [], ["autocontrast"]),
+}
+CLOSE: dict[str, tuple[str, list[Any], list[Any]]] = {
+    **{f"adjust_{k}": (f"adjust_{k}", [v], [f"adjust_{k}", v]) for k, v in ADJUSTMENTS.items()},
+    "rgb_to_grayscale": ("rgb_to_grayscale", [3], ["rgb_to_grayscale", 3]),
+    "gaussian_blur, 5": ("gaussian_blur", [5, 1.0], ["gaussian_blur", [5, 5], [1.0, 1.0]]),
+    "gaussian_blur, 23": ("gaussian_blur", [23, 2.0], ["gaussian_blur", [23, 23], [2.0, 2.0]]),
+    "jpeg": ("jpeg", [75], []),
+    "mixup": ("mixup", [0.3], []),
 }
 SIZES: dict[str, T.Transform] = {  # of 64x3x480x640
     "RandomZoomOut((1, 2))": T.RandomZoomOut((114, 117, 120), (1.0, 2.0), 1.0),
@@ -52,15 +70,17 @@ def main() -> int:
 
     bandwidth, rows = clocks.bandwidth(), list[dict[str, Any]]()
     for layout in ("NCHW", "NHWC"):
-        for name, move in MOVES.items():
-            images = batches(4 if options.quick else 256, 224, 224, layout)
-            run = lambda i, move=move, images=images, layout=layout: move(images[i], layout)  # noqa: E731
-            check(run(0), move(images[0].cpu(), layout), exact=True)
-            rows.append(timed(f"{name}, {layout}", run, images, bandwidth, True) | peer(name, images, layout))
+        images = batches(4 if options.quick else 256, 224, 224, layout)
+        for name, (function, arguments, peer_call) in {**EXACT, **CLOSE}.items():
+            call = functools.partial(getattr(cuaug, function), layout=layout)
+            run = lambda i, call=call, arguments=arguments, images=images: call(images[i], *arguments)  # noqa: E731
+            check(run(0), call(images[0].cpu(), *arguments), name in EXACT)
+            row = timed(f"{name}, {layout}", run, images, bandwidth, True)
+            rows.append(row | peer_time(peer_call, images, layout))
         for name, transform in SIZES.items():
             images, aug = batches(4 if options.quick else 64, 480, 640, layout), T.Compose([transform], seed=0)
             run = lambda i, aug=aug, images=images, layout=layout: aug(images[i], layout=layout, step=i)  # noqa: E731
-            check(run(0), aug(images[0].cpu(), layout=layout, step=0), exact="Zoom" in name)
+            check(run(0), aug(images[0].cpu(), layout=layout, step=0), "Zoom" in name)
             rows.append(timed(f"{name}, {layout}", run, images, bandwidth, False))
     table = {"device": torch.cuda.get_device_name(), "bandwidth_tb_s": bandwidth / 1e12, "rows": rows}
     names = {"us": "us", "ratio": "floors", "wall_us": "wall us", "host_us": "host us", "torchvision_us": "torchvision"}
@@ -68,7 +88,7 @@ def main() -> int:
         {"": row["name"], **{title: number(row[key]) for key, title in names.items() if key in row}} for row in rows
     ]
     print_table(f"{table['device']}, uint8", cells, [])
-    results = document({"gpu": table}, "sizes")
+    results = document({"gpu": table}, "functions")
     if options.json or not options.quick:
         write(results, options.json or default_path(results))
     return 0
@@ -103,27 +123,22 @@ def timed(
     return {"name": name, "floor_us": floor_us, "ratio": ratio, "host_us": host_us, **gpu_time._asdict()}
 
 
-def peer(name: str, images: list[Any], layout: str) -> dict[str, float]:
-    """torchvision's device time for the same move of the whole batch; its crops are views, so they are copied."""
+def peer_time(call: list[Any], images: list[Any], layout: str) -> dict[str, float]:
+    """torchvision's device time for the same call with the whole batch; results that are views are copied."""
     try:
         from torchvision.transforms.v2 import functional
     except TORCHVISION_IMPORT_ERRORS:
         return {}
-    if layout == "NHWC":
-        images = [image.permute(0, 3, 1, 2) for image in images]
-    if name.startswith("pad"):
-        run = lambda i: functional.pad(images[i], [8] * 4)  # noqa: E731
-    else:
-        run = lambda i: functional.crop(images[i], 7, 9, 200, 200).contiguous(  # noqa: E731
-            memory_format=memory_format(layout)
-        )
-    return {"torchvision_us": clocks.gpu(run, len(images), True).us}
-
-
-def memory_format(layout: str) -> Any:
+    if not call:
+        return {}
     import torch
 
-    return torch.channels_last if layout == "NHWC" else torch.contiguous_format
+    memory_format = torch.channels_last if layout == "NHWC" else torch.contiguous_format
+    if layout == "NHWC":
+        images = [image.permute(0, 3, 1, 2) for image in images]
+    function, arguments = getattr(functional, call[0]), call[1:]
+    run = lambda i: function(images[i], *arguments).contiguous(memory_format=memory_format)  # noqa: E731
+    return {"torchvision_us": clocks.gpu(run, len(images), False).us}
 
 
 if __name__ == "__main__":
