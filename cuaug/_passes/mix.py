@@ -20,7 +20,8 @@ def mix(images: ImageBatch, name: str, parameters: SampleParameters, out: Any) -
     _check.image_dtype(images.dtype)
     result = allocate_output(images, images.size, images.dtype, out)
     if images.samples * images.frames:
-        config = kernel_config("mix", (images.dtype, images.dtype, name), *axes_and_misalignment(images, result))
+        names, grid_args = (images.dtype, images.dtype, name), (resident_blocks(images),)
+        config = kernel_config("mix", names, *axes_and_misalignment(images, result), grid_args)
         record = pack_pointwise(images, result.pointer, result.axes.strides, config, parameters)
         run_pass(config, images, record, images.dtype, name)
     return images.library.to_user_array(result.array)

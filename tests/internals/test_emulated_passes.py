@@ -103,6 +103,22 @@ def test_lut_kernel_equals_indexing(shape, layout, emulate):
     np.testing.assert_array_equal(actual, table[(*index, batch)])
 
 
+@pytest.mark.parametrize("box", [None, (3, 5, 9, 11)], ids=["mixup", "cutmix"])
+@pytest.mark.parametrize(("shape", "layout"), STATISTICS_CASES, ids=str)
+def test_mix_kernel_equals_cpu_loops(shape, layout, box, emulate):
+    batch = noise(shape, "uint8")
+
+    def mixed(out):
+        if box:
+            return cuaug.cutmix(batch, *box, layout=layout, out=out)
+        return cuaug.mixup(batch, 0.3, layout=layout, out=out)
+
+    expected = mixed(None)
+    emulate("mix")
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="a fused product is not rounded: near halves")
+    assert_equal(mixed(np.full_like(batch, 99)), expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
 MATRIX_BLUR_CASES = [
     ((2, 56, 128, 3), "NHWC", (23, 23), "uint8"),
     ((2, 3, 30, 100), "NCHW", (25, 5), "uint8"),  # the last strip is partial, and the last word

@@ -96,4 +96,49 @@ inline ThreadWork work_on_contiguous_frame(long long pixels) {
 template <class InLayout, class OutLayout>
 constexpr bool has_static_channels = !is_same_v<InLayout, Strided> && !is_same_v<OutLayout, Strided>;
 
+// A thread's way through the groups of a frame, in the input and in the result. If the rows have no gaps and a frame is
+// a multiple of four pixels, the frame is taken as one contiguous array, unless the position of pixels counts.
+template <class InLayout, class OutLayout, int K, int OutK = K>
+struct FrameWalk {
+    int in_step, out_step;  // from pixel to pixel
+    ThreadWork work;
+    long long in_first, out_first;      // the thread's first group, from the frame's first pixel
+    long long in_advance, out_advance;  // from a group to the next
+    bool loads_vectors;
+
+    FrameWalk(const BatchRecord& args, bool uses_position)
+        : in_step(column_stride<InLayout, K>(args.in.x_stride)),
+          out_step(column_stride<OutLayout, OutK>(args.out.x_stride)) {
+        const int width = args.in_width;
+        const long long pixels = static_cast<long long>(width) * args.in_height;
+        const bool is_contiguous = !uses_position && pixels % 4 == 0 &&
+                                   args.in.y_stride == static_cast<long long>(width) * in_step &&
+                                   args.out.y_stride == static_cast<long long>(width) * out_step;
+        if (is_contiguous)
+            work = work_on_contiguous_frame(pixels);
+        else
+            work = work_in_strips(width, args.in_height);
+        const long long in_row = is_contiguous ? 4LL * pointwise_threads * in_step : args.in.y_stride,
+                        out_row = is_contiguous ? 4LL * pointwise_threads * out_step : args.out.y_stride;
+        in_first = work.y * in_row + static_cast<long long>(work.x) * in_step;
+        out_first = work.y * out_row + static_cast<long long>(work.x) * out_step;
+        // Without `opaque` the compiler computes both products, and `loads_vectors`, again for each group.
+        in_advance = opaque(work.row_step * in_row), out_advance = opaque(work.row_step * out_row);
+        loads_vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && work.count == 4;
+    }
+
+    // Loads groups of the input. All are requested before the first is used.
+    template <class T, int Groups>
+    void load(const T* const (&at)[Groups], const long long* offsets, FourPixels<T, K> (&four)[Groups]) const {
+        if (loads_vectors) {
+            Vectors<T, K, 1> raw[Groups];
+            for (int i = 0; i < Groups; ++i) raw[i] = load_vectors<InLayout, T, K>(at[i], offsets);
+            for (int i = 0; i < Groups; ++i) four[i] = elements_to_pixels<InLayout, T, K>(raw[i].elements[0]);
+        } else {
+            for (int i = 0; i < Groups; ++i)
+                four[i] = load_pixels<Strided, T, K>(at[i], offsets, in_step, false, work.count);
+        }
+    }
+};
+
 }  // namespace cuaug

@@ -1,3 +1,4 @@
+#include "gpu/batch_slice.cuh"
 #include "gpu/pixel_convert.cuh"
 #include "gpu/convert.cuh"
 #include "gpu/layout.cuh"
@@ -40,30 +41,24 @@ inline SummedRow<ComputeType<In>, K> summed_row(const In* row, const long long* 
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<In>;
-    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    const int width = args.in_width, height = args.in_height,
-              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
+    using Slice = BatchSlice<InLayout, OutLayout, K>;
+    const int width = args.in_width, height = args.in_height;
     const unsigned int groups_per_row = (width + 3) / 4, index = blockIdx.x * sharpness_threads + threadIdx.x,
                        run = index / groups_per_row;
     const int x = 4 * (index - run * groups_per_row), count = min(4, width - x);
     if (run >= (height + sharpness_rows - 1) / sharpness_rows) return;
     const int top = run * sharpness_rows, bottom = min(top + sharpness_rows, height);
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
-        const long long frame = split_channels ? slice / channel_groups : slice,
-                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
-                  channels = args.channels - first;
+    for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
+        const Slice slice(args, index);
         long long in_offsets[K], out_offsets[K];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
-        channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
+        channel_offsets<InLayout, K>(args.in.c_stride, slice.channels, in_offsets);
+        channel_offsets<OutLayout, K>(args.out.c_stride, slice.channels, out_offsets);
         const int in_step = column_stride<InLayout, K>(args.in.x_stride),
                   out_step = column_stride<OutLayout, K>(args.out.x_stride);
-        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                       first * args.in.c_stride;
-        In* out = static_cast<In*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
-                  first * args.out.c_stride + static_cast<long long>(x) * out_step;
-        const R factor = static_cast<R>(parameter(args, n, 0));
+        const In* in = slice.template input<In>(args);
+        In* out = slice.template output<In>(args) + static_cast<long long>(x) * out_step;
+        const R factor = static_cast<R>(parameter(args, slice.n, 0));
 
         auto row = [&](int y) {
             return summed_row<InLayout, K>(in + min(max(y, 0), height - 1) * args.in.y_stride, in_offsets, in_step,
@@ -83,7 +78,7 @@ __global__ void __launch_bounds__(sharpness_threads) adjust_sharpness(const __gr
                 result.v[j] = saturate_pack<In>(sharpened);
             }
             store_pixels<OutLayout, In, K>(out + y * args.out.y_stride, out_offsets, out_step, args.out_vector_elements,
-                                           count, channels, result);
+                                           count, slice.channels, result);
             above = here;
             here = below;
         }

@@ -1,5 +1,6 @@
 #include "records/blend.cuh"
 #include "ops/chain.cuh"
+#include "gpu/batch_slice.cuh"
 #include "gpu/thread_work.cuh"
 #include "gpu/programmatic_launch.cuh"
 
@@ -14,36 +15,29 @@ __global__ void __launch_bounds__(pointwise_threads,
     blend(const __grid_constant__ BlendRecord args) {
     using R = ComputeType<T>;
     using Ops = typename Chain::template For<R, K>;
-    constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>;
+    using Slice = BatchSlice<InLayout, OutLayout, K>;
     wait_for_previous();
     allow_next_launch();
-    const int width = args.in_width, height = args.in_height,
-              channel_groups = split_channels ? (args.channels + K - 1) / K : 1,
-              branches = static_cast<int>(args.branches);
+    const int width = args.in_width, height = args.in_height, branches = static_cast<int>(args.branches);
     const int in_step = column_stride<InLayout, K>(args.in.x_stride),
               out_step = column_stride<OutLayout, K>(args.out.x_stride);
     const auto [x, first_y, row_step, steps, count] = work_in_strips(width, height);
     __shared__ R params[Ops::param_count + 1], weight[max_branches + 1];
 
-    for (long long slice = args.samples * args.frames * channel_groups - 1 - blockIdx.z; slice >= 0;
-         slice -= gridDim.z) {
-        const long long frame = split_channels ? slice / channel_groups : slice,
-                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first_channel = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
-                  channels = args.channels - first_channel;
+    for (long long index = Slice::count(args) - 1 - blockIdx.z; index >= 0; index -= gridDim.z) {
+        const Slice slice(args, index);
         long long in_offsets[K], out_offsets[K];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
-        channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
-        const T* in = static_cast<const T*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                      first_channel * args.in.c_stride + first_y * args.in.y_stride +
-                      static_cast<long long>(x) * in_step;
-        long long out_offset = n * args.out.n_stride + t * args.out.t_stride + first_channel * args.out.c_stride +
-                               first_y * args.out.y_stride + static_cast<long long>(x) * out_step;
+        channel_offsets<InLayout, K>(args.in.c_stride, slice.channels, in_offsets);
+        channel_offsets<OutLayout, K>(args.out.c_stride, slice.channels, out_offsets);
+        const T* in = slice.template input<T>(args) + first_y * args.in.y_stride + static_cast<long long>(x) * in_step;
+        long long out_offset =
+            slice.output_offset(args) + first_y * args.out.y_stride + static_cast<long long>(x) * out_step;
         __syncthreads();
-        if (threadIdx.x < 32) read_params<Ops>(args, n, first_channel, params, R(max_value<T>));
+        if (threadIdx.x < 32) read_params<Ops>(args, slice.n, slice.first, params, R(max_value<T>));
         if (threadIdx.x == 32) {
             double remaining_weight = 1.0;
-            for (int i = 0; i <= branches; ++i) weight[i] = static_cast<R>(take_weight(args, n, i, remaining_weight));
+            for (int i = 0; i <= branches; ++i)
+                weight[i] = static_cast<R>(take_weight(args, slice.n, i, remaining_weight));
         }
         __syncthreads();
         const Ops ops = Ops::of(params);
@@ -62,8 +56,8 @@ __global__ void __launch_bounds__(pointwise_threads,
             for (int j = 0; j < 4; ++j) rounded.v[j] = saturate_pack<T>(sum[j]);
             Out* out = static_cast<Out*>(args.out.data) + out_offset;
             if constexpr (Chain::empty && is_same_v<Out, T>) {
-                store_pixels<OutLayout, Out, K>(out, out_offsets, out_step, args.out_vector_elements, count, channels,
-                                                rounded);
+                store_pixels<OutLayout, Out, K>(out, out_offsets, out_step, args.out_vector_elements, count,
+                                                slice.channels, rounded);
             } else {
                 Pixel<R, K> pixels[4];
                 PixelContext<R> context[4];
@@ -74,12 +68,12 @@ __global__ void __launch_bounds__(pointwise_threads,
                                   height,
                                   R(max_value<T>),
                                   R(max_value<Out>),
-                                  static_cast<int>(t) * channel_groups + first_channel / K};
+                                  static_cast<int>(slice.t) * Slice::groups(args) + slice.group};
                     pixels[j] = to_unit_range<R>(rounded.v[j]);
                 }
                 ops.apply(pixels, context);
                 store_unit_range<OutLayout, Out, is_same_v<T, uint8> && Ops::keeps_unit_range>(
-                    out, out_offsets, out_step, args.out_vector_elements, count, channels, pixels);
+                    out, out_offsets, out_step, args.out_vector_elements, count, slice.channels, pixels);
             }
             in += row_step * args.in.y_stride;
             out_offset += row_step * args.out.y_stride;

@@ -1,3 +1,4 @@
+#include "gpu/batch_slice.cuh"
 #include "gpu/gaussian_filter.cuh"
 #include "gpu/convert.cuh"
 
@@ -165,32 +166,27 @@ __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     // One channel of packed pixels is strided.
     using InChannelLayout = conditional_t<is_same_v<InLayout, Packed> && C == 1, Strided, InLayout>;
     using OutChannelLayout = conditional_t<is_same_v<OutLayout, Packed> && C == 1, Strided, OutLayout>;
-    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    using Slice = BatchSlice<InLayout, OutLayout, K>;
     extern __shared__ __align__(16) char memory[];
     __shared__ int reach[2];
 
     const BlurTile<R, C> tile(memory, args);
-    const int left = blockIdx.x * args.tile_width, top = blockIdx.y * args.tile_height,
-              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
+    const int left = blockIdx.x * args.tile_width, top = blockIdx.y * args.tile_height;
     const int columns = min(args.tile_width, args.in_width - left), rows = min(args.tile_height, args.in_height - top);
     const int radius_x = args.kernel_width / 2, radius_y = args.kernel_height / 2, lane = threadIdx.x & 31,
               warp_index = threadIdx.x >> 5;
     for (int i = threadIdx.x; i < tile.row_offsets(args); i += blur_threads)
         tile.row_offset[i] = reflect_near(top - radius_y + i, args.in_height) * args.in.y_stride;
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
-        const long long frame = split_channels ? slice / channel_groups : slice,
-                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
-                  channels = split_channels ? min(K, args.channels - first) : K;
-        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                       first * args.in.c_stride;
-        Out* out = static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
-                   first * args.out.c_stride;
+    for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
+        const Slice slice(args, index);
+        const int channels = Slice::split_channels ? min(K, slice.channels) : K;
+        const In* in = slice.template input<In>(args);
+        Out* out = slice.template output<Out>(args);
         if (warp_index == 0)
-            reach[0] = compute_gaussian<In>(tile.weights_x, tile.center, radius_x, sigma_of(args, n, 0), lane);
+            reach[0] = compute_gaussian<In>(tile.weights_x, tile.center, radius_x, sigma_of(args, slice.n, 0), lane);
         if (warp_index == 1)
-            reach[1] = compute_gaussian<In>(tile.weights_y, radius_y, radius_y, sigma_of(args, n, 1), lane);
+            reach[1] = compute_gaussian<In>(tile.weights_y, radius_y, radius_y, sigma_of(args, slice.n, 1), lane);
         __syncthreads();
         const BlurTileRect rect = {left, top, args.in_width, columns, rows, reach[0], reach[1], round_up4(reach[0])};
 

@@ -1,3 +1,4 @@
+#include "gpu/batch_slice.cuh"
 #include "gpu/blur_strip.cuh"
 
 namespace cuaug {
@@ -103,14 +104,13 @@ template <class In, class InLayout, int K, class Out, class OutLayout, int Margi
 __global__ void __launch_bounds__(32, blur_u8_blocks<Margin, Out>)
     gaussian_blur_u8(const __grid_constant__ GaussianBlurRecord args) {
     static_assert(is_same_v<In, uint8>);
-    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    using Slice = BatchSlice<InLayout, OutLayout, K>;
     constexpr int step = packed_channels<InLayout, OutLayout, K>, planes = K / step;
     constexpr bool in_is_dense = step > 1 || is_same_v<InLayout, Planar>,
                    out_is_dense = step > 1 || is_same_v<OutLayout, Planar>;
     __shared__ alignas(16) BlurMemory<step, Margin> memory;
 
-    const int lane = threadIdx.x, strip_index = blockIdx.x / planes, plane = blockIdx.x - planes * strip_index,
-              channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
+    const int lane = threadIdx.x, strip_index = blockIdx.x / planes, plane = blockIdx.x - planes * strip_index;
     const int top = blockIdx.y * args.tile_height, end = min(top + args.tile_height, args.in_height);
     const int radius_x = args.kernel_width / 2, radius_y = args.kernel_height / 2;
     const SourceRows rows = {step * args.in_width, step > 1 ? 1 : column_stride<InLayout, K>(args.in.x_stride),
@@ -119,17 +119,13 @@ __global__ void __launch_bounds__(32, blur_u8_blocks<Margin, Out>)
                                    step > 1 ? 1 : column_stride<OutLayout, K>(args.out.x_stride),
                                    out_is_dense ? args.out_vector_elements : 0);
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
-        const long long frame = split_channels ? slice / channel_groups : slice,
-                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int channel = (split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0) + plane;
-        if (channel >= args.channels) continue;
-        strip.set_image(static_cast<const uint8*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                            channel * args.in.c_stride,
-                        static_cast<Out*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
-                            channel * args.out.c_stride);
-        const bool keeps_x = memory.weights_x.compute(radius_x, sigma_of(args, n, 0), lane),
-                   keeps_y = memory.weights_y.compute(radius_y, sigma_of(args, n, 1), lane);
+    for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
+        const Slice slice(args, index);
+        if (plane >= slice.channels) continue;
+        strip.set_image(slice.template input<uint8>(args) + plane * args.in.c_stride,
+                        slice.template output<Out>(args) + plane * args.out.c_stride);
+        const bool keeps_x = memory.weights_x.compute(radius_x, sigma_of(args, slice.n, 0), lane),
+                   keeps_y = memory.weights_y.compute(radius_y, sigma_of(args, slice.n, 1), lane);
         if (keeps_x && keeps_y)
             copy_strip(strip, top, end);
         else  // a table of weights without a blur has one more weight: at pixel 1

@@ -1,3 +1,4 @@
+#include "gpu/batch_slice.cuh"
 #include "gpu/thread_work.cuh"
 #include "gpu/vectors.cuh"
 #include "records/lut.cuh"
@@ -41,68 +42,44 @@ struct LutCopies {
 // A block looks up a run of rows of a strip of columns, as in pointwise.cu. Grid: (strips, runs, frames x groups of K
 // channels).
 template <class In, class InLayout, int K, class OutLayout>
-__global__ void __launch_bounds__(pointwise_threads, has_static_channels<InLayout, OutLayout> ? 4 : 1)
+__global__ void __launch_bounds__(pointwise_threads, has_static_channels<InLayout, OutLayout> ? 4 : 2)
     lut(const __grid_constant__ LutRecord args) {
     static_assert(is_same_v<In, uint8>);
-    constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>;
+    using Slice = BatchSlice<InLayout, OutLayout, K>;
     __shared__ LutCopies<K> copies;
-    const int width = args.in_width, channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
-    const int in_step = column_stride<InLayout, K>(args.in.x_stride),
-              out_step = column_stride<OutLayout, K>(args.out.x_stride);
-    const long long pixels = static_cast<long long>(width) * args.in_height;
-    const bool is_contiguous = pixels % 4 == 0 && args.in.y_stride == static_cast<long long>(width) * in_step &&
-                               args.out.y_stride == static_cast<long long>(width) * out_step;
-    ThreadWork work;
-    if (is_contiguous)
-        work = work_on_contiguous_frame(pixels);
-    else
-        work = work_in_strips(width, args.in_height);
-    const int count = work.count;
-    const long long in_row = is_contiguous ? 4LL * pointwise_threads * in_step : args.in.y_stride,
-                    out_row = is_contiguous ? 4LL * pointwise_threads * out_step : args.out.y_stride;
-    const long long in_advance = opaque(work.row_step * in_row), out_advance = opaque(work.row_step * out_row);
-    const bool vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && count == 4;
+    const FrameWalk<InLayout, OutLayout, K> walk(args, false);
 
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
-        const long long frame = split_channels ? slice / channel_groups : slice,
-                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
-        const int first_channel = split_channels ? static_cast<int>(slice - frame * channel_groups) * K : 0,
-                  channels = args.channels - first_channel;
+    for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
+        const Slice slice(args, index);
         __syncthreads();
-        copies.fill(args.table + n * args.table_n_stride + first_channel * args.table_c_stride, args, channels);
+        copies.fill(args.table + slice.n * args.table_n_stride + slice.first * args.table_c_stride, args,
+                    slice.channels);
         __syncthreads();
 
         long long in_offsets[K], out_offsets[K];
-        channel_offsets<InLayout, K>(args.in.c_stride, channels, in_offsets);
-        channel_offsets<OutLayout, K>(args.out.c_stride, channels, out_offsets);
-        const In* in = static_cast<const In*>(args.in.data) + n * args.in.n_stride + t * args.in.t_stride +
-                       first_channel * args.in.c_stride + work.y * in_row + static_cast<long long>(work.x) * in_step;
-        In* out = static_cast<In*>(args.out.data) + n * args.out.n_stride + t * args.out.t_stride +
-                  first_channel * args.out.c_stride + work.y * out_row + static_cast<long long>(work.x) * out_step;
-        // All groups are loaded before the first is stored.
-        auto look_up_groups = [&](auto groups) {
-            FourPixels<In, K> four[decltype(groups)::value];
-            if (vectors) {
-                Vectors<In, K, 1> raw[decltype(groups)::value];
-                for (int i = 0; i < groups.value; ++i)
-                    raw[i] = load_vectors<InLayout, In, K>(in + i * in_advance, in_offsets);
-                for (int i = 0; i < groups.value; ++i)
-                    four[i] = elements_to_pixels<InLayout, In, K>(raw[i].elements[0]);
-            } else {
-                for (int i = 0; i < groups.value; ++i)
-                    four[i] = load_pixels<Strided, In, K>(in + i * in_advance, in_offsets, in_step, false, count);
-            }
-            for (int i = 0; i < groups.value; ++i) {
-                for (int j = 0; j < 4; ++j) four[i].v[j] = copies.look_up(four[i].v[j]);
-                store_pixels<OutLayout, In, K>(out + i * out_advance, out_offsets, out_step, args.out_vector_elements,
-                                               count, channels, four[i]);
-            }
-            in += groups.value * in_advance, out += groups.value * out_advance;
+        channel_offsets<InLayout, K>(args.in.c_stride, slice.channels, in_offsets);
+        channel_offsets<OutLayout, K>(args.out.c_stride, slice.channels, out_offsets);
+        const In* in = slice.template input<In>(args) + walk.in_first;
+        In* out = slice.template output<In>(args) + walk.out_first;
+        auto store = [&](FourPixels<In, K>& four) {
+            for (int j = 0; j < 4; ++j) four.v[j] = copies.look_up(four.v[j]);
+            store_pixels<OutLayout, In, K>(out, out_offsets, walk.out_step, args.out_vector_elements, walk.work.count,
+                                           slice.channels, four);
+            out += walk.out_advance;
         };
-        int remaining = work.steps;
+        int remaining = walk.work.steps;
 #pragma unroll 1
-        for (; remaining > 1; remaining -= 2) look_up_groups(Int<2>());
-        if (remaining > 0) look_up_groups(Int<1>());
+        for (; remaining > 1; remaining -= 2, in += 2 * walk.in_advance) {
+            FourPixels<In, K> groups[2];
+            walk.load({in, in + walk.in_advance}, in_offsets, groups);
+            store(groups[0]);
+            store(groups[1]);
+        }
+        if (remaining > 0) {
+            FourPixels<In, K> groups[1];
+            walk.load({in}, in_offsets, groups);
+            store(groups[0]);
+        }
     }
 }
 

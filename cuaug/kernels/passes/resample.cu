@@ -1,3 +1,4 @@
+#include "gpu/batch_slice.cuh"
 #include "gpu/filtered_rows.cuh"
 #include "gpu/interpolated_rows.cuh"
 #include "gpu/convert.cuh"
@@ -174,6 +175,7 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
     resample(const __grid_constant__ ResampleRecord args) {
     using InLayout = typename LayoutTraits<From>::type;
     using R = ComputeType<In>;
+    using Slice = BatchSlice<InLayout, OutLayout, K>;
     __shared__ R ring_memory[resize_warps][RowRing<R, K>::rows * K * 32];
     __shared__ HorizontalWeights<In> weights;
     __shared__ OutputRow<R> output_rows[resize_threads];
@@ -181,17 +183,14 @@ __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8  
 
     const int lane = threadIdx.x & 31, warp_index = threadIdx.x >> 5;
     OutputTile tile = output_tile(args.out_height, args.out_width);
-    constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
-    const int channel_groups = split_channels ? (args.channels + K - 1) / K : 1;
     const RowRing<R, K> ring = {opaque(ring_memory[warp_index] + lane)};
 
     wait_for_previous();
     allow_next_launch();
-    for (long long slice = blockIdx.z; slice < args.samples * args.frames * channel_groups; slice += gridDim.z) {
-        const int first = split_channels ? static_cast<int>(slice % channel_groups) * K : 0,
-                  channels = split_channels ? min(K, args.channels - first) : K;
-        const long long frame = split_channels ? slice / channel_groups : slice,
-                        n = args.frames == 1 ? frame : frame / args.frames, t = frame - n * args.frames;
+    for (long long index = blockIdx.z; index < Slice::count(args); index += gridDim.z) {
+        const Slice slice(args, index);
+        const int first = slice.first, channels = Slice::split_channels ? min(K, slice.channels) : K;
+        const long long n = slice.n, t = slice.t;
         if constexpr (is_same_v<Part, OwnSize>) {
             const ResultPlacement image = result_placement(args, n);
             tile = output_tile(image.height, image.width);

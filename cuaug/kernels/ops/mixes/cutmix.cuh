@@ -9,6 +9,7 @@ namespace cuaug {
 template <class R, int K>
 struct Cutmix {
     static constexpr int sample_params = 4, channel_params = 0;
+    static constexpr bool uses_position = true;
     R top, left, height, width;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const Pixel<R, K>& other, const PixelContext<R>& context) const {
