@@ -119,6 +119,17 @@ def test_mix_kernel_equals_cpu_loops(shape, layout, box, emulate):
     assert_equal(mixed(np.full_like(batch, 99)), expected, library="numpy", dtype="uint8", tolerance=tolerance)
 
 
+@pytest.mark.parametrize("factor", [1.7, 1.0])
+@pytest.mark.parametrize(("shape", "layout"), STATISTICS_CASES, ids=str)
+def test_adjust_sharpness_kernel_equals_cpu_loops(shape, layout, factor, emulate):
+    batch = noise(shape, "uint8")
+    expected = cuaug.adjust_sharpness(batch, factor, layout=layout)
+    emulate("adjust_sharpness")
+    actual = cuaug.adjust_sharpness(batch, factor, layout=layout, out=np.full_like(batch, 99))
+    tolerance = Tolerance(absolute=1, exact=0.99, reason="a fused product is not rounded: near halves")
+    assert_equal(actual, expected, library="numpy", dtype="uint8", tolerance=tolerance)
+
+
 MATRIX_BLUR_CASES = [
     ((2, 56, 128, 3), "NHWC", (23, 23), "uint8"),
     ((2, 3, 30, 100), "NCHW", (25, 5), "uint8"),  # the last strip is partial, and the last word
