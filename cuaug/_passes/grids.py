@@ -213,8 +213,20 @@ def pointwise(slices: Slices, resident_blocks: int, uneven: bool = False) -> Gri
     return strips, -(-blocks // strips), grid_z
 
 
+def mix(slices: Slices, resident_blocks: int) -> Grid:
+    """As `pointwise`. Of wide elements, a thread makes one group of pixels: more loads are under way."""
+    if ITEM_SIZE[slices.dtype] < 4:
+        return pointwise(slices, resident_blocks)
+    blocks, _, grid_z = four_pixels_per_thread(slices)
+    strips = _strip_count(slices.width)
+    return strips, min(max(-(-blocks // strips), 1), _MAX_BLOCKS_YZ), grid_z
+
+
 def _strip_count(width: int) -> int:
-    """The number of strips of columns that leaves the fewest threads of a block idle; no strip is empty."""
+    """The number of strips of columns; no strip is empty.
+
+    The lowest number that leaves few threads of a block idle: in wide strips a warp moves longer parts of a row.
+    """
     quads = -(-width // 4) or 1  # of four pixels, one per thread
     min_strips = -(-quads // POINTWISE_THREADS)
 
@@ -222,7 +234,9 @@ def _strip_count(width: int) -> int:
         quads_per_strip = -(-quads // strips)
         return quads / (strips * quads_per_strip) * (POINTWISE_THREADS // quads_per_strip * quads_per_strip)
 
-    return max((n for n in range(min_strips, min_strips + 6) if (n - 1) * -(-quads // n) < quads), key=busy_threads)
+    counts = [n for n in range(min_strips, min_strips + 6) if (n - 1) * -(-quads // n) < quads]
+    enough = 0.85 * POINTWISE_THREADS
+    return next((n for n in counts if busy_threads(n) > enough), max(counts, key=busy_threads))
 
 
 def luma_mean(slices: Slices, frames: int, max_blocks: int = _MAX_MEAN_BLOCKS) -> Grid:

@@ -63,7 +63,7 @@ KERNEL_TEMPLATES = {
     "lut": KernelTemplate(grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, a.output[1])),
     "adjust_sharpness": KernelTemplate(256, grids.adjust_sharpness, lambda a: (*a.input, a.output[1])),
     "jpeg": KernelTemplate(192, grids.jpeg, lambda a: (*a.input, a.output[1])),
-    "mix": KernelTemplate(grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, *a.functors, a.output[1])),
+    "mix": KernelTemplate(grids.POINTWISE_THREADS, grids.mix, lambda a: (*a.input, *a.functors, a.output[1])),
     "blend": KernelTemplate(
         grids.POINTWISE_THREADS, grids.pointwise, lambda a: (*a.input, chain(a.functors), *a.output)
     ),
