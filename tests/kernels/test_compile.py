@@ -2,9 +2,10 @@
 
 ptxas reports registers and spills; the summary at the end of the run lists the largest kernels, and all of them with
 ``--kernel-table``. Not marked slow: one name of each kernel and expressions of ``PixelOp`` on sm_90, and names that
-together have every template argument on sm_75, but for kernels that sm_75 cannot run. Marked exhaustive: each name on one of sm_86
-and sm_89, which give the same registers and spills; of the rest, about three quarters of the names on architectures
-other than sm_90, but for warps of raw staging, matrix builders, usual recipes and one name of each kernel.
+together have every template argument on sm_75, but for kernels that sm_75 cannot run. Marked exhaustive: each name on
+one of sm_86 and sm_89, which give the same registers and spills; of the rest, about three quarters of the names on
+architectures other than sm_90, but for warps of raw staging, matrix builders, usual recipes and one name of each
+kernel.
 """
 
 import itertools
