@@ -106,6 +106,26 @@ def test_lut_kernel_equals_indexing(shape, layout, emulate):
     np.testing.assert_array_equal(actual, table[(*index, batch)])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize(
+    ("shape", "layout"),
+    [
+        ((2, 33, 44, 3), "NHWC"),  # of the last groups, some warps store a part
+        ((2, 21, 33, 3), "NHWC"),  # rows are not aligned
+        ((2, 3, 20, 64), "NCHW"),
+    ],
+    ids=str,
+)
+def test_normalize_kernel_equals_cpu_loops(shape, layout, dtype, emulate):
+    batch = noise(shape, "uint8")
+    expected = cuaug.normalize(batch, [0.4, 0.5, 0.6], 0.25, dtype=dtype, layout=layout)
+    emulate("pointwise")
+    out = np.full_like(expected, 99)
+    actual = cuaug.normalize(batch, [0.4, 0.5, 0.6], 0.25, dtype=dtype, layout=layout, out=out)
+    tolerance = Tolerance(absolute=1e-6, relative=2**-10 if dtype == "float16" else 1e-6, reason="a product is fused")
+    assert_equal(actual, expected, library="numpy", dtype=dtype, tolerance=tolerance)
+
+
 @pytest.mark.parametrize("box", [None, (3, 5, 9, 11)], ids=["mixup", "cutmix"])
 @pytest.mark.parametrize(("shape", "layout"), STATISTICS_CASES, ids=str)
 def test_mix_kernel_equals_cpu_loops(shape, layout, box, emulate):

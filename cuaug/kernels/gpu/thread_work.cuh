@@ -35,26 +35,38 @@ inline void read_params(const PointwiseRecord& args, long long n, int first_chan
     if (lane == 0) Ops::prepare(params, max_value);
 }
 
-// Stores pixels that are scaled to 0..1. `pack_two` makes a word of two adjacent 16-bit floats.
+// Pixels that are scaled to 0..1 -> K vectors for memory. `pack_two` makes a word of two adjacent 16-bit floats.
+// in_unit_range: no value is outside 0..1, so none is clamped.
+template <class Layout, class T, bool in_unit_range, class R, int K>
+inline void unit_range_to_elements(const Pixel<R, K> (&pixels)[4], FourElements<T> (&to)[K]) {
+    if constexpr (is_same_v<R, float> && (is_same_v<T, float16> || is_same_v<T, bfloat16>)) {
+        for (int p = 0; p < 4 * K; p += 2) {
+            auto element = [&](int i) {
+                return is_same_v<Layout, Planar> ? pixels[i % 4].c[i / 4] : pixels[i / K].c[i % K];
+            };
+            to[p / 4].word[p % 4 / 2] = pack_two<T>(element(p), element(p + 1));
+        }
+    } else {
+        FourPixels<T, K> stored;
+        for (int j = 0; j < 4; ++j) stored.v[j] = pack_unit_range<T, in_unit_range>(pixels[j]);
+        pixels_to_elements<Layout, T, K>(stored, to);
+    }
+}
+
+// Stores the first `channels` channels of `count` pixels that are scaled to 0..1.
 template <class Layout, class T, bool in_unit_range, class R, int K>
 inline void store_unit_range(T* at, const long long* offset, int step, bool aligned, int count, int channels,
                              const Pixel<R, K> (&pixels)[4]) {
-    if constexpr (is_same_v<R, float> && (is_same_v<T, float16> || is_same_v<T, bfloat16>) &&
-                  !is_same_v<Layout, Strided>) {
+    if constexpr (!is_same_v<Layout, Strided>) {
         if (aligned && count == 4) {
             FourElements<T> to[K];
-            for (int p = 0; p < 4 * K; p += 2) {
-                auto element = [&](int i) {
-                    return is_same_v<Layout, Planar> ? pixels[i % 4].c[i / 4] : pixels[i / K].c[i % K];
-                };
-                to[p / 4].word[p % 4 / 2] = pack_two<T>(element(p), element(p + 1));
-            }
+            unit_range_to_elements<Layout, T, in_unit_range>(pixels, to);
             return store_elements<Layout, T, K>(at, offset, to);
         }
     }
     FourPixels<T, K> stored;
     for (int j = 0; j < 4; ++j) stored.v[j] = pack_unit_range<T, in_unit_range>(pixels[j]);
-    store_pixels<Layout, T, K>(at, offset, step, aligned, count, channels, stored);
+    store_pixels<Strided, T, K>(at, offset, step, false, count, channels, stored);
 }
 
 // The groups of four adjacent pixels of a frame that a thread makes: `steps` groups, one below the other, in every
@@ -104,16 +116,16 @@ struct FrameWalk {
     ThreadWork work;
     long long in_first, out_first;      // the thread's first group, from the frame's first pixel
     long long in_advance, out_advance;  // from a group to the next
-    bool loads_vectors;
+    bool is_contiguous, loads_vectors;
 
     FrameWalk(const BatchRecord& args, bool uses_position)
         : in_step(column_stride<InLayout, K>(args.in.x_stride)),
           out_step(column_stride<OutLayout, OutK>(args.out.x_stride)) {
         const int width = args.in_width;
         const long long pixels = static_cast<long long>(width) * args.in_height;
-        const bool is_contiguous = !uses_position && pixels % 4 == 0 &&
-                                   args.in.y_stride == static_cast<long long>(width) * in_step &&
-                                   args.out.y_stride == static_cast<long long>(width) * out_step;
+        is_contiguous = !uses_position && pixels % 4 == 0 &&
+                        args.in.y_stride == static_cast<long long>(width) * in_step &&
+                        args.out.y_stride == static_cast<long long>(width) * out_step;
         if (is_contiguous)
             work = work_on_contiguous_frame(pixels);
         else
@@ -126,6 +138,9 @@ struct FrameWalk {
         in_advance = opaque(work.row_step * in_row), out_advance = opaque(work.row_step * out_row);
         loads_vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && work.count == 4;
     }
+
+    // The groups at which all lanes of the warp take part, with adjacent groups. Called by all lanes.
+    int whole_warp_steps() const { return is_contiguous ? __shfl_sync(0xffffffffu, work.steps, 31) : 0; }
 
     // Loads groups of the input. All are requested before the first is used.
     template <class T, int Groups>

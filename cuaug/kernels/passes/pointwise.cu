@@ -1,5 +1,6 @@
 #include "ops/chain.cuh"
 #include "gpu/batch_slice.cuh"
+#include "gpu/packed_store.cuh"
 #include "gpu/thread_work.cuh"
 #include "gpu/programmatic_launch.cuh"
 
@@ -25,13 +26,16 @@ __global__ void __launch_bounds__(pointwise_threads, (pointwise_resident_blocks<
     using R = ComputeType<In>;
     using Ops = typename Chain::template For<R, K>;
     using Slice = BatchSlice<InLayout, OutLayout, K>;
-    constexpr bool loads_ahead = sizeof(In) <= 4;  // of float64, two groups would take too many registers
+    constexpr bool loads_ahead = sizeof(In) <= 4,  // of float64, two groups would take too many registers
+        by_warps = stores_by_warps<Out, OutLayout, OutK>, in_unit_range = is_same_v<In, uint8> && Ops::keeps_unit_range;
     wait_for_previous();
     allow_next_launch();
     const FrameWalk<InLayout, OutLayout, K, OutK> walk(args, Ops::uses_position);
     const bool vectors = walk.loads_vectors;
     const auto [x, first_y, row_step, steps, count] = walk.work;
+    const int whole_warp_steps = by_warps && args.out_vector_elements ? walk.whole_warp_steps() : 0;
     __shared__ R params[Ops::param_count + 1];
+    __shared__ PackedWarpStore<Out, OutK> warp_stores[by_warps ? pointwise_threads / 32 : 1];
 
     // From the last sample to the first: what was written last is still in the cache.
     for (long long index = Slice::count(args) - 1 - blockIdx.z; index >= 0; index -= gridDim.z) {
@@ -75,9 +79,16 @@ __global__ void __launch_bounds__(pointwise_threads, (pointwise_resident_blocks<
             Pixel<R, OutK> result[4];
             for (int j = 0; j < 4; ++j)
                 for (int k = 0; k < OutK; ++k) result[j].c[k] = pixels[j].c[min(k, K - 1)];
-            store_unit_range<OutLayout, Out, is_same_v<In, uint8> && Ops::keeps_unit_range>(
-                out, out_offsets, walk.out_step, args.out_vector_elements, count, OutK == K ? slice.channels : OutK,
-                result);
+            if (by_warps && steps - remaining < whole_warp_steps) {
+                FourElements<Out> elements[OutK];
+                unit_range_to_elements<OutLayout, Out, in_unit_range>(result, elements);
+                const int lane = threadIdx.x & 31;
+                warp_stores[threadIdx.x / 32].store(out - 4 * OutK * lane, elements, lane);
+            } else {
+                store_unit_range<OutLayout, Out, in_unit_range>(out, out_offsets, walk.out_step,
+                                                                args.out_vector_elements, count,
+                                                                OutK == K ? slice.channels : OutK, result);
+            }
             out += walk.out_advance;
         }
     }
