@@ -5,9 +5,9 @@
 
 namespace cuaug {
 
-// Whether the lanes of a warp exchange their pixels before they store them.
+// Whether the lanes of a warp exchange their pixels before they store them. For 16-bit elements this gains nothing.
 template <class T, class Layout, int K>
-constexpr bool stores_by_warps = is_same_v<Layout, Packed> && K == 3 && (sizeof(T) == 2 || sizeof(T) == 4);
+constexpr bool stores_by_warps = is_same_v<Layout, Packed> && K == 3 && sizeof(T) == 4;
 
 // Stores 128 adjacent packed pixels, four of each lane of a warp, through shared memory. A lane's four pixels are K
 // adjacent vectors: if each lane stored its own, a store of the warp would write every K-th vector of its part of the
