@@ -33,7 +33,7 @@ class RecordingLibrary:
         self.constants: list[Any] = []
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
-        # Not self.library: for JAX, `empty` returns NumPy or CuPy arrays until `to_user_array`.
+        # Not self.library: the array may be symbolic, and what JaxLibrary allocates is an array of NumPy or CuPy.
         library = library_of(type(array))
         assert library is not None
         return library.describe(array, stream)

@@ -30,7 +30,8 @@ def assemble(
 ) -> np.ndarray:
     """The program: `cuaug::ProgramHeader`, then for each instruction its head and its arguments as float64.
 
-    `pass_maps`: for each pass the instructions that compose its map.
+    `pass_maps`: for each pass the instructions that compose its map. `forward_matrices`: for each result that has a
+    matrix, the instruction that stores the matrix from source to result.
     """
     phases = _dependency_phases(draws)
     groups = [*phases, *pass_maps, forward_matrices]
@@ -74,7 +75,7 @@ def _dependency_phases(draws: Iterable[Instruction]) -> list[list[Instruction]]:
         reads = argument_ids + ([id(draw.gate.column)] if draw.gate else [])
         writes = [id(column) for column in draw.columns]
         if draw.opcode == "CutMixBox":
-            writes += argument_ids  # the fraction kept is corrected to that of the box in whole pixels
+            writes += argument_ids  # the fraction of the image that is kept becomes that of the drawn box
         phase = 0
         for column in reads:
             phase = max(phase, last_write.get(column, -1) + 1)

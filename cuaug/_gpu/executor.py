@@ -15,8 +15,8 @@ Grid = tuple[int, int, int]
 class Executor(Protocol):
     """Takes the work of a pass: a kernel and its record for a GPU, or a loop of the extension for the CPU.
 
-    `loop` takes the name of the kernel with the same type of record, a `BoundLoop` of the extension, and the record of
-    this call.
+    `loop` takes the name of a kernel, which only identifies the type of the record; a `BoundLoop` of the extension,
+    which is a loop with all its arguments except the record; and the record of this call.
 
     `launch` takes its values one by one: a NamedTuple of them would add 0.4 us to every launch.
     """

@@ -1,1 +1,1 @@
-"""``python -m cuaug migrate``: the edits that make a recipe of another library one of cuaug. Parses, never executes."""
+"""``python -m cuaug migrate``: the edits that turn another library's recipe into one of cuaug. Parses, never executes."""

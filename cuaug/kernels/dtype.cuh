@@ -115,7 +115,8 @@ struct Int {
     static constexpr int value = N;
 };
 
-// The largest value of a dtype, 1 for floats: ops see every dtype scaled to 0..1.
+// The largest value of the dtype of integer images; 1 for floats, and for int32 and int64, which ops never see: ops see
+// every dtype scaled to 0..1.
 template <class T>
 constexpr float max_value = 1.0f;
 template <>

@@ -73,7 +73,8 @@ class PILToTensor(Transform):
 
 
 class ToTensor(Transform):
-    """Convert images of Pillow and arrays to tensors in 0..1: :func:`cuaug.transforms.functional.to_tensor`.
+    """Convert images of Pillow and arrays to tensors, uint8 scaled to 0..1, as
+    :func:`cuaug.transforms.functional.to_tensor`.
 
     As in torchvision, tensors stay as they are, and so do arrays that are no images. A mask that is an image of Pillow
     becomes a tensor of its labels, [1, H, W], which are not scaled. Needs torch.

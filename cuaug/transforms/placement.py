@@ -19,7 +19,7 @@ from ..crop_resize import crop, resize
 
 
 class Placement(NamedTuple):
-    """Integers on the host, which allocates the results. A box has the size of its result, or is the whole image."""
+    """Integers on the host, because the host allocates the results. A box has its result's size, or is the whole image."""
 
     box: np.ndarray  # top, left, height, width; may reach beyond the image [N, 4]
     size: np.ndarray  # (H, W) of the result [N, 2]
@@ -124,7 +124,10 @@ def _resize(arrays: Sequence[Any], images: Sequence[ImageBatch], placement: Plac
 
 
 def _nearest(batch: ImageBatch, scale: np.ndarray, size: tuple[int, int]) -> Any:
-    """The images in the corners of results of this size. `scale`: of (y, x), from pixels of the results. [N, 2]"""
+    """The images, resized, each at the top left of a canvas of this size.
+
+    `scale`: image pixels per result pixel, (y, x). [N, 2]
+    """
     matrices = np.zeros((len(scale), 2, 3))
     matrices[:, 0, 0], matrices[:, 1, 1], matrices[:, [1, 0], 2] = scale[:, 1], scale[:, 0], 0.5 * scale - 0.5
     geometry = matrix_geometry(parameters.matrices("boxes", matrices, batch, rows=2), inverse=True, origin="center")

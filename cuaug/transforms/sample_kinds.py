@@ -28,8 +28,10 @@ KINDS = {  # by key
     "difficult": "difficult",
 }
 VALUE_KINDS = ("labels", "area", "iscrowd", "difficult")  # of values of any type, which no transform moves
-VALID_PREFIX = "valid_"  # the validity of boxes under a key K without a kind is under "valid_K"
-KEYS_WITHOUT_KIND = frozenset(("image_id", "size", "orig_size"))  # of a detection target; never images or targets
+VALID_PREFIX = "valid_"  # boxes under a key K that is not in `KINDS` have their mask of validity under "valid_K"
+KEYS_WITHOUT_KIND = frozenset(
+    ("image_id", "size", "orig_size")
+)  # of torchvision's dict of a detection sample; always passed through
 
 
 def is_plain_array(array_type: type) -> bool:
@@ -70,7 +72,7 @@ def named_fields(value: Any) -> Mapping[Any, Any] | None:
 
 
 def is_class_number(value: Any, shape: tuple[int, ...]) -> bool:
-    """Whether this is one number, or an array without axes."""
+    """Whether this is one int, or an array without axes."""
     return (isinstance(value, int) and not isinstance(value, bool)) or (is_array(value) and not shape)
 
 

@@ -1,4 +1,7 @@
-"""Methods for whole samples in a user's subclass of a transform whose draws and passes belong to a recipe."""
+"""Finds and calls the methods for whole samples that a user's subclass adds to a transform that a recipe runs.
+
+Such methods are `forward`, `transform`, `make_params` and `check_inputs`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _RECIPE_METHODS = frozenset(("write", "is_fused"))  # every class that a recipe 
 
 
 def recipe_base(cls: type, transform_class: type) -> tuple[type | None, frozenset[str]]:
-    """`Transform._recipe_base` and `Transform._sample_methods` of a class."""
+    """The nearest base class whose objects a recipe runs, or None; its subclasses' methods for whole samples."""
     sample_methods, base = frozenset[str](), None
     for entry in cls.__mro__[: cls.__mro__.index(transform_class)]:
         own_methods = _SAMPLE_METHODS & vars(entry).keys()
@@ -44,8 +47,8 @@ def forward_arguments(
     """The arguments of a user's `forward`, by position and by name, in the first of three forms that it takes.
 
     1. The first targets by position, because `forward` may have other names for them; those after a missing one by
-       name. 2. All by position, None for a missing one; not for labels alone, which a call takes as second argument.
-    3. All by position, as torchvision's `Compose` passes them.
+       name. 2. All by position, with None for each missing one; not tried if only labels are given, which a call takes
+       as second argument. 3. Only the given ones by position, without gaps, as torchvision's `Compose` passes them.
 
     `targets`: masks, boxes, keypoints and labels, None if they are missing.
     """

@@ -15,25 +15,25 @@ class GatheredValues(list[Any]):
 class UnstackedBatch(list[Any]):
     """Arrays of the samples of one batch, whose sizes differ. Where they get one size, they become a batch again.
 
-    Only between the parts of a recipe, and in hooks of its transforms: users get plain lists, because trees of torch
-    and JAX take an object of another class as a leaf.
+    Only between the parts of a recipe, and in torch's forward hooks of its transforms: users get plain lists, because
+    pytree functions of torch and JAX take an object of another class as a leaf.
     """
 
 
 class Crops(tuple[Any, ...]):
-    """Crops of one image, or of each image of a batch: a sample has all of them, and its draws.
+    """Crops of one image, or of each image of a batch. All crops of one image belong to one sample and share its draws.
 
     Only where an `UnstackedBatch` may be: users get plain tuples.
     """
 
     @classmethod
     def _make(cls, crops: Iterable[Any]) -> Crops:
-        """As of a namedtuple, for copies of containers."""
+        """Called by `rebuild` (sample_rebuild.py), which copies a namedtuple so: the copy is `Crops`, too."""
         return cls(crops)
 
 
 def image_layout(value: Any, layout: str | None) -> str | None:
-    """The layout of each image of the value, or of a batch, from the layout of a call."""
+    """A call's `layout` as it applies to the value: without N for an `UnstackedBatch`, whose arrays are images."""
     return layout.removeprefix("N") if layout is not None and isinstance(value, UnstackedBatch) else layout
 
 
@@ -46,7 +46,8 @@ class Target(NamedTuple):
     original: Any  # the value as it is in the sample
     format: str | None = None  # of boxes whose type states it
     layout: str | None = None  # of torchvision's Video
-    sample_axis_added: bool = False  # `value` has one axis, or list, more than `original`: there is one sample
+    # `original` is that of a single sample: `value` has an axis more, or is a list with `original` as its only entry.
+    sample_axis_added: bool = False
 
     @property
     def name(self) -> str:

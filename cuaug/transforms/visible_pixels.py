@@ -17,8 +17,8 @@ def visible_pixels(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The images with floats in 0..1. Integers stay as they are. [C, H, W] each
 
-    The last `Normalize` of the recipe is undone; the values are then those of the images before the recipe. Without
-    one, or if the number of channels has changed since, the range of the results follows from the results.
+    The last `Normalize` of the recipe is undone; the range of values is then that of the images before the recipe.
+    Without one, or if the number of channels has changed since, the range of the results follows from the results.
     """
     before_range = _value_range(before)
     normalize = next((transform for transform in reversed(transforms) if isinstance(transform, Normalize)), None)
@@ -38,7 +38,7 @@ def _has_channels_of(normalize: Normalize, image: np.ndarray) -> bool:
 
 
 def _denormalized(image: np.ndarray, normalize: Normalize) -> np.ndarray:
-    """The image before it was normalized. Integers were converted after that."""
+    """The image before it was normalized. An integer image was converted after the `Normalize`, and stays as it is."""
     return denormalized(image, normalize.mean, normalize.std) if _is_float(image) else image
 
 
@@ -51,5 +51,5 @@ def _value_range(images: Sequence[np.ndarray]) -> tuple[float, float]:
 
 
 def _in_range(image: np.ndarray, low: float, high: float) -> np.ndarray:
-    """The image with floats of this range in 0..1."""
+    """The image with its floats mapped from low..high to 0..1; integers stay as they are."""
     return (image.astype(np.float64) - low) / (high - low or 1.0) if _is_float(image) else image

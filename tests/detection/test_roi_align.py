@@ -46,6 +46,16 @@ def test_roi_align_equals_reference(mode, rois, case, backend):
 
 
 @every_backend
+def test_roi_align_points_of_a_narrow_region_round_to_the_edge(backend):
+    """In float32, the points of the first four of seven bins have the coordinate 64, which still is within the map."""
+    right = np.nextafter(np.float32(64.5), np.float32(65))
+    rois = put(np.array([[0, 64.5, 20, right, 24]], np.float32), backend, "float32")
+    features = put(np.full((1, 1, 64, 64), 3.0), backend, "float32")
+    actual = cuaug.roi_align(features, rois, (1, 7), sampling_ratio=1, aligned=True, layout="NCHW")
+    assert_array_equal(to_numpy(actual).ravel(), [3, 3, 3, 3, 0, 0, 0])
+
+
+@every_backend
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("kind", ["avg", "max", "rotated", "pool"])
 def test_roi_align_roi_pool_dtypes_equal_reference(kind, dtype, backend):

@@ -60,6 +60,19 @@ def assert_alike(actual, expected, dtype):
     assert_allclose(actual, expected, tolerance.relative, tolerance.absolute * magnitude, err_msg=tolerance.reason)
 
 
+@pytest.mark.parametrize("mode", ["avg", "max"])
+def test_roi_align_gpu_gradient_of_a_narrow_region_at_the_edge(mode, backward_mode):
+    """The points of the first four of seven bins have the coordinate 64 in float32, and belong to the last pixel."""
+    right = float(np.nextafter(np.float32(64.5), np.float32(65)))
+    rois = torch.tensor([[0, 64.5, 20, right, 24]])
+    for _ in range(3):  # shared memory may hold values of the run before
+        (out, gradient), (expected, expected_gradient) = gpu_and_cpu_results(
+            lambda f, r: cuaug.roi_align(f, r, (1, 7), 1.0, 1, True, mode), torch.rand(1, 3, 64, 64), rois
+        )
+        assert_alike(out, expected, torch.float32)
+        assert_alike(gradient, expected_gradient, torch.float32)
+
+
 @every_kind
 @every_dtype
 @pytest.mark.parametrize("channels", [3, 40])

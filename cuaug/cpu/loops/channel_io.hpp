@@ -72,8 +72,8 @@ inline void load_channels(const ChannelGroup& group, int row, int first, int cou
 }
 
 // Stores `workspace.channel`, times `factor`. Not inlined: one copy of the code serves several loops. `nontemporal`: if
-// T is R, the stores bypass the cache; packed pixels are then copied to `workspace.outgoing` and stored later, by
-// `workspace.pending_store`.
+// T is R and a row's elements are adjacent in memory, the stores bypass the cache; packed pixels are then copied to
+// `workspace.outgoing` and stored later, by `workspace.pending_store`.
 template <class T, class R>
 __attribute__((noinline)) void store_channels(const ChannelGroup& group, int row, int first, int count, R factor,
                                               SegmentWorkspace<R>& workspace, bool nontemporal = false) {

@@ -38,8 +38,8 @@ struct ResampleWorkspace {
 };
 static_assert(sizeof(ResampleWorkspace<double>) <= native::workspace_bytes);
 
-// One axis of the resampling of one sample: the box [start, start + extent) of an input of `in_size` pixels is resized,
-// of which the result is a window.
+// One axis of the resampling of one sample: the box [start, start + extent) of an input of `in_size` pixels is resized;
+// the result is a window of the resized box.
 template <class R>
 struct ResampleAxis {
     native::Filter filter;

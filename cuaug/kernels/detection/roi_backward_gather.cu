@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(gather_threads, sizeof(ComputeType<T>) == 8 ? 
                               columns = min(window_side, static_cast<int>(rect.columns.end) - window.x);
                     Gather::clear(gather);
                     __syncthreads();
-                    Gather::prepare(args, bins, tile, window, gather);
+                    Gather::prepare(bins, tile, window, rows, columns, gather);
                     stage_gradients<T, R, Gather::is_max>(args, pooled, k, c, channels, window, rows, columns, gradient,
                                                           argmax);
                     __syncthreads();

@@ -59,19 +59,19 @@ struct SeparableGather {
         if (threadIdx.x >= 32 && threadIdx.x < 32 + tile_columns) shared.column_bins[threadIdx.x - 32] = 0;
     }
 
-    static void prepare(const RoiRecord& args, const Bins& bins, const MapTile& tile, const BinWindow& window,
+    // rows, columns: of the bins in the window.
+    static void prepare(const Bins& bins, const MapTile& tile, const BinWindow& window, int rows, int columns,
                         Shared& shared) {
-        const int warp = threadIdx.x / 32, bin_in_window = threadIdx.x % 32, y = window.y + bin_in_window,
-                  x = window.x + bin_in_window;
-        if (warp == 0 && bin_in_window < window_side && y < args.out_height)
-            compute_weights(bins.roi.y, y, bin_in_window, tile.top, bins.level->height, shared.y[bin_in_window],
-                            shared.row_bins);
-        if (warp == 1 && bin_in_window < window_side && x < args.out_width)
-            compute_weights(bins.roi.x, x, bin_in_window, tile.left, bins.level->width, shared.x[bin_in_window],
-                            shared.column_bins);
+        const int warp = threadIdx.x / 32, bin_in_window = threadIdx.x % 32;
+        if (warp == 0 && bin_in_window < rows)
+            compute_weights(bins.roi.y, window.y + bin_in_window, bin_in_window, tile.top, bins.level->height,
+                            shared.y[bin_in_window], shared.row_bins);
+        if (warp == 1 && bin_in_window < columns)
+            compute_weights(bins.roi.x, window.x + bin_in_window, bin_in_window, tile.left, bins.level->width,
+                            shared.x[bin_in_window], shared.column_bins);
     }
 
-    // Calls `visit(bin of the window, weight, number of the sampling point)` for each bin that contributes to a pixel.
+    // Calls `visit(bin of the window, weight, 0)` for each bin that contributes to a pixel.
     template <class Visitor>
     static void for_each_bin(const RoiRecord&, const Bins&, const MapTile&, const BinWindow&, const Shared& shared,
                              int row, int column, const Visitor& visit) {
@@ -94,8 +94,10 @@ struct PointGather {
     struct Shared {};
 
     static void clear(Shared&) {}
-    static void prepare(const RoiRecord&, const Bins&, const MapTile&, const BinWindow&, Shared&) {}
+    static void prepare(const Bins&, const MapTile&, const BinWindow&, int, int, Shared&) {}
 
+    // Calls `visit(bin of the window, weight, pack_point of the sampling point)` for each sampling point that
+    // contributes to a pixel.
     template <class Visitor>
     static void for_each_bin(const RoiRecord& args, const Bins& bins, const MapTile& tile, const BinWindow& window,
                              const Shared&, int row, int column, const Visitor& visit) {

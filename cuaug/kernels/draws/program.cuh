@@ -18,15 +18,16 @@ inline PhiloxStream stream_of(const DrawRecord& args, long long step, long long 
 }
 
 // Runs the program for sample n and writes into `row`. `ranks` threads share a sample: each executes every `ranks`-th
-// draw of a phase, pass, and instruction after the passes. `barrier` separates them. `exists`: false for threads beyond
-// the batch, which only take part in barriers.
+// draw of a phase, then every `ranks`-th pass, then every `ranks`-th of the instructions after the passes. `barrier()`
+// ends each phase, and the passes. `exists`: false for threads beyond the batch, which only take part in barriers.
 template <class Barrier>
 inline void run_program(const DrawRecord& args, const double* program, double* row, const PhiloxStream& stream,
                         long long n, bool exists, int rank, int ranks, const Barrier& barrier) {
     const ProgramHeader& header = *reinterpret_cast<const ProgramHeader*>(program);
     const double* sample_arguments = args.sample_arguments + n * args.sample_arguments_stride;
     const int *phase_first = header.first, *pass_first = phase_first + header.draw_phases,
-              *last_first = pass_first + header.passes, *offsets = last_first + 2;
+              *after_passes = pass_first + header.passes,  // the first instruction, and where they end
+                  *offsets = after_passes + 2;
     auto instruction_at = [&](int i) -> const Instruction& {
         return *reinterpret_cast<const Instruction*>(program + offsets[i]);
     };
@@ -51,8 +52,8 @@ inline void run_program(const DrawRecord& args, const double* program, double* r
         }
     }
     barrier();
-    const int end = exists ? last_first[1] : 0;
-    for (int i = last_first[0] + rank; i < end; i += ranks)
+    const int end = exists ? after_passes[1] : 0;
+    for (int i = after_passes[0] + rank; i < end; i += ranks)
         if (is_needed(instruction_at(i))) store_forward_matrix(instruction_at(i), row);
 }
 

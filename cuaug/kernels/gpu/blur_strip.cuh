@@ -8,8 +8,8 @@
 #include "gpu/wide_multiply.cuh"
 
 // Moves the rows of a strip between global memory, shared memory and registers, for gaussian_blur_u8. A strip is 32
-// adjacent elements of every row of an image, and belongs to a warp, whose lane 4 g + q moves row g of a chunk of eight
-// rows. A group is 16 adjacent elements of a row.
+// adjacent elements of every row of an image, and a warp makes a run of its rows: in chunks of eight, of which lane
+// 4 g + q moves row g. A group is 16 adjacent elements of a row.
 
 namespace cuaug {
 
@@ -36,7 +36,8 @@ struct SourceChunk {
             *reinterpret_cast<SixteenBytes*>(row(lane >> 2) + 16 * (lane & 3) + 64 * i) = from[i];
     }
 
-    // The lane's word of the matrix B of a group: elements 4 q to 4 q + 3 of row g.
+    // The lane's word of a group as matrix B of the horizontal filter (`HorizontalWeights`, gaussian_digits.cuh):
+    // elements 4 q to 4 q + 3 of row g.
     Word lane_word(int group, int lane) const {
         return *reinterpret_cast<const Word*>(row(lane >> 2) + 16 * group + 4 * (lane & 3));
     }
@@ -51,7 +52,9 @@ struct SourceChunk {
             // Counted from the edge, pixel 0 outside mirrors pixel 1 inside.
             const int to = i < before ? -1 - beyond : elements + beyond,
                       from = i < before ? Step * (pixel + 2) - 1 - channel : elements - Step * (pixel + 2) + channel;
-            for (int y = 0; y < chunk_rows; ++y) row(y)[to - left + Margin] = row(y)[from - left + Margin];
+            // What the strip does not need may come from before its margin: any element is copied.
+            const int from_index = max(from - left + Margin, 0);
+            for (int y = 0; y < chunk_rows; ++y) row(y)[to - left + Margin] = row(y)[from_index];
         }
     }
 };
@@ -120,8 +123,8 @@ struct LaneGroup {
 };
 
 // What is added to a value before `to_elements`, in units of 2^-24 of a level. Bytes are rounded to nearest, and the
-// rows between the filters, which are rounded down, are 2^-9 of a level too low on average. Floats get neither, so that
-// a constant image stays as it is.
+// rows between the filters, which are rounded down, are 2^-9 of a level too low on average. Other dtypes get neither,
+// so that a constant image stays as it is.
 template <class Out>
 constexpr int rounding_offset = is_same_v<Out, uint8> ? (1 << 23) + (1 << 15) : 0;
 
@@ -133,12 +136,13 @@ inline FourElements<Out> to_elements(const Word* values) {
         out.word[0] = permute_bytes(permute_bytes(values[0], values[1], 0x73),
                                     permute_bytes(values[2], values[3], 0x73), low_halves);
     } else {
-        Pixel<float, 4> units;
+        Pixel<float, 4> scaled;
         constexpr float scale = 256.0f * inv_255;
         // The bits are those of 1 + values[i] / 2^32, without the lowest 9 bits of values[i].
         for (int i = 0; i < 4; ++i)
-            units.c[i] = float(max_value<Out>) * __fmaf_rn(__uint_as_float(values[i] >> 9 | 0x3F800000), scale, -scale);
-        const WordPixel<Out, 4> stored = saturate_pack<Out>(units);
+            scaled.c[i] =
+                float(max_value<Out>) * __fmaf_rn(__uint_as_float(values[i] >> 9 | 0x3F800000), scale, -scale);
+        const WordPixel<Out, 4> stored = saturate_pack<Out>(scaled);
         memcpy(&out, &stored, sizeof(out));
     }
     return out;
@@ -185,8 +189,8 @@ struct Strip {
         return row;
     }
 
-    // The rows from `first_row` on, mirrored once at the image's edges. Rows still outside have no weight: any is
-    // loaded.
+    // The rows from `first_row` on, mirrored once at the image's edges. Of rows still outside, row 0 is loaded: they
+    // have no weight, except in an image of one row, whose table may have a weight at pixel 1.
     void load(int first_row, SixteenBytes (&to)[Source::groups_per_lane]) const {
         const int mirrored = last_row - abs(last_row - abs(first_row + (lane >> 2)));
         for (int i = 0; i < Source::groups_per_lane; ++i) groups[i].load(rows, source_row(max(mirrored, 0)), to[i]);

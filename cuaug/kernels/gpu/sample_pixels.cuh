@@ -37,7 +37,8 @@ struct SamplePixels {
             remaining -= count.value * Threads;
             at += static_cast<long long>(count.value) * advance * step;
         };
-        // Without a condition between the loads, or the compiler moves each to where its group is used.
+        // No condition stands between the loads: with one, the compiler would move each load to where its group is
+        // used.
 #pragma unroll 1
         while (remaining > (ahead - 1) * Threads) visit_groups(Int<ahead>());
 #pragma unroll 1

@@ -7,7 +7,8 @@
 #include "gpu/reduce.cuh"
 #include "gpu/vectors.cuh"
 
-// Shared by the kernels that apply a chain of ops to groups of four adjacent pixels.
+// Shared by the kernels whose threads process groups of four adjacent pixels, one below the other: pointwise, blend,
+// luma_mean, lut and mix.
 
 namespace cuaug {
 

@@ -4,12 +4,12 @@
 
 namespace cuaug {
 
-// Maps each channel's darkest level to 0 and its brightest to 1; a channel of one level is only clamped. For integers
+// Maps each channel's smallest value to 0 and its largest to 1; a channel of one value is only clamped. For integers
 // the steps, roundings and the cut to whole levels are torchvision's. A NaN as `low` leaves the channel as it is.
 template <class R, int K>
 struct Autocontrast {
     static constexpr int sample_params = 0, channel_params = 2;
-    R low[K], scale[K];  // low: in the images' range. scale: the brightest level; after `prepare`: the span, in 0..1
+    R low[K], scale[K];  // low: in the images' range. scale: the largest value; after `prepare`: the span, in 0..1
 
     static void prepare(R* params, R max_value) {
         for (int k = 0; k < K; ++k) {

@@ -12,6 +12,7 @@ template <int Margin, class Out>
 constexpr int blur_u8_blocks = 16;
 #endif
 
+// Elements of a pixel in a strip: K if input and result are packed; otherwise 1, as each channel is a plane.
 template <class InLayout, class OutLayout, int K>
 constexpr int packed_channels = is_same_v<InLayout, Packed> && is_same_v<OutLayout, Packed> ? K : 1;
 
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(32, blur_u8_blocks<Margin, Out>)
                    keeps_y = memory.weights_y.compute(radius_y, sigma_of(args, slice.n, 1), lane);
         if (keeps_x && keeps_y)
             copy_strip(strip, top, end);
-        else  // a table of weights without a blur has one more weight: at pixel 1
+        else  // at least one pixel: a table that does not blur has a weight at pixel 1, too (`DigitTable::compute`)
             filter_strip(strip, top, end, step * max(radius_x, 1), memory);
     }
 }

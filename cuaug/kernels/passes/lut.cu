@@ -21,7 +21,7 @@ struct LutCopies {
             const uint8* level =
                 table + min(k, available - 1) * args.table_c_stride + (first_row + lane) * args.table_x_stride;
             Word row = 0;
-            for (int b = 0; b < 4; ++b) row |= static_cast<Word>(level[64 * b * args.table_x_stride]) << 8 * b;
+            for (int b = 0; b < 4; ++b) row |= static_cast<Word>(entry[64 * b * args.table_x_stride]) << 8 * b;
             for (int i = 0; i < 32; ++i) words[k][first_row + i][lane] = __shfl_sync(0xffffffffu, row, i);
         }
     }
@@ -39,8 +39,8 @@ struct LutCopies {
     }
 };
 
-// A block looks up a run of rows of a strip of columns, as in pointwise.cu. Grid: (strips, runs, frames x groups of K
-// channels).
+// A block looks up a run of rows of a strip of columns, as in pointwise.cu. Grid: (strips, runs, samples x frames x
+// groups of K channels).
 template <class In, class InLayout, int K, class OutLayout>
 __global__ void __launch_bounds__(pointwise_threads, has_static_channels<InLayout, OutLayout> ? 4 : 2)
     lut(const __grid_constant__ LutRecord args) {

@@ -7,7 +7,7 @@
 namespace cuaug {
 
 // A block makes a run of rows of a strip of columns, as in pointwise.cu, from the pixels of two samples. Grid: (strips,
-// runs, frames x groups of K channels).
+// runs, samples x frames x groups of K channels).
 template <class T, class InLayout, int K, template <class, int> class Mix, class OutLayout>
 __global__ void __launch_bounds__(pointwise_threads,
                                   sizeof(T) <= 4 && K < 4 && has_static_channels<InLayout, OutLayout> ? 4 : 2)

@@ -16,10 +16,11 @@ constexpr int pointwise_resident_blocks =
         : 4;
 
 // A block makes a run of rows of a strip of columns (gpu/thread_work.cuh); a thread makes a column of groups of four
-// adjacent pixels of K channels. The address of the next group takes one addition, and its pixels are loaded before
-// this group is processed. Parameters are read and prepared once per run. If the rows have no gaps, a frame is a
-// multiple of four pixels and no op uses the position, the frame is taken as one contiguous array. With one channel in
-// and three out, or three in and one out, the result is gray. Grid: (strips, runs, frames x groups of K).
+// adjacent pixels of K channels. The address of the next group takes one addition, and its vectors are loaded before
+// this group is processed, but for float64. Parameters are read and prepared once per run. If the rows have no gaps, a
+// frame is a multiple of four pixels and no op uses the position, the frame is taken as one contiguous array. With one
+// channel in and three out, or three in and one out, the result is gray. Grid: (strips, runs, samples x frames x groups
+// of K).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads, (pointwise_resident_blocks<In, InLayout, K, Chain, OutLayout>))
     pointwise(const __grid_constant__ PointwiseRecord args) {
