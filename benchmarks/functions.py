@@ -1,6 +1,7 @@
-"""Functions of pixels, crops, pads and transforms that draw sizes, on a GPU, against the floor: ``make bench``.
+"""Colour ops, filters, crops, pads and transforms that draw sizes, on a GPU, against the floor: ``make bench``.
 
-The floor is the bytes of the images that a result shows and of the results over the bandwidth of a large device copy.
+The floor is the time to read the input, counted as at most the bytes of the result, and to write the result, at the
+bandwidth of a large device copy.
 Before a row is timed, its results are compared with the CPU's.
 """
 

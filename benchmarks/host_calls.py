@@ -121,7 +121,7 @@ def cycling_call(transform: Callable[[Any], Any], images: list[Any]) -> Callable
     return lambda: transform(next(image_cycle))
 
 
-def resized(height: int, width: int) -> dict[str, tuple[int, int]]:
+def photograph_sizes(height: int, width: int) -> dict[str, tuple[int, int]]:
     """The sizes to which a photograph is resized, by row."""
     return {
         "resize a photograph to twice its size": (2 * height, 2 * width),
@@ -136,7 +136,7 @@ def single_image_calls(images: Images) -> dict[str, Calls]:
     calls = {name: {TORCH: call} for name, call in function_calls(small, small.float() / 255, 1.2).items()}
     calls["hflip"][NUMPY] = lambda: cuaug.hflip(images.small[0])
     photograph, (height, width) = images.equal_tensors[0], images.equal_tensors[0].shape[1:]
-    for name, size in resized(height, width).items():
+    for name, size in photograph_sizes(height, width).items():
         calls[name] = {TORCH: functools.partial(cuaug.resize, photograph, size)}
     normalize, jitter = T.Normalize(MEAN, STD), T.ColorJitter(0.4, 0.4, 0.4)
     imagenet = [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), jitter, normalize]

@@ -2,9 +2,9 @@
 
     python benchmarks/single_images.py [--quick] [--no-peers] [--json PATH]
 
-Functions and the CIFAR recipe get one image of 32x32, some resizes one of 352x490; the ImageNet recipe gets 500 images
-of 352x490, then 500 images of different sizes, which the evaluation recipe gets, too. The results of cuaug's functions
-are compared with torchvision's. Exit code 1: some differ.
+Functions, the CIFAR and the RandAugment recipe get one image of 32x32, some resizes one of 352x490; the ImageNet recipe
+gets 500 images of 352x490, then 500 images of different sizes, which the evaluation recipe gets, too. The results of
+cuaug's functions are compared with torchvision's. Exit code 1: some differ.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def main() -> int:
     images = Images(20 if options.quick else 500)
     calls = host_calls.single_image_calls(images)
     floats = images.small_tensors[0].float() / 255
+    # A small call of torch, for scale: a column beside hflip.
     calls["hflip"][RELU] = lambda: torch.relu(floats)
     if not options.no_peers:
         for peer in (torchvision_calls, albumentations_calls):
@@ -98,7 +99,7 @@ def torchvision_calls(images: Images) -> dict[str, Calls]:
         EVALUATION: cycling_call(v2.Compose(evaluation), images.different_tensors),
     }
     photograph = images.equal_tensors[0]
-    for name, size in host_calls.resized(*photograph.shape[1:]).items():
+    for name, size in host_calls.photograph_sizes(*photograph.shape[1:]).items():
         calls[name] = functools.partial(F.resize, photograph, list(size), antialias=True)
     return {name: {"torchvision v2": call} for name, call in calls.items()}
 

@@ -1,6 +1,7 @@
 """Builds or reads one matrix on the host.
 
-The general path, a builder of `_matrices` or `_passes/parameters.py`, takes longer (benchmarks/log/single-images-cpu.md).
+The general path, a builder of `_matrices` or `_passes/parameters.py`, takes longer
+(benchmarks/log/single-images-cpu.md).
 
 `rotation_matrix` and `affine_matrix` take Python numbers and compute the same bits as the CPU loop of kernels/matrices.
 `affine_entries` and `perspective_entries` read nested lists and NumPy's arrays of floats. All return None for other

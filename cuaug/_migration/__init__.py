@@ -1,1 +1,1 @@
-"""``python -m cuaug migrate``: the edits that turn another library's recipe into one of cuaug. Parses, never executes."""
+"""``python -m cuaug migrate``: the edits that turn a foreign recipe into one of cuaug. Parses, never executes."""

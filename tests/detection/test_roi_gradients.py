@@ -1,4 +1,4 @@
-"""Gradients of roi_align and roi_pool: against float64 NumPy, by gradcheck, and equal in every run."""
+"""Gradients of roi_align and roi_pool on a CPU: against float64 NumPy, by gradcheck, and equal in every run."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_roi_align_gradient_of_levels():
     assert torch.autograd.gradcheck(lambda *tensors: cuaug.roi_align(list(tensors), rois, 2, SCALES, 2, True), levels)
 
 
-def test_roi_align_gradient_is_deterministic():
+def test_roi_align_gradient_is_deterministic_on_cpu():
     torch = pytest.importorskip("torch")
     rng, gradients = seeded("runs"), []
     corner = rng.uniform(0, 8, (300, 2))

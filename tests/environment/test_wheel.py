@@ -1,6 +1,7 @@
 """Wheels that `make wheels` has built: names, libraries, symbols, size and contents.
 
-The environment variable ``CUAUG_WHEELS`` names their folder. Runs without the conftest, and needs pytest only.
+The environment variable ``CUAUG_WHEELS`` names their folder. Runs without the conftest. Needs pytest and readelf; one
+test also needs auditwheel.
 """
 
 import json

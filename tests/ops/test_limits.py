@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.arrays import noise
 from helpers.child_process import python_after_import
-from tables.hostile import FUNCTIONS, MIXED_TABLES, VALUES, dtypes_of
+from tables.hostile import FUNCTIONS, MIXED_TABLE_COUNT, VALUES, dtypes_of
 
 import cuaug
 from cuaug import transforms as T
@@ -150,5 +150,5 @@ def test_functions_take_hostile_numbers_without_a_crash(name):
     program = f"from tables.hostile import check_function; print(*check_function({name!r}))"
     message, _ = python_after_import(["tables.hostile"], program, timeout=120)
     rejected, applied = map(int, message.split())
-    assert rejected + applied == len(dtypes_of(name)) * (len(VALUES) + MIXED_TABLES)
+    assert rejected + applied == len(dtypes_of(name)) * (len(VALUES) + MIXED_TABLE_COUNT)
     assert applied or name == "jpeg"  # every table has numbers outside 1..100

@@ -16,7 +16,7 @@ from tables.transforms import ROWS as TRANSFORM_ROWS
 
 VALUES = (0.0, -1.0, 1e-300, 1e9, 1e300, float("nan"), float("inf"), float("-inf"), 2.0**63)
 SHAPE = (3, 17, 11, 3)  # N, H, W, C
-MIXED_TABLES = 12  # tables of hostile numbers alone: some faults, such as a trap in a remainder, need two of them
+MIXED_TABLE_COUNT = 12  # tables of hostile numbers alone: some faults, such as a trap in a remainder, need two of them
 
 # Groups of recipes, (transforms, dtype): each group runs in one process.
 GROUPS = {
@@ -166,7 +166,7 @@ def tables(values, columns):
         changed[:, column] = value
         yield f"column {column} is {value}", changed
     random = np.random.default_rng(20261124)
-    for i in range(MIXED_TABLES):
+    for i in range(MIXED_TABLE_COUNT):
         yield f"mixed table {i}", random.choice(VALUES, values.shape)
 
 

@@ -1,4 +1,4 @@
-"""All builders of matrices, each with the kernel that it launches."""
+"""All matrix builders of `cuaug._matrices.builders`, also those in its dicts."""
 
 from cuaug._matrices import builders
 

@@ -21,11 +21,11 @@ class Contrast(Transform):
     """Contrast about the mean, as in policies: unlike ColorJitter, the op has no part before its mean."""
 
     def write(self, recipe):
-        mean = Column("")
+        mean = Column("")  # without a draw: the pass that computes the mean fills the column
         recipe.add_pointwise("AdjustContrast", [recipe.uniform("factor", 0.5, 1.0, 1.0), mean], mean=mean)
 
 
-# Recipes, the sizes of their images, and the number of batches.
+# Recipes, the sizes of their images, and the number of ragged batches into which a call divides the images.
 RECIPES = {
     "crop": ([CROP, *FLIPS], SIZES, 1),
     "crop, jitter, normalize": ([CROP, *FLIPS, JITTER, T.RandomGrayscale(0.2), *NORMALIZED], SIZES, 1),
@@ -68,7 +68,7 @@ RECIPES = {
     # Images that have to be padded first need one more batch.
     "centre": ([T.CenterCrop((15, 12)), T.RandomRotation(20)], SIZES, 2),
     "crop, padded if needed": ([T.RandomCrop((15, 12), pad_if_needed=True)], SIZES, 2),
-    # Results of different sizes, or a resize in several passes: a batch for each size.
+    # No size in common, or one only after several passes: a batch for each size.
     "flips": (FLIPS, SIZES, 8),
     "jitter, crop": ([JITTER, T.RandomCrop(12)], LARGE, 5),
     "antialiased resize by a side, padded": ([T.Resize(12), T.Pad(2), T.CenterCrop(10)], SIZES, 8),

@@ -33,7 +33,7 @@ SUSPICIOUS = {
         "divide them by 255",
     ),
     "NaN": (lambda: FLIP.check(with_value(FLOATS, np.nan)), "images have 1 values that are NaN"),
-    "uint8 of 0 and 1": (lambda: FLIP.check(BATCH // 255 | 1), "no value above 1"),
+    "uint8 of only 1": (lambda: FLIP.check(BATCH // 255 | 1), "no value above 1"),
     "uint8 to Normalize": (
         lambda: T.Compose([T.Normalize(0.5, 0.5)]).check(BATCH),
         "Normalize scales uint8 images to 0..1 first",

@@ -43,7 +43,7 @@ def calls(aug, tv=None):
     before = [target(count, tv) for count in (3, 0, 1)]
     images = [image() if tv is None else tv.Image(image()) for _ in before]
     pairs = list(zip(images, before, strict=True))
-    in_dicts = [{"image": picture, **entry} for picture, entry in pairs]
+    in_dicts = [{"image": picture, **target_dict} for picture, target_dict in pairs]
     after = {
         "(image, target)": [aug(pair)[1] for pair in pairs],
         "image, target": [aug(*pair)[1] for pair in pairs],
@@ -53,7 +53,9 @@ def calls(aug, tv=None):
         "a batch and a list": aug(torch.stack(images), before)[1],
         "dicts": [aug(sample) for sample in in_dicts],
         "a list of dicts": aug(in_dicts),
-        "a target in a dict": [aug({"image": picture, "target": entry})["target"] for picture, entry in pairs],
+        "a target in a dict": [
+            aug({"image": picture, "target": target_dict})["target"] for picture, target_dict in pairs
+        ],
     }
     return before, after
 
@@ -68,7 +70,7 @@ def test_compose_detection_target_keeps_entries_that_are_no_targets(tv, use_type
             assert type(new["boxes"]) is type(old["boxes"])
             assert type(new["masks"]) is type(old["masks"])
             assert tuple(new["masks"].shape) == (len(old["labels"]), 15, 9)
-            assert set(new) - {"image"} == {*old, "valid"}
+            assert set(new) - {"image"} == {*old, "valid"}  # `Compose` adds which boxes are still within the image
 
 
 @pytest.mark.parametrize("use_types", [False, True], ids=["plain", "tv_tensors"])
@@ -98,7 +100,9 @@ def test_compose_compact_removes_entries_of_padded_batch():
 
 
 def test_compose_compact_rejects_other_number_of_areas():
-    with pytest.raises(ValueError, match=r"cuaug.transforms.Compose: area\[0\] must hold one entry per box, 3, got 2"):
+    with pytest.raises(
+        ValueError, match=r"cuaug.transforms.Compose: area\[0\] must hold one entry per box, 3, got 2"
+    ):
         T.Compose(CROP, boxes=T.Boxes(compact=True))(image(), target() | {"area": torch.ones(2)})
 
 
@@ -106,16 +110,16 @@ def test_compose_compact_rejects_other_number_of_areas():
 def test_compose_empty_list_is_accepted_as_masks_of_one_sample(tv, use_types):
     pictures, targets = [image(), image()], [target(2, tv if use_types else None), target(0)]
     targets[1] |= {"masks": [], "boxes": [] if not use_types else targets[1]["boxes"]}
-    targets = [{key: entry[key] for key in ("masks",) if use_types} or entry for entry in targets]
-    aug, masks = T.Compose(CROP), [entry["masks"] for entry in targets]
+    targets = [{"masks": target_dict["masks"]} if use_types else target_dict for target_dict in targets]
+    aug, masks = T.Compose(CROP), [target_dict["masks"] for target_dict in targets]
     expected = aug(pictures[0], masks[0])[1]
     for name, results in {
         "lists": aug(pictures, masks)[1],
         "lists, the empty one first": aug(pictures, masks[::-1])[1][::-1],
         "a batch": aug(torch.stack(pictures), masks)[1],
         "lists in a dict": aug({"images": pictures, "masks": masks})["masks"],
-        "images, targets": [entry["masks"] for entry in aug(pictures, targets)[1]],
-        "pairs": [entry["masks"] for _, entry in aug([*zip(pictures, targets, strict=True)])],
+        "images, targets": [target_dict["masks"] for target_dict in aug(pictures, targets)[1]],
+        "pairs": [target_dict["masks"] for _, target_dict in aug([*zip(pictures, targets, strict=True)])],
     }.items():
         assert_equal(results[0].as_subclass(torch.Tensor), expected.as_subclass(torch.Tensor))
         assert (tuple(results[1].shape), results[1].dtype) == ((0, 15, 9), torch.uint8), name
@@ -125,13 +129,13 @@ def test_compose_empty_list_is_accepted_as_masks_of_one_sample(tv, use_types):
     assert tuple(aug({"images": clip, "masks": [[]]}, layout="NTCHW")["masks"][0].shape) == (4, 0, 15, 9)
 
 
-def test_compose_target_without_objects_is_its_image_id():
+def test_compose_accepts_target_of_only_an_image_id():
     """As torchvision's wrapper of CocoDetection gives for an image without annotations."""
     sample = {"image_id": torch.tensor([7])}
     assert T.Compose(CROP)(image(), sample)[1]["image_id"] is sample["image_id"]
 
 
-def test_compose_second_argument_is_dict_of_masks_with_keys_of_its_own():
+def test_compose_finds_masks_under_unknown_keys_of_second_argument():
     road, lane = torch.ones(23, 17, dtype=torch.uint8), torch.zeros(23, 17, dtype=torch.uint8)
     _, moved = T.Compose(CROP)(image(), {"road": road, "lane": lane, "image_id": 5})
     assert (tuple(moved["road"].shape), tuple(moved["lane"].shape), moved["image_id"]) == ((15, 9), (15, 9), 5)

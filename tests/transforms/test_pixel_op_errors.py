@@ -154,7 +154,7 @@ def test_pixel_op_ignores_white_space(expression):
     assert T.PixelOp("half", expression).to_dict() == T.PixelOp("half", "px * 0.5").to_dict()
 
 
-# Of C++17, in the order of the standard's tables of keywords and of alternative tokens.
+# The keywords and alternative tokens of C++17, in the order of the standard's tables, and the macro NULL.
 KEYWORDS = """
     alignas alignof asm auto bool break case catch char char16_t char32_t class const constexpr const_cast continue
     decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if

@@ -1,4 +1,4 @@
-"""PyTorch's examples, ImageNet: training, in the interface of version 1."""
+"""The training transform of PyTorch's ImageNet example, in torchvision's transforms v1."""
 
 import torchvision.transforms as transforms
 

@@ -1,4 +1,4 @@
-"""torchvision's references, classification: RandAugment of magnitude 9 in the interface of version 1."""
+"""torchvision's references, classification: RandAugment of magnitude 9, in torchvision's transforms v1."""
 
 import torch
 from torchvision.transforms import autoaugment, transforms
