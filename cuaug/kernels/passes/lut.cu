@@ -18,7 +18,7 @@ struct LutCopies {
         const int lane = threadIdx.x & 31;
         for (int part = threadIdx.x / 32; part < 2 * K; part += pointwise_threads / 32) {  // 32 rows
             const int k = part / 2, first_row = 32 * (part % 2);
-            const uint8* level =
+            const uint8* entry =
                 table + min(k, available - 1) * args.table_c_stride + (first_row + lane) * args.table_x_stride;
             Word row = 0;
             for (int b = 0; b < 4; ++b) row |= static_cast<Word>(entry[64 * b * args.table_x_stride]) << 8 * b;
