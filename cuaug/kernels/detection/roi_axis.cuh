@@ -92,20 +92,22 @@ inline R point_coordinate(const RoiAxis<R>& axis, int bin, long long i) {
 // How far `point_coordinate` may be from the exact coordinate, between two coordinates. Bins smaller than that exist:
 // points of several bins of a narrow region then have the same coordinate.
 template <class R>
-inline double max_rounding(const RoiAxis<R>& axis, R low, R high) {
-    constexpr double epsilon = sizeof(R) == 4 ? 0x1p-23 : 0x1p-52;
-    return 4 * epsilon * (fabs(static_cast<double>(axis.start)) + fmax(fabs(low), fabs(high)));
+inline R max_rounding(const RoiAxis<R>& axis, R low, R high) {
+    constexpr R epsilon = sizeof(R) == 4 ? R(0x1p-23) : R(0x1p-52);
+    return R(4) * epsilon * (fabs(axis.start) + fmax(fabs(low), fabs(high)));
 }
 
 // The sampling points of a bin that may lie between two coordinates: all that do, and a few more. Loops over them end
 // even for a region far larger than the image.
 template <class R>
 inline IndexRange points_between(const RoiAxis<R>& axis, int bin, R low, R high) {
-    const double points = axis.points, step = axis.bin_size / points, rounding = max_rounding(axis, low, high);
+    const double points = axis.points, step = axis.bin_size / points;
     if (!(points >= 1)) return {0, 0};
     if (!(step > 0)) return {0, static_cast<long long>(points)};
     const double start = axis.start + static_cast<double>(bin) * axis.bin_size + step / 2;
-    const double first = floor((low - rounding - start) / step) - 1, end = ceil((high + rounding - start) / step) + 2;
+    const R rounding = max_rounding(axis, low, high);
+    const double first = floor(((low - rounding) - start) / step) - 1,
+                 end = ceil(((high + rounding) - start) / step) + 2;
     return {static_cast<long long>(fmin(fmax(first, 0.0), points)),
             static_cast<long long>(fmin(fmax(end, 0.0), points))};
 }
@@ -114,9 +116,10 @@ inline IndexRange points_between(const RoiAxis<R>& axis, int bin, R low, R high)
 template <class R>
 inline IndexRange bins_between(const RoiAxis<R>& axis, R low, R high, int bins) {
     if (!(axis.bin_size > R(0))) return {0, bins};
-    const double start = axis.start, bin_size = axis.bin_size, rounding = max_rounding(axis, low, high);
-    const double first = floor((low - rounding - start) / bin_size) - 1,
-                 end = ceil((high + rounding - start) / bin_size) + 1;
+    const double start = axis.start, bin_size = axis.bin_size;
+    const R rounding = max_rounding(axis, low, high);
+    const double first = floor(((low - rounding) - start) / bin_size) - 1,
+                 end = ceil(((high + rounding) - start) / bin_size) + 1;
     return {static_cast<long long>(fmin(fmax(first, 0.0), static_cast<double>(bins))),
             static_cast<long long>(fmin(fmax(end, 0.0), static_cast<double>(bins)))};
 }

@@ -6,11 +6,16 @@
 
 namespace cuaug {
 
+// Resident blocks, which limit the registers: with two strided ones, ptxas spills on compute capability 10.
+template <class T, class InLayout, int K, class OutLayout>
+constexpr int mix_blocks = sizeof(T) <= 4 && K < 4 && has_static_channels<InLayout, OutLayout> ? 4
+                           : __CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200                     ? 1
+                                                                                               : 2;
+
 // A block makes a run of rows of a strip of columns, as in pointwise.cu, from the pixels of two samples. Grid: (strips,
 // runs, samples x frames x groups of K channels).
 template <class T, class InLayout, int K, template <class, int> class Mix, class OutLayout>
-__global__ void __launch_bounds__(pointwise_threads,
-                                  sizeof(T) <= 4 && K < 4 && has_static_channels<InLayout, OutLayout> ? 4 : 2)
+__global__ void __launch_bounds__(pointwise_threads, (mix_blocks<T, InLayout, K, OutLayout>))
     mix(const __grid_constant__ PointwiseRecord args) {
     using R = ComputeType<T>;
     using Slice = BatchSlice<InLayout, OutLayout, K>;
