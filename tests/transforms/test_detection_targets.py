@@ -100,9 +100,7 @@ def test_compose_compact_removes_entries_of_padded_batch():
 
 
 def test_compose_compact_rejects_other_number_of_areas():
-    with pytest.raises(
-        ValueError, match=r"cuaug.transforms.Compose: area\[0\] must hold one entry per box, 3, got 2"
-    ):
+    with pytest.raises(ValueError, match=r"cuaug.transforms.Compose: area\[0\] must hold one entry per box, 3, got 2"):
         T.Compose(CROP, boxes=T.Boxes(compact=True))(image(), target() | {"area": torch.ones(2)})
 
 
