@@ -9,7 +9,7 @@ namespace cuaug {
 // K.
 template <class InLayout, class OutLayout, int K>
 struct BatchSlice {
-    static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
+    static constexpr bool split_channels = !has_static_channels<InLayout, OutLayout>;
 
     long long n, t;       // sample, frame of the sample
     int group;            // of channels

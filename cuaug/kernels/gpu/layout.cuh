@@ -10,6 +10,10 @@ struct Planar {};   // K = C; stride of x is 1
 struct Packed {};   // K = C; stride of c is 1, of x is C
 struct Strided {};  // any strides; C may exceed K
 
+// Whether an image has exactly K channels: a frame is not divided into groups of channels.
+template <class InLayout, class OutLayout>
+constexpr bool has_static_channels = !is_same_v<InLayout, Strided> && !is_same_v<OutLayout, Strided>;
+
 // Offsets of K channels from the first of them. Fewer than K may exist with Strided: `available`. The entries of
 // missing channels repeat the offset of the last one that exists.
 template <class Layout, int K>

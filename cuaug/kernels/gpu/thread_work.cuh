@@ -105,10 +105,6 @@ inline ThreadWork work_on_contiguous_frame(long long pixels) {
     return {4 * static_cast<int>(threadIdx.x), begin, 1, max(min(begin + run, thread_groups) - begin, 0), 4};
 }
 
-// Whether an image has exactly K channels: a frame is not divided into groups of channels.
-template <class InLayout, class OutLayout>
-constexpr bool has_static_channels = !is_same_v<InLayout, Strided> && !is_same_v<OutLayout, Strided>;
-
 // A thread's way through the groups of a frame, in the input and in the result. If the rows have no gaps and a frame is
 // a multiple of four pixels, the frame is taken as one contiguous array, unless the position of pixels counts.
 template <class InLayout, class OutLayout, int K, int OutK = K>
