@@ -25,7 +25,7 @@ struct Posterize {
         if (context.max_value > R(1)) {
             // As floor(to_input_range(in) * scale) * step: the scale is a power of two, so one floor serves for both.
             const R scale = levels / (context.max_value + R(1)), step = (R(1) / context.max_value) / scale;
-            for (int k = 0; k < K; ++k) out.c[k] = floor(in.c[k] * (context.max_value * scale) + R(0.5) * scale) * step;
+            for (int k = 0; k < K; ++k) out.c[k] = floor((in.c[k] * context.max_value + R(0.5)) * scale) * step;
         } else {
             for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) / levels;
         }
