@@ -20,7 +20,6 @@ from .._arrays.registry import library_of
 from .._arrays.row_tables import ArrayRow, ArrayRows, array_rows, join_rows
 from .._fusion.plan import RecipePlan
 from .._fusion.ragged import RaggedPrefix, RaggedPrefixes
-from .._fusion.recipe_ops import Mix
 from .._passes.ragged import RaggedRow, batch_of_table, ragged_batch, ragged_row
 
 _MAX_ROWS = 1 << 14  # of single images that are cached for one recipe
@@ -118,8 +117,6 @@ class RaggedPlans:
         if prefix is None:
             return None
         plan = self._get_plan(image, prefix)
-        if any(isinstance(op, Mix) for pass_ in plan.passes for op in pass_.first_ops):
-            return None  # sample.py refuses to mix images of several sizes
         return _PlannedRow(ragged_row(image, _arguments(prefix, plan)), plan)
 
 

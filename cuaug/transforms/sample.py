@@ -77,10 +77,11 @@ def transform_sample(
     first_ops = [op for pass_ in params.plan.passes for op in pass_.first_ops]
     _check_targets(parsed, first_ops)
     mixes = [op for op in first_ops if isinstance(op, Mix)]
-    if mixes and any(len(groups) > 1 or groups[0].batch.ragged for groups in groups_by_target):
+    if mixes and any(len(groups) > 1 for groups in groups_by_target):  # images of a ragged batch have one size by then
         raise ValueError(
-            f"images must have one shape where samples are mixed ({mixes[0].name}): call a recipe of the transforms "
-            f"before {mixes[0].name} with the list, then one of the others with its results as a batch"
+            f"images must form one batch where samples are mixed ({mixes[0].name}): they must have one dtype and number "
+            "of channels, and the recipe must begin with a transform that gives them one size, such as "
+            "RandomResizedCrop"
         )
     pairs = zip(image_targets, groups_by_target, strict=True)
     results: dict[str, Sequence[Any]] = {"images": [_transform_images(*pair) for pair in pairs]}

@@ -144,6 +144,19 @@ def test_loader_runs_the_hooks_of_a_recipe(files, transforms):
     assert sum(seen) == len(files)
 
 
+def test_loader_mixes_after_a_crop_with_hooks(files):
+    """The recipe runs as a whole, with images of several sizes."""
+    pytest.importorskip("torch")
+    transforms = [T.RandomResizedCrop(24, antialias=False), T.CutMix(num_classes=30)]
+    recipe, seen = T.Compose(transforms, seed=3), []
+    recipe.register_forward_hook(lambda module, inputs, result: seen.append(len(result[0])))
+    without_hooks = Loader(files, 4, T.Compose(transforms, seed=3), library="torch", dct_scale=False)
+    for batch, expected in zip(Loader(files, 4, recipe, library="torch", dct_scale=False), without_hooks, strict=True):
+        assert_equal(batch.images, expected.images, tolerance=ONE_LEVEL)
+        assert_equal(batch.labels, expected.labels)
+    assert sum(seen) == len(files)
+
+
 def test_loader_torch_is_channels_first(files):
     torch = pytest.importorskip("torch")
     recipe = [*RECIPES["crop and flip"], T.ToDtype("float32", scale=True), T.Normalize([0.5] * 3, [0.5] * 3)]

@@ -187,7 +187,7 @@ def test_compose_mixing_rejects_masks_boxes_keypoints(kind):
         message = rf"^cuaug.transforms.Compose: {kind} must not be given where samples are mixed \({name}\)"
         with pytest.raises(ValueError, match=message):
             T.Compose([mix])(noise(SHAPE), **{kind: value})
-    with pytest.raises(ValueError, match="images must have one shape where samples are mixed"):
+    with pytest.raises(ValueError, match="images must form one batch where samples are mixed"):
         T.Compose([Mixes()])([noise((23, 17, 3)), noise((23, 18, 3))])
 
 

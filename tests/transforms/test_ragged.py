@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 from helpers.arrays import every_backend, noise, put
-from helpers.compare import EXACT, Tolerance, assert_equal
+from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPES, SIZES, ragged_images
 
 from cuaug import transforms as T
+from cuaug._arrays.convert import namespace
 from cuaug._arrays import images as images_module
 from cuaug._fusion import draw_kernel
 from cuaug._passes import warp as warp_module
@@ -186,11 +187,30 @@ def test_ragged_equal_size_by_chance_is_no_fixed_size():
     assert prefix_length(T.Resize(12), T.RandomHorizontalFlip()) == 0
 
 
-def test_ragged_rejects_mixing():
-    with pytest.raises(
-        ValueError, match=r"^cuaug.transforms.Compose: images must have one shape where samples are mixed \(MixUp"
-    ):
-        T.Compose([CROP, T.MixUp()])(ragged_images(("numpy", "cpu"), SIZES), labels=np.eye(len(SIZES)))
+@every_backend
+@pytest.mark.parametrize("mix", [T.MixUp(alpha=1.0), T.CutMix()], ids=["mixup", "cutmix"])
+def test_ragged_images_are_mixed_after_the_crop_as_a_batch(backend, mix, batches):
+    before, ragged = [CROP, *FLIPS, JITTER], ragged_images(backend, SIZES)
+    labels = put(np.eye(len(SIZES), dtype=np.float32), backend)
+    aug = T.Compose([*before, mix], seed=3)
+    results, result_labels = aug(ragged, labels=labels, step=2)
+    assert type(results) is list
+    assert batches == [len(SIZES)]
+    crops = namespace(ragged[0]).stack(T.Compose(before, seed=3)(ragged, step=2))
+    expected, expected_labels = aug.after(len(before))(crops, labels=labels, step=2)
+    assert_equal(result_labels, expected_labels, tolerance=EXACT)
+    for result, image, unmixed in zip(results, expected, crops, strict=True):
+        assert_equal(result, image, tolerance=EXACT)
+        assert not np.array_equal(to_numpy(result), to_numpy(unmixed))
+
+
+@pytest.mark.parametrize("images", ["of several sizes", "of two dtypes"])
+def test_ragged_rejects_mixing_of_several_batches(images):
+    before, ragged = ([CROP], ragged_images(("numpy", "cpu"), SIZES)) if images == "of two dtypes" else ([], None)
+    ragged = [ragged[0].astype(np.float32), *ragged[1:]] if ragged else ragged_images(("numpy", "cpu"), SIZES)
+    message = r"^cuaug.transforms.Compose: images must form one batch where samples are mixed \(MixUp\): they must have"
+    with pytest.raises(ValueError, match=message):
+        T.Compose([*before, T.MixUp()])(ragged, labels=np.eye(len(SIZES)))
 
 
 def test_ragged_rejects_image_smaller_than_crop():
