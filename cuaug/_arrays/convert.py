@@ -25,6 +25,7 @@ from .registry import library_by_name, library_of, result_library
 from .symbolic_array import SymbolicLibrary
 from .torch_library import TorchLibrary, torch_library
 
+_MAX_NESTED_LISTS = 4  # no parameter has more axes
 _dtype_names: dict[Any, str] = {}  # of dtypes that were named: NumPy and torch take microseconds
 
 
@@ -83,7 +84,9 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
     grad is accepted: callers that pass None need no gradient.
     """
     library = library_of(type(value))
-    if isinstance(library, TorchLibrary):
+    if isinstance(value, (list, tuple)):
+        _check_entry_types(value)
+    elif isinstance(library, TorchLibrary):
         if dtype is not None:
             library.check_no_grad(value)
         value = value.detach().resolve_neg()
@@ -100,6 +103,21 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
     if complex_dtype is not None:
         raise TypeError(f"{parameter} must hold real numbers, got {complex_dtype}")
     raise TypeError(f"{parameter} must hold numbers, got {value_text(value)}")
+
+
+def _check_entry_types(entries: Sequence[Any], depth: int = _MAX_NESTED_LISTS) -> None:
+    """Refuses masked arrays and tracers in nested lists, as `library_of` does: NumPy drops masks without an error."""
+    checked_type: type = float
+    for entry in entries:
+        entry_type = type(entry)
+        if entry_type is checked_type:
+            continue
+        if isinstance(entry, (list, tuple)):
+            if depth > 1:
+                _check_entry_types(entry, depth - 1)
+        else:
+            library_of(entry_type)
+            checked_type = entry_type
 
 
 def _holds_numbers(values: np.ndarray) -> bool:
