@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _check
 from .._gpu import cupy_import, devices
-from .._integers import is_one_number
+from .._integers import is_one_number, refuse_meta
 from .._value_text import value_text
 from . import capsule
 from .cupy_library import CUPY
@@ -134,8 +134,7 @@ def is_float32(value: Any) -> bool:
 def copy_to_host(value: Any) -> Any:
     """A copy of a device array that `host_array` accepts. Waits for the device."""
     if isinstance(library_of(type(value)), TorchLibrary):
-        if value.is_meta:
-            raise TypeError("a tensor on torch's meta device has no values")
+        refuse_meta(value)
         return value.cpu()
     return value.get() if hasattr(value, "get") else np.asarray(value)  # CuPy; JAX
 
