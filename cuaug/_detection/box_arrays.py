@@ -13,7 +13,7 @@ from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
 from .._arrays.registry import result_library
 from .._gpu import devices
-from .._program.records import TYPED_ARRAY
+from .._program.detection_records import TYPED_ARRAY
 from .._value_text import value_text
 from .box_formats import require_format
 

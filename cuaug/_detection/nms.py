@@ -13,8 +13,8 @@ from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
 from .._gpu import devices, host_counter, launch
 from .._host import extension
+from .._program.detection_records import NMS
 from .._program.dtypes import ITEM_SIZE
-from .._program.records import NMS
 from .box_arrays import INTEGERS, BoxBatch, describe_boxes, describe_per_box, layout_span, typed_array
 from .nms_plan import NmsPlan, plan_nms
 

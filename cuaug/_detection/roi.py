@@ -9,7 +9,7 @@ from .._arrays import autograd, convert
 from .._arrays.autograd import requires_gradient
 from .._arrays.descriptor import ArrayDescriptor
 from .._host import extension
-from .._program.records import ROI, ROI_ARGMAX, ROI_BACKWARD
+from .._program.detection_records import ROI, ROI_ARGMAX, ROI_BACKWARD
 from . import roi_kernels
 from .box_arrays import FLOATS, describe
 from .feature_maps import allocate_map, extents, is_channels_last, map_fields, spread_gradient

@@ -11,7 +11,7 @@ from .._arrays import convert
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
 from .._arrays.registry import library_of
-from .._program.records import MAX_LEVELS, ROI
+from .._program.detection_records import MAX_LEVELS, ROI
 from .box_arrays import DTYPE_CODES, FLOATS, check_dtype, describe
 from .box_formats import require_format
 from .feature_maps import NULL_MAP, extents, map_fields

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import _check
 from .._arrays.registry import library_of
-from .._program.records import MAX_LEVELS
+from .._program.detection_records import MAX_LEVELS
 from .feature_maps import AXES
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._gpu import launch
 from .._host import extension
-from .._program.records import ROTATED_IOU
+from .._program.detection_records import ROTATED_IOU
 from .box_arrays import describe, layout_span, typed_array
 
 _TILE_SIDE = 16  # pairs along each side of a block (kernels/detection/rotated_pairs.cu)

@@ -9,8 +9,8 @@ from .. import _check
 from .._arrays import convert
 from .._gpu import launch
 from .._host import extension
+from .._program.detection_records import SOFT_NMS
 from .._program.dtypes import ITEM_SIZE
-from .._program.records import SOFT_NMS
 from .box_arrays import describe_boxes, layout_span, typed_array
 
 # `typed_array` packs the strides and the dtype of an array into one argument of the packer.

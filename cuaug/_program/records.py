@@ -6,6 +6,7 @@ its record, and a test compares the name, offset and size of every field with th
 
 from __future__ import annotations
 
+from .detection_records import NMS, ROI, ROI_ARGMAX, ROI_BACKWARD, ROTATED_IOU, SOFT_NMS
 from .names import skeleton_of, template_arguments
 from .record import Record
 
@@ -17,8 +18,6 @@ PARAMETER_TABLE = Record(
     "ParameterTable", {"data": "P", "n_stride": "q", "y_stride": "q", "x_stride": "q", "is_double": "q"}
 )
 FILL = Record("Fill", {"table": PARAMETER_TABLE, "value": "4d"})
-TYPED_ARRAY = Record("TypedArray", {"data": "P", "n_stride": "q", "k_stride": "q", "x_stride": "q", "dtype_code": "q"})
-FEATURE_MAP = Record("FeatureMap", {"data": "P", "n_stride": "q", "c_stride": "q", "y_stride": "q", "x_stride": "q"})
 
 # The beginning of each row of a ragged batch's table.
 RAGGED_IMAGE = Record(
@@ -212,90 +211,6 @@ PLACE_IMAGES = Record(
         **dict.fromkeys(("frames", "planes", "pixel_channels", "unused"), "i"),
     },
 )
-
-NMS = Record(
-    "NmsRecord",
-    {
-        "boxes": TYPED_ARRAY,
-        "scores": TYPED_ARRAY,
-        "classes": TYPED_ARRAY,
-        "counts": TYPED_ARRAY,
-        "out": "P",
-        "out_counts": "P",
-        "keys": "P",
-        "ranked_boxes": "P",
-        "decisions": "P",
-        "kept": "P",
-        "block_counts": "P",
-        "samples": "q",
-        "iou_threshold": "d",
-        "score_threshold": "d",
-        "count": "i",
-        "max_output": "i",
-        "has_score_threshold": "i",
-        "index_bytes": "i",
-        "rotated": "i",
-        "words_per_block": "i",
-    },
-)
-SOFT_NMS = Record(
-    "SoftNmsRecord",
-    {
-        "boxes": TYPED_ARRAY,
-        "scores": TYPED_ARRAY,
-        "counts": TYPED_ARRAY,
-        "out": "P",
-        "out_scores": "P",
-        "out_counts": "P",
-        "workspace": "P",
-        "index": "P",
-        "samples": "q",
-        "iou_threshold": "d",
-        "sigma": "d",
-        "score_threshold": "d",
-        "count": "i",
-        "max_output": "i",
-        "gaussian": "i",
-        "index_bytes": "i",
-    },
-)
-ROTATED_IOU = Record(
-    "RotatedIouRecord",
-    {"a": TYPED_ARRAY, "b": TYPED_ARRAY, "out": "P", "samples": "q", "p": "q", "q": "q", "out_is_float64": "i"},
-)
-
-ROI_LEVEL = Record(
-    "RoiLevel",
-    {
-        "values": FEATURE_MAP,
-        "gradients": FEATURE_MAP,
-        "height": "i",
-        "width": "i",
-        "scale": "d",
-        "min_area": "d",
-    },
-)
-MAX_LEVELS = 8
-ROI = Record(
-    "RoiRecord",
-    {
-        "level": (ROI_LEVEL, MAX_LEVELS),
-        "rois": TYPED_ARRAY,
-        "pooled": FEATURE_MAP,
-        "count": "q",
-        "bin_stride": "q",
-        "levels": "i",
-        "samples": "i",
-        "channels": "i",
-        "out_height": "i",
-        "out_width": "i",
-        "sampling_ratio": "i",
-        "aligned": "i",
-        "rotated": "i",
-    },
-)
-ROI_ARGMAX = Record("RoiArgmaxRecord", {"argmax": FEATURE_MAP, "argmax_is_int32": "q"}, base=ROI)
-ROI_BACKWARD = Record("RoiBackwardRecord", {"bounds": "P", "bins": "P"}, base=ROI_ARGMAX)
 
 _BY_KERNEL = {
     **dict.fromkeys(

@@ -14,7 +14,7 @@ from .._arrays.registry import library_of
 from .._detection.box_formats import ALL_FORMATS
 from .._detection.box_shapes import BoxShape, box_shape
 from .._detection.rotated_boxes import Edges
-from . import point_map
+from . import box_loop, point_map
 from .moves import Move
 from .point_map import PointMap
 from .registry import register
@@ -89,10 +89,9 @@ def transform_boxes(boxes: Any, moves: Sequence[Move], options: Boxes, valid: An
         boxes = _with_columns(boxes, columns)
         _check.shape("boxes", boxes, (samples, None, columns))
         _check_dtype("boxes", boxes, columns)
-        float_boxes, maps = point_map.float_values_and_maps("boxes", boxes, moves)
         if valid is not None:
             _check.shape("valid", valid, boxes.shape[:2])
-        return _transform(float_boxes, maps, options, boxes.dtype, valid)
+        return _transform(boxes, moves, options, valid)
     _check.per_sample("boxes", len(boxes), samples)
     if not boxes:
         return [], []
@@ -119,10 +118,9 @@ def _transform_list(
     """As `transform_boxes`, for a list of checked arrays of one library and dtype."""
     lengths, columns = [int(sample_boxes.shape[0]) for sample_boxes in boxes], box_shape(options.format).columns
     entries, indices = point_map.entries_and_samples(boxes)
-    float_boxes, maps = point_map.float_values_and_maps("boxes", entries, moves, indices)
     if valid is not None:
         valid, _ = point_map.entries_and_samples(valid)
-    result, result_valid = _transform(float_boxes, maps, options, entries.dtype, valid)
+    result, result_valid = _transform(entries, moves, options, valid, indices)
     return (
         point_map.split(result.reshape(-1, columns), lengths),
         point_map.split(result_valid.reshape(-1), lengths),
@@ -140,8 +138,23 @@ def _with_columns(boxes: Any, columns: int) -> Any:
     return boxes.reshape(*shape[:-1], columns) if len(shape) > 1 and shape[-2] == 0 and shape[-1] == 4 else boxes
 
 
-def _transform(boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any, valid: Any) -> tuple[Any, Any]:
-    """Moves boxes of a float dtype: the boxes as `dtype`, and the mask of the valid ones. [N, B, 4 | 5 | 8], [N, B]"""
+def _transform(
+    boxes: Any, moves: Sequence[Move], options: Boxes, valid: Any, row_samples: np.ndarray | None = None
+) -> tuple[Any, Any]:
+    """Moves boxes: the boxes, and the mask of the valid ones. [R, B, 4 | 5 | 8], [R, B]
+
+    `row_samples`: the sample of each row; None: row n has the boxes of sample n. [R]
+    """
+    if box_loop.can_move(boxes, moves, options):
+        return box_loop.move_boxes(boxes, moves, options, valid, row_samples)
+    float_boxes, maps = point_map.float_values_and_maps("boxes", boxes, moves, row_samples)
+    return _transform_by_arrays(float_boxes, maps, options, boxes.dtype, valid)
+
+
+def _transform_by_arrays(
+    boxes: Any, maps: Sequence[PointMap], options: Boxes, dtype: Any, valid: Any
+) -> tuple[Any, Any]:
+    """As `_transform`, for boxes of a float dtype; the results are of `dtype`."""
     xp, shape = convert.namespace(boxes), box_shape(options.format)
     with np.errstate(invalid="ignore"):  # infinite boxes
         rows = shape.rows(boxes)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from .._arrays.images import ImageBatch, describe_images
+from .._arrays.tv_tensors import is_video, tv_kind, without_type, wrap_like
 from .._fusion import draw, launch_plan
 from .._fusion.plan import RecipePlan
 from .boxes import Boxes
@@ -60,6 +61,8 @@ class FusedPart:
         if is_plain_array(type(sample)):  # remember the type
             self._array_types.add(type(sample))
             return self(sample, ids, step, layout, get_key)
+        if tv_kind(sample) == "images" and not is_video(sample):  # to save time: as `parse_sample` treats it
+            return wrap_like(self(without_type(sample), ids, step, layout, get_key), sample)
         parsed = parse_sample(sample)
         return parsed.rebuild(*self.transform(parsed, get_key(ids, step), ids, layout))
 

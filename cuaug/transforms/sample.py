@@ -79,8 +79,8 @@ def transform_sample(
     mixes = [op for op in first_ops if isinstance(op, Mix)]
     if mixes and any(len(groups) > 1 for groups in groups_by_target):  # images of a ragged batch have one size by then
         raise ValueError(
-            f"images must form one batch where samples are mixed ({mixes[0].name}): they must have one dtype and number "
-            "of channels, and the recipe must begin with a transform that gives them one size, such as "
+            f"images must form one batch where samples are mixed ({mixes[0].name}): they must have one dtype and "
+            "number of channels, and the recipe must begin with a transform that gives them one size, such as "
             "RandomResizedCrop"
         )
     pairs = zip(image_targets, groups_by_target, strict=True)

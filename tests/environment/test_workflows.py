@@ -47,12 +47,17 @@ def test_workflow_actions_are_pinned(path):
             assert "workflow_call" in yaml.safe_load((ROOT / action).read_text())[True]  # YAML 1.1 reads `on` as true
         else:
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
-            assert re.search(re.escape(action) + r"  # v\d+\.\d+\.\d+$", path.read_text(), re.M), action
+            for line in (line for line in path.read_text().splitlines() if action in line):
+                assert re.search(re.escape(action) + r"  # v\d+\.\d+\.\d+$", line), line
 
 
 @every_workflow
-def test_workflow_permissions_are_declared_and_read_only(path):
+def test_workflow_permissions_are_to_read_and_to_sign(path):
+    """A job's own permissions replace the workflow's; `id-token: write` gives it a token that proves its identity."""
     assert yaml.safe_load(path.read_text())["permissions"] == {"contents": "read"}
+    allowed = {"contents": "read", "id-token": "write"}
+    for job in jobs(path):
+        assert job.get("permissions", {}).items() <= allowed.items()
 
 
 @every_workflow

@@ -72,7 +72,7 @@ def test_matrix_builder_kernel_equals_loop(function, arguments, monkeypatch):
         name, blocks, threads = BY_FUNCTOR[functor].launch_plan(items, points)
         fault = emulator.kernel(name, sources.kernel_source(name)[0])(record, (blocks, 1, 1), threads)
         assert not fault, f"{name}: {fault}"
-        assert_equal(result, expected, dtype=dtype.__name__, tolerance=ROUNDING)
+        assert_equal(result, expected, tolerance=ROUNDING)
         functors.append(functor)
 
     monkeypatch.setattr(builders, "extension", lambda: types.SimpleNamespace(build_matrices=build))

@@ -15,7 +15,7 @@ GPU, CPU = ("torch", "cuda"), ("torch", "cpu")
 TOLERANCES = {
     "uint8": Tolerance(absolute=1, exact=0.98, reason="one level, where the exact value is nearly a tie: rare"),
     "uint16": Tolerance(absolute=1, exact=0.8, reason="float32 weights err by 1e-6, a level is 1.5e-5 of the range"),
-    "int16": Tolerance(absolute=1, exact=0.8, reason="float32 weights err by 1e-6, a level is 1.5e-5 of the range"),
+    "int16": Tolerance(absolute=1, exact=0.8, reason="float32 weights err by 1e-6, a level is 3.1e-5 of the range"),
     "float16": Tolerance(absolute=2e-5, relative=2**-10, reason="2e-5, and the storage may round to either neighbour"),
     "bfloat16": Tolerance(absolute=2e-5, relative=2**-7, reason="2e-5, and the storage may round to either neighbour"),
     "float32": Tolerance(absolute=2e-5, reason="float32 coordinates and weights, compiled by two compilers"),
@@ -45,7 +45,7 @@ def test_op_gpu_equals_cpu_on_large_image(row):
     assert_equal(gpu, cpu, tolerance=level)
 
 
-@pytest.mark.parametrize("row", MAIN_ROWS, ids=str)
+@pytest.mark.parametrize("row", [row for row in MAIN_ROWS if row.parameters()], ids=str)
 def test_op_device_parameters_equal_host_parameters(row):
     parameters = row.parameters((SHAPE[0],))
     batch = images(GPU)

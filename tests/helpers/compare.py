@@ -56,17 +56,18 @@ def is_integer(dtype):
     return "int" in dtype or dtype == "bool"
 
 
-def assert_equal(actual, expected, *, library=None, device="cpu", dtype=None, tolerance=EXACT):
+def assert_equal(actual, expected, *, library=None, device=None, dtype=None, tolerance=EXACT):
     """Fail unless ``actual`` has the library, device and dtype, and ``expected``'s shape and values.
 
     ``expected`` is a NumPy array of real values. For an integer result they are rounded half to even and clamped; NaN
     becomes 0.
-    Without ``library``, the library, device and dtype are those of ``expected``, which may then be any library's
-    array; ``device`` and ``dtype`` are ignored.
+    The device is the CPU if only ``library`` and ``dtype`` are given. Without any of the three they are those of
+    ``expected``, which may then be any library's array.
     """
     if library is None:
+        assert device is dtype is None, "device and dtype are given without library"
         library, device, dtype = describe(expected)
-    expected_kind = (library, device, dtype)
+    expected_kind = (library, device or "cpu", dtype)
     assert describe(actual) == expected_kind, f"got an array of {describe(actual)}, expected {expected_kind}"
     expected = to_numpy(expected)
     assert tuple(actual.shape) == expected.shape, f"got shape {tuple(actual.shape)}, expected {expected.shape}"

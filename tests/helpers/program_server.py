@@ -23,8 +23,11 @@ def next_program(modules):
         child = os.fork()
         if child == 0:
             os.setsid()
+            os.close(output)  # so that writing fails, rather than waits, after the server has died
+            os.close(errors)
             for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (child_output, 1), (child_errors, 2)):
                 os.dup2(source, target)
+                os.close(source)
             return program
         os.close(child_output)
         os.close(child_errors)
@@ -42,8 +45,8 @@ def read_to_end(pipes, deadline):
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
             selector.register(pipe, selectors.EVENT_READ)
-        while selector.get_map() and (ready := selector.select(max(deadline - time.monotonic(), 0))):
-            for pipe in (key.fd for key, _ in ready):
+        while selector.get_map() and (seconds := deadline - time.monotonic()) > 0:
+            for pipe in (key.fd for key, _ in selector.select(seconds)):
                 part = os.read(pipe, 1 << 16)
                 texts[pipe] += part
                 if not part:
@@ -51,4 +54,4 @@ def read_to_end(pipes, deadline):
         ended = not selector.get_map()
     for pipe in pipes:
         os.close(pipe)
-    return [text.decode() for text in texts.values()], ended
+    return [text.decode(errors="replace") for text in texts.values()], ended

@@ -82,24 +82,34 @@ def test_device_time_of_a_call_that_waits_ends(timeline, fake_cuda):
 def test_calls_between_waits_fit_the_queue_and_the_time(
     timeline, fake_cuda, monkeypatch, launches, device_us, expected
 ):
-    queued, groups = [0], set()
+    queued, host_groups, device_groups = [0], set(), set()
+    record_event = streams.record_event
 
     def call():
         queued[0] += 1
         timeline.queue(20.0, device_us)
 
-    def wait(stream, device):
-        assert (stream, device) == (7, 0)
+    def end_group(groups):
         groups.add(queued[0])
         queued[0] = 0
+
+    def wait(stream, device):
+        assert (stream, device) == (7, 0)
+        end_group(host_groups)
         timeline.wait()
 
+    def record(stream, disable_timing):
+        end_group(device_groups)
+        return record_event(stream, disable_timing)
+
     replace_everywhere(monkeypatch, streams, "synchronize_stream", wait)
+    replace_everywhere(monkeypatch, streams, "record_event", record)
     library = SimpleNamespace(current_stream=lambda device: 7)
     image = describe_images(np.zeros((1, 2, 2, 3), np.uint8))._replace(device=0, library=library)
     times = call_time.time_call(call, image, launches)
     assert times == (pytest.approx(20.0), pytest.approx(device_us, abs=0.4), 4.9152e12)
-    assert max(groups) == expected
+    assert max(host_groups) == expected
+    assert device_groups == {0, expected}  # 0 calls before a group's first event
     assert timeline.host < 0.35e6
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from cuaug import _native as native
 from cuaug._passes import filters
-from cuaug._program import records
+from cuaug._program import detection_records, records
 from cuaug._program.sources import KERNELS
 from cuaug._program.user_ops import MAX_PARAMETERS
 
@@ -108,7 +108,13 @@ def test_chains_reject_more_than_128_ops_and_32_fields(make):
 @pytest.mark.parametrize("levels", [0, 9, -1])
 def test_pooling_rejects_more_than_8_levels(levels):
     with pytest.raises(ValueError, match="1 to 8 levels"):
-        native.pooling(record_bytes(records.ROI, levels=levels, channels=1), "float32", "avg", False)
+        native.pooling(record_bytes(detection_records.ROI, levels=levels, channels=1), "float32", "avg", False)
+
+
+@pytest.mark.parametrize("move_count", [0, 5, -1])
+def test_move_boxes_rejects_more_than_4_moves(move_count):
+    with pytest.raises(ValueError, match="1 to 4 moves"):
+        native.move_boxes(record_bytes(detection_records.MOVE_BOXES, move_count=move_count))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +150,8 @@ def test_loops_reject_records_without_pixels(make, field):
         ("kernels/records/gaussian_blur.cuh", "max_taps", records.MAX_TAPS),
         ("kernels/gpu/gaussian_digits.cuh", "max_mma_radius", filters.MAX_MMA_TAPS // 2),
         ("kernels/records/blend.cuh", "max_branches", records.MAX_BRANCHES),
-        ("kernels/records/roi.cuh", "max_levels", records.MAX_LEVELS),
+        ("kernels/records/roi.cuh", "max_levels", detection_records.MAX_LEVELS),
+        ("kernels/records/move_boxes.cuh", "max_box_moves", detection_records.MAX_BOX_MOVES),
         ("kernels/records/matrix_builder.cuh", "max_builder_inputs", records.MAX_BUILDER_INPUTS),
         ("cpu/loops/loops.hpp", "max_ops", records.MAX_OPS),
         ("cpu/loops/loops.hpp", "max_op_params", MAX_PARAMETERS + 2),

@@ -5,12 +5,13 @@ import pytest
 from cuaug import _native as native
 from cuaug._codecs.jpeg_headers import HEADER, REGION_COLUMNS
 from cuaug._detection.roi_kernels import BINS_BYTES, BOUNDS_BYTES
-from cuaug._program import records
+from cuaug._program import detection_records, records
 
 LAYOUT = native.record_layout()
+DETECTION = detection_records.NMS, detection_records.SOFT_NMS, detection_records.ROTATED_IOU
 RECORDS = {
     value.name.replace("cuaug::", ""): value
-    for entry in vars(records).values()
+    for entry in (*vars(records).values(), *vars(detection_records).values())
     for value in (entry.values() if isinstance(entry, dict) else [entry])
     if isinstance(value, records.Record)
 }
@@ -67,7 +68,7 @@ def test_every_struct_is_compared():
     assert set(LAYOUT) == {*RECORDS, *ROWS, *matrices, "jpeg::Header", "RegionBounds", "StoredBins"}
 
 
-@pytest.mark.parametrize("record", [records.NMS, records.SOFT_NMS, records.ROTATED_IOU], ids=lambda record: record.name)
+@pytest.mark.parametrize("record", DETECTION, ids=lambda record: record.name)
 def test_record_packer_of_spans_packs_the_same_bytes(record):
     names = list(record.offsets)
     values = list(range(1, len(names) + 1))

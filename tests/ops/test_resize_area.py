@@ -107,6 +107,15 @@ def test_resized_crop_area_of_a_tiny_box_is_its_pixel(extent, backend):
 
 
 @BACKENDS
+def test_resized_crop_area_of_a_tiny_box_at_the_end_of_a_pixel_is_its_pixel(backend):
+    """The centre of an output pixel, rounded, may be the first coordinate of the next source pixel."""
+    batch = put(np.full((2, 1, 8192, 1), 7, np.uint8), backend)
+    box = 0, 4095.99999999, 1, 1e-8
+    actual = cuaug.resized_crop(batch, *box, (1, 100_000), "area", layout="NHWC")
+    assert_equal(actual, put(np.full((2, 1, 100_000, 1), 7, np.uint8), backend))
+
+
+@BACKENDS
 def test_resize_area_ignores_pixels_that_it_does_not_cover(backend):
     """An infinite pixel, times a weight of 0, would be NaN: the taps end where the output pixel ends."""
     for factor, outputs in ((2, 20), (3, 21), (5, 7), (7, 33)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import noise, to_layout
+from helpers.arrays import every_backend, noise, put, to_layout
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 
 import cuaug
@@ -19,6 +19,25 @@ def test_resize_to_the_own_size_is_the_identity(interpolation, antialias, dtype)
         result = cuaug.resize(images, (37, 530), interpolation, antialias=antialias, layout=layout)
         assert_equal(result, images, tolerance=EXACT)
         assert not np.shares_memory(result, images)
+
+
+@every_backend
+@pytest.mark.parametrize("interpolation", ["bilinear", "bicubic", "lanczos", "area"])
+@pytest.mark.parametrize("antialias", [True, False])
+def test_resize_copies_an_axis_that_keeps_its_size(interpolation, antialias, backend):
+    """A neighbour with a weight of 0 would add NaN, as torch and Pillow do not."""
+    batch = noise((2, 8, 12, 3), "float32")
+    batch[:, 5], batch[:, 2] = np.nan, np.inf
+    rows = to_numpy(cuaug.resize(put(batch, backend), (8, 5), interpolation, antialias=antialias, layout="NHWC"))
+    columns = put(batch.swapaxes(1, 2), backend)
+    columns = to_numpy(cuaug.resize(columns, (5, 8), interpolation, antialias=antialias, layout="NHWC"))
+    for result in (rows, columns.swapaxes(1, 2)):
+        assert np.isnan(result[:, 5]).all()
+        assert np.isfinite(result[:, [0, 1, 3, 4, 6, 7]]).all()
+    cropped = cuaug.resized_crop(
+        put(batch, backend), 1, 2, 7, 9, (7, 4), interpolation, antialias=antialias, layout="NHWC"
+    )
+    assert np.isfinite(to_numpy(cropped)[:, [0, 2, 3, 5, 6]]).all()
 
 
 def test_resized_crop_of_boxes_that_keep_their_size_equals_crop():

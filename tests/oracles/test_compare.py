@@ -68,6 +68,12 @@ def test_assert_equal_tolerance_and_shares(tolerance, difference, share, passes)
             assert_equal(actual, expected, tolerance=tolerance)
 
 
+@pytest.mark.parametrize("kind", [{"device": "cpu"}, {"dtype": "uint8"}], ids=str)
+def test_assert_equal_refuses_device_and_dtype_without_library(kind):
+    with pytest.raises(AssertionError, match="device and dtype are given without library"):
+        assert_equal(IMAGE, IMAGE, **kind)
+
+
 def test_assert_equal_rounds_and_clamps_for_integers():
     expected = np.array([-3.0, 0.5, 1.5, 254.6, 300.0])
     assert_equal(np.array([0, 0, 2, 255, 255], np.uint8), expected, library="numpy", dtype="uint8")

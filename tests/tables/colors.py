@@ -203,7 +203,7 @@ ALL_ROWS = [
     ),
     color_row(
         "posterize",
-        lambda rng, leading=(): {"bits": rng.integers(1, 8, leading)},
+        lambda rng, leading=(): {"bits": rng.integers(0, 17, leading)},
         any_channels=True,
         rejects={"bits": 17},
         transforms=(

@@ -45,8 +45,7 @@ VALUES = (
 
 def mutations(value):
     """Copies of a dict or list in which one entry, at any depth, is replaced, removed or added. [(change, copy)]"""
-    if isinstance(value, dict):
-        yield "another key", {**value, "further": 1}
+    yield ("another key", {**value, "further": 1}) if isinstance(value, dict) else ("another entry", [*value, 1])
     keys = list(value) if isinstance(value, dict) else range(len(value))
     for key in keys:
         yield f"without {key!r}", _without(value, key)
@@ -78,7 +77,9 @@ def _without(value, key):
 def check(descriptions):
     """The number of mutations of these JSON texts with each `outcome`. Fails if one takes too much time or memory."""
     T.Compose([T.RandomRotation(3.0)])(IMAGES)  # starts the threads
-    resource.setrlimit(resource.RLIMIT_AS, (_address_bytes() + MEMORY, resource.RLIM_INFINITY))
+    limit, (_, hard_limit) = _address_bytes() + MEMORY, resource.getrlimit(resource.RLIMIT_AS)
+    limit = limit if hard_limit == resource.RLIM_INFINITY else min(limit, hard_limit)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard_limit))
     counts = {"refused": 0, "accepted": 0, "run": 0}
     with np.errstate(all="ignore"):
         for text in descriptions:

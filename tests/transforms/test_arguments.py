@@ -280,6 +280,9 @@ def test_functions_refuse_lists_that_are_no_numbers():
             cuaug.gaussian_blur(images, 3, sigma)
     with pytest.raises(TypeError, match=r"^cuaug\.elastic: displacement must hold numbers, got \["):
         cuaug.elastic(images, [[1], [2, 3]])
+
+
+def test_set_num_threads_refuses_a_huge_count():
     with pytest.raises(ValueError, match=r"^cuaug\.set_num_threads: count must be at most 2147483647, got"):
         cuaug.set_num_threads(1 << 63)
 

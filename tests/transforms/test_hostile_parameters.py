@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from helpers.arrays import noise
+from helpers.arrays import every_backend, noise, put
 from helpers.child_process import python_after_import
+from helpers.compare import EXACT, assert_equal
 from tables.hostile import GROUPS, SHAPE, VALUES
 
 from cuaug import transforms as T
@@ -110,6 +111,17 @@ def test_params_from_dict_accepts_every_draw(recipe):
     params = aug.draw(images, step=0)
     again = aug.params_from_dict(json.loads(json.dumps(params.to_dict())), images)
     assert aug.apply(images, again).tobytes() == aug.apply(images, params).tobytes()
+
+
+@every_backend
+@pytest.mark.parametrize("size", [(9, 1), (1, 9), (1, 1)])
+def test_random_perspective_leaves_one_row_or_column_as_it_is(size, backend):
+    """Its corners are no quadrilateral: no matrix maps them."""
+    aug, images = T.Compose([T.RandomPerspective(0.9, p=1.0)], seed=1), put(noise((4, *size, 3)), backend)
+    points = np.tile([[0.0, 0.0], [size[1], size[0]]], (4, 1, 1))
+    results, moved = aug(images, keypoints=put(points, backend), layout="NHWC")
+    assert_equal(results, images, tolerance=EXACT)
+    assert_equal(moved, put(points, backend), tolerance=EXACT)
 
 
 def test_params_from_dict_accepts_matrices_without_inverse():

@@ -8,8 +8,8 @@ from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPES, SIZES, ragged_images
 
 from cuaug import transforms as T
-from cuaug._arrays.convert import namespace
 from cuaug._arrays import images as images_module
+from cuaug._arrays.convert import namespace
 from cuaug._fusion import draw_kernel
 from cuaug._passes import warp as warp_module
 from cuaug.transforms.plan_cache import PlanCache

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "detection/move_boxes.cuh"
 #include "detection/roi_axis.cuh"
 #include "records/rotated_iou.cuh"
 #include "records/soft_nms.cuh"
@@ -117,10 +118,23 @@ void rotated_iou(const py::bytes& record) {
                                [&](long long row, void*) { table.rotated_iou(&args, row); });
 }
 
+void move_boxes(const py::bytes& record) {
+    const auto args = unpack_record<cuaug::MoveBoxesRecord>(record);
+    check_limits(args);
+    const py::gil_scoped_release release;
+    constexpr long long boxes_per_task = 256;
+    const long long count = args.rows * args.boxes_per_row, tasks = (count + boxes_per_task - 1) / boxes_per_task;
+    ThreadPool::instance().run(tasks, tasks < 8 ? 1 : threads(), [&](long long task, void*) {
+        const long long end = std::min((task + 1) * boxes_per_task, count);
+        for (long long i = task * boxes_per_task; i < end; ++i) cuaug::move_box(args, i);
+    });
+}
+
 }  // namespace
 
 void native::bind_detection(py::module_& module) {
     using namespace py::literals;
+    module.def("move_boxes", &move_boxes, "record"_a);
     module.def("nms", &nms, "record"_a, "dtype"_a);
     module.def("pooling", &pooling, "record"_a, "dtype"_a, "kind"_a, "backward"_a);
     module.def("rotated_iou", &rotated_iou, "record"_a);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "records/move_boxes.cuh"
 #include "records/nms.cuh"
 #include "records/roi.cuh"
 #include "records/rotated_iou.cuh"
@@ -15,6 +16,26 @@ struct FieldsOf<cuaug::TypedArray> {
     static Fields list() {
         return fields("data n_stride k_stride x_stride dtype_code", &S::data, &S::n_stride, &S::k_stride, &S::x_stride,
                       &S::dtype_code);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::BoxMove> {
+    using S = cuaug::BoxMove;
+    static Fields list() {
+        return fields("matrices source_boxes canvases canvas is_affine is_scale_and_shift", &S::matrices,
+                      &S::source_boxes, &S::canvases, &S::canvas, &S::is_affine, &S::is_scale_and_shift);
+    }
+};
+
+template <>
+struct FieldsOf<cuaug::MoveBoxesRecord> {
+    using S = cuaug::MoveBoxesRecord;
+    static Fields list() {
+        return fields(
+            "move boxes row_samples given_valid out valid rows boxes_per_row min_area min_visibility move_count format",
+            &S::move, &S::boxes, &S::row_samples, &S::given_valid, &S::out, &S::valid, &S::rows, &S::boxes_per_row,
+            &S::min_area, &S::min_visibility, &S::move_count, &S::format);
     }
 };
 

@@ -107,6 +107,8 @@ py::dict record_layout() {
     add<cuaug::DrawRecord>(layout, "DrawRecord");
     add<cuaug::SampleNumbers>(layout, "SampleNumbers");
     add<cuaug::MatrixBuilderRecord>(layout, "MatrixBuilderRecord");
+    add<cuaug::BoxMove>(layout, "BoxMove");
+    add<cuaug::MoveBoxesRecord>(layout, "MoveBoxesRecord");
     add<cuaug::NmsRecord>(layout, "NmsRecord");
     add<cuaug::SoftNmsRecord>(layout, "SoftNmsRecord");
     add<cuaug::RotatedIouRecord>(layout, "RotatedIouRecord");

@@ -8,6 +8,7 @@
 #include "records/blend.cuh"
 #include "records/gaussian_blur.cuh"
 #include "records/matrix_builder.cuh"
+#include "records/move_boxes.cuh"
 #include "records/roi.cuh"
 
 // Loops rely on the counts in a record and have arrays of fixed size, so a record beyond these limits raises an error.
@@ -43,6 +44,11 @@ inline void check_limits(const cuaug::MatrixBuilderRecord& record) {
             "1 to " + std::to_string(cuaug::max_builder_inputs) + " inputs");
     require(record.item_size >= 0 && record.item_size <= cuaug::max_item_size,
             "at most " + std::to_string(cuaug::max_item_size) + " numbers per item");
+}
+
+inline void check_limits(const cuaug::MoveBoxesRecord& record) {
+    require(record.move_count >= 1 && record.move_count <= cuaug::max_box_moves,
+            "1 to " + std::to_string(cuaug::max_box_moves) + " moves");
 }
 
 inline void check_limits(const cuaug::RoiRecord& record) {

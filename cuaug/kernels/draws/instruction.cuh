@@ -22,16 +22,16 @@ enum class Opcode {
     RandomErasing,      // height, width, BoxRange; draws a box, empty if the condition does not hold
     // Rare draws.
     Categorical,         // count, cumulative weights[count]; -1 if the condition does not hold
-    ListValue,           // column of an index, or -1 to draw one; whether to negate with probability 1/2; else_value;
-                         // addend; count, values[count]
+    ListValue,           // column of an index, or -1 to draw one; whether to negate with probability 1/2;
+                         // else_value (also if the index is negative); addend; count, values[count]
     Beta,                // a, b, else_value
     CutMixBox,           // height, width, column of the fraction kept, replaced by that of the box; draws a box
     PerspectiveCorners,  // height, width, distortion; draws 8 displacements
     StreamColumns,       // none; writes the 8 numbers of `StreamColumns`
     // Coordinate instructions. Those named Inverse compose the inverse of one op with the map.
     InverseCropResize,      // column of top, left, height, width; height and width of the result, and their reciprocals
-    InverseWindowedResize,  // the same; also stores the window of the result that the map composed so far shows, as
-                            // a ResampleRecord has it
+    InverseWindowedResize,  // the same; also stores the window of the result that the crops and flips composed so far
+                            // leave, in the fields of ResampleRecord
     InverseTranslate,       // column of top, left
     InverseFlip,            // column of a flag; height or width; 1 for a vertical flip, 0 for a horizontal one
     StorePassMap,           // how many numbers, 6 or 9: stores the map of the pass

@@ -56,7 +56,7 @@ inline InverseMap inverse_perspective(const double* inwards, int height, int wid
         y[i] = bottom ? height - 1 - inwards[2 * i + 1] : inwards[2 * i + 1];
         moved = moved || inwards[2 * i] != 0.0 || inwards[2 * i + 1] != 0.0;
     }
-    if (!moved) return InverseMap::identity();
+    if (!moved || width < 2 || height < 2) return InverseMap::identity();  // one row or column has no quadrilateral
     const double dx1 = x[1] - x[2], dx2 = x[3] - x[2], dx3 = x[0] - x[1] + x[2] - x[3];
     const double dy1 = y[1] - y[2], dy2 = y[3] - y[2], dy3 = y[0] - y[1] + y[2] - y[3];
     const double scale = 1.0 / (dx1 * dy2 - dx2 * dy1), g = (dx3 * dy2 - dx2 * dy3) * scale,

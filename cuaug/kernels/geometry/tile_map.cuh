@@ -2,8 +2,8 @@
 
 // A float32 coordinate near 4096 is only precise to 1/4096 of a pixel. A geometry is therefore rebased, in double
 // precision and once per tile, to whole input pixels (base_x, base_y); inside the tile float32 carries the small
-// remainder. Absolute float32 maps of images below 2^20 pixels a side need no base: their values are rounded to float32
-// already (coordinate_map.cuh).
+// remainder. Coordinate maps (`remap`) of float32 positions, not displacements, in images below 2^20 pixels a side need
+// no base: their values are rounded to float32 already (coordinate_map.cuh).
 
 namespace cuaug {
 

@@ -117,8 +117,8 @@ inline void filter_vertically(const Read& read, const R* weight, int taps, Vecto
 
 // sum[i] += weight[t] * at[i + C * t], four taps at a time. A window of three groups of four pixels moves to the right,
 // in registers; its leftmost group is at `first`, the others at (first + 1) % 3 and (first + 2) % 3. The first
-// `leading` taps have the weight 0: they are there because vectors begin at a multiple of four. Unless `Finite`, they
-// are skipped: 0 times infinity is NaN.
+// `leading` taps are there because vectors begin at a multiple of four; their weights are 0 or at most `min_weight`.
+// Unless `Finite`, they are skipped: 0 times infinity is NaN.
 template <bool Finite, int C, class R>
 inline void filter_horizontally(const R* at, const R* weight, int leading, int taps, R (&sum)[C * blur_run]) {
     static_assert(blur_run == 8, "a window of three groups");

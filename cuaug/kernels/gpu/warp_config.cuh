@@ -43,7 +43,8 @@ template <class Geometry, class Sampler, class In>
 constexpr bool samples_from_global =
     !Geometry::has_tile_bounds && is_same_v<ComputeType<In>, float> && is_same_v<base_sampler_t<Sampler>, Bilinear>;
 
-// Blocks resident on a multiprocessor. As a launch bound it limits the registers. `by_memory`: of `BlockSize`.
+// Blocks resident on a multiprocessor. As a launch bound it limits the registers. `by_memory`: `BlockSize::resident`,
+// 0 if shared memory does not limit the number.
 template <class Geometry, class Sampler, class In, class From, int K, class Chain, int by_memory>
 constexpr int resident_blocks = [] {
     using R = ComputeType<In>;
@@ -113,9 +114,9 @@ struct WarpConfig {
     static constexpr bool stores_pairs =
         stores_words && !stores_transposed && raw_staged && sizeof(Out) == 2 && uses_words<Out, K>;
     static constexpr bool stores_via_shared = stores_words && !stores_transposed && !stores_pairs;
-    // FourPixels of a warp: 4 rows of 10. With rows 40 pixels apart, 8 pixels of each of the rows fall into different
-    // banks.
-    static constexpr int exchange_pitch = 40;
+    // FourPixels of one warp in `Exchange`: 4 rows of 8, each followed by 2 unused ones. Rows are then 40 pixels apart,
+    // and 8 pixels of each row fall into different banks.
+    static constexpr int warp_exchange_size = 40;
 
     static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     static constexpr int max_region_width =
@@ -125,7 +126,7 @@ struct WarpConfig {
     using WarpTile = Tile<TileMap, raw_staged>;
     using RowStarts = conditional_t<is_fixed_point, FixedRowStarts<bands>, Int<0>>;
     using Override = conditional_t<has_override, BlockOverride<In, K>, Int<0>>;
-    using Exchange = FourPixels<Out, K>[stores_via_shared ? warps * exchange_pitch : 1];
+    using Exchange = FourPixels<Out, K>[stores_via_shared ? warps * warp_exchange_size : 1];
     using Tiles = WarpTile[max_tiles];
 
     // The shared memory of a block that is left for the source box; 32 bytes are for the alignment of all other parts.

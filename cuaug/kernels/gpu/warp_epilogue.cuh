@@ -45,8 +45,8 @@ struct TileStore {
           width(block.region().width),
           band_step(block.region().band_step),
           rows(tile.end_row - tile.first_row),
-          exchange_row(block.exchange() + (C::stores_via_shared ? block.warp_index : 0) * C::exchange_pitch +
-                       (block.lane >> 3) * (C::exchange_pitch / 4)),
+          exchange_row(block.exchange() + (C::stores_via_shared ? block.warp_index : 0) * C::warp_exchange_size +
+                       (block.lane >> 3) * (C::warp_exchange_size / 4)),
           exchange_from(exchange_row + (block.lane & 7)),
           x_stride(column_stride<OutLayout, K>(block.args.out.x_stride)),
           bands_column(width > 32 ? 32 * (block.warp_index & 1) : 0),

@@ -77,7 +77,7 @@ inline BiasedU8<K> to_biased(const RawPixel<uint8, K>& raw_pixel) {
     return out;
 }
 
-// As a pixel in memory.
+// The levels as the first K bytes; the other bytes are arbitrary.
 template <int K>
 inline WordPixel<uint8, K> to_word_pixel(const BiasedU8<K>& levels) {
     auto bits = [&](int k) { return __float_as_uint(levels.c[k < K ? k : 0]); };

@@ -112,12 +112,14 @@ inline Taps<R> unnormalized_taps(double start, double extent, int length, int si
                  centre = start + (index + 0.5) * scale;
     const int low = static_cast<int>(floor(start)), end = static_cast<int>(ceil(start + extent)),
               high = end > low ? end : low + 1;
+    if (extent == size && start == floor(start))  // pixels are copied: a weight of 0 would not hide infinity and NaN
+        return {static_cast<int>(start) + index, 1, low, high, R(0), R(1), R(1)};
     Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(width), R(1)};
     if (antialias) {
         const double reach = Filter::reach(width);
         const int from = static_cast<int>(floor(centre - reach + 0.5)),
                   to = static_cast<int>(floor(centre + reach + 0.5));
-        taps.first = from > low ? from : low;
+        taps.first = from < low ? low : from < high ? from : high - 1;  // rounding may move a small box beyond its end
         taps.count = (to < high ? to : high) - taps.first;
     } else {
         taps.first = static_cast<int>(floor(centre - 0.5)) - (Filter::radius - 1);
