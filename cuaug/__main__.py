@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import json
 import subprocess
 import sys
@@ -103,13 +104,17 @@ def print_migration(file: Path) -> int:
     from ._migration.migrate import migrate
 
     try:
-        source = file.read_text()
+        text = file.read_bytes().decode()
+        source = text.removeprefix("\ufeff")  # the mark with which some editors begin a file
         migration = migrate(source)
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         print(f"{file}: {error}", file=sys.stderr)
         return 2
-    old, new = source.splitlines(keepends=True), migration.text.splitlines(keepends=True)
-    print("".join(difflib.unified_diff(old, new, str(file), str(file))), end="")
+    # `str.splitlines` also ends lines at form feeds and the like, where `git apply` and `patch` do not.
+    mark = text[: len(text) - len(source)]
+    old, new = io.StringIO(text).readlines(), io.StringIO(mark + migration.text).readlines()
+    for entry in difflib.unified_diff(old, new, str(file), str(file)):
+        print(entry, end="" if entry.endswith("\n") else "\n\\ No newline at end of file\n")
     for line, note in migration.notes:
         print(f"{file}:{line}: {note}")
     return int(bool(migration.missing))

@@ -1,4 +1,4 @@
-"""Integers that users pass: of Python, of NumPy, or of another library on the host."""
+"""Integers and other numbers that users pass: of Python, of NumPy, or of another library."""
 
 from __future__ import annotations
 
@@ -38,6 +38,19 @@ def has_positions(value: Any) -> bool:
     """Whether the value has entries at positions, as lists and arrays with axes have; sets and dicts have none."""
     is_container = hasattr(type(value), "__getitem__") and not isinstance(value, (str, bytes, Mapping))
     return is_container and not is_one_number(value)
+
+
+def python_value(value: Any) -> Any:
+    """An array of any library as a number or a list of Python; other values as they are."""
+    refuse_tracer(type(value))
+    refuse_meta(value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def refuse_meta(value: Any) -> None:
+    """Raises TypeError for a tensor on torch's meta device."""
+    if getattr(value, "is_meta", False):
+        raise TypeError("a tensor on torch's meta device has no values")
 
 
 def refuse_tracer(value_type: type) -> None:

@@ -126,7 +126,7 @@ def normalize(
         mean: On the scale 0..1 for every dtype of ``images``: for integers a host value outside -2..2 is a ValueError
             (for uint8, divide the mean of levels by 255); floats may have any range. A number, or one per channel.
             [C] or [N, C]
-        std: As ``mean``; a host value of 0 is a ValueError. [C] or [N, C]
+        std: As ``mean``; a host value of 0, or so small that ``1 / std`` is infinite, is a ValueError. [C] or [N, C]
         dtype: The result's dtype, a float; default: the dtype of ``images``, float32 for integer images.
 
     All other arguments and the errors are those of :func:`adjust_brightness`; the result has ``dtype``.
@@ -143,7 +143,7 @@ def normalize(
     for i, column in enumerate(columns):
         _check.scaled_statistic("mean" if i < batch.channels else "std", column, batch.dtype)
     for std_column in columns[batch.channels :]:
-        _check.not_zero("std", std_column)
+        _check.divisor("std", std_column, batch.dtype)
     return pointwise.pointwise(
         batch, ("Normalize",), parameters.per_sample_columns("mean and std", columns, batch), output_dtype, out
     )

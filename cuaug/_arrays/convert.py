@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _check
 from .._gpu import cupy_import, devices
-from .._integers import is_one_number
+from .._integers import is_one_number, refuse_meta
 from .._value_text import value_text
 from . import capsule
 from .cupy_library import CUPY
@@ -105,15 +105,19 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
     raise TypeError(f"{parameter} must hold numbers, got {value_text(value)}")
 
 
-def _check_entry_types(entries: Sequence[Any]) -> None:
+def _check_entry_types(entries: Sequence[Any], depth: int = _MAX_NESTED_LISTS) -> None:
     """Refuses masked arrays and tracers in nested lists, as `library_of` does: NumPy drops masks without an error."""
-    for _ in range(_MAX_NESTED_LISTS):
-        types = set(map(type, entries))
-        for entry_type in types:
+    checked_type: type = float
+    for entry in entries:
+        entry_type = type(entry)
+        if entry_type is checked_type:
+            continue
+        if isinstance(entry, (list, tuple)):
+            if depth > 1:
+                _check_entry_types(entry, depth - 1)
+        else:
             library_of(entry_type)
-        if not (list in types or tuple in types):
-            break
-        entries = [inner for entry in entries if isinstance(entry, (list, tuple)) for inner in entry]
+            checked_type = entry_type
 
 
 def _holds_numbers(values: np.ndarray) -> bool:
@@ -130,8 +134,7 @@ def is_float32(value: Any) -> bool:
 def copy_to_host(value: Any) -> Any:
     """A copy of a device array that `host_array` accepts. Waits for the device."""
     if isinstance(library_of(type(value)), TorchLibrary):
-        if value.is_meta:
-            raise TypeError("a tensor on torch's meta device has no values")
+        refuse_meta(value)
         return value.cpu()
     return value.get() if hasattr(value, "get") else np.asarray(value)  # CuPy; JAX
 

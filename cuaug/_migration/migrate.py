@@ -177,7 +177,8 @@ class _Rewriter:
 
     def _value(self, function: str, name: str | None, node: ast.expr) -> str | None:
         """A value of torchvision that cuaug does not take: numbers and names of Pillow, a dtype of boxes."""
-        if name == "interpolation" and (interpolation := pillow_interpolation(node)) is not None:
+        path = ".".join(self._names.path(node)) or ast.unparse(node)
+        if name == "interpolation" and (interpolation := pillow_interpolation(node, path)) is not None:
             if interpolation:
                 return text(interpolation)
             self._note(node, f"{function}(interpolation={ast.unparse(node)}): cuaug does not have this filter")

@@ -27,6 +27,7 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self._bytes = text.encode()
+        self._newline = "\r\n" if "\r\n" in text else "\n"
         self._starts = [0]  # of lines
         for line in self._bytes.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
@@ -35,7 +36,7 @@ class Source:
     def replace(self, node: Any, text: str) -> Edit:
         """An edit that gives a node another text."""
         start, end = self._span(node)
-        return Edit(start, end, text)
+        return Edit(start, end, re.sub("\r?\n", self._newline, text))
 
     def remove_entry(self, node: Any) -> Edit:
         """An edit that removes an entry of a list, with its comma, and its line if it has one alone."""
@@ -53,8 +54,9 @@ class Source:
             parts += [self._bytes[position : edit.start], edit.text.encode()]
             position = edit.end
             begins_line = parts[-2][-1:] in (b"", b"\n")
-            if not edit.text and begins_line and self._bytes[position : position + 1] == b"\n":
-                position += 1  # a removed import or entry leaves no empty line
+            newline = re.match(rb"\r?\n", self._bytes[position : position + 2])
+            if not edit.text and begins_line and newline is not None:
+                position += newline.end()  # a removed import or entry leaves no empty line
         return b"".join([*parts, self._bytes[position:end]]).decode()
 
     def _span(self, node: Any) -> tuple[int, int]:

@@ -48,12 +48,17 @@ def text(value: Any) -> str:
     return f"[{', '.join(text(entry) for entry in value)}]" if isinstance(value, list) else repr(value)
 
 
-def pillow_interpolation(node: ast.expr) -> str | None:
-    """The interpolation for Pillow's number or ``Image.NAME``; "" if cuaug lacks it; None for other nodes."""
+def pillow_interpolation(node: ast.expr, path: str) -> str | None:
+    """The interpolation for Pillow's number or ``Image.NAME``; "" if cuaug lacks it; None for nodes that may stay.
+
+    `path`: the dotted path of the node, without the aliases of the file.
+    """
     value = literal(node)
     if isinstance(value, int):
         return _option_names.PILLOW_INTERPOLATIONS.get(value, "")
-    constant = re.fullmatch(r"(?:PIL\.)?Image\.([A-Z]+)", ast.unparse(node))
+    if re.search(r"\bInterpolationMode\.(BOX|HAMMING)$", path):
+        return ""
+    constant = re.fullmatch(r"(?:PIL\.)?Image\.(?:Resampling\.)?([A-Z]+)", path)
     return _PILLOW_CONSTANTS.get(constant[1], "") if constant else None
 
 

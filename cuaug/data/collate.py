@@ -104,7 +104,8 @@ class Collate:
         data, targets, ids = zip(*samples, strict=True)
         pipeline, receiver = self._pipeline, self._receiver
         checked_targets = batch_targets(targets, ids, _sample_name, pipeline.box_format)
-        encoded = EncodedBatch(np.array(ids, np.int64), checked_targets, len(ids), data, int(self._epoch))
+        files = [bytes(file) if isinstance(file, memoryview) and not file.c_contiguous else file for file in data]
+        encoded = EncodedBatch(np.array(ids, np.int64), checked_targets, len(ids), files, int(self._epoch))
         batch = pipeline.finish(pipeline.start_decode(pipeline.prepare(encoded), receiver), receiver)
         if self._epoch_missing:
             self._epoch_missing.fill_(False)

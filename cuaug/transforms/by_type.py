@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import kind_of_type
+from .._integers import python_value
 from .._value_text import value_text
 
 
@@ -26,7 +27,7 @@ def values_by_kind(name: str, values: Mapping[Any, Any]) -> ValuesByKind:
     by_kind: dict[Any, Any] = {} if factory is None else {"others": factory()}
     for key, value in values.items():
         kind = "others" if key == "others" else _kind_of_key(key)
-        if kind in by_kind and kind not in ("others", None) and _python_value(by_kind[kind]) != _python_value(value):
+        if kind in by_kind and kind not in ("others", None) and not _are_equal(by_kind[kind], value):
             raise ValueError(
                 f"{name} must have one value for all {kind}, got {value_text(by_kind[kind])} and {value_text(value)}"
             )
@@ -39,9 +40,12 @@ def values_by_kind(name: str, values: Mapping[Any, Any]) -> ValuesByKind:
     return ValuesByKind(**by_kind)
 
 
-def _python_value(value: Any) -> Any:
-    """Numbers of any library as those of Python, which compare as one value."""
-    return value.tolist() if hasattr(value, "tolist") else value
+def _are_equal(a: Any, b: Any) -> bool:
+    """Whether numbers, or sequences of numbers, of any library are equal; NaN is equal to NaN."""
+    a, b = python_value(a), python_value(b)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_are_equal, a, b))
+    return bool(a == b or (a != a and b != b))
 
 
 def _kind_of_key(key: Any) -> str | None:

@@ -254,6 +254,8 @@ class Normalize(Transform):
         for name, values, otherwise in (("mean", self.mean, 0.0), ("std", self.std, 1.0)):
             for c, value in enumerate(ranges.per_channel(name, values, recipe.channels)):
                 _check.scaled_statistic(name, value, recipe.dtype)
+                if name == "std":
+                    _check.divisor(name, value, recipe.dtype)
                 columns.append(recipe.constant(f"{name}_{c}", value, otherwise))
         if "float" not in recipe.dtype:
             recipe.add_cast("float32", scale=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from .. import _check
 from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Blur, Jpeg, Sharpen
+from .._integers import python_value
 from .._passes.filters import check_kernel_size
 from .._sizes import kernel_extents
 from .._value_text import value_text
@@ -29,7 +30,7 @@ class GaussianBlur(Transform):
     def __init__(self, kernel_size: Size, sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
         self.kernel_size: tuple[int, int] = kernel_extents(kernel_size)
         check_kernel_size("kernel_size", self.kernel_size)
-        sigma = ranges.python_value(sigma)
+        sigma = python_value(sigma)
         self.sigma: tuple[float, float] = ranges.pair(
             "sigma", (sigma, sigma) if isinstance(sigma, (int, float)) else sigma
         )
@@ -65,7 +66,7 @@ class JPEG(Transform):
     """
 
     def __init__(self, quality: int | Sequence[int]) -> None:
-        quality = ranges.python_value(quality)
+        quality = python_value(quality)
         limits = quality if isinstance(quality, (list, tuple)) else (quality, quality)
         low, high = ranges.pair("quality", [_check.integer("quality", limit, 1, 100) for limit in limits])
         self.quality: tuple[int, int] = int(low), int(high)

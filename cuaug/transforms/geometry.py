@@ -8,6 +8,7 @@ from typing import Any
 from .. import _check, _option_names
 from .._fusion.fill import FillByKind
 from .._fusion.recipe import Recipe
+from .._integers import python_value
 from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
 from .._sizes import int_or_tuple, padding_of, resized_size, square_or_size
@@ -299,7 +300,7 @@ class RandomPerspective(Transform):
 def _copied_padding(padding: Size) -> Size:
     """Checked; not changed by later changes of the caller's list or array."""
     padding_of(padding)
-    values = ranges.python_value(padding)
+    values = python_value(padding)
     return tuple(values) if isinstance(values, list) else values
 
 
@@ -325,7 +326,7 @@ def _shears(shear: Any) -> tuple[float, float, float, float] | None:
     if shear is None:
         return None
     rule = "a number, (low, high) or (low x, high x, low y, high y)"
-    values = ranges.python_value(shear)
+    values = python_value(shear)
     if isinstance(values, (int, float)) or (isinstance(values, (list, tuple)) and len(values) == 2):
         return (*ranges.around("shear", values), 0.0, 0.0)
     if not isinstance(values, (list, tuple)) or len(values) != 4:

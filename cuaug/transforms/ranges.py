@@ -8,19 +8,13 @@ from typing import Any
 
 from .. import _check
 from .._fusion.fill import FillByKind
-from .._integers import refuse_tracer
+from .._integers import python_value
 from .._value_text import value_text
 from ..typing import PerChannel
 from .by_type import values_by_kind
 
 _MAX_BETA_SHAPE = 1_000_000
 _MAX_LABEL = 1 << 53  # the largest integer below which float64, the type of a fill in a pass, has all integers
-
-
-def python_value(value: Any) -> Any:
-    """An array of any library as a number or a list of Python; other values as they are."""
-    refuse_tracer(type(value))
-    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def number(name: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
@@ -113,6 +107,10 @@ def _image_fill(value: Any) -> PerChannel | None:
     entries = tuple(map(python_value, value)) if isinstance(value, (list, tuple)) else (value,)
     if not entries or not all(type(entry) in (int, float) for entry in entries):
         raise TypeError(f"fill must be a number or one per channel, got {value_text(value)}")
+    try:
+        tuple(map(float, entries))
+    except OverflowError:  # an int
+        raise ValueError(f"fill must be numbers that a float holds, got {value_text(value)}") from None
     return entries if isinstance(value, (list, tuple)) else entries[0]
 
 

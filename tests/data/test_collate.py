@@ -62,7 +62,15 @@ def test_collate_set_epoch_of_a_copy_reaches_running_workers(files, name):
     assert not (results[0] == results[1]).all()
 
 
-@pytest.mark.parametrize("kind", [bytearray, memoryview, lambda data: memoryview(data + data)[: len(data)]])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        bytearray,
+        memoryview,
+        lambda data: memoryview(data + data)[: len(data)],
+        lambda data: memoryview(np.repeat(np.frombuffer(data, np.uint8), 2))[::2],
+    ],
+)
 @pytest.mark.parametrize("format", ["JPEG", "PNG"])
 def test_collate_takes_buffers(files, kind, format):
     from PIL import Image

@@ -1,6 +1,9 @@
 """``python -m cuaug migrate``: edits of calls and values; exit codes."""
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -249,6 +252,31 @@ def test_migrate_prints_a_diff_and_notes(tmp_path, capsys):
     assert command_line.main(["migrate", str(file)]) == 2
     assert "recipe.py" in capsys.readouterr().err
     assert command_line.main(["migrate", str(tmp_path / "none.py")]) == 2
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("# end", "# \f end"),
+        lambda text: text.removesuffix("\n"),
+        lambda text: f"\ufeff{text}",
+    ],
+    ids=["plain", "CRLF", "form feed", "no final newline", "BOM"],
+)
+@pytest.mark.parametrize("end", ["# end\n", "t = A.Compose([\n    A.ToTensorV2(),\n    A.InvertImg(p=1)\n]) # end\n"])
+def test_migrate_prints_a_diff_that_git_applies(tmp_path, monkeypatch, capsys, change, end):
+    monkeypatch.chdir(tmp_path)
+    source = "import albumentations as A\nfrom albumentations.pytorch import ToTensorV2\nt = A.InvertImg(p=1)\n" + end
+    expected = migrate(source).text
+    Path("recipe.py").write_bytes(change(source).encode())
+    assert command_line.main(["migrate", "recipe.py"]) == 0
+    diff, separator, _ = capsys.readouterr().out.partition("\nrecipe.py:")
+    diff += "\n" * bool(separator)
+    subprocess.run(["git", "apply", "-p0", "-"], input=diff.encode(), check=True, capture_output=True)
+    assert Path("recipe.py").read_bytes().decode() == change(expected)
 
 
 def test_migrate_does_not_execute_the_file(tmp_path):

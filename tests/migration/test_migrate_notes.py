@@ -119,6 +119,30 @@ def test_migrate_notes_code_that_cuaug_reads_in_another_way(code, expected):
 
 
 @pytest.mark.parametrize(
+    ("imports", "value"),
+    [
+        ("from PIL import Image", "Image.Resampling.{}"),
+        ("import PIL.Image", "PIL.Image.{}"),
+        ("import PIL.Image as PI", "PI.{}"),
+        ("from PIL.Image import Resampling as R", "R.{}"),
+        ("from torchvision.transforms import InterpolationMode", "InterpolationMode.{}"),
+        ("from torchvision.transforms.functional import InterpolationMode as Mode", "Mode.{}"),
+        ("", "X.InterpolationMode.{}"),
+    ],
+)
+def test_migrate_notes_filters_that_cuaug_does_not_have(imports, value):
+    start = f"from torchvision.transforms import v2 as X\n{imports}\n"
+    for name in ("BOX", "HAMMING"):
+        text = value.format(name)
+        notes = [note for _, note in migrate(f"{start}X.Resize(8, {text})\n").notes]
+        assert notes == [f"Resize(interpolation={text}): cuaug does not have this filter"]
+    migration = migrate(f"{start}X.Resize(8, {value.format('BICUBIC')})\n")
+    is_kept = "torchvision" in imports or not imports
+    assert migration.notes == []
+    assert ('X.Resize(8, "bicubic")' in migration.text) != is_kept
+
+
+@pytest.mark.parametrize(
     ("call", "dropped"),
     [
         ('A.KeypointParams("yx", remove_invisible=False)', ["format", "remove_invisible"]),

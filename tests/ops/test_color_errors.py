@@ -48,6 +48,20 @@ def test_op_rejects_invalid_arguments(call, message):
         call(noise())
 
 
+@pytest.mark.parametrize("std", [0.0, 1e-50, -1e-39, [1.0, 1.0, 1.1e-38], np.full((3, 3), 1e-39)])
+def test_normalize_rejects_a_std_without_a_reciprocal(std):
+    """In float32, whose numbers below 1.18e-38 a GPU takes as 0; 1 / std would be infinite, and the result NaN."""
+    for dtype in ("uint8", "float16", "float32"):
+        rule = f"std must not be 0, nor closer to 0 than 1.18e-38 for {dtype} images"
+        with pytest.raises(ValueError, match=rf"^cuaug\.normalize: {rule}"):
+            cuaug.normalize(noise(dtype=dtype), 0.5, std)
+        if np.ndim(std) < 2 and std != 0:
+            with pytest.raises(ValueError, match=rf"^cuaug\.transforms\.Normalize: {rule}"):
+                T.Normalize(0.5, std)(noise(dtype=dtype))
+    assert np.isfinite(cuaug.normalize(noise(dtype="float32"), 0.5, 1.2e-38)).all()
+    assert np.isfinite(cuaug.normalize(noise(dtype="float64"), 0.5, 1e-300)).all()
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64"])
 def test_color_ops_reject_label_dtypes(dtype):
     with pytest.raises(TypeError, match="images and dtype must be one of"):

@@ -261,6 +261,8 @@ def test_messages_show_ints_of_more_digits_than_python_converts_to_text():
         "max_size": lambda: T.Resize(None, max_size=huge),
         "quality": lambda: cuaug.jpeg(images, huge),
         "brightness": lambda: T.ColorJitter((-huge, 0)),
+        "fill": lambda: T.Pad(1, huge),
+        "fill per channel": lambda: T.RandAugment(fill=[0, huge, 0]),
         "seed": lambda: T.Compose([], seed=huge),
         "step": lambda: RECIPE(images, step=-huge),
         "num_classes": lambda: T.MixUp(num_classes=huge),
@@ -296,6 +298,24 @@ def test_functions_refuse_parameters_on_the_meta_device():
     for call in (lambda: cuaug.pad(images, 1, values), lambda: cuaug.normalize(images, values, 1.0)):
         with pytest.raises(TypeError, match=r"^cuaug\.\w+: a tensor on torch's meta device has no values"):
             call()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda values: T.Pad(1, values),
+        lambda values: T.Pad(1, {np.ndarray: values, torch.Tensor: values}),
+        lambda values: T.Pad(1, [*values]),
+        lambda values: T.Normalize(values, 1),
+        lambda values: T.ColorJitter(values[:2]),
+        lambda values: T.MixUp(alpha=values[0]),
+        lambda values: T.PixelOp("meta", "px * a", a=values[0]),
+        lambda values: T.RandomChoice([T.RandomInvert()] * 3, p=values),
+    ],
+)
+def test_transforms_refuse_parameters_on_the_meta_device(make):
+    with pytest.raises(TypeError, match=r"^cuaug\.transforms\.\w+: a tensor on torch's meta device has no values"):
+        make(torch.zeros(3, device="meta"))
 
 
 def test_pixel_op_shows_in_short_an_array_given_as_name():

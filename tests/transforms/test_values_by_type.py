@@ -52,7 +52,12 @@ def test_fill_of_a_dict_by_type_is_that_of_images(name, tv):
         collections.defaultdict(lambda: 7, {tv.Mask: 0}), {tv.Image: 7, "images": 7.0, tv.Video: np.uint8(7)},
     ):  # fmt: skip
         assert getattr(T, name)(*arguments, fill=fill).to_dict() == getattr(T, name)(*arguments, fill=7).to_dict()
-    with pytest.raises(ValueError, match=r"fill must have one value for all images, got 7 and 8"):
-        getattr(T, name)(*arguments, fill={tv.Image: 7, tv.Video: 8})
+    for value in (np.nan, [np.nan, 1, 2]):
+        fill = {np.ndarray: torch.tensor(value), torch.Tensor: np.array(value)}
+        values = getattr(T, name)(*arguments, fill=fill).fill
+        assert np.array_equal(values, value, equal_nan=True)
+    for value, other in ((7, 8), (np.nan, 8), ([7, 7], [7, np.nan]), ([7], [7, 7])):
+        with pytest.raises(ValueError, match=r"fill must have one value for all images, got \[?(7|nan).* and "):
+            getattr(T, name)(*arguments, fill={tv.Image: value, tv.Video: other})
     with pytest.raises(TypeError, match=r"fill must be one value, or a dict by type"):
         getattr(T, name)(*arguments, fill={"image": 7, "mask": 0})
