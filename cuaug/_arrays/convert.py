@@ -88,6 +88,8 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
             library.check_no_grad(value)
         value = value.detach().resolve_neg()
         value = (value.float() if value.dtype is library.torch.bfloat16 else value).numpy()
+    elif library is DLPACK:
+        value = DLPACK.to_array(value)
     complex_dtype = None
     try:
         values = np.asarray(value)
