@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from . import _check
+from ._arrays import convert
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
@@ -217,7 +218,13 @@ def permute_channels(
     """
     batch = describe_images(images, layout)
     _check.channels(batch.channels, 1, 2, 3, 4)
-    columns = parameters.per_channel_columns("permutation", permutation, batch)
+    values: Any = convert.host_array("permutation", permutation) if convert.is_host(permutation) else permutation
+    if values.ndim not in (1, 2) or values.shape[-1] != batch.channels:
+        raise ValueError(
+            f"permutation must have shape ({batch.channels},) or ({batch.samples}, {batch.channels}), "
+            f"got {tuple(values.shape)}"
+        )
+    columns = parameters.per_channel_columns("permutation", values, batch)
     for column in columns:
         _check.whole_numbers("permutation", column, batch.channels - 1)
     sample_parameters = parameters.per_sample_columns("permutation", columns, batch)
