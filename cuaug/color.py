@@ -127,8 +127,8 @@ def adjust_hue(
     """Rotate the hue in HSV, as torchvision.
 
     Args:
-        hue_factor: A fraction of a full turn, from -0.5 to 0.5 (other host values are a ``ValueError``): 0 is the image,
-            0.5 and -0.5 the opposite colours. [N]
+        hue_factor: A fraction of a full turn, from -0.5 to 0.5 (other host values are a ``ValueError``): 0 is the
+            image, 0.5 and -0.5 the opposite colours. [N]
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` have 1 or 3
     channels.
