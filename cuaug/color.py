@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from . import _check
+from ._arrays import convert
 from ._arrays.images import ImageBatch, describe_images
 from ._check import prefix_errors
 from ._passes import parameters, pointwise, statistics
@@ -126,7 +127,8 @@ def adjust_hue(
     """Rotate the hue in HSV, as torchvision.
 
     Args:
-        hue_factor: As a fraction of a full turn: 0 is the image, 0.5 and -0.5 the opposite colours. [N]
+        hue_factor: A fraction of a full turn, from -0.5 to 0.5 (other host values are a ``ValueError``): 0 is the
+            image, 0.5 and -0.5 the opposite colours. [N]
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` have 1 or 3
     channels.
@@ -152,7 +154,7 @@ def adjust_gamma(
 
     Args:
         gamma: One number or one per sample; above 1 darkens. [N]
-        gain: A factor; one number or one per sample. [N]
+        gain: A factor, which may be negative: the result is then black. One number or one per sample. [N]
 
     All other arguments, the result and the errors are those of :func:`adjust_brightness`.
 
@@ -217,7 +219,13 @@ def permute_channels(
     """
     batch = describe_images(images, layout)
     _check.channels(batch.channels, 1, 2, 3, 4)
-    columns = parameters.per_channel_columns("permutation", permutation, batch)
+    values: Any = convert.host_array("permutation", permutation) if convert.is_host(permutation) else permutation
+    if values.ndim not in (1, 2) or values.shape[-1] != batch.channels:
+        raise ValueError(
+            f"permutation must have shape ({batch.channels},) or ({batch.samples}, {batch.channels}), "
+            f"got {tuple(values.shape)}"
+        )
+    columns = parameters.per_channel_columns("permutation", values, batch)
     for column in columns:
         _check.whole_numbers("permutation", column, batch.channels - 1)
     sample_parameters = parameters.per_sample_columns("permutation", columns, batch)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import _check
 from .._gpu import cupy_import, devices
 from .._integers import is_one_number, refuse_meta
-from .._value_text import value_text
+from .._value_text import array_text, value_text
 from . import capsule
 from .cupy_library import CUPY
 from .descriptor import COPIED_VIEW, ArrayDescriptor
@@ -91,6 +91,8 @@ def host_array(parameter: str, value: Any, dtype: Any = np.float64) -> np.ndarra
             library.check_no_grad(value)
         value = value.detach().resolve_neg()
         value = (value.float() if value.dtype is library.torch.bfloat16 else value).numpy()
+    elif library is DLPACK:
+        value = DLPACK.to_array(value)
     complex_dtype = None
     try:
         values = np.asarray(value)
@@ -159,7 +161,10 @@ def parameter_column(parameter: str, value: Any) -> Any:
         if math.isfinite(value):
             return float(value)
     elif not is_host(value):
-        return asarray(value, like=value, dtype="float64")
+        column = asarray(value, like=value, dtype="float64")
+        if column.ndim <= 1:
+            return column
+        raise ValueError(f"{parameter} must be a finite number or one per sample, got {array_text(column)}")
     else:
         values = host_array(parameter, value)
         if values.ndim <= 1 and np.isfinite(values).all():

@@ -20,6 +20,7 @@ from .descriptor import (
     contiguous_strides,
     repeats_elements,
 )
+from .pillow_library import PILLOW
 from .protocol import Library
 from .recording_library import executor_of
 from .registry import library_of, result_library
@@ -92,6 +93,8 @@ def describe_images(array: Any, layout: str | None = None, library: Library | No
         )
     if layout is not None and not isinstance(layout, str):
         raise TypeError(f"layout must be one of {', '.join(_check.LAYOUTS)}, got {value_text(layout)}")
+    if library is PILLOW and layout in _check.LAYOUTS:
+        layout = None  # images of Pillow are [H, W] or [H, W, C]
     return _image_batch(library.describe(array), layout, library)
 
 
@@ -201,7 +204,7 @@ def _batch_axes(
     else:
         _check.one_of("layout", layout, _check.LAYOUTS)
         if len(layout) != len(shape):
-            raise ValueError(f"layout {layout!r} needs {len(layout)} axes, got shape {shape}")
+            raise ValueError(f"layout {layout!r} needs {len(layout)} axes, got shape {tuple(shape)}")
     order = tuple(sorted(range(len(shape)), key=lambda axis: (-abs(strides[axis]), axis)))
     dense = all(
         strides[axis] == dense_stride

@@ -15,6 +15,10 @@ from .numpy_library import NUMPY
 _CHANNELS = {"L": 1, "RGB": 3, "RGBA": 4}
 
 
+class PillowPixels(np.ndarray):
+    """The pixels of an image of Pillow in a sample; the result in its place becomes an image."""
+
+
 class PillowLibrary(DLPackLibrary):
     """Images are read as NumPy arrays, [H, W] or [H, W, C]; a result that is a uint8 image becomes an image of Pillow.
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _check
+from .._integers import has_positions
 from .._value_text import value_text
 from .encoded_input import File
 from .exif import stored_box, upright_size
@@ -50,7 +51,7 @@ def box_of_image(file: File, header: Header, box: tuple[int, int, int, int], sca
 def scale_of(fraction: Any) -> int:
     """`DecodeRegion.scale` for the public parameter `scale`: 1, 1/2, 1/4 or 1/8."""
     scales: dict[Any, int] = {1: 1, 0.5: 2, 0.25: 4, 0.125: 8}
-    scale = scales.get(fraction) if isinstance(fraction, (int, float, np.floating)) else None
+    scale = scales.get(fraction) if isinstance(fraction, (int, float, np.integer, np.floating)) else None
     if scale is None or fraction is True:
         raise ValueError(f"scale must be 1, 1/2, 1/4 or 1/8, got {value_text(fraction)}")
     return scale
@@ -73,8 +74,7 @@ def boxes_per_image(top: Any, left: Any, height: Any, width: Any, count: int) ->
     """A box for each image; a parameter may be one int for all images."""
     columns = []
     for name, value, minimum in (("top", top, 0), ("left", left, 0), ("height", height, 1), ("width", width, 1)):
-        is_list = hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
-        entries = list(value) if is_list else [value] * count
+        entries = list(value) if has_positions(value) else [value] * count
         if len(entries) != count:
             raise ValueError(f"{name} must be one int, or {count}, one for each image, got {len(entries)}")
         columns.append([_check.integer(name, entry, minimum) for entry in entries])

@@ -45,7 +45,9 @@ def to_edges(boxes: Any, format: str) -> Any:
     fraction = FORMATS[format]
     if fraction is None:
         return boxes
-    low, size = boxes[..., :2] - fraction * boxes[..., 2:], boxes[..., 2:]
+    low, size = boxes[..., :2], boxes[..., 2:]
+    if fraction:  # 0 times an infinite size is NaN
+        low = low - fraction * size
     return namespace(boxes).concatenate([low, low + size], -1)
 
 
@@ -55,7 +57,9 @@ def from_edges(edges: Any, format: str) -> Any:
     if fraction is None:
         return edges
     low, size = edges[..., :2], edges[..., 2:] - edges[..., :2]
-    return namespace(edges).concatenate([low + fraction * size, size], -1)
+    if fraction:
+        low = low + fraction * size
+    return namespace(edges).concatenate([low, size], -1)
 
 
 def convert_rotated(boxes: Any, format: str, new_format: str) -> Any:

@@ -20,8 +20,8 @@ _PILLOW_CONSTANTS = {
     "CUBIC": "bicubic",
 }
 _ARITHMETIC = (
-    ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.USub, ast.UAdd,
-    ast.BinOp, ast.Add, ast.Sub, ast.Div, ast.Load,
+    ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.Div,
+    ast.Load,
 )  # fmt: skip
 
 
@@ -40,9 +40,9 @@ def literal(node: ast.expr) -> Any:
 def text(value: Any) -> str:
     """Python text of a value; floats have 6 digits, strings double quotes."""
     if isinstance(value, float):
-        return repr(float(f"{value:.6g}"))
+        return repr(float(f"{value:.6g}")) if math.isfinite(value) else f'float("{value}")'
     if isinstance(value, str):
-        return f'"{value}"' if '"' not in value and "\\" not in value else repr(value)
+        return f'"{value}"' if value.isprintable() and not {'"', "\\"} & {*value} else repr(value)
     if isinstance(value, tuple):
         return f"({', '.join(text(entry) for entry in value)}{',' if len(value) == 1 else ''})"
     return f"[{', '.join(text(entry) for entry in value)}]" if isinstance(value, list) else repr(value)
@@ -124,7 +124,7 @@ def ratio(value: Any, divisor: float) -> tuple[float, float]:
 
 
 def factors(value: Any, divisor: float = 1.0) -> tuple[float, float]:
-    """The range of a factor 1 + x, with x in a range or below a limit."""
+    """The range of a factor 1 + x / divisor, with x in (low, high), or in -x..x for a number x; at least 0."""
     low, high = around(value)
     return max(0.0, 1 + low / divisor), 1 + high / divisor
 

@@ -30,7 +30,7 @@ class KernelConfig(NamedTuple):
 class TemplateArguments(NamedTuple):
     """The values from which a skeleton's template arguments are chosen."""
 
-    input: tuple[str, str, int]  # dtype, layout, channels of a slice
+    input: tuple[str, str, int]  # dtype, layout, channels of a slice (`grids.Slices`: up to four channels of a frame)
     functors: tuple[str, ...]
     output: tuple[str, str]  # dtype, layout
     out_channels: int
@@ -42,7 +42,7 @@ class KernelTemplate(NamedTuple):
     threads: int  # of a block, as the .cu file declares; fewer for `grids.small_blocks`
     grid: Callable[..., Grid]
     arguments: Callable[[TemplateArguments], tuple[str | int, ...]]
-    slice_per_frame: bool = True  # False: a block reduces all frames of a sample
+    slice_per_frame: bool = True  # False: a slice is a whole sample, whose frames one pass reduces
 
 
 KERNEL_TEMPLATES = {

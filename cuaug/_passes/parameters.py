@@ -317,6 +317,6 @@ def fill(value: Any, images: ImageBatch) -> Fill:
 
 
 def _check_label_fill(value: float | np.ndarray, dtype: str) -> None:
-    """Labels are stored without clamping, which images do (dtype.cuh): NaN and values out of range have no result."""
+    """Refuses NaN and values out of range, as labels are stored without the clamping that images get (dtype.cuh)."""
     if dtype in LABEL_LIMITS:
         _check.in_range(f"fill of {dtype} images", value, *LABEL_LIMITS[dtype])

@@ -17,8 +17,9 @@ def checked_path(parameter: str, value: Any) -> Path:
 
 
 def normal_path(path: str) -> str:
-    """The path without "./" and other parts that do not change it."""
-    return os.path.normpath(path)
+    """The path without "./" and other parts that do not change it; absolute if it begins with "../"."""
+    path = os.path.normpath(path)
+    return os.path.abspath(path) if PurePath(path).parts[:1] == ("..",) else path  # noqa: PTH100 (links stay)
 
 
 def entry_of_path(entries: Mapping[str, T], path: str) -> T | None:

@@ -16,7 +16,7 @@ from ..show import rgb
 from .sample import describe_masks
 from .sample_kinds import is_array
 from .sample_structure import ParsedSample
-from .sample_target import Target
+from .sample_target import Target, image_layout
 from .targets import are_siblings, boxes_of
 from .visible_pixels import visible_pixels
 
@@ -96,7 +96,7 @@ def _entry(parsed: ParsedSample, target: Target, i: int) -> Any:
 def _layout(images: Target, i: int, layout: str | None) -> str:
     """The layout of the image of one sample."""
     array = images.value[i] if isinstance(images.value, list) else images.value
-    return describe_images(array, images.layout or layout).axes.layout.replace("N", "")
+    return describe_images(array, images.layout or image_layout(images.original, layout)).axes.layout.replace("N", "")
 
 
 def _frame(image: Any, layout: str) -> _Frame:

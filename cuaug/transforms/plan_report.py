@@ -15,6 +15,7 @@ from .plan_cache import PlanCache
 from .sample import group_images
 from .sample_kinds import is_array
 from .sample_pillow import with_pixels
+from .sample_target import image_layout
 
 
 def plan_report(
@@ -45,7 +46,7 @@ def plan_report(
             raise TypeError("images must be an array, or a list of arrays")
         if batch_shape := next((tuple(array.shape) for array in arrays if array.ndim > 3), None):
             raise ValueError(f"images in a list must be single images, got shape {batch_shape}")
-        groups = group_images(arrays, prefixes.batch_key, layout, len(images))
+        groups = group_images(arrays, prefixes.batch_key, image_layout(arrays, layout), len(images))
         largest = max(groups, key=lambda group: len(group[0]))[1]  # the largest batch stands for all
         prefix_length = prefixes.length(largest[0]) if len(largest) > 1 else 0
         batches = tuple(len(indices) for indices, _ in groups)

@@ -18,7 +18,7 @@ from .plan_cache import PlanCache
 from .plan_report import plan_report
 from .sample_kinds import KINDS, is_array
 from .sample_structure import ParsedSample, parse_sample
-from .sample_target import Target, path_text
+from .sample_target import Target, image_layout, path_text
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def check_sample(recipe: Any, plans: PlanCache, sample: Any, *, step: int, ids: 
     """The report about a call of a `Compose`. Reads all values, so it waits for a device."""
     parsed = parse_sample(sample)
     images = parsed.targets_of("images")[0]
-    layout = images.layout or layout
+    layout = images.layout or image_layout(images.original, layout)
     batches = [describe_images(array, layout) for array in _arrays(images)]
     result = parse_sample(recipe(sample, ids=ids, step=step, layout=layout))
     warnings = suspicious_values.of_transforms(list(recipe.flattened()))

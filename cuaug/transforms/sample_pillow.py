@@ -11,15 +11,11 @@ from typing import Any
 import numpy as np
 
 from .._arrays.dlpack_library import DLPACK
-from .._arrays.pillow_library import PILLOW
+from .._arrays.pillow_library import PILLOW, PillowPixels
 from .._arrays.registry import library_of
 from .._check import prefix_message
 from .sample_kinds import KINDS, is_plain_sequence, named_fields
 from .sample_target import Path, path_text
-
-
-class PillowPixels(np.ndarray):
-    """The pixels of an image of Pillow; the result in its place becomes an image."""
 
 
 def with_pixels(sample: Any, any_mode: bool = False) -> Any:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from .. import _check
+from .._arrays.pillow_library import PillowPixels
+
 Path = tuple[Any, ...]  # the keys and indices that lead from the sample to a value in it
 
 
@@ -33,7 +36,13 @@ class Crops(tuple[Any, ...]):
 
 
 def image_layout(value: Any, layout: str | None) -> str | None:
-    """A call's `layout` as it applies to the value: without N for an `UnstackedBatch`, whose arrays are images."""
+    """A call's `layout` as it applies to the value: without N for an `UnstackedBatch`, whose arrays are images.
+
+    None for images of Pillow, which are [H, W] or [H, W, C] whatever the layout of arrays.
+    """
+    entries = value if isinstance(value, (list, tuple)) else (value,)
+    if layout in _check.LAYOUTS and all(isinstance(entry, PillowPixels) for entry in entries):
+        return None
     return layout.removeprefix("N") if layout is not None and isinstance(value, UnstackedBatch) else layout
 
 

@@ -41,8 +41,10 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
 
     `layout`: of the images; None: the layout of their library.
     """
+    if layout is not None:
+        _check.one_of("layout", layout, _check.LAYOUTS)
     # Images of Pillow are found as arrays, but the transform gets the images themselves.
-    leaves = find_leaves(with_pixels(sample, any_mode=transform.sets_layout))
+    leaves = find_leaves(with_pixels(sample, any_mode=not transform.reads_layout))
     for leaf in leaves:
         if leaf.kind in transform.refused_kinds:
             raise TypeError(f"{leaf.kind} must not be given, got some at {path_text(leaf.paths[0])}")
@@ -91,18 +93,19 @@ def _is_transformed(kind: str, value: Any, kinds: Sequence[str] | None) -> bool:
 
 
 def _layout_of(kind: str, value: Any, layout: str | None) -> str | None:
-    """The layout of a target. `layout`: of the images that do not state theirs by their type."""
+    """`layout` for images; None for other targets and for a Video, whose type states its layout."""
     return layout if kind == "images" and not is_video(value) else None
 
 
 def _in_library_layout(images: Any, layout: str | None) -> Any:
     """The images with their channels where their library has them. Images of Pillow stay as they are."""
     library = library_of(type(images))
-    if library is None or library is PILLOW or layout is None or "C" not in layout:
+    if library is None or library is PILLOW or layout is None:
         return images
-    _check.one_of("layout", layout, _check.LAYOUTS)
     if images.ndim != len(layout):
         raise ValueError(f"layout {layout!r} needs {len(layout)} axes, got shape {tuple(images.shape)}")
+    if "C" not in layout:
+        return images
     values = without_type(images)
     axis = -3 if library.channels_first else -1
     return wrap_like(convert.namespace(values).moveaxis(values, layout.index("C"), axis), images)

@@ -260,6 +260,11 @@ def test_coco_finds_names_of_every_form_of_path(tmp_path, monkeypatch):
     for name in ("./a.jpg", "train//a.jpg", str(tmp_path / "a.jpg")):
         content["images"][0]["file_name"] = name
         assert coco(written(tmp_path, content))("train/a.jpg" if "train" in name else "a.jpg")["image_id"] == 7
+    (tmp_path / "code").mkdir()
+    monkeypatch.chdir(tmp_path / "code")
+    content["images"][0]["file_name"] = "../a.jpg"
+    targets = coco(written(tmp_path, content))
+    assert targets("../a.jpg")["image_id"] == targets(tmp_path / "a.jpg")["image_id"] == 7
 
 
 WRONG_ARGUMENTS = {

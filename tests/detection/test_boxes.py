@@ -46,6 +46,12 @@ def test_box_functions_equal_reference(backend):
     assert_equal(actual, expected, tolerance=Tolerance(1e-5, reason="ratios of float32 areas"), **expected_kind)
 
 
+def test_box_convert_keeps_infinite_sides():
+    sides, edges = np.array([[1.0, 2, np.inf, 4]]), np.array([[1.0, 2, np.inf, 6]])
+    assert_array_equal(cuaug.box_convert(sides, "xywh", "xyxy"), edges)
+    assert_array_equal(cuaug.box_convert(edges, "xyxy", "xywh"), sides)
+
+
 def overlap_of_pair(kind, a, b):
     """The overlap of one pair, as the papers define it."""
     iou = float(reference_ops.iou([a], [b])[0, 0])

@@ -86,6 +86,11 @@ def test_decode_jpeg_empty_list():
     assert cio.decode_jpeg([], out=out) is out
 
 
+def test_decode_jpeg_takes_numbers_of_numpy_as_scale():
+    for scale in (np.int64(1), np.float32(0.5)):
+        assert np.array_equal(cio.decode_jpeg(JPEG_FILE, scale=scale), cio.decode_jpeg(JPEG_FILE, scale=float(scale)))
+
+
 def test_decode_jpeg_different_sizes_are_a_list():
     rng = np.random.default_rng(SEED)
     photos = [random_part(rng, *size) for size in ((20, 30), (31, 17), (8, 8))]
@@ -96,6 +101,9 @@ def test_decode_jpeg_different_sizes_are_a_list():
         assert np.array_equal(crop, image[top : top + height, 2 : 2 + width])
     with pytest.raises(ValueError, match="top must be one int, or 3"):
         cio.decode_and_crop_jpeg([JPEG_FILE] * 3, [0, 1], 0, 1, 1)
+    for top in ({0: "a", 1: "b", 2: "c"}, {0, 1, 2}):
+        with pytest.raises(TypeError, match=r"^cuaug\.io\.decode_and_crop_jpeg: top must be an int, got {0"):
+            cio.decode_and_crop_jpeg([JPEG_FILE] * 3, top, 0, 1, 1)
 
 
 def test_decode_jpeg_out():

@@ -67,6 +67,12 @@ def test_op_accepts_dlpack_objects(make, versioned):
     assert_equal(np.from_dlpack(result), FLIPPED)
 
 
+def test_op_accepts_dlpack_objects_as_parameters():
+    factors, matrices = np.array([0.5, 1.0, 1.5], np.float32), np.tile(np.eye(2, 3), (3, 1, 1))
+    assert_equal(cuaug.adjust_brightness(BATCH, Exporter(factors)), cuaug.adjust_brightness(BATCH, factors))
+    assert_equal(cuaug.warp_affine(BATCH, Exporter(matrices)), cuaug.warp_affine(BATCH, matrices))
+
+
 @every_backend
 @pytest.mark.parametrize("view", [*VIEWS, *REVERSED_VIEWS])
 def test_describe_equals_dlpack(view, backend):

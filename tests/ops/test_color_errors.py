@@ -1,8 +1,10 @@
 """Arguments that the colour ops and transforms reject."""
 
+import re
+
 import numpy as np
 import pytest
-from helpers.arrays import IMAGE_DTYPES, TORCH, images, max_value, noise, put
+from helpers.arrays import IMAGE_DTYPES, TORCH, images, max_value, no_synchronization, noise, put
 from helpers.compare import to_numpy
 
 import cuaug
@@ -23,6 +25,9 @@ from cuaug import transforms as T
         (lambda x: cuaug.posterize(x, 2.5), r"bits must hold whole numbers in 0..16, got 2.5"),
         (lambda x: cuaug.posterize(x, [1, 2.5, 3]), r"bits must hold whole numbers"),
         (lambda x: cuaug.rgb_to_grayscale(x, 2), "num_output_channels must be 1 or 3"),
+        (lambda x: cuaug.permute_channels(x, 1), r"permutation must have shape \(3,\) or \(3, 3\), got \(\)"),
+        (lambda x: cuaug.permute_channels(x, [1]), r"permutation must have shape .* got \(1,\)"),
+        (lambda x: cuaug.permute_channels(x, [[1], [0], [2]]), r"permutation must have shape .* got \(3, 1\)"),
         (lambda x: cuaug.color_matrix(x, np.eye(2)), r"matrix must have shape \(3, 3\)"),
         (lambda x: cuaug.color_matrix(x[..., :1], np.eye(3)), "images must have 3 channels"),
         (lambda x: cuaug.lut(x, np.arange(257)), r"table must hold whole numbers in 0..255"),
@@ -79,6 +84,30 @@ def test_op_checks_torch_host_parameters(op):
     for bad in (-1.0, [0.1, -0.6, 0.2]):
         with pytest.raises(ValueError, match=rf"cuaug\.{op}: (\w+_factor|lam) must be"):
             getattr(cuaug, op)(noise(), torch.tensor(bad))
+
+
+TWO_AXES = [(3, 1), (1, 3), (5, 1), (5, 4)]
+TWO_AXES_MESSAGE = r"^cuaug\.adjust_\w+: \w+ must be a finite number or one per sample, got an array of shape "
+
+
+@pytest.mark.parametrize("shape", TWO_AXES, ids=str)
+def test_op_rejects_parameters_of_two_axes_by_shape(shape):
+    """A tensor of the meta device has no values, as one of a GPU whose values are not read."""
+    torch = pytest.importorskip("torch")
+    factor = torch.ones(shape, device="meta")
+    with pytest.raises(ValueError, match=TWO_AXES_MESSAGE + re.escape(str(shape))):
+        cuaug.adjust_brightness(noise(), factor)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", TWO_AXES, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_op_rejects_device_parameters_of_two_axes_without_a_wait(dtype, shape):
+    backend = ("torch", "cuda")
+    batch, factor = images(backend), put(np.ones(shape, dtype), backend)
+    for call in (cuaug.adjust_brightness, lambda x, f: cuaug.adjust_gamma(x, 1.0, f)):
+        with no_synchronization(), pytest.raises(ValueError, match=TWO_AXES_MESSAGE + re.escape(str(shape))):
+            call(batch, factor)
 
 
 def test_op_rejects_parameters_with_grad():

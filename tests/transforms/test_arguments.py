@@ -318,6 +318,18 @@ def test_transforms_refuse_parameters_on_the_meta_device(make):
         make(torch.zeros(3, device="meta"))
 
 
+@pytest.mark.parametrize("transform", [T.ToImage(), T.ToTensor(), T.ToPILImage(), T.FiveCrop(3)], ids=repr)
+def test_transforms_refuse_wrong_layouts(transform):
+    images = torch.zeros(4, 5, 3)
+    for layout, message in {
+        "hwc": "layout must be one of 'NCHW', .*, got 'hwc': pass 'HWC'",
+        3: "layout must be one of 'NCHW', .*, got 3",
+        "HW": r"layout 'HW' needs 2 axes, got shape \(4, 5, 3\)",
+    }.items():
+        with pytest.raises(ValueError, match=rf"^cuaug\.transforms\.[\w.]+: {message}"):
+            transform(images, layout=layout)
+
+
 def test_pixel_op_shows_in_short_an_array_given_as_name():
     with pytest.raises(ValueError, match=r"^cuaug\.transforms\.PixelOp: op must be a name .{1,300}$"):
         T.PixelOp(np.zeros((99, 99)), "px * 2")

@@ -217,6 +217,9 @@ def test_sizes_of_layouts():
     assert F.get_dimensions(array) == F.get_dimensions(array.transpose(0, 3, 1, 2), layout="NCHW") == [3, 5, 7]
     assert F.get_dimensions(np.zeros((5, 7))) == [1, 5, 7]
     assert F.get_size(torch.zeros(5, 7, 3), layout="HWC") == [5, 7]
+    for name in ("get_size", "get_image_size"):
+        with pytest.raises(ValueError, match=rf"^cuaug\.transforms\.functional\.{name}: images must have the axes"):
+            getattr(F, name)(np.zeros(4))
 
 
 def test_uniform_temporal_subsample_equals_torchvision(TF, real_tv):

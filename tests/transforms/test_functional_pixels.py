@@ -225,6 +225,15 @@ def test_grayscale_to_rgb_of_grey_images_without_a_channel_axis():
     assert_equal(F.grayscale_to_rgb(grey), np.stack([grey] * 3, -1))
 
 
+def test_ten_crop_errors():
+    with pytest.raises(
+        TypeError, match=r"^cuaug\.transforms\.functional\.ten_crop: vertical_flip must be True or False"
+    ):
+        F.ten_crop(tensor(), 3, "no")
+    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.functional\.ten_crop: size must be at most"):
+        F.ten_crop(tensor(), 50)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 @pytest.mark.parametrize("name", ["five_crop", "ten_crop"])
 @pytest.mark.parametrize("size", [3, [5], [4, 9], list(SIZE)])

@@ -9,6 +9,7 @@ from helpers.compare import assert_equal
 
 import cuaug
 from cuaug import transforms as T
+from cuaug.transforms import functional as F
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -71,6 +72,62 @@ def test_other_modes_of_pil_images_are_refused_by_name(mode):
     ):
         with pytest.raises(TypeError, match=rf"^cuaug\.[\w.]+: {place}{message}"):
             call(image)
+
+
+class ToRGB(T.Transform):
+    def transform(self, inpt, params):
+        return inpt.convert("RGB")
+
+
+@pytest.mark.parametrize("transform", [T.Lambda(lambda image: image.convert("RGB")), ToRGB()], ids=["Lambda", "user"])
+@pytest.mark.parametrize("mode", ["1", "P", "CMYK", "I", "I;16", "F", "LA", "YCbCr"])
+def test_functions_of_a_user_take_every_mode(transform, mode):
+    image = Image.new(mode, (11, 17))
+    image.putpixel((2, 3), 1)
+    pixels = np.asarray(image.convert("RGB"))
+    flipped = T.Compose([transform, T.RandomHorizontalFlip(1.0)])
+    for recipe, expected in ((transform, pixels), (flipped, pixels[:, ::-1])):
+        assert_image(recipe(image), expected, "RGB")
+        assert_image(recipe({"image": image})["image"], expected, "RGB")
+
+
+def contents(value):
+    """The images as bytes, and other values as they are."""
+    if isinstance(value, (list, tuple)):
+        return [contents(entry) for entry in value]
+    return (value.mode, value.size, value.tobytes()) if isinstance(value, Image.Image) else value
+
+
+LAYOUT_CALLS = {
+    "get_size": F.get_size,
+    "resize": lambda x, **options: cuaug.resize(x, (4, 5), **options),
+    "grayscale_to_rgb": F.grayscale_to_rgb,
+    "five_crop": lambda x, **options: F.five_crop(x, 3, **options),
+    "FiveCrop": lambda x, **options: T.FiveCrop(3)(x, **options),
+    "Compose": lambda x, **options: RECIPE(x, step=1, **options),
+    "list": lambda x, **options: RECIPE([x, x], step=1, **options),
+    "sizes": lambda x, **options: RECIPE([x, x.resize((20, 14))], step=1, **options),
+    "dict": lambda x, **options: [RECIPE({"image": x, "mask": pillow("L")}, step=1, **options)["image"]],
+    "pairs": lambda x, **options: [pair[0] for pair in RECIPE([(x, 1), (x, 2)], step=1, **options)],
+    "parts": T.Compose([T.FiveCrop(5), T.Resize(4)]),
+    "apply": lambda x, **options: RECIPE.apply(x, RECIPE.draw(x, step=1, **options), **options),
+    "check": lambda x, **options: str(RECIPE.check(x, step=1, **options)),
+    "plan": lambda x, **options: str(RECIPE.plan([x, x], **options)),
+}
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+@pytest.mark.parametrize("layout", ["CHW", "NCHW", "HW"])
+@pytest.mark.parametrize("name", LAYOUT_CALLS)
+def test_layout_does_not_apply_to_pil_images(name, layout, mode):
+    call, image = LAYOUT_CALLS[name], pillow(mode)
+    assert contents(call(image, layout=layout)) == contents(call(image))
+
+
+def test_wrong_layouts_are_refused_with_pil_images():
+    for call in (cuaug.hflip, RECIPE, T.ToPILImage()):
+        with pytest.raises(ValueError, match=r"layout must be one of .*, got 'chw': pass 'CHW'"):
+            call(pillow(), layout="chw")
 
 
 @pytest.mark.parametrize("container", [list, tuple])

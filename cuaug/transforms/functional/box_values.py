@@ -36,7 +36,10 @@ def check_clamping_mode(mode: str | None, format: str) -> None:
 
 
 def cast(values: Any, dtype: Any) -> Any:
-    """Values in the dtype of the input. For integers: rounded, clamped to the dtype; NaN and infinity become 0."""
+    """Values in the dtype of the input. For integers: rounded, and clamped to the dtype and to -2**30..2**30.
+
+    NaN and infinity become 0.
+    """
     if point_map.is_integer(dtype):
         xp = convert.namespace(values)
         values = xp.where(xp.isfinite(values), values, 0.0)

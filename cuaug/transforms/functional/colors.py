@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from ... import _check, color, filter, levels
 from ..._arrays.images import describe_images
+from ..._arrays.pillow_library import PillowPixels
 from ..._check import prefix_errors
 from ...typing import Array, Layout, PerSample
-from ..sample_pillow import PillowPixels
 from .dispatch import apply_to_arrays, apply_to_images, take
 
 __all__ = [

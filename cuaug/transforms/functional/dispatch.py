@@ -17,6 +17,7 @@ from ..._matrices.canvas_maps import CanvasMap
 from ...typing import Interpolation, Layout, ResizeInterpolation
 from .. import host_targets, point_map
 from ..sample_pillow import image_like, with_pixels
+from ..sample_target import image_layout
 from .box_values import cast, clamping_mode, format_name
 
 BatchFunction: TypeAlias = Callable[..., Any]  # of images, other arguments, and the keyword `layout`
@@ -44,7 +45,8 @@ def apply_to_arrays(inpt: Any, layout: Layout | None, function: BatchFunction, *
     The function gets an array instead, and its result becomes an image again.
     """
     pixels = with_pixels(inpt)
-    return image_like(apply_to_images(pixels, layout, function, *arguments), pixels)
+    pixels_layout: Any = image_layout(pixels, layout)
+    return image_like(apply_to_images(pixels, pixels_layout, function, *arguments), pixels)
 
 
 def take(array: Any, indices: Sequence[int], axis: int) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ... import _sizes
+from ... import _check, _sizes
 from ..._check import prefix_errors
 from ...typing import Array, Layout, Size
 from . import crops
 from .dispatch import require_images
-from .shapes import get_size
+from .shapes import size_of
 
 __all__ = ["five_crop", "ten_crop"]
 
@@ -32,22 +32,7 @@ def five_crop(inpt: Array, size: Size, *, layout: Layout | None = None) -> tuple
     >>> [crop.item() for crop in five_crop(np.arange(9).reshape(3, 3), 1)]
     [0, 2, 6, 8, 4]
     """
-    require_images(inpt)
-    height, width = _sizes.square_or_size("size", size)
-    image_height, image_width = get_size(inpt, layout=layout)
-    if height > image_height or width > image_width:
-        raise ValueError(f"size must be at most {(image_height, image_width)}, got {(height, width)}")
-    bottom, right = image_height - height, image_width - width
-    top_left, top_right, bottom_left, bottom_right = (
-        crops.crop(inpt, top, left, height, width, layout=layout) for top in (0, bottom) for left in (0, right)
-    )
-    return (
-        top_left,
-        top_right,
-        bottom_left,
-        bottom_right,
-        crops.center_crop(inpt, (height, width), layout=layout),
-    )
+    return _five_crops(inpt, size, layout)
 
 
 @prefix_errors
@@ -65,6 +50,25 @@ def ten_crop(
     >>> [crop.item() for crop in ten_crop(np.arange(9).reshape(3, 3), 1)]
     [0, 2, 6, 8, 4, 2, 0, 8, 6, 4]
     """
-    flip = crops.vertical_flip if vertical_flip else crops.horizontal_flip
-    crops_of_images = five_crop(inpt, size, layout=layout)
-    return (*crops_of_images, *five_crop(flip(inpt, layout=layout), size, layout=layout))
+    flip = crops.vertical_flip if _check.boolean("vertical_flip", vertical_flip) else crops.horizontal_flip
+    crops_of_images = _five_crops(inpt, size, layout)
+    return (*crops_of_images, *_five_crops(flip(inpt, layout=layout), size, layout))
+
+
+def _five_crops(inpt: Array, size: Size, layout: Layout | None) -> tuple[Array, Array, Array, Array, Array]:
+    require_images(inpt)
+    height, width = _sizes.square_or_size("size", size)
+    image_height, image_width = size_of(inpt, layout)
+    if height > image_height or width > image_width:
+        raise ValueError(f"size must be at most {(image_height, image_width)}, got {(height, width)}")
+    bottom, right = image_height - height, image_width - width
+    top_left, top_right, bottom_left, bottom_right = (
+        crops.crop(inpt, top, left, height, width, layout=layout) for top in (0, bottom) for left in (0, right)
+    )
+    return (
+        top_left,
+        top_right,
+        bottom_left,
+        bottom_right,
+        crops.center_crop(inpt, (height, width), layout=layout),
+    )

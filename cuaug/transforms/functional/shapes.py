@@ -35,12 +35,7 @@ def get_size(inpt: AnyArray | PillowImage, *, layout: Layout | None = None) -> l
     >>> get_size(np.zeros((4, 6, 3)))
     [4, 6]
     """
-    if tv_kind(inpt) in ("boxes", "keypoints"):
-        canvas: Any = inpt
-        return [int(side) for side in canvas.canvas_size]
-    if tv_kind(inpt) == "masks":
-        return [int(side) for side in tuple(getattr(inpt, "shape", ()))[-2:]]
-    return _dimensions(inpt, layout)[1:]
+    return size_of(inpt, layout)
 
 
 @prefix_errors
@@ -88,7 +83,7 @@ def get_image_size(inpt: AnyArray | PillowImage, *, layout: Layout | None = None
     >>> get_image_size(np.zeros((4, 6, 3)))
     [6, 4]
     """
-    return get_size(inpt, layout=layout)[::-1]
+    return size_of(inpt, layout)[::-1]
 
 
 @prefix_errors
@@ -139,6 +134,15 @@ def _video_shape(inpt: Any) -> tuple[int, ...]:
     if len(shape) < 4:
         raise ValueError(f"inpt must be a video with at least four axes, such as [T, C, H, W], got shape {shape}")
     return shape
+
+
+def size_of(inpt: Any, layout: Layout | None) -> list[int]:
+    """As `get_size`, for other public functions: their names begin the messages of its errors."""
+    if tv_kind(inpt) in ("boxes", "keypoints"):
+        return [int(side) for side in inpt.canvas_size]
+    if tv_kind(inpt) == "masks":
+        return [int(side) for side in tuple(getattr(inpt, "shape", ()))[-2:]]
+    return _dimensions(inpt, layout)[1:]
 
 
 def _dimensions(inpt: Any, layout: Layout | None) -> list[int]:
