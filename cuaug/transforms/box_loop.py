@@ -7,7 +7,7 @@ under tensors that torch differentiates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from .._host.extension import extension
 from .._program.detection_records import BOX_MOVE, MAX_BOX_MOVES, MOVE_BOXES
 from .moves import Move
 
-if TYPE_CHECKING:
-    from .boxes import Boxes
-
 _FORMATS = {"XYXY": 0, "XYWH": 1, "CXCYWH": 2}  # `cuaug::BoxFormat`
 _DTYPES = frozenset(map(np.dtype, ("float32", "float64", "int16", "int32", "int64")))
 _MOVES_BYTES = MAX_BOX_MOVES * BOX_MOVE.size
@@ -29,27 +26,36 @@ _MOVE_PACKER = BOX_MOVE.packer(*map(layout_span, ("matrices", "source_boxes", "c
 _PACKER = MOVE_BOXES.packer(("move", "move"), layout_span("boxes"))
 
 
-def can_move(boxes: Any, moves: Sequence[Move], options: Boxes) -> bool:
+def can_move(boxes: Any, moves: Sequence[Move], format: str) -> bool:
     return (
         type(boxes) is np.ndarray
         and boxes.dtype in _DTYPES
-        and options.format in _FORMATS
+        and format in _FORMATS
         and len(moves) <= MAX_BOX_MOVES
         and all(type(move.matrices) is np.ndarray for move in moves)
     )
 
 
 def move_boxes(
-    boxes: np.ndarray, moves: Sequence[Move], options: Boxes, valid: Any, row_samples: np.ndarray | None
+    boxes: np.ndarray,
+    moves: Sequence[Move],
+    valid: Any,
+    row_samples: np.ndarray | None,
+    *,
+    format: str,
+    min_area: float,
+    min_visibility: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The boxes after all moves, and the mask of the valid ones. [R, B, 4], [R, B]
 
     Args:
         boxes: [R, B, 4]
         moves: At least one.
-        options: Format and limits.
         valid: False for boxes that are invalid already; None: none is. [R, B]
         row_samples: The sample of each row; None: row n has the boxes of sample n. [R]
+        format: One of `_FORMATS`.
+        min_area: As in `Boxes`.
+        min_visibility: As in `Boxes`.
     """
     rows, boxes_per_row, _ = boxes.shape
     results, result_valid = np.empty(boxes.shape, boxes.dtype), np.empty((rows, boxes_per_row), np.bool_)
@@ -74,10 +80,10 @@ def move_boxes(
         NUMPY.pointer(result_valid),
         rows,
         boxes_per_row,
-        options.min_area,
-        options.min_visibility,
+        min_area,
+        min_visibility,
         len(moves),
-        _FORMATS[options.format],
+        _FORMATS[format],
     )
     extension().move_boxes(record)
     return results, result_valid

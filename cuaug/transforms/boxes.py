@@ -145,8 +145,9 @@ def _transform(
 
     `row_samples`: the sample of each row; None: row n has the boxes of sample n. [R]
     """
-    if box_loop.can_move(boxes, moves, options):
-        return box_loop.move_boxes(boxes, moves, options, valid, row_samples)
+    if box_loop.can_move(boxes, moves, options.format):
+        limits = {"min_area": options.min_area, "min_visibility": options.min_visibility}
+        return box_loop.move_boxes(boxes, moves, valid, row_samples, format=options.format, **limits)
     float_boxes, maps = point_map.float_values_and_maps("boxes", boxes, moves, row_samples)
     return _transform_by_arrays(float_boxes, maps, options, boxes.dtype, valid)
 

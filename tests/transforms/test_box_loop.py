@@ -114,8 +114,8 @@ def test_box_loop_reads_strided_boxes_and_leaves_them_as_they_are(monkeypatch):
 def test_box_loop_has_room_for_the_moves_of_a_recipe():
     rng = seeded("box loop moves")
     boxes, moves = random_boxes(rng, "float32", (SAMPLES, 2)), random_moves(rng, ["affine"] * (MAX_BOX_MOVES + 1))
-    assert box_loop.can_move(boxes, moves[1:], Boxes())
-    assert not box_loop.can_move(boxes, moves, Boxes())
+    assert box_loop.can_move(boxes, moves[1:], "XYXY")
+    assert not box_loop.can_move(boxes, moves, "XYXY")
     transform_boxes(boxes, moves, Boxes())
 
 

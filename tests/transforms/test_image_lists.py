@@ -124,7 +124,7 @@ def error_of(call):
         ([CROP], [noise((9, 8, 3)), noise((7, 8, 3))], {"step": -1}),
         ([CROP], [noise((9, 8, 3)), noise((7, 8, 3))], {"ids": 2**63}),
         ([CROP], [noise((9, 8, 3)), noise((7, 8, 3))], {"ids": [1, 2, 3]}),
-        ([CROP, T.MixUp()], [noise((9, 8, 3)), noise((7, 8, 3))], {}),
+        ([T.RandomInvert(), T.MixUp()], [noise((9, 8, 3)), noise((7, 8, 3))], {}),
         ([T.RandomCrop(8)], [noise((9, 8, 3)), noise((7, 8, 3))], {}),
         ([CROP], [noise((40, 50, 60)), noise((41, 50, 60))], {}),
     ],
