@@ -33,7 +33,8 @@ class RandomEqualize(Transform):
 
     def write(self, recipe: Recipe) -> None:
         require_uint8(recipe)
-        recipe.add(HistogramLut([recipe.bernoulli("apply", self.p, if_true=EQUALIZE)]))
+        kinds = recipe.draw("Bernoulli", ["apply"], self.p, EQUALIZE, 0.0, integer_range=(0, int(EQUALIZE)))
+        recipe.add(HistogramLut(kinds))
 
 
 class Grayscale(Transform):

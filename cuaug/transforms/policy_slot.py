@@ -24,12 +24,24 @@ ANY_MAGNITUDE = -1.0  # as an index: one magnitude of the op's list is drawn for
 _ABOUT_MIDDLE = ("Rotate", "TranslateX", "TranslateY")
 _ABOUT_CORNER = ("ShearX", "ShearY")
 _HISTOGRAM_KINDS = {"Equalize": EQUALIZE, "AutoContrast": AUTOCONTRAST, "Contrast": CONTRAST}
+_KIND_RANGE = 0, int(max(_HISTOGRAM_KINDS.values()))
 
 
-def draw_lookup(recipe: Recipe, name: str, index: Column, entries: Sequence[float], otherwise: float = -1.0) -> Column:
-    """A column with the entry at each sample's index; `otherwise` if the index is -1 or the gate is closed."""
+def draw_lookup(
+    recipe: Recipe,
+    name: str,
+    index: Column,
+    entries: Sequence[float],
+    otherwise: float = -1.0,
+    integer_range: tuple[int, int] | None = None,
+) -> Column:
+    """A column with the entry at each sample's index; `otherwise` if the index is -1 or the gate is closed.
+
+    `integer_range`: as in `Column`.
+    """
     signed, plus = 0.0, 0.0
-    return recipe.draw("ListValue", [name], index, signed, otherwise, plus, len(entries), *entries)[0]
+    arguments = index, signed, otherwise, plus, len(entries), *entries
+    return recipe.draw("ListValue", [name], *arguments, integer_range=integer_range)[0]
 
 
 class PolicySlot(NamedTuple):
@@ -49,7 +61,7 @@ class PolicySlot(NamedTuple):
             self.recipe.add(Sharpen([factor], applies_to=(self._gets_one_of(["Sharpness"]),)))
         if self._has(*_HISTOGRAM_KINDS):
             kinds = [_HISTOGRAM_KINDS.get(name, 0.0) for name in self.names]
-            kind = draw_lookup(self.recipe, "levels", self.op, kinds, otherwise=0.0)
+            kind = draw_lookup(self.recipe, "levels", self.op, kinds, otherwise=0.0, integer_range=_KIND_RANGE)
             contrast = self._draw_magnitude("Contrast", 1.0, plus=1.0)
             self.recipe.add(HistogramLut([kind, contrast], applies_to=(self._gets_one_of(_HISTOGRAM_KINDS),)))
         self._write_colours()

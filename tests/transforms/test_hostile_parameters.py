@@ -64,6 +64,8 @@ def set_drawn(name, value):
         *((GRID, "0.RandomMask.size", value, "integers in 1..1073741823") for value in (0, -1, 1e-300, 2.0**30)),
         *((JITTER, "0.ColorJitter.order_2", value, "integers in 0..3") for value in (1e9, -1, 4, 0.5, float("inf"))),
         (T.GaussianNoise(), "0.GaussianNoise.seed_0", 2.0**24, "integers in 0..16777215"),
+        *((T.RandomEqualize(), "0.RandomEqualize.apply", value, "integers in 0..1") for value in (2, -1, 0.5)),
+        (T.RandAugment(), "1.RandAugment.levels", 4, "integers in 0..3"),
         *((JITTER, "0.ColorJitter.hue_factor", value, "finite") for value in VALUES if not np.isfinite(value)),
     ],
 )

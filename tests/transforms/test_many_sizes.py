@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.arrays import noise, put
-from helpers.compare import assert_equal
+from helpers.compare import EXACT, assert_equal
 from tables.ragged_recipes import CROP, FLIPS, JITTER, LARGE, NORMALIZED, RECIPES, ragged_images
 
 from cuaug import transforms as T
@@ -83,13 +83,14 @@ def test_compose_shared_plan_keeps_tv_tensors(tv, monkeypatch):
     assert plan_count(with_shared_plan) == 1
 
 
-def test_compose_plans_mixing_of_single_images_by_size(monkeypatch):
+def test_compose_mixing_of_single_images_shares_a_plan(monkeypatch):
     monkeypatch.setattr(plan_cache, "_MANY_SIZES", 0)
     aug = T.Compose([CROP, T.MixUp()], seed=5)
     for i in range(3):
         image = noise((40, 30 + i, 3))
         assert aug(image).shape == aug({"image": image})["image"].shape == (13, 14, 3)
-    assert plan_count(aug) == 4  # one for each size, and the shared one, which is planned before it is seen to mix
+        assert_equal(aug(image, step=7), T.Compose([CROP], seed=5)(image, step=7), tolerance=EXACT)  # with itself
+    assert plan_count(aug) == 1
 
 
 def test_compose_new_sizes_need_no_new_plan(monkeypatch):

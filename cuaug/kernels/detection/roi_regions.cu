@@ -20,6 +20,7 @@ __global__ void __launch_bounds__(128) roi_regions(const __grid_constant__ RoiBa
                       clamp_to_pixel(floor(touched.left), bins.level->width),
                       clamp_to_pixel(ceil(touched.bottom) + R(1), bins.level->height),
                       clamp_to_pixel(ceil(touched.right) + R(1), bins.level->width)};
+    // The `level` in it points to the arguments of this launch: roi_backward_gather.cu replaces it.
     *reinterpret_cast<Bins<R>*>(args.bins + k) = bins;
 }
 

@@ -9,9 +9,10 @@ constexpr int draw_samples = 8, draw_warps = 8;
 
 // Each thread executes some of a sample's instructions. The program and the rows are in shared memory if they fit: from
 // global memory the kernel took 14.3 us instead of 11.5 (benchmarks/log/draws-gpu.md). 32 threads share a sample, four
-// per warp. Ranks (draws/program.cuh) are staggered: warp 0 has the ranks 0, 15, 22 and 29, so of all warps it is the
-// last to get a second draw. With one block per SM there are registers enough to spill nothing. In a captured graph
-// each block counts the replays in a counter of its own. Grid: (samples / 8).
+// per warp. A warp runs the draws of its four ranks one after the other, so ranks (draws/program.cuh) are staggered:
+// the warp with an early first draw gets a late second one. Warp 0 has the ranks 0, 15, 22 and 29. With one block per
+// SM there are registers enough to spill nothing. In a captured graph each block counts the replays in a counter of its
+// own. Grid: (samples / 8).
 __global__ void __launch_bounds__(32 * draw_warps, 1) draw(const __grid_constant__ DrawRecord args) {
     extern __shared__ double shared[];  // [length + draw_samples rows]
     constexpr int threads = 32 * draw_warps;

@@ -98,13 +98,12 @@ __global__ void __launch_bounds__(histogram_threads, 2)
     wait_for_previous();
     allow_next_launch();
     const int kind = static_cast<int>(stored_parameter(args, n, 0));
-    if (kind == identity) {
-        if (threadIdx.x < 256) out[threadIdx.x] = static_cast<In>(threadIdx.x);
-    } else if (kind == adjust_contrast) {
+    if (kind == adjust_contrast)
         store_contrast_lut<K>(pixels, total, memory, out);
-    } else {
+    else if (kind == equalize || kind == autocontrast)
         store_histogram_lut(pixels, channel, kind, total, memory, out);
-    }
+    else if (threadIdx.x < 256)
+        out[threadIdx.x] = static_cast<In>(threadIdx.x);
 }
 
 }  // namespace cuaug

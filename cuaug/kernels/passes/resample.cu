@@ -31,7 +31,7 @@ inline OutputTile output_tile(int height, int width) {
     return {left, top, min(32, width - left), min(tile_rows, height - top), warp_rows};
 }
 
-// The rows of a result: those from `first` on of the `box_size` rows of the resized box.
+// Which rows of the resized box are the result: it has `box_size` rows, and the result begins at `first`.
 template <class Part>
 inline AxisWindow result_rows(const ResampleRecord& args, long long n) {
     if constexpr (is_same_v<Part, BoxWindow>) return window_rows(args, n);

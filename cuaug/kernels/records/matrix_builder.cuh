@@ -35,8 +35,8 @@ struct MatrixBuilderRecord {
     int* failures;  // 0, or the number of the rule that the item's input breaks; null if unused [samples, items]
     long long samples;
     long long items;     // of a sample
-    long long points;    // of a sample, which one item is fitted to
-    double error_bound;  // times a sum of absolute values: the rounding error of short sums in the inputs' dtype
+    long long points;    // of a sample, to which a fit's item is fitted; 1 for other builders
+    double error_bound;  // a short sum in the inputs' dtype has this rounding error per sum of its absolute terms
     int item_size;       // numbers of an item
     int is_double;       // whether `out` is float64; else float32
     int option;          // described at the builder
