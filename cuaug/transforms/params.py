@@ -147,8 +147,7 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
     for name, column in plan.parameter_columns.items():
         values[:, column] = _drawn_values(name, drawn[name], batch.samples, plan.integer_ranges.get(name))
     for columns, matrix in zip(matrix_columns, matrices, strict=True):
-        # The matrix of a drawn map without an inverse is not finite; its sample becomes the fill.
-        values[:, columns] = np.reshape(_float64_array("matrices", matrix), (batch.samples, -1))
+        values[:, columns] = _matrix_values(matrix, batch.samples, columns.stop - columns.start)
     for pass_ in plan.passes:
         if isinstance(pass_.first_op, Resize):
             _check_windows(pass_.first_op, pass_.output_size, values)
@@ -212,7 +211,7 @@ def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[in
     values = _float64_array(name, numbers)
     if values.shape != (samples,):
         raise ValueError(f"params must have {samples} numbers as {name}, got shape {values.shape}")
-    allowed, rule = np.isfinite(values), "finite"
+    allowed, rule = np.isfinite(values), "finite numbers"
     if integer_range is not None:
         low, high = integer_range
         allowed, rule = (values >= low) & (values <= high) & (values == np.rint(values)), f"integers in {low}..{high}"
@@ -220,6 +219,14 @@ def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[in
         sample = int(np.argmin(allowed))
         raise ValueError(f"params must have {rule} as {name}, got {values[sample]} for sample {sample}")
     return values
+
+
+def _matrix_values(matrix: Any, samples: int, count: int) -> np.ndarray:
+    """One matrix per sample. That of a drawn map without an inverse is not finite; its sample becomes the fill."""
+    shape, values = (samples, count), _float64_array("matrices", matrix)
+    if values.shape != shape and (samples or values.size):  # lists of no samples have no second axis
+        raise ValueError(f"params must have matrices of shape {shape}, got shape {values.shape}")
+    return values.reshape(shape)
 
 
 def _float64_array(name: str, numbers: Any) -> np.ndarray:

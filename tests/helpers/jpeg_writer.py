@@ -58,7 +58,7 @@ def put_block(bits, rng, previous):
 def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None):
     """A baseline file of (H, W) whose components have these (horizontal, vertical) samplings.
 
-    ``restart`` is the number of units between restart markers, 0 for none. ``adobe`` is the colour transform that an
+    ``restart`` is the number of MCUs between restart markers, 0 for none. ``adobe`` is the colour transform that an
     Adobe segment declares: 0 none, 1 YCbCr, 2 YCCK.
     """
     height, width = size
@@ -75,31 +75,31 @@ def random_jpeg(rng, size, samplings, *, restart=0, interleaved=True, adobe=None
     indices = range(len(samplings))
     for scan in [list(indices)] if interleaved else [[i] for i in indices]:
         out += segment(0xDA, bytes([len(scan), *(b for i in scan for b in (i + 1, 0)), 0, 63, 0]))
-        if len(scan) == 1:  # not padded to whole units (A.2.2)
+        if len(scan) == 1:  # one component: not padded to whole MCUs (A.2.2)
             h, v = samplings[scan[0]]
             blocks = math.ceil(width * h / max_h / 8) * math.ceil(height * v / max_v / 8)
-            units = [scan] * blocks
+            mcus = [scan] * blocks
         else:
-            units = [[i for i in scan for _ in range(samplings[i][0] * samplings[i][1])]] * (columns * rows)
+            mcus = [[i for i in scan for _ in range(samplings[i][0] * samplings[i][1])]] * (columns * rows)
         bits, levels = Bits(), dict.fromkeys(scan, 0)
-        for number, unit in enumerate(units):
+        for number, mcu in enumerate(mcus):
             if restart and number and number % restart == 0:
                 out += bits.end() + bytes([0xFF, 0xD0 + (number // restart - 1) % 8])
                 levels = dict.fromkeys(scan, 0)
-            for component in unit:
+            for component in mcu:
                 levels[component] = put_block(bits, rng, levels[component])
         out += bits.end()
     return out + b"\xff\xd9"
 
 
 def marker_bombs():
-    """Files with very many or very large segments, by kind of segment."""
+    """Lists of very many or very large segments, by kind: for a file with them inserted."""
     exif = b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + b"\0" * 60_000
     icc = [segment(0xE2, b"ICC_PROFILE\0" + bytes([i, 255]) + b"\7" * 1_000) for i in range(1, 256)]
     return {
         "COM": [segment(0xFE, b"")] * 100_000, "APP0": [segment(0xE0, b"")] * 100_000,
         "APP1": [segment(0xE1, b"Exif\0\0MM\0*\0\0\0\x08")] * 100_000,
         "APP2": [segment(0xE2, b"ICC_PROFILE\0")] * 100_000,
-        "EXIF of 64 KB": [segment(0xE1, exif)], "255 EXIFs of 64 KB": [segment(0xE1, exif)] * 255,
+        "EXIF of 60 KB": [segment(0xE1, exif)], "255 EXIFs of 60 KB": [segment(0xE1, exif)] * 255,
         "ICC": icc, "ICC without its end": icc[:-1],
     }  # fmt: skip

@@ -66,7 +66,7 @@ def set_drawn(name, value):
         (T.GaussianNoise(), "0.GaussianNoise.seed_0", 2.0**24, "integers in 0..16777215"),
         *((T.RandomEqualize(), "0.RandomEqualize.apply", value, "integers in 0..1") for value in (2, -1, 0.5)),
         (T.RandAugment(), "1.RandAugment.levels", 4, "integers in 0..3"),
-        *((JITTER, "0.ColorJitter.hue_factor", value, "finite") for value in VALUES if not np.isfinite(value)),
+        *((JITTER, "0.ColorJitter.hue_factor", value, "finite numbers") for value in VALUES if not np.isfinite(value)),
     ],
 )
 def test_params_from_dict_rejects_values_invalid_for_an_op(transform, name, value, rule):
@@ -99,6 +99,15 @@ def test_params_from_dict_rejects_another_structure(change):
     aug = T.Compose([T.RandomRotation(30)], seed=1)
     with pytest.raises(ValueError, match=r"cuaug\.transforms\.Compose\.params_from_dict: "):
         aug.params_from_dict(edited(aug, change), IMAGES)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (5,), (0,), (3, 1), (6, 3), (3, 2, 3)])
+def test_params_from_dict_rejects_matrices_of_another_shape(shape):
+    aug = T.Compose([T.RandomRotation(30)], seed=1)
+    description = edited(aug, lambda d: d["matrices"].__setitem__(0, np.ones(shape).tolist()))
+    with pytest.raises(ValueError, match=r"^cuaug.*params_from_dict: params must have matrices of shape") as refusal:
+        aug.params_from_dict(description, IMAGES)
+    assert str(refusal.value).endswith(f"of shape (3, 6), got shape {shape}")
 
 
 @pytest.mark.parametrize(

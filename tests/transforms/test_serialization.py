@@ -81,8 +81,9 @@ def long_recipe(seed=6):
 
 
 @every_backend
-def test_params_from_dict_give_the_same_bits(backend):
-    batch, aug = images(backend, shape=SHAPE), long_recipe()
+@pytest.mark.parametrize("samples", [SHAPE[0], 0])
+def test_params_from_dict_give_the_same_bits(samples, backend):
+    batch, aug = images(backend, shape=SHAPE)[:samples], long_recipe()
     params = aug.draw(batch, ids=100)
     text = json.dumps(params.to_dict(), allow_nan=False)
     other = long_recipe(seed=1)

@@ -76,7 +76,7 @@ def test_compose_show_stretches_finite_values(values, expected):
 def test_compose_show_draws_huge_floats_and_captions_with_dollars_without_warnings():
     images = np.full((1, H, W, 3), 1e300)
     images[0, 0] = 0
-    sample = {"images": images, "boxes": BOXES[:1], "labels": [["$$", "$a_b$"]]}
+    sample = {"images": images, "boxes": BOXES, "labels": [["$$", "$a_b$"]]}
     figure = T.Compose([T.RandomHorizontalFlip(1.0)]).show(sample)
     figure.canvas.draw()
     assert [text.get_text() for text in figure.axes[0].texts] == ["$$", "$a_b$"]

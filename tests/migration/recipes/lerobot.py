@@ -1,4 +1,4 @@
-"""LeRobot: image transforms of a policy, of which a random subset is applied to all cameras."""
+"""LeRobot: its image transforms, each applied with probability 0.5 in place of a random subset; sharpness always."""
 
 import torch
 from torchvision.transforms import v2

@@ -1,4 +1,4 @@
-"""lightly: the view of SimCLR, for images of 32 pixels and more."""
+"""lightly: a view of SimCLR, with the defaults for 224 pixels."""
 
 import torchvision.transforms as T
 

@@ -1,4 +1,4 @@
-"""solo-learn: the symmetric augmentations of ImageNet-100."""
+"""solo-learn: a symmetric recipe in the style of its ImageNet-100 ones."""
 
 from torchvision import transforms
 

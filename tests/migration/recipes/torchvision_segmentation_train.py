@@ -1,4 +1,4 @@
-"""torchvision's references, segmentation: the training preset."""
+"""torchvision's references, segmentation: the training preset, with RandomCrop's padding in place of PadIfSmaller."""
 
 import torch
 from torchvision import tv_tensors
