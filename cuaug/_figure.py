@@ -94,7 +94,7 @@ def _draw_picture(axis: Any, picture: Picture) -> None:
 def _blend(pixels: npt.NDArray[np.uint8], masks: MaskLayer) -> npt.NDArray[np.uint8]:
     """The image, blended half and half with the colour of each label."""
     for number, mask in zip(_object_numbers(masks.numbers, len(masks.stack)), masks.stack, strict=True):
-        labels = np.nan_to_num(mask).astype(np.int64)
+        labels = np.nan_to_num(mask, posinf=0, neginf=0).astype(np.int64)
         colors = _COLORS[(labels - 1 + number) % len(_COLORS)]
         pixels = np.where(labels[..., None] == 0, pixels, pixels // 2 + colors // 2)
     return pixels
@@ -104,6 +104,7 @@ def _draw_boxes(axis: Any, boxes: BoxLayer) -> None:
     from matplotlib.patches import Polygon
 
     numbers = _object_numbers(boxes.numbers, len(boxes.corners))
+    image_size = np.array(axis.images[0].get_size()[::-1])  # (x, y)
     for i in np.flatnonzero(np.isfinite(boxes.corners).all((-2, -1))).tolist():
         color = _COLORS[numbers[i] % len(_COLORS)] / 255
         axis.add_patch(Polygon(boxes.corners[i], fill=False, edgecolor=color, linewidth=1.5))
@@ -111,7 +112,8 @@ def _draw_boxes(axis: Any, boxes: BoxLayer) -> None:
             ink = "black" if color @ _LUMA > 0.5 else "white"
             background = {"facecolor": color, "linewidth": 0, "pad": 1}
             caption = boxes.captions[i]
-            corner = boxes.corners[i, 0]
+            # Farther outside a caption is not visible, and matplotlib cannot draw it.
+            corner = np.clip(boxes.corners[i, 0], -image_size, 2 * image_size)
             axis.text(
                 *corner, caption, color=ink, fontsize=7, va="top", bbox=background, clip_on=True, parse_math=False
             )

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from . import _check
 from ._arrays.convert import asarray, namespace
+from ._arrays.dlpack_library import DLPACK
+from ._arrays.pillow_library import PILLOW
 from ._arrays.registry import result_library
 from ._arrays.small_matrices import broadcast_arguments
 from ._check import prefix_errors
@@ -192,7 +194,7 @@ def masks_to_boxes(masks: Any) -> Any:
     >>> print(masks_to_boxes(np.eye(5)[None, 1:3]))
     [[1. 0. 2. 1.]]
     """
-    if result_library(masks) is None:
+    if result_library(masks) in (None, PILLOW, DLPACK):
         raise TypeError(f"masks must be an array of torch, cupy, numpy or jax, got {type(masks).__name__}")
     if len(masks.shape) != 3:
         raise ValueError(f"masks must have shape [N, H, W], got {list(masks.shape)}")

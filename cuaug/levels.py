@@ -43,9 +43,10 @@ def autocontrast(images: Array, *, layout: Layout | None = None, out: AnyArray |
 def equalize(images: Array, *, layout: Layout | None = None, out: AnyArray | None = None) -> Array:
     """Spread the levels of each channel so that all are about equally frequent, as torchvision and Pillow.
 
-    A level maps to ``(pixels below + step // 2) // step``, ``step = (pixels - pixels of the highest level) // 255``; if
-    the step is 0, the channel stays as it is. For video, the pixels of all frames of a sample are counted. Only uint8:
-    torchvision converts other images to uint8 and back; here, call ``to_dtype(images, "uint8", scale=True)`` first.
+    A level maps to ``min((pixels below + step // 2) // step, 255)``, with
+    ``step = (pixels - pixels of the highest level) // 255``; if the step is 0, the channel stays as it is. For video,
+    the pixels of all frames of a sample are counted. Only uint8: torchvision converts other images to uint8 and back;
+    here, call ``to_dtype(images, "uint8", scale=True)`` first.
 
     All arguments, the result and the errors are those of :func:`adjust_brightness`; ``images`` are uint8.
 

@@ -7,12 +7,13 @@ accepted.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from ._arrays import torch_module
 from ._check import prefix_errors
 from ._detection.roi_options import infer_scales
+from ._value_text import value_text
 from .roi import ps_roi_align, ps_roi_pool, roi_align, roi_pool
 from .typing import AnyArray, Array, Size
 
@@ -27,6 +28,10 @@ class _RoIModule:
     Attributes have the names of the constructor's parameters.
     """
 
+    def __init_subclass__(cls: Any) -> None:
+        if "forward" in vars(cls) and "__call__" not in vars(cls):  # of a user: the inherited one calls ours
+            cls.__call__ = cls.forward
+
     def __new__(cls: type[_Module], *args: Any, **kwargs: Any) -> _Module:
         return torch_module.new_instance(cls)
 
@@ -34,7 +39,7 @@ class _RoIModule:
         return torch_module.new_instance, (torch_module.plain_class(type(self)),), dict(vars(self))
 
     def __repr__(self) -> str:
-        names = inspect.signature(type(self)).parameters
+        names = [name for name in inspect.signature(type(self)).parameters if name in vars(self)]
         return f"{type(self).__name__}({', '.join(f'{name}={vars(self)[name]!r}' for name in names)})"
 
 
@@ -196,7 +201,7 @@ class MultiScaleRoIAlign(_RoIModule):
     @prefix_errors
     def __init__(
         self,
-        featmap_names: Sequence[str],
+        featmap_names: Iterable[str],
         output_size: Size,
         sampling_ratio: int,
         *,
@@ -204,7 +209,9 @@ class MultiScaleRoIAlign(_RoIModule):
         canonical_level: int = 4,
         layout: Literal["NCHW", "NHWC"] | None = None,
     ) -> None:
-        self.featmap_names: Sequence[str] = featmap_names
+        if isinstance(featmap_names, str) or not isinstance(featmap_names, Iterable):
+            raise TypeError(f"featmap_names must be a list of names, got {value_text(featmap_names)}")
+        self.featmap_names: list[str] = list(featmap_names)
         self.output_size: tuple[int, ...] = (
             tuple(output_size) if isinstance(output_size, Sequence) else (output_size, output_size)
         )
@@ -233,7 +240,7 @@ class MultiScaleRoIAlign(_RoIModule):
         """
         levels = [x[name] for name in x if name in self.featmap_names]
         if not levels:
-            raise ValueError(f"x must have one of the maps {[*self.featmap_names]}, got {[*x]}")
+            raise ValueError(f"x must have one of the maps {self.featmap_names}, got {[*x]}")
         scales = infer_scales(levels, image_shapes, self.layout)
         return roi_align(
             levels,

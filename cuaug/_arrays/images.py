@@ -174,7 +174,7 @@ def describe_out(
             f"for images on {_device_name(images.device)}"
         )
     if overlaps(images.pointer, _byte_range(images.axes, images.dtype), output):
-        raise ValueError("out must not share memory with images")
+        raise ValueError("out must not overlap the memory range of images")
     if repeats_elements(output.axes.strides, output.axes.extents):
         raise ValueError(REPEATED_ELEMENTS)
     return output

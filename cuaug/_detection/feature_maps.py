@@ -50,10 +50,10 @@ def allocate_map(
 
 
 def spread_gradient(gradient: Any, layout: str) -> Any:
-    """The gradient of position-sensitive pooling, for kernels whose bins read every channel of the input.
+    """The gradient of position-sensitive pooling, in the form that the kernels of plain pooling take.
 
-    [K, C, h, w] to [K, C * h * w, h, w], in the same layout. Bin i has zeros except in the channels that it pooled,
-    ``c * h * w + i``.
+    There every bin pools every channel. [K, C, h, w] to [K, C * h * w, h, w], in the same layout. Bin i has zeros
+    except in the channels that it pooled, ``c * h * w + i``.
     """
     xp, axis = namespace(gradient), layout.index("C")
     rows = xp.moveaxis(gradient, axis, 1)

@@ -58,7 +58,7 @@ def layout_of(features: Any, layout: str | None) -> str:
 
 def infer_scales(levels: Sequence[Any], image_shapes: Sequence[Sequence[int]], layout: str | None) -> list[float]:
     """The scale of each level of a pyramid: the power of two nearest to its height over that of the tallest image."""
-    if not image_shapes:
+    if len(image_shapes) == 0:  # not `not`: it may be an array
         raise ValueError("image_shapes must have an entry (H, W) for each image, got none")
     image_height = max(_check.size("image_shapes", shape)[0] for shape in image_shapes)
     for level in levels:

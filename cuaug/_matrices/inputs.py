@@ -23,7 +23,7 @@ from .._program.records import SAMPLE_NUMBERS
 _MAX_SHARED = 9  # numbers of one input that all samples share and the record holds
 _NO_SHARED = (0.0,) * _MAX_SHARED
 _DOUBLES = [struct.Struct(f"{count}d") for count in range(_MAX_SHARED + 1)]
-_LAYOUT = SAMPLE_NUMBERS.span_packer("table.n_stride", "rows")
+_PACK_AFTER_POINTER = SAMPLE_NUMBERS.span_packer("table.n_stride", "rows")
 _DTYPES = ("float32", "float64")
 _float_name = functools.cache(small_matrices.float_name)
 
@@ -167,22 +167,23 @@ def _broadcast(names: tuple[str, ...], batches: tuple[tuple[int, ...], ...]) -> 
 def _pack(entry: _Array, batch: tuple[int, ...]) -> SampleNumbers:
     """`cuaug::SampleNumbers` of an array. The kernel sees the axes of the batch as one axis."""
     descriptor, ndim, array = entry
-    shape, layout = _layout(descriptor.shape, descriptor.strides, descriptor.dtype, ndim, batch)
-    if layout is None:
+    shape, fields = _fields_after_pointer(descriptor.shape, descriptor.strides, descriptor.dtype, ndim, batch)
+    if fields is None:
         array = convert.namespace(array).broadcast_to(array, (*batch, *shape)).reshape((math.prod(batch), *shape))
         descriptor = convert.describe(convert.detach(array))
-        _, layout = _layout(descriptor.shape, descriptor.strides, descriptor.dtype, 1, descriptor.shape[:1])
-    assert layout is not None
+        flat_shape = descriptor.shape
+        _, fields = _fields_after_pointer(flat_shape, descriptor.strides, descriptor.dtype, 1, flat_shape[:1])
+    assert fields is not None
     return SampleNumbers(
-        descriptor.pointer.to_bytes(8, "little", signed=True) + layout, shape, descriptor.owner, is_shared=False
+        descriptor.pointer.to_bytes(8, "little", signed=True) + fields, shape, descriptor.owner, is_shared=False
     )
 
 
 @functools.lru_cache(4096)
-def _layout(
+def _fields_after_pointer(
     shape: tuple[int, ...], strides: tuple[int, ...], dtype: str, batch_ndim: int, batch: tuple[int, ...]
 ) -> tuple[tuple[int, ...], bytes | None]:
-    """The shape of one sample, and the fields after the pointer.
+    """The shape of one sample, and the packed fields of the record after the pointer.
 
     The fields are None if there is no stride from one sample of the batch to the next.
     """
@@ -194,4 +195,4 @@ def _layout(
     n_stride = axes[-1][1] if axes else 0
     y_stride, x_stride = (0, 0, *strides[batch_ndim:])[-2:]
     rows = sample_shape[0] if sample_shape else 0
-    return sample_shape, _LAYOUT.pack(n_stride, y_stride, x_stride, dtype == "float64", *_NO_SHARED, rows)
+    return sample_shape, _PACK_AFTER_POINTER.pack(n_stride, y_stride, x_stride, dtype == "float64", *_NO_SHARED, rows)

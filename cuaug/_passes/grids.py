@@ -11,7 +11,7 @@ from .._program.dtypes import ITEM_SIZE
 
 _MAX_BLOCKS_YZ = 65535  # CUDA's limit for the second and third axis of a grid
 
-# Tiles of a Gaussian blur, (width, height), as wide as the radius MAX_TAPS // 2 or wider. The first that fits is used.
+# Tiles of a Gaussian blur, (width, height). The first that fits is used.
 _BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
 
 _BLUR_STRIP = 32  # elements of a row that a warp of gaussian_blur_u8.cu makes: its `strip_width`
@@ -143,8 +143,8 @@ def divide_output(slices: Slices, staging: Staging, can_halve: bool) -> Regions:
     pixel; they are used if enough blocks remain for a GPU, but not for the widest pixels, where even the box of
     one of 16 tiles (`max_tiles` of kernels/gpu/stage.cuh) might not fit.
 
-    With `can_halve`, the last tall regions are halved, unless the lower half of one would be empty. Raw-staged regions
-    at most `_PATCH_WIDTH` wide are then twice as tall, to be as much work as the others.
+    With `can_halve`, the last tall regions are halved, unless the lower half of one would be empty. Where raw-staged
+    regions are 64 wide, leftover columns of at most `_PATCH_WIDTH` get regions twice as tall: as much work as others.
     """
     dtype, channels, count, height, width = slices
     staged_bytes = _staged_bytes(dtype, channels)

@@ -132,7 +132,7 @@ def check_no_overlap(parameter: str, table: StridedArray, extents: tuple[int, in
         (table.sample_stride, table.row_stride, table.column_stride), extents, 8 if table.is_double else 4
     )
     if overlaps(table.pointer, span, out):
-        raise ValueError(f"out must not share memory with {parameter}")
+        raise ValueError(f"out must not overlap the memory range of {parameter}")
 
 
 def lut_table(parameter: str, value: Any, images: ImageBatch) -> StridedArray:

@@ -39,10 +39,10 @@ class _Call(NamedTuple):
 def replayed(function: Callable[P, R]) -> Callable[P, R]:
     """Decorates a function of images whose only effect is a new array, computed by passes from its arguments alone.
 
-    Calls are of one kind if their arrays have equal types, dtypes, shapes, strides, devices and alignment, and their
-    other arguments equal values. A replayed call describes its arrays, allocates the result and launches what was
-    recorded. Calls that cannot be recorded, such as those that compute with parameters on a device before they launch
-    a pass, run the function.
+    Calls are of one kind if their arrays have equal types, dtypes, shapes, strides and devices, their images equal
+    alignment, and their other arguments equal values. A replayed call describes its arrays, allocates the result and
+    launches what was recorded. Calls that cannot be recorded, such as those that compute with parameters on a device
+    before they launch a pass, run the function.
     """
     plans: dict[Any, Any] = {}
     _caches.append(plans)

@@ -37,14 +37,14 @@ class CocoTargets:
         self._index_of_name: dict[str, int] = self._indices(images, "file_name", names)
         self._sizes: list[tuple[int, int]] | None = None
         if masks:
-            self._sizes = [(self._integer(*pair, "height"), self._integer(*pair, "width")) for pair in images]
+            self._sizes = [(self._extent(*pair, "height"), self._extent(*pair, "width")) for pair in images]
         index = [self._reference(*pair, "image_id", index_of, "an image") for pair in annotations]
         # Arrays of all objects, image after image: worker processes share their memory.
         order = np.argsort(np.array(index, np.int64), kind="stable")
         annotations = [annotations[i] for i in order.tolist()]
         self._starts: np.ndarray = np.searchsorted(np.array(index, np.int64)[order], np.arange(len(images) + 1))
         labels = [self._reference(*pair, "category_id", label_of, "a category") for pair in annotations]
-        boxes = np.array([self._numbers(*pair, "bbox", 4) for pair in annotations]).reshape(-1, 4)
+        boxes = np.array([self._box(*pair) for pair in annotations]).reshape(-1, 4)
         boxes[:, 2:] += boxes[:, :2]
         self._objects: dict[str, np.ndarray] = {
             "boxes": boxes.astype(np.float32),
@@ -54,10 +54,14 @@ class CocoTargets:
         areas = [self._number(*pair, "area", area) for pair, area in zip(annotations, box_areas, strict=True)]
         crowds = [self._integer(*pair, "iscrowd", 0) for pair in annotations]
         self._objects |= {"area": np.array(areas, np.float32), "iscrowd": np.array(crowds, np.int64)}
-        points = max((self._keypoint_count(*pair) for pair in categories), default=0)
+        counts = [self._keypoint_count(*pair) for pair in categories]
+        points = max(counts, default=0)
         if points:
-            keypoints = [self._numbers(*pair, "keypoints", 3 * points, [0.0] * 3 * points) for pair in annotations]
-            self._objects["keypoints"] = np.array(keypoints, np.float32).reshape(-1, points, 3)
+            keypoints = np.zeros((len(annotations), 3 * points), np.float32)
+            for row, pair, label in zip(keypoints, annotations, labels, strict=True):
+                count = 3 * (counts[label] or points)  # a category without names may have keypoints
+                row[:count] = self._numbers(*pair, "keypoints", count, [0.0] * count)
+            self._objects["keypoints"] = keypoints.reshape(-1, points, 3)
         self._segmentations: list[Any] = [entry.get("segmentation") for _, entry in annotations] if masks else []
 
     def __call__(self, name: Any) -> dict[str, Any]:
@@ -137,6 +141,12 @@ class CocoTargets:
             raise self._error(place, key, "an integer, at least 0", value)
         return value
 
+    def _extent(self, place: str, entry: dict[str, Any], key: str) -> int:
+        value = self._integer(place, entry, key)
+        if value == 0:
+            raise self._error(place, key, "at least 1", value)
+        return value
+
     def _reference(self, place: str, entry: dict[str, Any], key: str, index_of: dict[int, int], kind: str) -> int:
         value = entry.get(key)
         if type(value) is not int or value not in index_of:
@@ -155,16 +165,22 @@ class CocoTargets:
             raise self._error(place, key, f"{count} finite numbers", value)
         return [float(number) for number in value]
 
+    def _box(self, place: str, entry: dict[str, Any]) -> list[float]:
+        box = self._numbers(place, entry, "bbox", 4)
+        if min(box[2:]) < 0:
+            raise self._error(place, "bbox", "x, y, width and height, neither of the sizes negative", box)
+        return box
+
 
 def _check_segmentation(value: Any, size: tuple[int, int]) -> None:
     """Refuses what pycocotools reads without an error: runs of fewer pixels leave memory that nobody has written."""
     if isinstance(value, list):
         are_polygons = all(
-            isinstance(entry, list) and len(entry) >= 6 and len(entry) % 2 == 0 and all(map(_is_number, entry))
+            isinstance(entry, list) and len(entry) >= 6 and len(entry) % 2 == 0 and all(map(_is_coordinate, entry))
             for entry in value
         )
         if not value or not are_polygons:
-            raise ValueError("a polygon has x and y of three or more points, finite numbers")
+            raise ValueError("a polygon has x and y of three or more points, numbers in -1e6..1e6")
         return
     if not isinstance(value, dict) or not {"size", "counts"} <= value.keys():
         raise ValueError(f"runs have 'size' and 'counts', got {repr(value)}")
@@ -189,11 +205,18 @@ def _run_lengths(text: str | bytes) -> list[int]:
             value -= (bits & 16) << (shift - 4)
             lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
             value = shift = 0
+    if shift:
+        raise ValueError("the last run has no end")
     return lengths
 
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < 1e30  # false for NaN
+
+
+def _is_coordinate(value: Any) -> bool:
+    """Whether pycocotools can compute with it: five times the coordinate, in 32 bits."""
+    return _is_number(value) and abs(value) <= 1e6
 
 
 @prefix_errors
@@ -209,11 +232,12 @@ def coco(path: str | os.PathLike[str], *, masks: bool = False) -> CocoTargets:
         not the file's XYWH (float32; a ``Loader`` and a ``Compose`` convert them to the format of ``T.Boxes``),
         ``labels`` [B] (0 for the category with the smallest id, 1 for the next, ...; their names are the function's
         ``classes``), ``area`` [B], ``iscrowd`` [B], ``image_id``, and where there are any, ``keypoints`` [B, P, 3] with
-        COCO's visibility and ``masks`` [B, H, W] of 0 and 1 (uint8).
+        COCO's visibility (P of the category with the most; others have zeros after theirs) and ``masks`` [B, H, W] of 0
+        and 1 (uint8).
 
     Raises:
-        ValueError: The file is not as COCO describes (https://cocodataset.org/#format-data), has two images or
-            categories with one id or name, or lacks a called image.
+        ValueError: The file is not as COCO describes (https://cocodataset.org/#format-data), has two images with
+            one id or name or two categories with one id, or lacks a called image.
         BackendError: `masks` is True, and pycocotools is not installed.
 
     >>> targets = coco("instances_train2017.json")  # doctest: +SKIP

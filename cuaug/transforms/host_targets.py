@@ -55,9 +55,9 @@ def numpy_view(value: Any) -> Any:
 
 
 def in_library_of(like: Any, values: Any) -> Any:
-    """A NumPy array in the library of `like`, which `numpy_view` gave; other values as they are.
+    """Converts a result that was computed from `numpy_view(like)` to the library of `like`.
 
-    Each entry of a list is in the library of its entry of `like`.
+    Other values stay as they are. Each entry of a list is in the library of its entry of `like`.
     """
     if isinstance(values, list):
         examples = like if isinstance(like, list) else [like] * len(values)

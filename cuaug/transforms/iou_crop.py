@@ -18,7 +18,7 @@ from .several_sizes import SizeTransform
 __all__ = ["RandomIoUCrop"]
 
 # With the default options each repetition ends with a probability of 1/7 at least: fewer than one image in 10**17 needs
-# more.
+# more; such an image stays whole.
 _MAX_REPETITIONS = 256
 
 
@@ -73,14 +73,15 @@ class RandomIoUCrop(SizeTransform):
     ) -> Placement:
         crops = np.concatenate([np.zeros_like(sizes), sizes], 1)
         edges, options = _padded(boxes), np.array(self.sampler_options)
-        undecided = np.arange(len(sizes))
+        # A crop needs a box whose centre is inside, and thus in the image: other samples stay whole.
+        undecided = np.flatnonzero(self.keeps(edges, edges_of(crops)[:, None]).any(-1))
         for repetition in range(_MAX_REPETITIONS):
+            if not len(undecided):
+                break
             table = draw(undecided, repetition)
             min_iou, trials = options[table[:, 0].astype(int)], table[:, 1:].reshape(-1, self.trials, 2, 2)
             tried = min_iou < 1.0
             undecided, trials = undecided[tried], trials[tried]
-            if not len(undecided):
-                break
             candidates, accepted = self._candidates(sizes[undecided], trials, edges[undecided], min_iou[tried])
             first, found = accepted.argmax(1), accepted.any(1)
             crops[undecided[found]] = candidates[found, first[found]]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._arrays import convert
+from .._arrays import convert, small_matrices
 from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import without_type, wrap_like
@@ -19,7 +19,8 @@ __all__ = ["LinearTransformation"]
 class LinearTransformation(Transform):
     """Subtract a vector from the flattened image, and multiply by a matrix; D is the number of an image's values.
 
-    The values are flattened in the order of the image's axes. Integer images give the matrix's dtype.
+    The values are flattened in the order of the image's axes. The result has the wider dtype of the image and the
+    matrix, without those of integers; float32 if both hold integers. Lists, also those of ``to_dict``, are float32.
 
     Args:
         transformation_matrix: [D, D]
@@ -45,7 +46,7 @@ class LinearTransformation(Transform):
         shape, size = tuple(images.shape), int(self.mean_vector.shape[0])
         if len(shape) < 3 or int(np.prod(shape[-3:])) != size:
             raise ValueError(f"images must have {size} values each, as the matrix has rows, got shape {shape}")
-        dtype = convert.dtype_name(self.transformation_matrix.dtype)
+        dtype = _float_dtype(images, self.transformation_matrix)
         matrix, mean, values = (
             convert.asarray(value, like=images, dtype=dtype)
             for value in (self.transformation_matrix, self.mean_vector, images)
@@ -56,3 +57,9 @@ class LinearTransformation(Transform):
 def _array(value: Any) -> Any:
     """An array, also from the lists of a description."""
     return np.asarray(value, np.float32) if library_of(type(value)) is None else value
+
+
+def _float_dtype(images: Any, matrix: Any) -> str:
+    names = {small_matrices.float_name(array.dtype) for array in (images, matrix)} - {None}
+    (name,) = names if len(names) == 1 else ("float64" if "float64" in names else "float32",)
+    return str(name)

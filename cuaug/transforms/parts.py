@@ -45,7 +45,8 @@ class ChoicePart:
             position += sum(transform.draw_position_count for transform in branch.transforms)
         self._identity = FusedPart((), position, boxes, keypoints)
         inner = [*self._inner_parts()]
-        # Of transforms, those whose `forward` of a user may call that of a recipe.
+        # Whether a branch may write "valid": every part of a recipe may; of other transforms, those with a user's
+        # `forward` that may call a recipe.
         self._writes_valid = any(not isinstance(part, Transform) or part.calls_recipe for part in inner)
         self._has_size_part = any(isinstance(part, SizePart) for part in inner)
 
@@ -62,8 +63,11 @@ class ChoicePart:
 
     def __call__(
         self, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
-    ) -> Any:
-        """The sample after the branches of each of its samples. The arguments are those of `call_parts`."""
+    ) -> tuple[Any, str | None]:
+        """The sample after the branches of each of its samples, and its layout. The arguments are as in `call_parts`.
+
+        The layout is None after a branch that gives the images of all samples that of their library.
+        """
         parsed = parse_sample(sample)
         if self._writes_valid and parsed.lacks_valid():
             # All samples get "valid" beside their boxes, whatever they draw.
@@ -75,18 +79,25 @@ class ChoicePart:
         for column, value, parts in self._branches:
             indices = np.flatnonzero(table[:, column] == value)
             if len(indices) == count > 0:
-                sample = _call_inner_parts(parts, sample, names, ids, step, layout, get_key)
+                sample, layout = _call_inner_parts(parts, sample, names, ids, step, layout, get_key)
             elif len(indices):
                 chosen = samples_at(sample, count, indices.tolist())
-                chosen = _call_inner_parts(parts, chosen, names, sample_ids[indices], step, layout, get_key)
+                chosen, chosen_layout = _call_inner_parts(
+                    parts, chosen, names, sample_ids[indices], step, layout, get_key
+                )
                 try:
+                    if chosen_layout != layout:
+                        raise ValueError(
+                            f"layout must not be given if only some samples get their images converted, got {layout!r}"
+                        )
                     if parse_sample(chosen).targets_of("valid"):  # of a function that calls a recipe of its own
                         sample = with_all_valid(sample)
                     sample = with_samples(sample, count, indices.tolist(), chosen)
                 except ValueError as error:
                     prefix_message(error, self.title)
                     raise
-        return unstacked(sample, count) if becomes_list else sample  # a list whatever was drawn
+        sample = unstacked(sample, count) if becomes_list else sample  # a list whatever was drawn
+        return sample, layout
 
 
 Part: TypeAlias = FusedPart | ChoicePart | SizePart | PadPart | Transform
@@ -146,7 +157,7 @@ def call_parts(
             keys.append(get_key(ids, step))
         return keys[0]
 
-    sample = _call_inner_parts(parts, sample, names, ids, step, layout, get_key_once)
+    sample, _ = _call_inner_parts(parts, sample, names, ids, step, layout, get_key_once)
     get_key_once(ids, step)  # a recipe without parts that draw counts its calls, too
     return with_plain_containers(sample) if any(_makes_containers(part) for part in parts) else sample
 
@@ -158,13 +169,17 @@ def _makes_containers(part: Part) -> bool:
 
 def _call_inner_parts(
     parts: Parts, sample: Any, names: Sequence[str], ids: Any, step: int | None, layout: str | None, get_key: GetKey
-) -> Any:
-    """The sample after the parts of a recipe or of a branch, for later parts. The arguments are those of `call_parts`.
+) -> tuple[Any, str | None]:
+    """The sample after the parts of a recipe or of a branch, and its layout, for later parts.
+
+    The arguments are those of `call_parts`. The layout is None after a part that gives images that of their library.
 
     `get_key` returns the same seed and step each time.
     """
     for part in parts:
-        if isinstance(part, (ChoicePart, PadPart)):
+        if isinstance(part, ChoicePart):
+            sample, layout = part(sample, names, ids, step, layout, get_key)
+        elif isinstance(part, PadPart):
             sample = part(sample, names, ids, step, layout, get_key)
         elif not isinstance(part, Transform):
             sample = part(sample, ids, step, layout, get_key)
@@ -172,7 +187,7 @@ def _call_inner_parts(
             result = _call_transform(part, sample, names, layout)
             sample = mark_crops(result, sample) if part.makes_crops else result
             layout = None if part.sets_layout else layout
-    return sample
+    return sample, layout
 
 
 def _call_transform(transform: Transform, sample: Any, names: Sequence[str], layout: str | None) -> Any:

@@ -15,7 +15,7 @@ from .._fusion.recipe import Recipe
 from .ragged_plans import RaggedPlans
 from .transform import Transform
 
-_MANY_SIZES = 8  # a recipe with this many plans makes none for further sizes of single images: they share a plan
+_MANY_SIZES = 8  # on a CPU, a recipe with this many plans makes none for further sizes of single images: see plan_group
 _MAX_PLANS = 1024  # of a recipe; a plan takes up to 17 KB
 
 

@@ -6,55 +6,18 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.annotations import COCO, written
 from tables.untrusted import mutations
 
 from cuaug import transforms as T
 from cuaug.data import coco, voc
 
-COCO = {
-    "images": [
-        {"id": 7, "file_name": "a.jpg", "height": 40, "width": 50},
-        {"id": 3, "file_name": "b.jpg", "height": 30, "width": 20},
-    ],
-    "categories": [
-        {"id": 18, "name": "dog"},
-        {"id": 1, "name": "person", "keypoints": ["nose", "tail"]},
-    ],
-    "annotations": [
-        {
-            "id": 1,
-            "image_id": 7,
-            "category_id": 18,
-            "bbox": [1, 2, 10, 20],
-            "area": 150.5,
-            "iscrowd": 0,
-            "keypoints": [3, 4, 2, 5, 6, 1],
-            "segmentation": [[1, 2, 11, 2, 11, 22, 1, 22]],
-        },
-        {
-            "id": 2,
-            "image_id": 7,
-            "category_id": 1,
-            "bbox": [0, 0, 5, 5],
-            "area": 25,
-            "iscrowd": 1,
-            "keypoints": [0, 0, 0, 1, 1, 2],
-            "segmentation": {"size": [40, 50], "counts": [0, 40, 1960]},
-        },
-    ],
-}
 VOC = """<annotation><filename>{name}.jpg</filename>
 <object><name>dog</name><difficult>1</difficult>
 <part><name>head</name><bndbox><xmin>2</xmin><ymin>2</ymin><xmax>3</xmax><ymax>3</ymax></bndbox></part>
 <bndbox><xmin>1</xmin><ymin>2</ymin><xmax>30</xmax><ymax>40.5</ymax></bndbox></object>
 <object><name>cat</name><bndbox><xmin>5</xmin><ymin>6</ymin><xmax>7</xmax><ymax>8</ymax></bndbox></object>
 </annotation>"""
-
-
-def written(tmp_path, content):
-    path = tmp_path / "instances.json"
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return path
 
 
 def test_coco_gives_targets_by_file_name(tmp_path):
@@ -81,25 +44,6 @@ def test_coco_gives_targets_by_file_name(tmp_path):
         targets("train2017/c.jpg")
     with pytest.raises(TypeError, match=r"coco needs images with a path, got image 3"):
         targets(3)
-
-
-@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
-def test_coco_masks_equal_polygons_and_runs(tmp_path):
-    path = written(tmp_path, COCO)
-    try:
-        import pycocotools.mask  # noqa: F401
-    except ImportError:
-        with pytest.raises(RuntimeError, match=r"^masks=True needs pycocotools: pip install pycocotools"):
-            coco(path, masks=True)
-        pytest.skip("pycocotools is not installed")
-    masks = coco(path, masks=True)("a.jpg")["masks"]
-    assert masks.shape == (2, 40, 50)
-    assert masks.dtype == np.uint8
-    expected = np.zeros((2, 40, 50), np.uint8)
-    expected[0, 2:22, 1:11] = 1
-    expected[1, :, 0] = 1  # 40 pixels, column by column
-    assert np.array_equal(masks, expected)
-    assert coco(path, masks=True)("b.jpg")["masks"].shape == (0, 30, 20)
 
 
 COCO_ERRORS = {
@@ -148,6 +92,12 @@ COCO_ERRORS = {
         "keypoints",
         [1, 2, 2],
     ),
+    r"annotations\[0\]\['bbox'\] of .*instances.json must be x, y, width and height, neither .* negative, got \[1.0,": (
+        "annotations",
+        0,
+        "bbox",
+        [1, 2, 10, -1],
+    ),
 }
 
 
@@ -160,6 +110,26 @@ def test_coco_names_file_and_field(tmp_path, message):
         content[key][index][field] = value
     with pytest.raises(ValueError, match=r"^cuaug.data.coco: .*" + message):
         coco(written(tmp_path, content))
+
+
+def test_coco_takes_keypoints_by_category(tmp_path):
+    """Of a category with fewer keypoints than another, an object has zeros after its own."""
+    content = json.loads(json.dumps(COCO))
+    content["categories"][0]["keypoints"] = ["tail"]
+    content["annotations"][0]["keypoints"] = [3, 4, 2]
+    keypoints = coco(written(tmp_path, content))("a.jpg")["keypoints"]
+    assert keypoints.tolist() == [[[3, 4, 2], [0, 0, 0]], [[0, 0, 0], [1, 1, 2]]]
+    content["annotations"][0]["keypoints"] = [3, 4, 2, 5, 6, 1]
+    with pytest.raises(ValueError, match=r"annotations\[0\]\['keypoints'\] of .* must be 3 finite numbers, got"):
+        coco(written(tmp_path, content))
+
+
+def test_coco_takes_categories_with_one_name(tmp_path):
+    content = json.loads(json.dumps(COCO))
+    content["categories"][0]["name"] = "person"
+    targets = coco(written(tmp_path, content))
+    assert targets.classes == ["person", "person"]
+    assert targets("a.jpg")["labels"].tolist() == [1, 0]
 
 
 @pytest.mark.slow
@@ -285,43 +255,3 @@ WRONG_ARGUMENTS = {
 def test_annotations_refuse_wrong_arguments(tmp_path, message):
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         WRONG_ARGUMENTS[message](tmp_path)
-
-
-SEGMENTATIONS = {
-    r"a polygon has x and y of three or more points": [[], [[1, 2, 3, 4]], [[None] * 6], [[1] * 7], [["a"] * 6]],
-    r"runs have 'size' and 'counts', got": [None, "x", {}, {"counts": [2000]}],
-    r"a run has at most 64 bits": [{"counts": "o" * 1_000_000, "size": [40, 50]}],
-    r"the runs must have 2000 pixels, those of the image": [
-        {"counts": counts, "size": [40, 50]} for counts in ([10, 20, 30], [0, 2001], [-1, 2001], [0.5, 1999.5], "PPP")
-    ],
-}
-
-
-@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
-@pytest.mark.parametrize("message", SEGMENTATIONS)
-def test_coco_refuses_segmentations_that_are_no_masks(tmp_path, message):
-    """pycocotools returns memory that it has not written for runs of fewer pixels than the image has."""
-    pytest.importorskip("pycocotools.mask")
-    for value in SEGMENTATIONS[message]:
-        content = json.loads(json.dumps(COCO))
-        content["annotations"] = [{**content["annotations"][0], "segmentation": value}]
-        image = next(entry for entry in content["images"] if entry["id"] == content["annotations"][0]["image_id"])
-        targets = coco(written(tmp_path, content), masks=True)
-        with pytest.raises(ValueError, match=f"instances.json must have polygons or runs as 'segmentation': {message}"):
-            targets(image["file_name"])
-
-
-@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
-def test_coco_reads_compressed_runs_as_pycocotools(tmp_path):
-    """Runs of many lengths, also shorter than the last but one, which are negative numbers in the text."""
-    coco_masks = pytest.importorskip("pycocotools.mask")
-    content = json.loads(json.dumps(COCO))
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        mask = (np.kron(rng.random((40 // 4, 50 // 5)), np.ones((4, 5))) > rng.random()).astype(np.uint8)
-        mask ^= (rng.random(mask.shape) < 0.05 * (seed % 3)).astype(np.uint8)
-        runs = coco_masks.encode(np.asfortranarray(mask))
-        segmentation = {"size": runs["size"], "counts": runs["counts"].decode()}
-        content["annotations"] = [{**COCO["annotations"][0], "segmentation": segmentation}]
-        name = next(e["file_name"] for e in content["images"] if e["id"] == content["annotations"][0]["image_id"])
-        assert np.array_equal(coco(written(tmp_path, content), masks=True)(name)["masks"], mask[None])

@@ -6,6 +6,7 @@ from helpers import boxes as box_cases
 from helpers.arrays import every_backend, put, seeded
 from helpers.compare import Tolerance, assert_equal, describe, to_numpy
 from numpy.testing import assert_array_equal
+from PIL import Image
 from tables import detection as reference_ops
 
 import cuaug
@@ -132,6 +133,17 @@ def test_masks_to_boxes_equals_reference(dtype, backend):
 @pytest.mark.parametrize("shape", [(0, 4, 5), (3, 0, 5), (3, 4, 0)])
 def test_masks_to_boxes_of_no_pixels_are_zeros(shape):
     assert_equal(cuaug.masks_to_boxes(np.ones(shape)), np.zeros((shape[0], 4), np.float32))
+
+
+class ExportsOnly:
+    def __dlpack__(self):
+        raise AssertionError("not an array of a library, so it must not be read")
+
+
+@pytest.mark.parametrize("masks", [None, [[1]], Image.new("L", (4, 5)), ExportsOnly()], ids=type)
+def test_masks_to_boxes_refuses_other_values_than_arrays(masks):
+    with pytest.raises(TypeError, match=r"^cuaug.masks_to_boxes: masks must be an array of torch, cupy, numpy or jax"):
+        cuaug.masks_to_boxes(masks)
 
 
 def test_box_iou_of_boxes_without_area_is_0():

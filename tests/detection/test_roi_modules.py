@@ -70,6 +70,30 @@ def test_roi_modules_run_hooks():
     assert results == [((features, rois), output)]
 
 
+class Doubled(ops.RoIPool):
+    def __init__(self, output_size, spatial_scale, name="doubled"):
+        super().__init__(output_size, spatial_scale)
+
+    def forward(self, input, rois):
+        return 2 * super().forward(input, rois)
+
+
+class Shifted(Doubled):
+    def forward(self, input, rois):
+        return 1 + super().forward(input, rois)
+
+
+def test_roi_modules_call_the_forward_of_a_subclass():
+    features, rois = torch.from_numpy(maps()), torch.from_numpy(ROIS)
+    pooled = ops.RoIPool(2, 1.0)(features, rois)
+    for cls, expected in ((Doubled, 2 * pooled), (Shifted, 1 + 2 * pooled)):
+        module, results = cls(2, 1.0), []
+        module.register_forward_hook(lambda _, inputs, output, results=results: results.append(output))
+        assert_equal(module(features, rois), expected)
+        assert len(results) == 1
+        assert repr(module) == f"{cls.__name__}(output_size=2, spatial_scale=1.0)"
+
+
 def test_roi_modules_do_not_need_torch():
     program = """
 import sys, copy, pickle
@@ -78,6 +102,12 @@ from cuaug import ops
 features, rois = np.ones((1, 8, 8, 4)), np.array([(0, 1, 1, 5, 5.0)])
 module = ops.PSRoIAlign(2, 1.0, 2)
 assert module(features, rois).shape == (1, 2, 2, 1) and "torch" not in sys.modules
+
+class Named(ops.PSRoIAlign):
+    def forward(self, input, rois):
+        return "named"
+
+assert Named(2, 1.0, 2)(features, rois) == "named"
 written = pickle.dumps(module)
 import torch
 assert not isinstance(module, torch.nn.Module)
@@ -136,6 +166,17 @@ def test_multi_scale_roi_align_infers_scales_from_the_highest_image():
     assert not np.array_equal(pooler({"0": features}, boxes, [(200, 60), (100, 90)]), expected)
 
 
+def test_multi_scale_roi_align_takes_names_once_and_shapes_in_an_array():
+    """Names may be an iterator. A text is refused: it would name each map whose name is a part of it."""
+    levels, boxes = {"fine": torch.ones(1, 1, 8, 8), "finest": torch.ones(1, 1, 16, 16)}, [torch.ones(1, 4)]
+    pooler = ops.MultiScaleRoIAlign(iter(["fine"]), 2, 2)
+    for shapes in ([(64, 64)], np.array([(64, 64)]), torch.tensor([(64, 64)])):
+        assert pooler(levels, boxes, shapes).shape == (1, 1, 2, 2)
+    for names in ("finest", None):
+        with pytest.raises(TypeError, match=r"^cuaug\.MultiScaleRoIAlign: featmap_names must be a list of names"):
+            ops.MultiScaleRoIAlign(names, 2, 2)
+
+
 def test_multi_scale_roi_align_takes_canonical_scale_and_level():
     levels = {"0": torch.full((1, 1, 64, 64), 4.0), "1": torch.full((1, 1, 32, 32), 8.0)}
     boxes = [torch.tensor([(0.0, 0, size, size) for size in (55, 57, 111, 113)])]
@@ -150,10 +191,10 @@ def test_multi_scale_roi_align_takes_canonical_scale_and_level():
 @pytest.mark.parametrize(
     ("message", "call"),
     [
-        (r"x must have one of the maps \['a'\], got", lambda m: ops.MultiScaleRoIAlign("a", 2, 2)({"0": m}, [], [])),
+        (r"x must have one of the maps \['a'\], got", lambda m: ops.MultiScaleRoIAlign(["a"], 2, 2)({"0": m}, [], [])),
         ("image_shapes must have an entry", lambda m: ops.MultiScaleRoIAlign(["0"], 2, 2)({"0": m}, [ROIS], [])),
         ("image_shapes must be", lambda m: ops.MultiScaleRoIAlign(["0"], 2, 2)({"0": m}, [ROIS], [5])),
-        ("must become smaller", lambda m: ops.MultiScaleRoIAlign("01", 2, 2)({"0": m, "1": m}, [ROIS], [(64, 64)])),
+        ("must become smaller", lambda m: ops.MultiScaleRoIAlign([*"01"], 2, 2)({"0": m, "1": m}, [ROIS], [(64, 64)])),
         ("sampling_ratio must be", lambda m: ops.RoIAlign(2, 1.0, -2)(m, ROIS)),
         ("channels, got 21", lambda m: ops.PSRoIAlign(2, 1.0, 2, layout="NCHW")(m, ROIS)),
     ],

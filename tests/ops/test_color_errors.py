@@ -44,7 +44,7 @@ from cuaug import transforms as T
         (lambda x: cuaug.gaussian_noise(x, step=2**32), r"step must be below 2\*\*32"),
         (lambda x: cuaug.gaussian_noise(x, ids=[0, 1]), "must hold 1 or 3 entries"),
         (lambda x: cuaug.gaussian_noise(x, ids=[0, 1, -1]), "ids must be in 0"),
-        (lambda x: cuaug.equalize(x, out=x), "out must not share memory"),
+        (lambda x: cuaug.equalize(x, out=x), "out must not overlap the memory range of images"),
         (lambda x: cuaug.invert(x, out=np.zeros((3, 17, 11, 3), np.float32)), "out must be"),
     ],
 )

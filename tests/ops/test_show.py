@@ -203,7 +203,8 @@ def test_show_draws_values_that_are_not_finite_without_warnings():
     images = np.full((2, 6, 5, 3), 1e300)
     images[0, 0] = np.nan, np.inf, -np.inf
     boxes = np.array([[[0.0, 0, 2, 3], [-np.inf, 0, np.inf, 5], [np.nan] * 4]] * 2)
-    figure = cuaug.show(images, boxes, np.full((2, 6, 5), np.nan), ["$$", "$a_b$"])
+    masks = np.tile([np.nan, np.inf, -np.inf, 0, 0], (2, 6, 1))
+    figure = cuaug.show(images, boxes, masks, ["$$", "$a_b$"])
     figure.canvas.draw()
     for axes in figure.axes:
         assert len(axes.patches) == 1

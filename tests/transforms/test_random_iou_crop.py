@@ -64,6 +64,22 @@ def test_random_iou_crop_without_possible_crop_leaves_the_image():
         T.RandomIoUCrop()(image)
 
 
+def test_random_iou_crop_draws_only_for_samples_with_a_centre_in_the_image():
+    """Others can have no crop: repeated trials would cost seconds."""
+    instance, drawn = T.RandomIoUCrop(sampler_options=[0.0, 0.5]), set()
+    draws = HostDraws(instance.write_draws, "RandomIoUCrop", 0)
+
+    def draw(ids, repetition):
+        drawn.update(ids.tolist())
+        return draws.table(ids, 1, 2, repetition)
+
+    inside, outside = np.array([(3.0, 4, 30, 30)]), np.array([(-9.0, 2, 3, 9)])
+    rows = [inside, outside, np.zeros((0, 4)), np.concatenate([outside, inside]), np.full((1, 4), np.nan)]
+    crops = instance.place(np.tile(np.array(SIZE), (len(rows), 1)), draw, rows).box
+    assert drawn == {0, 3}
+    assert [tuple(crop[2:]) == SIZE for crop in crops] == [False, True, True, False, True]
+
+
 @pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
 def test_random_iou_crop_reads_every_format(format):
     image, target = detection()

@@ -81,3 +81,15 @@ def test_compose_show_draws_huge_floats_and_captions_with_dollars_without_warnin
     figure.canvas.draw()
     assert [text.get_text() for text in figure.axes[0].texts] == ["$$", "$a_b$"]
     assert figure.axes[0].images[0].get_array()[1:].min() == 255
+
+
+@pytest.mark.parametrize("coordinate", [1e8, -1e8, 1e30])
+def test_compose_show_draws_captions_of_boxes_far_outside(coordinate):
+    """matplotlib raises an error for a text at such a place."""
+    low, high = sorted([coordinate, 2 * coordinate])
+    boxes = np.array([[[low, low, high, high], [1, 1, 4, 5]]])
+    sample = {"images": np.zeros((1, H, W, 3), np.uint8), "boxes": boxes, "labels": [["far", "near"]]}
+    figure = T.Compose([T.Identity()]).show(sample)
+    figure.canvas.draw()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["far", "near"]
+    assert figure.axes[0].texts[1].get_position() == (0.5, 0.5)

@@ -1,0 +1,34 @@
+"""`LinearTransformation`: dtypes of images and matrices. test_sample_transforms.py compares the values."""
+
+import numpy as np
+import pytest
+import torch
+from helpers.arrays import noise
+
+from cuaug import transforms as T
+
+
+@pytest.mark.parametrize("matrix_type", [np.asarray, torch.from_numpy])
+@pytest.mark.parametrize(
+    ("matrix_dtype", "image_dtype", "expected"),
+    [
+        ("float32", "uint8", "float32"),
+        ("float64", "uint8", "float64"),
+        ("float32", "float64", "float64"),
+        ("float64", "float32", "float64"),
+        ("float16", "float32", "float32"),
+        ("float16", "float16", "float16"),
+        ("int64", "uint8", "float32"),
+        ("int64", "float32", "float32"),
+        ("bool", "float32", "float32"),
+        ("bool", "uint8", "float32"),
+    ],
+)
+def test_linear_transformation_computes_in_the_wider_dtype(matrix_type, matrix_dtype, image_dtype, expected):
+    image = noise((2, 2, 3), image_dtype)
+    matrix, mean = matrix_type(np.eye(12).astype(matrix_dtype)), matrix_type(np.zeros(12, matrix_dtype))
+    for given in (image, torch.from_numpy(image)):
+        result = T.LinearTransformation(matrix, mean)(given)
+        assert type(result) is type(given)
+        assert str(result.dtype).rpartition(".")[2] == expected
+        assert np.array_equal(np.asarray(result), image.astype(expected))
