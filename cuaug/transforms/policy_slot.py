@@ -40,8 +40,10 @@ def draw_lookup(
     `integer_range`: as in `Column`.
     """
     signed, plus = 0.0, 0.0
-    arguments = index, signed, otherwise, plus, len(entries), *entries
-    return recipe.draw("ListValue", [name], *arguments, integer_range=integer_range)[0]
+    list_value = recipe.draw(
+        "ListValue", [name], index, signed, otherwise, plus, len(entries), *entries, integer_range=integer_range
+    )
+    return list_value[0]
 
 
 class PolicySlot(NamedTuple):

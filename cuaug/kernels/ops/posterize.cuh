@@ -23,9 +23,14 @@ struct Posterize {
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
         Pixel<R, K> out;
         if (context.max_value > R(1)) {
-            // As floor(to_input_range(in) * scale) * step: the scale is a power of two up to 1, so one floor does both.
-            const R scale = fmin(levels / (context.max_value + R(1)), R(1)), step = (R(1) / context.max_value) / scale;
-            for (int k = 0; k < K; ++k) out.c[k] = floor((in.c[k] * context.max_value + R(0.5)) * scale) * step;
+            // The scale is a power of two. If it is at most 1, one floor gives the level of the input range and
+            // posterizes it: floor(floor(x) * scale) = floor(x * scale).
+            const R scale = levels / (context.max_value + R(1)), step = (R(1) / context.max_value) / scale;
+            for (int k = 0; k < K; ++k) {
+                R value = in.c[k] * context.max_value + R(0.5);
+                if (scale > R(1)) value = floor(value);
+                out.c[k] = floor(value * scale) * step;
+            }
         } else {
             for (int k = 0; k < K; ++k) out.c[k] = fmin(fmax(floor(in.c[k] * levels), R(0)), levels - R(1)) / levels;
         }
