@@ -8,7 +8,7 @@ from .. import _check
 from .._arrays.images import ImageBatch, OutputArray, allocate_output, describe_result
 from .._gpu import devices
 from .._program.records import GAUSSIAN_BLUR, MAX_TAPS
-from . import grids, layouts
+from . import blur_tiles, layouts
 from .kernel_config import KernelConfig, kernel_config
 from .parameters import NULL_ARRAY, SampleParameters
 from .pointwise import pointwise
@@ -55,11 +55,11 @@ def _blur_config(
     if uses_matrix_products(images, result, kernel_size):
         are_packed = layouts.tag(images.axes) == layouts.tag(result.axes) == "Packed"
         frames, multiprocessors = images.samples * images.frames, devices.multiprocessor_count(images.device)
-        margin = grids.blur_margin(images.channels if are_packed else 1, kernel_size[0] // 2)
-        runs = grids.blur_strips(frames, images.channels, images.size, are_packed, margin, multiprocessors)
+        margin = blur_tiles.blur_margin(images.channels if are_packed else 1, kernel_size[0] // 2)
+        runs = blur_tiles.blur_strips(frames, images.channels, images.size, are_packed, margin, multiprocessors)
         return kernel_config("gaussian_blur_u8", (*names, str(margin)), *axes, runs), (0, runs.rows)
     is_packed = layouts.tag(images.axes) == "Packed" and images.dtype != "float64"
-    tile = grids.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size)
+    tile = blur_tiles.blur_tile(images.dtype, images.channels if is_packed else 1, *images.size, *kernel_size)
     return kernel_config("gaussian_blur", names, *axes, tile), (tile.width, tile.height)
 
 

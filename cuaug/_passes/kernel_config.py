@@ -10,7 +10,7 @@ from .._arrays.images import BatchAxes
 from .._gpu.executor import Grid
 from .._program.dtypes import ITEM_SIZE
 from .._program.names import chain, name_expression
-from . import grids, layouts
+from . import blur_tiles, grids, layouts
 from .grids import Slices
 
 
@@ -81,7 +81,7 @@ def kernel_config(
     input_misalignment: int,
     output_axes: BatchAxes,
     output_misalignment: int,
-    grid_args: grids.Tile | grids.StripRuns | tuple[grids.Staging | int, ...] = (),
+    grid_args: blur_tiles.Tile | blur_tiles.StripRuns | tuple[grids.Staging | int, ...] = (),
 ) -> KernelConfig:
     """The launch of a skeleton.
 
@@ -124,7 +124,7 @@ def kernel_config(
             layouts.vector_elements(input_axes, in_dtype, input_misalignment),
             layouts.vector_elements(output_axes, out_dtype, output_misalignment),
         ),
-        shared_bytes=grid_args.shared_bytes if isinstance(grid_args, grids.Tile) else 0,
+        shared_bytes=grid_args.shared_bytes if isinstance(grid_args, blur_tiles.Tile) else 0,
         regions=grids.warp_regions(slices, *grid_args) if is_warp else (),
         loops={},
     )

@@ -8,7 +8,7 @@ from helpers.replace import replace_everywhere
 
 from cuaug._arrays import images
 from cuaug._gpu import cupy_import, devices
-from cuaug._passes import grids
+from cuaug._passes import blur_tiles, grids
 from cuaug._passes.kernel_config import kernel_config
 from cuaug._program import names
 
@@ -119,7 +119,7 @@ def test_mean_blocks_of_a_sample(size, frames):
 def test_blur_strips_cover_rows(frames, size, channels, are_packed):
     """Runs are multiples of eight rows, none is empty, and their grid is within CUDA's limits."""
     slices = grids.Slices("uint8", min(channels, 4), frames, *size)
-    across, rows = grids.blur_strips(frames, channels, size, are_packed, 16, 132)
+    across, rows = blur_tiles.blur_strips(frames, channels, size, are_packed, 16, 132)
     elements = size[1] * channels if are_packed else size[1]
     assert across == -(-elements // 32) * (1 if are_packed else min(channels, 4))
     assert rows % 8 == 0 < rows < size[0] + 8
@@ -128,14 +128,14 @@ def test_blur_strips_cover_rows(frames, size, channels, are_packed):
 
 def test_blur_strips_fill_a_gpu():
     """Many images: a warp makes all rows of a strip. Few: the largest number of runs of a single wave."""
-    assert grids.blur_strips(256, 3, (224, 224), False, 16, 132) == (21, 224)
-    assert grids.blur_strips(8, 3, (224, 224), True, 48, 132) == (21, 24)
-    assert grids.blur_strips(1, 3, (224, 224), False, 16, 132) == (21, 8)
+    assert blur_tiles.blur_strips(256, 3, (224, 224), False, 16, 132) == (21, 224)
+    assert blur_tiles.blur_strips(8, 3, (224, 224), True, 48, 132) == (21, 24)
+    assert blur_tiles.blur_strips(1, 3, (224, 224), False, 16, 132) == (21, 8)
 
 
 @pytest.mark.parametrize(("step", "radius", "margin"), [(1, 12, 16), (3, 0, 16), (3, 5, 16), (3, 6, 32), (4, 12, 48)])
 def test_blur_margin_holds_radius(step, radius, margin):
-    assert grids.blur_margin(step, radius) == margin
+    assert blur_tiles.blur_margin(step, radius) == margin
 
 
 @pytest.mark.parametrize(

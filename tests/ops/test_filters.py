@@ -245,11 +245,11 @@ def test_jpeg_transform_rejects_quality(quality):
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_gaussian_blur_tiles_fit_shared_memory(dtype):
     """Guards that every kernel size launches without opting in to more than 48 KiB of shared memory."""
-    from cuaug._passes import grids
+    from cuaug._passes import blur_tiles
 
     max_channels = 1 if dtype == "float64" else 4  # channels that one tile holds
     for channels, x, y in itertools.product(range(1, max_channels + 1), range(1, 128, 2), range(1, 128, 2)):
-        assert grids.blur_tile.__wrapped__(dtype, channels, 1000, 1000, x, y).shared_bytes <= 48 << 10, (x, y)
+        assert blur_tiles.blur_tile.__wrapped__(dtype, channels, 1000, 1000, x, y).shared_bytes <= 48 << 10, (x, y)
 
 
 @pytest.mark.parametrize(

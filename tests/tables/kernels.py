@@ -319,10 +319,8 @@ def detection_names():
                     ("PsRoiPoolBins", 0),
                 )
             ]
-        names += [
-            kernels.name_expression("roi_regions", dtype, bins)
-            for bins in ("RoiAlignBins", "RoiPoolBins", "PsRoiPoolBins")
-        ]
+        all_bins = "RoiAlignBins", "RoiPoolBins", "PsRoiPoolBins"
+        names += [kernels.name_expression("roi_regions", dtype, bins) for bins in all_bins]
         gathers = [
             f"SeparableGather<{real}>",
             *(f"PointGather<cuaug::{bins}<{real}>, 0>" for bins in ("RoiAlignBins", "PsRoiPoolBins")),

@@ -1,0 +1,84 @@
+"""The tiles and runs of rows of the Gaussian blur on a GPU."""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+# Tiles of a Gaussian blur, (width, height). The first that fits is used.
+_BLUR_TILES = (224, 32), (224, 16), (112, 32), (112, 16), (64, 16), (64, 8)
+
+_BLUR_STRIP = 32  # elements of a row that a warp of gaussian_blur_u8.cu makes: its `strip_width`
+
+
+class Tile(NamedTuple):
+    """The tile of a Gaussian blur, and the shared memory of its block (kernels/passes/gaussian_blur.cu)."""
+
+    width: int
+    height: int
+    shared_bytes: int
+
+
+@functools.lru_cache(4096)
+def blur_tile(dtype: str, channels: int, height: int, width: int, taps_x: int, taps_y: int) -> Tile:
+    """The first of `_BLUR_TILES` that fits into 48 KiB, made smaller where the image then needs no more tiles.
+
+    `channels`: of a packed pixel; 1 for other layouts.
+    """
+    item_size = 8 if dtype == "float64" else 4
+    halo = _round_up_to_4(taps_x // 2)
+    for max_width, max_height in _BLUR_TILES:
+        tile_width, tile_height = _even_tile(width, max_width), _even_tile(height, max_height)
+        pitch = 16 * (channels * (tile_width + 2 * halo + 4) * item_size // 16 | 1)
+        weight_bytes = item_size * (2 * halo + 4 + _round_up_to_4(taps_y))
+        shared_bytes = weight_bytes + 8 * _round_up_to_4(tile_height + taps_y + 4) + tile_height * pitch
+        if shared_bytes <= (48 << 10) - 16:  # 16 bytes are for `reach` of the kernel
+            break
+    return Tile(tile_width, tile_height, shared_bytes)
+
+
+class StripRuns(NamedTuple):
+    """The warps of a slice in kernels/passes/gaussian_blur_u8.cu."""
+
+    across: int  # strips of 32 elements of a row, of each plane
+    rows: int  # of the run that a warp makes: a multiple of 8
+
+
+def blur_margin(step: int, radius: int) -> int:
+    """Elements that a warp of gaussian_blur_u8.cu reads on both sides of 16: the radius, as a multiple of 16.
+
+    `step`: the elements of a pixel.
+    """
+    return max(-(-step * radius // 16), 1) * 16
+
+
+@functools.lru_cache(4096)
+def blur_strips(
+    frames: int, channels: int, size: tuple[int, int], are_packed: bool, margin: int, multiprocessors: int
+) -> StripRuns:
+    """The runs of rows that minimise waves x (chunks of eight rows + 5).
+
+    A warp filters three chunks before it has a result; computing its weights costs about as much as two.
+    """
+    height, width = size
+    planes, row_elements = (1, width * channels) if are_packed else (channels, width)
+    across = -(-row_elements // _BLUR_STRIP) * min(planes, 4)
+    warps = across * -(-planes // 4) * frames
+    # `blur_u8_blocks` of the kernel, for narrow results and compute capability 9.0 or higher; others hold fewer.
+    resident_warps = multiprocessors * (16 if margin > 16 else 24)
+
+    def cost(rows: int) -> tuple[int, int]:
+        waves = -(-warps * -(-height // rows) // resident_warps)
+        return waves * (rows // 8 + 5), -rows
+
+    counts = range(1, min(height // 8 + 2, 1024))
+    return StripRuns(across, min((_even_tile(height, -(-height // count)) for count in counts), key=cost))
+
+
+def _round_up_to_4(count: int) -> int:
+    return -(-count // 4) * 4
+
+
+def _even_tile(extent: int, max_tile: int) -> int:
+    """The smallest multiple of 8 that covers the extent with as few tiles as `max_tile` does."""
+    return -(-extent // -(-extent // max_tile) // 8) * 8
