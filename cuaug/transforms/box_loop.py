@@ -1,4 +1,4 @@
-"""Upright boxes on the host under the matrices of their samples, in one loop of the extension.
+"""Upright boxes on the host under the matrices of their samples, in one loop (kernels/detection/move_boxes.cuh).
 
 The operations on arrays in boxes.py give the same results for other boxes: on a device, rotated, of other dtypes, or
 under tensors that torch differentiates.

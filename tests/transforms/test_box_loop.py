@@ -91,6 +91,17 @@ def test_box_loop_equals_operations_on_arrays(kinds, format, dtype, monkeypatch)
         assert_equal(result, expected, tolerance=ROUNDING if "perspective" in kinds else EXACT)
 
 
+@pytest.mark.parametrize("kinds", [["affine"], ["affine", "scale and shift"]], ids=", ".join)
+def test_box_loop_of_boxes_with_an_infinite_area_equals_operations_on_arrays(kinds, monkeypatch):
+    boxes = np.array([[[-1e200, -1e200, 1e200, 1e200], [-1e160, 3, 1e160, 9], [2, -1e308, 9, 1e308]]] * SAMPLES)
+    for seed in range(20):
+        moves = random_moves(seeded("infinite areas", seed), kinds)
+        with np.errstate(over="ignore"):
+            (result, mask), (expected, expected_mask) = both(monkeypatch, boxes, moves, Boxes())
+        assert_equal(mask, expected_mask, tolerance=EXACT)
+        assert_equal(result, expected, tolerance=EXACT)
+
+
 def test_box_loop_moves_lists_of_several_lengths(monkeypatch):
     rng = seeded("box loop lists")
     boxes = [random_boxes(rng, "float32", (count,))[:, ::-1][:, ::-1] for count in (3, 0, 7, 1, 30)]

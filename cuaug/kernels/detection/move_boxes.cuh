@@ -198,9 +198,11 @@ inline void move_box(const MoveBoxesRecord& args, long long i) {
         area = edges_of(numbers, args.format).area();
     }
     for (int k = 0; k < 4; ++k) store_box_number(args.out, args.boxes.dtype_code, 4 * i + k, numbers[k]);
-    args.valid[i] = box.usable && area > 0.0 && area >= args.min_area &&
-                    visible_area * box.visible_before_last >= args.min_visibility * moved.area() &&
-                    (args.given_valid == nullptr || args.given_valid[i] != 0);
+    args.valid[i] =
+        box.usable && area > 0.0 && area >= args.min_area &&
+        // Without a limit not compared: 0 times an infinite area is NaN.
+        (args.min_visibility == 0.0 || visible_area * box.visible_before_last >= args.min_visibility * moved.area()) &&
+        (args.given_valid == nullptr || args.given_valid[i] != 0);
 }
 
 }  // namespace cuaug
