@@ -28,9 +28,9 @@ class _RoIModule:
     Attributes have the names of the constructor's parameters.
     """
 
-    def __init_subclass__(cls: Any) -> None:
+    def __init_subclass__(cls) -> None:
         if "forward" in vars(cls) and "__call__" not in vars(cls):  # of a user: the inherited one calls ours
-            cls.__call__ = cls.forward
+            type.__setattr__(cls, "__call__", vars(cls)["forward"])
 
     def __new__(cls: type[_Module], *args: Any, **kwargs: Any) -> _Module:
         return torch_module.new_instance(cls)
