@@ -149,7 +149,7 @@ def test_box_functions_compiled_equal_eager(name):
 
 def test_multi_scale_roi_align_compiled_equals_eager():
     features, rois = features_and_rois(levels=3)
-    pooler, levels = cuaug.MultiScaleRoIAlign("012", 3, 2), dict(zip("012", features, strict=True))
+    pooler, levels = cuaug.MultiScaleRoIAlign(["0", "1", "2"], 3, 2), dict(zip("012", features, strict=True))
     boxes = [rois[rois[:, 0] == n, 1:] for n in range(2)]
     results = []
     for function in (pooler, compiled(pooler)):
