@@ -18,7 +18,8 @@ from .parameters import Fill
 from .run import cpp_dtype
 
 _BLOCK_ROWS, _BLOCK_THREADS, _MAX_PIXEL_BYTES = 32, 256, 32  # kernels/passes/place_images.cu, kernels/gpu/copy_row.cuh
-_MAX_ROWS, _MAX_ROW_BYTES = 65535 * _BLOCK_ROWS, (1 << 31) - 1
+_MAX_ROWS = 65535 * _BLOCK_ROWS
+_MAX_ROW_BYTES = (1 << 31) - 128  # `fill_row` of copy_row.cuh counts in an int, up to 32 bytes beyond the row
 
 
 def can_place(image: ImageBatch, layout: str) -> bool:
@@ -39,7 +40,9 @@ def place_images(images: Sequence[ImageBatch], layout: str, box: np.ndarray, fil
     _check.dtypes(first.dtype, first.dtype, "nearest")
     if not _has_room(first, layout, box[:, 2:]):
         largest = tuple(box[:, 2:].max(0).tolist())
-        raise ValueError(f"results must have at most {_MAX_ROWS} rows, of less than 2**31 bytes, got {largest}")
+        raise ValueError(
+            f"results must have at most {_MAX_ROWS} rows, of at most {_MAX_ROW_BYTES} bytes, got {largest}"
+        )
     results = allocate_images(first, layout, box[:, 2:])
     pointers = first.library.pointer(results.array) + results.offset * ITEM_SIZE[first.dtype]
     devices.check_not_forked()

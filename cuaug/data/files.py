@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .._check import prefix_errors
 from .._codecs.limits import MAX_BYTES
 from .._host.extension import extension
+from .._integers import has_positions
 from .._value_text import value_text
 from ..typing import AnyArray
 from .path_names import entry_of_path, normal_path
@@ -103,7 +104,7 @@ class ImageFiles:
             raise ValueError(f"source must hold images ({', '.join(suffixes)}), got none from {value_text(source)}")
         if labels is not None:
             given_labels: Any = labels
-            if not hasattr(given_labels, "__len__"):
+            if not has_positions(given_labels):  # a set has no order, and a dict would give its keys
                 raise TypeError(f"labels must be a list of integers, got {value_text(labels)}")
             image_labels = [_label(label) for label in given_labels]
         if targets is not None:

@@ -132,8 +132,8 @@ class Compose(TransformSequence):
             keypoints: See :class:`Keypoints`. [N, ..., P, 2 or 3]
             labels: Unchanged, except that MixUp and CutMix mix them, and ``Boxes(compact=True)`` removes those of
                 invalid boxes. [N] or [N, classes]
-            ids: The samples' ids, or the id of the first; default: 0 to N - 1. [N]
-            step: The number of this draw; default: the number of calls so far.
+            ids: The samples' ids, or the id of the first; default: 0 to N - 1. Draws use their lower 48 bits. [N]
+            step: The number of this draw, of which the lower 32 bits count; default: the number of calls so far.
             layout: E.g. "NHWC", or "HWC" for each image of a list; default: channels-first for torch, else last. After
                 ToImage, PILToTensor, ToTensor and ToPILImage, which also move channels, images have the default.
 

@@ -71,6 +71,8 @@ INVALID_LABELS = {
     "labels must be integers, got None": ([b"a"], [None]),
     "labels must be integers of 64 bits, got 9223372036854775808": ([b"a"], [1 << 63]),
     "labels must be a list of integers, got 3": ([b"a"], 3),
+    "labels must be a list of integers, got {1, 2}": ([b"a", b"b"], {1, 2}),
+    "labels must be a list of integers, got {0: 1}": ([b"a"], {0: 1}),
 }
 
 

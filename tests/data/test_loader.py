@@ -237,6 +237,7 @@ def test_loader_leaves_warning_filters_alone(monkeypatch):
     assert warnings.filters == before
 
 
+@pytest.mark.slow
 def test_loader_max_pixels_none_lifts_limit():
     data = encoded(np.zeros((9000, 10000), bool), format="PNG")
     with pytest.raises(cuaug.DecodeError, match="more than the limit"):

@@ -84,6 +84,7 @@ def test_position_sensitive_pooling_gradient_equals_reference(name, channels_las
     assert_equal(to_numpy(features.grad), expected, tolerance=TOLERANCE["float64"])
 
 
+@pytest.mark.slow
 @every_function
 def test_position_sensitive_pooling_compiled_equals_eager(name):
     torch = pytest.importorskip("torch")

@@ -47,6 +47,18 @@ def test_box_iou_rotated_equals_reference(dtype, backend):
     assert 20 < (expected > 0.05).sum() < expected.size
 
 
+def test_box_iou_of_a_rotated_box_with_itself_is_at_most_1():
+    """Rounding must not let suppression at the threshold 1 remove an identical box."""
+    boxes = rotated_boxes(2000, seed=1)
+    box = [6.289549845497133, 59.866188242789164, 1.4785677436340103, 30.611861012698892, 25.94842661684126]
+    boxes = np.concatenate([boxes, [box]])  # 1.0000000000000002 with a fused multiply-add
+    itself = np.array([cuaug.box_iou(row[None], row[None])[0, 0] for row in boxes])
+    assert (itself <= 1).all()
+    assert (itself > 1 - 1e-9).all()
+    twice, scores = np.concatenate([boxes[-1:]] * 2), np.array([1, 0.5])
+    assert cuaug.nms(twice, scores, 1.0).tolist() == [0, 1]
+
+
 def test_box_iou_rotated_angle_zero_equals_upright():
     boxes = box_cases.random(40, spread=100.0)[0]
     expected = cuaug.box_iou(boxes, boxes)

@@ -9,8 +9,8 @@ namespace native {
 const LoopTable& loops();  // the loop table of the instruction set in use
 int threads();             // the number of threads that a call may use
 
-// A pooling, or an image loop (BoundLoop::value_count), of fewer values than this runs in the calling thread: waking
-// another one takes longer.
+// A pooling, an image loop (BoundLoop::value_count) or a matrix builder (its points) of fewer values than this runs in
+// the calling thread: waking another one takes longer.
 constexpr double min_parallel_values = 1 << 15;
 
 // Each function adds the Python functions and classes of one file: bind_jpeg adds those of jpeg.cpp, and so on.

@@ -25,7 +25,8 @@ struct Simd8<double> {
     using type = double __attribute__((vector_size(64)));
 };
 
-// The smallest and the largest of many numbers, in eight lanes. `add` ignores NaNs.
+// The smallest and the largest of many numbers, in eight lanes. `add` ignores NaNs; a lane that begins
+// as NaN stays NaN.
 template <class R>
 struct MinMax8 {
     typename Simd8<R>::type lows, highs;

@@ -74,7 +74,9 @@ inline double intersection_area(const RotatedBox& a, const RotatedBox& b) {
                      q = {corners[i].x - corners[0].x, corners[i].y - corners[0].y};
         twice_area += p.x * q.y - p.y * q.x;
     }
-    return fabs(twice_area) / 2;
+    // Rounding must not make an IoU exceed 1.
+    const double area = fabs(twice_area) / 2, smaller_area = fmin(area_of(a), area_of(b));
+    return area > smaller_area ? smaller_area : area;
 }
 
 // Intersection over union; 0 / 0 is 0.

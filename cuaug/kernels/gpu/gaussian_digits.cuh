@@ -22,8 +22,9 @@ struct DigitTable {
 
     uint8* bytes(int digit) { return reinterpret_cast<uint8*>(words[digit]); }
 
-    // Called by all lanes of one warp. Rounds the sum of the weights up to each pixel; a weight is the difference of
-    // two such sums, so that all weights add up to exactly 2^16. A NaN sigma makes all weights 0.
+    // Called by all lanes of one warp. Rounds the cumulative sum of the weights, through each pixel, to nearest; a
+    // weight is the difference of two such sums, so that all weights add up to exactly 2^16. A NaN sigma makes all
+    // weights 0.
     //
     // Returns whether one weight is 2^16: then the filter changes nothing. As two digits hold at most 2^16 - 1, the
     // table gives the remaining unit to the next pixel: it keeps the sum, and so the value of a constant image.
@@ -53,8 +54,9 @@ struct DigitTable {
 };
 
 // The horizontal filter of 16 adjacent elements as a matrix A: [16 elements of the result, the elements they are made
-// of], which are the 16 and `Margin` more on both sides. An element of `Step` packed channels has weights at multiples
-// of `Step`. Columns of an image are rows of these matrices: B and the product are [elements, 8 rows of the image].
+// of], which are the 16 and `Margin` more on both sides. If pixels have `Step` packed channels, an element is made
+// of elements at multiples of `Step` from it. The matrices are transposed images: B and the product are [elements, 8
+// rows of the image].
 template <int Margin>
 struct HorizontalWeights {
     static_assert(Margin % 16 == 0 && Margin <= 48);

@@ -55,10 +55,11 @@ struct ThreadChunks {
 
     const Image<T, K, Border>& image;
     const SourceBox& box;
-    int byte, end;               // the column of chunks and the image's right edge, in bytes from the image's left edge
-    int y;                       // the thread's first row
-    RowRange needed_range;       // rows of the box that the tile needs in this column
-    RowRange image_range;        // those of them that are pixels of the image; none if the column lies outside
+    int byte, end;          // the column of chunks and the image's right edge, in bytes from the image's left edge
+    int y;                  // the thread's first row
+    RowRange needed_range;  // rows of the box that the tile needs in this column
+    // With a border that fills: those of them that are pixels of the image, none if the column lies outside. Else all.
+    RowRange image_range;
     bool is_inside, is_outside;  // whether the column lies wholly inside, or wholly outside, the image's columns
     unsigned int first;          // address of the first chunk in shared memory
 
