@@ -40,7 +40,8 @@ def roi_align(
         boxes: Sample index, then corners, in the library of the input; or one array per image. [K, 5], [[L, 4]]
             Rotated as in detectron2: index, centre, width, height, degrees counter-clockwise. [K, 6], [[L, 5]]
         output_size: Number of bins, (H, W) or one number for both.
-        spatial_scale: Pixels of the map per unit of the boxes; for levels a list: each pools the boxes of its size.
+        spatial_scale: Pixels of the map per unit of the boxes; for levels a list, one per level: ``canonical_size`` and
+            ``canonical_level`` say which level a box is pooled from.
         sampling_ratio: Samples of a bin along each axis; -1: about one for each pixel.
         aligned: Whether box coordinates start at the map's corner; otherwise at the centre of the first pixel.
         mode: "avg", or "max" of a bin's samples, as in mmcv. A sample more than a pixel outside the map is 0.

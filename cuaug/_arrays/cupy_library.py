@@ -17,6 +17,9 @@ from .protocol import memory_shape, numpy_dtype, unsupported_dtype
 class CuPyLibrary:
     name, channels_first = "cupy", False
 
+    def __reduce__(self) -> str:
+        return "CUPY"  # copies are this object
+
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         dtype = array.dtype
         if dtype.name not in ITEM_SIZE:

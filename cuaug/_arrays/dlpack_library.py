@@ -21,6 +21,9 @@ class DLPackLibrary:
 
     name, channels_first = "dlpack", False
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return "DLPACK"  # copies are this object
+
     def _result_library(self, device: int) -> Library:
         return NUMPY if device < 0 else CUPY
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from types import ModuleType
 from typing import Any
@@ -25,6 +26,9 @@ class JaxLibrary(DLPackLibrary):
 
     def __init__(self, device: Any = None, is_committed: bool = False) -> None:
         self._device, self._is_committed = device, is_committed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _library_of_copy, (None if self._device is None else self._device.id, self._is_committed)
 
     def on_device_of(self, array: Any) -> JaxLibrary:
         """The library whose results are where this array is, and committed if it is."""
@@ -67,6 +71,15 @@ class JaxLibrary(DLPackLibrary):
 @functools.cache
 def _on_cpu_device(device: Any, is_committed: bool) -> JaxLibrary:
     return JaxLibrary(device, is_committed)
+
+
+def _library_of_copy(device_id: int | None, is_committed: bool) -> JaxLibrary:
+    """The library with this device; imports JAX in a process that has not."""
+    jax = importlib.import_module("jax")
+    if device_id is None:
+        return JAX
+    devices = jax.local_devices(backend="cpu")
+    return _on_cpu_device(next((device for device in devices if device.id == device_id), devices[0]), is_committed)
 
 
 JAX = JaxLibrary()

@@ -25,6 +25,9 @@ _WRITE_FLAGS = _WRITEABLE | 1 << 31
 class NumPyLibrary:
     name, channels_first = "numpy", False
 
+    def __reduce__(self) -> str:
+        return "NUMPY"  # copies are this object
+
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         name, strides = _name_and_strides(array.dtype, array.strides)
         if is_copy := strides is None:

@@ -27,6 +27,9 @@ class PillowLibrary(DLPackLibrary):
 
     name = "pillow"
 
+    def __reduce__(self) -> str:
+        return "PILLOW"  # copies are this object
+
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         if isinstance(array, np.ndarray):  # a result, before it is an image
             return NUMPY.describe(array)

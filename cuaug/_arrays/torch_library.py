@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import sys
 from collections.abc import Sequence
@@ -35,6 +36,9 @@ class TorchLibrary:
         self.raw_empty_cpu = getattr(guards, "_empty_strided_cpu", None)  # 1.4 us in place of 2.4
         self.current_device = getattr(torch._C, "_cuda_getDevice", None)
         self.exchange_api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)  # DLPackExchangeAPI
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _torch_library_of_copy, ()
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         dtype, on_gpu = self.dtype_names.get(array.dtype), array.is_cuda
@@ -111,6 +115,12 @@ class TorchLibrary:
 @functools.cache
 def torch_library() -> TorchLibrary:
     return TorchLibrary()
+
+
+def _torch_library_of_copy() -> TorchLibrary:
+    """As `torch_library`, also in a process that has not imported torch."""
+    importlib.import_module("torch")
+    return torch_library()
 
 
 @functools.lru_cache(1024)

@@ -48,8 +48,12 @@ class OutputAllocator:
             raise ValueError(
                 f"out needs images of one size, image 0 is {shape} and image {mismatch} {shapes[mismatch]}"
             )
-        expected = (*([len(shapes)] if is_batch else []), *((shape[2], *shape[:2]) if channels_first else shape))
-        if out.dtype != np.uint8 or (shapes and out.shape != expected):
+        expected: Any = (*([len(shapes)] if is_batch else []), *((shape[2], *shape[:2]) if channels_first else shape))
+        has_shape = out.shape == expected
+        if not shapes:  # no files: images of any size
+            expected = "(0, C, H, W)" if channels_first else "(0, H, W, C)"
+            has_shape = out.ndim == 4 and len(out) == 0
+        if out.dtype != np.uint8 or not has_shape:
             raise ValueError(f"out must be uint8 of shape {expected}, got {out.dtype} of {out.shape}")
         if repeats_elements(out.strides, out.shape):
             raise ValueError(REPEATED_ELEMENTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -60,7 +61,7 @@ def cupy() -> ModuleType:
         {
             name
             for dist in metadata.distributions()
-            if (name := (dist.metadata["Name"] or "").lower()).startswith("cupy")
+            if re.fullmatch(r"cupy(-cuda\w+|-rocm[\w-]+)?", name := (dist.metadata["Name"] or "").lower())
         }
     )
     if len(wheels) > 1:

@@ -18,7 +18,10 @@ def translate_errors(capture_advice: str = _CAPTURE_ADVICE) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise backend_error(error, capture_advice) from error
+        explained = backend_error(error, capture_advice)
+        if explained is error:  # an error that was its own cause would send code that walks causes into a loop
+            raise
+        raise explained from error
 
 
 def backend_error(error: Exception, capture_advice: str = _CAPTURE_ADVICE) -> Exception:

@@ -85,4 +85,7 @@ def _with_cache_fallback(load: Any) -> Any:
             )
             return load()
     except Exception as error:
-        raise backend_error(error) from error
+        explained = backend_error(error)
+        if explained is error:
+            raise
+        raise explained from error

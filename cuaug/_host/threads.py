@@ -13,6 +13,7 @@ U = TypeVar("U")
 def parallel_map(work: Callable[[T], U], items: Sequence[T], threads: int) -> list[U]:
     """`work` of every item, in order. Raises the first error in that order, and starts no further items then.
 
+    A KeyboardInterrupt, or another BaseException that is no Exception, is raised before any error.
     The caller's thread works too, alone where the process may start no more threads.
     """
     results: dict[int, U] = {}
@@ -35,7 +36,7 @@ def parallel_map(work: Callable[[T], U], items: Sequence[T], threads: int) -> li
     for helper in helpers:
         helper.join()
     if errors:
-        raise errors[min(errors)]
+        raise errors[min(errors, key=lambda index: (isinstance(errors[index], Exception), index))]
     return [results[index] for index in range(len(items))]
 
 

@@ -104,12 +104,15 @@ class EquivalentCall:
 
     def _evaluate(self, node: ast.expr, used: set[str]) -> str:
         values = {name: self._arguments.value(name) for name in used}
-        if not any(value is UNKNOWN for value in values.values()):
+        is_known = not any(value is UNKNOWN for value in values.values())
+        if is_known:
             try:
                 return text(eval(ast.unparse(node), {"__builtins__": {}}, {**HELPERS, **values}))
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
                 pass  # a value that the other library reads in another way
-        self.by_hand = True
+        # A tuple of names, such as the size (height, width), is complete with code of the file.
+        is_complete = isinstance(node, ast.Tuple) and all(isinstance(entry, ast.Name) for entry in node.elts)
+        self.by_hand |= is_known or not is_complete
         nodes = {name: (self._arguments.defaults | self._arguments.nodes)[name] for name in used}
         return ast.unparse(_Substitute(nodes).visit(node))
 

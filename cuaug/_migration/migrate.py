@@ -17,7 +17,7 @@ from .equivalent_call import Arguments, EquivalentCall
 from .names import MODULES, Names, OtherName, names_of
 from .other_code import class_note, find_other_code, functions_of_crops, kernel_calls
 from .recipes import Recipes
-from .source import Edit, Source
+from .source import Edit, Source, comment_count
 from .values import UNKNOWN, casts_others, literal, pillow_interpolation, refused_mask_fill, text
 
 _BATCH = (
@@ -207,6 +207,8 @@ class _Rewriter:
             self._note(node, f"{other.name}: a value is not in the file, or has no equal; finish {call.text} by hand")
         if row.note:
             self._note(node, f"{other.name}: {row.note}")
+        if comment_count(self._source.edited(node, [])) > comment_count(call.text):
+            self._note(node, f"{other.name}: comments inside the call are dropped")
         return call.text
 
     def _weights(self, arguments: Arguments) -> str | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from typing import Any, NamedTuple
 
 
@@ -20,6 +22,11 @@ def assigned_targets(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, ast.Assign):
         return [part for target in node.targets for part in getattr(target, "elts", [target])]
     return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) else []
+
+
+def comment_count(code: str) -> int:
+    """The number of comments in the text of an expression."""
+    return sum(token.type == tokenize.COMMENT for token in tokenize.generate_tokens(io.StringIO(code).readline))
 
 
 class Source:

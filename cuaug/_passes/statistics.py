@@ -50,7 +50,8 @@ def luma_mean(
         sample_stride: From a sample's mean to the next, in elements.
         partial_sums: A parameter of the chain that is a sum.
         in_place: The result of the ops replaces the images.
-        as_partial_sums: The mean is stored as `mean_part_count` numbers, whose sum it is.
+        as_partial_sums: True: stores `mean_part_count` numbers per sample, whose sum is the mean. False: stores the
+            mean as one number.
     """
     if images.samples * images.frames == 0:
         return

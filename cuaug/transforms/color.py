@@ -286,7 +286,7 @@ class ToDtype(Transform):
                 if getattr(by_kind, kind) is not None:
                     raise ValueError(f"dtype must have dtypes for images and masks only, got one for {kind}")
             dtype, mask_dtype = by_kind.images, by_kind.masks or mask_dtype
-        self.dtype: str | None = None if dtype is None and mask_dtype is not None else dtype_name(dtype)
+        self.dtype: str | None = None if dtype is None else dtype_name(dtype)
         self.scale: bool = _check.boolean("scale", scale)
         self.mask_dtype: str | None = None if mask_dtype is None else dtype_name(mask_dtype)
         if self.dtype is not None:

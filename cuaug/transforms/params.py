@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from reprlib import repr  # shortens: a description may be long
 from typing import Any, Protocol
 
@@ -133,8 +134,9 @@ def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: Image
             raise ValueError(
                 f"params must be a result of Params.to_dict, which has {key!r}, got {repr(list(description))}"
             )
-        if description[key] != value:
-            path, expected_value, given = _first_difference(value, description[key], key)
+        difference = _first_difference(value, description[key], key)
+        if difference is not None:
+            path, expected_value, given = difference
             raise ValueError(
                 f"params must be of the same {key}: {path} must be {repr(expected_value)}, got {repr(given)}"
             )
@@ -172,7 +174,10 @@ def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
     """The images, transformed with the parameters. `plan`: that of the images."""
     check_params(params)
     if plan is not params.plan or images.samples != params.samples:
-        raise ValueError("params must have been drawn by this Compose for images of the same shape and dtype")
+        raise ValueError(
+            "params must have been drawn by this Compose for images of the same shape and dtype; those of a copy, by "
+            "pickle or deepcopy, become this recipe's by params_from_dict(params.to_dict(), images)"
+        )
     if images.device != params.device:
         raise ValueError("images must be on the device on which params were drawn")
     table = params.table
@@ -222,7 +227,10 @@ def _drawn_values(name: str, numbers: Any, samples: int, integer_range: tuple[in
 
 
 def _matrix_values(matrix: Any, samples: int, count: int) -> np.ndarray:
-    """One matrix per sample. That of a drawn map without an inverse is not finite; its sample becomes the fill."""
+    """One matrix per sample. If a drawn map has no inverse, its matrix is not finite, and the sample becomes the fill.
+
+    [N, count]
+    """
     shape, values = (samples, count), _float64_array("matrices", matrix)
     if values.shape != shape and (samples or values.size):  # lists of no samples have no second axis
         raise ValueError(f"params must have matrices of shape {shape}, got shape {values.shape}")
@@ -230,10 +238,16 @@ def _matrix_values(matrix: Any, samples: int, count: int) -> np.ndarray:
 
 
 def _float64_array(name: str, numbers: Any) -> np.ndarray:
+    """Real numbers, of which None is NaN. NumPy would also convert text, and complex numbers with a warning."""
+    cause = None
     try:
-        return np.asarray(numbers, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"params must have numbers as {name}, got {repr(numbers)}") from error
+        values = np.asarray(numbers)
+        is_of_numbers = values.dtype.kind == "O" and all(isinstance(v, int | float | None) for v in values.flat)
+        if values.dtype.kind in "biuf" or is_of_numbers:
+            return np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        cause = error
+    raise ValueError(f"params must have numbers as {name}, got {repr(numbers)}") from cause
 
 
 def _check_windows(resize: Resize, result_size: tuple[int, int], values: np.ndarray) -> None:
@@ -247,17 +261,22 @@ def _check_windows(resize: Resize, result_size: tuple[int, int], values: np.ndar
         raise ValueError(f"params must have windows of {result_size} inside the resized images, {resize.size}")
 
 
-def _first_difference(expected: Any, given: Any, path: str) -> tuple[str, Any, Any]:
-    """Where two unequal descriptions differ, and the two values there."""
-    keys: Any = ()
+def _first_difference(expected: Any, given: Any, path: str) -> tuple[str, Any, Any] | None:
+    """Where two descriptions differ, and the two values there; None if they agree. NaN agrees with NaN."""
+    keys: Any
     if isinstance(expected, dict) and isinstance(given, dict) and expected.keys() == given.keys():
         keys = expected
     elif isinstance(expected, list) and isinstance(given, list) and len(expected) == len(given):
         keys = range(len(expected))
-    for key in keys:
-        if expected[key] != given[key]:
-            return _first_difference(expected[key], given[key], f"{path}[{key!r}]")
-    return path, expected, given
+    else:
+        is_equal = expected == given or (_is_nan(expected) and _is_nan(given))
+        return None if is_equal else (path, expected, given)
+    differences = (_first_difference(expected[key], given[key], f"{path}[{key!r}]") for key in keys)
+    return next((difference for difference in differences if difference is not None), None)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _target_warnings(target: Target, batches: Sequence[ImageBatch], recipe: Any)
         if target.kind == "images":
             new = suspicious_values.of_images(values, batch, list(recipe.flattened()))
         elif target.kind == "masks":
-            new = suspicious_values.of_masks(values)
+            new = suspicious_values.of_masks(values, convert.dtype_name(array.dtype))
         elif target.kind == "boxes":
             new = suspicious_values.of_boxes(values, target.format or recipe.boxes.format, batch.size)
         elif target.kind == "keypoints":

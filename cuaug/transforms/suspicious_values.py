@@ -11,14 +11,29 @@ from .._arrays.images import ImageBatch
 from .._detection.box_formats import FORMATS, to_edges
 from .._detection.box_shapes import box_shape
 from .._sizes import padding_of
-from . import choices, geometry
-from .color import Normalize, ToDtype
+from . import geometry
+from .color import (
+    ColorJitter,
+    Normalize,
+    RandomInvert,
+    RandomPhotometricDistort,
+    RandomPosterize,
+    RandomSolarize,
+    ToDtype,
+)
+from .filter import RandomAdjustSharpness
+from .levels import RandomAutocontrast
 from .noise import GaussianNoise
+from .pixel_op import PixelOp
+from .policies import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
 from .transform import Transform
 
 OVERSHOOT = 0.02  # distance from 0..1 that is no mistake: a bicubic or Lanczos resize may have caused it
 MAX_CHANNELS = 16  # above the number of channels of multispectral images, such as the 13 bands of Sentinel-2
-_GEOMETRY = {module.__name__ for module in (geometry, choices)}  # whose transforms do not read pixel values
+_RANGE_READERS = (  # transforms that read floats as 0..1
+    *(ColorJitter, RandomPhotometricDistort, RandomInvert, RandomSolarize, RandomPosterize, RandomAutocontrast),
+    *(RandomAdjustSharpness, PixelOp, AugMix, AutoAugment, RandAugment, TrivialAugmentWide),
+)
 
 
 def of_images(values: np.ndarray, batch: ImageBatch, transforms: Sequence[Transform]) -> list[str]:
@@ -56,7 +71,7 @@ def _float_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]
     if not finite.all():
         yield f"images have {np.count_nonzero(~finite)} values that are NaN or infinite"
     low, high = float(np.min(values[finite], initial=np.inf)), float(np.max(values[finite], initial=-np.inf))
-    if any(map(_reads_range, _with_inner(transforms))) and (low < -OVERSHOOT or high > 1 + OVERSHOOT):
+    if (low < -OVERSHOOT or high > 1 + OVERSHOOT) and _range_reader(transforms):
         hint = "divide them by 255, or pass uint8" if low >= 0 else "call the recipe before they are normalized"
         yield f"images are {dtype} with values {low:g}..{high:g}, but ops of the recipe read floats as 0..1: {hint}"
 
@@ -68,21 +83,39 @@ def _with_inner(transforms: Sequence[Transform]) -> Iterator[Transform]:
         yield from _with_inner(vars(transform).get("transforms", ()))
 
 
-def _reads_range(transform: Transform) -> bool:
-    to_float = isinstance(transform, ToDtype) and "float" in (transform.dtype or "")
-    return type(transform).__module__ not in _GEOMETRY and not to_float
+def _range_reader(transforms: Sequence[Transform]) -> Transform | None:
+    """The first transform that reads floats as 0..1, if they are still floats there."""
+    for transform in _with_inner(transforms):
+        if isinstance(transform, ToDtype) and "int" in (transform.dtype or ""):
+            return transform if transform.scale else None
+        if isinstance(transform, _RANGE_READERS) or (isinstance(transform, GaussianNoise) and transform.clip):
+            return transform
+    return None
+
+
+def _normalize_of_0_to_1(transforms: Sequence[Transform]) -> Transform | None:
+    """The first Normalize, if it gets floats, and its mean and std are those of values in 0..1."""
+    first = next((transform for transform in transforms if isinstance(transform, (Normalize, ToDtype))), None)
+    return first if isinstance(first, Normalize) and max(np.max(first.mean), np.max(first.std)) <= 1 else None
 
 
 def _integer_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]) -> Iterator[str]:
     if values.max() == 1:
         yield f"images are {dtype} and have no value above 1: floats in 0..1 become {dtype} by ToDtype(..., scale=True)"
-    for transform in transforms:
+    for i, transform in enumerate(transforms):
         if isinstance(transform, ToDtype) and "float" in (transform.dtype or ""):
+            reader = _range_reader(transforms[i + 1 :]) or _normalize_of_0_to_1(transforms[i + 1 :])
+            if reader is not None and not transform.scale:
+                yield (
+                    f"ToDtype without scale=True keeps the levels of {dtype}, but {type(reader).__name__} after it "
+                    "expects floats in 0..1: pass scale=True"
+                )
             return
         if isinstance(transform, Normalize):
+            limits = "-1..1" if dtype == "int16" else "0..1"
             yield (
-                f"Normalize scales {dtype} images to 0..1 first, and makes float32 of them: mean and std must be those "
-                "of 0..1; ToDtype('float32', scale=True) before it does the same explicitly"
+                f"Normalize scales {dtype} images to {limits} first, and makes float32 of them: mean and std must be "
+                f"those of {limits}; ToDtype('float32', scale=True) before it does the same explicitly"
             )
             return
 
@@ -107,13 +140,13 @@ def _parameters(transform: Transform) -> Iterator[str]:
         )
 
 
-def of_masks(values: np.ndarray) -> list[str]:
-    """Suspicions about label masks."""
+def of_masks(values: np.ndarray, dtype: str) -> list[str]:
+    """Suspicions about label masks. `dtype`: theirs; NumPy's values may be of another, as NumPy has no bfloat16."""
     if values.dtype.kind in "iub" or not values.size:
         return []
     if not np.isfinite(values.astype(np.float64)).all():
         return ["masks have values that are NaN or infinite"]
-    return [f"masks are {values.dtype}: labels are integers, and masks are sampled by nearest neighbour"]
+    return [f"masks are {dtype}: labels are integers, and masks are sampled by nearest neighbour"]
 
 
 def of_boxes(boxes: np.ndarray, box_format: str, size: tuple[int, int]) -> list[str]:

@@ -17,7 +17,7 @@ from helpers.replace import replace_everywhere
 import cuaug
 from cuaug import _warmup
 from cuaug._arrays import protocol
-from cuaug._gpu import cupy_import, devices, kernels, launch, streams
+from cuaug._gpu import cupy_import, devices, failures, kernels, launch, streams
 from cuaug._program import sources
 
 
@@ -63,6 +63,16 @@ def test_backend_error_cupy_broken(empty_gpu_caches, monkeypatch):
 def test_backend_error_two_cupys(empty_gpu_caches, monkeypatch):
     pretend_installed(monkeypatch, "cupy-cuda12x", "cupy-cuda13x", module=fake_cupy())
     with pytest.raises(cuaug.BackendError, match=r"pip uninstall cupy-cuda12x cupy-cuda13x"):
+        cupy_import.cupy()
+
+
+@pytest.mark.parametrize("name", ["cupy", "cupy-cuda12x", "cupy-cuda13x", "cupy-rocm-5-0"])
+def test_backend_error_not_for_packages_that_use_cupy(empty_gpu_caches, monkeypatch, name):
+    pretend_installed(monkeypatch, name, "cupy-xarray", "cupy_backends_stubs", "cupyx", module=fake_cupy())
+    assert cupy_import.cupy() is sys.modules["cupy"]
+    cupy_import.cupy.cache_clear()
+    pretend_installed(monkeypatch, name, "cupy-cuda11x", module=fake_cupy())
+    with pytest.raises(cuaug.BackendError, match="several CuPy wheels"):
         cupy_import.cupy()
 
 
@@ -186,6 +196,23 @@ def test_kernel_cache_unusable_folder_is_replaced_by_private_one(case, tmp_path)
     assert errors.count("RuntimeWarning") == 1
     assert "CUPY_CACHE_DIR" in errors
     assert not Path(folder).exists()  # removed when the process ended
+
+
+@pytest.mark.parametrize("error", [MemoryError("full"), cuaug.BackendError("lost")])
+def test_backend_error_is_not_its_own_cause(error):
+    """Code that walks the causes of an error, as loggers do, would not end."""
+
+    def fail():
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        kernels._with_cache_fallback(fail)
+    assert raised.value is error
+    assert error.__cause__ is None
+    with pytest.raises(type(error)) as raised, failures.translate_errors():
+        fail()
+    assert raised.value is error
+    assert error.__cause__ is None
 
 
 def test_kernel_cache_usable_folder_is_kept(tmp_path):

@@ -1,9 +1,12 @@
-"""A process that may start no more threads: calls go on with those that there are."""
+"""Threads of calls on the CPU: a process that may start no more of them, and errors in several."""
 
 import sys
+import threading
 
 import pytest
 from helpers.child_process import python
+
+from cuaug._host.threads import parallel_map
 
 # A limit on memory makes starting threads fail: they need stacks. (A limit on processes does not hold for root.)
 NO_THREADS = """
@@ -44,3 +47,18 @@ print(len(os.listdir("/proc/self/task")))
 def test_set_num_threads_more_than_the_process_may_start():
     threads = int(python(NO_THREADS, timeout=60, OPENBLAS_NUM_THREADS="1")[0])
     assert threads < 8  # the limit was in force
+
+
+def test_decode_image_is_interrupted_although_another_file_fails():
+    """`parallel_map`, which decodes files: Ctrl-C is not lost when an earlier item fails, too."""
+    all_started = threading.Barrier(3)
+
+    def work(item):
+        all_started.wait(30)
+        raise item
+
+    items = [ValueError("first"), KeyboardInterrupt(), ValueError("last")]
+    with pytest.raises(KeyboardInterrupt):
+        parallel_map(work, items, 3)
+    with pytest.raises(ValueError, match="first"):
+        parallel_map(work, [items[0], items[2], items[2]], 3)

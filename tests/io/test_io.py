@@ -84,6 +84,11 @@ def test_decode_jpeg_empty_list():
     assert cio.decode_jpeg([]) == cio.read_header([]) == cio.decode_image([]) == cio.encode_jpeg([]) == []
     out = np.empty((0, 4, 4, 3), np.uint8)
     assert cio.decode_jpeg([], out=out) is out
+    for wrong in (np.zeros((2, 17, 11, 3), np.uint8), np.zeros((0, 17, 11), np.uint8), np.zeros((0, 4, 4, 3))):
+        with pytest.raises(ValueError, match=r"^cuaug\.io\.decode_jpeg: out must be uint8 of shape \(0, H, W, C\)"):
+            cio.decode_jpeg([], out=wrong)
+    with pytest.raises(ValueError, match=r"out must be uint8 of shape \(0, C, H, W\), got uint8 of \(1, 3, 17, 11\)"):
+        cio.decode_jpeg([], out=torch.zeros((1, 3, 17, 11), dtype=torch.uint8))
 
 
 def test_decode_jpeg_takes_numbers_of_numpy_as_scale():

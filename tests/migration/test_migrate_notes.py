@@ -196,3 +196,32 @@ def test_migrate_leaves_values_that_cuaug_refuses(imports, prefix, call, is_refu
     imports += "" if prefix else f" {call.partition('(')[0]}"
     notes = [note for _, note in migrate(f"{imports}\n{prefix}{call}\n").notes]
     assert any(note.endswith(" by hand") for note in notes) == is_refused
+
+
+@pytest.mark.parametrize(
+    ("call", "text", "is_complete"),
+    [
+        ("RandomCrop(H, W, p=1)", "RandomCrop((H, W))", True),
+        ("RandomCrop(H, 5, p=1)", "RandomCrop((H, 5))", True),
+        ("Resize(sizes[0], 2 * W, p=1)", 'Resize((sizes[0], 2 * W), "bilinear", antialias=False)', True),
+        ("GaussianBlur(blur_limit=B, p=1)", "GaussianBlur(kernel_size(B, (0.5, 3.0)), (0.5, 3.0))", False),
+    ],
+)
+def test_migrate_size_of_names_is_complete(call, text, is_complete):
+    migrated = migrate(f"import albumentations as A\nx = A.{call}\n")
+    assert f"x = A.{text}\n" in migrated.text
+    assert any(note.endswith(" by hand") for _, note in migrated.notes) != is_complete
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("A.RandomCrop(\n    4,  # rows\n    5,\n    p=1,\n)", [2]),
+        ('A.RandomCrop(\n    4,\n    5,\n    p=1,\n)  # "outside"', []),
+        ("A.Compose([\n    A.HorizontalFlip(p=0.5),  # half\n    # A.Old(),\n    A.RandomCrop(4, 5),\n])", []),
+        ("A.OneOf([\n    A.HorizontalFlip(p=0.5),\n    # A.Old(),\n    A.RandomCrop(4, 5),\n])", []),
+    ],
+)
+def test_migrate_notes_dropped_comments(code, lines):
+    notes = migrate(f"import albumentations as A\nx = {code}\n").notes
+    assert [line for line, note in notes if note.endswith(": comments inside the call are dropped")] == lines

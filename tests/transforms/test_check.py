@@ -16,6 +16,13 @@ FLIP = T.Compose([T.RandomHorizontalFlip()], seed=0)
 BOXES = np.array([[[1.0, 2, 5, 9], [2, 1, 10, 16]]] * 3)
 
 
+MEANS, STDS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+class Flip(T.RandomHorizontalFlip):
+    """A class of a user."""
+
+
 def with_value(array, value):
     array = array.copy()
     array.reshape(-1)[7] = value
@@ -38,6 +45,26 @@ SUSPICIOUS = {
         lambda: T.Compose([T.Normalize(0.5, 0.5)]).check(BATCH),
         "Normalize scales uint8 images to 0..1 first",
     ),
+    "int16 to Normalize": (
+        lambda: T.Compose([T.Normalize(0.5, 0.5)]).check(BATCH.astype(np.int16)),
+        "Normalize scales int16 images to -1..1 first, and makes float32 of them: mean and std must be those of -1..1",
+    ),
+    "unscaled floats to ColorJitter": (
+        lambda: T.Compose([T.ToDtype("float32"), T.RandomApply([T.ColorJitter(0.2)])]).check(BATCH),
+        "ToDtype without scale=True keeps the levels of uint8, but ColorJitter after it expects floats in 0..1: pass",
+    ),
+    "unscaled floats to Normalize": (
+        lambda: T.Compose([T.ToDtype("float32"), T.CenterCrop(9), T.Normalize(MEANS, STDS)]).check(BATCH),
+        "but Normalize after it expects floats in 0..1: pass scale=True",
+    ),
+    "floats in 0..255 to scaled integers": (
+        lambda: T.Compose([T.ToDtype("uint8", scale=True)]).check(FLOATS * 255),
+        "divide them by 255",
+    ),
+    "floats in 0..255 to clipped noise": (
+        lambda: T.Compose([T.GaussianNoise(sigma=0.1)]).check(FLOATS * 255),
+        "divide them by 255",
+    ),
     "transposed": (
         lambda: FLIP.check(noise((2, 3, 20, 21)), layout="NHWC"),
         "axis H of 3, which looks like the channels",
@@ -56,6 +83,10 @@ SUSPICIOUS = {
         "GaussianNoise has sigma 8, but noise is on the scale 0..1 for every dtype: for levels of uint8 pass 8 / 255",
     ),
     "masks of floats": (lambda: FLIP.check(BATCH, FLOATS[..., 0]), "masks are float32"),
+    "masks of bfloat16": (
+        lambda: FLIP.check(torch.zeros(2, 3, 7, 6, dtype=torch.uint8), torch.zeros(2, 7, 6, dtype=torch.bfloat16)),
+        "masks are bfloat16",
+    ),
     "boxes in 0..1": (lambda: FLIP.check(BATCH, boxes=BOXES / 20), "boxes are in 0..1"),
     "boxes of another format": (lambda: FLIP.check(BATCH, boxes=BOXES[..., [2, 3, 0, 1]]), "6 of 6 boxes have x2 < x1"),
     "boxes outside": (lambda: FLIP.check(BATCH, boxes=BOXES * 3), "boxes reach out of the image of 17 x 11 as XYXY"),
@@ -93,6 +124,15 @@ TO_FLOAT = T.ToDtype("float32", scale=True)
         lambda: FLIP.check(FLOATS * 255),
         lambda: T.Compose([T.RandomApply([T.RandomRotation(9)]), T.ToDtype("float16")]).check(FLOATS * 255),
         lambda: T.Compose([TO_FLOAT, T.Normalize(0.5, 0.5)]).check(BATCH),
+        lambda: T.Compose([TO_FLOAT, T.ColorJitter(0.2), T.Normalize(0.5, 0.5)]).check(BATCH),
+        lambda: T.Compose([T.ToDtype("float32"), T.Normalize(127.5, 58.0)]).check(BATCH),
+        lambda: T.Compose([T.ToDtype("float32"), T.ToDtype("uint8"), T.ColorJitter(0.2)]).check(BATCH),
+        lambda: T.Compose([T.ToDtype("float32"), T.ToDtype("uint8"), TO_FLOAT, T.Normalize(0.5, 0.5)]).check(BATCH),
+        lambda: T.Compose([T.ToDtype("uint8"), T.ColorJitter(0.2)]).check(FLOATS * 255),
+        lambda: T.Compose([Flip(), T.ElasticTransform(), T.GaussianBlur(3), T.RGB()]).check(FLOATS * 255),
+        lambda: T.Compose([T.RandomGrayscale(), T.RandomChannelPermutation()]).check(FLOATS * 255),
+        lambda: T.Compose([T.RandomErasing(), T.RandomMask(), T.Grayscale(3), T.MixUp()]).check(FLOATS * 255),
+        lambda: T.Compose([T.CutMix(), T.Normalize(127.5, 58.0)]).check(FLOATS * 255),
         lambda: FLIP.check(BATCH, BATCH[..., 0], BOXES, BOXES[..., :2], np.arange(3)),
         lambda: FLIP.check(BATCH, boxes=np.full((3, 2, 4), np.nan)),
         lambda: FLIP.check(BATCH, boxes=np.zeros((3, 0, 4)), keypoints=np.zeros((3, 0, 2))),

@@ -3,13 +3,16 @@
 import copy
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
 import torch
-from helpers.arrays import every_backend, images, noise
+from helpers.arrays import JAX, NUMPY, TORCH, Exporter, backend_id, every_backend, images, noise
+from helpers.child_process import python
 from helpers.compare import assert_equal, to_numpy
 from helpers.moves import SHAPE, recipe
+from PIL import Image
 from tables.transforms import INSTANCES, SAMPLE_ROWS
 
 from cuaug import transforms as T
@@ -116,6 +119,67 @@ def test_params_from_dict_rejects_params_of_other_recipes_and_images():
         aug.params_from_dict(description | {"images": 3}, batch)
     with pytest.raises(ValueError, match="which has 'recipe', got "):
         aug.params_from_dict({}, batch)
+
+
+def test_params_from_dict_of_nan_fill():
+    aug, batch = T.Compose([T.RandomRotation(40, fill=float("nan"))], seed=1), noise(SHAPE).astype(np.float32)
+    params = aug.draw(batch)
+    restored = aug.params_from_dict(json.loads(json.dumps(params.to_dict())), batch)
+    assert_equal(aug.apply(batch, restored), aug.apply(batch, params))
+    other = T.Compose([T.RandomRotation(40, fill=0.5)], seed=1)
+    with pytest.raises(ValueError, match=r"recipe: recipe\[0\]\['fill'\] must be 0\.5, got nan$"):
+        other.params_from_dict(params.to_dict(), batch)
+
+
+@pytest.mark.parametrize("number", ["1.5", 1.5 + 0j, 10**400, {}, b"1"], ids=lambda number: str(number)[:5])
+def test_params_from_dict_rejects_values_that_are_no_real_numbers(number):
+    aug, batch = T.Compose([T.RandomRotation(40)], seed=1), noise(SHAPE)
+    description = aug.draw(batch).to_dict()
+    name = "0.RandomRotation.angle"
+    message = r"^cuaug\.transforms\.Compose\.params_from_dict: params must have numbers as "
+    for numbers in ([number, *description["drawn"][name][1:]], [number] * SHAPE[0]):
+        with pytest.raises(ValueError, match=f"{message}{re.escape(name)}, got"):
+            aug.params_from_dict(description | {"drawn": description["drawn"] | {name: numbers}}, batch)
+    description["matrices"][-1][0][0] = number
+    with pytest.raises(ValueError, match=f"{message}matrices, got"):
+        aug.params_from_dict(description, batch)
+
+
+@every_backend
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda params: pickle.loads(pickle.dumps(params))])
+def test_params_copy_has_the_same_values(duplicate, backend):
+    aug, batch = T.Compose([T.RandomRotation(20), T.ColorJitter(0.2)], seed=1), images(backend, shape=SHAPE)
+    params = aug.draw(batch)
+    copied = duplicate(params)
+    assert type(copied.matrices) is type(params.matrices)
+    assert copied.to_dict() == params.to_dict()
+    results = aug.apply(batch, params)
+    assert_equal(aug.inverse(results, copied), aug.inverse(results, params))
+    with pytest.raises(ValueError, match=r"become this recipe's by params_from_dict\(params\.to_dict\(\), images\)$"):
+        aug.apply(batch, copied)
+    assert_equal(aug.apply(batch, aug.params_from_dict(copied.to_dict(), batch)), results)
+
+
+@pytest.mark.parametrize("wrap", [Image.fromarray, Exporter], ids=["Pillow", "DLPack"])
+def test_params_copy_of_other_images_has_the_same_values(wrap):
+    params = T.Compose([T.RandomRotation(20)], seed=1).draw(wrap(noise(SHAPE)[0]))
+    assert copy.deepcopy(params).to_dict() == pickle.loads(pickle.dumps(params)).to_dict() == params.to_dict()
+
+
+def test_params_copy_keeps_the_device_of_jax():
+    jax = pytest.importorskip("jax")
+    batch = jax.device_put(noise(SHAPE), jax.local_devices(backend="cpu")[0])
+    params = T.Compose([T.RandomRotation(20)], seed=1).draw(batch)
+    for copied in (copy.deepcopy(params), pickle.loads(pickle.dumps(params))):
+        assert copied.matrices.committed
+        assert copied.matrices.devices() == batch.devices()
+
+
+@pytest.mark.parametrize("backend", [NUMPY, TORCH, JAX], ids=backend_id)
+def test_params_pickle_is_read_by_another_process(backend):
+    params = T.Compose([T.RandomRotation(20)], seed=1).draw(images(backend, shape=SHAPE))
+    text = f"import pickle; print(pickle.loads({pickle.dumps(params)!r}).matrices.sum())"
+    assert python(text, timeout=60)[0].strip().startswith(str(params.matrices.sum())[:6])
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, copy.copy, lambda aug: pickle.loads(pickle.dumps(aug))])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from helpers.arrays import noise
+from helpers.compare import assert_equal
 
 from cuaug import transforms as T
 
@@ -42,6 +43,17 @@ def test_to_dtype_casts_masks_in_their_order_and_without_images(tv):
         assert torch.equal(result, images[..., 2:7, 3:8])
         assert torch.equal(moved, torch.full((2, 5, 5), 44.0))
     assert len(recipe.plan(images).passes) == 1
+
+
+@pytest.mark.parametrize("dtype", [None, {"others": None}, {"images": None}], ids=str)
+def test_to_dtype_of_none_changes_nothing(dtype):
+    """torchvision's dicts by type may have None for every type."""
+    images, masks = noise((2, 9, 11, 3)), noise((2, 9, 11), seed=1)
+    transform = T.ToDtype(dtype)
+    assert_equal(transform(images), images)
+    recipe = T.Compose([T.from_dict(transform.to_dict()), T.RandomHorizontalFlip(1.0)])
+    for result, expected in zip(recipe(images, masks), (images[:, :, ::-1], masks[:, :, ::-1]), strict=True):
+        assert_equal(result, expected)
 
 
 @pytest.mark.parametrize("name", ["Pad", "RandomRotation", "RandAugment", "RandomZoomOut"])
