@@ -66,7 +66,10 @@ def test_coco_refuses_images_without_pixels(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # of pycocotools
 def test_coco_reads_compressed_runs_as_pycocotools(tmp_path):
-    """Runs of many lengths, also shorter than the last but one, which are negative numbers in the text."""
+    """Runs of many lengths.
+
+    From the fourth on, the text stores the difference from the run two before, which is negative for a shorter run.
+    """
     coco_masks = pytest.importorskip("pycocotools.mask")
     content = json.loads(json.dumps(COCO))
     for seed in range(20):

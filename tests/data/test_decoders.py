@@ -22,7 +22,7 @@ pytestmark = pytest.mark.jpeg
 
 
 class FakeEngine:
-    """Records the files of each batch. `fails` lists files to report as failed; without `decodes` it writes nothing."""
+    """Records the files of each batch. It decodes no file of `fails`, and without `decodes` none."""
 
     def __init__(self, fails=(), decodes=True):
         self.batches, self.fails, self.decodes = [], fails, decodes
@@ -32,8 +32,8 @@ class FakeEngine:
         for file, (top, left, height, width), (address, pitch) in zip(
             data, request.boxes.tolist(), request.destinations.tolist(), strict=True
         ):
-            if not self.decodes:
-                break
+            if not self.decodes or file in self.fails:
+                continue
             box = io.decode_and_crop_jpeg(file, top, left, height, width)
             for y, row in enumerate(np.ascontiguousarray(box)):
                 ctypes.memmove(address + y * pitch, row.ctypes.data, row.nbytes)
@@ -110,8 +110,12 @@ def test_loader_decoders_skip_bad_headers_on_engine():
 
 def test_loader_decoders_fall_back_to_cpu():
     files = photos()
-    images, batch = decode_into_slots(files, FakeEngine(fails=files[:3]))
-    np.testing.assert_array_equal(images[1], io.decode_jpeg(files[1]))
+    engine = FakeEngine(fails=files[3:])
+    images, batch = decode_into_slots(files, engine)
+    # The engine's indices are those of its request, and name other images of the batch.
+    assert {files[k] for k in engine.failed} != {engine.batches[0][k] for k in engine.failed}
+    for image, file in zip(images, files, strict=True):
+        np.testing.assert_array_equal(image, io.decode_jpeg(file))
     assert not batch.bad
 
 

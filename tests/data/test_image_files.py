@@ -97,7 +97,7 @@ def test_image_files_refuses_dicts_and_sets(source):
 def test_image_files_extensions_ignore_case_and_must_be_a_list(tmp_path):
     for name in ("a.JPG", "b.png", "notes.log"):
         (tmp_path / name).write_bytes(b"")
-    assert len(ImageFiles(tmp_path, extensions=[".JPG"])) == 1
+    assert len(ImageFiles(tmp_path, extensions=[".jPg"])) == 1
     with pytest.raises(TypeError, match=r"^cuaug.data.ImageFiles: extensions must be a list such as .*, got 'jpg'"):
         ImageFiles(tmp_path, extensions="jpg")
 

@@ -80,6 +80,7 @@ def array_and_mask():
 
 
 def array_and_boxes():
+    """An image, its boxes (x, y, width, height: COCO's format) and their labels."""
     return photo(), np.array([[20.0, 30, 100, 170], [150, 10, 150, 90]]), np.array([3, 1])
 
 

@@ -1,5 +1,6 @@
 """Draws equal an independent reference, and do not depend on the batch, the device or the other transforms."""
 
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -263,7 +264,7 @@ NESTED = T.RandomApply([T.RandomChoice([T.RandomRotation(9), T.RandomApply([T.Ra
     ],
 )
 def test_draws_begin_as_early_as_possible(transforms, count):
-    """The phases are as many as expected, and a draw that needs another one is in a later phase."""
+    """A draw is in a later phase than those it conflicts with, and conflicts with one of the phase before its own."""
     phases, draws = phases_of(transforms)
     assert count is None or len(phases) == count
     phase_of = {id(draw): i for i, phase in enumerate(phases) for draw in phase}
@@ -278,12 +279,16 @@ def test_draws_begin_as_early_as_possible(transforms, count):
         id(draw): {id(c) for c in draw.columns} | (reads[id(draw)] if draw.opcode == "CutMixBox" else set())
         for draw in draws
     }
+
+    def conflict(first, second):
+        return writes[id(first)] & (reads[id(second)] | writes[id(second)]) or reads[id(first)] & writes[id(second)]
+
     for i, first in enumerate(draws):
         for second in draws[i + 1 :]:
-            conflicts = (
-                writes[id(first)] & (reads[id(second)] | writes[id(second)]) or reads[id(first)] & writes[id(second)]
-            )
-            assert not conflicts or phase_of[id(first)] < phase_of[id(second)]
+            assert not conflict(first, second) or phase_of[id(first)] < phase_of[id(second)]
+    for earlier, phase in itertools.pairwise(phases):
+        for second in phase:
+            assert any(conflict(first, second) for first in earlier), second
 
 
 def test_draws_of_the_host_are_those_of_their_repetition_in_concurrent_threads(monkeypatch):

@@ -103,7 +103,7 @@ def test_from_dict_refuses_other_types(value):
     ("transforms", "rule"),
     [
         ([T.Resize((10**5, 10**5))], "the result's size must be at most 268435456 pixels"),
-        ([T.Resize(2**12)], "the result's size must be at most 268435456 pixels"),  # the longer side has 2**28 pixels
+        ([T.Resize(2**12)], "the result's size must be at most 268435456 pixels"),  # the longer side: over 2**28 pixels
         ([T.RandomResizedCrop((2**14, 2**14 + 1))], "the result's size must be at most 268435456 pixels"),
         ([T.Pad(10**5), T.RandomInvert()], "the result's size must be at most 268435456 pixels"),
         ([T.Pad(10**5), T.GaussianBlur(3), T.CenterCrop(3)], "the result's size must be at most 268435456 pixels"),
@@ -166,13 +166,18 @@ def test_compose_load_state_dict_refuses_what_is_no_state(is_module):
         aug = object.__new__(T.Compose)
         aug.__dict__.update(T.Compose([], seed=1).__getstate__())
     assert isinstance(aug, torch.nn.Module) == is_module
+    refused = 0
     for change, state in [*mutations({"seed": 1, "step": 2}), *((f"all is {i}", v) for i, v in enumerate(VALUES))]:
         before = aug.state_dict()
         try:
             aug.load_state_dict(state)
         except (TypeError, ValueError):
             assert aug.state_dict() == before, change
+            refused += 1
+        else:
+            assert aug.state_dict() == {"seed": state["seed"], "step": state["step"]}, change
         assert aug(noise((1, 3, 3, 1))).shape == (1, 3, 3, 1), change
+    assert refused > 90
     with pytest.raises(ValueError, match="state must be a result of state_dict, which has seed, step, got"):
         aug.load_state_dict({"seed": 1})
     with pytest.raises(TypeError, match="state must be a dict, a result of state_dict, got NoneType"):

@@ -89,7 +89,10 @@ def test_random_channel_permutation_of_any_channels(channels):
 @pytest.mark.parametrize("size", [(1, 1), (5, 1023), (3, 4100), (224, 224)])
 @pytest.mark.parametrize("is_crop", [False, True])
 def test_two_means_of_a_pass_on_gpu_equal_cpu(size, is_crop):
-    """The first mean of a pass is computed by several blocks, the second by one; both skip samples without contrast."""
+    """The first mean of a pass is computed by several blocks, the second by one.
+
+    Both skip samples whose contrast is not adjusted: their ops need no mean.
+    """
     padded = torch.from_numpy(noise((9, 3, size[0] + 3, size[1] + 5)))
     window = (..., slice(2, -1), slice(4, -1)) if is_crop else (..., slice(size[0]), slice(size[1]))
     images, on_gpu = padded[window], padded.cuda()[window]
