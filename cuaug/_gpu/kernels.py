@@ -16,7 +16,7 @@ from .._program import user_ops
 from .._program.names import op_structs, skeleton_of
 from .._program.sources import kernel_source
 from .cupy_import import cupy
-from .failures import backend_error
+from .failures import translate_errors
 
 # The skeletons that programmatic dependent launch may start early: they call `wait_for_previous`
 # (kernels/gpu/programmatic_launch.cuh).
@@ -72,7 +72,7 @@ def _compile(name: str) -> _CompiledKernel:
 
 def _with_cache_fallback(load: Any) -> Any:
     """The result of `load`. If CuPy's cache folder fails, calls `load` again with the cache in memory."""
-    try:
+    with translate_errors():
         try:
             return load()
         except OSError as error:  # disk full, quota reached, or a cache entry of another user
@@ -84,8 +84,3 @@ def _with_cache_fallback(load: Any) -> Any:
                 stacklevel=2,
             )
             return load()
-    except Exception as error:
-        explained = backend_error(error)
-        if explained is error:
-            raise
-        raise explained from error
