@@ -76,7 +76,7 @@ MOVE_BOXES = Record(
         "move": (BOX_MOVE, MAX_BOX_MOVES),
         "boxes": TYPED_ARRAY,
         "row_samples": "P",
-        "given_valid": "P",
+        "given_valid": TYPED_ARRAY,
         "out": "P",
         "valid": "P",
         "rows": "q",

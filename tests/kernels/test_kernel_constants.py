@@ -13,6 +13,7 @@ from cuaug._matrices import builders
 from cuaug._passes import batched_launch, geometry, grids, kernel_config, place_images
 from cuaug._program import functors, sources
 from cuaug._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
+from cuaug.transforms import upright_boxes
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,7 @@ def nvrtc():
         ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * nms_plan.RESOLVE_WARPS),
         ("detection/soft_nms.cu", "soft_nms_threads", soft_nms._THREADS),
         ("detection/rotated_pairs.cu", "pair_side", rotated_iou._TILE_SIDE),
+        ("detection/move_boxes.cu", "move_boxes_threads", upright_boxes._THREADS),
         ("matrices/build_matrices.cu", "builder_threads", builders.BUILDER_THREADS),
         ("matrices/estimate_affine.cu", "max_fit_threads", builders.MAX_FIT_THREADS),
         ("detection/roi_gather.cuh", "tile_rows", roi_kernels._GATHER_TILE[0]),
