@@ -32,14 +32,16 @@ def compare_pairs(boxes1: Any, boxes2: Any, kind: str = "iou", eps: float = 0.0)
         eps: Added to the denominators of the penalties of "diou" and "ciou".
     """
     batch_shape, samples = tuple(boxes1.shape[:-2]), math.prod(boxes1.shape[:-2])
-    flat1, flat2 = (boxes.reshape((samples, *boxes.shape[-2:])) for boxes in (boxes1, boxes2))
-    a, library = describe("boxes1", flat1, ("float32", "float64"))
-    b, _ = describe("boxes2", flat2, ("float32", "float64"))
-    p, q, is_rotated = a.shape[1], b.shape[1], a.shape[2] == 5
+    if len(batch_shape) > 1:
+        boxes1, boxes2 = (boxes.reshape((samples, *boxes.shape[-2:])) for boxes in (boxes1, boxes2))
+    a, library = describe("boxes1", boxes1, ("float32", "float64"))
+    b, _ = describe("boxes2", boxes2, ("float32", "float64"))
+    (p, columns), (q, _) = a.shape[-2:], b.shape[-2:]
+    is_rotated, batch_axes = columns == 5, len(a.shape) - 2
     out = library.empty((*batch_shape, p, q), a.dtype, a.device, None)
     if samples * p * q:
         numbers = samples, p, q, eps, IOU_KINDS[kind], a.dtype == "float64"
-        record = _PACKER.pack(*typed_array(a, 1), *typed_array(b, 1), library.pointer(out), *numbers)
+        record = _PACKER.pack(*typed_array(a, batch_axes), *typed_array(b, batch_axes), library.pointer(out), *numbers)
         if a.device < 0:
             loops = extension.extension()
             (loops.rotated_iou if is_rotated else loops.upright_iou)(record)
