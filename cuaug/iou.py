@@ -13,7 +13,7 @@ from ._arrays.small_matrices import broadcast_arguments
 from ._check import prefix_errors
 from ._detection.box_formats import ALL_FORMATS, ROTATED_FORMATS, convert_format, convert_rotated, require_format
 from ._detection.box_iou import pairwise_iou
-from ._detection.rotated_iou import pairwise_rotated_iou
+from ._detection.box_pairs import compare_pairs
 from .typing import Array, HostNumbers, IouKind, LowerCaseBoxFormat, NumPyArray
 
 __all__ = ["box_iou", "complete_box_iou", "distance_box_iou", "generalized_box_iou"]
@@ -64,7 +64,7 @@ def box_iou(boxes1: Any, boxes2: Any, kind: IouKind = "iou", fmt: LowerCaseBoxFo
     if kind != "iou":
         raise ValueError(f"kind must be 'iou' for rotated boxes, got {kind!r}")
     source = "CXCYWHR" if format == "XYXY" else format
-    return pairwise_rotated_iou(convert_rotated(a, source, "CXCYWHR"), convert_rotated(b, source, "CXCYWHR"))
+    return compare_pairs(convert_rotated(a, source, "CXCYWHR"), convert_rotated(b, source, "CXCYWHR"))
 
 
 @overload

@@ -76,6 +76,8 @@ def refuse_shape(name: str, shape: Sequence[int], sizes: Sizes) -> NoReturn:
 
 
 def broadcast_batches(names: Iterable[str], batches: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    if all(batch == batches[0] for batch in batches):  # to save time
+        return batches[0]
     try:
         return np.broadcast_shapes(*batches)
     except ValueError:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
+from .._arrays.autograd import is_intercepting, needs_operations
 from .._arrays.convert import detach, namespace
 from .box_formats import area
+from .box_pairs import compare_pairs
 
 
 def pairwise_iou(boxes1: Any, boxes2: Any, kind: str, eps: float = 0.0) -> Any:
@@ -16,10 +16,9 @@ def pairwise_iou(boxes1: Any, boxes2: Any, kind: str, eps: float = 0.0) -> Any:
 
     `eps` is added to the denominators of the penalties of "diou" and "ciou".
     """
-    if namespace(boxes1) is not np:  # torch.compile does not trace NumPy's errstate
+    if needs_operations(boxes1, boxes2) or is_intercepting():
         return _pairwise_iou(boxes1, boxes2, kind, eps)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _pairwise_iou(boxes1, boxes2, kind, eps)
+    return compare_pairs(boxes1, boxes2, kind, eps)
 
 
 def _pairwise_iou(boxes1: Any, boxes2: Any, kind: str, eps: float) -> Any:

@@ -53,9 +53,19 @@ SOFT_NMS = Record(
         "index_bytes": "i",
     },
 )
-ROTATED_IOU = Record(
-    "RotatedIouRecord",
-    {"a": TYPED_ARRAY, "b": TYPED_ARRAY, "out": "P", "samples": "q", "p": "q", "q": "q", "out_is_float64": "i"},
+BOX_PAIRS = Record(
+    "BoxPairsRecord",
+    {
+        "a": TYPED_ARRAY,
+        "b": TYPED_ARRAY,
+        "out": "P",
+        "samples": "q",
+        "p": "q",
+        "q": "q",
+        "eps": "d",
+        "kind": "i",
+        "out_is_float64": "i",
+    },
 )
 
 BOX_MOVE = Record(
@@ -76,7 +86,7 @@ MOVE_BOXES = Record(
         "move": (BOX_MOVE, MAX_BOX_MOVES),
         "boxes": TYPED_ARRAY,
         "row_samples": "P",
-        "given_valid": "P",
+        "given_valid": TYPED_ARRAY,
         "out": "P",
         "valid": "P",
         "rows": "q",

@@ -6,7 +6,7 @@ its record, and a test compares the name, offset and size of every field with th
 
 from __future__ import annotations
 
-from .detection_records import NMS, ROI, ROI_ARGMAX, ROI_BACKWARD, ROTATED_IOU, SOFT_NMS
+from .detection_records import BOX_PAIRS, MOVE_BOXES, NMS, ROI, ROI_ARGMAX, ROI_BACKWARD, SOFT_NMS
 from .names import skeleton_of, template_arguments
 from .record import Record
 
@@ -238,7 +238,8 @@ _BY_KERNEL = {
     ),
     "soft_nms": SOFT_NMS,
     **dict.fromkeys(("build_matrices", "estimate_affine"), MATRIX_BUILDER),
-    "rotated_pairs": ROTATED_IOU,
+    **dict.fromkeys(("rotated_pairs", "upright_pairs"), BOX_PAIRS),
+    "move_boxes": MOVE_BOXES,
     **dict.fromkeys(("roi_average", "roi_backward_separable"), ROI),
     **dict.fromkeys(("roi_by_point", "roi_backward_scatter"), ROI_ARGMAX),
     **dict.fromkeys(("roi_regions", "roi_backward_gather"), ROI_BACKWARD),

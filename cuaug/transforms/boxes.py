@@ -14,7 +14,7 @@ from .._arrays.registry import library_of
 from .._detection.box_formats import ALL_FORMATS
 from .._detection.box_shapes import BoxShape, box_shape
 from .._detection.rotated_boxes import Edges
-from . import box_loop, point_map
+from . import point_map, upright_boxes
 from .moves import Move
 from .point_map import PointMap
 from .registry import register
@@ -145,9 +145,10 @@ def _transform(
 
     `row_samples`: the sample of each row; None: row n has the boxes of sample n. [R]
     """
-    if box_loop.can_move(boxes, moves, options.format):
-        limits = {"min_area": options.min_area, "min_visibility": options.min_visibility}
-        return box_loop.move_boxes(boxes, moves, valid, row_samples, format=options.format, **limits)
+    limits = {"min_area": options.min_area, "min_visibility": options.min_visibility}
+    results = upright_boxes.move_boxes(boxes, moves, valid, row_samples, format=options.format, **limits)
+    if results is not None:
+        return results
     float_boxes, maps = point_map.float_values_and_maps("boxes", boxes, moves, row_samples)
     return _transform_by_arrays(float_boxes, maps, options, boxes.dtype, valid)
 

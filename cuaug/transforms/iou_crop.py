@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import _check
-from .._detection.box_iou import pairwise_iou
+from .._detection.box_pairs import compare_pairs
 from .._fusion.recipe import Recipe
 from .._value_text import value_text
 from . import ranges
@@ -108,7 +108,8 @@ class RandomIoUCrop(SizeTransform):
         crops = np.concatenate([corner, extent], -1)
         crop_edges = edges_of(crops)
         centre_is_inside = self.keeps(edges[:, None], crop_edges[:, :, None])
-        overlap = np.where(centre_is_inside, pairwise_iou(crop_edges, edges, "iou"), -1.0).max(-1, initial=-1.0)
+        iou = compare_pairs(crop_edges.astype(np.float64), edges)
+        overlap = np.where(centre_is_inside, iou, -1.0).max(-1, initial=-1.0)
         return crops, usable & (overlap >= np.maximum(min_iou, 0.0)[:, None])
 
 

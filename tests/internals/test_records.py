@@ -8,7 +8,7 @@ from cuaug._detection.roi_kernels import BINS_BYTES, BOUNDS_BYTES
 from cuaug._program import detection_records, records
 
 LAYOUT = native.record_layout()
-DETECTION = detection_records.NMS, detection_records.SOFT_NMS, detection_records.ROTATED_IOU
+DETECTION = detection_records.NMS, detection_records.SOFT_NMS, detection_records.BOX_PAIRS
 RECORDS = {
     value.name.replace("cuaug::", ""): value
     for entry in (*vars(records).values(), *vars(detection_records).values())

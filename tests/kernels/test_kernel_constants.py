@@ -6,13 +6,14 @@ from tables.kernels import ONE_OF_EACH_KERNEL
 from tables.warps import BORDERS, INTERPOLATIONS
 
 from cuaug._codecs import copy_boxes
-from cuaug._detection import nms_plan, roi_kernels, rotated_iou, soft_nms
+from cuaug._detection import box_pairs, nms_plan, roi_kernels, soft_nms
 from cuaug._fusion import draw_kernel
 from cuaug._gpu import kernels
 from cuaug._matrices import builders
 from cuaug._passes import batched_launch, geometry, grids, kernel_config, place_images
 from cuaug._program import functors, sources
 from cuaug._program.dtypes import IMAGE_DTYPES, LABEL_DTYPES
+from cuaug.transforms import upright_boxes
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,10 @@ def nvrtc():
         ("detection/nms_overlap_mask.cu", "nms_boxes_per_lane", nms_plan.WORDS_PER_BLOCK[0]),
         ("detection/nms_resolve.cu", "nms_resolve_threads", 32 * nms_plan.RESOLVE_WARPS),
         ("detection/soft_nms.cu", "soft_nms_threads", soft_nms._THREADS),
-        ("detection/rotated_pairs.cu", "pair_side", rotated_iou._TILE_SIDE),
+        ("detection/rotated_pairs.cu", "pair_side", box_pairs._ROTATED_TILE),
+        ("detection/upright_pairs.cu", "upright_tile", box_pairs._UPRIGHT_TILE),
+        ("detection/upright_pairs.cu", "upright_threads", box_pairs._UPRIGHT_THREADS),
+        ("detection/move_boxes.cu", "move_boxes_threads", upright_boxes._THREADS),
         ("matrices/build_matrices.cu", "builder_threads", builders.BUILDER_THREADS),
         ("matrices/estimate_affine.cu", "max_fit_threads", builders.MAX_FIT_THREADS),
         ("detection/roi_gather.cuh", "tile_rows", roi_kernels._GATHER_TILE[0]),

@@ -303,7 +303,8 @@ def detection_names():
     names += [
         kernels.name_expression(skeleton, "float64") for skeleton in ("nms_small_overlap_mask", "nms_overlap_mask")
     ]
-    names += ["cuaug::soft_nms", "cuaug::rotated_pairs"]
+    names += ["cuaug::soft_nms", "cuaug::rotated_pairs", "cuaug::move_boxes"]
+    names += [kernels.name_expression("upright_pairs", dtype) for dtype in ("float32", "float64")]
     for dtype, max_width in (("float16", 8), ("bfloat16", 1), ("float32", 4), ("float64", 2)):
         real = "cuaug::float64" if dtype == "float64" else "cuaug::float32"
         for vector_width in (0, max_width):

@@ -8,7 +8,7 @@
 
 #include "detection/move_boxes.cuh"
 #include "detection/roi_axis.cuh"
-#include "records/rotated_iou.cuh"
+#include "records/box_pairs.cuh"
 #include "records/soft_nms.cuh"
 #include "../loops/convert.hpp"
 #include "../loops/detection/nms_order.hpp"
@@ -110,12 +110,23 @@ void soft_nms(const py::bytes& record) {
 }
 
 void rotated_iou(const py::bytes& record) {
-    const auto args = unpack_record<cuaug::RotatedIouRecord>(record);
+    const auto args = unpack_record<cuaug::BoxPairsRecord>(record);
     const py::gil_scoped_release release;
     const LoopTable& table = loops();
     const bool small = 1.0 * args.samples * args.p * args.q < 1 << 10;  // a pair takes about 0.1 us
     ThreadPool::instance().run(args.samples * args.p, small ? 1 : threads(),
                                [&](long long row, void*) { table.rotated_iou(&args, row); });
+}
+
+void upright_iou(const py::bytes& record) {
+    const auto args = unpack_record<cuaug::BoxPairsRecord>(record);
+    check_limits(args);
+    const py::gil_scoped_release release;
+    const LoopTable& table = loops();
+    const bool small = 1.0 * args.samples * args.p * args.q < 1 << 15;  // a pair takes about 1 ns
+    const long long groups = (args.p + upright_task_rows - 1) / upright_task_rows;
+    ThreadPool::instance().run(args.samples * groups, small ? 1 : threads(),
+                               [&](long long task, void*) { table.upright_iou(&args, task); });
 }
 
 void move_boxes(const py::bytes& record) {
@@ -139,4 +150,5 @@ void native::bind_detection(py::module_& module) {
     module.def("pooling", &pooling, "record"_a, "dtype"_a, "kind"_a, "backward"_a);
     module.def("rotated_iou", &rotated_iou, "record"_a);
     module.def("soft_nms", &soft_nms, "record"_a);
+    module.def("upright_iou", &upright_iou, "record"_a);
 }

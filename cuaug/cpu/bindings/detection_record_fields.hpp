@@ -3,7 +3,7 @@
 #include "records/move_boxes.cuh"
 #include "records/nms.cuh"
 #include "records/roi.cuh"
-#include "records/rotated_iou.cuh"
+#include "records/box_pairs.cuh"
 #include "records/soft_nms.cuh"
 #include "records/typed_array.cuh"
 #include "record_layout.hpp"
@@ -66,11 +66,11 @@ struct FieldsOf<cuaug::SoftNmsRecord> {
 };
 
 template <>
-struct FieldsOf<cuaug::RotatedIouRecord> {
-    using S = cuaug::RotatedIouRecord;
+struct FieldsOf<cuaug::BoxPairsRecord> {
+    using S = cuaug::BoxPairsRecord;
     static Fields list() {
-        return fields("a b out samples p q out_is_float64", &S::a, &S::b, &S::out, &S::samples, &S::p, &S::q,
-                      &S::out_is_float64);
+        return fields("a b out samples p q eps kind out_is_float64", &S::a, &S::b, &S::out, &S::samples, &S::p, &S::q,
+                      &S::eps, &S::kind, &S::out_is_float64);
     }
 };
 

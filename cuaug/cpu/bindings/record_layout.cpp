@@ -111,7 +111,7 @@ py::dict record_layout() {
     add<cuaug::MoveBoxesRecord>(layout, "MoveBoxesRecord");
     add<cuaug::NmsRecord>(layout, "NmsRecord");
     add<cuaug::SoftNmsRecord>(layout, "SoftNmsRecord");
-    add<cuaug::RotatedIouRecord>(layout, "RotatedIouRecord");
+    add<cuaug::BoxPairsRecord>(layout, "BoxPairsRecord");
     add<cuaug::FeatureMap>(layout, "FeatureMap");
     add<cuaug::RoiLevel>(layout, "RoiLevel");
     add<cuaug::RoiRecord>(layout, "RoiRecord");

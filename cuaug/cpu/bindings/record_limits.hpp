@@ -8,6 +8,7 @@
 #include "records/blend.cuh"
 #include "records/gaussian_blur.cuh"
 #include "records/matrix_builder.cuh"
+#include "records/box_pairs.cuh"
 #include "records/move_boxes.cuh"
 #include "records/roi.cuh"
 
@@ -49,6 +50,11 @@ inline void check_limits(const cuaug::MatrixBuilderRecord& record) {
 inline void check_limits(const cuaug::MoveBoxesRecord& record) {
     require(record.move_count >= 1 && record.move_count <= cuaug::max_box_moves,
             "1 to " + std::to_string(cuaug::max_box_moves) + " moves");
+}
+
+inline void check_limits(const cuaug::BoxPairsRecord& record) {
+    const int kind = static_cast<int>(record.kind);
+    require(kind >= 0 && kind <= static_cast<int>(cuaug::IouKind::ciou), "a kind of IoU from 0 to 3");
 }
 
 inline void check_limits(const cuaug::RoiRecord& record) {

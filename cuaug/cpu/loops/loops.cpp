@@ -36,6 +36,7 @@ void nms_task(const native::RecordCall& call, long long n);
 void pooling_task(const native::PoolingCall& call, long long task);
 void soft_nms_task(const void* record, long long n);
 void rotated_iou_task(const void* record, long long row);
+void upright_iou_task(const void* record, long long task);
 
 }  // namespace cuaug
 }  // namespace ISA_NAMESPACE
@@ -63,6 +64,7 @@ extern const LoopTable ISA_TABLE = {
     loops::pooling_task,
     loops::soft_nms_task,
     loops::rotated_iou_task,
+    loops::upright_iou_task,
 };
 
 }  // namespace native

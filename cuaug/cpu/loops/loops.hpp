@@ -93,6 +93,8 @@ struct LoopFunctions {
     void (*run_task)(const Call& call, long long task, void* memory);  // memory: [workspace_bytes]
 };
 
+constexpr long long upright_task_rows = 64;
+
 struct LoopTable {
     const char* instruction_set;
     const char* flags;  // options that the compiler was given
@@ -110,8 +112,9 @@ struct LoopTable {
     LoopFunctions<WarpCall> warp_image;
     void (*nms)(const RecordCall& call, long long n);
     void (*pooling)(const PoolingCall& call, long long task);
-    void (*soft_nms)(const void* record, long long n);       // kernels/records/soft_nms.cuh
-    void (*rotated_iou)(const void* record, long long row);  // kernels/records/rotated_iou.cuh
+    void (*soft_nms)(const void* record, long long n);        // kernels/records/soft_nms.cuh
+    void (*rotated_iou)(const void* record, long long row);   // kernels/records/box_pairs.cuh
+    void (*upright_iou)(const void* record, long long task);  // of `upright_task_rows` rows
 };
 
 extern const LoopTable loops_baseline, loops_v3, loops_v4;

@@ -202,7 +202,8 @@ inline void move_box(const MoveBoxesRecord& args, long long i) {
         box.usable && area > 0.0 && area >= args.min_area &&
         // Without a limit not compared: 0 times an infinite area is NaN.
         (args.min_visibility == 0.0 || visible_area * box.visible_before_last >= args.min_visibility * moved.area()) &&
-        (args.given_valid == nullptr || args.given_valid[i] != 0);
+        (args.given_valid.data == nullptr ||
+         read_int(args.given_valid, row * args.given_valid.n_stride + column * args.given_valid.k_stride) != 0);
 }
 
 }  // namespace cuaug

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "records/nms.cuh"
-#include "records/rotated_iou.cuh"
+#include "detection/rotated_iou.cuh"
 
 // Boxes of greedy suppression: their order and the IoU test.
 

@@ -1,13 +1,13 @@
 #include "gpu/convert.cuh"
-#include "records/rotated_iou.cuh"
+#include "detection/rotated_iou.cuh"
+#include "records/box_pairs.cuh"
 
 namespace cuaug {
 
 constexpr int pair_side = 16;
 
 // A block compares 16 boxes with 16 others, one pair per thread. Grid: (tiles of pairs x samples).
-__global__ void __launch_bounds__(pair_side* pair_side, 2)
-    rotated_pairs(const __grid_constant__ RotatedIouRecord args) {
+__global__ void __launch_bounds__(pair_side* pair_side, 2) rotated_pairs(const __grid_constant__ BoxPairsRecord args) {
     __shared__ RotatedBox a[pair_side], b[pair_side];
     const long long columns = (args.q + pair_side - 1) / pair_side, rows = (args.p + pair_side - 1) / pair_side;
     const long long n = blockIdx.x / (columns * rows), tile = blockIdx.x % (columns * rows);

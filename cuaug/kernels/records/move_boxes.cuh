@@ -22,11 +22,11 @@ constexpr int max_box_moves = 4;
 // Moves upright boxes as the pixels of their samples move, and finds the valid ones (detection/move_boxes.cuh).
 struct MoveBoxesRecord {
     BoxMove move[max_box_moves];
-    TypedArray boxes;                  // [rows, boxes_per_row, 4]
-    const long long* row_samples;      // the sample of each row; null: row n is sample n [rows]
-    const unsigned char* given_valid;  // 0: the box is invalid already; null: none is [rows, boxes_per_row]
-    void* out;                         // in the dtype of `boxes` [rows, boxes_per_row, 4]
-    unsigned char* valid;              // [rows, boxes_per_row]
+    TypedArray boxes;              // [rows, boxes_per_row, 4]
+    const long long* row_samples;  // the sample of each row; null: row n is sample n [rows]
+    TypedArray given_valid;        // bool, false: the box is invalid already; null: none is [rows, boxes_per_row]
+    void* out;                     // in the dtype of `boxes` [rows, boxes_per_row, 4]
+    unsigned char* valid;          // [rows, boxes_per_row]
     long long rows;
     long long boxes_per_row;
     double min_area;

@@ -5,8 +5,8 @@
 
 namespace ISA_NAMESPACE {
 #include "../maths.hpp"
+#include "box_pairs.hpp"
 #include "nms.hpp"
 #include "roi_tasks.hpp"
-#include "rotated_iou.hpp"
 #include "soft_nms.hpp"
 }  // namespace ISA_NAMESPACE

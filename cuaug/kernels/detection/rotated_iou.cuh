@@ -5,17 +5,6 @@
 
 namespace cuaug {
 
-// IoU of boxes of two sets, in each of N samples.
-struct RotatedIouRecord {
-    TypedArray a;  // [N, P, 5]: center x and y, width, height, degrees
-    TypedArray b;  // [N, Q, 5]
-    void* out;     // [N, P, Q]
-    long long samples;
-    long long p;
-    long long q;
-    int out_is_float64;  // else `out` is float32
-};
-
 inline RotatedBox read_rotated_box(const TypedArray& boxes, long long n, long long k) {
     const long long offset = n * boxes.n_stride + k * boxes.k_stride;
     return {read_number(boxes, offset), read_number(boxes, offset + boxes.x_stride),
