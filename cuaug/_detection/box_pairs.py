@@ -12,9 +12,8 @@ from .._program.names import name_expression
 from .box_arrays import describe, layout_span, typed_array
 
 IOU_KINDS = {"iou": 0, "giou": 1, "diou": 2, "ciou": 3}  # `cuaug::IouKind`
-# Pairs along each side of a block, and the threads of a block.
-_ROTATED_TILE, _ROTATED_THREADS = 16, 16 * 16
-_UPRIGHT_TILE, _UPRIGHT_THREADS = 32, 32 * 8
+_ROTATED_TILE, _ROTATED_THREADS = (16, 16), 16 * 16  # boxes of each set that a block compares, and its threads
+_UPRIGHT_TILE, _UPRIGHT_THREADS = (128, 32), 256
 _UPRIGHT_KERNELS = {dtype: name_expression("upright_pairs", dtype) for dtype in ("float32", "float64")}
 # `typed_array` packs the strides and the dtype of an array into one argument of the packer.
 _PACKER = BOX_PAIRS.packer(*map(layout_span, ("a", "b")))
@@ -47,11 +46,12 @@ def compare_pairs(boxes1: Any, boxes2: Any, kind: str = "iou", eps: float = 0.0)
             (loops.rotated_iou if is_rotated else loops.upright_iou)(record)
         else:
             name = "cuaug::rotated_pairs" if is_rotated else _UPRIGHT_KERNELS[a.dtype]
-            side, threads = (_ROTATED_TILE, _ROTATED_THREADS) if is_rotated else (_UPRIGHT_TILE, _UPRIGHT_THREADS)
-            tiles = samples * -(-p // side) * -(-q // side)
+            tile, threads = (_ROTATED_TILE, _ROTATED_THREADS) if is_rotated else (_UPRIGHT_TILE, _UPRIGHT_THREADS)
+            tiles = samples * -(-p // tile[0]) * -(-q // tile[1])
             if tiles >= 1 << 31:
                 raise ValueError(
-                    f"boxes must make fewer than 2**31 tiles of {side} x {side} pairs, got {samples} x {p} x {q} pairs"
+                    f"boxes must make fewer than 2**31 tiles of {tile[0]} x {tile[1]} pairs, "
+                    f"got {samples} x {p} x {q} pairs"
                 )
             launch.launch(name, record, (tiles, 1, 1), threads, 0, a.device, library.current_stream(a.device))
     return library.to_user_array(out)

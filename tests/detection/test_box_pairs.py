@@ -90,12 +90,12 @@ def test_upright_pairs_kernel_equals_loop(dtype, kind, monkeypatch):
     def run(record):
         loops.upright_iou(record)
         offset, size = BOX_PAIRS.offsets["out"]
-        address, count = int.from_bytes(record[offset : offset + size], "little"), 3 * 33 * 70
+        address, count = int.from_bytes(record[offset : offset + size], "little"), 3 * 133 * 70
         memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
         result = np.frombuffer(memory, dtype)
         expected, result[:] = result.copy(), 1e30
         name = box_pairs._UPRIGHT_KERNELS[dtype]
-        tiles = 3 * 2 * 3
+        tiles = 3 * 2 * 3  # samples, 128 + 5 boxes, 2 * 32 + 6 boxes
         fault = emulator.kernel(name, sources.kernel_source(name)[0])(record, (tiles, 1, 1), box_pairs._UPRIGHT_THREADS)
         assert not fault, fault
         assert_equal(result, expected, tolerance=ROUNDING[dtype])
@@ -103,7 +103,7 @@ def test_upright_pairs_kernel_equals_loop(dtype, kind, monkeypatch):
 
     monkeypatch.setattr(extension, "extension", lambda: types.SimpleNamespace(upright_iou=run))
     rng = seeded("emulated pairs", kind)
-    box_pairs.compare_pairs(random_boxes(rng, (3, 33), dtype), random_boxes(rng, (3, 70), dtype), kind, 1e-3)
+    box_pairs.compare_pairs(random_boxes(rng, (3, 133), dtype), random_boxes(rng, (3, 70), dtype), kind, 1e-3)
     assert len(launches) == 1
 
 
