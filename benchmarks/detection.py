@@ -1,4 +1,4 @@
-"""Suppression of overlapping boxes, and pooling of regions, against torchvision: ``make bench``.
+"""Suppression of overlapping boxes, IoU, and pooling of regions, against torchvision: ``make bench``.
 
 Boxes are in clusters about objects, as a detector's. A result whose length is the number of kept boxes makes the call
 wait for the device, in cuaug and in torchvision: such rows have wall times, from call to result. Rows with a result of
@@ -111,8 +111,31 @@ def rows(device: str, options: argparse.Namespace) -> list[Row]:
                     False,
                 )
             )
+    entries += overlaps(device, ops, options)
     entries += pooling(ops, options) if device == "cpu" else pooling_gpu(ops, options) + without_peers(options)
     return [row for row in entries if options.only in row.name]
+
+
+def overlaps(device: str, ops: Any, options: argparse.Namespace) -> list[Row]:
+    """IoU of all pairs of two sets, as matching of anchors takes it, and CIoU."""
+    entries = []
+    for count in (200,) if options.quick else (1_000, 10_000):
+        boxes: Any = detections(count)[0]
+        if ops is not None or device == "gpu":
+            import torch
+
+            boxes = torch.from_numpy(boxes).to("cuda" if device == "gpu" else "cpu")
+        for name in ("box_iou", "complete_box_iou"):
+            peer = None if ops is None or options.no_peers else getattr(ops, name)
+            entries.append(
+                Row(
+                    f"{name} {count} x 1000",
+                    lambda f=getattr(cuaug, name), b=boxes: f(b, b[:1000]),
+                    peer and (lambda f=peer, b=boxes: f(b, b[:1000])),
+                    device == "cpu",
+                )
+            )
+    return entries
 
 
 def pooling(ops: Any, options: argparse.Namespace) -> list[Row]:
@@ -242,8 +265,8 @@ def table(device: str, device_name: str, options: argparse.Namespace) -> dict[st
 
 
 def agreement(row: Row) -> float:
-    """The share of boxes that both results have; for pooling, of values that are equal but for rounding."""
-    if row.name.startswith("roi"):
+    """The share of boxes that both results have; for pooling and IoU, of values that are equal but for rounding."""
+    if row.name.startswith("roi") or "box_iou" in row.name:
         pooled, expected = (
             np.asarray(values.cpu().float() if hasattr(values, "cpu") else values)
             for values in (call() for call in (row.call, row.peer) if call is not None)
