@@ -126,15 +126,9 @@ def overlaps(device: str, ops: Any, options: argparse.Namespace) -> list[Row]:
 
             boxes = torch.from_numpy(boxes).to("cuda" if device == "gpu" else "cpu")
         for name in ("box_iou", "complete_box_iou"):
-            peer = None if ops is None or options.no_peers else getattr(ops, name)
-            entries.append(
-                Row(
-                    f"{name} {count} x 1000",
-                    lambda f=getattr(cuaug, name), b=boxes: f(b, b[:1000]),
-                    peer and (lambda f=peer, b=boxes: f(b, b[:1000])),
-                    device == "cpu",
-                )
-            )
+            functions = [getattr(cuaug, name), *([getattr(ops, name)] if ops and not options.no_peers else [])]
+            calls = [lambda f=function, b=boxes: f(b, b[:1000]) for function in functions]
+            entries.append(Row(f"{name} {count} x 1000", calls[0], calls[1] if calls[1:] else None, device == "cpu"))
     return entries
 
 

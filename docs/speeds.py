@@ -18,7 +18,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 RECIPES = RESULTS / "2026-11-27-nvidia-h200-transforms.json"
 WARPS = RESULTS / "2026-11-23-nvidia-h200-warp-4.json"
 LOADERS = RESULTS / "2026-11-22-nvidia-h200-loader-3.json"
-DETECTION = RESULTS / "2026-11-22-nvidia-h200-detection-3.json"
+DETECTION = RESULTS / "2026-11-28-nvidia-h200-detection.json"
 DECODING = RESULTS / "2026-11-22-intel-r-xeon-r-processor-decode.json"
 HOST_TIMES = RESULTS / "2026-11-27-nvidia-h200-host-time.json"
 SINGLE_IMAGES = RESULTS / "2026-11-26-amd-epyc-single-images.json"
@@ -69,8 +69,10 @@ DETECTION_TITLES = {
     "nms 10000": "`nms`, 10,000 boxes",
     "nms 100000": "`nms`, 100,000 boxes",
     "batched_nms 10000": "`batched_nms`, 10,000 boxes, 80 classes",
+    "box_iou 10000 x 1000": "`box_iou`, 10,000 x 1,000 boxes",
+    "complete_box_iou 10000 x 1000": "`complete_box_iou`, 10,000 x 1,000 boxes",
     "roi_align 1000, float32, planes": "`roi_align`, 1,000 regions",
-    "roi_align 1000, float16, channels inside": "`roi_align`, float16, channels last",
+    "roi_align 1000, float16, channels last": "`roi_align`, float16, channels last",
     "roi_pool 1000, float32, planes": "`roi_pool`, 1,000 regions",
 }
 # Matrix builders, `rotate` with angles on the GPU, and lists of images have changed since this run.
