@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.arrays import every_backend, from_layout, images, noise, put, to_layout
+from helpers.arrays import every_backend, every_backend_slow_on_jax, from_layout, images, noise, put, to_layout
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.laws import run
 from tables.colors import ROW_OF_OP
@@ -111,7 +111,7 @@ def test_equalize_lut_reject_other_dtypes(dtype):
             call(noise(dtype=dtype))
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("channels", [1, 3, 5])
 def test_lut_adjust_sharpness_copy_unchanged_samples(channels, backend):
     """lut with an identity table and sharpening by 1 copy samples: contiguous and cropped, in both layouts."""

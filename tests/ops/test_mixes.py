@@ -11,6 +11,7 @@ from helpers.arrays import (
     default_layout,
     device_of,
     every_backend,
+    every_backend_slow_on_jax,
     from_layout,
     images,
     no_synchronization,
@@ -88,7 +89,7 @@ def test_mixup_cutmix_parameters_from_any_library(op, backend):
         check(backend, "float32", op, convert=convert)
 
 
-@every_backend
+@every_backend_slow_on_jax
 def test_mixup_cutmix_channels_views_and_videos(backend):
     for channels in (1, 2, 4, 5, 70):
         batch = images(backend, "float32", "NHWC", (4, 9, 14, channels))
@@ -116,7 +117,7 @@ def test_mixup_invalid_device_partner_leaves_sample():
     assert_equal(cuaug.mixup(batch, 0.5, bad), batch)
 
 
-@every_backend
+@every_backend_slow_on_jax
 def test_mix_labels_follow_images(backend):
     classes, lam = np.array([0, 2, 1, 2, 0]), seeded("labels").uniform(0, 1, N).astype(np.float32)
     one_hot = np.eye(3)[classes]

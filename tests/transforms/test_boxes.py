@@ -71,7 +71,7 @@ def assert_boxes(actual, expected, backend, dtype, tolerance):
     assert_equal(valid, expected_valid, dtype="bool", **kind)
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", ["affine", "perspective"])
@@ -247,7 +247,7 @@ def test_boxes_outside_are_invalid(backend):
     assert to_numpy(boxes)[0].tolist() == [[0, 5, 0, 9], [300, 5, 300, 9], [5, 200, 9, 200], [299, 199, 300, 200]]
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("sign", [1, -1])
 def test_boxes_beyond_horizon_are_invalid(backend, sign):
     tilt = np.array([[1.0, 0, 0], [0, 1, 0], [-0.01, 0, 1]])  # the horizon is at x = 100

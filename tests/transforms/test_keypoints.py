@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.arrays import device_of, every_backend, every_backend_slow_on_jax, put
+from helpers.arrays import device_of, every_backend_slow_on_jax, put
 from helpers.compare import EXACT, assert_equal, to_numpy
 from helpers.targets import (
     EYE,
@@ -48,7 +48,7 @@ def expected_points(points, M, out_size=OUT_SIZE, pairs=(), hide=True, rounded=F
     return np.rint(result) if rounded else result
 
 
-@every_backend
+@every_backend_slow_on_jax
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize("with_visibility", [False, True], ids=["xy", "xyv"])
 @pytest.mark.parametrize("options", [Keypoints(FLIP_PAIRS), Keypoints(), Keypoints(FLIP_PAIRS, hide_outside=False)])
