@@ -246,7 +246,7 @@ def positive(parameter: str, value: Any) -> None:
 
 def divisor(parameter: str, value: Any, dtype: str) -> None:
     """`value` is a result of `parameter_column`; device arrays are not read."""
-    minimum: float = 2.0 ** (-1022 if dtype == "float64" else -126)  # normal: on a GPU, 1 / others is infinite
+    minimum: float = 2.0 ** (-1022 if dtype == "float64" else -126)  # smallest normal: 1 / subnormal is inf on a GPU
     if isinstance(value, (float, np.ndarray)) and not _all((value >= minimum) | (value <= -minimum)):
         rule = f"must not be 0, nor closer to 0 than {minimum:.3g} for {dtype} images"
         raise ValueError(f"{parameter} {rule}, got {value_text(value)}")

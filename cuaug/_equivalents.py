@@ -275,7 +275,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
         "Resize(max_size, cv2_interpolation(interpolation), antialias=False)",
         "one size for all samples"),
     "Solarize": Equivalent("threshold_range=(0.5, 0.5), p=0.5", "RandomSolarize(255 * mean(threshold_range), p)",
-        "a level of uint8 images; one threshold for all samples"),
+        "the threshold is for uint8 images (0..255); one threshold for all samples"),
     "SomeOf": "use RandAugment, or RandomChoice and RandomApply",
     "ToFloat": Equivalent("max_value=None, p=1.0", 'ToDtype("float32", scale=True)'),
     "ToGray": Equivalent("num_output_channels=3, method='weighted_average', p=0.5", "RandomGrayscale(p)"),

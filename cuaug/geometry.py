@@ -259,7 +259,8 @@ def transform_boxes(boxes: Array | HostNumbers, M: Array | HostNumbers, format: 
 def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
     """Map boxes by ``M``: the tight boxes around the mapped corners.
 
-    Of a rotated box, the rectangle has the direction of the box's longer side.
+    A rotated box becomes the smallest rectangle around its mapped corners that is parallel to the longer of its mapped
+    upper and left sides.
 
     Args:
         boxes: Edges from the image's corner, as in torchvision and COCO: the whole image is ``(0, 0, W, H)``. A box
@@ -267,11 +268,11 @@ def transform_boxes(boxes: Any, M: Any, format: BoxFormat = "XYXY") -> Any:
             numbers
         M: In pixels with centres at integers. [2, 3], [3, 3], [N, 2, 3] or [N, 3, 3]
         format: "XYXY", "XYWH" or "CXCYWH", for ``boxes`` and the result; of rotated boxes "XYWHR", "CXCYWHR" or
-            "XYXYXYXY", as in :func:`cuaug.box_convert`. torchvision's ``BoundingBoxes`` have one.
+            "XYXYXYXY", as in :func:`cuaug.box_convert`. For torchvision's ``BoundingBoxes``, their own format is used.
 
     Returns:
-        Not clipped to any image; for ``BoundingBoxes``, which take one ``M``, the same type, with their canvas. As
-        ``boxes``; [N, P, ...] if either argument is a batch
+        The mapped boxes, not clipped to any image. ``BoundingBoxes`` stay ``BoundingBoxes`` with their canvas; they
+        take one ``M`` only. In the shape of ``boxes``, or [N, P, ...] if either argument is a batch
 
     Raises:
         ValueError: A shape or ``format`` does not fit; a host matrix is not finite.

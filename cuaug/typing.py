@@ -81,7 +81,7 @@ class AnyArray(Protocol):
 
 
 class PillowImage(Protocol):
-    """An image of Pillow (PIL). A type checker expects an image as the result; a result not uint8 is a NumPy array."""
+    """An image of Pillow (PIL). Type checkers see an image as the result; one that is not uint8 is a NumPy array."""
 
     @property
     def mode(self) -> str:
@@ -123,7 +123,7 @@ Convention: TypeAlias = Literal["cuaug", "opencv", "kornia", "dali", "pillow", "
 FitKind: TypeAlias = Literal["affine", "similarity", "rigid"]
 
 BoxFormat: TypeAlias = Literal["XYXY", "XYWH", "CXCYWH", "XYWHR", "CXCYWHR", "XYXYXYXY"]
-UprightBoxFormat: TypeAlias = Literal["xyxy", "xywh", "cxcywh"]
+UprightBoxFormat: TypeAlias = Literal["xyxy", "xywh", "cxcywh"]  # lower case, as torchvision's
 LowerCaseBoxFormat: TypeAlias = UprightBoxFormat | Literal["xywhr", "cxcywhr", "xyxyxyxy"]  # torchvision's
 IouKind: TypeAlias = Literal["iou", "giou", "diou", "ciou"]
 MaskKind: TypeAlias = Literal["pixels", "grid"]

@@ -28,7 +28,7 @@ class JaxLibrary(DLPackLibrary):
         self._device, self._is_committed = device, is_committed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _library_of_copy, (None if self._device is None else self._device.id, self._is_committed)
+        return _unpickled_library, (None if self._device is None else self._device.id, self._is_committed)
 
     def on_device_of(self, array: Any) -> JaxLibrary:
         """The library whose results are where this array is, and committed if it is."""
@@ -73,8 +73,8 @@ def _on_cpu_device(device: Any, is_committed: bool) -> JaxLibrary:
     return JaxLibrary(device, is_committed)
 
 
-def _library_of_copy(device_id: int | None, is_committed: bool) -> JaxLibrary:
-    """The library with this device; imports JAX in a process that has not."""
+def _unpickled_library(device_id: int | None, is_committed: bool) -> JaxLibrary:
+    """The library after pickling or copying. Imports JAX, because another process may not have imported it."""
     jax = importlib.import_module("jax")
     if device_id is None:
         return JAX

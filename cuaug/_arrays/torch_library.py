@@ -38,7 +38,7 @@ class TorchLibrary:
         self.exchange_api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)  # DLPackExchangeAPI
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _torch_library_of_copy, ()
+        return _unpickled_library, ()
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         dtype, on_gpu = self.dtype_names.get(array.dtype), array.is_cuda
@@ -117,8 +117,8 @@ def torch_library() -> TorchLibrary:
     return TorchLibrary()
 
 
-def _torch_library_of_copy() -> TorchLibrary:
-    """As `torch_library`, also in a process that has not imported torch."""
+def _unpickled_library() -> TorchLibrary:
+    """The library after pickling or copying. Imports torch, because another process may not have imported it."""
     importlib.import_module("torch")
     return torch_library()
 

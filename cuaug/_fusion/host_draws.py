@@ -33,7 +33,8 @@ class HostDraws:
     def table(self, ids: np.ndarray, seed: int, step: int, repetition: int = 0) -> np.ndarray:
         """The drawn numbers of the samples with these ids, in the order of the draws. [N, columns]
 
-        `repetition`: 0 for the numbers that a recipe draws. Others are independent of them, and replace rejected ones.
+        `repetition`: 0 gives the numbers that a recipe draws. Each further repetition gives independent numbers, for
+        transforms that draw again (`RandomIoUCrop`).
         """
         if repetition not in self._programs:
             self._programs[repetition] = self._program(repetition)

@@ -25,9 +25,8 @@ def apply_ops_after(
 ) -> Any:
     """Applies ops to the array that a pass over these images has returned; returns the result.
 
-    With `partial_sums`, the result's mean luma is stored there as its only partial sum, and the ops are applied in
-    place. Then `out` must be None,
-    and `dtype` that of the images.
+    With `partial_sums` (on the CPU only, where a mean has one partial sum), the result's mean luma is stored there, and
+    the ops are applied in place. Then `out` must be None, and `dtype` that of the images.
     """
     if not ops.names and dtype == images.dtype and partial_sums is NULL_ARRAY:
         assert out is None
@@ -35,6 +34,7 @@ def apply_ops_after(
     intermediate, parameters = describe_result(array, images), SampleParameters(ops.parameters, ())
     if partial_sums is NULL_ARRAY:
         return pointwise(intermediate, ops.names, parameters, dtype, out)
+    assert images.device < 0
     assert out is None
     assert dtype == images.dtype
     in_place = len(ops.names) > 0

@@ -27,7 +27,7 @@ from .transform import Transform
 
 __all__ = ["PadBatch"]
 
-_MAX_SIZES = 64  # of batches, for which a planned part is kept
+_MAX_SIZES = 64  # a planned part is kept for at most this many (H, W); then all are dropped
 
 
 class PadBatch(Transform):
@@ -116,7 +116,10 @@ class PadPart:
             divisor = self.transform.size_divisor
             return -(-height // divisor) * divisor, -(-width // divisor) * divisor
         if height > self.transform.size[0] or width > self.transform.size[1]:
-            raise ValueError(f"images must fit into size, {self.transform.size}, got a side of {height} or {width}")
+            raise ValueError(
+                f"images must fit into size {self.transform.size}, got a largest height of {height} and a largest "
+                f"width of {width}"
+            )
         return self.transform.size
 
     def _part(self, size: tuple[int, int]) -> FusedPart:
@@ -148,7 +151,7 @@ def _mask_target(parsed: ParsedSample, is_call: bool) -> Target | None:
     for neighbour in (images, *sorted(others, key=lambda target: len(target.paths[0]))):
         parents = [path[:-1] for path in neighbour.paths if path]
         if parents and all((p or not is_call) and isinstance(value_at(parsed.sample, p), Mapping) for p in parents):
-            # The plain values: the mask of a tv_tensor is none, nor that of an image of Pillow.
+            # The result has no type of the images: a mask of tv_tensors or of images of Pillow is a plain array.
             is_gathered = isinstance(neighbour.original, GatheredValues)
             original = GatheredValues([None] * parsed.samples) if is_gathered else None
             paths = tuple((*parent, "pixel_mask") for parent in parents)

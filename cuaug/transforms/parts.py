@@ -45,8 +45,8 @@ class ChoicePart:
             position += sum(transform.draw_position_count for transform in branch.transforms)
         self._identity = FusedPart((), position, boxes, keypoints)
         inner = [*self._inner_parts()]
-        # Whether a branch may write "valid": every part of a recipe may; of other transforms, those with a user's
-        # `forward` that may call a recipe.
+        # Whether a branch may write "valid". Fused, choice, size and pad parts may; of unfused transforms, only a
+        # user's subclass whose `forward` may call a recipe.
         self._writes_valid = any(not isinstance(part, Transform) or part.calls_recipe for part in inner)
         self._has_size_part = any(isinstance(part, SizePart) for part in inner)
 
@@ -66,7 +66,8 @@ class ChoicePart:
     ) -> tuple[Any, str | None]:
         """The sample after the branches of each of its samples, and its layout. The arguments are as in `call_parts`.
 
-        The layout is None after a branch that gives the images of all samples that of their library.
+        The layout is None, the default of the images' library, if all samples took a branch with a transform that sets
+        the layout (`sets_layout`).
         """
         parsed = parse_sample(sample)
         if self._writes_valid and parsed.lacks_valid():
@@ -148,7 +149,8 @@ def call_parts(
 ) -> Any:
     """The sample after all parts.
 
-    `names`: as in `Compose._call`; if there are some, functions get one argument each. `get_key`: as in `FusedPart`.
+    `names`: as in `Compose._call`; if there are some, a function gets one argument per name. `get_key`: as in
+    `FusedPart`.
     """
     keys = list[Key]()
 
@@ -172,7 +174,8 @@ def _call_inner_parts(
 ) -> tuple[Any, str | None]:
     """The sample after the parts of a recipe or of a branch, and its layout, for later parts.
 
-    The arguments are those of `call_parts`. The layout is None after a part that gives images that of their library.
+    The arguments are those of `call_parts`. The layout is None after a transform with `sets_layout`, whose results have
+    the default layout of their library.
 
     `get_key` returns the same seed and step each time.
     """

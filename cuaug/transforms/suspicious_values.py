@@ -84,7 +84,7 @@ def _with_inner(transforms: Sequence[Transform]) -> Iterator[Transform]:
 
 
 def _range_reader(transforms: Sequence[Transform]) -> Transform | None:
-    """The first transform that reads floats as 0..1, if they are still floats there."""
+    """The first transform that reads float images as 0..1; None if a ToDtype without scale makes integers before it."""
     for transform in _with_inner(transforms):
         if isinstance(transform, ToDtype) and "int" in (transform.dtype or ""):
             return transform if transform.scale else None
@@ -113,9 +113,11 @@ def _integer_range(values: np.ndarray, dtype: str, transforms: Sequence[Transfor
             return
         if isinstance(transform, Normalize):
             limits = "-1..1" if dtype == "int16" else "0..1"
+            is_cast_later = any(isinstance(later, ToDtype) and later.dtype for later in transforms[i + 1 :])
+            cast = "" if is_cast_later else ", and makes float32 of them"
             yield (
-                f"Normalize scales {dtype} images to {limits} first, and makes float32 of them: mean and std must be "
-                f"those of {limits}; ToDtype('float32', scale=True) before it does the same explicitly"
+                f"Normalize scales {dtype} images to {limits} first{cast}: mean and std must be those of {limits}; "
+                "ToDtype('float32', scale=True) before it does the same explicitly"
             )
             return
 
@@ -155,7 +157,7 @@ def of_boxes(boxes: np.ndarray, box_format: str, size: tuple[int, int]) -> list[
     if not boxes.size or boxes.shape[-1] != box_shape(box_format).columns:
         return []
     boxes, warnings = boxes[np.isfinite(boxes).all(-1)], list[str]()
-    if len(boxes) and 0 < boxes[:, :4].max() <= 1:
+    if _are_fractions(boxes[:, :4]):
         return ["boxes are in 0..1, but coordinates are pixels: multiply them by (W, H, W, H)"]
     if box_format not in FORMATS:  # rotated boxes may reach out of the image
         return []
@@ -183,12 +185,17 @@ def of_keypoints(keypoints: np.ndarray, size: tuple[int, int]) -> list[str]:
     points = labelled[np.isfinite(labelled).all(-1), :2]
     if not len(points):
         return []
-    if len(points) > 1 and 0 < points.max() <= 1:
+    if len(points) > 1 and _are_fractions(points):
         return ["keypoints are in 0..1, but coordinates are pixels: multiply them by (W, H)"]
     outside = ((points < -0.5) | (points > np.array(size[::-1]) - 0.5)).any(-1)
     if not outside.any():
         return []
     return [f"{np.count_nonzero(outside)} of {len(points)} keypoints are outside of the image of {size[0]} x {size[1]}"]
+
+
+def _are_fractions(coordinates: np.ndarray) -> bool:
+    """Whether coordinates are in 0..1, or somewhat less than 0, and not all 0."""
+    return coordinates.size > 0 and bool(coordinates.min() >= -OVERSHOOT and 0 < coordinates.max() <= 1)
 
 
 def of_labels(labels: np.ndarray) -> list[str]:
@@ -197,4 +204,4 @@ def of_labels(labels: np.ndarray) -> list[str]:
         return []
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         return ["labels have values that are NaN or infinite"]
-    return [f"labels have {labels.min():g}, but classes count from 0"] if labels.min() < 0 else []
+    return [f"labels contain {labels.min():g}, but classes are numbered from 0"] if labels.min() < 0 else []

@@ -49,6 +49,10 @@ SUSPICIOUS = {
         lambda: T.Compose([T.Normalize(0.5, 0.5)]).check(BATCH.astype(np.int16)),
         "Normalize scales int16 images to -1..1 first, and makes float32 of them: mean and std must be those of -1..1",
     ),
+    "uint8 to Normalize before ToDtype": (
+        lambda: T.Compose([T.Normalize(0.5, 0.5), T.ToDtype("float16")]).check(BATCH),
+        "Normalize scales uint8 images to 0..1 first: mean and std must be those of 0..1",
+    ),
     "unscaled floats to ColorJitter": (
         lambda: T.Compose([T.ToDtype("float32"), T.RandomApply([T.ColorJitter(0.2)])]).check(BATCH),
         "ToDtype without scale=True keeps the levels of uint8, but ColorJitter after it expects floats in 0..1: pass",
@@ -88,9 +92,17 @@ SUSPICIOUS = {
         "masks are bfloat16",
     ),
     "boxes in 0..1": (lambda: FLIP.check(BATCH, boxes=BOXES / 20), "boxes are in 0..1"),
+    "boxes at the upper left, outside": (
+        lambda: FLIP.check(BATCH, boxes=BOXES * 0 + [-50, -40, 1, 1]),
+        "6 of 6 boxes reach out of the image of 17 x 11 as XYXY",
+    ),
     "boxes of another format": (lambda: FLIP.check(BATCH, boxes=BOXES[..., [2, 3, 0, 1]]), "6 of 6 boxes have x2 < x1"),
     "boxes outside": (lambda: FLIP.check(BATCH, boxes=BOXES * 3), "boxes reach out of the image of 17 x 11 as XYXY"),
     "keypoints in 0..1": (lambda: FLIP.check(BATCH, keypoints=BOXES[..., :2] / 20), "keypoints are in 0..1"),
+    "keypoints at the upper left, outside": (
+        lambda: FLIP.check(BATCH, keypoints=BOXES[..., :2] * 0 + [-50, 1]),
+        "6 of 6 keypoints are outside of the image of 17 x 11",
+    ),
     "keypoints outside": (
         lambda: FLIP.check(BATCH, keypoints=BOXES[..., :2] * 9),
         "keypoints are outside of the image",
@@ -99,7 +111,10 @@ SUSPICIOUS = {
         lambda: T.Compose([T.RandomCrop(8, 8)]).check(BATCH),
         "RandomCrop pads by 8, which is not less than a side of its size (8, 8)",
     ),
-    "negative labels": (lambda: FLIP.check(BATCH, labels=np.array([0, -1, 2])), "labels have -1, but classes count"),
+    "negative labels": (
+        lambda: FLIP.check(BATCH, labels=np.array([0, -1, 2])),
+        "labels contain -1, but classes are numbered from 0",
+    ),
     "labels of NaN": (lambda: FLIP.check(BATCH, labels=np.array([0, np.nan, 2])), "labels have values that are NaN"),
 }
 

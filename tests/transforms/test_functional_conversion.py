@@ -151,6 +151,7 @@ def test_conversions_take_integers_of_the_other_byte_order():
     picture = Image.frombytes("I;16B" if sys.byteorder == "little" else "I;16", (7, 5), swapped.tobytes())
     assert_equal(F.pil_to_tensor(picture), torch.from_numpy(array[None]))
     assert_equal(np.asarray(F.to_pil_image(swapped)), array)
+    assert_equal(F.to_tensor(swapped), torch.from_numpy(array[None]))
 
 
 def test_conversion_errors():

@@ -204,7 +204,7 @@ def test_size_transform_of_videos_and_pillow_images(tv):
         (lambda: T.RandomShortestSize([]), "RandomShortestSize: min_size must be at least one number"),
         (
             lambda: T.PadBatch((4, 9))(noise((5, 7, 3))),
-            r"PadBatch: images must fit into size, \(4, 9\), got a side of 5 or 7",
+            r"PadBatch: images must fit into size \(4, 9\), got a largest height of 5 and a largest width of 7",
         ),
         (
             lambda: T.Compose([T.RandomResize(4, 9)]).draw(noise((5, 7, 3))),

@@ -83,7 +83,7 @@ bool read(const FileRange& range, unsigned char* out, std::string& error) {
         const ssize_t count = pread(file, out + bytes_read, range.bytes - bytes_read, range.offset + bytes_read);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
-            error = count < 0 ? std::strerror(errno) : "the file is shorter than it was";
+            error = count < 0 ? std::strerror(errno) : "the file became shorter while it was being read";
             break;
         }
         bytes_read += count;

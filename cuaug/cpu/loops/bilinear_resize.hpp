@@ -12,8 +12,8 @@ namespace cuaug {
 
 // The positions of output pixels along one axis of the input, clamped to [low, high - 1].
 struct AxisPositions {
-    double start, scale;
-    int first;  // the window's first pixel of the resized box
+    double start, scale;  // where the box begins in the input; input pixels per pixel of the resized box
+    int first;            // the pixel of the resized box at which the window begins
     int low, high;
 
     double at(int i) const {

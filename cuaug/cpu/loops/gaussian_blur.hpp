@@ -37,8 +37,8 @@ __attribute__((noinline)) void gaussian_weights(R* weight, int size, double sigm
 }
 
 // sum = the sum of weight[t] * row[t] over all taps, for `count` pixels of four numbers each. The weights are
-// symmetric. Outer taps of weight 0 are skipped, as in the kernel: 0 times infinity is NaN. Not inlined, so that dtypes
-// of one compute type share the code.
+// symmetric. Outer taps of weight 0 are skipped, as on the GPU (gpu/gaussian_filter.cuh): 0 times infinity is NaN. Not
+// inlined, so that dtypes of one compute type share the code.
 template <class R>
 __attribute__((noinline)) void weighted_sum_of_rows(const R* const* row, const R* weight, int taps, int count,
                                                     R* __restrict__ sum) {

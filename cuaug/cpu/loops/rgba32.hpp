@@ -110,13 +110,13 @@ inline void store_rgba32(const Rgba32* __restrict__ pixels, int count, const Cha
 inline void to_rgba32(const float* __restrict__ in, int count, Rgba32* __restrict__ out) {
     int i = 0;
 #ifdef __SSE2__
-    auto levels = [&](int k) {  // a NaN becomes 0, as in interleave_rgb8
-        return _mm_cvtps_epi32(_mm_min_ps(_mm_set1_ps(255.0f), _mm_loadu_ps(in + 4 * k)));
+    auto levels_of_pixel = [&](int pixel) {  // a NaN becomes 0, as in interleave_rgb8
+        return _mm_cvtps_epi32(_mm_min_ps(_mm_set1_ps(255.0f), _mm_loadu_ps(in + 4 * pixel)));
     };
     for (; i + 4 <= count; i += 4)
-        _mm_storeu_si128(
-            reinterpret_cast<__m128i*>(out + i),
-            _mm_packus_epi16(_mm_packs_epi32(levels(i), levels(i + 1)), _mm_packs_epi32(levels(i + 2), levels(i + 3))));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                         _mm_packus_epi16(_mm_packs_epi32(levels_of_pixel(i), levels_of_pixel(i + 1)),
+                                          _mm_packs_epi32(levels_of_pixel(i + 2), levels_of_pixel(i + 3))));
 #endif
     for (; i < count; ++i) {
         uint8 bytes[4];

@@ -10,10 +10,11 @@
 
 namespace cuaug {
 
-// The tasks of a frame of the output, in rows and columns. Rows have equal heights, at most tile_height. Tasks are as
-// wide as possible, up to strip_width, as long as the call has about wanted_tasks tasks: enough for the threads of any
-// machine. Fewer and wider ones where pixels may be copied: a copy is short, each task finds its source columns anew,
-// and whole rows are written in one stream (benchmarks/log/several-sizes.md).
+// The tasks of a frame of the output, in rows and columns. Rows have equal heights, at most tile_height, except for the
+// last row, which may be lower. Tasks are as wide as possible while the call has about wanted_tasks tasks, and at most
+// strip_width: 256 tasks are enough for the threads of any machine. If pixels may be copied, tasks are fewer (8) and
+// wider (at most copy_strip_width): copying takes little time, each task computes its source columns again, and whole
+// rows are written in one stream (benchmarks/log/several-sizes.md).
 struct TaskGrid {
     int task_height, task_width;  // in pixels
     int rows, columns;

@@ -19,7 +19,8 @@ __global__ void __launch_bounds__(nms_small_resolve_warps * 32)
     const long long n = blockIdx.x;
     const unsigned int* masks = small_overlap_masks_of(args, n, words) + index;
     const int* preceding = preceding_counts_of(args, n) + index;
-    // Which boxes of the other warps, and of this one, would suppress the thread's box.
+    // mask[w], bit i: whether box 32 * w + i, of another warp, would suppress the thread's box. warp_mask: the same for
+    // the boxes of this warp.
     unsigned int mask[nms_small_resolve_warps], warp_mask = 0;
     wait_for_previous();
     int score_rank = index < args.count ? 0 : -1;

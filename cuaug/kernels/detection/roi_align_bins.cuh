@@ -8,7 +8,7 @@ template <class R>
 struct Roi {
     int n;  // sample; -1: none, and all of the result is 0
     int level;
-    RoiAxis<R> y, x;  // in pixels of the level; of a rotated region along its own axes, from its center
+    RoiAxis<R> y, x;  // in pixels of the level; rotated: along the region's own axes, relative to its center
     R center_y, center_x, cosine, sine;
 };
 
@@ -57,7 +57,7 @@ struct RoiAlignBins {
     R point_count(const RoiRecord&, int, int) const { return points_per_bin; }
 
     // A rectangle along the region's own axes that contains `rect`, a rectangle of the map: no point of `rect` is
-    // farther from its center than half the sum of its sides.
+    // farther from the center of `rect` than half the sum of its height and width.
     MapRect<R> to_region_axes(const RoiRecord& args, const MapRect<R>& rect) const {
         if (!args.rotated) return rect;
         const R dy = (rect.top + rect.bottom) / R(2) - roi.center_y,

@@ -22,9 +22,9 @@ struct DigitTable {
 
     uint8* bytes(int digit) { return reinterpret_cast<uint8*>(words[digit]); }
 
-    // Called by all lanes of one warp. Rounds the cumulative sum of the weights, through each pixel, to nearest; a
-    // weight is the difference of two such sums, so that all weights add up to exactly 2^16. A NaN sigma makes all
-    // weights 0.
+    // Called by all lanes of one warp. For each pixel, rounds the sum of the weights up to and including that pixel's
+    // to the nearest integer. A weight is the difference of two adjacent sums, so that all weights add up to exactly
+    // 2^16. A NaN sigma makes all weights 0.
     //
     // Returns whether one weight is 2^16: then the filter changes nothing. As two digits hold at most 2^16 - 1, the
     // table gives the remaining unit to the next pixel: it keeps the sum, and so the value of a constant image.
@@ -87,8 +87,9 @@ struct HorizontalWeights {
 // the oldest begins `max_mma_radius` rows above the result. The last four chunks are in a ring of four slots, so there
 // is a matrix for each slot that may hold the newest.
 //
-// The order of k is chosen so that a lane's sums of the horizontal filter are its bytes of A here, without shuffles: of
-// each 16 k, k = 4 q + j is row 2 q + j % 2 of the first chunk of two (j < 2) or of the second.
+// k, q = lane % 4 and g = lane / 4 are those of integer_mma.cuh. The order of k is chosen so that a lane's sums of the
+// horizontal filter are its bytes of A here, without shuffles: in each block of 16 values of k, which holds two chunks,
+// number 4 q + j is row 2 q + j % 2 of the first chunk (j < 2) or of the second.
 struct VerticalWeights {
     Word words[2][4][2];  // [high, low][slot of the newest chunk][slots 0 and 1, slots 2 and 3]
 
@@ -116,7 +117,8 @@ struct FilteredRows {
         for (int i = 0; i < 2; ++i) {  // columns g and g + 8
             const Word even_row = 256 * high_sums.items[2 * i] + low_sums.items[2 * i],
                        odd_row = 256 * high_sums.items[2 * i + 1] + low_sums.items[2 * i + 1];
-            // Bytes 2 of both, and bytes 1: without byte 0 they are rounded down to units of 2^-8 of a level.
+            // Byte 2 of both rows, and byte 1 of both: dropping byte 0 rounds the sums down to multiples of 2^-8 of a
+            // level.
             const Word digits = permute_bytes(even_row, odd_row, 0x5162);
             Word &high_word = high[(slot & 2) + i], &low_word = low[(slot & 2) + i];
             high_word = permute_bytes(high_word, digits, slot & 1 ? 0x5410 : 0x3254);

@@ -1,9 +1,10 @@
 #pragma once
 
 // Programmatic dependent launch: while a kernel runs, the next one is set up, and its blocks occupy free slots of the
-// multiprocessors. `launch_arguments` (_gpu/launch.py) requests it on compute capability 9.0 and newer; older GPUs lack
-// the instructions. A kernel launched this way must wait before it reads or writes global memory, because previous
-// kernels may still be running.
+// multiprocessors. `launch_arguments` (_gpu/launch.py) requests it for the kernels of `PDL_SKELETONS` (_gpu/kernels.py)
+// if the GPU has the instructions (compute capability 9.0 or newer) and the driver can capture such launches (12.4 or
+// newer). A kernel launched this way must wait before it reads or writes global memory, because previous kernels may
+// still be running.
 
 namespace cuaug {
 

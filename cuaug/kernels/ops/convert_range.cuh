@@ -4,7 +4,8 @@
 
 namespace cuaug {
 
-// A conversion that does not scale: 200 in a uint8 image becomes 200 in every dtype.
+// Undoes the scaling from one dtype's range to another's that a pass does when it stores another dtype: 200 in a uint8
+// image becomes 200 in every dtype.
 template <class R, int K>
 struct ConvertRange {
     static constexpr int sample_params = 0, channel_params = 0;

@@ -9,7 +9,7 @@ namespace cuaug {
 // A block makes a run of rows of a strip of columns, as in pointwise.cu. A pixel is the weighted sum of the input and
 // the branches, rounded once, as if it had been stored, and then passed to the ops. More resident blocks are faster
 // than loading all branches together (benchmarks/log/policies-gpu.md). Grid: (strips, runs, samples x frames x groups
-// of K).
+// of K channels).
 template <class T, class InLayout, int K, class Chain, class Out, class OutLayout>
 __global__ void __launch_bounds__(pointwise_threads,
                                   sizeof(T) == 1 && K < 4 && has_static_channels<InLayout, OutLayout> ? 4 : 1)

@@ -157,7 +157,7 @@ inline void filter_rows(const BlurTile<R, C>& tile, const BlurTileRect& rect, co
 
 // A block makes a tile, all channels together if they are packed and not float64, else one after the other. It filters
 // columns vertically from global into shared memory, and rows horizontally from there. Grid: (tiles in x, tiles in y,
-// samples x frames x groups of K).
+// samples x frames x groups of K channels).
 template <class In, class InLayout, int K, class Out, class OutLayout>
 __global__ void __launch_bounds__(blur_threads, blur_blocks<In>)
     gaussian_blur(const __grid_constant__ GaussianBlurRecord args) {

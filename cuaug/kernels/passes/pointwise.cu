@@ -6,8 +6,8 @@
 
 namespace cuaug {
 
-// Blocks resident on a multiprocessor: the compiler limits the registers so that as many fit. float64, four channels,
-// strided layouts and long chains may use as many registers as they need.
+// Blocks resident on a multiprocessor: the compiler limits the registers so that this many blocks fit. float64, four
+// channels, strided layouts and long chains may use as many registers as they need.
 template <class In, class InLayout, int K, class Chain, class OutLayout>
 constexpr int pointwise_resident_blocks =
     sizeof(ComputeType<In>) > 4 || K > 3 || !has_static_channels<InLayout, OutLayout> ||
@@ -17,10 +17,10 @@ constexpr int pointwise_resident_blocks =
 
 // A block makes a run of rows of a strip of columns (gpu/thread_work.cuh); a thread makes a column of groups of four
 // adjacent pixels of K channels. The address of the next group takes one addition, and its vectors are loaded before
-// this group is processed, but for float64. Parameters are read and prepared once per run. If the rows have no gaps, a
-// frame is a multiple of four pixels and no op uses the position, the frame is taken as one contiguous array. With one
-// channel in and three out, or three in and one out, the result is gray. Grid: (strips, runs, samples x frames x groups
-// of K).
+// this group is processed, except for float64. Parameters are read and prepared once per run. If the rows have no gaps,
+// a frame is a multiple of four pixels and no op uses the position, the frame is taken as one contiguous array. K = 1,
+// OutK = 3: the channel is repeated. K = 3, OutK = 1: channel 0 is stored; the op Grayscale has made all channels
+// equal. Grid: (strips, runs, samples x frames x groups of K channels).
 template <class In, class InLayout, int K, class Chain, class Out, class OutLayout, int OutK>
 __global__ void __launch_bounds__(pointwise_threads, (pointwise_resident_blocks<In, InLayout, K, Chain, OutLayout>))
     pointwise(const __grid_constant__ PointwiseRecord args) {

@@ -167,7 +167,8 @@ inline OutputImage<Out> output_image(const ResampleRecord& args, long long n, lo
 // A block makes 32 columns of at most 128 rows, K channels, each warp a quarter of the rows: a lane filters four source
 // rows at a time horizontally into a ring buffer (RowRing), and sums the ring's rows vertically. Samples for which
 // `interpolates_between_pixels` is true take InterpolatedRows instead. `From`: the layout of the input, or Ragged of
-// one. Grid: (tiles in x, tiles in y, samples x frames x groups of K). Blocks beyond a sample's own size make nothing.
+// one. Grid: (tiles in x, tiles in y, samples x frames x groups of K channels). Blocks beyond a sample's own size make
+// nothing.
 template <class In, class From, int K, class Filter, class Out, class OutLayout, class Part = WholeBox>
 __global__ void __launch_bounds__(resize_threads, sizeof(ComputeType<In>) == 8                            ? 3
                                                   : is_same_v<typename LayoutTraits<From>::type, Strided> ? 4

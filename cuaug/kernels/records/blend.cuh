@@ -14,8 +14,8 @@ struct BlendRecord : PointwiseRecord {
     long long branches;
 };
 
-// The weight of input i, where input 0 is `in`: its part of `remaining_weight`, from which it is subtracted. The last
-// input takes all of it.
+// Returns the weight of input i (input 0 is `in`) and subtracts that weight from `remaining_weight`. The last input
+// takes all that remains.
 inline double take_weight(const BlendRecord& record, long long n, int i, double& remaining_weight) {
     const double weight =
         i < record.branches ? remaining_weight * entry(record.remainder_fractions, n, i) : remaining_weight;

@@ -105,7 +105,7 @@ def to_pil_image(pic: AnyArray, mode: str | None = None) -> Any:
 
     Args:
         pic: A tensor [C, H, W], an array of another library [H, W, C], or [H, W]. Floats are in 0..1; one channel of
-            int16, uint16 or int32 is accepted, too.
+            int16, uint16 or int32 is accepted, too. Negative int16 values become uint16: 65536 is added.
         mode: Default: by the number of channels, "L", "LA", "RGB" or "RGBA"; for integers of more than 8 bits "I;16" or
             "I". Three channels may also be "YCbCr" or "HSV", four channels "CMYK" or "RGBX"; no value changes.
 
@@ -172,7 +172,9 @@ def _channels_first_tensor(value: Any) -> Any:
     if library.channels_first:
         return without_type(value)
     # np.asarray reads images of Pillow in every mode; other functions accept only some (pillow_library.py).
-    array = _native_byte_order(np.asarray(value)) if library is PILLOW else value
+    array = np.asarray(value) if library is PILLOW else value
+    if isinstance(array, np.ndarray):
+        array = _native_byte_order(array)
     if array.ndim not in (2, 3):
         raise ValueError(f"inpt must have the axes [H, W, C] or [H, W], got shape {tuple(array.shape)}")
     return convert.torch_tensor(array[None] if array.ndim == 2 else array.transpose(2, 0, 1))
