@@ -52,8 +52,8 @@ WARP_TITLES = {
     "warp_perspective u8 NCHW": "`warp_perspective`",
     "remap u8 NCHW": "`remap`, a map per image",
     "resize u8 NCHW 375x500 to 224": "`resize` 375x500 to 224, antialiased",
-    "resized_crop u8 NCHW 375x500 to 224": "`resized_crop`, a box per image",
-    "hflip u8 NCHW": "`hflip`",
+    "resized_crop u8 NCHW 375x500 to 224": "`resized_crop`, a box per image on the host",
+    "hflip u8 NCHW": "`hflip`, a flag per image on the host",
 }
 TRAINING_TITLES = {
     "the step alone": "the step alone, no files",

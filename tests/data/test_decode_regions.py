@@ -70,7 +70,7 @@ def test_loader_decode_box_equals_recipe_box(recipe, antialias, interpolation):
 
 
 def test_loader_crop_boxes_of_resize_by_a_list_equal_those_by_an_int():
-    """Guards that a Loader decodes the crop alone if the recipe begins with ``Resize([30])`` and ``CenterCrop``."""
+    """So that a Loader decodes the crop alone if the recipe begins with ``Resize([30])`` and ``CenterCrop``."""
     sizes = np.array([(40, 50), (300, 200), (30, 30)])
     by_int, by_list = (crop_plan(T.Compose([T.Resize(size), T.CenterCrop(24)])) for size in (30, [30]))
     expected, boxes = (plan.crop_boxes(sizes, 0, 0, np.arange(3)) for plan in (by_int, by_list))

@@ -58,7 +58,7 @@ def expected_by_class(scene, count):
     return boxes, scores, classes, *indices
 
 
-@pytest.mark.parametrize("count", box_cases.SIZES)
+@pytest.mark.parametrize("count", box_cases.COUNTS)
 @every_scene
 @every_backend
 def test_nms_any_number_of_boxes(scene, count, backend):

@@ -14,10 +14,15 @@ PATHS = re.compile(
     r"(?<![\w./-])(?:[\w.-]+/)*(?:[\w.-]+\.(?:py|cuh?|[ch]pp|cmake|md|toml)|[\w.-]+/(?![\w.*<-]))"
     r"|(?<![\w./-])(?:cuaug|tests|benchmarks|docs)/[\w/-]+"
 )
-# A program has one of these languages; what a console block says is checked by name only.
+# The languages of blocks. Only python blocks are run; of console blocks, test_documentation_commands_exist checks the
+# names of targets, commands and extras.
 LANGUAGES = {"python", "text", "console", "cpp", "mermaid", "{toctree}", "{include}"}
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+FILES = [*PAGES, *(file for page in PAGES for file in pages.included(page))]
+# The changelog has names and commands that were removed.
+CURRENT = [page for page in FILES if page.name != "CHANGELOG.md"]
+every_file = pytest.mark.parametrize("page", FILES, ids=lambda page: page.stem)
+every_current_file = pytest.mark.parametrize("page", CURRENT, ids=lambda page: page.stem)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +37,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("page", [page for page in PAGES if pages.programs(page)], ids=lambda page: page.stem)
 def test_documentation_programs_run(page, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    libraries = pages.run(page) - {"GPU"}  # the next test skips those by name
+    libraries = pages.run(page) - {"GPU"}  # test_documentation_programs_run_on_a_gpu runs those
     if libraries:
         pytest.skip(f"some programs need {', '.join(libraries)}; the others ran")
 
@@ -75,13 +80,13 @@ def test_documentation_program_that_needs_a_missing_library_is_left_out(tmp_path
     assert pages.run(page) == {"no_such_library"}
 
 
-@every_page
+@every_file
 def test_documentation_blocks_have_a_language(page):
     assert {block.language for block in pages.blocks(page)} <= LANGUAGES
     assert page.read_text().count("```") == 2 * len(pages.blocks(page))
 
 
-@every_page
+@every_current_file
 def test_documentation_names_exist(page):
     text = re.sub("```text.*?```", "", page.read_text(), flags=re.S)  # errors name classes by the package alone
     names = [(T, name) for name in re.findall(r"\bT\.(\w+)", text)]
@@ -90,7 +95,7 @@ def test_documentation_names_exist(page):
     assert missing <= {"ShiftScaleRotate", "HorizontalFlip", "warpAffine"}  # the pages show or name their errors
 
 
-@every_page
+@every_file
 def test_documentation_links_exist(page):
     """Links within the repository, and the headings that they name."""
     text = re.sub("```.*?```", "", page.read_text(), flags=re.S)
@@ -105,14 +110,13 @@ def test_documentation_links_exist(page):
 
 def anchors(page):
     """The anchors of a page's headings, as a code host forms them."""
-    text = re.sub("```.*?```", "", page.read_text(), flags=re.S)
-    if included := re.search(r"```\{include\} (\S+)", page.read_text()):
-        text += (page.parent / included[1]).read_text()
+    text = "".join(file.read_text() for file in (page, *pages.included(page)))
+    text = re.sub("```.*?```", "", text, flags=re.S)
     titles = re.findall(r"^#+ (.+)$", text, re.M)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@every_page
+@every_current_file
 def test_documentation_commands_exist(page):
     """Targets of make, commands of cuaug, and extras."""
     text = page.read_text()

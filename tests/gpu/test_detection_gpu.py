@@ -1,4 +1,7 @@
-"""soft_nms, and nms and box_iou of rotated boxes, on the GPU against the CPU; the torch operators on CUDA tensors."""
+"""Detection functions on the GPU against the CPU: soft_nms, nms of rotated boxes, and the functions of ARRAY_CALLS.
+
+The torch operators on CUDA tensors.
+"""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import pytest
 from helpers.arrays import seeded
 
 NAN, INF = float("nan"), float("inf")
-SIZES = [1, 2, 63, 64, 65, 128, 129, 300, 1024, 1025, 2100]
+COUNTS = [1, 2, 63, 64, 65, 128, 129, 300, 1024, 1025, 2100]
 
 
 def random(count, seed=0, spread=400.0):
@@ -35,7 +35,7 @@ def on_grid(count, seed=0):
 
 
 def degenerate(count, seed=0):
-    """Clusters with NaN, infinite, inverted and empty boxes."""
+    """Clusters with NaN, infinite, inverted and empty boxes, and scores of NaN, infinity and both zeros."""
     rng = seeded("odd", count, seed)
     boxes, scores = clustered(count, seed)
     defect = rng.integers(0, 8, count)

@@ -31,6 +31,11 @@ class Block:
     line: int  # of its first line of text
 
 
+def included(page):
+    """The files that a page includes: docs/contributing.md is a page of one block, which includes CONTRIBUTING.md."""
+    return [(page.parent / path).resolve() for path in re.findall(r"^```\{include\} (\S+)", page.read_text(), re.M)]
+
+
 def blocks(page):
     """The fenced blocks of a page, in order."""
     text = page.read_text()

@@ -1,7 +1,7 @@
-"""The buffer pool reuses memory of large results after they are freed. Guards that no result in use is overwritten.
+"""The buffer pool, which reuses memory of large results after they are freed, overwrites no result in use.
 
-Nontemporal stores write float results of pointwise ops from 16 MB on. Guards that they store what plain stores would,
-at every alignment.
+Nontemporal stores write float results of pointwise ops that have at least 16 MiB. These tests check that they store
+what plain stores would, at every alignment.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""The GPU's warp kernel, run on the CPU by helpers/emulator. Guards that GPU and CPU agree, without a GPU."""
+"""The GPU's warp kernel, run on the CPU by helpers/emulator: GPU and CPU agree."""
 
 import ctypes
 import itertools

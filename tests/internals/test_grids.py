@@ -1,4 +1,4 @@
-"""Grids that Python computes with the kernels' formulas, and layouts. Guards that every pixel is written once."""
+"""Grids that Python computes with the kernels' formulas, and layouts. Every pixel is written once."""
 
 from types import SimpleNamespace
 

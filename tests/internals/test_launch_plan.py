@@ -1,6 +1,6 @@
 """A recorded launch plan makes the launches of the passes of its recipe. A fake driver stands for the GPU.
 
-Guards that later calls of a recipe, which replay the plan, give the results of the first.
+Later calls of a recipe, which replay the plan, give the results of the first.
 """
 
 import itertools
@@ -238,7 +238,7 @@ def call_in_capture(aug, images, layout):
 
 
 def test_recipe_is_random_if_an_entry_of_a_list_is_drawn():
-    """Guards that a `Collate` without an epoch warns of equal epochs."""
+    """So that a `Collate` without an epoch warns of equal epochs."""
     recipe = Recipe((8, 8), 3, "uint8")
     recipe.begin("Mine")
     recipe.constant("index", 0.0)

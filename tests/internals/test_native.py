@@ -1,6 +1,6 @@
 """The compiled extension: instruction sets, threads, forks, the interpreter's lock, and rejected records.
 
-Guards that results do not depend on the CPU, on threads or on forks, and that no call blocks Python.
+Results do not depend on the CPU, on threads or on forks, and no call blocks Python.
 """
 
 import importlib.machinery

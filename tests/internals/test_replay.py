@@ -1,4 +1,4 @@
-"""Repeated calls replay recorded launches or loops. Guards that their results are those of a first call."""
+"""Repeated calls replay recorded launches or loops. Their results are those of a first call."""
 
 import os
 

@@ -1,7 +1,7 @@
 """Tables of lists of arrays: the extension's `TensorRows` and Python's `KeyedRows` give the same tables.
 
-Guards that a table has the address of every tensor, that other tensors than plain ones are left to the general path,
-and that wrong arguments and callbacks end in an exception.
+A table has the address of every tensor, other tensors than plain ones are left to the general path, and wrong
+arguments and callbacks end in an exception.
 """
 
 import ctypes

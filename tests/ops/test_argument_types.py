@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from tables.calls import ACCEPTS, CALLS, WITHOUT_ARGUMENTS, function_of
+from tables.calls import ACCEPTS, CALLS, WITHOUT_NAMED_ARGUMENTS, function_of
 
 import cuaug
 from cuaug import io
@@ -23,7 +23,7 @@ def test_every_public_function_has_a_call():
         for name in module.__all__
         if inspect.isfunction(getattr(module, name))
     }
-    assert functions == {name.partition(" ")[0] for name in CALLS} | WITHOUT_ARGUMENTS
+    assert functions == {name.partition(" ")[0] for name in CALLS} | WITHOUT_NAMED_ARGUMENTS
     for name, arguments in CALLS.items():
         parameters = inspect.signature(function_of(name)).parameters
         unnamed = set(parameters) - set(arguments)

@@ -15,7 +15,10 @@ from cuaug import transforms as T
     ("call", "message"),
     [
         (lambda x: cuaug.adjust_brightness(x, -1), "brightness_factor must be at least 0"),
-        (lambda x: cuaug.adjust_brightness(x, float("nan")), "brightness_factor"),
+        (
+            lambda x: cuaug.adjust_brightness(x, float("nan")),
+            "brightness_factor must be a finite number or one per sample, got nan",
+        ),
         (lambda x: cuaug.adjust_brightness(x, [1.0, 2.0]), "must hold 1 or 3 entries"),
         (lambda x: cuaug.adjust_hue(x, 0.6), r"hue_factor must be in -0.5..0.5"),
         (lambda x: cuaug.adjust_saturation(x[..., :2], 1.0), "images must have 1 or 3 channels, got 2"),
@@ -45,7 +48,10 @@ from cuaug import transforms as T
         (lambda x: cuaug.gaussian_noise(x, ids=[0, 1]), "must hold 1 or 3 entries"),
         (lambda x: cuaug.gaussian_noise(x, ids=[0, 1, -1]), "ids must be in 0"),
         (lambda x: cuaug.equalize(x, out=x), "out must not overlap the memory range of images"),
-        (lambda x: cuaug.invert(x, out=np.zeros((3, 17, 11, 3), np.float32)), "out must be"),
+        (
+            lambda x: cuaug.invert(x, out=np.zeros((3, 17, 11, 3), np.float32)),
+            r"out must be \(3, 17, 11, 3\) of uint8, got .* of float32",
+        ),
     ],
 )
 def test_op_rejects_invalid_arguments(call, message):
@@ -55,7 +61,10 @@ def test_op_rejects_invalid_arguments(call, message):
 
 @pytest.mark.parametrize("std", [0.0, 1e-50, -1e-39, [1.0, 1.0, 1.1e-38], np.full((3, 3), 1e-39)])
 def test_normalize_rejects_a_std_without_a_reciprocal(std):
-    """In float32, whose numbers below 1.18e-38 a GPU takes as 0; 1 / std would be infinite, and the result NaN."""
+    """Parameters are float32, except for float64 images. A GPU takes float32 numbers below 1.18e-38 as 0.
+
+    1 / std would be infinite, and the result infinite or NaN.
+    """
     for dtype in ("uint8", "float16", "float32"):
         rule = f"std must not be 0, nor closer to 0 than 1.18e-38 for {dtype} images"
         with pytest.raises(ValueError, match=rf"^cuaug\.normalize: {rule}"):
@@ -74,7 +83,10 @@ def test_color_ops_reject_label_dtypes(dtype):
     for op in (cuaug.autocontrast, lambda images: cuaug.adjust_contrast(images, 0.5)):
         with pytest.raises(TypeError, match=rf"cuaug\.\w+: images must be one of uint8, .*, got {dtype}"):
             op(noise(dtype=dtype))
-    with pytest.raises(TypeError, match="dtype must be a float"):
+
+
+def test_normalize_rejects_an_integer_result():
+    with pytest.raises(TypeError, match=r"^cuaug\.normalize: dtype must be a float, got uint8"):
         cuaug.normalize(noise(), 0, 1, dtype="uint8")
 
 
@@ -92,7 +104,7 @@ TWO_AXES_MESSAGE = r"^cuaug\.adjust_\w+: \w+ must be a finite number or one per 
 
 @pytest.mark.parametrize("shape", TWO_AXES, ids=str)
 def test_op_rejects_parameters_of_two_axes_by_shape(shape):
-    """A tensor of the meta device has no values, as one of a GPU whose values are not read."""
+    """A tensor on the meta device has no values. It stands for a GPU tensor, whose values cuaug does not read."""
     torch = pytest.importorskip("torch")
     factor = torch.ones(shape, device="meta")
     with pytest.raises(ValueError, match=TWO_AXES_MESSAGE + re.escape(str(shape))):

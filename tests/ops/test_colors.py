@@ -224,7 +224,7 @@ def wide_parameters(row, rng, samples):
 @every_backend
 @pytest.mark.parametrize("row", [row for row in (*ROWS, *FILTER_ROWS) if row.within_unit_range], ids=str)
 def test_op_result_stays_within_unit_range(row, backend):
-    """Whatever the parameters are: kernels store the bytes of these ops without a clamp."""
+    """For all parameters: kernels store the integer results of these ops without a clamp."""
     rng = np.random.default_rng(5)
     values = rng.uniform(0, 1, (64, 40, 44, 3)).astype(np.float32)
     values[rng.uniform(size=values.shape) < 0.3] = 0

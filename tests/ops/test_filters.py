@@ -244,7 +244,7 @@ def test_jpeg_transform_rejects_quality(quality):
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_gaussian_blur_tiles_fit_shared_memory(dtype):
-    """Guards that every kernel size launches without opting in to more than 48 KiB of shared memory."""
+    """So that every kernel size launches without opting in to more than 48 KiB of shared memory."""
     from cuaug._passes import blur_tiles
 
     max_channels = 1 if dtype == "float64" else 4  # channels that one tile holds

@@ -189,7 +189,7 @@ CALLS = {
     },
     "io.read_header": {"data": JPEG, **LIMITS},
 }
-WITHOUT_ARGUMENTS = {"info", "is_available", "warmup", "compose_affine"}
+WITHOUT_NAMED_ARGUMENTS = {"info", "is_available", "warmup", "compose_affine"}
 
 
 def function_of(name):
@@ -199,13 +199,14 @@ def function_of(name):
 
 
 _DECODERS = {"io.decode_and_crop_jpeg", "io.decode_image", "io.decode_jpeg", "io.read_header"}
-_LIMITS = {name for arguments in CALLS.values() for name in arguments if name.startswith("max_")}
 # (kind of the value, function, parameter): unusual values that a parameter accepts.
 ACCEPTS = {
-    *(("None", name, limit) for name in _DECODERS for limit in _LIMITS if limit in CALLS[name]),  # no limit
-    *(("empty list", name, "data") for name in _DECODERS),  # no files
+    # None: no limit
+    *(("None", name, limit) for name in _DECODERS for limit in (*LIMITS, "max_memory") if limit in CALLS[name]),
+    *(("empty list", name, "data") for name in _DECODERS),  # []: no files
     ("empty list", "io.encode_jpeg", "images"),
-    *(("None", name, "fill") for name in ("center_crop", "crop", "remap", "warp_affine", "warp_perspective")),  # 0
+    # None: a fill of 0
+    *(("None", name, "fill") for name in ("center_crop", "crop", "remap", "warp_affine", "warp_perspective")),
     *(
         ("empty list", name, parameter)
         for name in ("affine_matrix", "get_rotation_matrix")

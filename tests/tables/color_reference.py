@@ -1,6 +1,7 @@
 """Colour in float64 NumPy: the formula of each op for one image, in the image's own range of 0..``max_value``.
 
-``oracles/test_color_reference.py`` compares them with the standard library, Pillow and torch.
+`tests/oracles/test_color_reference.py` compares the formulas with the standard library, Pillow, OpenCV, torch and
+published numbers.
 """
 
 import numpy as np

@@ -35,5 +35,9 @@ class TransformRow:
         return (self.draw_instances or (self.instance,)) if self.draw else ()
 
     def recipe(self):
-        """The recipe of the instance alone, whose arguments are in the range of uint8."""
+        """The recipe of the instance alone.
+
+        By default it is for uint8 images only, because arguments of the instance, such as a threshold, are levels of
+        uint8.
+        """
         return Recipe(self.name, lambda level: [self.instance], **{"dtypes": ("uint8",), **self.alone})

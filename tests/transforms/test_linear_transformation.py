@@ -24,7 +24,7 @@ from cuaug import transforms as T
         ("bool", "uint8", "float32"),
     ],
 )
-def test_linear_transformation_computes_in_the_wider_dtype(matrix_type, matrix_dtype, image_dtype, expected):
+def test_linear_transformation_computes_in_the_wider_float_dtype(matrix_type, matrix_dtype, image_dtype, expected):
     image = noise((2, 2, 3), image_dtype)
     matrix, mean = matrix_type(np.eye(12).astype(matrix_dtype)), matrix_type(np.zeros(12, matrix_dtype))
     for given in (image, torch.from_numpy(image)):

@@ -155,6 +155,10 @@ def test_compose_check_show_and_plan_refuse_a_forward_of_a_subclass():
             call(images)
         with pytest.raises(ValueError, match=r"Compose.*: ForwardOfCompose is not fused with other transforms: draw"):
             getattr(T.Compose([aug]), call.__name__)(images)
+
+
+def test_compose_draw_and_apply_ignore_the_forward_of_a_subclass():
+    images, aug = noise((2, 9, 11, 3)), ForwardOfCompose([T.RandomHorizontalFlip()])
     assert_equal(aug.apply(images, aug.draw(images, step=0)), 255 - aug(images, step=0))
 
 
@@ -189,7 +193,7 @@ def test_collate_runs_the_forward_of_a_subclass(recipe):
     assert int(images.max()) < 9
 
 
-class PassesOn(T.Compose):
+class ForwardWithOptions(T.Compose):
     def forward(self, *inputs, **options):
         return super().forward(*inputs, **options)
 
@@ -200,7 +204,7 @@ def with_hook(transforms, seed):
     return recipe
 
 
-class PositionsOnly(T.Compose):
+class ForwardWithoutOptions(T.Compose):
     def forward(self, *inputs):
         return super().forward(*inputs)
 
@@ -217,18 +221,18 @@ def inside(cls):
     return lambda transforms, seed: T.Compose([T.Identity(), cls(transforms, seed)])
 
 
-NEW = {
-    "options": PassesOn,
+FACTORIES = {
+    "forward with options": ForwardWithOptions,
     "hook": with_hook,
-    "options, inside": inside(PassesOn),
+    "forward with options, inside": inside(ForwardWithOptions),
     "hook, inside": inside(with_hook),
-    "positions, inside": inside(PositionsOnly),
-    "flip, inside": inside(ForwardOfFlip),
-    "positions": lambda transforms, seed: PositionsOnly(transforms),
+    "forward without options, inside": inside(ForwardWithoutOptions),
+    "forward of a flip, inside": inside(ForwardOfFlip),
+    "forward without options": ForwardWithoutOptions,
 }
 
 
-@pytest.mark.parametrize("new", NEW.values(), ids=NEW)
+@pytest.mark.parametrize("make_recipe", FACTORIES.values(), ids=FACTORIES)
 @pytest.mark.parametrize(
     "targets",
     [
@@ -241,9 +245,9 @@ NEW = {
     ],
     ids=", ".join,
 )
-def test_compose_subclass_and_hooks_get_targets_by_name(new, targets):
+def test_compose_subclass_and_hooks_get_targets_by_name(make_recipe, targets):
     images, transforms = torch.from_numpy(noise((2, 3, 6, 8))), [T.RandomHorizontalFlip(1.0)]
-    results, expected = (recipe(images, **targets) for recipe in (new(transforms, 5), T.Compose(transforms, 5)))
+    results, expected = (recipe(images, **targets) for recipe in (make_recipe(transforms, 5), T.Compose(transforms, 5)))
     assert len(results) == len(expected)
     for result, expected_result in zip(results, expected, strict=True):
         if isinstance(expected_result, list):
@@ -271,7 +275,7 @@ def test_compose_subclass_gets_targets_under_names_of_its_own_by_position():
 
 class Zero(T.RandomHorizontalFlip):
     def transform(self, inpt, params):
-        return inpt * int(self.p - 1)
+        return inpt * int(self.p - 1)  # 0, because the base has set p to 1.0
 
 
 class Logged(T.RandomHorizontalFlip):
@@ -318,20 +322,17 @@ class CallsMakeParams(T.RandomHorizontalFlip):
         (lambda: CallsMakeParams()(noise(SHAPE)), "CallsMakeParams: RandomHorizontalFlip has no make_params"),
         (lambda: T.RandomCrop(3).make_params([noise(SHAPE)]), "RandomCrop: RandomCrop has no make_params"),
         (lambda: T.RandomResize(3, 9).make_params([]), "RandomResize: RandomResize has no make_params"),
-        (
-            lambda: T.RandomApply([T.Identity()]).transform(noise(SHAPE), {}),
-            "RandomApply: RandomApply has no transform",
-        ),
+        (lambda: T.RandomApply([T.Identity()]).transform([], {}), "RandomApply: RandomApply has no transform"),
     ],
 )
-def test_transform_that_a_recipe_runs_has_no_methods_for_targets(call, fact):
+def test_transform_that_a_recipe_runs_has_neither_transform_nor_make_params(call, fact):
     with pytest.raises(TypeError, match=rf"^{fact}, because a recipe draws .* whose super\(\).forward\(\*inputs\)"):
         call()
 
 
 @pytest.mark.parametrize("in_recipe", [False, True])
 @pytest.mark.parametrize("base", [T.RandomResize, T.RandomApply, T.PadBatch], ids=lambda base: base.__name__)
-def test_subclass_of_a_transform_with_a_part_of_its_own_runs_its_own_methods(base, in_recipe):
+def test_subclass_of_random_resize_random_apply_pad_batch_runs_its_own_methods(base, in_recipe):
     class Same(base):
         def transform(self, inpt, params):
             return inpt + 1

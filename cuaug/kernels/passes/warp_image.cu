@@ -158,7 +158,7 @@ template <class C>
 inline void store_mean(const WarpBlock<C>& block, const typename C::Scheduler& regions, typename C::R luma_sum,
                        typename C::R* sums) {
     const auto& args = block.args;
-    // Computed again: kept from the plan, it would occupy registers meanwhile.
+    // Computed again: kept from the block plan, it would occupy registers meanwhile.
     const OutputRect rect = regions.output_rect(regions.region_index());
     // The remainder's regions are as tall as the others: only raw-staged ones differ, and those have no mean.
     const int columns = (args.out_width + C::max_region_width - 1) / C::max_region_width;
