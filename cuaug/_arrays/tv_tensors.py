@@ -65,7 +65,10 @@ def wrap_like(result: Any, example: Any, canvas_size: tuple[int, int] | None = N
         metadata["canvas_size"] = canvas_size
     if format is not None:
         metadata["format"] = type(example.format)[format]
-    return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **metadata)
+    wrap = getattr(type(example), "wrap", None)  # older versions of torchvision do not have the method
+    if wrap is None or sys.modules["torch"].compiler.is_compiling():
+        return sys.modules["torchvision.tv_tensors"].wrap(result, like=example, **metadata)
+    return wrap(result, example, **metadata)  # as the function, which pauses torch.compile for twice the time
 
 
 def as_tv_tensor(name: str, tensor: Any) -> Any:

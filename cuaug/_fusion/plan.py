@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +16,8 @@ from .moves import PlannedMove, plan_moves
 from .passes import plan_mask_casts, plan_passes
 from .program import assemble, rescale_draw
 from .recipe import Recipe
-from .recipe_ops import Blend, Column, CoordinateMap, Displacement, Instruction, Resize
-from .recipe_pass import Pass
+from .recipe_ops import Blend, Column, CoordinateMap, Displacement, Instruction, Mix, Resize
+from .recipe_pass import FirstOp, Pass
 
 
 @dataclass
@@ -42,6 +43,21 @@ class RecipePlan:
         """A copy begins without what holds addresses."""
         return vars(self) | {"device_programs": {}, "launch_plans": {}, "seen_kinds": {}}
 
+    @functools.cached_property
+    def first_ops(self) -> Sequence[FirstOp]:
+        """The first ops of all passes."""
+        return [op for pass_ in self.passes for op in pass_.first_ops]
+
+    @functools.cached_property
+    def mixes(self) -> Sequence[Mix]:
+        """The ops that mix samples."""
+        return [op for op in self.first_ops if isinstance(op, Mix)]
+
+    @functools.cached_property
+    def result_size(self) -> tuple[int, int]:
+        """Size of the result, (H, W)."""
+        return self.passes[-1].output_size
+
     @property
     def writes_table(self) -> bool:
         """Whether passes store means of images in the table that they read."""
@@ -55,8 +71,7 @@ class RecipePlan:
     @property
     def op_without_matrix(self) -> str:
         """The name of an op whose geometry is not a matrix; empty if there is none."""
-        ops = (op for pass_ in self.passes for op in pass_.first_ops)
-        return next((op.name for op in ops if isinstance(op, (Displacement, Blend))), "")
+        return next((op.name for op in self.first_ops if isinstance(op, (Displacement, Blend))), "")
 
 
 def plan_recipe(recipe: Recipe, images: ImageBatch, continues: bool = False) -> RecipePlan:

@@ -13,9 +13,9 @@ from ..typing import BoxFormat
 from . import functional
 from .functional.box_values import format_name
 from .sample_kinds import VALUE_KINDS, is_array, named_fields
-from .sample_pillow import with_pixels
+from .sample_leaves import leaves_of
 from .sample_rebuild import rebuild, set_path, validity_paths, value_at
-from .sample_search import Leaf, find_leaves
+from .sample_search import Leaf
 from .sample_target import Path, path_text
 from .transform import Transform
 from .unfused import leaf_paths
@@ -187,7 +187,7 @@ def _remove_invalid(
     a mask of them.
     """
     sample = inputs[0] if len(inputs) == 1 else inputs
-    leaves, type_name = find_leaves(with_pixels(sample)), _TV_TYPES[kind][0]
+    leaves, type_name = leaves_of(sample), _TV_TYPES[kind][0]
     object_paths = [path for leaf in leaves if leaf.kind == kind for path in leaf_paths(leaf)]
     if not object_paths:
         raise ValueError(f"a sample must have {type_name}, got none")
@@ -296,7 +296,7 @@ def _are_siblings(one: Path, other: Path) -> bool:
 def _is_valid_of(mask_path: Path, path: Path, object_paths: Sequence[Path]) -> bool:
     """Whether a sibling is the validity mask of the boxes at `path`, or that of one sample in a list."""
     end = next(i for i, keys in enumerate(zip(mask_path, path, strict=True), 1) if keys[0] != keys[1])
-    return mask_path[:end] == validity_paths(other[:end] for other in object_paths)[path[:end]]
+    return mask_path[:end] == validity_paths(tuple(other[:end] for other in object_paths))[path[:end]]
 
 
 def _has_entries(values: Any, count: int, min_axes: int = 1) -> bool:

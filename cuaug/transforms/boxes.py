@@ -15,6 +15,7 @@ from .._detection.box_formats import ALL_FORMATS
 from .._detection.box_shapes import BoxShape, box_shape
 from .._detection.rotated_boxes import Edges
 from . import point_map, upright_boxes
+from .host_targets import in_library_of, numpy_view
 from .moves import Move
 from .point_map import PointMap
 from .registry import register
@@ -149,8 +150,10 @@ def _transform(
     results = upright_boxes.move_boxes(boxes, moves, valid, row_samples, format=options.format, **limits)
     if results is not None:
         return results
-    float_boxes, maps = point_map.float_values_and_maps("boxes", boxes, moves, row_samples)
-    return _transform_by_arrays(float_boxes, maps, options, boxes.dtype, valid)
+    values, valid = numpy_view(boxes), None if valid is None else numpy_view(valid)
+    float_boxes, maps = point_map.float_values_and_maps("boxes", values, moves, row_samples)
+    moved, result_valid = _transform_by_arrays(float_boxes, maps, options, values.dtype, valid)
+    return in_library_of(boxes, moved), in_library_of(boxes, result_valid)
 
 
 def _transform_by_arrays(

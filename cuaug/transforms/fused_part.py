@@ -54,9 +54,7 @@ class FusedPart:
         elif type(sample) in (list, UnstackedBatch) and sample and (ids is None or type(ids) is int):  # no array of ids
             plan_and_batch = self.plans.plan_list(sample, image_layout(sample, layout))
         if plan_and_batch is not None:
-            plan, batch = plan_and_batch
-            draws = draw.describe_draws(batch, ids, *get_key(ids, step), self._replay_counters)
-            result = launch_plan.draw_and_apply(plan, batch, draws)
+            result = self._draw_and_apply(*plan_and_batch, ids, get_key(ids, step))
             return list(result) if type(sample) is list else result
         if is_plain_array(type(sample)):  # remember the type
             self._array_types.add(type(sample))
@@ -64,7 +62,18 @@ class FusedPart:
         if tv_kind(sample) == "images" and not is_video(sample):  # to save time: as `parse_sample` treats it
             return wrap_like(self(without_type(sample), ids, step, layout, get_key), sample)
         parsed = parse_sample(sample)
-        return parsed.rebuild(*self.transform(parsed, get_key(ids, step), ids, layout))
+        key = get_key(ids, step)
+        images = parsed.images_alone()
+        if images is not None:
+            batch = describe_images(images.value, images.layout or image_layout(images.original, layout))
+            plan, batch = self.plans.plan_group([batch])
+            if not (plan.mixes and parsed.targets_of("labels")):
+                return parsed.rebuild({"images": [self._draw_and_apply(plan, batch, ids, key)]}, plan.result_size)
+        return parsed.rebuild(*self.transform(parsed, key, ids, layout))
+
+    def _draw_and_apply(self, plan: RecipePlan, batch: ImageBatch, ids: Any, key: Key) -> Any:
+        draws = draw.describe_draws(batch, ids, *key, self._replay_counters)
+        return launch_plan.draw_and_apply(plan, batch, draws)
 
     def transform(self, parsed: ParsedSample, key: Key, ids: Any, layout: str | None) -> tuple[Any, Any]:
         """The results and sizes for `ParsedSample.rebuild`."""

@@ -1,6 +1,6 @@
-"""Boxes and keypoints on the host as NumPy arrays, whose small operations take half the time of torch's.
+"""Boxes and keypoints on the host as NumPy arrays, for operations on small arrays.
 
-JAX would compile each of them for each shape.
+NumPy takes half the time of torch. JAX would compile each operation for each shape.
 """
 
 from __future__ import annotations
@@ -15,19 +15,8 @@ from .._arrays.jax_library import JaxLibrary
 from .._arrays.registry import library_of
 from .._arrays.torch_library import TorchLibrary
 from .sample_structure import ParsedSample
-from .sample_target import Target
 
 _KINDS = ("boxes", "keypoints", "valid")
-
-
-def with_numpy(parsed: ParsedSample) -> ParsedSample:
-    """The sample with views of boxes and keypoints. Arrays on a device, of bfloat16, and those with a gradient stay."""
-
-    def viewed(target: Target) -> Target:
-        is_viewed = target.kind in ("boxes", "keypoints")
-        return target._replace(value=numpy_view(target.value)) if is_viewed else target
-
-    return parsed.with_targets(map(viewed, parsed.targets))
 
 
 def in_own_libraries(parsed: ParsedSample, results: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
@@ -43,15 +32,24 @@ def in_own_libraries(parsed: ParsedSample, results: Mapping[str, list[Any]]) -> 
 
 
 def numpy_view(value: Any) -> Any:
-    """A host array of torch or JAX in NumPy; other values, and a tensor with a gradient, as they are."""
+    """A host array of torch or JAX in NumPy, or a list of them.
+
+    Other values stay as they are, and so do arrays of bfloat16 and tensors with a gradient.
+    """
     if isinstance(value, list):
         return [numpy_view(entry) for entry in value]
     library = library_of(type(value))
-    if not isinstance(library, (TorchLibrary, JaxLibrary)) or not convert.is_host(value):
-        return value
-    if convert.dtype_name(value.dtype) == "bfloat16" or (isinstance(library, TorchLibrary) and value.requires_grad):
-        return value
-    return convert.host_array("value", value, None)
+    if isinstance(library, TorchLibrary):
+        is_viewed = value.is_cpu and not value.requires_grad and value.dtype is not library.torch.bfloat16
+        return value.resolve_neg().numpy() if is_viewed else value
+    is_viewed = isinstance(library, JaxLibrary) and convert.is_host(value)
+    return convert.host_array("value", value, None) if is_viewed and value.dtype != "bfloat16" else value
+
+
+def numpy_view_of_jax(value: Any) -> Any:
+    """As `numpy_view`, but tensors of torch stay as they are: for functions that read them without an operation."""
+    entries = value if isinstance(value, list) else [value]
+    return numpy_view(value) if any(isinstance(library_of(type(entry)), JaxLibrary) for entry in entries) else value
 
 
 def in_library_of(like: Any, values: Any) -> Any:

@@ -60,7 +60,7 @@ class Params:
     @property
     def result_size(self) -> tuple[int, int]:
         """Size of the recipe's result, (H, W)."""
-        return self.plan.passes[-1].output_size
+        return self.plan.result_size
 
     def __getitem__(self, name: str) -> Any:
         """One number for each sample. [N]"""

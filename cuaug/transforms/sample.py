@@ -74,9 +74,8 @@ def transform_sample(
     groups_by_target = [[planned_group(*group) for group in groups] for groups in image_groups]
     groups = groups_by_target[0]
     params = groups[0].params
-    first_ops = [op for pass_ in params.plan.passes for op in pass_.first_ops]
-    _check_targets(parsed, first_ops)
-    mixes = [op for op in first_ops if isinstance(op, Mix)]
+    _check_targets(parsed, params.plan.first_ops)
+    mixes = params.plan.mixes
     if mixes and any(len(groups) > 1 for groups in groups_by_target):  # images of a ragged batch have one size by then
         raise ValueError(
             f"images must form one batch where samples are mixed ({mixes[0].name}): they must have one dtype and "
@@ -85,8 +84,9 @@ def transform_sample(
         )
     pairs = zip(image_targets, groups_by_target, strict=True)
     results: dict[str, Sequence[Any]] = {"images": [_transform_images(*pair) for pair in pairs]}
-    sizes = in_call_order(groups, [[group.params.result_size] * len(group.indices) for group in groups])
-    size: Any = params.result_size if len(groups) == 1 else sizes
+    size: Any = params.result_size
+    if len(groups) > 1:
+        size = in_call_order(groups, [[group.params.result_size] * len(group.indices) for group in groups])
     if parsed.targets_of("masks"):
         results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
     if needs_matrices(parsed):

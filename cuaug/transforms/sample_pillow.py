@@ -43,7 +43,7 @@ def _with_pixels(node: Any, is_named: bool | None, path: Path, any_mode: bool) -
     if library is not None:
         if library not in (PILLOW, DLPACK) or is_named is False:
             return node
-        return _pixels(node, path, any_mode) if library is PILLOW else DLPACK.to_array(node)
+        return pixels_of(node, path, any_mode) if library is PILLOW else DLPACK.to_array(node)
     fields = named_fields(node)
     if fields is not None:
         named = {
@@ -63,7 +63,8 @@ def _with_pixels(node: Any, is_named: bool | None, path: Path, any_mode: bool) -
     return entries
 
 
-def _pixels(image: Any, path: Path, any_mode: bool) -> PillowPixels:
+def pixels_of(image: Any, path: Path, any_mode: bool) -> PillowPixels:
+    """The array for an image of Pillow at a path of the sample. `any_mode`: as in `with_pixels`."""
     if any_mode:
         return np.asarray(image).view(PillowPixels)
     try:

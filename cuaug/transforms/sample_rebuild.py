@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
@@ -38,17 +39,23 @@ def set_path(results: dict[Any, Any], path: Path, value: Any) -> None:
 
 def rebuild(node: Any, results: dict[Any, Any]) -> Any:
     """A copy of the container in its type (an immutable mapping: a dict), with entries from `results`, nested alike."""
-    entries: Any
-    if isinstance(node, Mapping):
-        entries = copy.copy(node) if isinstance(node, MutableMapping) else dict(node)
-    else:
-        entries = list(node) if isinstance(node, tuple) else copy.copy(node)
+    entries = _copied_entries(node)
+    fields = getattr(node, "_fields", None)
     for key, result in results.items():
-        index = _index(node, key)
-        entries[index] = rebuild(node[index], result) if isinstance(result, _InnerResults) else result
+        index = entry_index(node, key) if fields else key
+        entries[index] = rebuild(node[index], result) if type(result) is _InnerResults else result
     if isinstance(node, tuple):
         return node._make(entries) if hasattr(node, "_make") else tuple(entries)
     return entries
+
+
+def _copied_entries(node: Any) -> Any:
+    """The entries of a container in a mutable copy."""
+    if type(node) is dict or type(node) is list:  # to save time
+        return node.copy()
+    if isinstance(node, tuple):
+        return list(node)
+    return dict(node) if isinstance(node, Mapping) and not isinstance(node, MutableMapping) else copy.copy(node)
 
 
 def with_copied_containers(node: Any) -> Any:
@@ -58,7 +65,8 @@ def with_copied_containers(node: Any) -> Any:
     return rebuild(node, results) if is_container else node
 
 
-def validity_paths(box_paths: Iterable[Path]) -> dict[Path, Path]:
+@functools.lru_cache(256)
+def validity_paths(box_paths: tuple[Path, ...]) -> Mapping[Path, Path]:
     """The path of the validity mask of each array of boxes in a sample.
 
     The key is "valid" for boxes under a key of `KINDS` and for the only boxes in their container; for others it is
@@ -149,11 +157,11 @@ def value_at(node: Any, path: Path) -> Any:
     for key in path:
         if not isinstance(node, (Mapping, list, tuple)):  # a tensor may take the key as an index
             raise TypeError(f"no container, got {type(node).__name__}")
-        node = node[_index(node, key)]
+        node = node[entry_index(node, key)]
     return node
 
 
-def _index(node: Any, key: Any) -> Any:
+def entry_index(node: Any, key: Any) -> Any:
     """The key, or the position of a namedtuple's field."""
     fields = getattr(node, "_fields", ())
     return fields.index(key) if key in fields and not isinstance(node, Mapping) else key

@@ -14,11 +14,13 @@ from .._arrays import convert
 from .._arrays.tv_tensors import is_video, without_type
 from .._detection.box_formats import stated_format
 from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
+from .sample_leaves import leaves_of
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
-from .sample_pillow import with_pixels
 from .sample_rebuild import rebuild, set_target, validity_paths, validity_target
-from .sample_search import Leaf, find_leaves
+from .sample_search import Leaf
 from .sample_target import Target, path_text
+
+_MOVED_KINDS = {"masks", "boxes", "keypoints"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,8 +32,22 @@ class ParsedSample:
     samples: int
     is_single: bool  # one sample, whose arrays have no axis of samples
 
+    @functools.cached_property
+    def _targets_by_kind(self) -> dict[str, list[Target]]:
+        targets_by_kind: dict[str, list[Target]] = {}
+        for target in self.targets:
+            targets_by_kind.setdefault(target.kind, []).append(target)
+        return targets_by_kind
+
     def targets_of(self, kind: str) -> list[Target]:
-        return [target for target in self.targets if target.kind == kind]
+        return self._targets_by_kind.get(kind, [])
+
+    def images_alone(self) -> Target | None:
+        """The images, if they are one array and no other target moves with them; else None."""
+        kinds = self._targets_by_kind
+        images = kinds["images"]
+        is_alone = len(images) == 1 and not (kinds.keys() & _MOVED_KINDS) and not isinstance(images[0].value, list)
+        return images[0] if is_alone else None
 
     def with_targets(self, targets: Iterable[Target]) -> ParsedSample:
         return ParsedSample(self.sample, tuple(targets), self.samples, self.is_single)
@@ -40,7 +56,7 @@ class ParsedSample:
     def validity_targets(self) -> list[Target]:
         """The target of the validity mask of each of `targets_of("boxes")`: one of `targets`, or a new one."""
         boxes, masks = self.targets_of("boxes"), {target.paths: target for target in self.targets_of("valid")}
-        path_of_mask = validity_paths(path for target in boxes for path in target.paths)
+        path_of_mask = validity_paths(tuple(path for target in boxes for path in target.paths))
         mask_paths = [tuple(path_of_mask[path] for path in target.paths) for target in boxes]
         return [
             masks.get(paths) or validity_target(self.sample, target, paths)
@@ -131,7 +147,7 @@ def parse_sample(sample: Any) -> ParsedSample:
     it is. An array beside images that are no tv_tensor is a ``ValueError`` if its shape is not one of labels.
     torchvision's rule differs: the first pure tensor is the image, wherever it is, and all others stay.
     """
-    leaves = find_leaves(with_pixels(sample))
+    leaves = leaves_of(sample)
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if not images:
         raise ValueError(
@@ -196,7 +212,7 @@ def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
     kind, value, is_list = leaf.kind, _plain_arrays(leaf.value, like), isinstance(leaf.value, (list, tuple))
     if count == 0 and isinstance(leaf.value, ListedNumbers):
         value = []
-    layout = "NTCHW" if is_video(leaf.value) else None
+    layout = "NTCHW" if kind == "images" and is_video(leaf.value) else None
     if kind == "images" and is_list and any(entry.ndim > 3 for entry in value):
         raise ValueError(
             f"images at {path_text(leaf.paths[0])} must be single images if they are in a list, not batches"
@@ -214,7 +230,8 @@ def _target(leaf: Leaf, count: int | None, like: Any) -> Target:
         entries, expected = len(value) if isinstance(value, list) or value.ndim else 0, 1 if count is None else count
         if entries != expected:
             _check.per_sample(f"{kind} at {path_text(leaf.paths[0])}", entries, expected)
-    return Target(kind, value, leaf.paths, leaf.value, _box_format(leaf), layout, add_sample_axis)
+    format = _box_format(leaf) if kind == "boxes" else None
+    return Target(kind, value, leaf.paths, leaf.value, format, layout, add_sample_axis)
 
 
 def _plain_arrays(value: Any, like: Any) -> Any:
@@ -228,8 +245,9 @@ def _plain_arrays(value: Any, like: Any) -> Any:
 
 def _box_format(leaf: Leaf) -> str | None:
     """The format that the type of the boxes states."""
-    entries = leaf.value if isinstance(leaf.value, (list, tuple)) else [leaf.value]
-    formats = {name for entry in entries if (name := stated_format(entry))}
+    if not isinstance(leaf.value, (list, tuple)):
+        return stated_format(leaf.value)
+    formats = {name for entry in leaf.value if (name := stated_format(entry))}
     if len(formats) > 1:
         raise ValueError(f"boxes at {path_text(leaf.paths[0])} must have one format, got {', '.join(sorted(formats))}")
     return formats.pop() if formats else None

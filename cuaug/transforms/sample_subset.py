@@ -12,9 +12,8 @@ from .._arrays.convert import dtype_name
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import without_type, wrap_like
 from .sample_kinds import is_array, is_plain_sequence, named_fields
-from .sample_pillow import with_pixels
+from .sample_leaves import leaves_of
 from .sample_rebuild import rebuild, set_path, value_at, with_copied_containers
-from .sample_search import find_leaves
 from .sample_target import Path, UnstackedBatch, path_text
 
 
@@ -71,7 +70,7 @@ def unstacked(sample: Any, count: int) -> Any:
 def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
     """The path of each array and list that has an entry for each sample, and the kind of what it holds."""
     kinds: dict[Path, str] = {}
-    for leaf in find_leaves(with_pixels(sample)):
+    for leaf in leaves_of(sample):
         path = leaf.paths[0]
         if leaf.gathered and count == 1:  # a list of one sample has no samples to choose from
             continue

@@ -9,7 +9,7 @@ from typing import Any
 from .._arrays.tv_tensors import tv_kind
 from .._detection.box_formats import convert_format, stated_format
 from .boxes import Boxes, compact, has_stack_per_box, has_value_per_box, transform_boxes
-from .host_targets import in_own_libraries, numpy_view, with_numpy
+from .host_targets import in_own_libraries, numpy_view, numpy_view_of_jax
 from .keypoints import Keypoints, transform_keypoints
 from .moves import Move
 from .sample_kinds import VALUE_KINDS
@@ -38,15 +38,14 @@ def transform_targets(
         keypoints: Options of the keypoints.
         masks: The transformed masks of each target; () if none can be per object.
     """
-    with_own_libraries, parsed = parsed, with_numpy(parsed)
     results: dict[str, list[Any]] = {"keypoints": [], "boxes": [], "valid": []}
     for target in parsed.targets_of("keypoints"):
-        results["keypoints"].append(transform_keypoints(target.value, moves, keypoints))
+        results["keypoints"].append(transform_keypoints(numpy_view(target.value), moves, keypoints))
     if boxes.compact:
         results |= {kind: [target.value for target in parsed.targets_of(kind)] for kind in VALUE_KINDS}
         results |= {"masks": list(masks)} if masks else {}
-    for target, mask in zip(parsed.targets_of("boxes"), with_own_libraries.validity_targets, strict=True):
-        valid = numpy_view(mask.value) if with_own_libraries.has(mask) else None
+    for target, mask in zip(parsed.targets_of("boxes"), parsed.validity_targets, strict=True):
+        valid = numpy_view_of_jax(mask.value) if parsed.has(mask) else None
         value, format = _boxes_and_format(target, boxes.format)
         options = boxes if format == boxes.format else dataclasses.replace(boxes, format=format)
         new_boxes, new_valid = transform_boxes(value, moves, options, valid)
@@ -56,12 +55,12 @@ def transform_targets(
         results["valid"].append(new_valid)
     if boxes.compact and not parsed.targets_of("valid"):  # every entry is true: the sample gains no mask
         del results["valid"]
-    return in_own_libraries(with_own_libraries, results)
+    return in_own_libraries(parsed, results)
 
 
 def _boxes_and_format(target: Target, format: str) -> tuple[Any, str]:
     """Boxes to move, and their format: `format`, but torchvision's BoundingBoxes keep their own."""
-    value, original = target.value, target.original
+    value, original = numpy_view_of_jax(target.value), target.original
     if target.format in (None, format):
         return value, format
     if tv_kind(original[0] if isinstance(original, (list, tuple)) else original) is not None:

@@ -11,9 +11,9 @@ from .._arrays.pillow_library import PILLOW
 from .._arrays.registry import library_of
 from .._arrays.tv_tensors import is_video, tv_kind, without_type, wrap_like
 from .sample_kinds import is_plain_sequence
-from .sample_pillow import with_pixels
+from .sample_leaves import leaves_of
 from .sample_rebuild import rebuild, set_path, value_at
-from .sample_search import Leaf, find_leaves
+from .sample_search import Leaf
 from .sample_target import Crops, Path, image_layout, path_text
 
 
@@ -44,7 +44,7 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
     if layout is not None:
         _check.one_of("layout", layout, _check.LAYOUTS)
     # Images of Pillow are found as arrays, but the transform gets the images themselves.
-    leaves = find_leaves(with_pixels(sample, any_mode=not transform.reads_layout))
+    leaves = leaves_of(sample, any_mode=not transform.reads_layout)
     for leaf in leaves:
         if leaf.kind in transform.refused_kinds:
             raise TypeError(f"{leaf.kind} must not be given, got some at {path_text(leaf.paths[0])}")
@@ -72,7 +72,7 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
 def mark_crops(result: Any, sample: Any) -> Any:
     """The result of a transform with `Crops` in place of the tuples that it made of the images of the sample."""
     crops: dict[Any, Any] = {}
-    for leaf in find_leaves(with_pixels(sample)):
+    for leaf in leaves_of(sample):
         for path in leaf_paths(leaf) if leaf.kind == "images" else ():
             try:
                 value = value_at([result], (0, *path))

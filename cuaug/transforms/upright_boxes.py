@@ -16,6 +16,7 @@ from .._arrays import convert
 from .._arrays.autograd import is_intercepting, needs_operations
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.numpy_library import NUMPY
+from .._arrays.protocol import Library
 from .._arrays.registry import library_of
 from .._arrays.small_matrices import result_like
 from .._detection.box_arrays import layout_span, typed_array
@@ -45,7 +46,8 @@ def move_boxes(
 ) -> tuple[Any, Any] | None:
     """The boxes after all moves, and the mask of the valid ones [R, B, 4], [R, B]; None if it takes array operations.
 
-    Both are in the library and on the device of the first array on a GPU, of the boxes if all are on the host.
+    Both are in the library and on the device of the first array on a GPU, of the boxes if all are on the host. Arrays
+    on the host are of NumPy or torch.
 
     Args:
         boxes: [R, B, 4]
@@ -57,17 +59,19 @@ def move_boxes(
         min_visibility: As in `Boxes`.
     """
     dtype = convert.dtype_name(boxes.dtype)
-    like = _array_with_loop(boxes, moves)
-    if like is None or format not in _FORMATS or len(moves) > MAX_BOX_MOVES or dtype not in _DTYPES:
-        return None
+    arrays = [boxes, *(move.matrices for move in moves)]
+    like, is_on_host = result_like(arrays)
     library = library_of(type(like))
-    assert library is not None
+    is_supported = format in _FORMATS and len(moves) <= MAX_BOX_MOVES and dtype in _DTYPES
+    if library is None or not is_supported or not _has_loop(library, arrays):
+        return None
     descriptors = list[ArrayDescriptor]()  # they keep the memory of copies until the loop has run
 
     def described(array: Any, dtype: str) -> ArrayDescriptor:
-        is_ready = type(array) is np.ndarray and library is NUMPY and convert.dtype_name(array.dtype) == dtype
-        array = array if is_ready else convert.asarray(array, like=like, dtype=dtype)
-        descriptors.append(library.describe(array))
+        own_library = library_of(type(array)) if is_on_host else None
+        if own_library is None or convert.dtype_name(array.dtype) != dtype:
+            array, own_library = convert.asarray(array, like=like, dtype=dtype), library
+        descriptors.append(own_library.describe(array))
         return descriptors[-1]
 
     box_array = described(boxes, dtype)
@@ -108,11 +112,8 @@ def move_boxes(
     return results, result_valid
 
 
-def _array_with_loop(boxes: Any, moves: Sequence[Move]) -> Any:
-    """The array whose library and device the results have; None if there is no loop and no kernel for the arrays."""
-    arrays = [boxes, *(move.matrices for move in moves)]
-    if all(type(array) is np.ndarray for array in arrays):
-        return boxes
-    like, is_on_host = result_like(arrays)
-    is_known = not is_on_host and getattr(library_of(type(like)), "name", None) in ("torch", "cupy")
-    return like if is_known and not (needs_operations(*arrays) or is_intercepting()) else None
+def _has_loop(library: Library, arrays: Sequence[Any]) -> bool:
+    """Whether the loop or the kernel takes the arrays. `library`: that of the results."""
+    if library.name == "torch":
+        return not (needs_operations(*arrays) or is_intercepting())
+    return library is NUMPY or library.name == "cupy"

@@ -1,0 +1,116 @@
+"""`leaves_of`: the leaves of a sample, found once for all samples of one structure and then read at the same paths."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .._arrays.dlpack_library import DLPACK
+from .._arrays.pillow_library import PILLOW
+from .._arrays.registry import library_of
+from .sample_pillow import pixels_of, with_pixels
+from .sample_rebuild import entry_index
+from .sample_search import Leaf, find_leaves
+from .sample_target import GatheredValues, Path
+
+_MAX_STRUCTURES = 256
+_NUMBER_TYPES = frozenset((int, float, bool))
+
+
+class _LeafPaths(NamedTuple):
+    """Where a leaf is in each sample of a structure."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    index_paths: tuple[Path, ...]  # with positions in place of the names of a namedtuple's fields
+    is_gathered: bool
+
+
+_leaves_by_structure: dict[Any, tuple[_LeafPaths, ...] | None] = {}  # None: they are found in each call
+
+
+def leaves_of(sample: Any, any_mode: bool = False) -> list[Leaf]:
+    """The images and targets of a sample, by the rules of `find_leaves`; pixels in place of images of Pillow.
+
+    `any_mode`: as in `with_pixels`.
+    """
+    try:
+        key = any_mode, _structure(sample)
+    except _NoStructureError:
+        return find_leaves(with_pixels(sample, any_mode))
+    leaf_paths = _leaves_by_structure.get(key)
+    if leaf_paths is not None:
+        return [_read(sample, leaf, any_mode) for leaf in leaf_paths]
+    leaves = find_leaves(with_pixels(sample, any_mode))
+    if key not in _leaves_by_structure:
+        while len(_leaves_by_structure) >= _MAX_STRUCTURES:
+            _leaves_by_structure.pop(next(iter(list(_leaves_by_structure)), None), None)  # a list: threads may add some
+        _leaves_by_structure[key] = _paths_of_leaves(sample, leaves)
+    return leaves
+
+
+class _NoStructureError(Exception):
+    """The leaves depend on more than the types in the sample."""
+
+
+def _structure(node: Any) -> Any:
+    """What decides which leaves a sample has: types, keys, lengths, and axes and dtypes of arrays.
+
+    Lists of numbers have no other length than 0, as all of them are found alike.
+    """
+    node_type = type(node)
+    if library_of(node_type) is not None:
+        return _array_structure(node)
+    if isinstance(node, dict):
+        return node_type, *node, *map(_structure, node.values())
+    if isinstance(node, (list, tuple)):
+        entry_types = frozenset(map(type, node))
+        if entry_types <= _NUMBER_TYPES:
+            return node_type, entry_types
+        return node_type, *map(_structure, node)
+    if isinstance(node, Mapping):  # it may make its values when they are read
+        raise _NoStructureError
+    return node_type
+
+
+def _array_structure(array: Any) -> Any:
+    library = library_of(type(array))
+    if library is DLPACK:
+        raise _NoStructureError
+    return (type(array), array.mode) if library is PILLOW else (type(array), array.ndim, array.dtype)
+
+
+def _paths_of_leaves(sample: Any, leaves: list[Leaf]) -> tuple[_LeafPaths, ...] | None:
+    """Where the leaves of the sample are; None if values that are not in the sample were made for them."""
+    results = []
+    for leaf in leaves:
+        index_paths = tuple(_index_path(sample, path) for path in leaf.paths)
+        found = leaf.value if leaf.gathered else [leaf.value]
+        for path, value in zip(index_paths, found, strict=True):
+            original = _value_at(sample, path)
+            if original is not value and library_of(type(original)) is not PILLOW:
+                return None
+        results.append(_LeafPaths(leaf.kind, leaf.paths, index_paths, leaf.gathered))
+    return tuple(results)
+
+
+def _index_path(sample: Any, path: Path) -> Path:
+    indices, node = [], sample
+    for key in path:
+        indices.append(entry_index(node, key))
+        node = node[indices[-1]]
+    return tuple(indices)
+
+
+def _value_at(sample: Any, index_path: Path) -> Any:
+    return functools.reduce(operator.getitem, index_path, sample)
+
+
+def _read(sample: Any, leaf: _LeafPaths, any_mode: bool) -> Leaf:
+    values = [_value_at(sample, path) for path in leaf.index_paths]
+    for i, value in enumerate(values):
+        if library_of(type(value)) is PILLOW:
+            values[i] = pixels_of(value, leaf.paths[i], any_mode)
+    return Leaf(leaf.kind, leaf.paths, GatheredValues(values) if leaf.is_gathered else values[0])

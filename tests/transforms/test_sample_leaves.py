@@ -1,0 +1,211 @@
+"""Samples of one structure have their images and targets at the same paths, which later calls read without a search."""
+
+import collections
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
+from PIL import Image
+
+from cuaug import transforms as T
+from cuaug.transforms import sample_leaves
+from cuaug.transforms.sample_leaves import leaves_of
+from cuaug.transforms.sample_pillow import with_pixels
+from cuaug.transforms.sample_search import find_leaves
+from cuaug.transforms.sample_target import Crops
+
+Pair = collections.namedtuple("Pair", "images labels")
+KEYS = (*["image", "images", "masks", "boxes", "valid", "valid_other", "keypoints", "labels", "image_id", "other"], 0)
+SCALARS = ("int", "float", "bool", "str", "none", "object")
+DTYPES = ("uint8", "float32", "int64")
+
+arrays = st.tuples(st.sampled_from(("numpy", "torch")), st.integers(0, 5), st.sampled_from(DTYPES))
+numbers = st.tuples(st.just("numbers"), st.sampled_from(("int", "float", "mixed")), st.integers(0, 3))
+pixels = st.tuples(st.just("pillow"), st.sampled_from(("RGB", "L", "P", "F")))
+leaf_templates = arrays | pixels | numbers | st.sampled_from(SCALARS)
+
+
+def containers(entries):
+    """Templates of containers with entries of these templates."""
+    sequences = st.tuples(st.sampled_from((list, tuple)), st.lists(entries, max_size=3))
+    crops = st.tuples(st.just(Crops), st.lists(arrays | pixels, min_size=1, max_size=3))
+    equal_entries = st.builds(lambda entry, count: (list, [entry] * count), entries, st.integers(1, 3))
+    pairs = st.tuples(st.just(Pair), st.lists(entries, min_size=2, max_size=2))
+    dicts = st.tuples(st.just(dict), st.dictionaries(st.sampled_from(KEYS), entries, max_size=4))
+    return sequences | crops | equal_entries | pairs | dicts
+
+
+templates = st.recursive(leaf_templates, containers, max_leaves=6)
+
+
+def instance(template, rng):
+    """A sample of this structure: sizes and values are random."""
+    kind = template if isinstance(template, str) else template[0]
+    if kind in ("numpy", "torch"):
+        _, ndim, dtype = template
+        array = rng.integers(0, 9, rng.integers(0, 4, ndim)).astype(dtype)
+        return array if kind == "numpy" else torch.from_numpy(np.asarray(array))
+    if kind == "pillow":
+        return Image.new(template[1], tuple(map(int, rng.integers(1, 5, 2))))
+    if kind == "numbers":
+        _, number, rows = template
+        row = [int(rng.integers(9)) if number != "float" else float(rng.random()) for _ in range(4)]
+        return [[*row[:3], 0.5] if number == "mixed" else row for _ in range(rows)]
+    if kind is dict:
+        return {key: instance(entry, rng) for key, entry in template[1].items()}
+    if kind in (list, tuple, Crops):
+        return kind(instance(entry, rng) for entry in template[1])
+    if kind is Pair:
+        return Pair(*(instance(entry, rng) for entry in template[1]))
+    scalars = (int(rng.integers(9)), float(rng.random()), bool(rng.integers(2)), str(rng.integers(9)), None, object())
+    return scalars[SCALARS.index(kind)]
+
+
+def outcome(find, sample):
+    """Kind, paths and values of each leaf, or the error."""
+    try:
+        leaves = find(sample)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+    return [(leaf.kind, leaf.paths, leaf.gathered, comparable(leaf.value)) for leaf in leaves]
+
+
+def comparable(value):
+    if isinstance(value, (list, tuple)):
+        return type(value), [comparable(entry) for entry in value]
+    if isinstance(value, np.ndarray):
+        return type(value), value.dtype, value.shape, value.tobytes()
+    return id(value)
+
+
+def searched(sample):
+    return find_leaves(with_pixels(sample))
+
+
+@given(templates, st.integers(0, 2**32))
+@example((Pair, [("torch", 4, "uint8"), "int"]), 0)
+@example((list, [(dict, {"image": ("numpy", 3, "uint8"), "boxes": ("numpy", 2, "float32")})] * 2), 0)
+@example((dict, {"image": ("numpy", 3, "uint8"), "boxes": ("numbers", "float", 2)}), 0)
+def test_sample_leaves_are_those_of_a_search(template, seed):
+    rng = np.random.default_rng(seed)
+    sample_leaves._leaves_by_structure.clear()
+    for _ in range(3):
+        sample = instance(template, rng)
+        assert outcome(leaves_of, sample) == outcome(searched, sample)
+
+
+ARRAY, IMAGES, MASK, BOXES = (("torch", ndim, "uint8") for ndim in (3, 4, 2, 2))
+LEAVES = [
+    *itertools.product(("numpy", "torch"), range(6), ("uint8", "float32")),
+    *itertools.product(("pillow",), ("RGB", "L")),
+    *itertools.product(("numbers",), ("int", "float", "mixed"), range(3)),
+    *SCALARS,
+    (list, [ARRAY] * 2),
+    (list, []),
+    (dict, {"boxes": BOXES}),
+]
+BASES = [
+    ARRAY,
+    (list, [ARRAY, ARRAY]),
+    (list, [ARRAY, "int"]),
+    (tuple, [("pillow", "RGB"), ("pillow", "RGB")]),
+    (tuple, [IMAGES, ("torch", 1, "int64")]),
+    (tuple, [("pillow", "RGB"), ("torch", 1, "int64")]),
+    (Pair, [ARRAY, "int"]),
+    (dict, {"image": ARRAY, "masks": MASK, "boxes": BOXES, "other": MASK}),
+    (tuple, [ARRAY, (dict, {"boxes": BOXES, "labels": "int", "valid": ("torch", 1, "uint8")})]),
+    (list, [(dict, {"image": ARRAY, "boxes": BOXES}), (dict, {"image": ARRAY, "boxes": BOXES})]),
+    (list, [(tuple, [ARRAY, "int"]), (tuple, [ARRAY, "int"])]),
+    (tuple, [(Crops, [ARRAY, ARRAY]), "int"]),
+]
+
+
+def changed(template):
+    """Templates that differ from this one in one container, key or leaf."""
+    yield from LEAVES
+    if not isinstance(template, tuple) or template[0] not in (list, tuple, Crops, Pair, dict):
+        return
+    kind, entries = template
+    if kind is dict:
+        for key, entry in entries.items():
+            yield from ((dict, {**entries, key: other}) for other in changed(entry))
+            others = {other: value for other, value in entries.items() if other != key}
+            yield from ((dict, {**others, new_key: entry}) for new_key in KEYS)
+        return
+    for other in (list, tuple, Crops):
+        yield other, entries
+    for i, entry in enumerate(entries if kind is not Crops else ()):
+        yield from ((kind, [*entries[:i], other, *entries[i + 1 :]]) for other in changed(entry))
+
+
+@pytest.mark.parametrize("base", BASES, ids=range(len(BASES)))
+def test_sample_leaves_of_another_structure_do_not_count(base):
+    rng = np.random.default_rng(0)
+    for other in changed(base):
+        sample, other_sample = instance(base, rng), instance(other, rng)
+        for pair in ((sample, other_sample), (other_sample, sample)):
+            sample_leaves._leaves_by_structure.clear()
+            for value in pair:
+                assert outcome(leaves_of, value) == outcome(searched, value), (base, other)
+
+
+def test_sample_leaves_of_other_modes_do_not_count():
+    for mode in ("1", "P"):
+        sample, results = (Image.new(mode, (3, 2)), np.zeros(2)), []
+        for any_mode in (True, False, True):
+            results.append(outcome(lambda sample, any_mode=any_mode: leaves_of(sample, any_mode), sample))
+        assert results[0] == results[2] != results[1]
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        (torch.zeros(2, 3, 8, 8), torch.zeros(2)),
+        {"image": torch.zeros(3, 8, 8), "boxes": torch.zeros(5, 4), "other": None},
+        [{"image": np.zeros((8, 8, 3), np.uint8), "labels": [1, 2]}] * 2,
+        (Image.new("RGB", (8, 8)), 5),
+    ],
+    ids=["pair", "dict", "list of dicts", "image of Pillow"],
+)
+def test_sample_leaves_of_a_known_structure_take_no_search(sample, monkeypatch):
+    expected = outcome(leaves_of, sample)
+    monkeypatch.setattr(sample_leaves, "find_leaves", lambda sample: pytest.fail("searched again"))
+    assert outcome(leaves_of, sample) == expected != []
+
+
+def test_sample_leaves_keep_few_structures():
+    for count in range(2 * sample_leaves._MAX_STRUCTURES):
+        leaves_of([torch.zeros(3, 8, 8), *[0] * count])
+    assert len(sample_leaves._leaves_by_structure) == sample_leaves._MAX_STRUCTURES
+
+
+def test_sample_leaves_of_a_mapping_are_read_once():
+    class Lazy(collections.UserDict):
+        reads = 0
+
+        def __getitem__(self, key):
+            self.reads += 1
+            return np.zeros((1, 4, 4, 3), np.uint8)
+
+    counts = []
+    for _ in range(3):
+        sample = Lazy(image=None)
+        leaves_of(sample)
+        counts.append(sample.reads)
+    plain = Lazy(image=None)
+    searched(plain)
+    assert set(counts) == {plain.reads}
+
+
+def test_pair_of_images_and_labels_gives_what_the_images_give():
+    images, labels = torch.randint(0, 256, (4, 3, 8, 9), dtype=torch.uint8), torch.arange(4)
+    aug = T.Compose([T.RandomHorizontalFlip(), T.RandomAffine(30), T.ColorJitter(0.5)], seed=3)
+    for ids in (None, 7, [3, 1, 4, 1]):
+        alone = aug(images, ids=ids, step=2)
+        for sample in ((images, labels), {"images": images, "labels": labels}, [images, {"labels": labels}]):
+            result = aug(sample, ids=ids, step=2)
+            values = result.values() if isinstance(result, dict) else result
+            assert torch.equal(next(iter(values)), alone)
