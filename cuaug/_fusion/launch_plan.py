@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,19 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     return wrap_like(launch_plan(images.library, images.pointer, [table.pointer]), images.owner)
 
 
+def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> Any:
+    """As `execute.apply_to_masks`."""
+    symbolic_table = table._replace(pointer=symbol(ARGUMENTS), owner=None)
+    launch_plan = None
+    if not plan.casts_moved_masks:  # a cast is an operation of the library, which cannot be recorded
+        # Samples have many numbers of masks, which are axes of a plan: images keep their plans.
+        run = functools.partial(execute.apply_to_masks, plan, table=symbolic_table)
+        launch_plan = _launch_plan(plan, masks, "masks", run, replaces_others=False)
+    if launch_plan is None:
+        return execute.apply_to_masks(plan, masks, table)
+    return launch_plan(masks.library, masks.pointer, [table.pointer])
+
+
 def draw_and_apply(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:
     """The images, which are not a tv_tensor, transformed by parameters that are drawn for them."""
     launch_plan = _launch_plan(plan, images, "draw_and_apply", lambda images: _run_with_symbolic_draws(plan, images))
@@ -43,15 +57,25 @@ def _run_with_symbolic_draws(plan: RecipePlan, images: ImageBatch) -> Any:
 
 
 def _launch_plan(
-    plan: RecipePlan, images: ImageBatch, entry_point: str, run: Callable[[ImageBatch], Any]
+    plan: RecipePlan,
+    images: ImageBatch,
+    entry_point: str,
+    run: Callable[[ImageBatch], Any],
+    *,
+    replaces_others: bool = True,
 ) -> LaunchPlan | None:
-    """The cached launch plan, or a new one recorded by `run`. None if the caller has to run the passes itself."""
+    """The cached launch plan, or a new one recorded by `run`. None if the caller has to run the passes itself.
+
+    `replaces_others`: whether a new one is made if the recipe's plan has `_MAX_PLANS` of them.
+    """
     if not images.samples:
         return None
     key = images.device, entry_point, images.axes, images.pointer % 16, images.dtype, images.library.name
     cached: LaunchPlan | None = plan.launch_plans.get(key, _NOT_CACHED)
     if cached is not _NOT_CACHED:
         return cached
+    if not replaces_others and len(plan.launch_plans) >= _MAX_PLANS:
+        return None
     if images.device < 0 and key not in plan.seen_kinds:
         # Many data sets have images of many sizes, each called once: to record costs more than to run the passes once.
         _add(plan.seen_kinds, key, None)

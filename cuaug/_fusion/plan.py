@@ -63,10 +63,16 @@ class RecipePlan:
         """Whether passes store means of images in the table that they read."""
         return any(pass_.mean_op_indices or pass_.mean_output for pass_ in self.passes)
 
-    @property
+    @functools.cached_property
     def first_mask_dtypes(self) -> Sequence[str]:
         """Of the casts of label masks before the first pass: `execute.apply_to_masks` gets their results."""
         return next((pass_.mask_dtypes for pass_ in self.passes if pass_.has_geometry), ())
+
+    @functools.cached_property
+    def casts_moved_masks(self) -> bool:
+        """Whether `execute.apply_to_masks` casts the masks after a pass."""
+        passes = [pass_ for pass_ in self.passes if pass_.has_geometry]
+        return bool(self.mask_dtypes) or any(pass_.mask_dtypes for pass_ in passes[1:])
 
     @property
     def op_without_matrix(self) -> str:

@@ -117,6 +117,10 @@ def _transform_list(
     boxes: Sequence[Any], moves: Sequence[Move], options: Boxes, valid: Any
 ) -> tuple[list[Any], list[Any]]:
     """As `transform_boxes`, for a list of checked arrays of one library and dtype."""
+    if len(boxes) == 1:  # to save time: without operations that add an axis of samples and remove it
+        results = _moved_upright(boxes[0], moves, options, None if valid is None else valid[0])
+        if results is not None:
+            return [results[0]], [results[1]]
     lengths, columns = [int(sample_boxes.shape[0]) for sample_boxes in boxes], box_shape(options.format).columns
     entries, indices = point_map.entries_and_samples(boxes)
     if valid is not None:
@@ -146,14 +150,20 @@ def _transform(
 
     `row_samples`: the sample of each row; None: row n has the boxes of sample n. [R]
     """
-    limits = {"min_area": options.min_area, "min_visibility": options.min_visibility}
-    results = upright_boxes.move_boxes(boxes, moves, valid, row_samples, format=options.format, **limits)
+    results = _moved_upright(boxes, moves, options, valid, row_samples)
     if results is not None:
         return results
     values, valid = numpy_view(boxes), None if valid is None else numpy_view(valid)
     float_boxes, maps = point_map.float_values_and_maps("boxes", values, moves, row_samples)
     moved, result_valid = _transform_by_arrays(float_boxes, maps, options, values.dtype, valid)
     return in_library_of(boxes, moved), in_library_of(boxes, result_valid)
+
+
+def _moved_upright(
+    boxes: Any, moves: Sequence[Move], options: Boxes, valid: Any, row_samples: np.ndarray | None = None
+) -> tuple[Any, Any] | None:
+    limits = {"min_area": options.min_area, "min_visibility": options.min_visibility}
+    return upright_boxes.move_boxes(boxes, moves, valid, row_samples, format=options.format, **limits)
 
 
 def _transform_by_arrays(

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import convert, small_matrices
+from .._fusion.recipe_ops import Column
 from .host_targets import numpy_view
-from .params import Params, table_columns
+from .params import Params, table_array
 
 _UNBOUNDED = (-(2.0**30), -(2.0**30), 2.0**30, 2.0**30)  # contains every canvas: images have sides below 2**30
 
@@ -36,14 +37,19 @@ def moves_of(params: Params, sizes: Sequence[tuple[int, int]]) -> list[Move]:
         sizes: (H, W) of the images: one for all, or one for each of a ragged batch.
     """
     image_canvas = canvas_edges(sizes[0] if len(sizes) == 1 else sizes)
-    table, moves = numpy_view(table_columns(params, 0, params.plan.column_count)), []
+    table, moves = numpy_view(table_array(params)), []
     for move in params.plan.moves:
-        matrices = table[:, move.matrix[0].index :][:, :9].reshape(-1, 3, 3)
-        source_box = _edges(table[:, move.source_box[0].index :][:, :4]) if move.source_box else None
+        matrices = _adjacent_columns(table, move.matrix, 9).reshape(-1, 3, 3)
+        source_box = _edges(_adjacent_columns(table, move.source_box, 4)) if move.source_box else None
         moves.append(
             Move(matrices, canvas_edges(move.size) if move.passes else image_canvas, source_box, move.is_affine)
         )
     return moves
+
+
+def _adjacent_columns(table: Any, columns: Sequence[Column], count: int) -> Any:
+    first = columns[0].index
+    return table[:, first : first + count]
 
 
 def merge_moves(moves_by_group: Sequence[list[Move]], order: np.ndarray) -> list[Move]:

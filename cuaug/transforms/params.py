@@ -110,9 +110,14 @@ def describe_one_array(images: Any, layout: str | None) -> ImageBatch:
     return describe_images(images, layout)
 
 
+def table_array(params: Params) -> Any:
+    """The table, as an array of the images' library. [N, columns]"""
+    return params._library.to_user_array(params.table.owner)
+
+
 def table_columns(params: Params, first: int, count: int) -> Any:
     """Adjacent columns of the table, as an array of the images' library. [N, count]"""
-    return params._library.to_user_array(params.table.owner)[:, first : first + count]
+    return table_array(params)[:, first : first + count]
 
 
 def params_from_dict(plan: RecipePlan, description: dict[str, Any], batch: ImageBatch, recipe: _Recipe) -> Params:

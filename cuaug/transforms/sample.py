@@ -273,7 +273,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
         kinds = {(m.library, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
             batch = ragged_batch([mask for mask, _ in mask_batches], np.empty((len(mask_batches), 0)))
-            result = execute.apply_to_masks(params.plan, batch, table)
+            result = launch_plan.apply_to_masks(params.plan, batch, table)
             return list(result[:, 0] if mask_batches[0][1] else result)
     rows = (table._replace(pointer=table.pointer + 8 * table.sample_stride * row) for row in range(len(masks)))
     images = group.images if group.batch.ragged else [group.batch] * len(masks)
@@ -287,7 +287,7 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
     """
     mask = _with_axes(mask, images)
     mask_batch, is_plane = describe_masks(mask, images, batch_axis, params.plan.first_mask_dtypes)
-    result = execute.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
+    result = launch_plan.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
     shape = tuple(mask.shape)
     if _has_empty_stack(shape):
         first = len(shape) - (2 if shape[-1] else 3)  # index of H; W follows

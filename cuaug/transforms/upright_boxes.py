@@ -44,15 +44,15 @@ def move_boxes(
     min_area: float,
     min_visibility: float,
 ) -> tuple[Any, Any] | None:
-    """The boxes after all moves, and the mask of the valid ones [R, B, 4], [R, B]; None if it takes array operations.
+    """The boxes after all moves, and the mask of the valid ones; None if it takes array operations.
 
-    Both are in the library and on the device of the first array on a GPU, of the boxes if all are on the host. Arrays
-    on the host are of NumPy or torch.
+    Their shapes are [R, B, 4] and [R, B]; without R for the boxes of one row. They are in the library and on the device
+    of the first array on a GPU, of the boxes if all are on the host. Arrays on the host are of NumPy or torch.
 
     Args:
-        boxes: [R, B, 4]
+        boxes: [R, B, 4], or [B, 4] of one row
         moves: At least one.
-        valid: False for boxes that are invalid already; None: none is. [R, B]
+        valid: False for boxes that are invalid already; None: none is. [R, B] or [B]
         row_samples: The sample of each row; None: row n has the boxes of sample n. [R]
         format: As in `Boxes`.
         min_area: As in `Boxes`.
@@ -75,9 +75,10 @@ def move_boxes(
         return descriptors[-1]
 
     box_array = described(boxes, dtype)
-    (rows, boxes_per_row, _), device = box_array.shape, box_array.device
-    results = library.empty((rows, boxes_per_row, 4), dtype, device, None)
-    result_valid = library.empty((rows, boxes_per_row), "bool", device, None)
+    (*rows_shape, boxes_per_row, _), device = box_array.shape, box_array.device
+    rows, row_axes = (rows_shape[0], 1) if rows_shape else (1, 0)
+    results = library.empty((*rows_shape, boxes_per_row, 4), dtype, device, None)
+    result_valid = library.empty((*rows_shape, boxes_per_row), "bool", device, None)
     if not rows * boxes_per_row:
         return results, result_valid
     packed_moves = b""
@@ -91,9 +92,9 @@ def move_boxes(
         packed_moves += _MOVE_PACKER.pack(*fields, *canvas, move.is_affine, move.is_scale_and_shift)
     record = _PACKER.pack(
         packed_moves.ljust(_MOVES_BYTES, b"\0"),
-        *typed_array(box_array, 1),
+        *typed_array(box_array, row_axes),
         0 if row_samples is None else described(row_samples, "int64").pointer,
-        *typed_array(None if valid is None else described(valid, "bool"), 1),
+        *typed_array(None if valid is None else described(valid, "bool"), row_axes),
         library.pointer(results),
         library.pointer(result_valid),
         rows,

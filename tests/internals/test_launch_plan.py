@@ -160,6 +160,35 @@ def assert_plan_equals_passes(gpu, aug, dtype, layout):
     assert len(plan.launch_plans) == 4  # two entry points, two alignments
 
 
+@every_recipe_slow_in_one_layout
+def test_launch_plan_of_masks_equals_passes(recipe, layout, gpu):
+    aug = recipe.compose("uint8")
+    plan = aug._fused.plans.plan(describe_images(torch.empty((5, 3, 64, 80), dtype=torch.uint8), "NCHW"))
+    rows = torch.zeros((5, plan.column_count), dtype=torch.float64)
+    for dtype, stack in itertools.product((torch.uint8, torch.int64), (1, 7)):
+        shape = (5, stack, 64, 80) if layout == "NCHW" else (5, 64, 80, stack)
+        masks = describe_images(torch.empty(shape, dtype=dtype), layout)
+        for first_row in (0, 2):  # rows of one alignment: noise reads the table as if it were an image
+            pointer = rows.data_ptr() + 8 * plan.column_count * first_row
+            table = StridedArray(pointer, plan.column_count, 0, 1, 1, rows)
+            passes = record_call(gpu, lambda: execute.apply_to_masks(plan, masks, table))  # noqa: B023
+            replayed = record_call(gpu, lambda: launch_plan.apply_to_masks(plan, masks, table))  # noqa: B023
+            assert passes.launches
+            placements = assert_same_launches(replayed, passes)
+            assert_memory_is_small_and_disjoint(placements, replayed, passes)
+    assert len(plan.launch_plans) == (0 if plan.casts_moved_masks else 4)
+
+
+def test_launch_plan_of_masks_replaces_no_other_plan(gpu):
+    aug, images = T.Compose([T.RandomHorizontalFlip()]), torch.zeros((1, 3, 64, 80), dtype=torch.uint8)
+    for stack in range(1, launch_plan._MAX_PLANS + 9):
+        aug(images, torch.zeros((1, stack, 64, 80), dtype=torch.uint8))
+    plan = aug._fused.plans.plan(describe_images(images))
+    entry_points = [entry_point for _, entry_point, *_ in plan.launch_plans]
+    assert entry_points.count("masks") == launch_plan._MAX_PLANS - 1
+    assert entry_points.count("apply") == 1
+
+
 def draw_and_execute(plan, image, draws):
     return execute.apply(plan, image, draw.draw_table(plan, image, draws, with_matrix=False))
 

@@ -8,7 +8,7 @@ from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
 from helpers.moves import CROPS, MOVES, SHAPE, label_maps, recipe
 
 from cuaug import transforms as T
-from cuaug._fusion import recipe_ops
+from cuaug._fusion import launch_plan, recipe_ops
 from cuaug.transforms import transform
 
 FLOAT64 = Tolerance(1e-9, 1e-9, reason="float64 against float64 in another order")
@@ -74,6 +74,31 @@ def test_compose_several_masks_per_sample_equal_single_masks(library):
     listed = aug(batch, [put(masks[i, ..., : i + 1], backend) for i in range(5)], step=2)[1]
     for i, sample_masks in enumerate(listed):
         assert_equal(to_numpy(sample_masks), expected[i, ..., : i + 1])
+
+
+MASK_FORMS = {
+    "batch": lambda stacks: stacks[..., 0],
+    "stacks": lambda stacks: stacks,
+    "view of stacks": lambda stacks: stacks[..., 1],
+    "stacks of several lengths": lambda stacks: [stack[..., : i % 3 + 1] for i, stack in enumerate(stacks)],
+}
+
+
+@every_backend
+@every_move
+@pytest.mark.parametrize("form", MASK_FORMS)
+def test_compose_masks_of_later_calls_equal_those_of_passes(backend, name, form, monkeypatch):
+    aug = recipe(name)
+    for step in range(3):  # the second call of a CPU records the loops, the third one replays them
+        batch = images(backend, shape=SHAPE, seed=step)
+        masks = MASK_FORMS[form](put(noise((*SHAPE[:-1], 3), "int32", seed=step), backend))
+        moved = aug(batch, masks, step=step)[1]
+        with monkeypatch.context() as patched:
+            patched.setattr(launch_plan, "_launch_plan", lambda *arguments, **options: None)
+            expected = aug(batch, masks, step=step)[1]
+        pairs = zip(moved, expected, strict=True) if isinstance(moved, list) else [(moved, expected)]
+        for result, other in pairs:
+            assert_equal(result, other)
 
 
 @every_backend
