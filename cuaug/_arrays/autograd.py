@@ -57,6 +57,11 @@ def needs_operations(*values: Any) -> bool:
     return False
 
 
+def must_see_operations(*values: Any) -> bool:
+    """Whether torch must see the operations on the values: a kernel or a loop cannot take their place."""
+    return needs_operations(*values) or is_intercepting()
+
+
 def is_deterministic() -> bool:
     """Whether ``torch.use_deterministic_algorithms(True)`` is in force."""
     return bool(torch_library().torch.are_deterministic_algorithms_enabled())

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import convert
-from .._arrays.autograd import is_intercepting, needs_operations
+from .._arrays.autograd import must_see_operations
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.numpy_library import NUMPY
 from .._arrays.protocol import Library
@@ -115,6 +115,4 @@ def move_boxes(
 
 def _has_loop(library: Library, arrays: Sequence[Any]) -> bool:
     """Whether the loop or the kernel takes the arrays. `library`: that of the results."""
-    if library.name == "torch":
-        return not (needs_operations(*arrays) or is_intercepting())
-    return library is NUMPY or library.name == "cupy"
+    return library is NUMPY or (library.name in ("torch", "cupy") and not must_see_operations(*arrays))

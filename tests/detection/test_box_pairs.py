@@ -1,6 +1,5 @@
 """The loop and the kernel behind box_iou give the results of its formulas, which autograd and torch.compile take."""
 
-import ctypes
 import types
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from helpers import emulator
 from helpers.arrays import CUPY_CUDA, JAX, TORCH, TORCH_CUDA, backend_id, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal, to_numpy
+from helpers.record_memory import array_at
 
 import cuaug
 from cuaug._detection import box_iou, box_pairs
@@ -89,10 +89,7 @@ def test_upright_pairs_kernel_equals_loop(dtype, kind, monkeypatch):
 
     def run(record):
         loops.upright_iou(record)
-        offset, size = BOX_PAIRS.offsets["out"]
-        address, count = int.from_bytes(record[offset : offset + size], "little"), 3 * 133 * 70
-        memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
-        result = np.frombuffer(memory, dtype)
+        result = array_at(record, BOX_PAIRS, "out", 3 * 133 * 70, dtype)
         expected, result[:] = result.copy(), 1e30
         name = box_pairs._UPRIGHT_KERNELS[dtype]
         tiles = 3 * 2 * 3  # samples, 128 + 5 boxes, 2 * 32 + 6 boxes

@@ -1,6 +1,6 @@
 """Matrix builders: kernels, CPU loops and the formulas for autograd agree; batches of every shape and mixture."""
 
-import ctypes
+import functools
 import types
 
 import numpy as np
@@ -10,6 +10,7 @@ from helpers import emulator
 from helpers.arrays import seeded
 from helpers.compare import Tolerance, assert_equal
 from helpers.matrices import put
+from helpers.record_memory import array_at, field_value
 from helpers.replace import replace_everywhere
 from tables.matrices import CASES
 from tables.matrix_builders import BUILDERS
@@ -59,15 +60,10 @@ def test_matrix_builder_kernel_equals_loop(function, arguments, monkeypatch):
 
     def build(record, functor):
         loops.build_matrices(record, functor)
-        fields = np.frombuffer(record, np.uint8)
-
-        def field(name):
-            offset, size = MATRIX_BUILDER.offsets[name]
-            return int(fields[offset : offset + size].view(f"i{size}")[0])
-
+        field = functools.partial(field_value, record, MATRIX_BUILDER)
         items, points = field("samples") * field("items"), field("points")
         size, dtype = items * field("item_size"), np.float64 if field("is_double") else np.float32
-        result = memory(field("out"), size, dtype)
+        result = array_at(record, MATRIX_BUILDER, "out", size, dtype)
         expected, result[:] = result.copy(), 1e30
         name, blocks, threads = BY_FUNCTOR[functor].launch_plan(items, points)
         fault = emulator.kernel(name, sources.kernel_source(name)[0])(record, (blocks, 1, 1), threads)
@@ -78,12 +74,6 @@ def test_matrix_builder_kernel_equals_loop(function, arguments, monkeypatch):
     monkeypatch.setattr(builders, "extension", lambda: types.SimpleNamespace(build_matrices=build))
     function(*arguments)
     assert len(functors) == 1
-
-
-def memory(address, count, dtype):
-    """The array of this many elements at an address."""
-    size = count * np.dtype(dtype).itemsize
-    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)
 
 
 @pytest.mark.parametrize("count", [3, 32, 33, 100, 1000])

@@ -1,6 +1,5 @@
 """The loop and the kernel that move upright boxes give the results of the operations on arrays, which others take."""
 
-import ctypes
 import itertools
 import types
 
@@ -9,6 +8,7 @@ import pytest
 from helpers import emulator
 from helpers.arrays import CUPY_CUDA, TORCH_CUDA, backend_id, put, seeded
 from helpers.compare import EXACT, Tolerance, assert_equal
+from helpers.record_memory import array_at
 
 from cuaug._gpu import launch
 from cuaug._program import sources
@@ -115,7 +115,8 @@ def test_move_boxes_kernel_equals_loop(kinds, monkeypatch):
     def run(record):
         loops.move_boxes(record)
         count = SAMPLES * COUNT
-        arrays = [memory(record, "out", count * 4 * ITEM_SIZE[dtype]), memory(record, "valid", count)]
+        sizes = {"out": count * 4 * ITEM_SIZE[dtype], "valid": count}
+        arrays = [array_at(record, MOVE_BOXES, field, size, np.uint8) for field, size in sizes.items()]
         expected = [array.copy() for array in arrays]
         for array in arrays:
             array[:] = 0x5A
@@ -133,13 +134,6 @@ def test_move_boxes_kernel_equals_loop(kinds, monkeypatch):
         boxes = random_boxes(rng, dtype, (SAMPLES, 2 * COUNT))[:, ::2]
         transform_boxes(boxes, random_moves(rng, kinds), Boxes(format, min_area=20 * (i % 3)), valid)
     assert len(launches) == len(DTYPES) * len(FORMATS)
-
-
-def memory(record, field, size):
-    """The bytes at the address in a field of a record."""
-    offset, length = MOVE_BOXES.offsets[field]
-    address = int.from_bytes(record[offset : offset + length], "little")
-    return np.frombuffer((ctypes.c_ubyte * size).from_address(address), np.uint8)
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "records/box_pairs.cuh"
 #include "records/move_boxes.cuh"
 #include "records/nms.cuh"
 #include "records/roi.cuh"
-#include "records/box_pairs.cuh"
 #include "records/soft_nms.cuh"
 #include "records/typed_array.cuh"
 #include "record_layout.hpp"

@@ -6,9 +6,9 @@
 
 #include "records/batch.cuh"
 #include "records/blend.cuh"
+#include "records/box_pairs.cuh"
 #include "records/gaussian_blur.cuh"
 #include "records/matrix_builder.cuh"
-#include "records/box_pairs.cuh"
 #include "records/move_boxes.cuh"
 #include "records/roi.cuh"
 
