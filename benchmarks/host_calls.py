@@ -21,6 +21,7 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CIFAR, RAND_AUGMENT = "CIFAR recipe, 32x32", "RandAugment, 32x32"
 IMAGENET, MANY_SIZES = "ImageNet recipe, images of one size", "ImageNet recipe, images of 500 sizes"
 EVALUATION = "evaluation recipe, images of 500 sizes"
+DETECTION, SEGMENTATION = "flip, affine, 32x32 with 20 boxes", "flip, affine, 32x32 with a mask"
 TORCH, NUMPY = "cuaug, torch", "cuaug, NumPy"
 RELU = "torch.relu"  # a small call of torch, for scale
 Calls = dict[str, Callable[[], Any]]  # functions without arguments, by row name
@@ -93,6 +94,11 @@ def batch_calls(device: str) -> Calls:
     }
     for name, transforms in (recipes | small_recipes()).items():
         calls[name] = functools.partial(T.Compose(transforms, seed=1), images)
+    masks, boxes = images[:, 0].contiguous(), torch.tensor([4.0, 4.0, 20.0, 20.0], device=device).repeat(8, 20, 1)
+    targets = {"labels": torch.arange(8, device=device), "masks": masks, "boxes": boxes}
+    for name, target in targets.items():
+        aug, sample = T.Compose(recipes["crop, flip, normalize"], seed=1), {"images": images, name: target}
+        calls[f"crop, flip, normalize, with {name}"] = functools.partial(aug, sample)
     calls["crop, flip, normalize, list of 32"] = functools.partial(
         T.Compose(recipes["crop, flip, normalize"], seed=1), images_of_four_sizes
     )
@@ -130,6 +136,16 @@ def photograph_sizes(height: int, width: int) -> dict[str, tuple[int, int]]:
     }
 
 
+def detection_target() -> dict[str, np.ndarray]:
+    """20 boxes XYXY inside an image of 32x32, and their labels."""
+    corners = np.arange(20, dtype=np.float32)[:, None] / 2
+    return {"boxes": np.hstack([corners, corners, corners + 9, corners + 12]), "labels": np.arange(20)}
+
+
+def segmentation_target() -> dict[str, np.ndarray]:
+    return {"mask": np.random.default_rng(1).integers(0, 20, (32, 32), dtype=np.uint8)}
+
+
 def single_image_calls(images: Images) -> dict[str, Calls]:
     """Calls with one image on a CPU, by row and library."""
     small = images.small_tensors[0]
@@ -147,6 +163,11 @@ def single_image_calls(images: Images) -> dict[str, Calls]:
         (MANY_SIZES, imagenet, images.different_tensors, images.different),
         (EVALUATION, evaluation, images.different_tensors, images.different),
     ]
+    affine = [T.RandomHorizontalFlip(), T.RandomAffine(10, (0.1, 0.1))]
+    for name, target in ((DETECTION, detection_target()), (SEGMENTATION, segmentation_target())):
+        tensors = {key: torch.from_numpy(array) for key, array in target.items()}
+        samples = {"image": small, **tensors}, {"image": images.small[0], **target}
+        rows.append((name, affine, *([sample] for sample in samples)))
     for name, transforms, tensors, arrays in rows:
         calls[name] = {
             TORCH: cycling_call(T.Compose(transforms, seed=0), tensors),

@@ -2,9 +2,9 @@
 
     python benchmarks/single_images.py [--quick] [--no-peers] [--json PATH]
 
-Functions, the CIFAR and the RandAugment recipe get one image of 32x32, some resizes one of 352x490; the ImageNet recipe
-gets 500 images of 352x490, then 500 images of different sizes, which the evaluation recipe gets, too. The results of
-cuaug's functions are compared with torchvision's. Exit code 1: some differ.
+Functions, the CIFAR and the RandAugment recipe get one image of 32x32, two recipes one with boxes or a mask, some
+resizes one of 352x490; the ImageNet recipe gets 500 images of 352x490, then 500 images of different sizes, which the
+evaluation recipe gets, too. The results of cuaug's functions are compared with torchvision's. Exit code 1: some differ.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ import host_calls  # noqa: E402
 import torch  # noqa: E402
 from host_calls import (  # noqa: E402
     CIFAR,
+    DETECTION,
     EVALUATION,
     IMAGENET,
     MANY_SIZES,
     MEAN,
     RAND_AUGMENT,
     RELU,
+    SEGMENTATION,
     STD,
     TORCH,
     Calls,
@@ -41,7 +43,7 @@ from report import TORCHVISION_IMPORT_ERRORS, cpu_name, default_path, document, 
 
 import cuaug  # noqa: E402
 
-RECIPES = CIFAR, RAND_AUGMENT, IMAGENET, MANY_SIZES, EVALUATION
+RECIPES = CIFAR, RAND_AUGMENT, IMAGENET, MANY_SIZES, EVALUATION, DETECTION, SEGMENTATION
 
 
 def main() -> int:
@@ -71,6 +73,7 @@ def main() -> int:
 
 def torchvision_calls(images: Images) -> dict[str, Calls]:
     try:
+        from torchvision import tv_tensors
         from torchvision.transforms import v2
     except TORCHVISION_IMPORT_ERRORS:
         return {}
@@ -80,6 +83,10 @@ def torchvision_calls(images: Images) -> dict[str, Calls]:
     cifar = [v2.RandomCrop(32, padding=4), v2.RandomHorizontalFlip(), *end]
     imagenet = [v2.RandomResizedCrop(224), v2.RandomHorizontalFlip(), v2.ColorJitter(0.4, 0.4, 0.4), *end]
     evaluation = [v2.Resize(256), v2.CenterCrop(224), *end]
+    affine = v2.Compose([v2.RandomHorizontalFlip(), v2.RandomAffine(10, (0.1, 0.1))])
+    image, target = tv_tensors.Image(small), host_calls.detection_target()
+    boxes = tv_tensors.BoundingBoxes(torch.from_numpy(target["boxes"]), format="XYXY", canvas_size=(32, 32))
+    labels, mask = torch.from_numpy(target["labels"]), tv_tensors.Mask(host_calls.segmentation_target()["mask"])
     calls: Calls = {
         "hflip": lambda: F.horizontal_flip(small),
         "crop": lambda: F.crop(small, 1, 2, 20, 20),
@@ -97,6 +104,8 @@ def torchvision_calls(images: Images) -> dict[str, Calls]:
         IMAGENET: cycling_call(v2.Compose(imagenet), images.equal_tensors),
         MANY_SIZES: cycling_call(v2.Compose(imagenet), images.different_tensors),
         EVALUATION: cycling_call(v2.Compose(evaluation), images.different_tensors),
+        DETECTION: lambda: affine({"image": image, "boxes": boxes, "labels": labels}),
+        SEGMENTATION: lambda: affine({"image": image, "mask": mask}),
     }
     photograph = images.equal_tensors[0]
     for name, size in host_calls.photograph_sizes(*photograph.shape[1:]).items():
