@@ -30,7 +30,7 @@ def test_loader_decodes_large_image_at_reduced_resolution():
     assert differences[1] < min(differences[0], differences[2]) / 2
 
 
-def test_loader_boxes_follow_reduced_resolution(files):
+def test_loader_boxes_follow_reduced_resolution():
     """Levels are linear in x and y, so that a reduced resolution keeps them and an error in a position shifts them."""
     y, x = np.mgrid[:400, :600]
     ramp = np.stack([y / 400, x / 600, (x + y) / 1000], 2)

@@ -139,7 +139,7 @@ def test_nms_rotated_nan_comes_last():
 def test_nms_max_output_is_a_prefix(scene, max_output):
     boxes, scores = box_cases.SCENES[scene](700)
     classes = box_cases.labels(700)
-    for classes_argument in ((), (classes,), (np.arange(700) % 50,), (-np.arange(700) % 3,)):
+    for classes_argument in ((), (classes,), (np.arange(700) % 50,), (-(np.arange(700) % 3),)):
         call = cuaug.batched_nms if classes_argument else cuaug.nms
         all_indices = call(boxes, scores, *classes_argument, 0.4)
         assert_array_equal(call(boxes, scores, *classes_argument, 0.4, max_output=max_output), all_indices[:max_output])

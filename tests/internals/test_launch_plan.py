@@ -50,7 +50,10 @@ class Placement(NamedTuple):
 
 
 def split_batched(launches):
-    """Single launches with their positions. Adjacent batched launches give the first record of each, then the next."""
+    """Single launches with their positions. Records of adjacent batched launches alternate.
+
+    First come the first record of each launch, then the second of each, and so on.
+    """
     single, batched = [], []
     for i, launch in enumerate([*launches, None]):
         if launch and launch.kernel.endswith(BATCHED):
@@ -168,7 +171,7 @@ def test_launch_plan_of_masks_equals_passes(recipe, layout, gpu):
     for dtype, stack in itertools.product((torch.uint8, torch.int64), (1, 7)):
         shape = (5, stack, 64, 80) if layout == "NCHW" else (5, 64, 80, stack)
         masks = describe_images(torch.empty(shape, dtype=dtype), layout)
-        for first_row in (0, 2):  # rows of one alignment: noise reads the table as if it were an image
+        for first_row in (0, 2):  # of one alignment: UniformNoise runs on an image in the table's memory
             pointer = rows.data_ptr() + 8 * plan.column_count * first_row
             table = StridedArray(pointer, plan.column_count, 0, 1, 1, rows)
             passes = record_call(gpu, lambda: execute.apply_to_masks(plan, masks, table))  # noqa: B023
@@ -272,5 +275,6 @@ def test_recipe_is_random_if_an_entry_of_a_list_is_drawn():
     recipe.begin("Mine")
     recipe.constant("index", 0.0)
     assert not recipe.is_random
-    recipe.draw("ListValue", ["x"], ANY_MAGNITUDE, 0.0, 0.0, 0.0, 2, 5.0, 6.0)
+    signed, otherwise, plus, entries = 0.0, 0.0, 0.0, (5.0, 6.0)
+    recipe.draw("ListValue", ["x"], ANY_MAGNITUDE, signed, otherwise, plus, len(entries), *entries)  # any: drawn
     assert recipe.is_random

@@ -103,6 +103,8 @@ def test_decode_jpeg_out_leaves_other_bytes():
             part = padded[1 : header.height - top + 1, 2 : header.width - left + 2]
             cio.decode_and_crop_jpeg(file, top, left, header.height - top, header.width - left, out=part)
             assert np.array_equal(part, decoded[top:, left:])
+            part[...] = poison
+            assert (padded == poison).all()
 
 
 # Other versions or copies of libjpeg-turbo differ by a rounding in transforms and upsampling.

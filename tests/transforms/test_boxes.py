@@ -111,9 +111,14 @@ def test_boxes_integer_centres_and_sizes_flip_exactly(backend, dtype, width):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_boxes_half_precision_moves_in_float32(dtype):
-    source = torch.tensor([[[10, 20, 30, 44.0]]], dtype=getattr(torch, dtype))
-    moved, valid = move_boxes(source, torch.tensor([[[2.0, 0, 3], [0, 2, 0], [0, 0, 1]]]), (400, 400), Boxes())
-    assert_equal(moved, torch.tensor([[[22.5, 39.5, 62.5, 87.5]]]).to(source.dtype))
+    source = torch.tensor([[[10.3, 20.7, 300.1, 440.9]]], dtype=getattr(torch, dtype))
+    M = torch.tensor([[[1.37, 0, 3.3], [0, 0.83, 0.7], [0, 0, 1]]])
+    moved, valid = move_boxes(source, M, (500, 500), Boxes())
+    scale, shift = torch.tensor([1.37, 0.83] * 2), torch.tensor([3.3, 0.7] * 2)
+    exact = scale * source.float() + shift + 0.5 - 0.5 * scale
+    assert_equal(moved, exact.to(source.dtype))
+    in_half = scale.to(source.dtype) * source + shift.to(source.dtype)
+    assert not torch.equal(moved, in_half + (0.5 - 0.5 * scale).to(source.dtype))
     assert valid.tolist() == [[True]]
 
 
@@ -261,8 +266,11 @@ def test_boxes_beyond_horizon_are_invalid(backend, sign):
 
 @pytest.mark.parametrize("axes", [(0, 1, 2), (1, 0, 2)], ids=["x", "y"])
 @pytest.mark.parametrize(("extent", "valid_index"), [(300, 0), (800, 1)])
-def test_boxes_horizon_side_is_that_of_canvas_center(axes, extent, valid_index):
-    """x' = (400 - 3 x) / (1 - 0.01 x), y' about 50: beyond x = 100 x' is below 300, else above; the same for y."""
+def test_boxes_visible_side_of_horizon_is_the_one_mapped_to_the_result_center(axes, extent, valid_index):
+    """x' = (400 - 3 x) / (1 - 0.01 x), y' about 50: beyond x = 100 x' is below 300, else above; the same for y.
+
+    The canvas of the result is `extent` long: its centre is 150 or 400.
+    """
     M = np.array([[-3.0, 0, 400], [-0.5, 1, 50], [-0.01, 0, 1]])[np.ix_(axes, axes)]
     source = np.array([[(200, 0, 210, 10), (10, 0, 20, 10)]], float)
     source, size = (source, (100, extent)) if axes[0] == 0 else (source[..., [1, 0, 3, 2]], (extent, 100))

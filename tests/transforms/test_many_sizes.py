@@ -46,7 +46,7 @@ def plan_count(aug):
 def test_compose_shared_plan_equals_plan_of_size(backend, name, dtype, monkeypatch):
     transforms, sizes, plans = RECIPES[name]
     call_shared, call_size_plan, with_shared_plan = shared_and_size_plans(transforms, monkeypatch)
-    for step in range(3):  # later steps use cached rows and recorded loops
+    for step in range(3):  # later steps use cached rows of the table of images, and recorded loops
         for i, image in enumerate(ragged_images(backend, sizes, dtype, seed=step)):
             assert_equal(call_shared(image, step=step, ids=i), call_size_plan(image, step=step, ids=i))
     assert plan_count(with_shared_plan) == plans
@@ -123,7 +123,7 @@ def test_compose_does_not_keep_images_alive():
     assert len(aug._fused.plans.ragged._rows) == 1
 
 
-def test_compose_limits_cached_rows(monkeypatch):
+def test_compose_limits_cached_rows_of_the_table_of_images(monkeypatch):
     monkeypatch.setattr(ragged_plans, "_MAX_ROWS", 4)
     aug = T.Compose([CROP], seed=3)
     for _ in range(2):

@@ -63,7 +63,7 @@ def test_structure_tv_tensors_of_batch_keep_types(tv):
     assert dense.shape == (2, 3, 4, 4)
 
 
-def test_structure_tv_tensors_valid_boxes_are_plain_tensor(tv):
+def test_structure_tv_tensors_validity_of_boxes_is_a_plain_tensor(tv):
     sample = {"image": tv.Image(torch.zeros(3, 8, 8)),
               "boxes": tv.BoundingBoxes(torch.zeros(2, 4), format="XYXY", canvas_size=(8, 8))}  # fmt: skip
     rebuilt = parse_sample(sample).rebuild({"valid": [[torch.ones(2, dtype=torch.bool)]]}, (8, 8))
