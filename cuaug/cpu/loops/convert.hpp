@@ -54,7 +54,7 @@ inline float reciprocal(float value) { return 1.0f / value; }
 inline double reciprocal(double value) { return 1.0 / value; }
 inline float divide_levels(float a, float b) { return a / b; }
 inline double divide_levels(double a, double b) { return a / b; }
-inline float small_power(float base, float exponent) { return pow(base, exponent); }
-inline double small_power(double base, double exponent) { return pow(base, exponent); }
+inline float fast_power(float base, float exponent) { return pow(base, exponent); }
+inline double fast_power(double base, double exponent) { return pow(base, exponent); }
 
 }  // namespace cuaug

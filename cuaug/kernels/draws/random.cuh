@@ -26,7 +26,7 @@ struct Random {
         return i == 0 ? words.word[0] : i == 1 ? words.word[1] : i == 2 ? words.word[2] : words.word[3];
     }
 
-    // Makes the last `count` words that were taken available again.
+    // Makes the last `count` words that were taken available again: at most those of the current four.
     void return_words(int count) { used -= count; }
 
     // In [0, 1), a multiple of 2^-32.

@@ -66,8 +66,7 @@ struct CoordinateMap {
 };
 
 // A CoordinateMap for which the GPU computes coordinates in double precision and offsets in 64 bits: for float64 maps,
-// and for images or maps that are too large or whose images have negative strides (`map_geometry` of
-// _passes/geometry.py).
+// for images or maps that are too large, and for images with negative strides (`map_geometry` of _passes/geometry.py).
 struct CoordinateMap64 : CoordinateMap {
     static constexpr bool is_64bit = true;
 };

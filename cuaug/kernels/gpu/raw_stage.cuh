@@ -129,7 +129,7 @@ inline void stage_raw(const Image<T, K, Border>& image, const SourceBox& box, co
             for (int b = 0; b < chunk_bytes; b += 4) copy_async<4>(to + b, from + b, in_image);
         });
     }
-    if (fills && !stages_words_if_filled<BoxLayout>(image.window.width, vector_bytes)) return;
+    if (fills && !may_have_words_with_fill<BoxLayout>(image.window.width, vector_bytes)) return;
     const WordColumns columns =
         word_columns<BoxLayout, fills>(box, image.base_x, image.window.width, vector_bytes >= 4);
     if (columns.left + columns.right > 0)

@@ -4,7 +4,7 @@
 #include "gpu/wide_multiply.cuh"
 
 // Stages words (four bytes) of raw boxes through registers: those that raw_stage.cuh does not copy in chunks, because
-// they lie outside the image or because rows are not aligned.
+// the image's right edge cuts their chunk, because the border has to be resolved, or because rows are not aligned.
 
 namespace cuaug {
 
@@ -18,26 +18,27 @@ inline Word element_at(const unsigned char* address) {
 
 // The elements of a row of the image, or of one of its planes, from which a word of a box is made; the border is
 // resolved. The four sources of a word of uint8 mostly lie close to each other: even if the border mirrors them, a
-// window of 4 bytes holds them, or of 6 bytes for packed pixels of three. The words that hold the window are then
+// span of 4 bytes holds them, or of 6 bytes for packed pixels of three. The words that hold the span are then
 // loaded and permuted. Other elements, such as those on both sides of the seam of `Wrap`, are loaded one by one.
 template <class BoxLayout, class T, int K, class Border>
 struct WordSource {
     static constexpr int step = BoxLayout::step, size = sizeof(T), elements = elements_per_word<T>;
-    static constexpr bool fills = is_fill_border<Border>, has_long_window = size == 1 && step == 3;
-    static constexpr int window = has_long_window ? 6 : 4;
+    static constexpr bool fills = is_fill_border<Border>, has_long_span = size == 1 && step == 3;
+    static constexpr int span_bytes = has_long_span ? 6 : 4;
 
-    int first;             // the window's first byte in the row
+    int first;             // the span's first byte in the row
     int offset[elements];  // of each element from it, in bytes
     int last;              // the highest of them
     Word selector;         // of __byte_perm: offset[i] in digit i
-    Word mask;  // zeros for elements that the border fills; otherwise all ones: a constant with other borders
+    Word mask;             // its bits are 0 in elements that the border fills, 1 in others
 
     // For the word of the box that begins at a byte, counted from the first pixel of the box.
     WordSource(const Image<T, K, Border>& image, int byte) : first(0x7fffffff), last(0), selector(0), mask(~0u) {
         const int width = image.window.width;
+        constexpr int added_pixels = 16;  // for the division, which rounds towards 0: `byte` is at least -15
         for (int i = 0; i < elements; ++i) {
-            const int at = byte + size * i + chunk_bytes * step, pixel = at / step,
-                      x = pixel - chunk_bytes + image.base_x, column = Border::resolve(x, width);
+            const int at = byte + size * i + added_pixels * step, pixel = at / step,
+                      x = pixel - added_pixels + image.base_x, column = Border::resolve(x, width);
             if (fills && column < 0) mask &= ~((size == 4 ? ~0u : (1u << 8 * size % 32) - 1) << 8 * size * i);
             offset[i] = step * (column < 0 ? Edge::resolve(x, width) : column) + at - step * pixel;
             first = min(first, offset[i]);
@@ -49,14 +50,14 @@ struct WordSource {
         }
     }
 
-    // `at`: address of the window's first byte.
-    Word load_window(const unsigned char* at) const {
+    // `at`: address of the span's first byte.
+    Word load_span(const unsigned char* at) const {
         const Word shift = static_cast<Word>(reinterpret_cast<unsigned long long>(at)) & 3;
         const Word* const words = reinterpret_cast<const Word*>(at - shift);
         __builtin_assume(__isGlobal(words));
         // A word is not loaded if no element lies in it: it might lie beyond the image.
         const Word first_word = words[0], second = shift + last < 4 ? 0 : words[1];
-        if constexpr (has_long_window) {
+        if constexpr (has_long_span) {
             const Word third = shift + last < 8 ? 0 : words[2];
             return mask & __byte_perm(__funnelshift_r(first_word, second, 8 * shift),
                                       __funnelshift_r(second, third, 8 * shift), selector);
@@ -71,23 +72,23 @@ struct WordSource {
         return mask & out;
     }
 
-    // Calls function(load) with the function that loads the word: `load_window` for uint8, if a window holds all
+    // Calls function(load) with the function that loads the word: `load_span` for uint8, if a span holds all
     // elements and no word that is read may end beyond the row of `row_bytes` bytes; else `load_elements`.
     // `is_aligned`: rows begin at multiples of four bytes.
     template <class Function>
     void with_load(int row_bytes, bool is_aligned, const Function& function) const {
-        const int highest = first + last, window_end = is_aligned ? highest | 3 : highest + 3;
-        if (size == 1 && last < window && window_end < row_bytes)
-            function([&](const unsigned char* at) { return load_window(at); });
+        const int highest = first + last, span_end = is_aligned ? highest | 3 : highest + 3;
+        if (size == 1 && last < span_bytes && span_end < row_bytes)
+            function([&](const unsigned char* at) { return load_span(at); });
         else
             function([&](const unsigned char* at) { return load_elements(at); });
     }
 };
 
-// With a border that fills: whether boxes have words that are not copied in chunks. `vector_bytes`: the alignment of
-// rows.
+// With a border that fills: whether a box may have words that are not copied in chunks. Aligned rows have them only in
+// the chunk that the image's right edge cuts. `vector_bytes`: the alignment of rows.
 template <class BoxLayout>
-inline bool stages_words_if_filled(int image_width, int vector_bytes) {
+inline bool may_have_words_with_fill(int image_width, int vector_bytes) {
     return vector_bytes < 4 || BoxLayout::step * image_width % chunk_bytes != 0;
 }
 
@@ -110,8 +111,9 @@ inline WordColumns word_columns(const SourceBox& box, int base_x, int image_widt
     return {left, right_begin, max(right_end - right_begin, 0)};
 }
 
-// Stages columns of words, with zeros where the border fills. A thread keeps to one column; it loads `ahead` rows
-// before it waits. Four rows of several planes or of large blocks' pixels (K > 3) would not fit into registers.
+// Stages columns of words, with zeros where the border fills. A thread stages one column at a time; it loads
+// `ahead` rows before it waits. Four rows of several planes, or of pixels of four channels, would not fit into
+// registers.
 template <class Layout, class T, int K, class Border>
 inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, const NeededRows& needed_rows,
                         const WordColumns& columns, bool is_aligned, unsigned char* memory, int plane_bytes) {
@@ -128,10 +130,10 @@ inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, 
     for (int i = threadIdx.x - thread_row * count; i < count; i += threads) {
         const int byte = 4 * (i < columns.left ? i : i - columns.left + columns.right_begin);
         const WordSource<BoxLayout, T, K, Border> source(image, byte - before);
-        const unsigned char* windows[planes];  // in row 0
+        const unsigned char* spans[planes];  // in row 0
         for (int k = 0; k < planes; ++k)
-            windows[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + source.first;
-        // The rows in which a chunk with the word at its centre is read.
+            spans[k] = reinterpret_cast<const unsigned char*>(image.data + image.offset[k]) + source.first;
+        // The rows in which samplers may read the word: those of a chunk with the word at its centre.
         const RowRange needed =
             needed_rows.rows(static_cast<float>(byte - before + BoxLayout::step * box.x - (chunk_bytes - 4) / 2));
         const int end = min(needed.first - box.y + needed.count, box.height);
@@ -144,7 +146,7 @@ inline void stage_words(const Image<T, K, Border>& image, const SourceBox& box, 
                 for (int j = 0; j < ahead; ++j) {
                     const bool is_fill = source.fills && (image_rows[j] < 0 || source.mask == 0);
                     for (int k = 0; k < planes; ++k)
-                        words[j][k] = is_fill ? 0 : load(mad_wide(image_rows[j], row_stride, windows[k]));
+                        words[j][k] = is_fill ? 0 : load(mad_wide(image_rows[j], row_stride, spans[k]));
                 }
                 unsigned char* const to = memory + row * box.pitch + byte;
                 for (int j = 0; j < ahead; ++j)

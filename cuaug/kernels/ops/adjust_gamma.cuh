@@ -12,11 +12,11 @@ struct AdjustGamma {
     R gamma, gain;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>&) const {
-        const bool is_small = gamma > R(0) && gamma <= R(8);
+        const bool is_fast = gamma > R(0) && gamma <= R(8);  // else fast_power is not accurate
         Pixel<R, K> out;
         for (int k = 0; k < K; ++k) {
             const R base = fmax(in.c[k], R(0));
-            out.c[k] = gain * (is_small ? small_power(base, gamma) : pow(base, gamma));
+            out.c[k] = gain * (is_fast ? fast_power(base, gamma) : pow(base, gamma));
         }
         return fma_saturate(R(1), out, R(0));
     }

@@ -16,10 +16,11 @@ struct ColorJitter {
     // last.
     R order[4];
     R brightness, saturation, hue, contrast, pivot;
+    static constexpr int contrast_index = 7;  // of contrast and pivot, the parameters of AdjustContrast
 
     // Packs the steps before the contrast, if `before`, and the contrast and the steps after it, if `after`.
     static void pack(R* params, bool before, bool after) {
-        const bool contrast = after && params[7] != R(1);
+        const bool contrast = after && params[contrast_index] != R(1);
         const int identity_steps = (params[4] == R(1)) | !contrast << 1 | (params[5] == R(1)) << 2 |
                                    (params[6] == R(0)) << 3;  // not an array, which would be in memory
         int packed_steps = 0, shift = 0;
@@ -37,7 +38,7 @@ struct ColorJitter {
 
     static void prepare(R* params, R max_value) {
         pack(params, /*before=*/true, /*after=*/true);
-        AdjustContrast<R, K>::prepare(params + 7, max_value);
+        AdjustContrast<R, K>::prepare(params + contrast_index, max_value);
     }
 
     template <class Visitor>

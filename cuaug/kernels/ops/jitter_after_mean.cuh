@@ -9,7 +9,7 @@ template <class R, int K>
 struct JitterAfterMean : ColorJitter<R, K> {
     static void prepare(R* params, R max_value) {
         ColorJitter<R, K>::pack(params, /*before=*/false, /*after=*/true);
-        AdjustContrast<R, K>::prepare(params + 7, max_value);
+        AdjustContrast<R, K>::prepare(params + ColorJitter<R, K>::contrast_index, max_value);
     }
 };
 

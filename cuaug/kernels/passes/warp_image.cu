@@ -99,8 +99,8 @@ inline void make_raw_staged_tile(const WarpBlock<C>& block, int index, typename 
             for (int j = 0; j < C::BoxLayout::pattern_words; ++j) any_fill |= block.fill_pattern()[j];
             if (any_fill != 0) {
                 // Other threads' zeros are written before the fill.
-                if (stages_words_if_filled<typename C::BoxLayout>(source.window.width,
-                                                                  source.vector_elements() * sizeof(typename C::In)))
+                if (may_have_words_with_fill<typename C::BoxLayout>(source.window.width,
+                                                                    source.vector_elements() * sizeof(typename C::In)))
                     __syncthreads();
                 fill_outside<InLayout>(source.image(), box, block.tiles()[index].needed_rows, block.fill_pattern(),
                                        block.box_memory(), C::box_plane_bytes);
