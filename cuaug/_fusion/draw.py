@@ -121,9 +121,10 @@ def _id_array(ids: Any, images: ImageBatch) -> StridedArray:
         array = np.ascontiguousarray(host_array("ids", ids, np.int64))
         array = array if images.device < 0 else images.library.from_numpy(array, images.device)
     descriptor = convert.describe(array)
-    if descriptor.dtype != "int64" or len(descriptor.shape) != 1 or descriptor.shape[0] != images.samples:
-        shape = tuple(descriptor.shape)
-        raise ValueError(f"ids must be {images.samples} integers (int64), got {descriptor.dtype} of shape {shape}")
+    if tuple(descriptor.shape) != (images.samples,):
+        raise ValueError(f"ids must be {images.samples} integers, got shape {tuple(descriptor.shape)}")
+    if descriptor.dtype != "int64":
+        raise ValueError(f"ids must be integers (int64), got {descriptor.dtype}")
     if descriptor.device != images.device or (images.samples > 1 and descriptor.strides != (1,)):
         raise ValueError("ids on a device must be contiguous and on the images' device: pass a contiguous copy")
     return StridedArray(descriptor.pointer, 0, 0, 1, 0, descriptor.owner)

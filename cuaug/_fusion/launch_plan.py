@@ -34,7 +34,7 @@ def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> 
     symbolic_table = table._replace(pointer=symbol(ARGUMENTS), owner=None)
     launch_plan = None
     if not plan.casts_moved_masks:  # a cast is an operation of the library, which cannot be recorded
-        # Samples have many numbers of masks, which are axes of a plan: images keep their plans.
+        # The number of masks differs between samples and is part of the key: the plans of images must not be replaced.
         run = functools.partial(execute.apply_to_masks, plan, table=symbolic_table)
         launch_plan = _launch_plan(plan, masks, "masks", run, replaces_others=False)
     if launch_plan is None:

@@ -39,7 +39,7 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
 
 
 def plan_mask_casts(passes: Sequence[Pass], mask_dtypes: Sequence[str]) -> list[str]:
-    """Assigns to each pass that fills masks the casts that precede its op: a fill value has the dtype at its op.
+    """Assigns to each pass that fills masks the casts that precede its op, in whose dtype the fill value must fit.
 
     Returns the casts that remain after the last pass.
     """

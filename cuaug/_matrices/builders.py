@@ -125,14 +125,14 @@ class Builder:
         """The plan of a call, the addresses to run it with, and whether it serves all calls with the same key."""
         sizes = self._sizes(inputs)
         record, addresses, is_reusable = split_record(self._pack(numbers, inputs, sizes, 0, 0), values, inputs.numbers)
-        name, blocks, threads = self.launch_plan(sizes.items, sizes.points)
+        name, blocks, threads = self.kernel_and_grid(sizes.items, sizes.points)
         if blocks >= 1 << 31:
             raise ValueError(f"the batch must need fewer than 2**31 blocks of threads, got {blocks}")
         grid = blocks, 1, 1
         plan = Plan(record, name, grid, threads, inputs.library, sizes.result, inputs.dtype, inputs.device)
         return plan, addresses, is_reusable
 
-    def launch_plan(self, items: int, points: int) -> tuple[str, int, int]:
+    def kernel_and_grid(self, items: int, points: int) -> tuple[str, int, int]:
         """The kernel, its number of blocks and of threads in a block. `points`: that a fit has per item."""
         if self.kernel is not None:
             return self.kernel, items, min(-(-points // 32) * 32, MAX_FIT_THREADS)

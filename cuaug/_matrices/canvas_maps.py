@@ -81,7 +81,7 @@ def _shift(offset: float) -> list[list[float]]:
 
 
 def _pixel_center(size: tuple[int, int], center: Any) -> Any:
-    """`center`, which counts from the image's corner, or the middle: with pixel centres at integers."""
+    """The centre with pixel centres at integers. `center` counts from the image's corner; None: the middle."""
     if center is None:
         return [(size[1] - 1) / 2, (size[0] - 1) / 2]
     return center - 0.5 if hasattr(center, "dtype") else (convert.host_array("center", center) - 0.5).tolist()

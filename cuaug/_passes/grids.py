@@ -143,11 +143,11 @@ def divide_output(slices: Slices, staging: Staging, can_halve: bool) -> Regions:
     """
     dtype, channels, count, height, width = slices
     staged_bytes = _staged_bytes(dtype, channels)
-    is_wide = ITEM_SIZE[dtype] * channels <= (6 if staging.fills else 4) if staging.raw else staged_bytes <= 4
-    region_width = _REGION_WIDTHS[is_wide]
+    has_wide_regions = ITEM_SIZE[dtype] * channels <= (6 if staging.fills else 4) if staging.raw else staged_bytes <= 4
+    region_width = _REGION_WIDTHS[has_wide_regions]
     per_row, leftover = divmod(width, region_width)
-    halves_rows = small_blocks(dtype, channels, staging.raw) and channels > 1
-    short_rows, tall_rows = _SHORT_REGION_ROWS >> halves_rows, _TALL_REGION_ROWS >> halves_rows
+    has_low_regions = small_blocks(dtype, channels, staging.raw) and channels > 1
+    short_rows, tall_rows = _SHORT_REGION_ROWS >> has_low_regions, _TALL_REGION_ROWS >> has_low_regions
     tall = (per_row + (leftover > 0)) * count * -(-height // tall_rows) >= _MIN_TALL_REGIONS and staged_bytes <= 16
     can_halve = can_halve and tall
     full_width = _region_column(height, tall_rows if tall else short_rows, tall)
@@ -157,10 +157,10 @@ def divide_output(slices: Slices, staging: Staging, can_halve: bool) -> Regions:
         remainder = remainder._replace(regions=0)
     regions = count * (per_row * full_width.regions + remainder.regions)
     columns = (full_width,) * (per_row > 0) + (remainder,) * (leftover > 0)
-    halves_have_rows = all(
+    lower_halves_have_rows = all(
         height - (column.regions - 1) * column.region_rows > column.region_rows // 2 for column in columns
     )
-    halved = min(_MAX_HALVED_REGIONS, regions // 8) if can_halve and halves_have_rows else 0
+    halved = min(_MAX_HALVED_REGIONS, regions // 8) if can_halve and lower_halves_have_rows else 0
     return Regions(region_width, per_row, full_width, remainder, regions - halved, halved)
 
 
@@ -220,7 +220,8 @@ def mix(slices: Slices, resident_blocks: int) -> Grid:
 def _strip_count(width: int) -> int:
     """The number of strips of columns; no strip is empty.
 
-    The lowest number that leaves few threads of a block idle: in wide strips a warp moves longer parts of a row.
+    The lowest number that leaves few threads of a block idle: in wide strips a CUDA warp moves longer parts of a
+    row.
     """
     quads = -(-width // 4) or 1  # of four pixels, one per thread
     min_strips = -(-quads // POINTWISE_THREADS)
@@ -267,7 +268,7 @@ def gaussian_blur(slices: Slices, tile_width: int, tile_height: int, shared_byte
 
 
 def gaussian_blur_u8(slices: Slices, across: int, rows: int) -> Grid:
-    """A block is a warp; the parameters are those of `blur_tiles.StripRuns`."""
+    """A block is one CUDA warp; the parameters are those of `blur_tiles.StripRuns`."""
     return across, _runs(slices.height, rows), min(slices.slice_count, _MAX_BLOCKS_YZ)
 
 

@@ -18,6 +18,7 @@ ITEM_SIZE = {
     "int64": 8,
     "float64": 8,
 }
-# Limits of a fill, a float64: below 2**63 its numbers are 2**10 apart. For other label dtypes a fill is clamped.
+# Limits of a fill; beyond them it is refused. A fill is a float64, and the largest one below 2**63 is 2**63 - 2**10.
+# Functions clamp the fill of other label dtypes.
 LABEL_LIMITS = {"bool": (0, 1), "int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - (1 << 10))}
 MAX_VALUE = {"uint8": 255.0, "uint16": 65535.0, "int16": 32767.0}  # float images: 1

@@ -122,17 +122,20 @@ class Collate:
             )
 
     def _is_random(self) -> bool:
-        """Whether draws depend on the epoch; those of functions do not."""
+        """Whether draws depend on the epoch.
+
+        Transforms that a recipe does not draw for, such as `Lambda`, have random numbers of their own.
+        """
         recipe = Recipe(_LARGE_SIZE, 3, "uint8")
         for transform in (inner for entry in self._recipe.transforms for inner in entry.flattened()):
             if transform.is_fused:
-                # The batch has passed, but an earlier function may have changed its dtype or number of channels.
+                # The batch has passed, but an earlier `Lambda` may have changed its dtype or number of channels.
                 with contextlib.suppress(TypeError, ValueError):
                     transform.append_to(recipe)
             elif transform.needs_recipe and not isinstance(transform, PadBatch):
                 return True
             else:
-                recipe.size = _LARGE_SIZE  # a function may have changed it
+                recipe.size = _LARGE_SIZE  # it may have changed
         return recipe.is_random
 
 

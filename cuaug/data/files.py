@@ -152,7 +152,7 @@ class ImageFiles:
         return path if offset == 0 else f"{path} at byte {offset}"
 
     def target(self, index: int) -> Any:
-        """The label or target of an image; None if it has none."""
+        """The label or target of an image; None if no image has one. A ValueError if only this one has none."""
         if self.targets is None:
             return None if self.labels is None else int(self.labels[index])
         target = self.targets(self._target_key(index)) if callable(self.targets) else self.targets[index]

@@ -296,7 +296,7 @@ def _are_siblings(one: Path, other: Path) -> bool:
 def _is_valid_of(mask_path: Path, path: Path, object_paths: Sequence[Path]) -> bool:
     """Whether a sibling is the validity mask of the boxes at `path`, or that of one sample in a list."""
     end = next(i for i, keys in enumerate(zip(mask_path, path, strict=True), 1) if keys[0] != keys[1])
-    return mask_path[:end] == validity_paths(tuple(other[:end] for other in object_paths))[path[:end]]
+    return mask_path[:end] == validity_paths(other[:end] for other in object_paths)[path[:end]]
 
 
 def _has_entries(values: Any, count: int, min_axes: int = 1) -> bool:

@@ -111,8 +111,10 @@ class RandomPhotometricDistort(Transform):
             low, high = getattr(self, name)
             with recipe.only_where(recipe.bernoulli(f"apply_{name}", self.p)):
                 factors[name] = recipe.uniform(f"{name}_factor", low, high, otherwise=identity)
-        with recipe.only_where(recipe.bernoulli("contrast_before", 0.5)):  # the steps of `ColorJitter`, in either order
-            steps = enumerate(((0, 0), (1, 2), (2, 3), (3, 1)))
+        # Steps as in kernels/ops/color_jitter.cuh: 0 brightness, 1 contrast, 2 saturation, 3 hue.
+        contrast_second, contrast_last = (0, 1, 2, 3), (0, 2, 3, 1)
+        with recipe.only_where(recipe.bernoulli("contrast_before", 0.5)):
+            steps = enumerate(zip(contrast_second, contrast_last, strict=True))
             order = [recipe.constant(f"order_{i}", *step, integer_range=(0, 3)) for i, step in steps]
         before_mean = [*order, factors["brightness"], factors["saturation"], factors["hue"]]
         _add_jitter_about_mean(recipe, before_mean, factors["contrast"])

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._arrays import convert
 from .._arrays.jax_library import JaxLibrary
+from .._arrays.numpy_library import NUMPY
 from .._arrays.registry import library_of
 from .._arrays.torch_library import TorchLibrary
 from .sample_structure import ParsedSample
@@ -62,6 +63,8 @@ def in_library_of(like: Any, values: Any) -> Any:
         return [in_library_of(*entry) for entry in zip(examples, values, strict=True)]
     example = like[0] if isinstance(like, list) and like else like
     library = library_of(type(example))
+    if library is NUMPY:
+        return numpy_view(values)
     if isinstance(library, TorchLibrary) and isinstance(values, np.ndarray):
         return library.from_numpy(values, -1)
     is_jax = isinstance(library, JaxLibrary) and isinstance(values, np.ndarray)

@@ -16,7 +16,7 @@ from .sample_search import Leaf, find_leaves
 from .sample_target import GatheredValues, Path
 
 _MAX_STRUCTURES = 256
-_NUMBER_TYPES = frozenset((int, float, bool))
+_SCALAR_TYPES = frozenset((int, float, bool, str, type(None)))
 
 
 class _LeafPaths(NamedTuple):
@@ -58,18 +58,22 @@ class _NoStructureError(Exception):
 def _structure(node: Any) -> Any:
     """What decides which leaves a sample has: types, keys, lengths, and axes and dtypes of arrays.
 
-    Lists of numbers have no other length than 0, as all of them are found alike.
+    Lists of numbers and texts are alike whatever their length, unless they are empty.
     """
     node_type = type(node)
     if library_of(node_type) is not None:
         return _array_structure(node)
     if isinstance(node, dict):
+        if not all(type(key) in (str, int) for key in node):  # other keys may be equal but have other names
+            raise _NoStructureError
         return node_type, *node, *map(_structure, node.values())
     if isinstance(node, (list, tuple)):
         entry_types = frozenset(map(type, node))
-        if entry_types <= _NUMBER_TYPES:
+        if entry_types <= _SCALAR_TYPES:
             return node_type, entry_types
-        return node_type, *map(_structure, node)
+        entries = tuple(map(_structure, node))
+        are_equal = all(entry == entries[0] for entry in entries)
+        return (node_type, len(entries), entries[0]) if are_equal else (node_type, entries)  # short: the keys are kept
     if isinstance(node, Mapping):  # it may make its values when they are read
         raise _NoStructureError
     return node_type

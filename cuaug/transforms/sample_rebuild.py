@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import copy
-import functools
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
@@ -40,9 +39,9 @@ def set_path(results: dict[Any, Any], path: Path, value: Any) -> None:
 def rebuild(node: Any, results: dict[Any, Any]) -> Any:
     """A copy of the container in its type (an immutable mapping: a dict), with entries from `results`, nested alike."""
     entries = _copied_entries(node)
-    fields = getattr(node, "_fields", None)
+    is_named = isinstance(node, tuple) and hasattr(node, "_fields")
     for key, result in results.items():
-        index = entry_index(node, key) if fields else key
+        index = entry_index(node, key) if is_named else key
         entries[index] = rebuild(node[index], result) if type(result) is _InnerResults else result
     if isinstance(node, tuple):
         return node._make(entries) if hasattr(node, "_make") else tuple(entries)
@@ -65,14 +64,15 @@ def with_copied_containers(node: Any) -> Any:
     return rebuild(node, results) if is_container else node
 
 
-@functools.lru_cache(256)
-def validity_paths(box_paths: tuple[Path, ...]) -> Mapping[Path, Path]:
+def validity_paths(box_paths: Iterable[Path]) -> dict[Path, Path]:
     """The path of the validity mask of each array of boxes in a sample.
 
     The key is "valid" for boxes under a key of `KINDS` and for the only boxes in their container; for others it is
     `VALID_PREFIX` and the key of the boxes.
     """
     paths = dict.fromkeys(box_paths)
+    if len(paths) == 1:  # to save time
+        return {path: (*path[:-1], "valid") for path in paths}
     counts = collections.Counter(path[:-1] for path in paths)
     are_named = (KINDS.get(path[-1]) == "boxes" or counts[path[:-1]] == 1 for path in paths)
     return {
@@ -84,6 +84,7 @@ def validity_paths(box_paths: tuple[Path, ...]) -> Mapping[Path, Path]:
 def validity_target(sample: Any, boxes: Target, paths: Sequence[Path]) -> Target:
     """A target for the validity mask of these boxes, at these paths; no paths if they are not new keys of dicts.
 
+    Its value is that of the boxes, until a result replaces it.
     Raises ValueError if only some of the samples have the key: a mask in the others would be for a part of the boxes.
     """
     # The plain arrays as `original`, not the tv_tensors: `_in_type_of` would wrap a mask as BoundingBoxes.
@@ -163,5 +164,5 @@ def value_at(node: Any, path: Path) -> Any:
 
 def entry_index(node: Any, key: Any) -> Any:
     """The key, or the position of a namedtuple's field."""
-    fields = getattr(node, "_fields", ())
-    return fields.index(key) if key in fields and not isinstance(node, Mapping) else key
+    fields = getattr(node, "_fields", ()) if isinstance(node, tuple) else ()
+    return fields.index(key) if key in fields else key

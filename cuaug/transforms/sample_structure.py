@@ -56,7 +56,7 @@ class ParsedSample:
     def validity_targets(self) -> list[Target]:
         """The target of the validity mask of each of `targets_of("boxes")`: one of `targets`, or a new one."""
         boxes, masks = self.targets_of("boxes"), {target.paths: target for target in self.targets_of("valid")}
-        path_of_mask = validity_paths(tuple(path for target in boxes for path in target.paths))
+        path_of_mask = validity_paths(path for target in boxes for path in target.paths)
         mask_paths = [tuple(path_of_mask[path] for path in target.paths) for target in boxes]
         return [
             masks.get(paths) or validity_target(self.sample, target, paths)
@@ -108,7 +108,8 @@ def named_sample(
     """The sample of a call whose targets are arguments. Labels may be in the place of the masks."""
     if labels is None and has_axes_of_labels(masks, images):
         masks, labels = None, masks
-    masks_name = "target" if _is_detection_target(masks) else "masks"  # the name in messages, of an argument `target`
+    # A data set calls `transforms(image, target)`: messages name the dict in the place of the masks so.
+    masks_name = "target" if _is_detection_target(masks) else "masks"
     targets = {"images": images, masks_name: masks, "boxes": boxes, "keypoints": keypoints, "labels": labels}
     targets = {name: value for name, value in targets.items() if value is not None}
     for name in ("masks", "boxes", "keypoints"):
@@ -122,7 +123,7 @@ def named_sample(
 
 
 def call_sample(images: Any, masks: Any = None, boxes: Any = None, keypoints: Any = None, labels: Any = None) -> Any:
-    """The sample of a call with these arguments: of any structure, if it is the only one."""
+    """The sample of a call with these arguments: `images` itself, of any structure, if there is no other."""
     targets = masks, boxes, keypoints, labels
     return images if all(target is None for target in targets) else named_sample(images, *targets)
 
@@ -142,9 +143,10 @@ def parse_sample(sample: Any) -> ParsedSample:
     3. *By position.* An array is images, and so is a list of arrays of 2 or 3 axes. In a tuple or a list that begins
        with images, as a DataLoader yields, labels come second: ``(images, labels)``.
 
-    Images of 2 or 3 axes are one sample; images of more axes are a batch. A list of dicts, or of pairs (image, label),
-    has one entry per sample: values at the same path in each entry are gathered in one list. Everything else stays as
-    it is. An array beside images that are no tv_tensor is a ``ValueError`` if its shape is not one of labels.
+    Images of 2 or 3 axes (a Video of 4) are one sample; images of more axes are a batch. A list of dicts, or of pairs
+    (image, label), has one entry per sample: values at the same path in each entry are gathered in one list. Everything
+    else stays as it is. An array beside images that are no tv_tensor is a ``ValueError`` if its shape is not one of
+    labels.
     torchvision's rule differs: the first pure tensor is the image, wherever it is, and all others stay.
     """
     leaves = leaves_of(sample)
@@ -173,7 +175,7 @@ def parse_sample(sample: Any) -> ParsedSample:
 
 
 def with_all_valid(sample: Any) -> Any:
-    """The sample with masks that call all boxes in its dicts valid, where it has no masks."""
+    """The sample with masks of validity, all true, beside the boxes in its dicts that have none."""
     parsed = parse_sample(sample)
     if not parsed.lacks_valid():
         return sample

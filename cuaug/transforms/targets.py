@@ -59,7 +59,10 @@ def transform_targets(
 
 
 def _boxes_and_format(target: Target, format: str) -> tuple[Any, str]:
-    """Boxes to move, and their format: `format`, but torchvision's BoundingBoxes keep their own."""
+    """Boxes to move, and their format: `format`, but torchvision's BoundingBoxes keep their own.
+
+    Other boxes whose type states a format (`XYXYBoxes`, of data sets) are converted to `format`.
+    """
     value, original = numpy_view_of_jax(target.value), target.original
     if target.format in (None, format):
         return value, format

@@ -44,13 +44,13 @@ def move_boxes(
     min_area: float,
     min_visibility: float,
 ) -> tuple[Any, Any] | None:
-    """The boxes after all moves, and the mask of the valid ones; None if it takes array operations.
+    """The boxes after all moves, and the mask of the valid ones; None if neither the loop nor the kernel takes them.
 
     Their shapes are [R, B, 4] and [R, B]; without R for the boxes of one row. They are in the library and on the device
-    of the first array on a GPU, of the boxes if all are on the host. Arrays on the host are of NumPy or torch.
+    of the first array on a GPU, of the boxes if all are on the host.
 
     Args:
-        boxes: [R, B, 4], or [B, 4] of one row
+        boxes: Of NumPy, torch or CuPy. [R, B, 4], or [B, 4] of one row
         moves: At least one.
         valid: False for boxes that are invalid already; None: none is. [R, B] or [B]
         row_samples: The sample of each row; None: row n has the boxes of sample n. [R]
@@ -63,7 +63,7 @@ def move_boxes(
     like, is_on_host = result_like(arrays)
     library = library_of(type(like))
     is_supported = format in _FORMATS and len(moves) <= MAX_BOX_MOVES and dtype in _DTYPES
-    if library is None or not is_supported or not _has_loop(library, arrays):
+    if library is None or not is_supported or not _has_loop(library, [*arrays, valid]):
         return None
     descriptors = list[ArrayDescriptor]()  # they keep the memory of copies until the loop has run
 

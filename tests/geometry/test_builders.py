@@ -65,7 +65,7 @@ def test_matrix_builder_kernel_equals_loop(function, arguments, monkeypatch):
         size, dtype = items * field("item_size"), np.float64 if field("is_double") else np.float32
         result = array_at(record, MATRIX_BUILDER, "out", size, dtype)
         expected, result[:] = result.copy(), 1e30
-        name, blocks, threads = BY_FUNCTOR[functor].launch_plan(items, points)
+        name, blocks, threads = BY_FUNCTOR[functor].kernel_and_grid(items, points)
         fault = emulator.kernel(name, sources.kernel_source(name)[0])(record, (blocks, 1, 1), threads)
         assert not fault, f"{name}: {fault}"
         assert_equal(result, expected, tolerance=ROUNDING)

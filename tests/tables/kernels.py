@@ -343,7 +343,7 @@ def detection_names():
 
 
 DETECTION = detection_names()
-MATRICES = sorted({builder.launch_plan(1, 1)[0] for builder in BUILDERS})
+MATRICES = sorted({builder.kernel_and_grid(1, 1)[0] for builder in BUILDERS})
 WARMUP = _warmup.warmup_names()
 USUAL = [*WARMUP, *USUAL_RECIPES, "cuaug::copy_boxes"]
 ALL_NAMES = [*USUAL, *COVERING, *FUSED, *RAGGED, *RAW_STAGED, *SMALL_OUTPUT, *DETECTION, *MATRICES]

@@ -1,7 +1,11 @@
 """Samples of one structure have their images and targets at the same paths, which later calls read without a search."""
 
 import collections
+import enum
+import gc
 import itertools
+import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -156,7 +160,7 @@ def test_sample_leaves_found_in_any_mode_are_not_read_in_few_modes(tv):
     """An image of Pillow with a palette, which is no target, is refused unless any mode is taken."""
     sample = tv.Image(torch.zeros(3, 8, 8)), 5, Image.new("P", (8, 8))
     assert [leaf.kind for leaf in leaves_of(sample, any_mode=True)] == ["images", "labels"]
-    with pytest.raises(TypeError, match="mode P"):
+    with pytest.raises(TypeError, match="got P"):
         leaves_of(sample)
 
 
@@ -178,8 +182,68 @@ def test_sample_leaves_of_a_known_structure_take_no_search(sample, monkeypatch):
 
 def test_sample_leaves_keep_few_structures():
     for count in range(2 * sample_leaves._MAX_STRUCTURES):
-        leaves_of([torch.zeros(3, 8, 8), *[0] * count])
+        leaves_of([torch.zeros(3, 8, 8), *[0, object()] * count])
     assert len(sample_leaves._leaves_by_structure) == sample_leaves._MAX_STRUCTURES
+
+
+def test_sample_leaves_of_long_lists_take_little_memory():
+    image = torch.zeros(3, 8, 8)
+    tracemalloc.start()
+    try:
+        for count in range(1000, 1020):
+            leaves_of({"image": image, "words": ["a"] * count, "polygons": [[[1.0, 2.0, 3.0]] for _ in range(count)]})
+        assert tracemalloc.get_traced_memory()[0] < 1 << 18
+    finally:
+        tracemalloc.stop()
+
+
+class Text(str, enum.Enum):
+    FIRST = "first"
+
+
+@pytest.mark.parametrize("keys", [(1, 2), (True, 2), (1.0, 2), ("first", 2), (Text.FIRST, 2)], ids=str)
+def test_sample_with_equal_keys_of_other_types_keeps_their_names(keys, tv):
+    boxes = tv.BoundingBoxes(torch.tensor([[1.0, 2, 6, 7]]), format="XYXY", canvas_size=(8, 8))
+    for other in (keys, ("first", 2), (1, 2), (1.0, 2), keys):
+        result = T.RandomHorizontalFlip()({"image": torch.zeros(3, 8, 8), **dict.fromkeys(other, boxes)})
+        assert list(result)[1:] == [*other, *(f"valid_{key}" for key in other)]
+
+
+def test_sample_leaves_keep_no_key_of_a_user():
+    class Key:
+        pass
+
+    key = Key()
+    reference = weakref.ref(key)
+    leaves_of({"image": torch.zeros(3, 8, 8), key: 1})
+    del key
+    gc.collect()
+    assert reference() is None
+
+
+class GetsKeys(dict):
+    __getattr__ = dict.get
+
+
+class RaisesOfKeys(dict):
+    __getattr__ = dict.__getitem__
+
+
+class AddsKeys(dict):
+    def __getattr__(self, key):
+        return self.setdefault(key, AddsKeys())
+
+
+@pytest.mark.parametrize("kind", [GetsKeys, RaisesOfKeys, AddsKeys])
+def test_sample_of_dicts_with_keys_as_attributes_gains_no_key(kind):
+    image, boxes = torch.zeros(3, 8, 8), torch.tensor([[1.0, 2, 6, 7]])
+    aug = T.Compose([T.RandomHorizontalFlip()], seed=1)
+    for _ in range(2):
+        sample = kind(image=image, target=kind(boxes=boxes, labels=3))
+        result = aug(sample)
+        assert list(sample) == list(result) == ["image", "target"]
+        assert list(result["target"]) == ["boxes", "labels", "valid"]
+        assert aug((image, kind(labels=3)))[1] == {"labels": 3}
 
 
 def test_sample_leaves_take_no_more_reads_of_a_lazy_mapping_than_a_search():
