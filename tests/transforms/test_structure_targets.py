@@ -6,6 +6,7 @@ import torch
 from helpers.arrays import zeros
 from helpers.targets import moves_to
 
+from cuaug import transforms as T
 from cuaug.transforms import boxes as boxes_module
 from cuaug.transforms import keypoints as keypoints_module
 from cuaug.transforms import targets as targets_module
@@ -50,6 +51,28 @@ def test_structure_padded_batch_follows(compact):
     assert [entry.tolist() for entry in rebuilt["labels"]] == ([[5], [6]] if compact else [[5, 0], [6, 7]])
     assert [entry[0].tolist() for entry in rebuilt["boxes"]] == [[2, 0, 6, 4], [4, 0, 8, 4]]
     assert rebuilt["a"]["label"] == [1, 2]
+
+
+@pytest.mark.parametrize("make_boxes", [np.asarray, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("make_valid", [np.asarray, torch.tensor], ids=["numpy", "torch"])
+@pytest.mark.parametrize("format", ["XYXY", "XYWHR"])
+def test_structure_valid_keeps_its_library(make_boxes, make_valid, format):
+    boxes, valid = [(1.0, 1, 4, 4), (1, 1, 2, 2)], [True, False]
+    boxes = [(*box, 5.0) for box in boxes] if format == "XYWHR" else boxes
+    sample = {"image": zeros(8, 10, 3), "boxes": make_boxes(boxes), "valid": make_valid(valid)}
+    for _ in range(2):
+        result = T.Compose([T.RandomAffine(1)], seed=1, boxes=boxes_module.Boxes(format))(sample)
+        assert (type(result["boxes"]), type(result["valid"])) == (type(sample["boxes"]), type(sample["valid"]))
+        assert result["valid"].tolist() == valid
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_structure_valid_with_gradient_is_refused(listed):
+    valid = torch.tensor([1.0, 0], requires_grad=True)
+    boxes = torch.tensor([(1.0, 1, 4, 4), (1, 1, 2, 2)])
+    sample = {"image": torch.zeros(3, 8, 10), "boxes": boxes, "valid": valid}
+    with pytest.raises(TypeError, match="a tensor that requires grad would lose its gradient here"):
+        T.Compose([T.RandomAffine(1)])([sample] * 2 if listed else sample)
 
 
 def test_structure_labels_without_boxes_stay():
