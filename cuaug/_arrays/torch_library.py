@@ -17,6 +17,8 @@ from .._program.dtypes import ITEM_SIZE
 from .descriptor import ArrayDescriptor, contiguous_strides
 from .protocol import memory_shape, unsupported_dtype
 
+_WITHOUT_MEMORY = "FakeTensor", "FunctionalTensor"  # types of tensors that torch uses to trace
+
 
 class TorchLibrary:
     name, channels_first = "torch", True
@@ -47,7 +49,7 @@ class TorchLibrary:
         if (
             not (on_gpu or array.is_cpu)
             or array.layout is not self.strided_layout
-            or type(array).__name__ in ("FakeTensor", "FunctionalTensor")
+            or type(array).__name__ in _WITHOUT_MEMORY
         ):
             raise TypeError(
                 f"{type(array).__name__} on {array.device} with layout {array.layout} is not supported: "
@@ -89,6 +91,8 @@ class TorchLibrary:
         return self.torch.empty(shape, dtype=self.dtypes[dtype], device=_torch_device(device))
 
     def pointer(self, array: Any) -> int:
+        if type(array) is not self.tensor_type and type(array).__name__ in _WITHOUT_MEMORY:
+            raise TypeError("results cannot be made under torch's FakeTensorMode, whose tensors have no memory")
         return int(array.data_ptr())
 
     def to_user_array(self, array: Any) -> Any:

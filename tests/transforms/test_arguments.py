@@ -333,3 +333,12 @@ def test_transforms_refuse_wrong_layouts(transform):
 def test_pixel_op_shows_in_short_an_array_given_as_name():
     with pytest.raises(ValueError, match=r"^cuaug\.transforms\.PixelOp: op must be a name .{1,300}$"):
         T.PixelOp(np.zeros((99, 99)), "px * 2")
+
+
+def test_compose_refuses_to_make_results_without_memory():
+    """Under the mode with which torch traces, even a real tensor has a result without memory, to which a loop writes."""
+    fake = pytest.importorskip("torch._subclasses.fake_tensor")
+    aug, batch = T.Compose([T.RandomHorizontalFlip()], seed=1), torch.zeros((2, 3, 8, 8), dtype=torch.uint8)
+    for sample in (batch, (batch, torch.zeros(2)), {"images": batch, "masks": batch[:, 0]}):
+        with fake.FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(TypeError, match="FakeTensorMode"):
+            aug(sample)
