@@ -289,8 +289,10 @@ def test_set_num_threads_refuses_a_huge_count():
 
 @pytest.mark.parametrize("ids", [[], np.zeros((0,)), [[0, 1]], np.zeros((2, 2), int)], ids=["[]", "0", "1x2", "2x2"])
 def test_compose_refuses_another_number_of_ids(ids):
-    with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: ids must be 2 integers \(int64\), got"):
-        T.Compose([T.RandomInvert()])(noise((2, 8, 8, 3)), ids=ids)
+    aug, batch = T.Compose([T.RandomInvert()]), noise((2, 8, 8, 3))
+    for sample in (batch, (batch, np.arange(2)), {"images": batch, "masks": batch[..., 0]}):
+        with pytest.raises(ValueError, match=r"^cuaug\.transforms\.Compose: ids must be 2 integers, got shape \("):
+            aug(sample, ids=ids)
 
 
 def test_functions_refuse_parameters_on_the_meta_device():
@@ -336,7 +338,7 @@ def test_pixel_op_shows_in_short_an_array_given_as_name():
 
 
 def test_compose_refuses_to_make_results_without_memory():
-    """Under the mode with which torch traces, even a real tensor has a result without memory, to which a loop writes."""
+    """Under the mode with which torch traces, a real tensor, too, has a result without memory, to which loops write."""
     fake = pytest.importorskip("torch._subclasses.fake_tensor")
     aug, batch = T.Compose([T.RandomHorizontalFlip()], seed=1), torch.zeros((2, 3, 8, 8), dtype=torch.uint8)
     for sample in (batch, (batch, torch.zeros(2)), {"images": batch, "masks": batch[:, 0]}):
