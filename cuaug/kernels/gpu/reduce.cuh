@@ -9,6 +9,12 @@ inline T warp_sum(T value) {
     return value;
 }
 
+// The least value of all lanes of a warp, in every lane. Called by all lanes.
+inline int warp_min(int value) {
+    for (int i = 16; i > 0; i /= 2) value = min(value, __shfl_xor_sync(0xffffffffu, value, i));
+    return value;
+}
+
 // The sum over the lanes up to and including the caller's. Called by all lanes.
 template <class T>
 inline T warp_inclusive_sum(T value) {

@@ -113,16 +113,16 @@ struct FrameWalk {
     ThreadWork work;
     long long in_first, out_first;      // the thread's first group, from the frame's first pixel
     long long in_advance, out_advance;  // from a group to the next
-    bool is_contiguous, loads_vectors;
+    bool loads_vectors;
 
     FrameWalk(const BatchRecord& args, bool uses_position)
         : in_step(column_stride<InLayout, K>(args.in.x_stride)),
           out_step(column_stride<OutLayout, OutK>(args.out.x_stride)) {
         const int width = args.in_width;
         const long long pixels = static_cast<long long>(width) * args.in_height;
-        is_contiguous = !uses_position && pixels % 4 == 0 &&
-                        args.in.y_stride == static_cast<long long>(width) * in_step &&
-                        args.out.y_stride == static_cast<long long>(width) * out_step;
+        const bool is_contiguous = !uses_position && pixels % 4 == 0 &&
+                                   args.in.y_stride == static_cast<long long>(width) * in_step &&
+                                   args.out.y_stride == static_cast<long long>(width) * out_step;
         if (is_contiguous)
             work = work_on_contiguous_frame(pixels);
         else
@@ -136,8 +136,8 @@ struct FrameWalk {
         loads_vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && work.count == 4;
     }
 
-    // The groups at which all lanes of the warp take part, with adjacent groups. Called by all lanes.
-    int whole_warp_steps() const { return is_contiguous ? __shfl_sync(0xffffffffu, work.steps, 31) : 0; }
+    // The first groups, as many as all lanes of the warp have, of four pixels each. Called by all lanes.
+    int whole_warp_steps() const { return warp_min(work.count == 4 ? work.steps : 0); }
 
     // Loads groups of the input. All are requested before the first is used.
     template <class T, int Groups>

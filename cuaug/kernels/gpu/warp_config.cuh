@@ -4,6 +4,7 @@
 #include "geometry/affine.cuh"
 #include "gpu/batched_launch.cuh"
 #include "gpu/fixed_point.cuh"
+#include "gpu/packed_store.cuh"
 #include "gpu/ragged.cuh"
 #include "gpu/region.cuh"
 #include "gpu/region_scheduler.cuh"
@@ -114,9 +115,11 @@ struct WarpConfig {
     static constexpr bool stores_pairs =
         stores_words && !stores_transposed && raw_staged && sizeof(Out) == 2 && uses_words<Out, K>;
     static constexpr bool stores_via_shared = stores_words && !stores_transposed && !stores_pairs;
-    // FourPixels of one warp in `Exchange`: 4 rows of 8, each followed by 2 unused ones. Rows are then 40 pixels apart,
-    // and 8 pixels of each row fall into different banks.
-    static constexpr int warp_exchange_size = 40;
+    // Packed pixels of three 32-bit elements are stored in patches (gpu/packed_store.cuh).
+    static constexpr bool stores_patches = stores_by_warps<Out, OutLayout, K>;
+    // FourPixels of one warp in `Exchange`: a patch, or 4 rows of 8, each followed by 2 unused ones. Rows are then 40
+    // pixels apart, and 8 pixels of each row fall into different banks.
+    static constexpr int warp_exchange_size = stores_patches ? 8 : 40;
 
     static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;
     static constexpr int max_region_width =
@@ -126,7 +129,7 @@ struct WarpConfig {
     using WarpTile = Tile<TileMap, raw_staged>;
     using RowStarts = conditional_t<is_fixed_point, FixedRowStarts<bands>, Int<0>>;
     using Override = conditional_t<has_override, BlockOverride<In, K>, Int<0>>;
-    using Exchange = FourPixels<Out, K>[stores_via_shared ? warps * warp_exchange_size : 1];
+    using Exchange = FourPixels<Out, K>[stores_via_shared || stores_patches ? warps * warp_exchange_size : 1];
     using Tiles = WarpTile[max_tiles];
 
     // The shared memory of a block that is left for the source box; 32 bytes are for the alignment of all other parts.

@@ -18,6 +18,7 @@ struct TileStore {
     using OutLayout = typename C::OutLayout;
     static constexpr int K = C::K;
     static constexpr bool transposes = C::stores_transposed && N == 4, makes_pairs = C::stores_pairs && N == 4;
+    using Patches = conditional_t<C::stores_patches, PackedPatchStore<Out>, Int<0>>;
 
     const WarpBlock<C>& block;
     const int width, band_step;  // the region's width; how many bands the block makes at a time
@@ -29,11 +30,12 @@ struct TileStore {
     const int column;                  // of the lane's first pixel
     const int store_column;            // column of the first pixel, or word, that the lane stores
     const Array<long long, K> offset;  // of channels
-    int band;                          // counted from the tile's first
-    int y;                             // the lane's row in the band, counted from the tile's first row
-    const int lane_row, end_band;      // in bands from `end_band` on the lane's row lies beyond the tile
-    bool is_inside;                    // the row of the current band lies in the tile
-    const int word_end_bands[2];       // in bands before word_end_bands[i] the lane may store all of its word i
+    const Patches patches;
+    int band;                      // counted from the tile's first
+    int y;                         // the lane's row in the band, counted from the tile's first row
+    const int lane_row, end_band;  // in bands from `end_band` on the lane's row lies beyond the tile
+    bool is_inside;                // the row of the current band lies in the tile
+    const int word_end_bands[2];   // in bands before word_end_bands[i] the lane may store all of its word i
     const Transposition<Out> transposition;
     Out* out;
     const long long band_stride;
@@ -55,6 +57,7 @@ struct TileStore {
                        : transposes         ? bands_column + transposed_column<Out>(block.lane)
                                             : column),
           offset(channel_offset_array(block.args.out.c_stride, block.region().channels)),
+          patches(patch_store()),
           band(block.warp_index >> (width > 32)),
           lane_row(block.lane >> 3),
           end_band((rows - lane_row + 3) >> 2),
@@ -62,14 +65,37 @@ struct TileStore {
           word_end_bands{word_end_band(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3),
                          word_end_band(17)},
           transposition(block.lane),
-          out(block.region().out + store_column * x_stride +
-              mul_wide(tile.first_row + 4 * band + lane_row, block.region().out_y_stride)),
+          out(block.region().out + first_element() +
+              mul_wide(tile.first_row + 4 * band + store_row(), block.region().out_y_stride)),
           band_stride(mul_wide(4 * band_step, block.region().out_y_stride)) {}
 
     static Array<long long, K> channel_offset_array(long long stride, int channels) {
         Array<long long, K> out;
         channel_offsets<OutLayout, K>(stride, channels, out.items);
         return out;
+    }
+
+    Patches patch_store() const {
+        if constexpr (C::stores_patches)
+            return {reinterpret_cast<FourElements<Out>*>(block.exchange() + block.warp_index * C::warp_exchange_size),
+                    block.lane, width - bands_column, block.args.out_vector_elements != 0};
+        else
+            return {};
+    }
+
+    // Of the pixel, word or vector that the lane stores first: the row in the band, and the element in the region's
+    // row.
+    int store_row() const {
+        if constexpr (C::stores_patches)
+            return patches.row;
+        else
+            return lane_row;
+    }
+    int first_element() const {
+        if constexpr (C::stores_patches)
+            return bands_column * K + patches.first_element;
+        else
+            return store_column * x_stride;
     }
 
     // In the bands before the returned one all of a word may be stored. `x`: the last column of the word, counted from
@@ -90,6 +116,8 @@ struct TileStore {
     void put(int j, const WordPixel<Out, K>& pixel) {
         if constexpr (C::stores_via_shared) {
             reinterpret_cast<WordPixel<Out, K>*>(exchange_row)[(block.lane & 7) + 8 * j] = pixel;
+        } else if constexpr (C::stores_patches) {
+            patches.store(out, j, pixel, patches.row < 4 && 4 * band + patches.row < rows);
         } else if constexpr (makes_pairs) {
             if (j % 2 == 0)
                 left_pixel = pixel;

@@ -37,6 +37,8 @@ __global__ void __launch_bounds__(pointwise_threads, (pointwise_resident_blocks<
     const int whole_warp_steps = by_warps && args.out_vector_elements ? walk.whole_warp_steps() : 0;
     __shared__ R params[Ops::param_count + 1];
     __shared__ PackedWarpStore<Out, OutK> warp_stores[by_warps ? pointwise_threads / 32 : 1];
+    PackedWarpStore<Out, OutK>& warp_store = warp_stores[by_warps ? threadIdx.x / 32 : 0];
+    if (by_warps) warp_store.prepare(walk.out_first, threadIdx.x % 32);
 
     // From the last sample to the first: what was written last is still in the cache.
     for (long long index = Slice::count(args) - 1 - blockIdx.z; index >= 0; index -= gridDim.z) {
@@ -83,8 +85,7 @@ __global__ void __launch_bounds__(pointwise_threads, (pointwise_resident_blocks<
             if (by_warps && steps - remaining < whole_warp_steps) {
                 FourElements<Out> elements[OutK];
                 unit_range_to_elements<OutLayout, Out, in_unit_range>(result, elements);
-                const int lane = threadIdx.x & 31;
-                warp_stores[threadIdx.x / 32].store(out - 4 * OutK * lane, elements, lane);
+                warp_store.store(out, elements, threadIdx.x % 32);
             } else {
                 store_unit_range<OutLayout, Out, in_unit_range>(out, out_offsets, walk.out_step,
                                                                 args.out_vector_elements, count,
