@@ -10,7 +10,9 @@ from .._program.dtypes import ITEM_SIZE
 
 _GATHER_TILE = 8, 32  # rows and columns of a block (kernels/detection/roi_gather.cuh)
 _GATHER_CHANNELS = {"float64": 16}  # of a block (roi_backward_gather.cu); other dtypes: 32
-_PLANAR_CHANNELS = 8  # of a thread, if channels are not adjacent (roi_by_point.cuh)
+# Of a thread, if channels are not adjacent.
+_POINT_CHANNELS = 4  # roi_by_point.cuh
+_PLANAR_CHANNELS = 8  # roi_average.cu, roi_backward_scatter.cuh
 _BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
 _ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU; each block of a region repeats the set-up of the region
 _MAX_GRID_Y = 65535
@@ -38,14 +40,18 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
     """Pools. `argmax`: the bytes of `RoiArgmaxRecord` after its `RoiRecord`; all 0: no argmax is requested."""
     rows, columns = call.output_size
     # roi_average.cu holds at most `max_bins` = 64 bins along an axis, and counts items in 32 bits.
-    fits_average = max(rows, columns) <= 64 and rows * columns <= 1024 and _items(call) < 1 << 31
+    fits_average = (
+        max(rows, columns) <= 64
+        and rows * columns <= 1024
+        and _items(call, call.vector_channels or _PLANAR_CHANNELS) < 1 << 31
+    )
     if call.kind == "avg" and not call.rotated and fits_average:
         # The numbers of blocks were measured: benchmarks/log/roi-gpu.md.
         parts = _vector_parts(call, 256) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
         _launch(call, "roi_average", (call.vector_channels,), record, (call.regions, parts, 1), 256)
         return
     reduction = 0 if not call.is_max else 2 if any(argmax) else 1  # `Reduction` of roi_by_point.cuh
-    grid = call.regions, min(-(-_items(call) // 128), _MAX_GRID_Y), 1
+    grid = call.regions, min(-(-_items(call, call.vector_channels or _POINT_CHANNELS) // 128), _MAX_GRID_Y), 1
     arguments = f"cuaug::{_bins_type(call)}", reduction, call.vector_channels
     _launch(call, "roi_by_point", arguments, record + argmax, grid, 128)
 
@@ -58,7 +64,7 @@ def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
         parts = _vector_parts(call, 128) if channels_last else 2 * _planar_parts(call, _ENOUGH_BLOCKS)
         _launch(call, "roi_backward_separable", (channels_last,), record, (call.regions, parts, 1), 128)
         return
-    items = _items(call._replace(vector_channels=channels_last))
+    items = _items(call, channels_last or _PLANAR_CHANNELS)
     grid = call.regions, min(-(-items // 128), _MAX_GRID_Y), 1
     arguments = f"cuaug::{_bins_type(call)}", int(call.is_max), channels_last
     _launch(call, "roi_backward_scatter", arguments, record + argmax, grid, 128)
@@ -89,15 +95,17 @@ def vector_channels(levels: list[tuple[int, ...]], channels: int, dtype: str) ->
     return vector if is_aligned else 1
 
 
-def _items(call: RoiCall) -> int:
-    """Work items of a region: some channels of a bin, for one thread."""
+def _items(call: RoiCall, channels: int) -> int:
+    """Work items of a region: `channels` channels of a bin, for one thread."""
     rows, columns = call.output_size
-    return rows * columns * -(-call.channels // (call.vector_channels or _PLANAR_CHANNELS))
+    return rows * columns * -(-call.channels // channels)
 
 
 def _vector_parts(call: RoiCall, threads: int) -> int:
     """Blocks per region: `_ENOUGH_BLOCKS` in all, but no more than give each thread one item."""
-    return max(min(-(-_ENOUGH_BLOCKS // call.regions), -(-_items(call) // threads), _MAX_GRID_Y), 1)
+    return max(
+        min(-(-_ENOUGH_BLOCKS // call.regions), -(-_items(call, call.vector_channels) // threads), _MAX_GRID_Y), 1
+    )
 
 
 def _planar_parts(call: RoiCall, blocks: int) -> int:

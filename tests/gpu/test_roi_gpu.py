@@ -312,6 +312,26 @@ def test_roi_align_gpu_equals_torchvision(ratio, aligned, dtype, atol, channels_
         assert_allclose(to_numpy(actual) / scale, to_numpy(peer) / scale, atol=atol)
 
 
+@every_dtype
+@pytest.mark.parametrize("size", [(1, 1), (7, 7), (3, 1), (20, 9), (2, 64), (70, 3)], ids=str)
+def test_roi_pool_gpu_wide_regions(size, dtype):
+    """Maxima of large regions, of which some are equal, and some NaN."""
+    rng = seeded("wide", size, str(dtype))
+    values = rng.integers(-3, 3, (2, 5, 24, 700)).astype(float)
+    values[rng.random(values.shape) < 1e-3] = np.nan
+    values[:, 3], values[:, 4, 5] = -np.inf, np.nan
+    maps = torch.from_numpy(values).to(dtype).cuda()
+    corners = [(0, 0, 0, 699, 23), (1, 3, 2, 640, 20), (1, 600, 5, 610, 9), (0, 100, 0, 355, 23), (0, 100, 0, 356, 5)]
+    corners += [(1, -50, 3, 900, 30), (0, 5, 5, 4, 4), (0, 900, 0, 950, 9), (1, 8, 2, 11, 2)]
+    rois = torch.tensor(corners, dtype=torch.float64)
+    (out, gradient), (expected, expected_gradient) = gpu_and_cpu_results(
+        lambda f, r: cuaug.roi_pool(f, r, size), maps, rois
+    )
+    assert torch.equal(out.isnan(), expected.isnan().cuda())
+    assert torch.equal(out.nan_to_num(), expected.nan_to_num().cuda())
+    assert_alike(gradient, expected_gradient, dtype)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_roi_pool_gpu_equals_torchvision(dtype):
     ops = pytest.importorskip("torchvision.ops")

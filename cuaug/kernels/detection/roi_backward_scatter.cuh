@@ -6,6 +6,8 @@
 
 namespace cuaug {
 
+constexpr int scattered_channels = 8;  // of a thread, if channels are not adjacent in memory
+
 // Adds the gradients of channels 0 .. last, of W channels from `out` on, to the pixels of one sampling point.
 template <class R, int W>
 inline void scatter_point(const PointTaps<R>& taps, const FeatureMap& map, R* out, int last, const R (&gradient)[W],
@@ -21,7 +23,7 @@ inline void scatter_point(const PointTaps<R>& taps, const FeatureMap& map, R* ou
 template <class T, bool is_max, bool channels_last, class Record, class Bins>
 inline void scatter_region(const Record& args, const Bins& bins, long long k, long long first, long long step) {
     using R = ComputeType<T>;
-    constexpr int W = channels_last ? 1 : planar_channels;
+    constexpr int W = channels_last ? 1 : scattered_channels;
     if (bins.n < 0) return;
     const FeatureMap &map = bins.level->gradients, &pooled = args.pooled;
     const int bin_count = args.out_height * args.out_width, groups = (args.channels + W - 1) / W;

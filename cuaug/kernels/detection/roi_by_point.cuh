@@ -11,7 +11,7 @@ namespace cuaug {
 
 enum class Reduction { average, max, argmax };  // argmax: the maximum, and which sampling point of its bin it is
 
-constexpr int planar_channels = 8;  // of a thread, if channels are not adjacent in memory
+constexpr int planar_channels = 4;  // of a thread, if channels are not adjacent in memory
 
 // `vector`: how many adjacent channels are read as one vector; 0: channels are not adjacent.
 template <int vector>
