@@ -20,7 +20,10 @@ def warmup_names() -> list[str]:
         name_expression(kernel, "float32")
         for kernel in ("nms_small_overlap_mask", "nms_overlap_mask", "nms_rank", "nms")
     ]
-    names += [name_expression("place_images", dtype) for dtype in ("uint8", "float16", "float32")]
+    names += [
+        name_expression("place_images", dtype, row_lanes)
+        for dtype, row_lanes in (("uint8", 8), ("uint8", 32), ("float16", 16), ("float16", 32), ("float32", 32))
+    ]
     names += [name_expression("build_matrices", builder) for builder in ("GetRotationMatrix", "AffineMatrix")]
     for layout in ("Planar", "Packed"):
         for dtype in ("uint8", "float16", "float32"):

@@ -17,7 +17,9 @@ from .consecutive_images import ConsecutiveImages, allocate_images, memory_layou
 from .parameters import Fill
 from .run import cpp_dtype
 
-_BLOCK_ROWS, _BLOCK_THREADS, _MAX_PIXEL_BYTES = 32, 256, 32  # kernels/passes/place_images.cu, kernels/gpu/copy_row.cuh
+_BLOCK_ROWS, _ROWS_AT_ONCE = 32, 8  # kernels/passes/place_images.cu
+_MAX_PIXEL_BYTES = 32  # kernels/gpu/copy_row.cuh
+_LANE_BYTES = 32  # that a lane copies at once (kernels/gpu/copy_row.cuh)
 _MAX_ROWS = 65535 * _BLOCK_ROWS
 _MAX_ROW_BYTES = (1 << 31) - 128  # `fill_row` of copy_row.cuh counts in an int, up to 32 bytes beyond the row
 
@@ -48,7 +50,7 @@ def place_images(images: Sequence[ImageBatch], layout: str, box: np.ndarray, fil
     devices.check_not_forked()
     table = first.library.from_numpy(_placements(images, layout, box, pointers), first.device)
     fields = first.library.pointer(table), *(0,) * 14, *fill.table[:5], *fill.inline
-    _launch(first, fields, len(images), layout, int(box[:, 2].max()))
+    _launch(first, fields, len(images), layout, box[:, 2:])
     return results
 
 
@@ -66,7 +68,7 @@ def place_batch(images: ImageBatch, corner: tuple[int, int], fill: Fill, result:
     (placement,) = _placements([images], layout, box, np.array([result.pointer])).tolist()
     steps = (stride * ITEM_SIZE[images.dtype] for stride in (*images.axes.strides[:2], *result.axes.strides[:2]))
     fields = (0, *placement, *steps, *fill.table[:5], *fill.inline)
-    _launch(images, fields, images.samples * images.frames, layout, int(box[0, 2]))
+    _launch(images, fields, images.samples * images.frames, layout, box[:, 2:])
     return True
 
 
@@ -110,11 +112,13 @@ def _has_no_gaps(axes: BatchAxes, layout: str) -> bool:
     return all(extent == 1 or a == b for a, b, extent in zip(strides, dense, extents, strict=True))
 
 
-def _launch(images: ImageBatch, fields: tuple[Any, ...], count: int, layout: str, max_rows: int) -> None:
-    """`fields`: of the record, before `frames`; `count`: images; `max_rows`: of the tallest result."""
-    planes = _planes(images, layout)
-    grid = count * planes[0], -(-max_rows // _BLOCK_ROWS), 1
+def _launch(images: ImageBatch, fields: tuple[Any, ...], count: int, layout: str, size: np.ndarray) -> None:
+    """`fields`: of the record, before `frames`; `count`: images; `size`: (H, W) of the results."""
+    planes, (height, width) = _planes(images, layout), size.max(0).tolist()
+    grid = count * planes[0], -(-height // _BLOCK_ROWS), 1
     record = PLACE_IMAGES.pack(*fields, images.frames, *planes, 0)
-    kernel = name_expression("place_images", cpp_dtype(images.dtype))
+    row_bytes = width * _pixel_bytes(images, layout)
+    row_lanes = next((lanes for lanes in (8, 16) if row_bytes <= lanes * _LANE_BYTES), 32)
+    kernel = name_expression("place_images", cpp_dtype(images.dtype), row_lanes)
     stream = images.library.current_stream(images.device)
-    images.executor.launch(kernel, record, grid, _BLOCK_THREADS, 0, images.device, stream)
+    images.executor.launch(kernel, record, grid, _ROWS_AT_ONCE * row_lanes, 0, images.device, stream)

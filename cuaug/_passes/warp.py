@@ -30,7 +30,7 @@ class SampleOverride(NamedTuple):
 
 
 NO_OVERRIDE = SampleOverride()
-_MIN_ROW_BYTES = 512  # of a result that is copied
+_MIN_ROW_BYTES = 64  # of a result that is copied
 
 
 def warp(

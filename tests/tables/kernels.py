@@ -246,7 +246,10 @@ def ragged_names():
             kernels.name_expression("resample", dtype, ragged_layout, 3, filter_, dtype, layout, part)
             for part in ("BoxWindow", "OwnSize")
         ]
-    names += [kernels.name_expression("place_images", dtype) for dtype in ("uint8", "float16", "float32", "int64")]
+    names += [
+        kernels.name_expression("place_images", dtype, row_lanes)
+        for dtype, row_lanes in itertools.product(("uint8", "float16", "float32", "int64"), (8, 16, 32))
+    ]
     label_row = {
         **CROP,
         "sampler": "Nearest",

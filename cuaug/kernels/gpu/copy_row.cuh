@@ -2,8 +2,8 @@
 
 #include "gpu/word_pixel.cuh"
 
-// A warp copies or fills bytes of a row, which lie anywhere in memory: whole words of the destination, then the bytes
-// before and after them.
+// `Lanes` lanes of a warp copy or fill bytes of a row, which lie anywhere in memory: whole words of the destination,
+// then the bytes before and after them. `lane`: of these lanes.
 
 namespace cuaug {
 
@@ -12,28 +12,28 @@ inline int misalignment(const unsigned char* address) {
 }
 
 // Each word comes from the two source words that it spans. No word is read that does not hold a byte of the row.
-inline void copy_row(const unsigned char* from, unsigned char* to, long long bytes, int lane) {
-    const int head = static_cast<int>(min(static_cast<long long>((4 - misalignment(to)) & 3), bytes));
+template <int Lanes>
+inline void copy_row(const unsigned char* from, unsigned char* to, int bytes, int lane) {
+    const int head = min((4 - misalignment(to)) & 3, bytes);
     const int shift = misalignment(from + head);
-    const long long rest = bytes - head, words = shift == 0 ? rest / 4 : max((rest + shift) / 4 - 1, 0ll);
-    const Word* in = reinterpret_cast<const Word*>(from + head - shift);
-    Word* out = reinterpret_cast<Word*>(to + head);
-    // A lane requests its next eight words before it stores the first: a warp has no other loads under way.
-    constexpr int unrolled = 8;
-    for (long long i = lane; i < words; i += 32 * unrolled) {
-        const int count = static_cast<int>(min(static_cast<long long>(unrolled), (words - i + 31) / 32));
+    const int rest = bytes - head, words = shift == 0 ? rest / 4 : max((rest + shift) / 4 - 1, 0);
+    const Word* in = reinterpret_cast<const Word*>(from + head - shift) + lane;
+    Word* out = reinterpret_cast<Word*>(to + head) + lane;
+    // A lane requests its next eight words before it stores the first: it has no other loads under way.
+    constexpr int unrolled = 8, step = unrolled * Lanes;
+    for (int left = (words - lane + Lanes - 1) / Lanes; left > 0; left -= unrolled, in += step, out += step) {
         Word low[unrolled] = {}, high[unrolled] = {};
 #pragma unroll
         for (int j = 0; j < unrolled; ++j) {
-            if (j < count) low[j] = in[i + 32 * j];
-            if (j < count && shift != 0) high[j] = in[i + 32 * j + 1];
+            if (j < left) low[j] = in[Lanes * j];
+            if (j < left && shift != 0) high[j] = in[Lanes * j + 1];
         }
 #pragma unroll
         for (int j = 0; j < unrolled; ++j)
-            if (j < count) out[i + 32 * j] = __funnelshift_r(low[j], high[j], 8 * shift);
+            if (j < left) out[Lanes * j] = __funnelshift_r(low[j], high[j], 8 * shift);
     }
     if (lane < head) to[lane] = from[lane];
-    for (long long i = head + 4 * words + lane; i < bytes; i += 32) to[i] = from[i];
+    for (int i = head + 4 * words + lane; i < bytes; i += Lanes) to[i] = from[i];
 }
 
 // Bytes that repeat along a row, with a period of at most `max_period`: word i holds bytes i .. i + 3.
@@ -42,23 +42,29 @@ struct BytePattern {
     const Word* words;
     int period;
 
-    unsigned char byte(int i) const { return static_cast<unsigned char>(words[i % period]); }
+    // Where the pattern is at byte i of a row. A remainder takes longer than the rest of a short row.
+    int phase(int i) const {
+        if (period == 1) return 0;
+        return i % period;
+    }
+    unsigned char byte(int i) const { return static_cast<unsigned char>(words[phase(i)]); }
 };
 
 // Writes bytes `begin` .. `end` - 1 of a row, which begins with the pattern's first byte.
+template <int Lanes>
 inline void fill_row(unsigned char* row, int begin, int end, const BytePattern& pattern, int lane) {
     if (begin >= end) return;
     const int first = min(begin + ((4 - misalignment(row + begin)) & 3), end), words = (end - first) / 4;
-    Word* out = reinterpret_cast<Word*>(row + first);
-    const int step = 128 % pattern.period;
-    int phase = (first + 4 * lane) % pattern.period;
-    for (int i = lane; i < words; i += 32) {
-        out[i] = pattern.words[phase];
+    Word* out = reinterpret_cast<Word*>(row + first) + lane;
+    const int step = pattern.phase(4 * Lanes);
+    int phase = pattern.phase(first + 4 * lane);
+    for (int i = lane; i < words; i += Lanes, out += Lanes) {
+        *out = pattern.words[phase];
         phase += step;
         if (phase >= pattern.period) phase -= pattern.period;
     }
     if (begin + lane < first) row[begin + lane] = pattern.byte(begin + lane);
-    for (int i = first + 4 * words + lane; i < end; i += 32) row[i] = pattern.byte(i);
+    for (int i = first + 4 * words + lane; i < end; i += Lanes) row[i] = pattern.byte(i);
 }
 
 }  // namespace cuaug

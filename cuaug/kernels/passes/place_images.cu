@@ -4,7 +4,7 @@
 
 namespace cuaug {
 
-constexpr int place_threads = 256, place_rows = 32;
+constexpr int place_rows = 32, place_rows_at_once = 8;
 
 // Writes the words of the fill's pattern: the bytes of one pixel of an image of T, again and again. Called by a block.
 template <class T>
@@ -23,31 +23,32 @@ inline BytePattern fill_pattern(const PlaceImagesRecord& args, long long n, int 
     return {words, period};
 }
 
-// A block makes `place_rows` rows of a result's plane, each by a warp. Grid: (planes of all frames, blocks for the
-// tallest result).
-template <class T>
-__global__ void __launch_bounds__(place_threads) place_images(const __grid_constant__ PlaceImagesRecord args) {
+// A block makes `place_rows` rows of a result's plane, each by `Lanes` lanes of a warp: fewer for short rows, whose
+// set-up takes longer than their copy. Grid: (planes of all frames, blocks for the tallest result).
+template <class T, int Lanes>
+__global__ void __launch_bounds__(place_rows_at_once* Lanes, 128 / Lanes)
+    place_images(const __grid_constant__ PlaceImagesRecord args) {
     const unsigned int image = blockIdx.x / args.planes, n = image / args.frames;
-    const int plane = blockIdx.x % args.planes, lane = threadIdx.x & 31;
+    const int plane = blockIdx.x % args.planes, lane = threadIdx.x % Lanes;
     const ImagePlacement placement = placement_of(args, n, image % args.frames);
     const long long first = static_cast<long long>(blockIdx.y) * place_rows,
                     end = min(first + place_rows, placement.to_rows);
     if (first >= end) return;
     __shared__ Word words[BytePattern::max_period];
     const BytePattern pattern = fill_pattern<T>(args, n, plane, words);
-    const int left = static_cast<int>(placement.left), right = left + static_cast<int>(placement.bytes),
+    const int left = static_cast<int>(placement.left), bytes = static_cast<int>(placement.bytes), right = left + bytes,
               to_bytes = static_cast<int>(placement.to_bytes);
     const unsigned char* box = placement.from + plane * placement.from_plane;
     unsigned char* result = placement.to + plane * placement.to_rows * placement.to_bytes;
-    for (long long y = first + threadIdx.x / 32; y < end; y += place_threads / 32) {
+    for (long long y = first + threadIdx.x / Lanes; y < end; y += place_rows_at_once) {
         unsigned char* row = result + y * placement.to_bytes;
         const long long box_row = y - placement.top;
         if (box_row >= 0 && box_row < placement.rows) {
-            fill_row(row, 0, left, pattern, lane);
-            copy_row(box + box_row * placement.from_pitch, row + left, placement.bytes, lane);
-            fill_row(row, right, to_bytes, pattern, lane);
+            fill_row<Lanes>(row, 0, left, pattern, lane);
+            copy_row<Lanes>(box + box_row * placement.from_pitch, row + left, bytes, lane);
+            fill_row<Lanes>(row, right, to_bytes, pattern, lane);
         } else {
-            fill_row(row, 0, to_bytes, pattern, lane);
+            fill_row<Lanes>(row, 0, to_bytes, pattern, lane);
         }
     }
 }
