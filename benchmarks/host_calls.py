@@ -65,7 +65,7 @@ def batch_calls(device: str) -> Calls:
     floats, numbers = images.float() / 255, torch.rand(8, device=device)
     matrices = torch.eye(3, device=device)[:2].repeat(8, 1, 1).contiguous()
     boxes = torch.rand(64, 4, device=device).sort(1).values
-    points = torch.rand(2, 8, 4, 2, device=device)
+    points, other_points = torch.rand(2, 8, 4, 2, device=device)
     images_of_four_sizes = [images[0, :, : 29 + i % 4].contiguous() for i in range(32)]
     crop = [T.RandomResizedCrop(24), T.RandomHorizontalFlip()]
     jitter, normalize = T.ColorJitter(0.4, 0.4, 0.4, 0.1), T.Normalize(MEAN, STD)
@@ -80,16 +80,16 @@ def batch_calls(device: str) -> Calls:
         "rotate, an angle per image": lambda: cuaug.rotate(images, numbers),
         "warp_affine": lambda: cuaug.warp_affine(images, matrices),
         "affine": lambda: cuaug.affine(images, numbers, (1.0, 2.0), 1.0, (0.0, 0.0)),
-        "perspective": lambda: cuaug.perspective(images, points[0], points[1]),
+        "perspective": lambda: cuaug.perspective(images, points, other_points),
         "mixup": lambda: cuaug.mixup(floats, numbers),
         "get_rotation_matrix": lambda: cuaug.get_rotation_matrix(numbers),
         "affine_matrix": lambda: cuaug.affine_matrix(numbers, (1.0, 2.0), 1.0, (0.0, 0.0), (16.0, 16.0)),
-        "estimate_affine": lambda: cuaug.estimate_affine(points[0], points[1]),
-        "get_perspective_transform": lambda: cuaug.get_perspective_transform(points[0], points[1]),
+        "estimate_affine": lambda: cuaug.estimate_affine(points, other_points),
+        "get_perspective_transform": lambda: cuaug.get_perspective_transform(points, other_points),
         "compose_affine": lambda: cuaug.compose_affine(matrices, matrices),
         "convert_matrix": lambda: cuaug.convert_matrix(matrices, "cuaug", "torch", size=(32, 32)),
         "invert_affine": lambda: cuaug.invert_affine(matrices),
-        "transform_points": lambda: cuaug.transform_points(points[0], matrices),
+        "transform_points": lambda: cuaug.transform_points(points, matrices),
         "box_iou": lambda: cuaug.box_iou(boxes, boxes),
     }
     for name, transforms in (recipes | small_recipes()).items():

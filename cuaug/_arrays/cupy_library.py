@@ -29,8 +29,8 @@ class CuPyLibrary:
         strides = tuple(stride // dtype.itemsize for stride in array.strides)
         return ArrayDescriptor(array.data.ptr, array.shape, strides, dtype.name, array.data.device_id, False, array)
 
-    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
-        return array.dtype, array.shape, array.strides, array.data.device_id
+    def key_and_pointer(self, array: Any) -> tuple[Any, int] | None:
+        return (array.dtype, array.shape, array.strides, array.data.device_id), self.pointer(array)
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         with devices.use_device(device):

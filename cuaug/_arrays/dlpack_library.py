@@ -35,7 +35,7 @@ class DLPackLibrary:
         """An array of NumPy or CuPy in the same memory."""
         return np.from_dlpack(array) if capsule.device_of(array) < 0 else cupy_import.from_dlpack(array)
 
-    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
+    def key_and_pointer(self, array: Any) -> tuple[Any, int] | None:
         return None
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:

@@ -36,12 +36,13 @@ class NumPyLibrary:
         pointer, read_only = extension().array_address(array), array.flags.num & _WRITE_FLAGS != _WRITEABLE
         return ArrayDescriptor(pointer, array.shape, strides, name, -1, read_only, array, is_copy)
 
-    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
+    def key_and_pointer(self, array: Any) -> tuple[Any, int] | None:
         try:
             is_plain = type(array) is np.ndarray and _name_and_strides(array.dtype, array.strides)[1] is not None
         except TypeError:  # a dtype that `describe` refuses
             return None
-        return (array.dtype, array.shape, array.strides, array.flags.num & _WRITE_FLAGS) if is_plain else None
+        key = array.dtype, array.shape, array.strides, array.flags.num & _WRITE_FLAGS
+        return (key, self.pointer(array)) if is_plain else None
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any:
         extents, axes = (shape, None) if order is None else memory_shape(shape, order)

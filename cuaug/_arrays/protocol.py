@@ -19,8 +19,9 @@ class Library(Protocol):
 
     `describe` returns the pointer, shape and strides of an array, or of a copy (`ArrayDescriptor.is_copy`) if the
     strides are not whole elements or torch has postponed a negation. `stream`, which only DLPack uses: the reader's
-    CUDA stream, which waits for the producer's work on the array. `descriptor_key` is hashable: arrays of one type with
-    equal keys have descriptors that differ only in pointer and owner. It is None where only `describe` can tell.
+    CUDA stream, which waits for the producer's work on the array. `key_and_pointer` has a hashable key: arrays of one
+    type with equal keys have descriptors that differ only in pointer and owner. It is None where only `describe` can
+    tell.
     `empty` allocates a dense array on the caller's current stream; `order` lists the axes from outermost to innermost
     in memory. Passes write to the caller's `out`, or to arrays that `empty` or `from_numpy` returned; `to_user_array`
     converts such an array to the caller's library.
@@ -30,7 +31,7 @@ class Library(Protocol):
     channels_first: bool
 
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor: ...
-    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None: ...
+    def key_and_pointer(self, array: Any) -> tuple[Any, int] | None: ...
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> Any: ...
     def pointer(self, array: Any) -> int: ...
     def to_user_array(self, array: Any) -> Any: ...

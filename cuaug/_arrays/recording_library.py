@@ -38,7 +38,7 @@ class RecordingLibrary:
         assert library is not None
         return library.describe(array, stream)
 
-    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
+    def key_and_pointer(self, array: Any) -> tuple[Any, int] | None:
         return None
 
     def empty(self, shape: tuple[int, ...], dtype: str, device: int, order: Sequence[int] | None) -> SymbolicArray:

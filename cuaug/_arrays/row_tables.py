@@ -34,7 +34,7 @@ class ArrayRows(Protocol):
         """The table of the arrays, and their group.
 
         None if they have several groups, if all have one size (they are no ragged batch), if `new_row` returned None
-        for one of them, or if one is not a plain array (`Library.descriptor_key` is None).
+        for one of them, or if one is not a plain array (`Library.key_and_pointer` is None).
         """
 
 
@@ -49,7 +49,7 @@ def array_rows(library: Library, array_type: type) -> ArrayRows:
 
 
 class KeyedRows:
-    """Arrays of any library, by `Library.descriptor_key`. The extension's `TensorRows` does this for torch."""
+    """Arrays of any library, by `Library.key_and_pointer`. The extension's `TensorRows` does this for torch."""
 
     def __init__(self, library: Library, array_type: type) -> None:
         self._library, self._array_type = library, array_type
@@ -58,11 +58,11 @@ class KeyedRows:
     def table(self, arrays: list[Any], new_row: NewRow) -> tuple[bytearray, Any] | None:
         library, rows, pointers = self._library, [], []
         for array in arrays:
-            descriptor_key = library.descriptor_key(array) if type(array) is self._array_type else None
-            if descriptor_key is None:
+            described = library.key_and_pointer(array) if type(array) is self._array_type else None
+            if described is None:
                 return None
-            pointer = library.pointer(array)
-            key = (descriptor_key, pointer % 16)
+            array_key, pointer = described
+            key = (array_key, pointer % 16)
             row = self._rows.get(key, _UNKNOWN)
             if row is _UNKNOWN:
                 row = self._add(key, new_row(array))

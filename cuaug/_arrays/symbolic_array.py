@@ -42,7 +42,7 @@ class SymbolicLibrary:
     def describe(self, array: Any, stream: int | None = None) -> ArrayDescriptor:
         return ArrayDescriptor(array.pointer, array.shape, array.strides, array.dtype, array.device, False, array)
 
-    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
+    def key_and_pointer(self, array: Any) -> tuple[Any, int] | None:
         return None
 
     def pointer(self, array: Any) -> int:

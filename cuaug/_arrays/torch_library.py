@@ -65,11 +65,11 @@ class TorchLibrary:
             raise ValueError("a tensor has no storage: it was freed or never allocated")
         return ArrayDescriptor(pointer, array.shape, array.stride(), dtype, device, False, array, is_copy)
 
-    def descriptor_key(self, array: Any) -> tuple[Any, ...] | None:
+    def key_and_pointer(self, array: Any) -> tuple[Any, int] | None:
         is_plain = type(array) is self.tensor_type and array.layout is self.strided_layout
-        if not is_plain or array.requires_grad or array.is_neg() or not array.data_ptr():
+        if not is_plain or array.requires_grad or array.is_neg() or not (pointer := array.data_ptr()):
             return None
-        return array.dtype, array.device, array.shape, array.stride()
+        return (array.dtype, array.device, array.shape, array.stride()), pointer
 
     def check_no_grad(self, array: Any) -> None:
         if array.requires_grad and self.torch.is_grad_enabled():

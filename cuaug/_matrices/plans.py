@@ -62,11 +62,11 @@ def call_key(numbers: Any, values: Iterable[Any]) -> tuple[tuple[Any, ...] | Non
             library = library_of(value_type)
             if library is None or library is NUMPY:
                 return None, addresses
-            array_key = library.descriptor_key(value)
-            if array_key is None:
+            described = library.key_and_pointer(value)
+            if described is None:
                 return None, addresses
-            key.append(array_key)
-            addresses.append(library.pointer(value))
+            key.append(described[0])
+            addresses.append(described[1])
     return tuple(key), addresses
 
 

@@ -74,11 +74,11 @@ def _describe_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | Non
     if not args or kwargs.get("out") is not None or is_compiling():
         return None
     library = library_of(type(args[0]))
-    images_key = None if library is None else library.descriptor_key(args[0])
-    if library is None or images_key is None:
+    described = None if library is None else library.key_and_pointer(args[0])
+    if library is None or described is None:
         return None
-    pointers = [library.pointer(args[0])]
-    kind = [type(args[0]), images_key, pointers[0] % 16, *kwargs]
+    images_key, images_pointer = described
+    pointers, kind = [images_pointer], [type(args[0]), images_key, images_pointer % 16, *kwargs]
     for value in (*args[1:], *kwargs.values()):
         if type(value) in _PLAIN_TYPES:
             kind += type(value), value or repr(value)  # 0.0 == -0.0, but their signs differ
@@ -86,11 +86,11 @@ def _describe_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | Non
             if not _add_numbers(kind, value):
                 return None
         elif library_of(type(value)) is library:
-            key = library.descriptor_key(value)
-            if key is None or len(pointers) > FIRST_ARRAY - ARGUMENTS:
+            described = library.key_and_pointer(value)
+            if described is None or len(pointers) > FIRST_ARRAY - ARGUMENTS:
                 return None
-            kind.append(key)
-            pointers.append(library.pointer(value))
+            kind.append(described[0])
+            pointers.append(described[1])
         elif type(value).__hash__ is None:
             return None
         elif isinstance(value, _OPTION_TYPES) or type(value).__name__ == "dtype":  # torch's dtype

@@ -86,7 +86,7 @@ class RaggedPlans:
         """The plan of a list of single images, and the images as one batch.
 
         None if the images do not need a ragged batch, as they have one size, or cannot have one: an array is not a
-        plain one (`Library.descriptor_key` is None), or types, dtypes, layouts or channels differ.
+        plain one (`Library.key_and_pointer` is None), or types, dtypes, layouts or channels differ.
         """
         array_type = type(arrays[0])
         library = library_of(array_type)
