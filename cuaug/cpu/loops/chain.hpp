@@ -122,6 +122,14 @@ inline bool is_channelwise(const native::ChainOp& chain_op) {
            dispatch_op<float, 1>(chain_op.op, [](auto op) { return is_channelwise<decltype(op)>(0); });
 }
 
+// Whether the chain leaves pixels as they are. Every pass scales from the range of one dtype to that of the other.
+inline bool only_rescales(const native::PointwiseCall& call) {
+    auto is_rescale = [](auto op) { return is_same_v<decltype(op), Rescale<float, 1>>; };
+    for (int i = 0; i < call.op_count; ++i)
+        if (call.ops[i].user != nullptr || !dispatch_op<float, 1>(call.ops[i].op, is_rescale)) return false;
+    return true;
+}
+
 // If all ops are channelwise, packed images are treated as images of one channel, which need no deinterleaving. Images
 // of three uint8 channels are not: deinterleave_rgb8 converts faster than load_row does. Adjusting the brightness of
 // 224x224 pixels takes 37 us deinterleaved and 63 us as one channel.

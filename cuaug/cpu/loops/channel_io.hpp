@@ -54,10 +54,8 @@ inline void load_channels(const ChannelGroup& group, int row, int first, int cou
                           SegmentWorkspace<R>& workspace) {
     const T* in = reinterpret_cast<const T*>(group.data) + row * group.y_stride + first * group.x_stride;
     if (!group.packed) {
-        for (int k = 0; k < group.channels; ++k) {
-            load_row(in + group.offset[k], group.x_stride, count, workspace.channel[k]);
-            scale_values(workspace.channel[k], count, factor);
-        }
+        for (int k = 0; k < group.channels; ++k)
+            load_row(in + group.offset[k], group.x_stride, count, factor, workspace.channel[k]);
         return;
     }
     in += group.offset[0];

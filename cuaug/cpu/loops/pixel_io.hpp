@@ -17,6 +17,15 @@ inline void load_row(const T* __restrict__ in, long long step, int count, R* __r
         for (int i = 0; i < count; ++i) out[i] = to_compute<R>(in[i * step]);
 }
 
+// out[i] = in[i * step] * factor
+template <class T, class R>
+inline void load_row(const T* __restrict__ in, long long step, int count, R factor, R* __restrict__ out) {
+    if (step == 1)
+        for (int i = 0; i < count; ++i) out[i] = to_compute<R>(in[i]) * factor;
+    else
+        for (int i = 0; i < count; ++i) out[i] = to_compute<R>(in[i * step]) * factor;
+}
+
 template <class T, class R>
 inline void store_row(const R* __restrict__ in, int count, T* __restrict__ out, long long step) {
     if (step == 1)
