@@ -17,6 +17,7 @@ from .sample_target import GatheredValues, Path
 
 _MAX_STRUCTURES = 256
 _SCALAR_TYPES = frozenset((int, float, bool, str, type(None)))
+_KEY_TYPES = frozenset((str, int))
 
 
 class _LeafPaths(NamedTuple):
@@ -36,19 +37,32 @@ def leaves_of(sample: Any, any_mode: bool = False) -> list[Leaf]:
 
     `any_mode`: as in `with_pixels`.
     """
-    try:
-        key = any_mode, _structure(sample)
-    except _NoStructureError:
+    structure = structure_of(sample)
+    if structure is None:
         return find_leaves(with_pixels(sample, any_mode))
+    key = any_mode, structure
     leaf_paths = _leaves_by_structure.get(key)
     if leaf_paths is not None:
         return [_read(sample, leaf, any_mode) for leaf in leaf_paths]
     leaves = find_leaves(with_pixels(sample, any_mode))
     if key not in _leaves_by_structure:
-        while len(_leaves_by_structure) >= _MAX_STRUCTURES:
-            _leaves_by_structure.pop(next(iter(list(_leaves_by_structure)), None), None)  # a list: threads may add some
-        _leaves_by_structure[key] = _paths_of_leaves(sample, leaves)
+        add_structure(_leaves_by_structure, key, _paths_of_leaves(sample, leaves))
     return leaves
+
+
+def add_structure(cache: dict[Any, Any], key: Any, value: Any) -> None:
+    """Adds an entry in place of the oldest ones, if there are too many."""
+    while len(cache) >= _MAX_STRUCTURES:
+        cache.pop(next(iter(list(cache)), None), None)  # a list, as other threads may add entries
+    cache[key] = value
+
+
+def structure_of(sample: Any) -> Any:
+    """What decides which leaves a sample has, as a key; None if they depend on more than types, keys and lengths."""
+    try:
+        return _structure(sample)
+    except _NoStructureError:
+        return None
 
 
 class _NoStructureError(Exception):
@@ -61,10 +75,13 @@ def _structure(node: Any) -> Any:
     Lists of numbers and texts are alike whatever their length, unless they are empty.
     """
     node_type = type(node)
-    if library_of(node_type) is not None:
-        return _array_structure(node)
+    library = library_of(node_type)
+    if library is DLPACK:
+        raise _NoStructureError
+    if library is not None:
+        return (node_type, node.mode) if library is PILLOW else (node_type, node.ndim, node.dtype)
     if isinstance(node, dict):
-        if not all(type(key) in (str, int) for key in node):  # other keys may be equal but have other names
+        if not _KEY_TYPES.issuperset(map(type, node)):  # other keys may be equal but have other names
             raise _NoStructureError
         return node_type, *node, *map(_structure, node.values())
     if isinstance(node, (list, tuple)):
@@ -79,18 +96,11 @@ def _structure(node: Any) -> Any:
     return node_type
 
 
-def _array_structure(array: Any) -> Any:
-    library = library_of(type(array))
-    if library is DLPACK:
-        raise _NoStructureError
-    return (type(array), array.mode) if library is PILLOW else (type(array), array.ndim, array.dtype)
-
-
 def _paths_of_leaves(sample: Any, leaves: list[Leaf]) -> tuple[_LeafPaths, ...] | None:
     """Where the leaves of the sample are; None if values that are not in the sample were made for them."""
     results = []
     for leaf in leaves:
-        index_paths = tuple(_index_path(sample, path) for path in leaf.paths)
+        index_paths = tuple(index_path(sample, path) for path in leaf.paths)
         found = leaf.value if leaf.gathered else [leaf.value]
         for path, value in zip(index_paths, found, strict=True):
             original = _value_at(sample, path)
@@ -100,7 +110,8 @@ def _paths_of_leaves(sample: Any, leaves: list[Leaf]) -> tuple[_LeafPaths, ...] 
     return tuple(results)
 
 
-def _index_path(sample: Any, path: Path) -> Path:
+def index_path(sample: Any, path: Path) -> Path:
+    """The path with positions in place of the names of a namedtuple's fields."""
     indices, node = [], sample
     for key in path:
         indices.append(entry_index(node, key))

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from .._arrays.tv_tensors import wrap_like
+from .._arrays.tv_tensors import tv_kind, wrap_like
 from .sample_kinds import KINDS, VALID_PREFIX
 from .sample_pillow import image_like
 from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch
@@ -84,18 +84,22 @@ def validity_paths(box_paths: Iterable[Path]) -> dict[Path, Path]:
 def validity_target(sample: Any, boxes: Target, paths: Sequence[Path]) -> Target:
     """A target for the validity mask of these boxes, at these paths; no paths if they are not new keys of dicts.
 
-    Its value is that of the boxes, until a result replaces it.
     Raises ValueError if only some of the samples have the key: a mask in the others would be for a part of the boxes.
     """
-    # The plain arrays as `original`, not the tv_tensors: `_in_type_of` would wrap a mask as BoundingBoxes.
-    original = boxes.value[0] if boxes.sample_axis_added else boxes.value
-    original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
     containers = [value_at(sample, path[:-1]) for path in paths]
     are_dicts = all(isinstance(node, Mapping) for node in containers)
     have_key = {path[-1] in node for path, node in zip(paths, containers, strict=True)} if are_dicts else set()
     if len(have_key) > 1:
         raise ValueError(f"samples must all have the key {paths[0][-1]!r} beside their boxes, or none of them")
-    return boxes._replace(kind="valid", paths=tuple(paths) if have_key == {False} else (), original=original)
+    return new_validity_target(boxes, tuple(paths) if have_key == {False} else ())
+
+
+def new_validity_target(boxes: Target, paths: tuple[Path, ...]) -> Target:
+    """A target for the validity mask of these boxes. Its value is that of the boxes, until a result replaces it."""
+    # The plain arrays as `original`, not the tv_tensors: `_in_type_of` would wrap a mask as BoundingBoxes.
+    original = boxes.value[0] if boxes.sample_axis_added else boxes.value
+    original = GatheredValues(original) if isinstance(boxes.original, GatheredValues) else original
+    return Target("valid", boxes.value, paths, original, boxes.format, boxes.layout, boxes.sample_axis_added)
 
 
 def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> list[Any]:
@@ -117,7 +121,7 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
 
 def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     """The result as a tv_tensor or an image of Pillow, if the example is one. `size`: (H, W) of its canvas."""
-    return wrap_like(image_like(result, example), example, size)
+    return image_like(result, example) if tv_kind(example) is None else wrap_like(result, example, size)
 
 
 def with_plain_containers(node: Any) -> Any:

@@ -13,14 +13,16 @@ from .. import _check
 from .._arrays import convert
 from .._arrays.tv_tensors import is_video, without_type
 from .._detection.box_formats import stated_format
+from .sample_form import SampleForm, sample_form
 from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
-from .sample_leaves import leaves_of
+from .sample_leaves import add_structure, leaves_of, structure_of
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
 from .sample_rebuild import rebuild, set_target, validity_paths, validity_target
 from .sample_search import Leaf
 from .sample_target import Target, path_text
 
 _MOVED_KINDS = {"masks", "boxes", "keypoints"}
+_form_by_structure: dict[Any, SampleForm | None] = {}  # None: each sample is parsed anew
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +33,7 @@ class ParsedSample:
     targets: tuple[Target, ...]
     samples: int
     is_single: bool  # one sample, whose arrays have no axis of samples
+    form: SampleForm | None = None  # of `targets`, if it is known
 
     @functools.cached_property
     def _targets_by_kind(self) -> dict[str, list[Target]]:
@@ -55,6 +58,8 @@ class ParsedSample:
     @functools.cached_property
     def validity_targets(self) -> list[Target]:
         """The target of the validity mask of each of `targets_of("boxes")`: one of `targets`, or a new one."""
+        if self.form is not None:
+            return self.form.validity_targets(self.targets)
         boxes, masks = self.targets_of("boxes"), {target.paths: target for target in self.targets_of("valid")}
         path_of_mask = validity_paths(path for target in boxes for path in target.paths)
         mask_paths = [tuple(path_of_mask[path] for path in target.paths) for target in boxes]
@@ -149,6 +154,20 @@ def parse_sample(sample: Any) -> ParsedSample:
     labels.
     torchvision's rule differs: the first pure tensor is the image, wherever it is, and all others stay.
     """
+    structure = structure_of(sample)
+    form = _form_by_structure.get(structure)  # None also for samples without a structure
+    targets_and_count = None if form is None else form.read(sample)
+    if targets_and_count is not None:
+        targets, count = targets_and_count
+        return ParsedSample(sample, targets, 1 if count is None else count, count is None, form)
+    parsed = _parse(sample)
+    if structure is not None and structure not in _form_by_structure:
+        new_form = sample_form(sample, parsed.targets, parsed.is_single, lambda: parsed.validity_targets)
+        add_structure(_form_by_structure, structure, new_form)
+    return parsed
+
+
+def _parse(sample: Any) -> ParsedSample:
     leaves = leaves_of(sample)
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if not images:

@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from cuaug import transforms as T
-from cuaug.transforms import sample_leaves
+from cuaug._arrays.pillow_library import PillowPixels
+from cuaug.transforms import sample_leaves, sample_structure
+from cuaug.transforms.sample_kinds import is_array
 from cuaug.transforms.sample_leaves import leaves_of
 from cuaug.transforms.sample_pillow import with_pixels
 from cuaug.transforms.sample_search import find_leaves
+from cuaug.transforms.sample_structure import parse_sample
 from cuaug.transforms.sample_target import Crops
 
 Pair = collections.namedtuple("Pair", "images labels")
@@ -154,6 +157,72 @@ def test_sample_leaves_found_for_one_structure_are_not_read_for_another(base):
             sample_leaves._leaves_by_structure.clear()
             for value in pair:
                 assert outcome(leaves_of, value) == outcome(searched, value), (base, other)
+
+
+def parsed(parse, sample):
+    """The targets, and those of validity, without their values; or the error."""
+    try:
+        result = parse(sample)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+
+    def described(target):
+        own_value, is_list = target.value, isinstance(target.value, list)
+        shapes = [(type(entry), entry.dtype, entry.shape) for entry in own_value if is_array(entry)] if is_list else ()
+        shape = shapes if is_list else (type(own_value), getattr(own_value, "shape", own_value))
+        original = target.original if is_array(target.original) else comparable(target.original)
+        return target._replace(value=shape, original=id(original) if is_array(original) else original)
+
+    is_pillow = any(isinstance(target.original, PillowPixels) for target in result.targets)  # made anew by each call
+    targets = [described(target) for target in result.targets] if not is_pillow else len(result.targets)
+    try:
+        validity = [described(target)._replace(original=None) for target in result.validity_targets]
+    except ValueError as error:
+        validity = str(error)
+    return result.samples, result.is_single, targets, validity
+
+
+@pytest.mark.parametrize("base", BASES, ids=range(len(BASES)))
+def test_parsed_samples_of_a_known_structure_equal_new_ones(base):
+    """The second sample of a structure is read by the form of the first."""
+    rng = np.random.default_rng(0)
+    read_count = 0
+    for other in changed(base):
+        sample_structure._form_by_structure.clear()
+        for template in (base, other, base, other):
+            sample = instance(template, rng)
+            assert parsed(parse_sample, sample) == parsed(sample_structure._parse, sample), template
+        read_count += any(form is not None for form in sample_structure._form_by_structure.values())
+    assert read_count > 0
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ({"images": torch.zeros(2, 3, 8, 8), "boxes": torch.zeros(3, 5, 4)}, "boxes at .* must be one per sample"),
+        ({"images": torch.zeros(2, 3, 8, 8), "boxes": torch.zeros(2, 5, 4)}, None),
+    ],
+    ids=["another number of boxes", "the same"],
+)
+def test_parsed_samples_of_a_known_structure_are_counted(second, message):
+    sample_structure._form_by_structure.clear()
+    first = {"images": torch.zeros(4, 3, 8, 8), "boxes": torch.zeros(4, 5, 4)}
+    assert parse_sample(first).form is None
+    assert parse_sample(first).form is not None
+    if message is None:
+        assert parse_sample(second).samples == 2
+    else:
+        with pytest.raises(ValueError, match="boxes"):
+            parse_sample(second)
+
+
+def test_parsed_samples_keep_the_format_of_each_sample(tv):
+    """Two samples of one structure: their BoundingBoxes state different formats."""
+    sample_structure._form_by_structure.clear()
+    for format in ("XYXY", "XYWH", "XYXY"):
+        boxes = tv.BoundingBoxes(torch.ones(2, 4), format=format, canvas_size=(8, 8))
+        result = parse_sample({"image": torch.zeros(3, 8, 8), "boxes": boxes})
+        assert [target.format for target in result.targets_of("boxes")] == [format]
 
 
 def test_sample_leaves_found_in_any_mode_are_not_read_in_few_modes(tv):
