@@ -15,7 +15,6 @@ from .sample_numbers import LISTED_KINDS
 from .sample_rebuild import new_validity_target
 from .sample_target import Path, Target
 
-
 _KINDS_WITH_AXES = (*LISTED_KINDS, "masks")  # of which an array of shape (0,) gets the axes of its kind
 
 
