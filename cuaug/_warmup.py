@@ -22,7 +22,8 @@ def warmup_names() -> list[str]:
     ]
     names += [
         name_expression("place_images", dtype, row_lanes)
-        for dtype, row_lanes in (("uint8", 8), ("uint8", 32), ("float16", 16), ("float16", 32), ("float32", 32))
+        for dtype in ("uint8", "float16", "float32")
+        for row_lanes in (8, 16, 32)
     ]
     names += [name_expression("build_matrices", builder) for builder in ("GetRotationMatrix", "AffineMatrix")]
     for layout in ("Planar", "Packed"):

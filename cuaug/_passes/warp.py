@@ -107,7 +107,7 @@ def warp(
 def _copy(images: ImageBatch, geometry: Geometry, fill: Fill, result: OutputArray) -> bool:
     """Copies the pixels, if a GPU moves them all by the same whole numbers. Returns whether it has done so.
 
-    Only rows of at least `_MIN_ROW_BYTES`: shorter ones take less time in the warp (benchmarks/log/place-images.md).
+    Only rows of at least `_MIN_ROW_BYTES`: shorter ones take less time in the warp (benchmarks/log/short-rows.md).
     """
     if images.device < 0 or images.ragged or not images.samples * images.frames:
         return False
