@@ -58,10 +58,10 @@ class KeyedRows:
     def table(self, arrays: list[Any], new_row: NewRow) -> tuple[bytearray, Any] | None:
         library, rows, pointers = self._library, [], []
         for array in arrays:
-            described = library.key_and_pointer(array) if type(array) is self._array_type else None
-            if described is None:
+            key_and_pointer = library.key_and_pointer(array) if type(array) is self._array_type else None
+            if key_and_pointer is None:
                 return None
-            array_key, pointer = described
+            array_key, pointer = key_and_pointer
             key = (array_key, pointer % 16)
             row = self._rows.get(key, _UNKNOWN)
             if row is _UNKNOWN:

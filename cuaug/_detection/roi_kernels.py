@@ -10,9 +10,8 @@ from .._program.dtypes import ITEM_SIZE
 
 _GATHER_TILE = 8, 32  # rows and columns of a block (kernels/detection/roi_gather.cuh)
 _GATHER_CHANNELS = {"float64": 16}  # of a block (roi_backward_gather.cu); other dtypes: 32
-# Of a thread, if channels are not adjacent.
-_POINT_CHANNELS = 4  # roi_by_point.cuh
-_PLANAR_CHANNELS = 8  # roi_average.cu, roi_backward_scatter.cuh
+_POOLED_CHANNELS = 4  # that a thread of roi_by_point.cuh pools, if channels are not adjacent
+_PLANAR_CHANNELS = 8  # the same of roi_average.cu (float64: 4) and roi_backward_scatter.cuh
 _BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
 _ENOUGH_BLOCKS = 2048  # of 256 threads, for a large GPU; each block of a region repeats the set-up of the region
 _MAX_GRID_Y = 65535
@@ -51,7 +50,7 @@ def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
         _launch(call, "roi_average", (call.vector_channels,), record, (call.regions, parts, 1), 256)
         return
     reduction = 0 if not call.is_max else 2 if any(argmax) else 1  # `Reduction` of roi_by_point.cuh
-    grid = call.regions, min(-(-_items(call, call.vector_channels or _POINT_CHANNELS) // 128), _MAX_GRID_Y), 1
+    grid = call.regions, min(-(-_items(call, call.vector_channels or _POOLED_CHANNELS) // 128), _MAX_GRID_Y), 1
     arguments = f"cuaug::{_bins_type(call)}", reduction, call.vector_channels
     _launch(call, "roi_by_point", arguments, record + argmax, grid, 128)
 

@@ -62,11 +62,12 @@ def call_key(numbers: Any, values: Iterable[Any]) -> tuple[tuple[Any, ...] | Non
             library = library_of(value_type)
             if library is None or library is NUMPY:
                 return None, addresses
-            described = library.key_and_pointer(value)
-            if described is None:
+            key_and_pointer = library.key_and_pointer(value)
+            if key_and_pointer is None:
                 return None, addresses
-            key.append(described[0])
-            addresses.append(described[1])
+            array_key, pointer = key_and_pointer
+            key.append(array_key)
+            addresses.append(pointer)
     return tuple(key), addresses
 
 

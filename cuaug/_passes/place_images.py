@@ -19,9 +19,9 @@ from .run import cpp_dtype
 
 _BLOCK_ROWS, _ROWS_AT_ONCE = 32, 8  # kernels/passes/place_images.cu
 _MAX_PIXEL_BYTES = 32  # kernels/gpu/copy_row.cuh
-_LANE_BYTES = 32  # that a lane copies at once (kernels/gpu/copy_row.cuh)
+_LANE_BYTES = 32  # that a lane of kernels/gpu/copy_row.cuh loads before it stores
 _MAX_ROWS = 65535 * _BLOCK_ROWS
-_MAX_ROW_BYTES = (1 << 31) - 128  # `fill_row` of copy_row.cuh counts in an int, up to 32 bytes beyond the row
+_MAX_ROW_BYTES = (1 << 31) - 128  # copy_row.cuh counts in an int, up to 124 bytes beyond the row
 
 
 def can_place(image: ImageBatch, layout: str) -> bool:
@@ -113,7 +113,7 @@ def _has_no_gaps(axes: BatchAxes, layout: str) -> bool:
 
 
 def _launch(images: ImageBatch, fields: tuple[Any, ...], count: int, layout: str, size: np.ndarray) -> None:
-    """`fields`: of the record, before `frames`; `count`: images; `size`: (H, W) of the results."""
+    """`fields`: of the record, before `frames`; `count`: images; `size`: of the results. [N, (H, W)]"""
     planes, (height, width) = _planes(images, layout), size.max(0).tolist()
     grid = count * planes[0], -(-height // _BLOCK_ROWS), 1
     record = PLACE_IMAGES.pack(*fields, images.frames, *planes, 0)

@@ -74,10 +74,10 @@ def _describe_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | Non
     if not args or kwargs.get("out") is not None or is_compiling():
         return None
     library = library_of(type(args[0]))
-    described = None if library is None else library.key_and_pointer(args[0])
-    if library is None or described is None:
+    key_and_pointer = None if library is None else library.key_and_pointer(args[0])
+    if library is None or key_and_pointer is None:
         return None
-    images_key, images_pointer = described
+    images_key, images_pointer = key_and_pointer
     pointers, kind = [images_pointer], [type(args[0]), images_key, images_pointer % 16, *kwargs]
     for value in (*args[1:], *kwargs.values()):
         if type(value) in _PLAIN_TYPES:
@@ -86,11 +86,12 @@ def _describe_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | Non
             if not _add_numbers(kind, value):
                 return None
         elif library_of(type(value)) is library:
-            described = library.key_and_pointer(value)
-            if described is None or len(pointers) > FIRST_ARRAY - ARGUMENTS:
+            key_and_pointer = library.key_and_pointer(value)
+            if key_and_pointer is None or len(pointers) > FIRST_ARRAY - ARGUMENTS:
                 return None
-            kind.append(described[0])
-            pointers.append(described[1])
+            array_key, pointer = key_and_pointer
+            kind.append(array_key)
+            pointers.append(pointer)
         elif type(value).__hash__ is None:
             return None
         elif isinstance(value, _OPTION_TYPES) or type(value).__name__ == "dtype":  # torch's dtype

@@ -24,7 +24,7 @@ class TargetForm(NamedTuple):
     kind: str
     path: Path
     index_path: Path  # with positions in place of the names of a namedtuple's fields
-    has_type: bool  # the value is a tv_tensor, or boxes whose type states their format
+    is_typed: bool  # a tv_tensor, or boxes whose type states their format
     layout: str | None
     sample_axis_added: bool
 
@@ -32,7 +32,7 @@ class TargetForm(NamedTuple):
         """The target of a sample of this structure."""
         original = functools.reduce(operator.getitem, self.index_path, sample)
         value, format = original, None
-        if self.has_type:
+        if self.is_typed:
             value, format = without_type(original), stated_format(original) if self.kind == "boxes" else None
         if self.sample_axis_added:
             value = value[None] if self.layout else [value]
@@ -54,7 +54,10 @@ class SampleForm(NamedTuple):
     validity: tuple[ValidityForm, ...]  # of each target of boxes
 
     def read(self, sample: Any) -> tuple[tuple[Target, ...], int | None] | None:
-        """The targets and the number of samples, None for a single one. None if the targets' numbers differ."""
+        """The targets and the number of samples (None: a single one).
+
+        None if targets have different numbers of entries, which `parse_sample` refuses.
+        """
         targets = tuple([form.read(sample) for form in self.targets])
         if not self.counted:
             return targets, None
@@ -73,7 +76,11 @@ class SampleForm(NamedTuple):
 def sample_form(
     sample: Any, targets: tuple[Target, ...], is_single: bool, validity_targets: Callable[[], list[Target]]
 ) -> SampleForm | None:
-    """The form of the structure of a sample with these targets; None if a target is gathered from several values."""
+    """The form of the structure of a sample with these targets.
+
+    None if a target is not itself one value of the sample: if it is a list, is gathered from several values, or was
+    made from numbers or an image of Pillow.
+    """
     forms = []
     for target in targets:
         original, is_value = target.original, target.kind in VALUE_KINDS
@@ -88,9 +95,11 @@ def sample_form(
             target.layout,
             target.sample_axis_added,
         )
-        # Images of Pillow were replaced by their pixels; an array of shape (0,) by one with the axes of its kind.
+        # Images of Pillow were replaced by their pixels. An array of one axis may have shape (0,) in another sample, and
+        # is then replaced by one with the axes of its kind. An array without axes cannot be counted.
         is_in_sample = functools.reduce(operator.getitem, path, sample) is original
-        if not is_in_sample or (target.kind in _KINDS_WITH_AXES and original.ndim < 2):
+        min_axes = 0 if is_value else 2 if target.kind in _KINDS_WITH_AXES else 1
+        if not is_in_sample or (min_axes and original.ndim < min_axes):
             return None
         forms.append(form)
     counted = [i for i, target in enumerate(targets) if target.kind not in VALUE_KINDS]

@@ -51,7 +51,7 @@ def leaves_of(sample: Any, any_mode: bool = False) -> list[Leaf]:
 
 
 def add_structure(cache: dict[Any, Any], key: Any, value: Any) -> None:
-    """Adds an entry in place of the oldest ones, if there are too many."""
+    """Adds an entry. The oldest ones make room for it, if there are too many."""
     while len(cache) >= _MAX_STRUCTURES:
         cache.pop(next(iter(list(cache)), None), None)  # a list, as other threads may add entries
     cache[key] = value
@@ -86,7 +86,7 @@ def _structure(node: Any) -> Any:
         return node_type, *node, *map(_structure, node.values())
     if isinstance(node, (list, tuple)):
         entry_types = frozenset(map(type, node))
-        if entry_types <= _SCALAR_TYPES:
+        if entry_types <= _SCALAR_TYPES and not hasattr(node_type, "_fields"):
             return node_type, entry_types
         entries = tuple(map(_structure, node))
         are_equal = all(entry == entries[0] for entry in entries)

@@ -45,7 +45,7 @@ def nvrtc():
         ("matrices/estimate_affine.cu", "max_fit_threads", builders.MAX_FIT_THREADS),
         ("detection/roi_gather.cuh", "tile_rows", roi_kernels._GATHER_TILE[0]),
         ("detection/roi_gather.cuh", "tile_columns", roi_kernels._GATHER_TILE[1]),
-        ("detection/roi_by_point.cuh", "planar_channels", roi_kernels._POINT_CHANNELS),
+        ("detection/roi_by_point.cuh", "pooled_channels", roi_kernels._POOLED_CHANNELS),
         ("detection/roi_backward_scatter.cuh", "scattered_channels", roi_kernels._PLANAR_CHANNELS),
         ("passes/draw.cu", "draw_samples", draw_kernel.SAMPLES_PER_BLOCK),
         ("passes/copy_boxes.cu", "copy_rows", copy_boxes._BLOCK_ROWS),

@@ -122,7 +122,8 @@ inline bool is_channelwise(const native::ChainOp& chain_op) {
            dispatch_op<float, 1>(chain_op.op, [](auto op) { return is_channelwise<decltype(op)>(0); });
 }
 
-// Whether the chain leaves pixels as they are. Every pass scales from the range of one dtype to that of the other.
+// Whether the chain has no op but Rescale, which returns its input: every pass itself scales pixels from the range of
+// the input's dtype to that of the result's.
 inline bool only_rescales(const native::PointwiseCall& call) {
     auto is_rescale = [](auto op) { return is_same_v<decltype(op), Rescale<float, 1>>; };
     for (int i = 0; i < call.op_count; ++i)

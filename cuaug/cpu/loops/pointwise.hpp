@@ -41,7 +41,7 @@ inline void pointwise_segment(const native::PointwiseCall& call, const Pointwise
     }
 }
 
-// Converts rows to the compute type. The result's pixels are adjacent in each channel.
+// Converts rows of adjacent pixels of a channel to the compute type, scaled to 0..1; so they are in the result.
 template <class R>
 inline void convert_rows(const native::PointwiseCall& call, const PointwiseRecord& args, const TaskRows& rows) {
     dispatch_image_dtype(call.in_dtype, [&](auto element) {
@@ -53,7 +53,7 @@ inline void convert_rows(const native::PointwiseCall& call, const PointwiseRecor
                 R* out = static_cast<R*>(args.out.data) + rows.n * args.out.n_stride + rows.t * args.out.t_stride +
                          c * args.out.c_stride;
                 for (int y = rows.top; y < rows.bottom; ++y)
-                    load_row(in + y * args.in.y_stride, args.in.x_stride, args.in_width, R(1) / R(max_value<T>),
+                    load_row(in + y * args.in.y_stride, 1, args.in_width, R(1) / R(max_value<T>),
                              out + y * args.out.y_stride);
             }
     });
@@ -68,7 +68,7 @@ inline void pointwise_typed(native::PointwiseCall call, long long task, void* me
         1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R);
     workspace.begin(call.is_last && bytes >= nontemporal_bytes);
     if (only_rescales(call) && call.out_dtype == dtype_of<R> && call.out_channels == args.channels &&
-        args.out.x_stride == 1 && !workspace.nontemporal)
+        args.in.x_stride == 1 && args.out.x_stride == 1 && !workspace.nontemporal)
         return convert_rows<R>(call, args, segment_task_rows(args, task));
     for_each_segment(args, task, [&](long long n, long long t, int y, int x, int count) {
         pointwise_segment(call, args, n, t, y, x, count, workspace);

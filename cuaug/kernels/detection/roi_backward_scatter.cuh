@@ -6,7 +6,7 @@
 
 namespace cuaug {
 
-constexpr int scattered_channels = 8;  // of a thread, if channels are not adjacent in memory
+constexpr int scattered_channels = 8;  // whose gradients a thread adds, if channels are not adjacent in memory
 
 // Adds the gradients of channels 0 .. last, of W channels from `out` on, to the pixels of one sampling point.
 template <class R, int W>

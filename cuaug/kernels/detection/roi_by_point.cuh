@@ -11,11 +11,11 @@ namespace cuaug {
 
 enum class Reduction { average, max, argmax };  // argmax: the maximum, and which sampling point of its bin it is
 
-constexpr int planar_channels = 4;  // of a thread, if channels are not adjacent in memory
+constexpr int pooled_channels = 4;  // that a thread pools, if channels are not adjacent in memory
 
 // `vector`: how many adjacent channels are read as one vector; 0: channels are not adjacent.
 template <int vector>
-constexpr int thread_channels = vector == 0 ? planar_channels : vector;
+constexpr int thread_channels = vector == 0 ? pooled_channels : vector;
 
 template <class T, int W>
 struct alignas(W * sizeof(T)) ChannelVector {

@@ -3,7 +3,7 @@
 #include "gpu/word_pixel.cuh"
 
 // `Lanes` lanes of a warp copy or fill bytes of a row, which lie anywhere in memory: whole words of the destination,
-// then the bytes before and after them. `lane`: of these lanes.
+// then the bytes before and after them. `lane`: the caller's number among them.
 
 namespace cuaug {
 
@@ -42,7 +42,7 @@ struct BytePattern {
     const Word* words;
     int period;
 
-    // Where the pattern is at byte i of a row. A remainder takes longer than the rest of a short row.
+    // Where the pattern is at byte i of a row. A remainder takes most of a short row's time; a period of 1 needs none.
     int phase(int i) const {
         if (period == 1) return 0;
         return i % period;

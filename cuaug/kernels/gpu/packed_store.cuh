@@ -12,14 +12,15 @@ namespace cuaug {
 template <class T, class Layout, int K>
 constexpr bool stores_by_warps = is_same_v<Layout, Packed> && K == 3 && sizeof(T) == 4;
 
-// Stores four adjacent pixels of each lane. Mostly those of the next lane follow them in memory. In shared memory, used
-// by one warp.
+// Stores four adjacent pixels of each lane. In memory the next lane's pixels mostly follow them. An object of this type
+// is in shared memory and serves one warp.
 template <class T, int K>
 struct PackedWarpStore {
     FourElements<T> vectors[32 * K];
-    long long offset[K][32];  // from each lane's first element to the vectors that it stores; registers are scarce
+    long long offset[K][32];  // from a lane's first element to the k-th vector that it stores; here to save registers
 
-    // Called by all lanes. first: the lane's first element, counted from one that all lanes share.
+    // Called by all lanes, once: the lanes' pixels keep their distances. first: index of the lane's first element,
+    // counted from the same element in all lanes.
     void prepare(long long first, int lane) {
         for (int k = 0; k < K; ++k) {
             const int vector = 32 * k + lane, owner = vector / K;
@@ -40,29 +41,29 @@ struct PackedWarpStore {
 // none.
 template <class T>
 struct PackedPatchStore {
-    static constexpr int row_vectors = 6;
+    static constexpr int patch_row_vectors = 6;
 
     FourElements<T>* const patch;  // of 24 vectors, in shared memory that the warp alone uses
     const int lane;
     const bool is_aligned;         // vectors may be stored; else a lane stores its own pixel
     const int row, first_element;  // of what the lane stores, in the patch
-    const int row_elements;        // from the first element of patch 0 to the end of the row
+    const int elements_left;       // from the first element of patch 0 to the end of the row
 
     PackedPatchStore(FourElements<T>* patch, int lane, int columns, bool is_aligned)
         : patch(patch),
           lane(lane),
           is_aligned(is_aligned),
-          row(is_aligned ? lane / row_vectors : lane / 8),
-          first_element(is_aligned ? 4 * (lane - row * row_vectors) : 3 * (lane - row * 8)),
-          row_elements(3 * columns) {}
+          row(is_aligned ? lane / patch_row_vectors : lane / 8),
+          first_element(is_aligned ? 4 * (lane - row * patch_row_vectors) : 3 * (lane - row * 8)),
+          elements_left(3 * columns) {}
 
     // Called by all lanes. out: what the lane stores of patch 0; `pixel`: the lane's in patch j, 8 j columns to the
-    // right of patch 0; `is_inside`: the row that the lane stores is a row of the result.
+    // right of patch 0; `is_inside`: whether the lane stores: `row` is below 4, and in the result.
     void store(T* out, int j, const WordPixel<T, 3>& pixel, bool is_inside) const {
         const int first = 24 * j + first_element;
         if (!is_aligned) {
             for (int k = 0; k < 3; ++k)
-                if (is_inside && first < row_elements) store_as(out + 24 * j + k, pixel.c[k]);
+                if (is_inside && first < elements_left) store_as(out + 24 * j + k, pixel.c[k]);
             return;
         }
         __syncwarp();
@@ -70,9 +71,9 @@ struct PackedPatchStore {
         __syncwarp();
         if (!is_inside) return;
         const FourElements<T> vector = patch[lane];
-        if (first + 4 <= row_elements) return store_as(out + 24 * j, vector);
+        if (first + 4 <= elements_left) return store_as(out + 24 * j, vector);
         for (int i = 0; i < 4; ++i)
-            if (first + i < row_elements) store_as(out + 24 * j + i, vector.word[i]);
+            if (first + i < elements_left) store_as(out + 24 * j + i, vector.word[i]);
     }
 };
 

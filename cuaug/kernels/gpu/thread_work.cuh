@@ -136,7 +136,8 @@ struct FrameWalk {
         loads_vectors = !is_same_v<InLayout, Strided> && args.in_vector_elements && work.count == 4;
     }
 
-    // The first groups, as many as all lanes of the warp have, of four pixels each. Called by all lanes.
+    // How many groups every lane of the warp has; 0 if a lane's groups have fewer than four pixels. Called by all
+    // lanes.
     int whole_warp_steps() const { return warp_min(work.count == 4 ? work.steps : 0); }
 
     // Loads groups of the input. All are requested before the first is used.

@@ -117,8 +117,8 @@ struct WarpConfig {
     static constexpr bool stores_via_shared = stores_words && !stores_transposed && !stores_pairs;
     // Packed pixels of three 32-bit elements are stored in patches (gpu/packed_store.cuh).
     static constexpr bool stores_patches = stores_by_warps<Out, OutLayout, K>;
-    // FourPixels of one warp in `Exchange`: a patch, or 4 rows of 8, each followed by 2 unused ones. Rows are then 40
-    // pixels apart, and 8 pixels of each row fall into different banks.
+    // FourPixels of one warp in `Exchange`: 8, which are a patch of 32 pixels; or 40, which are 4 rows of 8 FourPixels,
+    // each followed by 2 unused ones. These rows are 40 pixels apart, and 8 pixels of each fall into different banks.
     static constexpr int warp_exchange_size = stores_patches ? 8 : 40;
 
     static constexpr bool split_channels = is_same_v<InLayout, Strided> || is_same_v<OutLayout, Strided>;

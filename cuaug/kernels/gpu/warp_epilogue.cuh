@@ -28,7 +28,7 @@ struct TileStore {
     const int x_stride;
     const int bands_column;            // first of the 32 columns of the warp's bands
     const int column;                  // of the lane's first pixel
-    const int store_column;            // column of the first pixel, or word, that the lane stores
+    const int store_column;            // of the first pixel or word that the lane stores, if it stores no patches
     const Array<long long, K> offset;  // of channels
     const Patches patches;
     int band;                      // counted from the tile's first
@@ -65,8 +65,8 @@ struct TileStore {
           word_end_bands{word_end_band(C::stores_pairs || (C::stores_transposed && sizeof(Out) == 2) ? 1 : 3),
                          word_end_band(17)},
           transposition(block.lane),
-          out(block.region().out + first_element() +
-              mul_wide(tile.first_row + 4 * band + store_row(), block.region().out_y_stride)),
+          out(block.region().out + stored_element() +
+              mul_wide(tile.first_row + 4 * band + stored_row(), block.region().out_y_stride)),
           band_stride(mul_wide(4 * band_step, block.region().out_y_stride)) {}
 
     static Array<long long, K> channel_offset_array(long long stride, int channels) {
@@ -85,13 +85,13 @@ struct TileStore {
 
     // Of the pixel, word or vector that the lane stores first: the row in the band, and the element in the region's
     // row.
-    int store_row() const {
+    int stored_row() const {
         if constexpr (C::stores_patches)
             return patches.row;
         else
             return lane_row;
     }
-    int first_element() const {
+    int stored_element() const {
         if constexpr (C::stores_patches)
             return bands_column * K + patches.first_element;
         else
@@ -141,7 +141,7 @@ struct TileStore {
         }
     }
 
-    // Called once per band, after `put` or `put_all`: stores the pixels that are not stored one by one or in pairs.
+    // Called once per band, after `put` or `put_all`: stores the pixels that these have not stored.
     void flush() {
         if constexpr (C::stores_via_shared) {
             __syncwarp();

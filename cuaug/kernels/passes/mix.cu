@@ -6,12 +6,12 @@
 
 namespace cuaug {
 
-// Resident blocks, which limit the registers. Where it is 1, ptxas spills with two: on compute capability 10 with
-// strided pixels, on 12 with four channels of float64.
+// Resident blocks, which limit the registers. With two in place of one, ptxas spills: strided pixels on compute
+// capability 10, four channels of float64 on 12.
 template <class T, class InLayout, int K, class OutLayout>
-constexpr int mix_blocks = sizeof(T) <= 4 && K < 4 && has_static_channels<InLayout, OutLayout> ? 4
-                           : (sizeof(T) == 8 && K == 4) || __CUDA_ARCH__ / 100 == 10           ? 1
-                                                                                               : 2;
+constexpr int mix_blocks = sizeof(T) <= 4 && K < 4 && has_static_channels<InLayout, OutLayout>             ? 4
+                           : (sizeof(T) == 8 && K == 4) || (__CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200) ? 1
+                                                                                                           : 2;
 
 // A block makes a run of rows of a strip of columns, as in pointwise.cu, from the pixels of two samples. Grid: (strips,
 // runs, samples x frames x groups of K channels).
