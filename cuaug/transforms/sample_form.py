@@ -95,7 +95,7 @@ def sample_form(
             target.layout,
             target.sample_axis_added,
         )
-        # Images of Pillow were replaced by their pixels. An array of one axis may have shape (0,) in another sample, and
+        # Images of Pillow were replaced by their pixels. An array of one axis may have shape (0,) in another sample: it
         # is then replaced by one with the axes of its kind. An array without axes cannot be counted.
         is_in_sample = functools.reduce(operator.getitem, path, sample) is original
         min_axes = 0 if is_value else 2 if target.kind in _KINDS_WITH_AXES else 1

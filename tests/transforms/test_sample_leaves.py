@@ -170,8 +170,7 @@ def described_targets(parse, sample):
         value, is_list = target.value, isinstance(target.value, list)
         shapes = [(type(entry), entry.dtype, entry.shape) for entry in value if is_array(entry)] if is_list else ()
         shape = shapes if is_list else (type(value), getattr(value, "shape", value))
-        original = target.original if is_array(target.original) else comparable(target.original)
-        return target._replace(value=shape, original=id(original) if is_array(original) else original)
+        return target._replace(value=shape, original=comparable(target.original))
 
     is_pillow = any(isinstance(target.original, PillowPixels) for target in result.targets)  # made anew by each call
     targets = [described(target) for target in result.targets] if not is_pillow else len(result.targets)
