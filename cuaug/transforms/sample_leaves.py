@@ -37,7 +37,11 @@ def leaves_of(sample: Any, any_mode: bool = False) -> list[Leaf]:
 
     `any_mode`: as in `with_pixels`.
     """
-    structure = structure_of(sample)
+    return leaves_of_structure(sample, structure_of(sample), any_mode)
+
+
+def leaves_of_structure(sample: Any, structure: Any, any_mode: bool = False) -> list[Leaf]:
+    """As `leaves_of`. `structure`: `structure_of` this sample."""
     if structure is None:
         return find_leaves(with_pixels(sample, any_mode))
     key = any_mode, structure

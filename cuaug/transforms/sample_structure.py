@@ -15,7 +15,7 @@ from .._arrays.tv_tensors import is_video, without_type
 from .._detection.box_formats import stated_format
 from .sample_form import SampleForm, sample_form
 from .sample_kinds import KINDS, VALUE_KINDS, has_axes_of_labels, is_array, named_fields
-from .sample_leaves import add_structure, leaves_of, structure_of
+from .sample_leaves import add_structure, leaves_of_structure, structure_of
 from .sample_numbers import LISTED_KINDS, ListedNumbers, listed_numbers, with_axes, with_library
 from .sample_rebuild import rebuild, set_target, validity_paths, validity_target
 from .sample_search import Leaf
@@ -160,15 +160,15 @@ def parse_sample(sample: Any) -> ParsedSample:
     if targets_and_count is not None:
         targets, count = targets_and_count
         return ParsedSample(sample, targets, 1 if count is None else count, count is None, form)
-    parsed = _parse(sample)
+    parsed = _parse(sample, structure)
     if structure is not None and structure not in _form_by_structure:
         new_form = sample_form(sample, parsed.targets, parsed.is_single, lambda: parsed.validity_targets)
         add_structure(_form_by_structure, structure, new_form)
     return parsed
 
 
-def _parse(sample: Any) -> ParsedSample:
-    leaves = leaves_of(sample)
+def _parse(sample: Any, structure: Any) -> ParsedSample:
+    leaves = leaves_of_structure(sample, structure)
     images = [leaf for leaf in leaves if leaf.kind == "images"]
     if not images:
         raise ValueError(
