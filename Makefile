@@ -65,7 +65,7 @@ test-all: $(VENV)/.test  ## the CPU suite with every kernel on every architectur
 slow: $(VENV)/.test  ## run the slow tests, but for those of kernels
 	@$(call pytest,$(PY),$(JOBS), and slow,--ignore=tests/kernels)
 
-kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; most of them on sm_90 and a quarter of the other architectures
+kernels: $(VENV)/.test  ## compile the kernels that `make test` leaves out; most of them on sm_90 and a sixth of the other architectures
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m "slow and not exhaustive" tests/kernels $(ARGS)
 
 # Left out are tests of Python code alone (descriptions, pictures, rewriting of programs, references, launch plans on a
