@@ -298,7 +298,10 @@ def shape(parameter: str, value: Any, expected: Sequence[int | None]) -> None:
     actual = getattr(value, "shape", None)
     if actual is None:
         raise TypeError(f"{parameter} must be an array, got {type(value).__name__}")
-    if len(actual) != len(expected) or any(n not in (None, m) for n, m in zip(expected, actual, strict=True)):
+    fits = len(actual) == len(expected)
+    for expected_extent, extent in zip(expected, actual, strict=False):
+        fits = fits and expected_extent in (None, extent)
+    if not fits:
         text = ", ".join("*" if n is None else str(n) for n in expected)
         raise ValueError(f"{parameter} must have shape [{text}], got {list(actual)}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +21,9 @@ _NOT_CACHED: Any = object()
 
 def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
     """The images, transformed by the rows of a parameter table. A tv_tensor gives a tv_tensor of the same type."""
-    symbolic_table = table._replace(pointer=symbol(ARGUMENTS), owner=None)
-    launch_plan = _launch_plan(plan, images, "apply", lambda images: execute.apply(plan, images, symbolic_table))
+    launch_plan = _launch_plan(
+        plan, images, "apply", lambda images: execute.apply(plan, images, _symbolic_table(table))
+    )
     if launch_plan is None:
         return wrap_like(execute.apply(plan, images, table), images.owner)
     return wrap_like(launch_plan(images.library, images.pointer, [table.pointer]), images.owner)
@@ -31,15 +31,23 @@ def apply(plan: RecipePlan, images: ImageBatch, table: StridedArray) -> Any:
 
 def apply_to_masks(plan: RecipePlan, masks: ImageBatch, table: StridedArray) -> Any:
     """As `execute.apply_to_masks`."""
-    symbolic_table = table._replace(pointer=symbol(ARGUMENTS), owner=None)
     launch_plan = None
     if not plan.casts_moved_masks:  # a cast is an operation of the library, which cannot be recorded
         # The number of masks differs between samples and is part of the key: the plans of images must not be replaced.
-        run = functools.partial(execute.apply_to_masks, plan, table=symbolic_table)
-        launch_plan = _launch_plan(plan, masks, "masks", run, replaces_others=False)
+        launch_plan = _launch_plan(
+            plan,
+            masks,
+            "masks",
+            lambda masks: execute.apply_to_masks(plan, masks, _symbolic_table(table)),
+            replaces_others=False,
+        )
     if launch_plan is None:
         return execute.apply_to_masks(plan, masks, table)
     return launch_plan(masks.library, masks.pointer, [table.pointer])
+
+
+def _symbolic_table(table: StridedArray) -> StridedArray:
+    return table._replace(pointer=symbol(ARGUMENTS), owner=None)
 
 
 def draw_and_apply(plan: RecipePlan, images: ImageBatch, draws: Draws) -> Any:

@@ -16,11 +16,7 @@ class PlannedMove(NamedTuple):
     passes: list[Pass]  # those with a matrix
     size: tuple[int, int]  # (H, W) of the last pass's canvas
     matrix: list[Column]  # from the first pass's input to that canvas, nine numbers
-
-    @property
-    def is_affine(self) -> bool:
-        """Whether the matrix is affine, whatever is drawn."""
-        return all(len(pass_.matrix) == 6 for pass_ in self.passes)
+    is_affine: bool  # whether the matrix is affine, whatever is drawn
 
 
 def plan_moves(passes: Sequence[Pass], recipe_matrix: list[Column], continues: bool) -> list[PlannedMove]:
@@ -34,12 +30,18 @@ def plan_moves(passes: Sequence[Pass], recipe_matrix: list[Column], continues: b
     for pass_ in passes:
         if any(isinstance(op, CoordinateMap) and op.reads_border for op in pass_.first_ops):
             if move_passes or (continues and not moves):
-                moves.append(PlannedMove(source_box, move_passes, pass_.input_size, _matrix()))
+                moves.append(_planned_move(source_box, move_passes, pass_.input_size, _matrix()))
             source_box, move_passes = [*pass_.source_box], []
         if pass_.matrix:
             move_passes.append(pass_)
     matrix = _matrix() if moves else recipe_matrix
-    return [*moves, PlannedMove(source_box, move_passes, passes[-1].output_size, matrix)]
+    return [*moves, _planned_move(source_box, move_passes, passes[-1].output_size, matrix)]
+
+
+def _planned_move(
+    source_box: Sequence[Column], passes: list[Pass], size: tuple[int, int], matrix: list[Column]
+) -> PlannedMove:
+    return PlannedMove(source_box, passes, size, matrix, is_affine=all(len(pass_.matrix) == 6 for pass_ in passes))
 
 
 def _matrix() -> list[Column]:

@@ -62,21 +62,27 @@ class FusedPart:
         if tv_kind(sample) == "images" and not is_video(sample):  # to save time: as `parse_sample` treats it
             return wrap_like(self(without_type(sample), ids, step, layout, get_key), sample)
         parsed = parse_sample(sample)
+        return parsed.rebuild(*self.transform_parsed(parsed, ids, step, layout, get_key))
+
+    def transform_parsed(
+        self, parsed: ParsedSample, ids: Any, step: int | None, layout: str | None, get_key: GetKey
+    ) -> tuple[Any, Any]:
+        """The results and sizes for `ParsedSample.rebuild`; otherwise as a call."""
         key = get_key(ids, step)
         images = parsed.images_alone()
         if images is not None:
             batch = describe_images(images.value, images.layout or image_layout(images.original, layout))
             plan, batch = self.plans.plan_group([batch])
             if not (plan.mixes and parsed.targets_of("labels")):
-                return parsed.rebuild({"images": [self._draw_and_apply(plan, batch, ids, key)]}, plan.result_size)
-        return parsed.rebuild(*self.transform(parsed, key, ids, layout))
+                return {"images": [self._draw_and_apply(plan, batch, ids, key)]}, plan.result_size
+        return self.transform(parsed, key, ids, layout)
 
     def _draw_and_apply(self, plan: RecipePlan, batch: ImageBatch, ids: Any, key: Key) -> Any:
         draws = draw.describe_draws(batch, ids, *key, self._replay_counters)
         return launch_plan.draw_and_apply(plan, batch, draws)
 
     def transform(self, parsed: ParsedSample, key: Key, ids: Any, layout: str | None) -> tuple[Any, Any]:
-        """The results and sizes for `ParsedSample.rebuild`."""
+        """As `transform_parsed`, with this key."""
         draw_params = functools.partial(self.draw, key=key, with_matrix=needs_matrices(parsed))
         return transform_sample(parsed, self.plans, draw_params, ids, layout, self._boxes, self._keypoints)
 

@@ -49,8 +49,10 @@ def numpy_view(value: Any) -> Any:
 
 def numpy_view_of_jax(value: Any) -> Any:
     """As `numpy_view`, but tensors of torch stay as they are: for functions that read them without an operation."""
-    entries = value if isinstance(value, list) else [value]
-    return numpy_view(value) if any(isinstance(library_of(type(entry)), JaxLibrary) for entry in entries) else value
+    for entry in value if isinstance(value, list) else [value]:
+        if isinstance(library_of(type(entry)), JaxLibrary):
+            return numpy_view(value)
+    return value
 
 
 def in_library_of(like: Any, values: Any) -> Any:
@@ -58,6 +60,8 @@ def in_library_of(like: Any, values: Any) -> Any:
 
     Other values stay as they are. Each entry of a list is in the library of its entry of `like`.
     """
+    if type(values) is type(like) and not isinstance(values, list):
+        return values
     if isinstance(values, list):
         examples = like if isinstance(like, list) else [like] * len(values)
         return [in_library_of(*entry) for entry in zip(examples, values, strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from .fused_part import FusedPart, GetKey, Key
 from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
+from .sample_chain import SampleChain
 from .sample_methods import forward_arguments
 from .sample_rebuild import with_containers_of, with_plain_containers
 from .sample_structure import parse_sample, with_all_valid
@@ -179,7 +180,16 @@ def _call_inner_parts(
 
     `get_key` returns the same seed and step each time.
     """
+    chain: SampleChain | None = None
     for part in parts:
+        if isinstance(part, (FusedPart, SizePart)) and (chain or isinstance(sample, (Mapping, tuple))):
+            chain = chain or SampleChain(sample)
+            chain.add(*part.transform_parsed(chain.parsed, ids, step, layout, get_key))
+            if not chain.can_continue:
+                sample, chain = chain.rebuild(), None
+            continue
+        if chain:
+            sample, chain = chain.rebuild(), None
         if isinstance(part, ChoicePart):
             sample, layout = part(sample, names, ids, step, layout, get_key)
         elif isinstance(part, PadPart):
@@ -190,7 +200,7 @@ def _call_inner_parts(
             result = _call_transform(part, sample, names, layout)
             sample = mark_crops(result, sample) if part.makes_crops else result
             layout = None if part.sets_layout else layout
-    return sample, layout
+    return chain.rebuild() if chain else sample, layout
 
 
 def _call_transform(transform: Transform, sample: Any, names: Sequence[str], layout: str | None) -> Any:

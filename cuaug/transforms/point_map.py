@@ -132,6 +132,8 @@ def _take(array: Any, indices: np.ndarray | None) -> Any:
 
 def groups_of_kind(samples: Sequence[Any], moves: Sequence[Move]) -> list[tuple[list[int], Sequence[Move]]]:
     """Groups the samples that can be concatenated: those of one library, dtype and device. Their indices and moves."""
+    if len(samples) == 1:
+        return [([0], moves)]
     indices_by_kind: dict[Any, list[int]] = {}
     for i, sample in enumerate(samples):
         device = str(getattr(sample, "device", None))  # a CuPy device has no hash

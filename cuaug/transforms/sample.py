@@ -103,7 +103,7 @@ def transform_sample(
 
 def needs_matrices(parsed: ParsedSample) -> bool:
     """Whether the sample has targets that the recipe's matrix moves."""
-    return any(parsed.targets_of(kind) for kind in ("boxes", "keypoints"))
+    return bool(parsed.targets_of("boxes") or parsed.targets_of("keypoints"))
 
 
 def id_array(ids: Any, samples: int) -> np.ndarray:

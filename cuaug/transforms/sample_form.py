@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -63,6 +64,15 @@ class SampleForm(NamedTuple):
             return targets, None
         counts = {int(targets[position].value.shape[0]) for position in self.counted}
         return (targets, counts.pop()) if len(counts) == 1 else None
+
+    def with_masks_of_validity(self) -> SampleForm:
+        """The form with targets for the masks that samples lack. These follow the other targets."""
+        new_positions = itertools.count(len(self.targets))
+        return self._replace(
+            validity=tuple(
+                form._replace(position=next(new_positions)) if form.position is None else form for form in self.validity
+            )
+        )
 
     def validity_targets(self, targets: tuple[Target, ...]) -> list[Target]:
         """As `ParsedSample.validity_targets`."""

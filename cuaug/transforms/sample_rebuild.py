@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
-from .._arrays.tv_tensors import tv_kind, wrap_like
+from .._arrays.tv_tensors import wrap_like
 from .sample_kinds import KINDS, VALID_PREFIX
 from .sample_pillow import image_like
 from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch
@@ -121,12 +121,16 @@ def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]
 
 def _in_type_of(result: Any, example: Any, size: tuple[int, int]) -> Any:
     """The result as a tv_tensor or an image of Pillow, if the example is one. `size`: (H, W) of its canvas."""
-    return image_like(result, example) if tv_kind(example) is None else wrap_like(result, example, size)
+    return wrap_like(image_like(result, example), example, size)
 
 
 def with_plain_containers(node: Any) -> Any:
     """The sample with tuples in place of `Crops` and lists in place of `UnstackedBatch`, as users get it."""
-    results = {key: new for key, value in entries_of(node) if (new := with_plain_containers(value)) is not value}
+    results = {
+        key: new
+        for key, value in entries_of(node)
+        if isinstance(value, (dict, list, tuple, Mapping)) and (new := with_plain_containers(value)) is not value
+    }
     node = rebuild(node, results) if results else node
     return tuple(node) if isinstance(node, Crops) else list(node) if isinstance(node, UnstackedBatch) else node
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -25,22 +24,24 @@ _MOVED_KINDS = {"masks", "boxes", "keypoints"}
 _form_by_structure: dict[Any, SampleForm | None] = {}  # None: each sample is parsed anew
 
 
-@dataclasses.dataclass(frozen=True)
 class ParsedSample:
-    """A sample, and the targets in it."""
+    """A sample, and the targets in it. It does not change.
 
-    sample: Any
-    targets: tuple[Target, ...]
-    samples: int
-    is_single: bool  # one sample, whose arrays have no axis of samples
-    form: SampleForm | None = None  # of `targets`, if it is known
+    Args:
+        sample: The sample.
+        targets: The targets in it.
+        samples: The number of samples.
+        is_single: Whether it is one sample, whose arrays have no axis of samples.
+        form: That of the targets, if it is known.
+    """
 
-    @functools.cached_property
-    def _targets_by_kind(self) -> dict[str, list[Target]]:
-        targets_by_kind: dict[str, list[Target]] = {}
-        for target in self.targets:
-            targets_by_kind.setdefault(target.kind, []).append(target)
-        return targets_by_kind
+    def __init__(
+        self, sample: Any, targets: tuple[Target, ...], samples: int, is_single: bool, form: SampleForm | None = None
+    ) -> None:
+        self.sample, self.targets, self.samples, self.is_single, self.form = sample, targets, samples, is_single, form
+        self._targets_by_kind: dict[str, list[Target]] = {}
+        for target in targets:
+            self._targets_by_kind.setdefault(target.kind, []).append(target)
 
     def targets_of(self, kind: str) -> list[Target]:
         return self._targets_by_kind.get(kind, [])
@@ -70,7 +71,7 @@ class ParsedSample:
 
     def has(self, target: Target) -> bool:
         """Whether this is one of `targets`."""
-        return any(target is entry for entry in self.targets)
+        return id(target) in map(id, self.targets)
 
     def lacks_valid(self) -> bool:
         """Whether boxes have no validity mask."""

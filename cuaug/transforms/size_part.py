@@ -43,6 +43,14 @@ class SizePart:
     def __call__(self, sample: Any, ids: Any, step: int | None, layout: str | None, get_key: GetKey) -> Any:
         """Transform images, or a sample of any structure, as `FusedPart`."""
         parsed = parse_sample(sample)
+        return parsed.rebuild(*self.transform_parsed(parsed, ids, step, layout, get_key))
+
+    def transform_parsed(
+        self, parsed: ParsedSample, ids: Any, step: int | None, layout: str | None, get_key: GetKey
+    ) -> tuple[Any, Any]:
+        """The results and sizes for `ParsedSample.rebuild`; otherwise as a call."""
+        if not parsed.samples:
+            return {}, ()
         try:
             sample_ids = id_array(ids, parsed.samples)
 
@@ -50,7 +58,7 @@ class SizePart:
                 # `get_key` counts the call at the first part that draws: a call that is refused before is not counted.
                 return self._draws.table(sample_ids[samples], *get_key(ids, step), repetition)
 
-            return parsed.rebuild(*self._results(parsed, layout, draw)) if parsed.samples else sample
+            return self._results(parsed, layout, draw)
         except (TypeError, ValueError) as error:
             prefix_message(error, self.title)
             raise
