@@ -61,4 +61,4 @@ def test_resize_area_of_photographs_beside_opencv(size):
         expected = cv2.resize(photo, size[::-1], interpolation=cv2.INTER_AREA)
         difference = np.abs(cuaug.resize(photo, size, "area").astype(int) - expected)
         assert difference.max() <= 1
-        assert (difference == 0).mean() >= 0.99
+        assert (difference == 0).mean() >= 0.998  # OpenCV sums in another order: measured 99.9 % equal

@@ -118,7 +118,9 @@ def is_possible(row):
         labels and ("input_dtype" in row and "output_dtype" in row) and row["input_dtype"] != row["output_dtype"]
     )
     lacks_colors = row.get("chain") in COLOR_CHAINS and row.get("channels") in (2, 4)
-    required = {"geometry": "Affine", "border": WINDOWED_BORDERS[1]} if row.get("sampler") == "Antialiased" else {}
+    # The antialiased sampler serves resizes alone: they read a window and repeat its edge.
+    resize = {"geometry": "Affine", "border": "WindowedBorder<cuaug::Edge>"}
+    required = resize if row.get("sampler") == "Antialiased" else {}
     if any(row.get(factor, value) != value for factor, value in required.items()):
         return False
     return (

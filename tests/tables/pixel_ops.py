@@ -1,4 +1,4 @@
-"""The table of users' expressions, each with its formula in NumPy.
+"""The table of `PixelOp` expressions, each with its formula in NumPy.
 
 A formula takes a namespace: pixels in 0..1 [N, H, W, C], positions [1, H, W, 1], parameters [N, 1, 1, 1].
 """
@@ -50,7 +50,7 @@ class UserOp:
 
 
 def scope(images, parameters):
-    """Values of the names that an expression may use, in float64. Images [N, H, W, C] are in their own range."""
+    """The namespace of a formula, in float64. Images [N, H, W, C] are in their own range."""
     height, width = images.shape[1:3]
     y, x = np.mgrid[:height, :width].astype(float)
     half_x, half_y = (width - 1) / 2, (height - 1) / 2

@@ -1,4 +1,7 @@
-"""Transforms as calls of cuaug's functions, with drawn parameters."""
+"""``TransformRow.functions`` of the transforms: calls of cuaug's functions, with drawn parameters.
+
+A function takes the transform ``t``, the batch, the drawn parameters ``p`` by name [N], and ``options`` of the calls.
+"""
 
 import numpy as np
 from helpers.compare import is_integer

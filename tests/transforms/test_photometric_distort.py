@@ -88,7 +88,7 @@ def test_random_channel_permutation_of_any_channels(channels):
 @pytest.mark.gpu
 @pytest.mark.parametrize("size", [(1, 1), (5, 1023), (3, 4100), (224, 224)])
 @pytest.mark.parametrize("is_crop", [False, True])
-def test_two_means_of_a_pass_on_gpu_equal_cpu(size, is_crop):
+def test_random_photometric_distort_and_color_jitter_in_one_pass_on_gpu_equal_cpu(size, is_crop):
     """The first mean of a pass is computed by several blocks, the second by one.
 
     Both skip samples whose contrast is not adjusted: their ops need no mean.

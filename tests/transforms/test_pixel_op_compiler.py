@@ -117,15 +117,15 @@ print(aug(np.zeros((1, 2, 2, 3), np.uint8)).min())
     assert python(program, PATH=str(tmp_path), CXX=None)[0] == "255"
 
 
-@pytest.mark.parametrize("state", ["missing home", "a file", "open to others"])
-def test_pixel_op_cache_folder_must_be_private(state, tmp_path):
+@pytest.mark.parametrize("state", ["cannot be created", "a file", "open to others"])
+def test_pixel_op_runs_without_usable_cache_folder(state, tmp_path):
     cache = tmp_path / "cache"
     if state == "a file":
         cache.write_text("")
     elif state == "open to others":
         (cache / "cuaug").mkdir(parents=True)
         (cache / "cuaug").chmod(0o777)
-    folder = "/proc/nothing" if state == "missing home" else str(cache)
+    folder = "/proc/nothing" if state == "cannot be created" else str(cache)
     message, _ = python(PROGRAM, XDG_CACHE_HOME=folder, TMPDIR=str(tmp_path))
     assert message == HALVED
     assert state != "open to others" or not list((cache / "cuaug").iterdir())
@@ -152,5 +152,6 @@ sys.stdout.buffer.write(T.PixelOp("Long", "pow(px, 1.5) * (1 - 0.3 * r2) + 0.1 *
     first, *others = (np.frombuffer(child(isa), np.float32) for isa in native.instruction_sets())
     assert len(first) == 2 * 40 * 50 * 3
     for other in others:
-        np.testing.assert_allclose(other, first, atol=1e-6)
+        # A fused multiply-add rounds once, not twice: measured 1.2e-7.
+        np.testing.assert_allclose(other, first, rtol=0, atol=1e-6)
     assert len(list((tmp_path / "cuaug").iterdir())) == len(native.instruction_sets())

@@ -1,5 +1,7 @@
 """`Compose.plan(images, measure=True)`: the times of a call, beside the passes."""
 
+import html
+
 import numpy as np
 import pytest
 import torch
@@ -80,13 +82,13 @@ def test_compose_plan_measure_needs_images():
         AUG.plan(size=(9, 9), measure=True)
 
 
-def test_compose_plan_times_are_in_a_notebook(monkeypatch):
+def test_compose_plan_times_text_and_html(monkeypatch):
     monkeypatch.setattr(plan_report, "time_call", lambda *_: call_time.CallTime(1234.5, 71.25, 4e12))
     plan = AUG.plan(IMAGES, measure=True)
     line = "a call of 4 samples: host 1,234 us, device 71.2 us; its bytes take 0.00 us at the memory's peak of "
     line += "4.00 TB/s"
     assert plan.times == line
-    assert f"<br>{line.replace(chr(39), '&#x27;')}</caption>" in plan._repr_html_()
+    assert f"<br>{html.escape(line)}</caption>" in plan._repr_html_()
     unknown = call_time.CallTime(1.0, 2.0, 0.0)  # some drivers do not know the memory's clock
     monkeypatch.setattr(plan_report, "time_call", lambda *_: unknown)
     assert AUG.plan(IMAGES, measure=True).times == "a call of 4 samples: host 1.0 us, device 2.0 us"

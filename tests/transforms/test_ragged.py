@@ -1,4 +1,4 @@
-"""Lists of images of different sizes: each result equals that of the single image, with few batches."""
+"""Lists of images of different sizes: results equal those of each image alone, and few batches are run."""
 
 import numpy as np
 import pytest
