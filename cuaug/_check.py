@@ -27,6 +27,7 @@ R = TypeVar("R")
 
 LAYOUTS = get_args(Layout)
 MAX_INT64 = (1 << 63) - 1
+SIDE_LIMIT = 1 << 30  # sides of images are below: the `coordinate_limit` of kernels/geometry/tile_map.cuh
 MAX_RESULT_PIXELS = 1 << 28  # 16,384 x 16,384; 0.8 GB of uint8 RGB for each sample
 
 
@@ -164,7 +165,7 @@ def size(parameter: str, value: Any) -> tuple[int, int]:
     if not has_positions(value) or len(value) != 2:
         raise ValueError(f"{parameter} must be (H, W), got {value_text(value)}")
     height, width = integer(parameter, value[0], 1), integer(parameter, value[1], 1)
-    if max(height, width) >= 1 << 30:
+    if max(height, width) >= SIDE_LIMIT:
         raise ValueError(f"{parameter} must be below 2**30, got {value_text((height, width))}")
     return height, width
 
@@ -212,7 +213,7 @@ def extents(axes: str, shape: Sequence[int]) -> None:
     for axis, extent in zip(axes, shape, strict=True):
         if extent == 0 and axis not in "NT":
             raise ValueError(f"images must not be empty along {axis}, got shape {tuple(shape)} as {axes}")
-        if axis != "N" and extent >= 1 << 30:
+        if axis != "N" and extent >= SIDE_LIMIT:
             raise ValueError(f"images must have {axis} below 2**30, got shape {tuple(shape)} as {axes}")
 
 

@@ -11,8 +11,6 @@ from ._integers import has_positions, integer_hint, is_one_number
 from ._value_text import value_text
 from .typing import Size
 
-_MAX_SIDE = 1 << 30
-
 
 def square_or_size(parameter: str, value: Any) -> tuple[int, int]:
     """(H, W), from (H, W) or from one number for both."""
@@ -34,7 +32,8 @@ def padding_of(padding: Size) -> tuple[int, int, int, int]:
     if len(sides) not in (1, 2, 4):
         raise ValueError(f"padding must be one, two or four ints, got {value_text(padding)}")
     sides *= 4 // len(sides)
-    left, top, right, bottom = (_check.integer("padding", side, -_MAX_SIDE, _MAX_SIDE) for side in sides)
+    limit = _check.SIDE_LIMIT
+    left, top, right, bottom = (_check.integer("padding", side, -limit, limit) for side in sides)
     return left, top, right, bottom
 
 
@@ -77,7 +76,7 @@ def resized_size(size: tuple[int, int], new_size: Size | None, max_size: int | N
 
 def _side(parameter: str, value: Any) -> int:
     side = _check.integer(parameter, value, 1)
-    if side >= _MAX_SIDE:
+    if side >= _check.SIDE_LIMIT:
         raise ValueError(f"{parameter} must be below 2**30, got {value_text(side)}")
     return side
 

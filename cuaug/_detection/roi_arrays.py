@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _check
 from .._arrays import convert
 from .._arrays.descriptor import ArrayDescriptor
 from .._arrays.protocol import Library
@@ -47,7 +48,7 @@ def join_boxes(boxes: Any, level: Any) -> Any:
         check_dtype(f"boxes[{i}]", sample_boxes, library, dtype, FLOATS)
         if first_library is not None and library is not first_library:
             raise ValueError(f"boxes must be arrays of one library, got {first_library.name} and {library.name}")
-        if dtype in ("float16", "bfloat16"):  # 257 is no bfloat16
+        if dtype in ("float16", "bfloat16"):  # which hold indices of samples up to 2048 and 256
             sample_boxes = convert.asarray(sample_boxes, like=sample_boxes, dtype="float32")
         xp = convert.namespace(sample_boxes)
         regions.append(xp.concatenate([xp.full_like(sample_boxes[:, :1], i), sample_boxes], -1))
@@ -63,8 +64,9 @@ def describe_inputs(options: PoolingOptions, levels: Sequence[Any], regions: Any
         if len(feature_map.shape) != 4:
             raise ValueError(f"input must have the axes {layout}, got shape {tuple(feature_map.shape)}")
         _, channels, height, width = extents(feature_map, layout)
-        if not channels or not 1 <= height < 1 << 30 or not 1 <= width < 1 << 30:
-            raise ValueError(f"input must have channels, rows and columns, got {tuple(feature_map.shape)} as {layout}")
+        if not channels or not 0 < min(height, width) <= max(height, width) < _check.SIDE_LIMIT:
+            shape = tuple(feature_map.shape)
+            raise ValueError(f"input must have channels, and 1 to 2**30 - 1 rows and columns, got {shape} as {layout}")
         if channels % options.input_channels:
             rows, columns = options.output_size
             raise ValueError(f"input must have a multiple of {rows} * {columns} channels, got {channels}")

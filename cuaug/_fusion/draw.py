@@ -41,17 +41,19 @@ class ReplayCounters:
         if not streams.is_capturing(stream):
             if key not in self._counters:
                 array = images.library.from_numpy(np.zeros(_MAX_COUNTERS, np.int64), images.device)
-                self._counters[key] = array, [0]
                 streams.synchronize_stream(stream, images.device)  # once: any stream may capture afterwards
+                # If several threads allocate counters, all use the first ones: a graph may hold their address.
+                self._counters.setdefault(key, (array, [0]))
             return 0
         if key not in self._counters:
             raise BackendError(_NOT_CALLED)
         (array, used_count), count = self._counters[key], draw_kernel.block_count(images.samples)
         with _lock:
-            first, used_count[0] = used_count[0], used_count[0] + count
-        if first + count > _MAX_COUNTERS:
-            samples = SAMPLES_PER_BLOCK * _MAX_COUNTERS
-            raise BackendError(f"CUDA graphs may capture a recipe for {samples} samples in all")
+            first = used_count[0]
+            if first + count > _MAX_COUNTERS:
+                samples = SAMPLES_PER_BLOCK * _MAX_COUNTERS
+                raise BackendError(f"CUDA graphs may capture a recipe for {samples} samples in all")
+            used_count[0] += count
         return images.library.pointer(array) + 8 * first
 
 
@@ -74,7 +76,10 @@ def sample_ids(ids: Any, samples: int) -> Any:
 
 
 def draw_table(plan: RecipePlan, images: ImageBatch, draws: Draws, *, with_matrix: bool = True) -> StridedArray:
-    """The parameters drawn for each sample, with the matrices of the recipe and its moves if asked. [N, columns]"""
+    """The table of drawn parameters. [N, columns]
+
+    `with_matrix`: also the matrices of the recipe and of its moves (moves.py).
+    """
     shape = images.samples, plan.column_count
     if images.device < 0:  # zeros: JAX casts the table to float32, and garbage in columns not drawn could overflow
         array = images.library.from_numpy(np.zeros(shape), -1)

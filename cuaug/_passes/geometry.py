@@ -10,7 +10,6 @@ from .._program.dtypes import ITEM_SIZE
 from .parameters import NULL_ARRAY, SampleParameters, StridedArray
 
 _FLOAT32_SIDE_LIMIT = 1 << 20  # `float32_side_limit` of kernels/geometry/coordinate_map.cuh
-_MAX_SHIFT = 1 << 30  # `coordinate_limit` of kernels/geometry/tile_map.cuh
 IDENTITY = SampleParameters(NULL_ARRAY, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0))
 
 
@@ -39,7 +38,7 @@ def whole_pixel_shift(geometry: Geometry) -> tuple[int, int] | None:
     if geometry.name != "Affine" or geometry.fields[0]:
         return None
     _, _, _, _, _, a, b, x, d, e, y, inverse, _ = geometry.fields
-    is_shift = (a, b, d, e) == (1, 0, 0, 1) and max(abs(x), abs(y)) < _MAX_SHIFT and x == int(x) and y == int(y)
+    is_shift = (a, b, d, e) == (1, 0, 0, 1) and max(abs(x), abs(y)) < _check.SIDE_LIMIT and x == int(x) and y == int(y)
     sign = 1 if inverse else -1
     return (sign * int(y), sign * int(x)) if is_shift else None
 

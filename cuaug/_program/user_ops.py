@@ -118,9 +118,9 @@ def make_user_op(name: Any, expression: Any, parameters: Sequence[str]) -> UserO
             raise ValueError(
                 f"a parameter must have a name of at most {MAX_NAME} characters, got {value_text(parameter)}"
             )
-        if not _PARAMETER.fullmatch(parameter) or parameter in _STRUCT_NAMES:
+        if not _PARAMETER.fullmatch(parameter):
             raise ValueError(f"a parameter must have a C++ name that begins with a letter, got {value_text(parameter)}")
-        if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED):
+        if parameter in (*SCOPE, *FUNCTIONS, *_RESERVED, *_STRUCT_NAMES):
             raise ValueError(f"a parameter must have a name that is not reserved, got {value_text(parameter)}")
     op = UserOp(name, expression, tuple(parameters))
     used_names = identifiers(op.expression)

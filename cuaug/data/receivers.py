@@ -230,12 +230,14 @@ def holds_numbers(value: Any) -> bool:
 
 
 def _map_arrays(array_type: type, value: Any, function: Callable[[Any], Any]) -> Any:
-    """The value with the function's results in place of the arrays in its lists and dicts."""
+    """The value with the function's results in place of the arrays in its dicts, lists and tuples, not namedtuples."""
     if isinstance(value, array_type):
         return function(value)
     if isinstance(value, dict):
         return {key: _map_arrays(array_type, entry, function) for key, entry in value.items()}
-    return [_map_arrays(array_type, entry, function) for entry in value] if isinstance(value, (list, tuple)) else value
+    if type(value) in (list, tuple):
+        return type(value)(_map_arrays(array_type, entry, function) for entry in value)
+    return value
 
 
 def _jax() -> Any:

@@ -91,7 +91,7 @@ def _checked_target(target: Mapping[str, Any], name: str, box_format: str) -> Ta
 
 
 def _check_counts(target: Target, name: str) -> None:
-    """The first labels, and `valid`, have an entry for each of the first boxes."""
+    """Checks the counts of the first value of kind "labels" and of kind "valid" against the first of kind "boxes"."""
     first: dict[str | None, tuple[str, Any]] = {}
     for key, value in target.items():
         first.setdefault(KINDS.get(key), (key, value))

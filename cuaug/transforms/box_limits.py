@@ -114,7 +114,8 @@ class SanitizeBoundingBoxes(Transform):
         min_size: Minimum width and height.
         min_area: Minimum area.
         labels_getter: "default": the entries above, whose labels are under "labels" (upper or lower case), else under
-            the first key that contains "label"; a function of the sample: the label arrays; None: only boxes and masks.
+            the first key that contains "label"; a function of the sample: its labels, the masks and "valid"; None: only
+            the masks and "valid".
 
     Raises:
         TypeError: Boxes are no ``BoundingBoxes``, or ``labels_getter`` returns a value that is no array.

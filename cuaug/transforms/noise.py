@@ -19,7 +19,7 @@ from .transform import Transform
 __all__ = ["ElasticTransform", "GaussianNoise", "RandomMask"]
 
 _KEY_COLUMNS = ("seed_0", "seed_1", "seed_2", "step_0", "step_1", "id_0", "id_1", "position")
-_MAX_CELL = (1 << 30) - 1  # pixels: the longest side of an image
+_MAX_CELL = _check.SIDE_LIMIT - 1  # pixels
 
 
 class GaussianNoise(Transform):
@@ -133,7 +133,8 @@ class ElasticTransform(Transform):
 
     def write(self, recipe: Recipe) -> None:
         key = _random_key(recipe)
-        x, y = (alpha / 2 for alpha in self.alpha)  # in pixels; torchvision's coordinates of an image span -1..1
+        # In pixels: torchvision adds alpha / W to coordinates that span 2 over W pixels.
+        x, y = (alpha / 2 for alpha in self.alpha)
         amplitude = [recipe.constant("reach_x", x, otherwise=0.0), recipe.constant("reach_y", y, otherwise=0.0)]
         options: dict[str, Any] = {"interpolation": self.interpolation, "fill": self.fill}
         recipe.add(Displacement([*key, *amplitude], recipe.size, self._kernel_size, self.sigma, **options))

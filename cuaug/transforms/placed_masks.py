@@ -8,7 +8,7 @@ from typing import Any
 from .._arrays.images import ImageBatch
 from .._fusion.fill import mask_fill
 from .placement import Placement, Sampling, placed_arrays
-from .sample import describe_masks
+from .sample import describe_masks, with_mask_axes
 from .sample_target import Target, UnstackedBatch
 
 
@@ -34,14 +34,13 @@ def placed_masks(target: Target, images: Sequence[ImageBatch], placement: Placem
         if i in placed:
             results.append(placed[i][axes])
         else:
-            results.append(_empty_masks(array, placement.size[i].tolist()))
+            results.append(_empty_masks(array[axes], placement.size[i].tolist()))
     return like_target(target, results, is_single)
 
 
 def _mask_array(mask: Any, image: ImageBatch) -> tuple[Any, ImageBatch, Any]:
     """Masks with the axes that their description has, the description, and the index that removes added axes."""
-    if tuple(getattr(mask, "shape", ())) == (0,):
-        mask = mask.reshape((0, *image.size))
+    mask = with_mask_axes(mask, image)
     description, is_plane = describe_masks(mask, image, "")
     has_time = "T" in image.axes.layout
     array = mask[..., None, :, :] if is_plane else mask

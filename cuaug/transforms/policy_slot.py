@@ -20,7 +20,7 @@ STANDARD_OPS = (
     *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
     *("Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"),
 )
-ANY_MAGNITUDE = -1.0  # as an index: one magnitude of the op's list is drawn for each sample
+ANY_MAGNITUDE = -1.0  # in place of the column of indices: `ListValue` draws an index for each sample
 _ABOUT_MIDDLE = ("Rotate", "TranslateX", "TranslateY")
 _ABOUT_CORNER = ("ShearX", "ShearY")
 _HISTOGRAM_KINDS = {"Equalize": EQUALIZE, "AutoContrast": AUTOCONTRAST, "Contrast": CONTRAST}
@@ -35,7 +35,7 @@ def draw_lookup(
     otherwise: float = -1.0,
     integer_range: tuple[int, int] | None = None,
 ) -> Column:
-    """A column with the entry at each sample's index; `otherwise` if the index is -1 or the gate is closed.
+    """A column with the entry at each sample's index; `otherwise` if that is negative or the gate is closed.
 
     `integer_range`: as in `Column`.
     """

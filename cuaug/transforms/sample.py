@@ -88,7 +88,7 @@ def transform_sample(
     if len(groups) > 1:
         size = in_call_order(groups, [[group.params.result_size] * len(group.indices) for group in groups])
     if parsed.targets_of("masks"):
-        results["masks"] = [_transform_masks(target, groups) for target in parsed.targets_of("masks")]
+        results["masks"] = [_transform_masks(target, groups, parsed.is_single) for target in parsed.targets_of("masks")]
     if needs_matrices(parsed):
         moves_by_group = [moves_of(group.params, [image.size for image in group.images]) for group in groups]
         moves = moves_by_group[0]
@@ -246,13 +246,17 @@ def _mix_labels(labels: Any, params: Params, mixes: Sequence[Mix]) -> Any:
     return labels
 
 
-def _transform_masks(target: Target, groups: Sequence[_Group]) -> Any:
-    """Masks: an array for the batch or for the only sample, or one for each sample."""
+def _transform_masks(target: Target, groups: Sequence[_Group], is_single: bool) -> Any:
+    """Masks: an array for the batch or for the only sample, or one for each sample.
+
+    `is_single`: as in `ParsedSample`; the images of a video then have an axis N that its masks lack.
+    """
     value, first = target.value, groups[0]
     if len(groups) == 1 and len(first.images) == 1 and not isinstance(value, list):
         if first.batch.ragged:
             return _transform_group_masks([value], first)[0]
-        return _transform_mask(value, first.batch, first.params, "N" if "N" in first.batch.axes.layout else "")
+        batch_axis = "N" if "N" in first.batch.axes.layout and not is_single else ""
+        return _transform_mask(value, first.batch, first.params, batch_axis)
     if not isinstance(value, list) and len({image.size for group in groups for image in group.images}) > 1:
         raise ValueError(
             f"masks must be a list with an array per sample, as the images have several sizes, got one array of shape "
@@ -268,7 +272,7 @@ def _transform_group_masks(masks: Sequence[Any], group: _Group) -> Sequence[Any]
     """The masks of a group, one entry per sample; as one ragged batch if they are of one kind."""
     params, table = group.params, group.params.table
     if group.batch.ragged:
-        pairs = [(_with_axes(mask, group.images[row]), group.images[row]) for row, mask in enumerate(masks)]
+        pairs = [(with_mask_axes(mask, group.images[row]), group.images[row]) for row, mask in enumerate(masks)]
         mask_batches = [describe_masks(mask, image, "", params.plan.first_mask_dtypes) for mask, image in pairs]
         kinds = {(m.library, m.dtype, m.channels, m.axes.layout, is_plane) for m, is_plane in mask_batches}
         if len(kinds) == 1 and mask_batches[0][0].samples:  # 0: every stack is empty
@@ -285,7 +289,7 @@ def _transform_mask(mask: Any, images: ImageBatch, params: Params, batch_axis: s
 
     `batch_axis`: "N", or "" if the array has none.
     """
-    mask = _with_axes(mask, images)
+    mask = with_mask_axes(mask, images)
     mask_batch, is_plane = describe_masks(mask, images, batch_axis, params.plan.first_mask_dtypes)
     result = launch_plan.apply_to_masks(params.plan, mask_batch, params.table if table is None else table)
     shape = tuple(mask.shape)
@@ -316,7 +320,8 @@ def describe_masks(
     orders = ["CHW", "HWC"] if is_plane or not images.axes.layout.endswith("C") else ["HWC", "CHW"]
     layout = next((batch_axis + order for order in orders if _fits(array, batch_axis + order, images)), None)
     if layout is None:
-        rule = f"one mask, or several along an axis of their own, for images of {images.samples} samples, {images.size}"
+        samples = f"{images.samples} sample{'s' * (images.samples != 1)} of size {images.size}"
+        rule = f"one mask, or several along an axis of their own, for images of {samples}"
         hint = "; labels are given as labels=..." if len(shape) < 3 else ""
         hint = "; boxes are given as boxes=..." if len(shape) > 1 and shape[-1] == 4 else hint
         raise ValueError(f"masks must be {rule}, got shape {shape}{hint}")
@@ -328,7 +333,7 @@ def describe_masks(
     return describe_images(execute.cast(array, dtypes), layout) if dtypes else mask_batch, is_plane
 
 
-def _with_axes(mask: Any, images: ImageBatch) -> Any:
+def with_mask_axes(mask: Any, images: ImageBatch) -> Any:
     """The array; one of shape (0,), as from `[]`, becomes a stack without masks. [0, H, W] or [T, 0, H, W]"""
     frames = (images.frames,) if "T" in images.axes.layout else ()
     return mask.reshape((*frames, 0, *images.size)) if tuple(getattr(mask, "shape", ())) == (0,) else mask

@@ -22,10 +22,11 @@ class SampleChain:
     def can_continue(self) -> bool:
         """Whether the next part can take the results as they are.
 
-        Not those of several samples, whose sizes decide whether they stay a batch, nor targets that are no arrays of
-        the sample itself.
+        Not those of several samples, whose sizes decide whether they stay a batch, nor videos, whose results may lack
+        the axis of samples, nor targets that are no arrays of the sample itself.
         """
-        return self._sample.is_single and self._sample.form is not None
+        form = self._sample.form
+        return self._sample.is_single and form is not None and not form.has_video
 
     @property
     def parsed(self) -> ParsedSample:

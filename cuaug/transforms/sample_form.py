@@ -53,6 +53,7 @@ class SampleForm(NamedTuple):
     targets: tuple[TargetForm, ...]
     counted: tuple[int, ...]  # positions of the targets with an entry for each sample; () for a single sample
     validity: tuple[ValidityForm, ...]  # of each target of boxes
+    has_video: bool
 
     def read(self, sample: Any) -> tuple[tuple[Target, ...], int | None] | None:
         """The targets and the number of samples (None: a single one).
@@ -117,4 +118,5 @@ def sample_form(
     for mask in validity_targets():
         position = next((i for i, target in enumerate(targets) if target is mask), None)
         validity.append(ValidityForm(position, mask.paths))
-    return SampleForm(tuple(forms), () if is_single else tuple(counted), tuple(validity))
+    has_video = any(target.layout is not None for target in targets)
+    return SampleForm(tuple(forms), () if is_single else tuple(counted), tuple(validity), has_video)

@@ -27,7 +27,8 @@ def samples_at(sample: Any, count: int, indices: Sequence[int]) -> Any:
         value = value_at(sample, path)
         entries = [value[i] for i in indices]
         set_path(results, (0, *path), _joined(entries, value))
-    return with_copied_containers(rebuild([sample], results)[0])  # a change in a container is then a difference
+    # Copies: `_check_shared_values` skips identical objects, so a change inside of a shared container would be missed.
+    return with_copied_containers(rebuild([sample], results)[0])
 
 
 def with_samples(sample: Any, count: int, indices: Sequence[int], changed: Any) -> Any:
@@ -72,7 +73,8 @@ def _entries_by_sample(sample: Any, count: int) -> Iterator[tuple[Path, str]]:
     kinds: dict[Path, str] = {}
     for leaf in leaves_of(sample):
         path = leaf.paths[0]
-        if leaf.gathered and count == 1:  # a list of one sample has no samples to choose from
+        # One path does not show where the list of samples is. Only `unstacked` gets one sample, and changes no list.
+        if leaf.gathered and count == 1:
             continue
         if leaf.gathered:  # the list whose entries are the samples: the paths differ in its index
             keys = zip(*leaf.paths[:2], strict=True)

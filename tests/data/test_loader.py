@@ -172,14 +172,14 @@ def test_loader_torch_is_channels_first(files):
 def test_loader_jax_gives_the_arrays_of_numpy(files):
     jax = pytest.importorskip("jax")
     recipe = T.Compose([*RECIPES["crop and flip"], T.ToDtype("float32", scale=True)], seed=1)
-    targets = [{"boxes": [[1, 2, 30, 40]] * (i % 3), "labels": [i] * (i % 3), "name": str(i)} for i in range(23)]
+    targets = [{"boxes": [[1, 2, 30, 40]] * (i % 3), "labels": [i] * (i % 3), "meta": (str(i), [i])} for i in range(23)]
     source = ImageFiles([data for data, _ in files], targets=targets)
     numpy_batches = list(Loader(source, 8, recipe, library="numpy"))
     for batch, expected in zip(Loader(source, 8, recipe, library="jax"), numpy_batches, strict=True):
         assert isinstance(batch.images, jax.Array)
         assert_equal(np.asarray(batch.images), expected.images)
         for target, expected_target in zip(batch.targets, expected.targets, strict=True):
-            assert target["name"] == expected_target["name"]
+            assert target["meta"] == expected_target["meta"]
             assert all(isinstance(target[key], jax.Array) for key in ("boxes", "labels", "valid"))
             assert_equal(np.asarray(target["boxes"]), expected_target["boxes"])
     ((_, labels),) = Loader(files, 23, recipe, library="jax")

@@ -5,6 +5,7 @@ from helpers.nvrtc import Program, load_nvrtc
 from tables.kernels import ONE_OF_EACH_KERNEL
 from tables.warps import BORDERS, INTERPOLATIONS
 
+from cuaug import _check
 from cuaug._codecs import copy_boxes
 from cuaug._detection import box_pairs, nms_plan, roi_kernels, soft_nms
 from cuaug._fusion import draw_kernel
@@ -52,7 +53,7 @@ def nvrtc():
         ("passes/place_images.cu", "place_rows", place_images._BLOCK_ROWS),
         ("passes/place_images.cu", "place_rows_at_once", place_images._ROWS_AT_ONCE),
         ("gpu/copy_row.cuh", "BytePattern::max_period", place_images._MAX_PIXEL_BYTES),
-        ("geometry/tile_map.cuh", "coordinate_limit", geometry._MAX_SHIFT),
+        ("geometry/tile_map.cuh", "coordinate_limit", _check.SIDE_LIMIT),
         ("geometry/coordinate_map.cuh", "CoordinateMap::float32_side_limit", geometry._FLOAT32_SIDE_LIMIT),
         ("gpu/thread_work.cuh", "pointwise_threads", kernel_config.KERNEL_TEMPLATES["pointwise"].threads),
     ],

@@ -47,7 +47,7 @@ SHAPE = (5, 17, 11, 3)
         (("Mine", "px * min"), {"min": 1}, "a name that is not reserved, got 'min'"),
         (("Mine", "px * clip"), {"clip": 1}, "a name that is not reserved, got 'clip'"),
         (("Mine", "px * double"), {"double": 1}, "a name that is not reserved, got 'double'"),
-        (("Mine", "px * R"), {"R": 1}, "a C\\+\\+ name"),
+        (("Mine", "px * R"), {"R": 1}, "a name that is not reserved, got 'R'"),
         (("Mine", "px * _k"), {"_k": 1}, "a C\\+\\+ name that begins with a letter, got '_k'"),
         (("Mine", "px * k"), {"k": (1, 0)}, "k must be \\(low, high\\), got \\(1, 0\\)"),
         (("Mine", "px * k"), {"k": (1, 2, 3)}, "k must be \\(low, high\\)"),

@@ -120,7 +120,9 @@ def test_ragged_masks_of_several_dtypes_equal_single_masks():
     results = aug(ragged, masks, step=1)[1]
     for i in range(len(LARGE)):
         assert_equal(results[i], aug(ragged[i], masks[i], step=1, ids=i)[1])
-    with pytest.raises(ValueError, match=r"masks must be one mask, .* for images of 1 samples, \(30, 18\), got shape"):
+    with pytest.raises(
+        ValueError, match=r"masks must be one mask, .* for images of 1 sample of size \(30, 18\), got shape"
+    ):
         aug(ragged, [masks[0]] * len(masks))
     with pytest.raises(ValueError, match=r"masks must be a list with an array per sample, as the images have sev"):
         aug(ragged, np.zeros((len(masks), 30, 30), np.uint8))

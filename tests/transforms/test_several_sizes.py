@@ -193,6 +193,25 @@ def test_size_transform_of_videos_and_pillow_images(tv):
     assert target["valid"].tolist() == [True]
 
 
+@pytest.mark.parametrize("shape", [(4, *SIZE), (4, 2, *SIZE), (4, 0, *SIZE), (0,)], ids=str)
+@pytest.mark.parametrize(
+    "transforms",
+    [[T.Resize(20)], [T.RandomZoomOut(0, (2, 2), 1.0)], [T.RandomZoomOut(0, (2, 2), 1.0), T.RandomHorizontalFlip(1.0)]],
+    ids=["fused", "size", "size, fused"],
+)
+def test_compose_masks_of_one_video_follow_its_frames(transforms, shape, tv):
+    """Masks [T, H, W] or [T, B, H, W], or of shape (0,) without objects; each frame as an image with its masks."""
+    video, masks = noise((4, 3, *SIZE)), noise(shape, "bool")
+    aug = T.Compose(transforms, seed=1)
+    sample = tv.Video(torch.from_numpy(video)), tv.Mask(torch.from_numpy(masks))
+    moved, moved_masks = aug(sample, step=2)
+    for t in range(4):
+        frame = {"image": video[t], "masks": masks[t] if len(shape) > 1 else masks}
+        expected = aug(frame, step=2, layout="CHW")
+        assert_equal(moved[t].numpy(), expected["image"])
+        assert_equal(moved_masks[t].numpy(), expected["masks"])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
