@@ -7,6 +7,7 @@ program of draws are planned from the complete recipe (`plan.py`).
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ from .recipe_ops import (
 
 MAX_TRANSFORMS = 1024  # written into a recipe; kernels/draws/philox.cuh has room for 2**16 positions
 _MAX_ARGUMENTS = 1 << 18  # of all draws: 2 MB of the program
+AFFINE_COLUMNS = ("angle", "translate_x", "translate_y", "scale", "shear_x", "shear_y")
 COUNTERS_PER_DRAW = 64  # Philox counter values reserved per draw; each yields four random words
 
 
@@ -132,6 +134,12 @@ class Recipe:
         """A number from Beta(a, b); `otherwise` for samples whose gate is closed."""
         return self.draw("Beta", [name], a, b, otherwise)[0]
 
+    def choice(self, name: str, weights: Sequence[float]) -> Column:
+        """An index, drawn with these weights."""
+        total = sum(weights)
+        cumulative = [weight / total for weight in itertools.accumulate(weights)]
+        return self.draw("Categorical", [name], len(weights), *cumulative)[0]
+
     @contextlib.contextmanager
     def only_where(self, column: Column, value: float = 1.0) -> Iterator[None]:
         """Draws and ops that are appended inside apply only to samples whose `column` holds `value`."""
@@ -187,6 +195,21 @@ class Recipe:
         inverse_map = Instruction(opcode, (), (columns[0], *constants))
         self.add(CoordinateMap(inverse_map, columns, self.size, **options))
 
+    def add_affine(
+        self, columns: Sequence[Column], center: Any, interpolation: str, fill: Any, *, clockwise: bool, **options: Any
+    ) -> None:
+        """A rotation, translation, scale and shear about a point (x, y) or the middle.
+
+        `columns`: the parameters, in the order of `AFFINE_COLUMNS`.
+
+        `clockwise`: the direction of a positive angle; torchvision's `affine` is clockwise, its `rotate` is not.
+        """
+        height, width = self.size
+        x, y = center or (width / 2, height / 2)
+        options = {"interpolation": interpolation, "fill": fill, **options}
+        constants = x - 0.5, y - 0.5, 1.0 if clockwise else -1.0
+        self.add_geometry("InverseAffine", columns, *constants, reads_border=True, **options)
+
     def add_flip(self, flag: Column, axis: Literal["x", "y"]) -> None:
         extent = self.size[1] if axis == "x" else self.size[0]
         self.add_geometry("InverseFlip", [flag], extent, float(axis == "y"), flip_axis=axis, pixel_aligned=True)
@@ -212,6 +235,11 @@ class Recipe:
         fits_warp = antialias and reduces_at_most_twofold and interpolation == "bilinear"
         self.ops.append(Resize(inverse_map, box, window, size, interpolation, antialias, fits_warp))
         self.size = size
+
+    def require_uint8(self) -> None:
+        """For ops that work on 256 levels."""
+        if self.dtype != "uint8":
+            raise TypeError(f"images must be uint8, got {self.dtype}: put ToDtype('uint8', scale=True) before it")
 
     def _check_gated_size(self, size: tuple[int, int], exact: bool = False) -> None:
         """Raises if the canvas gets too small for samples whose gate is closed, which stay at its top left."""

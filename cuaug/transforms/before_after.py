@@ -13,8 +13,8 @@ from .._arrays.images import describe_images
 from .._detection.box_shapes import box_shape
 from .._figure import BoxLayer, MaskLayer, Picture, PointLayer, draw
 from ..show import rgb
-from .sample import describe_masks
 from .sample_kinds import is_array
+from .sample_masks import describe_masks
 from .sample_structure import ParsedSample
 from .sample_target import Target, image_layout
 from .targets import are_siblings, boxes_of

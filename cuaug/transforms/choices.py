@@ -15,7 +15,6 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import Column
 from .._value_text import value_text
 from . import ranges
-from .recipe_helpers import draw_choice
 from .transform import Transform
 from .transform_list import assigned_list, transform_list
 
@@ -102,7 +101,7 @@ class RandomChoice(Choice):
             raise ValueError(f"p must be {rule}, got {value_text(p)}")
 
     def branches(self, recipe: Recipe) -> list[Branch]:
-        chosen = draw_choice(recipe, "chosen", self.p or [1.0] * len(self.transforms))
+        chosen = recipe.choice("chosen", self.p or [1.0] * len(self.transforms))
         return [Branch(chosen, i, [transform]) for i, transform in enumerate(self.transforms)]
 
 

@@ -14,7 +14,6 @@ from .._value_text import value_text
 from ..typing import DType, PerChannel
 from . import ranges
 from .by_type import values_by_kind
-from .recipe_helpers import KEEP_ALL_BITS, NEVER_REACHED
 from .transform import Transform
 
 __all__ = [
@@ -29,6 +28,9 @@ __all__ = [
     "RandomSolarize",
     "ToDtype",
 ]
+
+NEVER_REACHED = 1e30  # a threshold; `Solarize` is inactive from 1e20
+KEEP_ALL_BITS = 120  # `Posterize` is inactive from 31 bits
 
 
 class ColorJitter(Transform):

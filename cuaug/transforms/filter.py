@@ -13,7 +13,6 @@ from .._sizes import kernel_extents
 from .._value_text import value_text
 from ..typing import Size
 from . import ranges
-from .recipe_helpers import require_uint8
 from .transform import Transform
 
 __all__ = ["JPEG", "GaussianBlur", "RandomAdjustSharpness"]
@@ -72,7 +71,7 @@ class JPEG(Transform):
         self.quality: tuple[int, int] = int(low), int(high)
 
     def write(self, recipe: Recipe) -> None:
-        require_uint8(recipe)
+        recipe.require_uint8()
         _check.channels(recipe.channels, 1, 3)
         low, high = self.quality
         if low == high:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _check, _option_names
 from .._fusion.fill import FillByKind
-from .._fusion.recipe import Recipe
+from .._fusion.recipe import AFFINE_COLUMNS, Recipe
 from .._integers import python_value
 from .._passes.resample import INTERPOLATIONS
 from .._program.functors import BORDERS, SAMPLERS
@@ -15,7 +15,6 @@ from .._sizes import int_or_tuple, padding_of, resized_size, square_or_size
 from .._value_text import value_text
 from ..typing import Border, FillByType, Interpolation, PerChannel, ResizeInterpolation, Size
 from . import ranges
-from .recipe_helpers import AFFINE_COLUMNS, add_affine
 from .transform import Transform
 
 __all__ = [
@@ -229,7 +228,7 @@ class RandomAffine(Transform):
             recipe.uniform("shear_x", *shear[:2], otherwise=0.0),
             recipe.uniform("shear_y", *shear[2:], otherwise=0.0),
         ]
-        add_affine(recipe, columns, self.center, self.interpolation, self.fill, clockwise=True)
+        recipe.add_affine(columns, self.center, self.interpolation, self.fill, clockwise=True)
 
 
 class RandomRotation(Transform):
@@ -262,7 +261,7 @@ class RandomRotation(Transform):
         angle = recipe.uniform("angle", *self.degrees, otherwise=0.0)
         identity_columns = [recipe.constant(name, float(name == "scale")) for name in AFFINE_COLUMNS[1:]]
         columns = [angle, *identity_columns]
-        add_affine(recipe, columns, self.center, self.interpolation, self.fill, clockwise=False)
+        recipe.add_affine(columns, self.center, self.interpolation, self.fill, clockwise=False)
 
 
 class RandomPerspective(Transform):

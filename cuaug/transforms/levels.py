@@ -9,7 +9,6 @@ from .._fusion.recipe import Recipe
 from .._fusion.recipe_ops import EQUALIZE, Autocontrast, HistogramLut
 from .._value_text import value_text
 from . import ranges
-from .recipe_helpers import require_uint8
 from .transform import Transform
 
 __all__ = ["Grayscale", "RandomAutocontrast", "RandomEqualize"]
@@ -32,7 +31,7 @@ class RandomEqualize(Transform):
         self.p: float = ranges.probability("p", p)
 
     def write(self, recipe: Recipe) -> None:
-        require_uint8(recipe)
+        recipe.require_uint8()
         kinds = recipe.draw("Bernoulli", ["apply"], self.p, EQUALIZE, 0.0, integer_range=(0, int(EQUALIZE)))
         recipe.add(HistogramLut(kinds))
 

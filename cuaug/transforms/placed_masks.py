@@ -8,7 +8,7 @@ from typing import Any
 from .._arrays.images import ImageBatch
 from .._fusion.fill import mask_fill
 from .placement import Placement, Sampling, placed_arrays
-from .sample import describe_masks, with_mask_axes
+from .sample_masks import describe_masks, with_mask_axes
 from .sample_target import Target, UnstackedBatch
 
 

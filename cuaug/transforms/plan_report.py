@@ -12,7 +12,7 @@ from .._arrays.images import describe_images, placeholder
 from .._fusion.report import Report, report
 from .call_time import time_call
 from .plan_cache import PlanCache
-from .sample import group_images
+from .sample_groups import group_images
 from .sample_kinds import is_array
 from .sample_pillow import with_pixels
 from .sample_target import image_layout

@@ -17,7 +17,6 @@ from ..typing import AutoAugmentPolicy, FillByType, Interpolation, PerChannel
 from . import magnitudes, ranges
 from .policy_slot import ANY_MAGNITUDE, STANDARD_OPS, PolicySlot, draw_lookup
 from .policy_tables import POLICIES, PolicyStep
-from .recipe_helpers import draw_choice
 from .transform import Transform
 
 __all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
@@ -66,7 +65,7 @@ class RandAugment(Transform):
         for slot in range(self.num_ops):
             if slot > 0:
                 recipe.begin(recipe.name)
-            op = draw_choice(recipe, "op", [1.0] * len(STANDARD_OPS))
+            op = recipe.choice("op", [1.0] * len(STANDARD_OPS))
             PolicySlot(recipe, op, STANDARD_OPS, one_magnitude, ANY_MAGNITUDE).write(self.interpolation, self.fill)
 
 
@@ -89,7 +88,7 @@ class TrivialAugmentWide(Transform):
         self.fill: PerChannel | FillByKind | None = ranges.fill(fill)
 
     def write(self, recipe: Recipe) -> None:
-        op = draw_choice(recipe, "op", [1.0] * len(STANDARD_OPS))
+        op = recipe.choice("op", [1.0] * len(STANDARD_OPS))
         by_op = magnitudes.wide_magnitudes(self.num_magnitude_bins)
         PolicySlot(recipe, op, STANDARD_OPS, by_op, ANY_MAGNITUDE).write(self.interpolation, self.fill)
 
@@ -127,7 +126,7 @@ class AutoAugment(Transform):
         weights = [
             _probability(pairs[i][0], first) * _probability(pairs[i][1], second) for i, first, second in outcomes
         ]
-        outcome = draw_choice(recipe, "outcome", weights)
+        outcome = recipe.choice("outcome", weights)
         pair = draw_lookup(recipe, "pair", outcome, [i for i, *_ in outcomes])
         for slot in range(2):
             if slot > 0:
@@ -213,7 +212,7 @@ class AugMix(Transform):
         by_op = magnitudes.augmix_magnitudes(recipe.size)
         weakest = {name: values[: self.severity] for name, values in by_op.items()}
         recipe.begin(recipe.name)
-        op = draw_choice(recipe, "op", [1.0] * len(names))
+        op = recipe.choice("op", [1.0] * len(names))
         PolicySlot(recipe, op, names, weakest, ANY_MAGNITUDE).write(self.interpolation, self.fill)
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .._fusion.recipe import Recipe
+from .._fusion.recipe import AFFINE_COLUMNS, Recipe
 from .._fusion.recipe_ops import AUTOCONTRAST, CONTRAST, EQUALIZE, Column, Condition, HistogramLut, Sharpen
 from . import magnitudes
-from .recipe_helpers import AFFINE_COLUMNS, KEEP_ALL_BITS, NEVER_REACHED, add_affine, require_uint8
+from .color import KEEP_ALL_BITS, NEVER_REACHED
 
 STANDARD_OPS = (
     *("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast"),
@@ -56,7 +56,7 @@ class PolicySlot(NamedTuple):
     magnitude_index: Column | float  # the column with the index of the sample's magnitude, or ANY_MAGNITUDE
 
     def write(self, interpolation: str, fill: Any) -> None:
-        require_uint8(self.recipe)
+        self.recipe.require_uint8()
         self._write_geometry({"interpolation": interpolation, "fill": 0 if fill is None else fill})
         if self._has("Sharpness"):
             factor = self._draw_magnitude("Sharpness", 1.0, plus=1.0)
@@ -75,12 +75,12 @@ class PolicySlot(NamedTuple):
         identity_columns = [self._identity(name) for name in AFFINE_COLUMNS[3:]]
         if self._has(*_ABOUT_MIDDLE):
             applies_to = (self._gets_one_of(_ABOUT_MIDDLE),)
-            add_affine(self.recipe, [angle, x, y, *identity_columns], None, applies_to=applies_to, **options)
+            self.recipe.add_affine([angle, x, y, *identity_columns], None, applies_to=applies_to, **options)
         shears = [self._draw_magnitude(name, 0.0) for name in _ABOUT_CORNER]
         if self._has(*_ABOUT_CORNER):
             identity_columns = [self._identity(name) for name in AFFINE_COLUMNS[:4]]
             applies_to = (self._gets_one_of(_ABOUT_CORNER),)
-            add_affine(self.recipe, [*identity_columns, *shears], (0, 0), applies_to=applies_to, **options)
+            self.recipe.add_affine([*identity_columns, *shears], (0, 0), applies_to=applies_to, **options)
 
     def _write_colours(self) -> None:
         recipe, max_value = self.recipe, self.recipe.max_value

@@ -14,7 +14,7 @@ struct Posterize {
 
     static void prepare(R* params, R) { params[0] = exp2(params[0]); }
 
-    // Inactive for samples for which a transform draws KEEP_ALL_BITS (cuaug/transforms/recipe_helpers.py).
+    // Inactive for samples for which a transform draws KEEP_ALL_BITS (cuaug/transforms/color.py).
     template <class Visitor>
     void active_steps(const Visitor& visit) const {
         if (levels < R(2147483648)) visit(*this);  // 2^31
