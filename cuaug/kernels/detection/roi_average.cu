@@ -90,7 +90,7 @@ inline void sum_rows(const T* column, const int (&channel)[W], const OffsetWeigh
 // Some channels of a band of bins: what a warp works on at a time. Recomputed for each step, so that it occupies no
 // registers.
 struct WorkUnit {
-    int c, channels, top, rows;
+    int c, channels, top, rows;  // channels c .. c + channels - 1, and rows of bins top .. top + rows - 1
 };
 
 template <class R>

@@ -89,8 +89,8 @@ inline R point_coordinate(const RoiAxis<R>& axis, int bin, long long i) {
     return axis.start + R(bin) * axis.bin_size + (R(i) + R(0.5)) * axis.bin_size / axis.points;
 }
 
-// How far `point_coordinate` may be from the exact coordinate, between two coordinates. Bins smaller than that exist:
-// points of several bins of a narrow region then have the same coordinate.
+// A bound on the rounding error of `point_coordinate` for points between `low` and `high`. A bin may be smaller than
+// the error: sampling points of several bins of a narrow region then have the same coordinate.
 template <class R>
 inline R max_rounding(const RoiAxis<R>& axis, R low, R high) {
     constexpr R epsilon = sizeof(R) == 4 ? R(0x1p-23) : R(0x1p-52);
