@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detection/roi_axis.cuh"
+#include "detection/rotated_box.cuh"
 
 namespace cuaug {
 

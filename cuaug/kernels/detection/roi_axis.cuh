@@ -1,10 +1,10 @@
 #pragma once
 
-#include "detection/rotated_box.cuh"
 #include "records/roi.cuh"
 
-// Regions along one axis: bins, sampling points, and the pixels that a point is interpolated from. R is the type of the
-// arithmetic, as in torchvision: float, or double for float64 features.
+// Regions of interest: their sample and level, their bins and sampling points along an axis, and the pixels that a
+// point is interpolated from. R is the type of the arithmetic, as in torchvision: float, or double for float64
+// features.
 
 namespace cuaug {
 
@@ -71,7 +71,7 @@ struct IndexRect {
     IndexRange rows, columns;
 };
 
-// A rectangle of a map: rows top .. bottom, columns left .. right.
+// A rectangle of a map, or along a region's own axes: rows top .. bottom, columns left .. right.
 template <class R>
 struct MapRect {
     R top, left, bottom, right;
