@@ -163,8 +163,7 @@ inline int roi_level(const RoiRecord& args, long long k) {
 
 inline bool is_in_range(double coordinate) { return coordinate > -0x1p30 && coordinate < 0x1p30; }
 
-// A sampling point: its value is interpolated from up to four pixels of a map. Pixels of weight 0 are left out: 0 times
-// infinity is NaN.
+// A sampling point: the pixels of a map that its value is interpolated from, without those of weight 0.
 template <class R>
 struct RoiPoint {
     int pixels;  // 0: the point is outside the map, where all is 0
@@ -173,20 +172,12 @@ struct RoiPoint {
 };
 
 template <class R>
-inline void add_pixel(RoiPoint<R>& point, long long offset, R weight) {
-    if (weight == R(0)) return;
-    point.offset[point.pixels] = offset, point.weight[point.pixels] = weight;
-    ++point.pixels;
-}
-
-template <class R>
-inline RoiPoint<R> make_point(const Tap<R>& y, const Tap<R>& x, const FeatureMap& map) {
+inline RoiPoint<R> make_point(const PointTaps<R>& taps, const FeatureMap& map) {
     RoiPoint<R> point = {};
-    if (!(y.is_inside && x.is_inside)) return point;
-    add_pixel(point, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
-    add_pixel(point, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
-    add_pixel(point, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
-    add_pixel(point, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
+    for_each_corner(taps, map, [&](long long offset, R weight) {
+        point.offset[point.pixels] = offset, point.weight[point.pixels] = weight;
+        ++point.pixels;
+    });
     return point;
 }
 
