@@ -8,8 +8,16 @@ from .._arrays.protocol import Library
 from .._gpu import launch
 from .._program.dtypes import ITEM_SIZE
 
-_GATHER_TILE = 8, 32  # rows and columns of a block (kernels/detection/roi_gather.cuh)
-_GATHER_CHANNELS = {"float64": 16}  # of a block (roi_backward_gather.cu); other dtypes: 32
+# Threads of a block, in kernels/detection.
+_AVERAGE_THREADS = 256  # roi_average.cu
+_BY_POINT_THREADS = 128  # roi_by_point.cu
+_SEPARABLE_THREADS = 128  # roi_backward_separable.cu
+_SCATTER_THREADS = 128  # roi_backward_scatter.cu
+_REGIONS_THREADS = 128  # roi_regions.cu
+_GATHER_TILE = 8, 32  # rows and columns of a block (roi_gather.cuh)
+_GATHER_CHANNELS, _GATHER_CHANNELS_FLOAT64 = 32, 16  # of a block (roi_backward_gather.cu)
+_MAX_AXIS_BINS = 64  # that roi_average.cu holds along an axis
+_MAX_AVERAGE_BINS = 1024  # the most in a test of roi_average.cu, which itself has only the limit along an axis
 _POOLED_CHANNELS = 4  # that a thread of roi_by_point.cuh pools, if channels are not adjacent
 _PLANAR_CHANNELS = 8  # the same of roi_average.cu (float64: 4) and roi_backward_scatter.cuh
 _BLOCK_CHANNELS = 128  # of a block, if channels are not adjacent: 16 for each warp of roi_average.cu
@@ -38,46 +46,51 @@ class RoiCall(NamedTuple):
 def launch_forward(call: RoiCall, record: bytes, argmax: bytes) -> None:
     """Pools. `argmax`: the bytes of `RoiArgmaxRecord` after its `RoiRecord`; all 0: no argmax is requested."""
     rows, columns = call.output_size
-    # roi_average.cu holds at most `max_bins` = 64 bins along an axis, and counts items in 32 bits.
     fits_average = (
-        max(rows, columns) <= 64
-        and rows * columns <= 1024
-        and _items(call, call.vector_channels or _PLANAR_CHANNELS) < 1 << 31
+        max(rows, columns) <= _MAX_AXIS_BINS
+        and rows * columns <= _MAX_AVERAGE_BINS
+        and _items(call, call.vector_channels or _PLANAR_CHANNELS) < 1 << 31  # roi_average.cu counts them in 32 bits
     )
     if call.kind == "avg" and not call.rotated and fits_average:
         # The numbers of blocks were measured: benchmarks/log/roi-gpu.md.
-        parts = _vector_parts(call, 256) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
-        _launch(call, "roi_average", (call.vector_channels,), record, (call.regions, parts, 1), 256)
+        parts = (
+            _vector_parts(call, _AVERAGE_THREADS) if call.vector_channels else _planar_parts(call, _ENOUGH_BLOCKS // 2)
+        )
+        grid = call.regions, parts, 1
+        _launch(call, "roi_average", (call.vector_channels,), record, grid, _AVERAGE_THREADS)
         return
     reduction = 0 if not call.is_max else 2 if any(argmax) else 1  # `Reduction` of roi_by_point.cuh
-    grid = call.regions, min(-(-_items(call, call.vector_channels or _POOLED_CHANNELS) // 128), _MAX_GRID_Y), 1
+    items = _items(call, call.vector_channels or _POOLED_CHANNELS)
+    grid = call.regions, min(-(-items // _BY_POINT_THREADS), _MAX_GRID_Y), 1
     arguments = f"cuaug::{_bins_type(call)}", reduction, call.vector_channels
-    _launch(call, "roi_by_point", arguments, record + argmax, grid, 128)
+    _launch(call, "roi_by_point", arguments, record + argmax, grid, _BY_POINT_THREADS)
 
 
 def launch_scatter(call: RoiCall, record: bytes, argmax: bytes) -> None:
     """Adds the gradients of levels, in float32 or float64, to the values in their memory."""
     channels_last = int(call.vector_channels > 0)
     if call.kind in _SEPARABLE_GRADIENT and not call.rotated:
-        # `_ENOUGH_BLOCKS` and `_planar_parts` count blocks of 256 threads; these have 128.
-        parts = _vector_parts(call, 128) if channels_last else 2 * _planar_parts(call, _ENOUGH_BLOCKS)
-        _launch(call, "roi_backward_separable", (channels_last,), record, (call.regions, parts, 1), 128)
+        # `_ENOUGH_BLOCKS` and `_planar_parts` count blocks of 256 threads; these have half of that.
+        parts = _vector_parts(call, _SEPARABLE_THREADS) if channels_last else 2 * _planar_parts(call, _ENOUGH_BLOCKS)
+        grid = call.regions, parts, 1
+        _launch(call, "roi_backward_separable", (channels_last,), record, grid, _SEPARABLE_THREADS)
         return
     items = _items(call, channels_last or _PLANAR_CHANNELS)
-    grid = call.regions, min(-(-items // 128), _MAX_GRID_Y), 1
+    grid = call.regions, min(-(-items // _SCATTER_THREADS), _MAX_GRID_Y), 1
     arguments = f"cuaug::{_bins_type(call)}", int(call.is_max), channels_last
-    _launch(call, "roi_backward_scatter", arguments, record + argmax, grid, 128)
+    _launch(call, "roi_backward_scatter", arguments, record + argmax, grid, _SCATTER_THREADS)
 
 
 def launch_gather(call: RoiCall, record: bytes, level_extents: list[tuple[int, ...]], samples: int) -> None:
     """Writes the gradients of the levels, the same in every run. `level_extents`: N, C, H, W of each level."""
     if call.regions:
-        grid = -(-call.regions // 128), 1, 1
-        _launch(call, "roi_regions", (f"cuaug::{_bins_type(call)}",), record, grid, 128)
+        grid = -(-call.regions // _REGIONS_THREADS), 1, 1
+        _launch(call, "roi_regions", (f"cuaug::{_bins_type(call)}",), record, grid, _REGIONS_THREADS)
     tile_rows, tile_columns = _GATHER_TILE
     tiles = sum(-(-height // tile_rows) * -(-width // tile_columns) for _, _, height, width in level_extents)
-    blocks = tiles * samples * -(-call.channels // _GATHER_CHANNELS.get(call.dtype, 32))
-    compute_type = "cuaug::float64" if call.dtype == "float64" else "cuaug::float32"
+    is_float64 = call.dtype == "float64"
+    blocks = tiles * samples * -(-call.channels // (_GATHER_CHANNELS_FLOAT64 if is_float64 else _GATHER_CHANNELS))
+    compute_type = "cuaug::float64" if is_float64 else "cuaug::float32"
     functor = f"cuaug::PointGather<cuaug::{_bins_type(call)}<{compute_type}>, {int(call.is_max)}>"
     if call.kind in _SEPARABLE_GRADIENT and not call.rotated:
         functor = f"cuaug::SeparableGather<{compute_type}>"

@@ -1,7 +1,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "decompressor.hpp"
 #include "exif.hpp"
@@ -14,56 +13,49 @@ bool same_sampling(const jpeg_component_info& a, const jpeg_component_info& b) {
     return a.h_samp_factor == b.h_samp_factor && a.v_samp_factor == b.v_samp_factor;
 }
 
-const char* subsampling(const jpeg_decompress_struct& info) {
-    if (info.num_components == 1) return "gray";
+Subsampling subsampling_of(const jpeg_decompress_struct& info) {
+    if (info.num_components == 1) return Subsampling::Gray;
     const jpeg_component_info* component = info.comp_info;
     const jpeg_component_info &luma = component[0], &chroma = component[1];
     for (int i = 1; i < info.num_components; ++i) {
         const bool is_black_sampled_as_luma = i == 3 && same_sampling(component[i], luma);
-        if (!is_black_sampled_as_luma && !same_sampling(component[i], chroma)) return "other";
+        if (!is_black_sampled_as_luma && !same_sampling(component[i], chroma)) return Subsampling::Other;
     }
     if (luma.h_samp_factor % chroma.h_samp_factor != 0 || luma.v_samp_factor % chroma.v_samp_factor != 0)
-        return "other";
+        return Subsampling::Other;
     switch (luma.h_samp_factor / chroma.h_samp_factor * 10 + luma.v_samp_factor / chroma.v_samp_factor) {
         case 11:
-            return "444";
+            return Subsampling::S444;
         case 12:
-            return "440";
+            return Subsampling::S440;
         case 21:
-            return "422";
+            return Subsampling::S422;
         case 22:
-            return "420";
+            return Subsampling::S420;
         case 41:
-            return "411";
+            return Subsampling::S411;
         case 42:
-            return "410";
+            return Subsampling::S410;
         default:
-            return "other";
+            return Subsampling::Other;
     }
 }
 
-const char* color_space(const jpeg_decompress_struct& info) {
+ColorSpace color_space_of(const jpeg_decompress_struct& info) {
     switch (info.jpeg_color_space) {
         case JCS_GRAYSCALE:
-            return "gray";
+            return ColorSpace::Gray;
         case JCS_RGB:
-            return "rgb";
+            return ColorSpace::Rgb;
         case JCS_YCbCr:
-            return "ycbcr";
+            return ColorSpace::YCbCr;
         case JCS_CMYK:
-            return "cmyk";
+            return ColorSpace::Cmyk;
         case JCS_YCCK:
-            return "ycck";
+            return ColorSpace::Ycck;
         default:
-            return "other";
+            return ColorSpace::Other;
     }
-}
-
-template <std::size_t N>
-std::int64_t index_of(std::string_view name, const char* const (&names)[N]) {
-    std::size_t i = 0;
-    while (i < N && name != names[i]) ++i;
-    return static_cast<std::int64_t>(i);
 }
 
 }  // namespace
@@ -76,8 +68,8 @@ bool read_header(const unsigned char* data, std::size_t bytes, const Limits& lim
     header.height = info.image_height;
     header.width = info.image_width;
     header.channels = info.num_components;
-    header.subsampling = index_of(subsampling(info), subsamplings);
-    header.color_space = index_of(color_space(info), color_spaces);
+    header.subsampling = static_cast<std::int64_t>(subsampling_of(info));
+    header.color_space = static_cast<std::int64_t>(color_space_of(info));
     header.progressive = info.progressive_mode != FALSE;
     header.orientation = exif_orientation({data, bytes});
     header.complete = data[bytes - 2] == 0xff && data[bytes - 1] == 0xd9;

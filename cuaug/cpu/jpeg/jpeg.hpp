@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 // JPEG through libjpeg-turbo's libjpeg API. The functions read and write memory of the caller, except that `encode`
@@ -26,12 +27,18 @@ struct Failure {
     char reason[256] = "";
 };
 
+enum class Subsampling { S444, S422, S420, S440, S411, S410, Gray, Other };
+enum class ColorSpace { Gray, YCbCr, Rgb, Cmyk, Ycck, Other };
+
+// The names of the enumerators in Python, in the same order.
 inline constexpr const char* subsamplings[] = {"444", "422", "420", "440", "411", "410", "gray", "other"};
 inline constexpr const char* color_spaces[] = {"gray", "ycbcr", "rgb", "cmyk", "ycck", "other"};
+static_assert(std::size(subsamplings) == static_cast<std::size_t>(Subsampling::Other) + 1);
+static_assert(std::size(color_spaces) == static_cast<std::size_t>(ColorSpace::Other) + 1);
 
 struct Header {
     std::int64_t height, width, channels;   // as stored; channels: the components of the file
-    std::int64_t subsampling, color_space;  // indices into the lists above
+    std::int64_t subsampling, color_space;  // values of the enumerations above
     std::int64_t progressive;
     std::int64_t orientation;  // EXIF's, 1 to 8; 1 if the file has none
     std::int64_t complete;     // whether the file ends with an end-of-image marker

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "detection/roi_axis.cuh"
+#include "detection/rotated_box.cuh"
 
 namespace cuaug {
 
@@ -98,10 +99,8 @@ struct RoiAlignBins {
                         const Visitor& visit) const {
         const IndexRect points = points_of(args, bin_y, bin_x);
         for (long long i = points.rows.first; i < points.rows.end; ++i)
-            for (long long j = points.columns.first; j < points.columns.end; ++j) {
-                const PointTaps<R> taps = point_taps(args, bin_y, bin_x, i, j);
-                visit(make_point(taps.y, taps.x, map));
-            }
+            for (long long j = points.columns.first; j < points.columns.end; ++j)
+                visit(make_point(point_taps(args, bin_y, bin_x, i, j), map));
         return has_outside_points(points);
     }
 

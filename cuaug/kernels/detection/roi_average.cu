@@ -1,5 +1,6 @@
 #include "detection/roi_axis_weights.cuh"
 #include "detection/roi_by_point.cuh"
+#include "gpu/word_pixel.cuh"
 
 namespace cuaug {
 
@@ -63,13 +64,6 @@ inline const T* opaque(const T* pointer) {
     return pointer;
 }
 
-// A number whose origin the compiler cannot see: what is computed from it is computed where it is used, and occupies no
-// register before.
-inline int opaque(int number) {
-    asm volatile("" : "+r"(number));
-    return number;
-}
-
 // Sums up to four weighted rows of a column, for some channels. All loads are issued before the first value is used, as
 // the wait for memory takes longer than all else.
 template <int W, class T, class R>
@@ -90,7 +84,7 @@ inline void sum_rows(const T* column, const int (&channel)[W], const OffsetWeigh
 // Some channels of a band of bins: what a warp works on at a time. Recomputed for each step, so that it occupies no
 // registers.
 struct WorkUnit {
-    int c, channels, top, rows;
+    int c, channels, top, rows;  // channels c .. c + channels - 1, and rows of bins top .. top + rows - 1
 };
 
 template <class R>
@@ -113,7 +107,7 @@ inline void sum_band_rows(const RoiRecord& args, const AxisBins<R>& rows, const 
     if (width == 0) return;
     const int end_y = unit.top + unit.rows;
     int y = unit.top + lane / width, i = lane % width;
-    for (R* out = sums[opaque(threadIdx.x / 32)] + lane; y < end_y; out += 32) {
+    for (R* out = sums[opaque(static_cast<int>(threadIdx.x / 32))] + lane; y < end_y; out += 32) {
         const T* column = opaque(in + split.column_offset[i]);
         const int first = rows.first[y], end = rows.end[y];
         int r = first;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "detection/rotated_box.cuh"
 #include "records/roi.cuh"
 
-// Regions along one axis: bins, sampling points, and the pixels that a point is interpolated from. R is the type of the
-// arithmetic, as in torchvision: float, or double for float64 features.
+// Regions of interest: their sample and level, their bins and sampling points along an axis, and the pixels that a
+// point is interpolated from. R is the type of the arithmetic, as in torchvision: float, or double for float64
+// features.
 
 namespace cuaug {
 
@@ -71,7 +71,7 @@ struct IndexRect {
     IndexRange rows, columns;
 };
 
-// A rectangle of a map: rows top .. bottom, columns left .. right.
+// A rectangle of a map, or along a region's own axes: rows top .. bottom, columns left .. right.
 template <class R>
 struct MapRect {
     R top, left, bottom, right;
@@ -89,8 +89,8 @@ inline R point_coordinate(const RoiAxis<R>& axis, int bin, long long i) {
     return axis.start + R(bin) * axis.bin_size + (R(i) + R(0.5)) * axis.bin_size / axis.points;
 }
 
-// How far `point_coordinate` may be from the exact coordinate, between two coordinates. Bins smaller than that exist:
-// points of several bins of a narrow region then have the same coordinate.
+// A bound on the rounding error of `point_coordinate` for points between `low` and `high`. A bin may be smaller than
+// the error: sampling points of several bins of a narrow region then have the same coordinate.
 template <class R>
 inline R max_rounding(const RoiAxis<R>& axis, R low, R high) {
     constexpr R epsilon = sizeof(R) == 4 ? R(0x1p-23) : R(0x1p-52);
@@ -163,8 +163,7 @@ inline int roi_level(const RoiRecord& args, long long k) {
 
 inline bool is_in_range(double coordinate) { return coordinate > -0x1p30 && coordinate < 0x1p30; }
 
-// A sampling point: its value is interpolated from up to four pixels of a map. Pixels of weight 0 are left out: 0 times
-// infinity is NaN.
+// A sampling point: the pixels of a map that its value is interpolated from, without those of weight 0.
 template <class R>
 struct RoiPoint {
     int pixels;  // 0: the point is outside the map, where all is 0
@@ -173,20 +172,12 @@ struct RoiPoint {
 };
 
 template <class R>
-inline void add_pixel(RoiPoint<R>& point, long long offset, R weight) {
-    if (weight == R(0)) return;
-    point.offset[point.pixels] = offset, point.weight[point.pixels] = weight;
-    ++point.pixels;
-}
-
-template <class R>
-inline RoiPoint<R> make_point(const Tap<R>& y, const Tap<R>& x, const FeatureMap& map) {
+inline RoiPoint<R> make_point(const PointTaps<R>& taps, const FeatureMap& map) {
     RoiPoint<R> point = {};
-    if (!(y.is_inside && x.is_inside)) return point;
-    add_pixel(point, y.low * map.y_stride + x.low * map.x_stride, (R(1) - y.high_weight) * (R(1) - x.high_weight));
-    add_pixel(point, y.low * map.y_stride + x.high * map.x_stride, (R(1) - y.high_weight) * x.high_weight);
-    add_pixel(point, y.high * map.y_stride + x.low * map.x_stride, y.high_weight * (R(1) - x.high_weight));
-    add_pixel(point, y.high * map.y_stride + x.high * map.x_stride, y.high_weight * x.high_weight);
+    for_each_corner(taps, map, [&](long long offset, R weight) {
+        point.offset[point.pixels] = offset, point.weight[point.pixels] = weight;
+        ++point.pixels;
+    });
     return point;
 }
 

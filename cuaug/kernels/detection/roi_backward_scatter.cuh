@@ -8,7 +8,8 @@ namespace cuaug {
 
 constexpr int scattered_channels = 8;  // whose gradients a thread adds, if channels are not adjacent in memory
 
-// Adds the gradients of channels 0 .. last, of W channels from `out` on, to the pixels of one sampling point.
+// Adds `scale` times the gradients of one sampling point to the pixels that it is interpolated from, for channels
+// 0 .. last of W, counted from the channel at `out`.
 template <class R, int W>
 inline void scatter_point(const PointTaps<R>& taps, const FeatureMap& map, R* out, int last, const R (&gradient)[W],
                           R scale) {

@@ -4,9 +4,11 @@
 
 namespace cuaug {
 
+constexpr int regions_threads = 128;
+
 // A thread computes the bins of a region, and which pixels they may touch. Grid: (regions / threads).
 template <class T, template <class> class Bins>
-__global__ void __launch_bounds__(128) roi_regions(const __grid_constant__ RoiBackwardRecord args) {
+__global__ void __launch_bounds__(regions_threads) roi_regions(const __grid_constant__ RoiBackwardRecord args) {
     using R = ComputeType<T>;
     static_assert(sizeof(Bins<R>) <= sizeof(StoredBins), "bins have to fit");
     const long long k = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;

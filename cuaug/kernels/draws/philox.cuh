@@ -5,13 +5,14 @@
 
 namespace cuaug {
 
-struct PhiloxOutput {
+// Four words: a counter, or the random words that are computed from it.
+struct PhiloxBlock {
     unsigned int word[4];
 };
 
 // `unroll` 1 takes an eighth of the instructions: for code that runs once and waits for its instructions to be fetched.
 template <int unroll = 10>
-inline PhiloxOutput philox(PhiloxOutput counter, unsigned int key_low, unsigned int key_high) {
+inline PhiloxBlock philox(PhiloxBlock counter, unsigned int key_low, unsigned int key_high) {
 #pragma unroll unroll
     for (int round = 0; round < 10; ++round) {
         const unsigned long long a = 0xD2511F53ull * counter.word[0], b = 0xCD9E8D57ull * counter.word[2];
@@ -32,9 +33,9 @@ struct PhiloxStream {
 
     // Four words. `index` numbers the draws of a position.
     template <int unroll = 10>
-    PhiloxOutput draw(unsigned int index) const {
-        const PhiloxOutput counter = {{index, position | static_cast<unsigned int>(id >> 32) << 16,
-                                       static_cast<unsigned int>(id), static_cast<unsigned int>(step)}};
+    PhiloxBlock draw(unsigned int index) const {
+        const PhiloxBlock counter = {{index, position | static_cast<unsigned int>(id >> 32) << 16,
+                                      static_cast<unsigned int>(id), static_cast<unsigned int>(step)}};
         return philox<unroll>(counter, static_cast<unsigned int>(seed), static_cast<unsigned int>(seed >> 32));
     }
 };

@@ -8,7 +8,7 @@ namespace cuaug {
 struct Random {
     PhiloxStream stream;
     unsigned int index;  // of the next four words
-    PhiloxOutput words;
+    PhiloxBlock words;
     int used;  // of the four words
 
     Random(const PhiloxStream& stream, unsigned int index) : stream(stream), index(index), words(), used(4) {}

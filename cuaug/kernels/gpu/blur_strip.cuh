@@ -52,7 +52,8 @@ struct SourceChunk {
             // Counted from the edge, pixel 0 outside mirrors pixel 1 inside.
             const int to = i < before ? -1 - beyond : elements + beyond,
                       from = i < before ? Step * (pixel + 2) - 1 - channel : elements - Step * (pixel + 2) + channel;
-            // What the strip does not need may come from before its margin: any element is copied.
+            // The mirror image of an element that the strip does not need may lie left of the margin. Such an element
+            // gets the value of the first element in the row.
             const int from_index = max(from - left + Margin, 0);
             for (int y = 0; y < chunk_rows; ++y) row(y)[to - left + Margin] = row(y)[from_index];
         }

@@ -11,7 +11,8 @@ namespace cuaug {
 
 using Word = unsigned int;
 
-// A value that the compiler keeps in a register instead of computing it again in each iteration.
+// A value whose origin the compiler cannot see. The value stays in a register and is not computed again in each
+// iteration. Results that depend on the value are computed where they are used, and occupy no register before.
 inline int opaque(int number) {
     asm volatile("" : "+r"(number));
     return number;

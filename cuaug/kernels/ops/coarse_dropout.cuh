@@ -23,7 +23,7 @@ struct CoarseDropout {
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
         const int side = static_cast<int>(cell_size), cells_per_row = (context.width + side - 1) / side;
-        const PhiloxOutput random = stream_columns.stream().draw(
+        const PhiloxBlock random = stream_columns.stream().draw(
             static_cast<unsigned int>(context.y / side * cells_per_row + context.x / side));
         const bool dropped =
             static_cast<R>(random.word[0] >> 8) < probability * R(16777216);  // 24 bits, which float32 holds

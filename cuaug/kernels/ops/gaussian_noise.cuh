@@ -17,7 +17,7 @@ struct GaussianNoise {
     StreamColumns<R> stream_columns;
 
     Pixel<R, K> operator()(const Pixel<R, K>& in, const PixelContext<R>& context) const {
-        const PhiloxOutput random = stream_columns.stream().draw(
+        const PhiloxBlock random = stream_columns.stream().draw(
             (static_cast<unsigned int>(context.channel_group) * context.height + context.y) * context.width +
             context.x);
         const Normal2 a = box_muller(random.word[0], random.word[1]),

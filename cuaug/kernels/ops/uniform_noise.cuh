@@ -16,7 +16,7 @@ struct UniformNoise {
 
     Pixel<R, K> operator()(const Pixel<R, K>&, const PixelContext<R>& context) const {
         const int pairs_per_row = (context.width + 1) >> 1, odd = context.x & 1;
-        const PhiloxOutput random =
+        const PhiloxBlock random =
             stream_columns.stream().draw(static_cast<unsigned int>(context.y) * pairs_per_row + (context.x >> 1));
         const unsigned int word[2] = {odd ? random.word[2] : random.word[0], odd ? random.word[3] : random.word[1]};
         Pixel<R, K> out;

@@ -38,14 +38,14 @@ __global__ void __launch_bounds__(place_rows_at_once* Lanes, 128 / Lanes)
     const BytePattern pattern = fill_pattern<T>(args, n, plane, words);
     const int left = static_cast<int>(placement.left), bytes = static_cast<int>(placement.bytes), right = left + bytes,
               to_bytes = static_cast<int>(placement.to_bytes);
-    const unsigned char* box = placement.from + plane * placement.from_plane;
+    const unsigned char* part = placement.from + plane * placement.from_plane;
     unsigned char* result = placement.to + plane * placement.to_rows * placement.to_bytes;
     for (long long y = first + threadIdx.x / Lanes; y < end; y += place_rows_at_once) {
         unsigned char* row = result + y * placement.to_bytes;
-        const long long box_row = y - placement.top;
-        if (box_row >= 0 && box_row < placement.rows) {
+        const long long part_row = y - placement.top;
+        if (part_row >= 0 && part_row < placement.rows) {
             fill_row<Lanes>(row, 0, left, pattern, lane);
-            copy_row<Lanes>(box + box_row * placement.from_pitch, row + left, bytes, lane);
+            copy_row<Lanes>(part + part_row * placement.from_pitch, row + left, bytes, lane);
             fill_row<Lanes>(row, right, to_bytes, pattern, lane);
         } else {
             fill_row<Lanes>(row, 0, to_bytes, pattern, lane);

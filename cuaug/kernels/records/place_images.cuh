@@ -4,23 +4,23 @@
 
 namespace cuaug {
 
-// A box of an image, and the result in which it lies. The result's pixels outside of the box get the fill.
+// The part of an image that is copied, and where it lies in the result. The other pixels of the result get the fill.
 struct ImagePlacement {
-    const unsigned char* from;  // the box
+    const unsigned char* from;  // the part's first pixel
     unsigned char* to;          // the result, whose rows and planes have no gaps
     long long from_pitch;       // bytes from a row to the next
     long long from_plane;       // bytes from a plane to the next
-    long long rows;             // of the box
-    long long bytes;            // of a row of the box
-    long long top;              // rows of the result above the box
-    long long left;             // bytes of the result left of the box
+    long long rows;             // of the part
+    long long bytes;            // of a row of the part
+    long long top;              // rows of the result above the part
+    long long left;             // bytes of the result left of the part
     long long to_rows;          // of the result
     long long to_bytes;         // of a row of the result
 };
 
 // Places images in larger results, or cuts them, in one launch: images of any size, or all of a batch in the same way.
 struct PlaceImagesRecord {
-    const ImagePlacement* placements;  // one for each image; null: `first` and the strides describe all
+    const ImagePlacement* placements;  // [N], and `frames` is 1; null: `first` and the strides describe all images
     ImagePlacement first;
     long long from_n_stride;  // bytes from a sample to the next
     long long from_t_stride;  // bytes from a frame to the next

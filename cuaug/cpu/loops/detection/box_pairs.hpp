@@ -23,7 +23,7 @@ void rotated_iou_task(const void* record, long long row) {
     rotated_iou_row(*static_cast<const BoxPairsRecord*>(record), row);
 }
 
-// Boxes of the second set, coordinate by coordinate, for SIMD.
+// Up to max_count boxes of the second set, as one array per coordinate, for SIMD.
 template <class R>
 struct UprightBoxes {
     static constexpr int max_count = 128;
@@ -41,7 +41,7 @@ inline void overlap_row(const UprightBox<R>& a, const UprightBoxes<R>& b, int co
     for (int j = 0; j < count; ++j) out[j] = overlap<kind>(a, b.box(j), eps);
 }
 
-// Compares the boxes of one group of rows with all boxes of the second set.
+// Compares boxes first .. end - 1 of the first set with all boxes of the second.
 template <IouKind kind, class R>
 inline void upright_iou_rows(const BoxPairsRecord& args, long long n, long long first, long long end) {
     UprightBoxes<R> b;
