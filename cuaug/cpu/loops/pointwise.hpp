@@ -2,6 +2,7 @@
 
 #include "batch_record.hpp"
 #include "chain.hpp"
+#include "chain_map.hpp"
 #include "segment_tasks.hpp"
 
 namespace cuaug {
@@ -59,11 +60,24 @@ inline void convert_rows(const native::PointwiseCall& call, const PointwiseRecor
     });
 }
 
+// A task of at least `min_levels_per_task` levels, if the call maps levels.
+inline int rows_per_pointwise_task(const native::PointwiseCall& call, const PointwiseRecord& args) {
+    const int rows = rows_per_segment_task(args);
+    if (!maps_levels(call, args)) return rows;
+    return rows < rows_per_map_task(args) ? rows_per_map_task(args) : rows;
+}
+
 template <class R>
 inline void pointwise_typed(native::PointwiseCall call, long long task, void* memory) {
     auto args = read_record<PointwiseRecord>(call.record);
-    treat_channels_as_pixels(call, args);
     ChainWorkspace<R>& workspace = *static_cast<ChainWorkspace<R>*>(memory);
+    if constexpr (is_same_v<R, float>)
+        if (maps_levels(call, args)) {
+            workspace.begin(false);
+            const TaskRows rows = task_rows(args, args.in_height, rows_per_pointwise_task(call, args), task);
+            return map_rows(call, args, rows, workspace);
+        }
+    treat_channels_as_pixels(call, args);
     const double bytes =
         1.0 * args.samples * args.frames * args.in_height * args.in_width * call.out_channels * sizeof(R);
     workspace.begin(call.is_last && bytes >= nontemporal_bytes);
@@ -85,7 +99,8 @@ void pointwise_task(const native::PointwiseCall& call, long long task, void* mem
 }
 
 long long pointwise_task_count(const native::PointwiseCall& call) {
-    return segment_task_count(read_record<PointwiseRecord>(call.record));
+    const auto args = read_record<PointwiseRecord>(call.record);
+    return task_count(args, rows_per_pointwise_task(call, args));
 }
 
 }  // namespace cuaug

@@ -13,15 +13,17 @@ namespace cuaug {
 // has enough for the threads of any machine.
 inline int rows_per_segment_task(const BatchRecord& args) {
     const long long wanted_tasks = 256, frames = args.samples * args.frames,
-                    tasks_per_frame = frames >= wanted_tasks ? 1 : wanted_tasks / frames;
+                    tasks_per_frame = frames >= wanted_tasks || frames == 0 ? 1 : wanted_tasks / frames;
     return static_cast<int>((args.in_height + tasks_per_frame - 1) / tasks_per_frame);
 }
 
-inline long long segment_task_count(const BatchRecord& args) {
+inline long long task_count(const BatchRecord& args, int rows_per_task) {
     const long long frames = args.samples * args.frames;
     if (frames == 0 || args.channels == 0 || args.in_width == 0 || args.in_height == 0) return 0;
-    return frames * ((args.in_height + rows_per_segment_task(args) - 1) / rows_per_segment_task(args));
+    return frames * ((args.in_height + rows_per_task - 1) / rows_per_task);
 }
+
+inline long long segment_task_count(const BatchRecord& args) { return task_count(args, rows_per_segment_task(args)); }
 
 inline TaskRows segment_task_rows(const BatchRecord& args, long long task) {
     return task_rows(args, args.in_height, rows_per_segment_task(args), task);
