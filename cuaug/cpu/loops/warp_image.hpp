@@ -10,11 +10,13 @@
 
 namespace cuaug {
 
+constexpr int min_copy_width = 512;  // of a task that may copy pixels
+
 // The tasks of a frame of the output, in rows and columns. Rows have equal heights, at most tile_height, except for the
 // last row, which may be lower. Tasks are as wide as possible while the call has about wanted_tasks tasks, and at most
 // strip_width: 256 tasks are enough for the threads of any machine. If pixels may be copied, tasks are fewer (8) and
-// wider (at most copy_strip_width): copying takes little time, each task computes its source columns again, and whole
-// rows are written in one stream (benchmarks/log/several-sizes.md).
+// wider (at least min_copy_width, if the row is, and at most copy_strip_width): copying takes little time, each task
+// computes its source columns again, and whole rows are written in one stream (benchmarks/log/several-sizes.md).
 struct TaskGrid {
     int task_height, task_width;  // in pixels
     int rows, columns;
@@ -27,8 +29,9 @@ inline TaskGrid task_grid(const native::WarpCall& call, const WarpRecordBase& ar
     const bool may_copy = call.sampler == sampler_of<Nearest> && call.in_dtype == call.out_dtype;
     const long long tiles = args.samples * args.frames * rows * divide_up(args.out_width, tile_width),
                     wanted_tasks = may_copy ? 8 : 256;
-    const int max_tiles = (may_copy ? copy_strip_width : strip_width) / tile_width;
-    const int task_tiles = tiles / wanted_tasks < 1           ? 1
+    const int min_tiles = may_copy ? min_copy_width / tile_width : 1,
+              max_tiles = (may_copy ? copy_strip_width : strip_width) / tile_width;
+    const int task_tiles = tiles / wanted_tasks < min_tiles   ? min_tiles
                            : tiles / wanted_tasks < max_tiles ? static_cast<int>(tiles / wanted_tasks)
                                                               : max_tiles;
     // The tasks of a row have about the same width.
