@@ -9,6 +9,7 @@ import numpy as np
 
 from .._arrays import convert
 from .._arrays.images import ImageBatch
+from .._arrays.registry import library_of
 from .._fusion import draw, launch_plan
 from .._fusion.plan import RecipePlan
 from .._fusion.recipe_ops import Blend, Displacement, Mix
@@ -85,7 +86,8 @@ def transform_sample(
         masks_per_object = () if "T" in groups[0].batch.axes.layout else results.get("masks", ())
         results |= transform_targets(parsed, moves, size, boxes, keypoints, masks_per_object)
     if mixes:
-        results["labels"] = [_mix_labels(target.value, params, mixes) for target in parsed.targets_of("labels")]
+        image = image_targets[0].value[0]
+        results["labels"] = [_mix_labels(target.value, params, mixes, image) for target in parsed.targets_of("labels")]
     return results, size
 
 
@@ -171,8 +173,13 @@ _REFUSED_TARGETS: dict[type, tuple[tuple[str, ...], str]] = {
 }
 
 
-def _mix_labels(labels: Any, params: Params, mixes: Sequence[Mix]) -> Any:
-    """Labels, mixed as the images are."""
+def _mix_labels(labels: Any, params: Params, mixes: Sequence[Mix], image: Any) -> Any:
+    """Labels, mixed as the images are. Lists of numbers become arrays of the image's library."""
+    if isinstance(labels, list) and labels:
+        if all(library_of(type(label)) is not None for label in labels):
+            labels = convert.namespace(labels[0]).stack(labels)
+        elif all(isinstance(label, (int, np.integer)) for label in labels):
+            labels = convert.asarray(np.array(labels), like=image, dtype="int64")
     for op in mixes:
         labels = mix_labels(labels, params[op.lam.name], num_classes=op.classes)
     return labels

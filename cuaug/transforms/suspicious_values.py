@@ -74,6 +74,11 @@ def _float_range(values: np.ndarray, dtype: str, transforms: Sequence[Transform]
     if (low < -OVERSHOOT or high > 1 + OVERSHOOT) and _range_reader(transforms):
         hint = "divide them by 255, or pass uint8" if low >= 0 else "call the recipe before they are normalized"
         yield f"images are {dtype} with values {low:g}..{high:g}, but ops of the recipe read floats as 0..1: {hint}"
+    elif low >= 0 and high > 2 and _normalize_of_0_to_1([t for t in transforms if not isinstance(t, ToDtype)]):
+        yield (
+            f"images are {dtype} with values {low:g}..{high:g}, but mean and std of Normalize are those of 0..1: "
+            "divide the images by 255, or pass uint8"
+        )
 
 
 def _with_inner(transforms: Sequence[Transform]) -> Iterator[Transform]:

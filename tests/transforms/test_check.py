@@ -69,6 +69,10 @@ SUSPICIOUS = {
         lambda: T.Compose([T.GaussianNoise(sigma=0.1)]).check(FLOATS * 255),
         "divide them by 255",
     ),
+    "floats in 0..255 to Normalize": (
+        lambda: T.Compose([T.ToDtype("float32", scale=True), T.Normalize(MEANS, STDS)]).check(FLOATS * 255),
+        "values 0..255, but mean and std of Normalize are those of 0..1: divide the images by 255",
+    ),
     "transposed": (
         lambda: FLIP.check(noise((2, 3, 20, 21)), layout="NHWC"),
         "axis H of 3, which looks like the channels",

@@ -205,6 +205,20 @@ def test_compose_labels_are_mixed_with_samples(backend):
     assert_equal(to_numpy(from_one_hot), to_numpy(shares), tolerance=EXACT)
 
 
+@every_backend
+def test_compose_mixes_labels_in_lists_as_arrays(backend):
+    """Numbers, and arrays without axes as a Dataset yields them."""
+    batch, aug = images(backend, "float32"), T.Compose([T.MixUp(num_classes=4)], seed=1)
+    classes = [3, 1, 0, 2, 2][: len(batch)]
+    labels = put(np.array(classes), backend)
+    expected = to_numpy(aug(batch, labels=labels, step=2)[1])
+    assert_equal(to_numpy(aug(batch, labels=classes, step=2)[1]), expected)
+    samples = aug([(batch[i], labels[i]) for i in range(len(batch))], step=2)
+    assert_equal(np.stack([to_numpy(label) for _, label in samples]), expected)
+    alone = aug({"image": batch[0], "label": labels[0]}, step=2)["label"]
+    assert_equal(to_numpy(alone), np.float32([0, 0, 0, 1]))
+
+
 @pytest.mark.parametrize("kind", ["masks", "boxes", "keypoints"])
 def test_compose_mixing_rejects_masks_boxes_keypoints(kind):
     value = {"masks": label_maps(), "boxes": np.ones((5, 1, 4)), "keypoints": np.ones((5, 1, 2))}[kind]

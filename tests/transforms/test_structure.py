@@ -271,6 +271,9 @@ REFUSED = {
     "labels first": ((zeros(4), BATCH), "no image found in the argument \\(a tuple\\)"),
     "masks unnamed": ((BATCH, zeros(4, 8, 8)), r"shape \(4, 8, 8\) at \[1\] could be masks, boxes or other images: "),
     "mask of one": ((zeros(8, 8, 3), zeros(8, 8)), r"an array of shape \(8, 8\) at \[1\] could be masks"),
+    "mask with an axis": ((zeros(3, 8, 8), zeros(1, 8, 8)), r"an array of shape \(1, 8, 8\) at \[1\] could be masks"),
+    "mask, packed": ((zeros(8, 8, 3), zeros(8, 8, 1)), r"an array of shape \(8, 8, 1\) at \[1\] could be masks"),
+    "one-hot mask": ((zeros(3, 8, 8), zeros(3), zeros(9, 8, 8)), r"an array of shape \(9, 8, 8\) at \[2\] could be"),
     "masks third": ((BATCH, zeros(4), zeros(4, 8, 8)), r"shape \(4, 8, 8\) at \[2\] could be"),
     "masks listed": (([zeros(3, 8, 8)], [zeros(8, 8)]), r"shape \(8, 8\) at \[1\] could be"),
     "two names": ({"image": BATCH, "images": BATCH}, r"images are both \['image'\] and \['images'\]: rename one"),
@@ -297,6 +300,23 @@ REFUSED = {
 def test_structure_rejects_ambiguous_samples(sample, message):
     with pytest.raises((TypeError, ValueError), match=message):
         parse_sample(sample)
+
+
+def test_structure_of_two_views_says_nothing_of_an_image_and_its_mask(tv):
+    """Both are tuples of two arrays of 3 axes; a type, a list or another size say that they are images."""
+    views, masks = (zeros(3, 8, 8), zeros(3, 8, 8)), (zeros(3, 8, 8), zeros(1, 8, 8))
+    typed = tuple(tv.Image(torch.zeros(count, 8, 8)) for count in (3, 1))
+    for _ in range(2):
+        for sample in (views, list(masks), typed, (zeros(3, 8, 8), zeros(1, 8, 9))):
+            assert [target.kind for target in parse_sample(sample).targets] == ["images"]
+        with pytest.raises(ValueError, match="could be masks"):
+            parse_sample(masks)
+
+
+def test_structure_tensor_beside_a_typed_image_stays(tv):
+    sample = tv.Image(torch.zeros(3, 8, 8)), torch.zeros(1, 8, 8)
+    (target,) = parse_sample(sample).targets
+    assert target.paths == ((0,),)
 
 
 leaf = st.sampled_from(["text", 3, None, 2.5])
