@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from .._arrays.tv_tensors import wrap_like
-from .sample_kinds import KINDS, VALID_PREFIX
+from .sample_kinds import KINDS, VALID_PREFIX, VALUE_KINDS
 from .sample_pillow import image_like
 from .sample_target import Crops, GatheredValues, Path, Target, UnstackedBatch
 
@@ -105,6 +105,8 @@ def new_validity_target(boxes: Target, paths: tuple[Path, ...]) -> Target:
 def _values_by_path(target: Target, value: Any, sizes: Sequence[tuple[int, int]]) -> list[Any]:
     """The value for each of the target's paths."""
     original = target.original
+    if target.kind in VALUE_KINDS and value is target.value:  # of any length and type
+        return list(original) if isinstance(original, GatheredValues) else [original]
     if target.sample_axis_added:
         return [_in_type_of(value[0], original, sizes[0])]
     if isinstance(original, GatheredValues):

@@ -203,3 +203,11 @@ def test_compose_after_takes_groups_of_several_sizes():
         alone = remainder({"image": photo, "boxes": boxes[i]})
         np.testing.assert_array_equal(result["valid"][i], alone["valid"])
         np.testing.assert_allclose(result["boxes"][i], alone["boxes"], **FLOAT32)
+
+
+@pytest.mark.parametrize("value", [[0, 0], (0, 0, 0), [], None, "crowd"], ids=repr)
+@pytest.mark.parametrize("transform", [T.RandomHorizontalFlip(), T.RandomZoomOut(p=1.0)])
+def test_compose_compact_returns_values_that_are_not_per_sample(value, transform):
+    sample = {"image": np.zeros((1, 24, 28, 3), np.uint8), "boxes": np.float32([[[1, 1, 9, 9]]]), "iscrowd": value}
+    result = T.Compose([transform], boxes=T.Boxes(compact=True))(sample)
+    assert result["iscrowd"] is value
