@@ -43,13 +43,16 @@ class Equivalent(NamedTuple):
 Row: TypeAlias = "str | Equivalent"
 _SIMILAR = "similar, not equal"
 _ADDED_BRIGHTNESS = "ColorJitter multiplies by the brightness instead of adding it"
+_ODD_MARGIN = f"{_SIMILAR}: if the size leaves an odd margin, the crop may lie one pixel further right and down"
 _ALIGNED_CORNERS = f"{_SIMILAR}: kornia aligns the corner pixels unless align_corners=False"
 
 KORNIA: Mapping[str, Row] = {
     "AugmentationSequential": Equivalent("*args, data_keys=None, same_on_batch=None, keepdim=None", "Compose([*args])"),
     "ImageSequential": Equivalent("*args, same_on_batch=None, keepdim=None", "Compose([*args])"),
     "VideoSequential": "use Compose, and call the recipe with layout='NTCHW'",
-    "CenterCrop": Equivalent("size, align_corners=True, resample='BILINEAR', p=1.0, keepdim=False", "CenterCrop(size)"),
+    "CenterCrop": Equivalent(
+        "size, align_corners=True, resample='BILINEAR', p=1.0, keepdim=False", "CenterCrop(size)", _ODD_MARGIN
+    ),
     "ColorJiggle": Equivalent(
         "brightness=0.0, contrast=0.0, saturation=0.0, hue=0.0, same_on_batch=False, p=1.0, keepdim=False",
         "ColorJitter(brightness, contrast, saturation, hue)",
@@ -162,7 +165,7 @@ ALBUMENTATIONS: Mapping[str, Row] = {
     ),
     **dict.fromkeys(("Blur", "CLAHE", "GridDistortion", "MedianBlur", "MotionBlur"), _NO_COUNTERPART),
     **dict.fromkeys(("OpticalDistortion", "RandomFog", "RandomRain", "RandomShadow", "Transpose"), _NO_COUNTERPART),
-    "CenterCrop": Equivalent("height, width, p=1.0", "CenterCrop((height, width))"),
+    "CenterCrop": Equivalent("height, width, p=1.0", "CenterCrop((height, width))", _ODD_MARGIN),
     "ChannelShuffle": Equivalent("p=0.5", "RandomChannelPermutation()"),
     "CoarseDropout": Equivalent(
         "num_holes_range=(1, 2), hole_height_range=(0.1, 0.2), hole_width_range=(0.1, 0.2), fill=0, p=0.5",

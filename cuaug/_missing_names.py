@@ -134,7 +134,8 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "height": "pass size=(H, W)",
         "hue_shift_limit": "pass hue=",
         "keypoint_params": "pass keypoints=T.Keypoints(...)",
-        "label_fields": "leave it out: labels beside boxes stay in line with them under T.Boxes(compact=True)",
+        "label_fields": 'name the entry of the labels "labels": only entries "labels", "area", "iscrowd" and '
+        '"difficult" stay in line with the boxes',
         "layout": 'leave it out: a call takes it, as in aug(images, layout="NHWC")',
         "limit": "pass degrees=",
         "max_pixel_value": "leave it out: integer images are scaled to 0..1 first",

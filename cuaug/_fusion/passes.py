@@ -31,7 +31,10 @@ def plan_passes(recipe: Recipe, dtype: str, size: tuple[int, int], channels: int
         if isinstance(pass_.first_op, Resize):
             _check.result_size(pass_.first_op.size, size)
         if len(pass_.chain) > MAX_OPS:
-            raise ValueError(f"a recipe must have at most {MAX_OPS} consecutive pointwise ops, got {len(pass_.chain)}")
+            raise ValueError(
+                f"a recipe must have at most {MAX_OPS} consecutive pointwise ops, got {len(pass_.chain)} "
+                "(RandomOrder of n counts n times n): call two recipes one after the other"
+            )
         if isinstance(pass_.first_op, (CoordinateMap, Resize)):
             projective = any(isinstance(op, CoordinateMap) and op.projective for op in pass_.first_ops)
             pass_.matrix = [Column("") for _ in range(9 if projective else 6)]

@@ -10,6 +10,8 @@ from .transform import Transform
 
 __all__ = ["Lambda"]
 
+_NO_FUNCTIONS = "a description cannot restore one; pickle keeps functions that a module defines"
+
 
 class SampleFunction(Transform, has_description=False):
     """A function or another callable in a recipe, called as torchvision's ``Compose`` calls its entries.
@@ -28,7 +30,9 @@ class SampleFunction(Transform, has_description=False):
         return self.function(*inputs)
 
     def to_dict(self) -> dict[str, Any]:
-        raise TypeError(f"{self.title} is a function, which no description can restore")
+        raise TypeError(
+            f"cuaug.transforms.Compose.to_dict: transforms must not be functions, got {self.title}: {_NO_FUNCTIONS}"
+        )
 
     def __repr__(self) -> str:
         return repr(self.function)
@@ -55,10 +59,32 @@ class Lambda(Transform):
         if not callable(lambd):
             raise TypeError(f"lambd must be a function, got {value_text(lambd)}")
         self.lambd: Callable[[Any], Any] = lambd
+        for entry in types:
+            if not _is_type(entry):
+                raise TypeError(f"types must be types, got {value_text(entry)}")
         self.types: tuple[type, ...] = types or (object,)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self.lambd(inpt) if isinstance(inpt, self.types) else inpt
 
+    def __repr__(self) -> str:
+        types = () if self.types == (object,) else self.types
+        return f"Lambda({', '.join([repr(self.lambd), *map(_type_text, types)])})"
+
     def to_dict(self) -> dict[str, Any]:
-        raise TypeError("Lambda has a function, which no description can restore")
+        raise TypeError(f"cuaug.transforms.Lambda.to_dict: lambd is a function: {_NO_FUNCTIONS}")
+
+
+def _is_type(value: Any) -> bool:
+    """Whether `isinstance` takes the value: classes, and unions such as ``int | str``."""
+    try:
+        isinstance(None, value)
+    except TypeError:
+        return False
+    return True
+
+
+def _type_text(value: Any) -> str:
+    if not isinstance(value, type):
+        return repr(value)
+    return value.__qualname__ if value.__module__ == "builtins" else f"{value.__module__}.{value.__qualname__}"

@@ -17,7 +17,7 @@ from .keypoints import Keypoints
 from .pad_batch import PadBatch, PadPart
 from .sample import id_array
 from .sample_chain import SampleChain
-from .sample_methods import forward_arguments
+from .sample_methods import forward_arguments, takes_only_first
 from .sample_rebuild import with_containers_of, with_plain_containers
 from .sample_structure import parse_sample, with_all_valid
 from .sample_subset import samples_at, unstacked, with_samples
@@ -216,7 +216,15 @@ def _call_transform(transform: Transform, sample: Any, names: Sequence[str], lay
             targets["masks"] = given.get("target", targets["masks"])
             method = transform.__call__ if transform.has_own_call else transform.forward
             arguments, named_arguments = forward_arguments(method, given["images"], targets, {})
-        results = call(*arguments, **named_arguments)
+        try:
+            results = call(*arguments, **named_arguments)
+        except TypeError as error:
+            if takes_only_first(transform, arguments, named_arguments):
+                raise TypeError(
+                    f"{transform.title} takes one argument, but gets all of the call, here {', '.join(names)}: "
+                    "wrap it in T.Lambda, which calls it with each of them except labels"
+                ) from error
+            raise
         result: Any = dict(zip(names, _checked_results(transform.title, results, names), strict=True))
     else:
         result = call(given)

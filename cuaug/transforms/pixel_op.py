@@ -26,7 +26,7 @@ class PixelOp(Transform):
     combine channel by channel. Numbers are float32, or float64 for float64 images.
 
     =========================  ========================================================================================
-    ``px``                     the pixel, scaled to 0..1 from every dtype (int16: -1..1)
+    ``px``                     the pixel: integers divided by their dtype's maximum (int16: -1..1), floats as they are
     ``red, green, blue``       its channels, if the image has three or four
     ``rgb(r, g, b)``           a pixel of three numbers; ``luma(px)``: its luma
     ``x, y, width, height``    the pixel's column and row, and the image's size at this place in the recipe

@@ -10,9 +10,22 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .. import _missing_names
+
 CALL_METHODS = frozenset(("__call__", "forward"))
 _SAMPLE_METHODS = CALL_METHODS | {"check_inputs", "make_params", "transform"}
 _RECIPE_METHODS = frozenset(("write", "is_fused"))  # every class that a recipe runs defines one of them
+
+
+class MissingMethod:
+    """A method that torchvision's transforms have: reading it raises an error that says what to use."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        advice = _missing_names.CLASS_NAMES[self._name]
+        raise AttributeError(f"{owner.__name__} has no {self._name}, which torchvision has: {advice}")
 
 
 def recipe_base(cls: type, transform_class: type) -> tuple[type | None, frozenset[str]]:
@@ -62,6 +75,16 @@ def forward_arguments(
         forms += [([images, *with_gaps], options)] if list(given) != ["labels"] else []
         forms += [([images, *given.values()], options)]
     return next((form for form in forms if takes_arguments(forward, *form)), forms[0])
+
+
+def takes_only_first(function: Any, args: Sequence[Any], named_args: Mapping[str, Any]) -> bool:
+    """Whether a function, or the `forward` of a module, cannot be called with these arguments, but with the first."""
+    function = getattr(function, "function", function)  # of a `SampleFunction`
+    function = getattr(function, "forward", function)
+    try:
+        return not takes_arguments(function, args, named_args) and takes_arguments(function, args[:1], {})
+    except ValueError:  # a builtin without a signature
+        return False
 
 
 def takes_arguments(function: Callable[..., Any], args: Sequence[Any], named_args: Mapping[str, Any]) -> bool:

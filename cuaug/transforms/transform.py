@@ -135,9 +135,8 @@ class Transform:
         """The result for a sample: that of the recipe, or of `make_params` and then `transform` with each target."""
         if self.needs_recipe:
             return self._call_recipe("_single_recipe", inputs, arguments)
-        if (
-            self._recipe_base is not None and self._sample_methods <= sample_methods.CALL_METHODS
-        ):  # `super().forward` of a subclass
+        # `super().forward` of a subclass:
+        if self._recipe_base is not None and self._sample_methods <= sample_methods.CALL_METHODS:
             return self._call_recipe("_base_recipe", inputs, arguments)
         return call_on_targets(self, inputs[0] if len(inputs) == 1 else inputs, **arguments)
 
@@ -291,6 +290,7 @@ class Transform:
         return {name: value for name, value in vars(self).items() if name not in _CALL_STATE}
 
     if not TYPE_CHECKING:  # type checkers would accept every name
+        get_params = sample_methods.MissingMethod()
 
         def __setattr__(self, name: str, value: Any) -> None:
             if name in vars(self) and name in self._planned_names():

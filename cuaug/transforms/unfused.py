@@ -57,7 +57,8 @@ def call_on_targets(transform: TargetTransform, sample: Any, layout: str | None 
     inputs = [value_at(sample, path) for _, path, _ in targets]
     transform.check_inputs(inputs)
     params = transform.make_params(inputs)
-    results: dict[Any, Any] = {}  # for [sample], because the sample may itself be a target, whose path is ()
+    # Paths are in the list [sample] and begin with 0: a sample that is itself a target has the path (), with no key.
+    results: dict[Any, Any] = {}
     for (kind, path, value_layout), value in zip(targets, inputs, strict=True):
         if transform.reads_layout:
             params = {**params, "layout": _layout_of(kind, value, value_layout)}

@@ -76,6 +76,13 @@ def test_cuaug_says_what_replaces_a_missing_name(name, part):
         getattr(cuaug, name)
 
 
+def test_transforms_say_what_replaces_a_missing_method():
+    message = r"^RandomCrop has no get_params, which torchvision has: call crop\(image, mask\)"
+    with pytest.raises(AttributeError, match=message):
+        T.RandomCrop.get_params  # noqa: B018
+    assert not hasattr(T.RandomCrop(3), "get_params")
+
+
 @pytest.mark.parametrize("module", [cuaug, T])
 @pytest.mark.parametrize("name", ["__path_of_nothing__", "_private", "zzz_nothing_like_it"])
 def test_name_similar_to_no_other_has_the_plain_message(module, name):

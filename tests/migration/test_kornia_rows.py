@@ -47,6 +47,7 @@ EQUAL = [
     "Resize(8, resample='nearest')",
 ]
 DIFFERENT = [
+    "CenterCrop((8, 9))",
     "ColorJiggle(brightness=(1.3, 1.3))",
     "ColorJiggle(contrast=(1.3, 1.3))",
     "ColorJiggle(saturation=(1.3, 1.3))",

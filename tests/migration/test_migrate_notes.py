@@ -1,7 +1,11 @@
 """Notes of `python -m cuaug migrate`: what it leaves to the user, and why."""
 
+import re
+
+import numpy as np
 import pytest
 
+from cuaug import transforms as T
 from cuaug._migration.migrate import migrate
 
 NOTES = """
@@ -46,6 +50,19 @@ def test_migrate_notes_what_is_left_by_line():
     assert all(note.startswith(start) for note, start in zip(notes, starts, strict=True)), notes
     assert migration.missing == ["rotate", "decoders.image", "Blur", "RandomCrop"]
     assert 'self.transform({"image": self.images[i], "mask": self.masks[i]})' in migration.text
+
+
+def test_migrate_notes_the_key_that_labels_of_boxes_need():
+    """T.Boxes(compact=True) cuts entries under this key, and leaves those under the names of label_fields."""
+    code = 'import albumentations as A\nA.BboxParams("coco", label_fields=["class_labels"])\n'
+    ((_, note),) = migrate(code).notes
+    assert note.startswith('BboxParams(label_fields=) is dropped: name the entry of the labels "labels": only entries ')
+    keys = re.findall(r'"(\w+)"', note.partition("only entries")[2])
+    values = {key: ["cat", "dog"] for key in [*keys, "class_labels"]}
+    sample = {"image": np.zeros((8, 8, 3), np.uint8), "bboxes": np.array([[0, 0, 1, 1], [3, 3, 2, 2]]), **values}
+    result = T.Compose([T.CenterCrop((4, 4))], boxes=T.Boxes("XYWH", compact=True))(sample)
+    expected = {key: ["dog"] if key in keys else ["cat", "dog"] for key in values}
+    assert {key: result[key] for key in values} == expected
 
 
 @pytest.mark.parametrize(

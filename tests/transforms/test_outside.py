@@ -110,6 +110,10 @@ def test_from_dict_refuses_other_types(value):
         ([T.RandomOrder([T.Compose([])] * 40)], "a recipe must have at most 1024 transforms"),
         ([T.RandomOrder([T.RandomOrder([T.RandomOrder([T.Identity()] * 4)] * 4)] * 4)], "at most 1024 transforms"),
         ([T.TrivialAugmentWide(4096)] * 8, "a recipe must draw from at most 262144 numbers"),
+        (
+            [T.RandomInvert()] * 129,
+            "a recipe must have at most 128 consecutive pointwise ops, got 129 (RandomOrder of n",
+        ),
         ([T.PixelOp("A", f"px + {i}") for i in range(17)], "at most 16 different expressions"),
     ],
 )
