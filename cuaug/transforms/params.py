@@ -179,9 +179,12 @@ def apply_params(plan: RecipePlan, images: ImageBatch, params: Params) -> Any:
     """The images, transformed with the parameters. `plan`: that of the images."""
     check_params(params)
     if plan is not params.plan or images.samples != params.samples:
+        expected, given = (_images_text(batch.samples, batch.axes, batch.dtype) for batch in (params, images))
+        if given != expected:
+            raise ValueError(f"images must be as those that params were drawn for, {expected}, got {given}: draw again")
         raise ValueError(
-            "params must have been drawn by this Compose for images of the same shape and dtype; those of a copy, by "
-            "pickle or deepcopy, become this recipe's by params_from_dict(params.to_dict(), images)"
+            "params must have been drawn by this Compose; those of a copy, by pickle or deepcopy, become this recipe's "
+            "by params_from_dict(params.to_dict(), images)"
         )
     if images.device != params.device:
         raise ValueError("images must be on the device on which params were drawn")
@@ -288,6 +291,12 @@ def _shape_description(samples: int, axes: BatchAxes, dtype: str) -> dict[str, A
     _, frames, channels, height, width = axes.extents
     shape = {"samples": samples, "frames": frames, "channels": channels, "height": height, "width": width}
     return {**shape, "dtype": dtype}
+
+
+def _images_text(samples: int, axes: BatchAxes, dtype: str) -> str:
+    _, frames, channels, height, width = axes.extents
+    video = f" of {frames} frames" if frames > 1 else ""
+    return f"{samples} of {dtype}{video}, {height}x{width} pixels with {channels} channels"
 
 
 def _map_columns(plan: RecipePlan) -> list[slice]:
