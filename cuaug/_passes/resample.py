@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,13 +72,13 @@ def resample_own_sizes(
     _run(images, columns, results.output(), names, False, antialias or interpolation == "area")
 
 
-def _check_reduction(box_size: Sequence[float], image_size: Sequence[float], size: Sequence[float]) -> None:
-    pixels = tuple(map(min, box_size, image_size))  # rows and columns of the image
-    if pixels[0] > MAX_REDUCTION * size[0] or pixels[1] > MAX_REDUCTION * size[1]:
-        raise ValueError(
-            f"size must be at least 1 / {MAX_REDUCTION} of the rows and columns that are resized, "
-            f"got {tuple(size)} for {pixels}: resize in two steps"
-        )
+def _check_reduction(box_size: Sequence[float], image_size: Sequence[int], size: Sequence[int]) -> None:
+    for axis, *extents, pixels in zip(("rows", "columns"), box_size, image_size, size, strict=True):
+        if min(extents) > MAX_REDUCTION * pixels:
+            raise ValueError(
+                f"size must be at least 1 / {MAX_REDUCTION} of the {axis} that are resized, "
+                f"got {pixels} for {math.ceil(min(extents))}: resize in two steps"
+            )
 
 
 def _filter(interpolation: str, antialias: bool) -> str:

@@ -89,11 +89,11 @@ INVALID_CALLS = {
     "frames": (lambda: cuaug.invert(repeated(1, 2**31, 1, 1, 1), layout="NTHWC"), "images must have T below 2**30"),
     "a reduction": (
         lambda: cuaug.resize(repeated(2**18 + 1, 1, 1), (1, 1)),
-        "resize: size must be at least 1 / 262144 of the rows and columns that are resized, got (1, 1) for (262145, 1)",
+        "resize: size must be at least 1 / 262144 of the rows that are resized, got 1 for 262145: resize in two steps",
     ),
     "a reduction of a box": (
         lambda: cuaug.resized_crop(repeated(1, 2**20, 1), 0, 8.5, 1, 600000, (1, 2), "area", antialias=False),
-        "resized_crop: size must be at least 1 / 262144 of",
+        "resized_crop: size must be at least 1 / 262144 of the columns that are resized, got 2 for 600000",
     ),
     "a reduction of a recipe": (lambda: T.Resize((1, 1))(repeated(1, 2**30 - 1, 1)), "Resize: size must be at least 1"),
     "levels": (lambda: cuaug.roi_align([FEATURES] * 9, REGIONS, 2, [0.5**i for i in range(9)]), "1 to 8 levels"),
