@@ -117,8 +117,7 @@ inline Taps<R> unnormalized_taps(double start, double extent, int length, int si
     Taps<R> taps = {0, 0, low, high, R(0), R(1) / static_cast<R>(width), R(1)};
     if (antialias) {
         // Compared as double: `to` may exceed an int.
-        const double reach = Filter::reach(width), from = floor(centre - reach + 0.5),
-                     to = floor(centre + reach + 0.5);
+        const double reach = Filter::reach(width), from = floor(centre - reach + 0.5), to = floor(centre + reach + 0.5);
         // Rounding may move a small box beyond its end.
         taps.first = from < low ? low : from < high ? static_cast<int>(from) : high - 1;
         taps.count = (to < high ? static_cast<int>(to) : high) - taps.first;
