@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,9 @@ def resample(
     """
     out_dtype = images.dtype if dtype is None else dtype_name(dtype)
     _check.dtypes(images.dtype, out_dtype, interpolation)
-    if antialias or interpolation == "area":
-        _check_reduction(box.inline[2:] or images.size, images.size, size)  # boxes of a table are not read
+    if (antialias or interpolation == "area") and not has_window:  # recipes have checked
+        # Boxes of a table are not read.
+        check_reduction(map(min, box.inline[2:] or images.size, images.size), size)
     result = allocate_output(images, size, out_dtype, out)
     if images.samples * images.frames:
         functors = (_filter(interpolation, antialias), *(("BoxWindow",) if crops else ()))
@@ -65,19 +66,19 @@ def resample_own_sizes(
     _check.dtypes(images.dtype, images.dtype, interpolation)
     if antialias or interpolation == "area":
         largest = (box[:, 2:] / results.size).max(1).argmax()  # reduction
-        _check_reduction(box[largest, 2:].tolist(), images.size, results.size[largest].tolist())
+        check_reduction(box[largest, 2:].tolist(), results.size[largest].tolist())
     table = np.concatenate([box, results.size, results.offset[:, None]], 1).astype(np.float64)
     columns = parameters.per_sample_columns("boxes", list(table.T), images)
     names = (cpp_dtype(images.dtype), cpp_dtype(images.dtype), _filter(interpolation, antialias), "OwnSize")
     _run(images, columns, results.output(), names, False, antialias or interpolation == "area")
 
 
-def _check_reduction(box_size: Sequence[float], image_size: Sequence[int], size: Sequence[int]) -> None:
-    for axis, *extents, pixels in zip(("rows", "columns"), box_size, image_size, size, strict=True):
-        if min(extents) > MAX_REDUCTION * pixels:
+def check_reduction(source_size: Iterable[float], size: Iterable[int]) -> None:
+    for axis, source_pixels, pixels in zip(("rows", "columns"), source_size, size, strict=True):
+        if source_pixels > MAX_REDUCTION * pixels:
             raise ValueError(
                 f"size must be at least 1 / {MAX_REDUCTION} of the {axis} that are resized, "
-                f"got {pixels} for {math.ceil(min(extents))}: resize in two steps"
+                f"got {pixels} for {math.ceil(source_pixels)}: resize in two steps"
             )
 
 

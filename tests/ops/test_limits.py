@@ -96,6 +96,10 @@ INVALID_CALLS = {
         "resized_crop: size must be at least 1 / 262144 of the columns that are resized, got 2 for 600000",
     ),
     "a reduction of a recipe": (lambda: T.Resize((1, 1))(repeated(1, 2**30 - 1, 1)), "Resize: size must be at least 1"),
+    "a reduction of one image of a list": (
+        lambda: T.Resize((1, 1))([repeated(7, 5, 1), repeated(1, 2**18 + 1, 1)]),
+        "Resize: size must be at least 1 / 262144 of the columns that are resized, got 1 for 262145",
+    ),
     "levels": (lambda: cuaug.roi_align([FEATURES] * 9, REGIONS, 2, [0.5**i for i in range(9)]), "1 to 8 levels"),
     "samples of a bin": (lambda: cuaug.roi_align(FEATURES, REGIONS, 2, 1.0, 2**31), "sampling_ratio must be at most"),
     "indices": (
