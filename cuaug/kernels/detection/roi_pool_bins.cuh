@@ -27,11 +27,11 @@ struct PixelBins {
 
     static IndexRange pixels_of_bin(R start, R size, int bin, int bins, int extent) {
         const R bin_size = size / R(bins);
-        const long long max = extent - !has_ends;
+        const int max = extent - !has_ends;
         // R(max) may be rounded up: float does not hold every integer above 2^24.
         auto clamped = [&](R pixel) {
-            const long long rounded = static_cast<long long>(fmin(fmax(pixel, R(0)), R(max)));
-            return rounded < max ? rounded : max;
+            const int rounded = static_cast<int>(fmin(fmax(pixel, R(0)), R(max)));
+            return static_cast<long long>(rounded < max ? rounded : max);
         };
         return {clamped(floor(R(bin) * bin_size) + start), clamped(ceil(R(bin + 1) * bin_size) + start)};
     }
